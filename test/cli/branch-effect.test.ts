@@ -1,14 +1,13 @@
 /** `plan --base`: what a branch changes, without what the base would change as well. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
-import { connect } from '../service/harness.ts'
-import { afterThisFile } from '../support/after-file.ts'
+import { expect, test } from 'vitest'
+import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
-import { TOKEN, ZONE } from './scene.ts'
-import { openServiceScene } from './service-scene.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { openScene, TOKEN, ZONE } from './scene.ts'
 
 const other = (text: string, name: string): string => text.replaceAll('example.com', name)
 
@@ -28,158 +27,149 @@ const changesOf = ({ stdout }: { readonly stdout: string }): Record<string, stri
     ]),
   )
 
-/** The files of the main branch, which were applied except for one change, and the snapshot of zones that have drifted since. */
-let main: Readonly<Record<string, string>>
-let snapshot: string
-
-beforeAll(async () => {
-  const context = { expect, onTestFinished: (close: unknown) => afterThisFile(close as () => unknown) }
-  const scene = await openServiceScene(
-    { files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } },
-    context,
-  )
+/** A checkout of a branch that begins at a main branch, which was applied except for one change, and a snapshot of its zones, which drifted since. */
+async function repository() {
+  const scene = openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
-  const { client, close } = connect(scene.service.baseUrl, TOKEN)
-  for (const id of [1, 2]) await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: 'drift', target: '192.0.2.99' })
-  await close()
+  for (const name of ['example.com', 'b.example']) scene.memory.add(name, 'drift A 192.0.2.99')
   expect((await scene.run('snapshot', '--out', 'snap.json')).status).toBe(0)
-  const text = (path: string): string => readFileSync(join(scene.folder, path), 'utf8')
-  snapshot = text('snap.json')
-  main = {
-    'zonewright.yaml': text('zonewright.yaml'),
-    'zones/example.com.yaml': text('zones/example.com.yaml').replace('192.0.2.2', '192.0.2.20'),
-    'zones/b.example.yaml': text('zones/b.example.yaml'),
-  }
-})
-
-/** A checkout of a branch that begins at the main branch. */
-function repository() {
-  const repo = gitRepository(main)
+  const { 'snap.json': snapshot = '', 'zonewright.yaml': config = '', ...zones } = scene.files()
+  const repo = gitRepository({
+    'zonewright.yaml': config,
+    'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.20'),
+    'zones/b.example.yaml': zones['zones/b.example.yaml'] ?? '',
+  })
   writeFileSync(join(repo.folder, '.git/snap.json'), snapshot)
   repo.git('checkout', '-qb', 'topic')
   const plan = (...args: string[]): Promise<CliResult> => cli(['plan', ...args], { cwd: repo.folder, env: { ...GIT_ENVIRONMENT } })
-  const live = (...args: string[]): Promise<CliResult> =>
-    cli(['plan', ...args], { cwd: repo.folder, env: { ...GIT_ENVIRONMENT, ZONEWRIGHT_TOKEN: TOKEN } })
+  const live = (...args: string[]): Promise<CliResult> => {
+    const providerTypes = new Map([['cloud', scene.memory.as(CLOUD)]])
+    return cli(['plan', ...args], { cwd: repo.folder, env: { ...GIT_ENVIRONMENT, ZONEWRIGHT_TOKEN: TOKEN }, providerTypes })
+  }
   return { repo, plan, live, read: (path: string) => readFileSync(join(repo.folder, path), 'utf8') }
 }
 
 const OFFLINE = ['--snapshot', '.git/snap.json']
 
-test('shows the effect of the branch alone', async () => {
-  const { repo, plan, live, read } = repository()
-  repo.commit({
-    // The branch changes a record that main has changed too, adds one, and takes over a record that drifted.
-    'zones/example.com.yaml': `${read('zones/example.com.yaml').replace('192.0.2.20', '192.0.2.30')}  new: {type: A, value: 192.0.2.40}\n  drift: {type: A, value: 192.0.2.99}\n`,
-    'zones/c.example.yaml': other(ZONE, 'c.example'),
-  })
-  const whole = await plan(...OFFLINE, '--format', 'json')
-  expect(changesOf(whole)['example.com.']).toEqual(['create new.example.com. >192.0.2.40', 'update mail.example.com. 192.0.2.2>192.0.2.30'])
-  expect(changesOf(whole)['b.example.']).toEqual(['delete drift.b.example. 192.0.2.99>'])
-
-  const effect = await plan(...OFFLINE, '--base', 'main', '--format', 'json')
-  const document = JSON.parse(effect.stdout)
-  expect(planSchemaErrors(document)).toEqual([])
-  expect(effect.status).toBe(0)
-  const expected = {
-    'b.example.': [],
-    'c.example.': expect.arrayContaining(['create mail.c.example. >192.0.2.2']),
-    'example.com.': [
-      'create drift.example.com. >192.0.2.99',
+describeWithTools(['git'], 'plan --base', () => {
+  test('shows the effect of the branch alone', async () => {
+    const { repo, plan, live, read } = await repository()
+    repo.commit({
+      // The branch changes a record that main has changed too, adds one, and takes over a record that drifted.
+      'zones/example.com.yaml': `${read('zones/example.com.yaml').replace('192.0.2.20', '192.0.2.30')}  new: {type: A, value: 192.0.2.40}\n  drift: {type: A, value: 192.0.2.99}\n`,
+      'zones/c.example.yaml': other(ZONE, 'c.example'),
+    })
+    const whole = await plan(...OFFLINE, '--format', 'json')
+    expect(changesOf(whole)['example.com.']).toEqual([
       'create new.example.com. >192.0.2.40',
-      'update mail.example.com. 192.0.2.20>192.0.2.30',
-    ],
-  }
-  expect(changesOf(effect)).toEqual(expected)
-  // Of main: the deletion of the drift in both zones, and the change that was not applied.
-  expect(document.base).toEqual({ revision: 'main', commit: repo.git('rev-parse', 'main').trim(), leftOut: 3 })
-  expect(document.summary).toMatchObject({ delete: 0, update: 1 })
-  expect(changesOf(await live('--base', 'main', '--format', 'json'))).toEqual(expected)
-  const text = await plan(...OFFLINE, '--base', 'main')
-  expect(text.stderr).toMatch(
-    /^notice\[branch-effect\] shows the effect of the branch alone: 3 changes that the definitions of main \([0-9a-f]{12}\) make without it are left out$/m,
-  )
-  expect((await plan(...OFFLINE, '--base', 'main', '--format', 'markdown')).stdout).toContain('3 changes that the definitions of main')
-})
+      'update mail.example.com. 192.0.2.2>192.0.2.30',
+    ])
+    expect(changesOf(whole)['b.example.']).toEqual(['delete drift.b.example. 192.0.2.99>'])
 
-test('a definition that the branch deletes is named', async () => {
-  const { repo, plan, live } = repository()
-  repo.commit({ 'zones/b.example.yaml': null })
-  const offline = await plan(...OFFLINE)
-  expect(offline.stderr).toContain(
-    'warning[zone-removed] b.example. is at cloud, and no definition describes it there; the snapshot .git/snap.json has it (to delete it,',
-  )
-  const both = await plan(...OFFLINE, '--base', 'main')
-  expect(both.stderr.match(/warning\[zone-removed\]/g)).toHaveLength(1)
-  expect((await live('--base', 'main')).stderr).toContain(
-    'warning[zone-removed] b.example. may be at cloud, and no definition describes it there; zones/b.example.yaml described it in main (to delete it,',
-  )
-  expect((await plan(...OFFLINE, 'example.com')).stderr).not.toContain('zone-removed')
-})
-
-test('a branch that changes nothing has no effect, whatever the base would change', async () => {
-  const { plan } = repository()
-  const { stdout, status } = await plan(...OFFLINE, '--base', 'main', '--detailed-exitcode')
-  expect(stdout).toBe('No changes. 2 zones match.\n')
-  expect(status).toBe(0)
-})
-
-test('the effect of another config', async () => {
-  const { repo, plan, read } = repository()
-  repo.git('checkout', '-q', 'main')
-  repo.commit({ 'zones/b.example.yaml': read('zones/b.example.yaml').replace(/soa_email.*\n/, '') })
-  repo.git('checkout', '-qb', 'mail')
-  repo.commit({ 'zonewright.yaml': `${read('zonewright.yaml')}defaults: {soa_email: other@example.com}\n` })
-  const document = JSON.parse((await plan(...OFFLINE, '--base', 'main', '--format', 'json')).stdout)
-  expect(document.zones.map(({ changes }: { changes: { fields: string[] }[] }) => changes.map(({ fields }) => fields))).toEqual([
-    [['soa_email']],
-    [],
-  ])
-})
-
-test('is saved as a report, which cannot be applied', async () => {
-  const { repo, plan, read } = repository()
-  repo.commit({ 'zones/b.example.yaml': read('zones/b.example.yaml').replace('192.0.2.2', '192.0.2.3') })
-  const saved = await plan(...OFFLINE, '--base', 'main', '--out', '.git/effect.json')
-  expect(saved.stderr).toContain('Saved the report of the plan to .git/effect.json. It cannot be applied, since it leaves out changes.')
-  expect(JSON.parse(read('.git/effect.json')).base.leftOut).toBe(3)
-  const applied = await cli(['apply', '--yes', '.git/effect.json'], { cwd: repo.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
-  expect(applied).toMatchObject({ status: 1, stderr: expect.stringContaining('is only a report of a plan and cannot be applied') })
-  const again = await cli(['report', '.git/effect.json', '--format', 'json'], { cwd: repo.folder })
-  expect(JSON.parse(again.stdout)).toEqual(JSON.parse(read('.git/effect.json')))
-  writeFileSync(join(repo.folder, 'mine.txt'), 'x')
-  expect(await plan(...OFFLINE, '--base', 'main', '--out', 'mine.txt')).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('file-exists'),
+    const effect = await plan(...OFFLINE, '--base', 'main', '--format', 'json')
+    const document = JSON.parse(effect.stdout)
+    expect(planSchemaErrors(document)).toEqual([])
+    expect(effect.status).toBe(0)
+    const expected = {
+      'b.example.': [],
+      'c.example.': expect.arrayContaining(['create mail.c.example. >192.0.2.2']),
+      'example.com.': [
+        'create drift.example.com. >192.0.2.99',
+        'create new.example.com. >192.0.2.40',
+        'update mail.example.com. 192.0.2.20>192.0.2.30',
+      ],
+    }
+    expect(changesOf(effect)).toEqual(expected)
+    // Of main: the deletion of the drift in both zones, and the change that was not applied.
+    expect(document.base).toEqual({ revision: 'main', commit: repo.git('rev-parse', 'main').trim(), leftOut: 3 })
+    expect(document.summary).toMatchObject({ delete: 0, update: 1 })
+    expect(changesOf(await live('--base', 'main', '--format', 'json'))).toEqual(expected)
+    const text = await plan(...OFFLINE, '--base', 'main')
+    expect(text.stderr).toMatch(
+      /^notice\[branch-effect\] shows the effect of the branch alone: 3 changes that the definitions of main \([0-9a-f]{12}\) make without it are left out$/m,
+    )
+    expect((await plan(...OFFLINE, '--base', 'main', '--format', 'markdown')).stdout).toContain('3 changes that the definitions of main')
   })
-})
 
-test.each<[string, Readonly<Record<string, string>>, string, RegExp, number]>([
-  ['an unknown revision', {}, 'nowhere', /error\[revision-unreadable\] the repository has no revision "nowhere"/, 1],
-  ['a revision that looks like an option', {}, '--output=x', /error\[revision-unreadable\] "--output=x" is not a revision/, 1],
-])('%s', async (_, files, revision, expected, status) => {
-  const { repo, plan } = repository()
-  repo.commit(files)
-  const result = await plan(...OFFLINE, `--base=${revision}`)
-  expect(result.stderr).toMatch(expected)
-  expect(result.status).toBe(status)
-})
+  test('a definition that the branch deletes is named', async () => {
+    const { repo, plan, live } = await repository()
+    repo.commit({ 'zones/b.example.yaml': null })
+    const offline = await plan(...OFFLINE)
+    expect(offline.stderr).toContain(
+      'warning[zone-removed] b.example. is at cloud, and no definition describes it there; the snapshot .git/snap.json has it (to delete it,',
+    )
+    const both = await plan(...OFFLINE, '--base', 'main')
+    expect(both.stderr.match(/warning\[zone-removed\]/g)).toHaveLength(1)
+    expect((await live('--base', 'main')).stderr).toContain(
+      'warning[zone-removed] b.example. may be at cloud, and no definition describes it there; zones/b.example.yaml described it in main (to delete it,',
+    )
+    expect((await plan(...OFFLINE, 'example.com')).stderr).not.toContain('zone-removed')
+  })
 
-test('a base with errors is no reason to show less', async () => {
-  const { repo, plan, read } = repository()
-  const correct = read('zones/b.example.yaml')
-  repo.git('checkout', '-q', 'main')
-  repo.commit({ 'zones/b.example.yaml': correct.replace('192.0.2.2', '192.0.2.300') })
-  repo.git('checkout', '-qb', 'fix')
-  repo.commit({ 'zones/b.example.yaml': correct })
-  const { stderr, stdout, status } = await plan(...OFFLINE, '--base', 'main', '--format', 'json')
-  expect(stderr).toContain(
-    'warning[branch-effect] the plan of the revision is incomplete, so more is shown than the branch changes: its definition of b.example. has errors',
-  )
-  expect(changesOf({ stdout })).toEqual({ 'b.example.': ['delete drift.b.example. 192.0.2.99>'], 'example.com.': [] })
-  expect(status).toBe(0)
-  repo.git('checkout', '-q', 'main')
-  repo.commit({ 'zonewright.yaml': 'providers: [\n' })
-  repo.git('checkout', '-qb', 'fix-config')
-  repo.commit({ 'zonewright.yaml': repo.git('show', 'topic:zonewright.yaml'), 'zones/b.example.yaml': correct })
-  expect((await plan(...OFFLINE, '--base', 'main')).stderr).toContain('it has no config that can be read')
+  test('a branch that changes nothing has no effect, whatever the base would change', async () => {
+    const { plan } = await repository()
+    const { stdout, status } = await plan(...OFFLINE, '--base', 'main', '--detailed-exitcode')
+    expect(stdout).toBe('No changes. 2 zones match.\n')
+    expect(status).toBe(0)
+  })
+
+  test('the effect of another config', async () => {
+    const { repo, plan, read } = await repository()
+    repo.git('checkout', '-q', 'main')
+    repo.commit({ 'zones/b.example.yaml': read('zones/b.example.yaml').replace(/soa_email.*\n/, '') })
+    repo.git('checkout', '-qb', 'mail')
+    repo.commit({ 'zonewright.yaml': `${read('zonewright.yaml')}defaults: {soa_email: other@example.com}\n` })
+    const document = JSON.parse((await plan(...OFFLINE, '--base', 'main', '--format', 'json')).stdout)
+    expect(document.zones.map(({ changes }: { changes: { fields: string[] }[] }) => changes.map(({ fields }) => fields))).toEqual([
+      [['soa_email']],
+      [],
+    ])
+  })
+
+  test('is saved as a report, which cannot be applied', async () => {
+    const { repo, plan, read } = await repository()
+    repo.commit({ 'zones/b.example.yaml': read('zones/b.example.yaml').replace('192.0.2.2', '192.0.2.3') })
+    const saved = await plan(...OFFLINE, '--base', 'main', '--out', '.git/effect.json')
+    expect(saved.stderr).toContain('Saved the report of the plan to .git/effect.json. It cannot be applied, since it leaves out changes.')
+    expect(JSON.parse(read('.git/effect.json')).base.leftOut).toBe(3)
+    const applied = await cli(['apply', '--yes', '.git/effect.json'], { cwd: repo.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
+    expect(applied).toMatchObject({ status: 1, stderr: expect.stringContaining('is only a report of a plan and cannot be applied') })
+    const again = await cli(['report', '.git/effect.json', '--format', 'json'], { cwd: repo.folder })
+    expect(JSON.parse(again.stdout)).toEqual(JSON.parse(read('.git/effect.json')))
+    writeFileSync(join(repo.folder, 'mine.txt'), 'x')
+    expect(await plan(...OFFLINE, '--base', 'main', '--out', 'mine.txt')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('file-exists'),
+    })
+  })
+
+  test.each([
+    ['nowhere', 'the repository has no revision "nowhere"'],
+    ['--output=x', '"--output=x" is not a revision'],
+  ])('an unusable revision: %s', async (revision, message) => {
+    const { repo, plan } = await repository()
+    repo.commit({})
+    const { status, stderr } = await plan(...OFFLINE, `--base=${revision}`)
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`error[revision-unreadable] ${message}`)])
+  })
+
+  test('a base with errors is no reason to show less', async () => {
+    const { repo, plan, read } = await repository()
+    const correct = read('zones/b.example.yaml')
+    repo.git('checkout', '-q', 'main')
+    repo.commit({ 'zones/b.example.yaml': correct.replace('192.0.2.2', '192.0.2.300') })
+    repo.git('checkout', '-qb', 'fix')
+    repo.commit({ 'zones/b.example.yaml': correct })
+    const { stderr, stdout, status } = await plan(...OFFLINE, '--base', 'main', '--format', 'json')
+    expect(stderr).toContain(
+      'warning[branch-effect] the plan of the revision is incomplete, so more is shown than the branch changes: its definition of b.example. has errors',
+    )
+    expect(changesOf({ stdout })).toEqual({ 'b.example.': ['delete drift.b.example. 192.0.2.99>'], 'example.com.': [] })
+    expect(status).toBe(0)
+    repo.git('checkout', '-q', 'main')
+    repo.commit({ 'zonewright.yaml': 'providers: [\n' })
+    repo.git('checkout', '-qb', 'fix-config')
+    repo.commit({ 'zonewright.yaml': repo.git('show', 'topic:zonewright.yaml'), 'zones/b.example.yaml': correct })
+    expect((await plan(...OFFLINE, '--base', 'main')).stderr).toContain('it has no config that can be read')
+  })
 })

@@ -1,5 +1,5 @@
 /** `apply --choreograph`: a change in stages, with a clock that the test moves. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type CliResult, cli } from '../support/cli.ts'
@@ -7,125 +7,135 @@ import { startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { dig, transferZone } from '../support/tools.ts'
-import { TOKEN } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import { openScene, type Scene } from './scene.ts'
 
 const zone = (address: string, more = ''): string =>
   `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, ttl: 1h, value: ${address}}\n  mail: {type: A, ttl: 300, value: ${address}}\n  kept: {type: A, ttl: 1d, value: 192.0.2.9}\n${more}`
 
-/** Runs the program at a time in seconds after the start. */
-async function runAt(scene: ServiceScene, seconds: number, ...args: string[]): Promise<CliResult> {
-  const now = () => new Date(Date.UTC(2026, 10, 23, 12) + seconds * 1000)
-  return cli([...args, '--no-color'], { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN }, now })
+interface Staged {
+  readonly scene: Scene
+  /** Runs the program at a time in seconds after the start. */
+  at(seconds: number, ...args: string[]): Promise<CliResult>
+  /** Defines another address of the records. */
+  define(address: string, more?: string): void
+  /** The state files. */
+  stages(): string[]
 }
 
-const stages = (scene: ServiceScene): string[] => readdirSync(join(scene.folder, '.zonewright/stages'))
+/** A zone that is applied at the start. */
+async function open(): Promise<Staged> {
+  let now = 0
+  const scene = openScene({
+    files: { 'zones/example.com.yaml': zone('192.0.2.1') },
+    now: () => new Date(Date.UTC(2026, 10, 23, 12) + now * 1000),
+  })
+  const at: Staged['at'] = (seconds, ...args) => {
+    now = seconds
+    return scene.run(...args, '--no-color')
+  }
+  expect((await at(0, 'apply', '--yes')).status).toBe(0)
+  return {
+    scene,
+    at,
+    define: (address, more) => scene.write({ 'zones/example.com.yaml': zone(address, more) }),
+    stages: () => readdirSync(join(scene.folder, '.zonewright/stages')),
+  }
+}
 
 const choreograph = ['apply', '--choreograph', '--yes', '--allow', 'updates']
 
-test('lowers the TTLs, waits for the former ones, changes the records, waits again and restores the TTLs', async () => {
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
-  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
+test('lowers the TTLs, waits for the old ones, changes the records, waits again and restores the TTLs', async () => {
+  const { at, define, stages } = await open()
+  define('192.0.2.2')
 
-  const lowered = await runAt(scene, 0, ...choreograph)
+  const lowered = await at(0, ...choreograph)
   expect([lowered.status, lowered.stderr]).toEqual([2, expect.stringContaining('step 1 of 3, lower the TTL of www A to 5 min')])
   expect(lowered.stderr).toContain('Safe to go on after 2026-11-23 13:00:0')
   expect(lowered.stdout).toMatch(/- www {2}3600 +A +192\.0\.2\.1\n +\+ www +300 +A +192\.0\.2\.1\n/)
-  expect(stages(scene)).toHaveLength(1)
+  expect(stages()).toHaveLength(1)
 
-  const early = await runAt(scene, 3000, ...choreograph)
+  const early = await at(3000, ...choreograph)
   expect([early.status, early.stdout]).toEqual([2, ''])
   expect(early.stderr).toMatch(/Safe to go on after 2026-11-23 13:00:0\dZ \(in 10 min/)
 
-  const changed = await runAt(scene, 3605, ...choreograph)
+  const changed = await at(3605, ...choreograph)
   expect([changed.status, changed.stderr]).toEqual([2, expect.stringContaining('step 2 of 3')])
   expect(changed.stdout).toMatch(/- www +300 +A +192\.0\.2\.1\n +\+ www +300 +A +192\.0\.2\.2\n/)
 
-  expect((await runAt(scene, 3700, ...choreograph)).status).toBe(2)
-  const restored = await runAt(scene, 3910, ...choreograph)
+  expect((await at(3700, ...choreograph)).status).toBe(2)
+  const restored = await at(3910, ...choreograph)
   expect([restored.status, restored.stderr]).toEqual([0, expect.stringContaining('step 3 of 3')])
   expect(restored.stdout).toMatch(/- www +300 +A +192\.0\.2\.2\n +\+ www +3600 +A +192\.0\.2\.2\n/)
-  expect(stages(scene)).toEqual([])
-  expect((await runAt(scene, 3911, 'plan', '--detailed-exitcode')).status).toBe(0)
+  expect(stages()).toEqual([])
+  expect((await at(3911, 'plan', '--detailed-exitcode')).status).toBe(0)
 })
 
 test('a change that no cache holds for long is made in one step', async () => {
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
-  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
-  scene.write({
-    'zones/example.com.yaml': zone('192.0.2.1', '  new: {type: A, value: 192.0.2.5}\n').replace(
-      '300, value: 192.0.2.1',
-      '300, value: 192.0.2.2',
-    ),
-  })
-  const applied = await runAt(scene, 0, ...choreograph)
+  const { scene, at } = await open()
+  const more = zone('192.0.2.1', '  new: {type: A, value: 192.0.2.5}\n').replace('300, value: 192.0.2.1', '300, value: 192.0.2.2')
+  scene.write({ 'zones/example.com.yaml': more })
+  const applied = await at(0, ...choreograph)
   expect([applied.status, applied.stdout]).toEqual([0, expect.stringContaining('1 created, 1 updated')])
 })
 
 test('if another client raises a TTL while caches forget, the wait begins again', async () => {
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
-  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
-  expect((await runAt(scene, 0, ...choreograph)).status).toBe(2)
-  scene.write({ 'zones/example.com.yaml': zone('192.0.2.1') })
-  expect((await runAt(scene, 10, 'apply', '--yes', '--allow', 'updates')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
-  const again = await runAt(scene, 3605, ...choreograph)
+  const { at, define } = await open()
+  define('192.0.2.2')
+  expect((await at(0, ...choreograph)).status).toBe(2)
+  define('192.0.2.1')
+  expect((await at(10, 'apply', '--yes', '--allow', 'updates')).status).toBe(0)
+  define('192.0.2.2')
+  const again = await at(3605, ...choreograph)
   expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('step 1 of 3')])
   expect(again.stderr).toContain('after 2026-11-23 14:00:0')
 })
 
 test('a run that was killed while it lowered the TTLs: the wait begins when the next run finds them lowered', async () => {
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
-  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
-  // The first state on the disk, which is there while the TTLs are lowered.
-  const folder = join(scene.folder, '.zonewright/stages')
+  const { scene, at, define, stages } = await open()
+  define('192.0.2.2')
+  // The state on the disk while the TTLs are lowered.
+  const file = () => join(scene.folder, '.zonewright/stages', stages().find((one) => !one.startsWith('.')) ?? '')
   let during = ''
-  const watching = setInterval(() => {
-    const [name] = existsSync(folder) ? stages(scene).filter((one) => !one.startsWith('.')) : []
-    if (name !== undefined) during ||= readFileSync(join(folder, name), 'utf8')
-  }, 1)
-  expect((await runAt(scene, 0, ...choreograph)).status).toBe(2)
-  clearInterval(watching)
+  scene.memory.use(({ kind }) => {
+    if (kind === 'write') during ||= readFileSync(file(), 'utf8')
+    return null
+  })
+  expect((await at(0, ...choreograph)).status).toBe(2)
   expect(JSON.parse(during)).toMatchObject({ stage: 'lowering' })
-  writeFileSync(join(folder, stages(scene)[0] ?? ''), during)
-  const next = await runAt(scene, 1200, ...choreograph)
+  writeFileSync(file(), during)
+  const next = await at(1200, ...choreograph)
   expect([next.status, next.stderr]).toEqual([2, expect.stringContaining('Safe to go on after 2026-11-23 13:20:0')])
-  expect((await runAt(scene, 3700, ...choreograph)).stderr).toContain('step 1 of 3 is done')
-  expect((await runAt(scene, 4900, ...choreograph)).stderr).toContain('step 2 of 3, change')
+  expect((await at(3700, ...choreograph)).stderr).toContain('step 1 of 3 is done')
+  expect((await at(4900, ...choreograph)).stderr).toContain('step 2 of 3, change')
 })
 
 test('a low TTL that the target rounds up is the TTL of the stages', async () => {
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
-  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
-  const lowered = await runAt(scene, 0, ...choreograph, '--low-ttl', '60')
+  const { at, define } = await open()
+  define('192.0.2.2')
+  const lowered = await at(0, ...choreograph, '--low-ttl', '60')
   expect([lowered.status, lowered.stderr]).toEqual([2, expect.stringContaining('step 1 of 3, lower the TTL of www A to 5 min')])
-  const changed = await runAt(scene, 3605, ...choreograph, '--low-ttl', '60')
+  const changed = await at(3605, ...choreograph, '--low-ttl', '60')
   expect([changed.status, changed.stderr]).toEqual([2, expect.stringContaining('step 2 of 3')])
   expect(changed.stderr).toContain('Safe to go on after 2026-11-23 13:05:0')
 })
 
 test('--stay with a report that is a document is refused: there would be one for each stage', async () => {
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
-  const { status, stdout, stderr } = await runAt(scene, 0, ...choreograph, '--stay', '--format', 'json')
+  const { at } = await open()
+  const { status, stdout, stderr } = await at(0, ...choreograph, '--stay', '--format', 'json')
   expect([status, stderr]).toEqual([1, expect.stringContaining('use it with --format text')])
   expect(JSON.parse(stdout).diagnostics).toHaveLength(1)
 })
 
 test('a state file that is not valid, and a saved plan, are refused', async () => {
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') } })
-  expect((await runAt(scene, 0, 'apply', '--yes')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
-  expect((await runAt(scene, 0, 'plan', '--out', 'plan.json')).status).toBe(0)
-  const saved = await runAt(scene, 0, 'apply', 'plan.json', '--choreograph', '--yes')
+  const { scene, at, define, stages } = await open()
+  define('192.0.2.2')
+  expect((await at(0, 'plan', '--out', 'plan.json')).status).toBe(0)
+  const saved = await at(0, 'apply', 'plan.json', '--choreograph', '--yes')
   expect([saved.status, saved.stderr]).toEqual([1, expect.stringContaining('a saved plan is applied as it is')])
-  expect((await runAt(scene, 0, ...choreograph)).status).toBe(2)
-  const [file = ''] = stages(scene)
+  expect((await at(0, ...choreograph)).status).toBe(2)
+  const [file = ''] = stages()
   writeFileSync(join(scene.folder, '.zonewright/stages', file), '{"format": "zonewright-stages"}')
-  const broken = await runAt(scene, 9999, ...choreograph)
+  const broken = await at(9999, ...choreograph)
   expect([broken.status, broken.stderr]).toEqual([1, expect.stringContaining(`${file} is not valid`)])
 })
 
@@ -139,8 +149,8 @@ describeWithTools(['named', 'dig'], 'with --stay', () => {
     mkdirSync(join(folder, 'zones'))
     writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  lab: ${lab}\n`)
     writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nrecords:\n  www: {type: A, ttl: 3, value: 192.0.2.2}\n')
-    const began = Date.now()
     const args = ['apply', '--choreograph', '--low-ttl', '1', '--stay', '--yes', '--no-color', '--allow', 'updates']
+    const began = Date.now()
     const done = await cli(args, { cwd: folder, env: { LAB_KEY: TEST_KEY.secret } })
     expect([done.status, done.stderr]).toEqual([0, expect.stringMatching(/step 1 of 3[\s\S]*step 2 of 3[\s\S]*step 3 of 3/)])
     expect(Date.now() - began).toBeGreaterThanOrEqual(4000)

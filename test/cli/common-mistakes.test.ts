@@ -1,13 +1,11 @@
 /** Common mistakes: the message explains the error and the correction. */
 
 import { rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { basename, dirname, join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
-import { ZONE } from './scene.ts'
-import { openServiceScene } from './service-scene.ts'
+import { openScene, ZONE } from './scene.ts'
+import { openWireScene } from './service-scene.ts'
 
 const HEAD = 'domain: example.com\nsoa_email: hostmaster@example.com\n'
 
@@ -37,21 +35,21 @@ describe('in a definition', () => {
       ':7:1: error[yaml-syntax] the file has an unresolved merge conflict',
     ],
   ])('%s', async (_, text, message) => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': text } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': text } })
     const { status, stdout } = await scene.run('validate')
     expect(stdout).toContain(message)
     expect(status).toBe(1)
   })
 
   test('UTF-16', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     writeFileSync(join(scene.folder, 'zones/example.com.yaml'), Buffer.from(`\ufeff${ZONE}`, 'utf16le'))
     expect((await scene.run('validate')).stdout).toContain('is not UTF-8 text but UTF-16 (save it as UTF-8)\n')
   })
 })
 
 test('every command that reads definitions warns once of one that no rule matches', async () => {
-  const scene = await openServiceScene({ config: 'zones: [{files: zones/example.com.yaml}]' })
+  const scene = openScene({ config: 'zones: [{files: zones/example.com.yaml}]' })
   scene.write({ 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
   const commands = [
     ['validate'],
@@ -78,12 +76,12 @@ describe('on the command line', () => {
     ['*.net', '("zonewright zones" lists them)'],
     ['other.test', '(the zones are example.com.)'],
   ])('a zone named %s', async (zone, message) => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     expect((await scene.run('plan', zone)).stderr).toContain(message)
   })
 
   test('shows a path outside the folder unchanged', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const { status, stdout } = await scene.run('validate', '/nowhere.yaml')
     expect({ status, stdout }).toMatchObject({
       status: 1,
@@ -94,7 +92,7 @@ describe('on the command line', () => {
 
 describe('in the config', () => {
   test('another file extension', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const folder = join(scene.folder, 'elsewhere')
     scene.write({ 'elsewhere/zonewright.yml': 'providers: {}\n', 'elsewhere/zones/x': '' })
     rmSync(join(scene.folder, 'zonewright.yaml'))
@@ -106,7 +104,7 @@ describe('in the config', () => {
   })
 
   test('a config of octoDNS', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     scene.write({ 'zonewright.yaml': 'providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: zones}}\n' })
     expect((await scene.run('plan')).stderr).toContain(
       '("class" belongs to octoDNS: import its configuration with "zonewright import octodns FILE")',
@@ -114,33 +112,28 @@ describe('in the config', () => {
   })
 
   test('a file instead of the journal folder', async () => {
-    const scene = await openServiceScene({ config: 'journal: taken\n' })
+    const scene = openScene({ config: 'journal: taken\n' })
     scene.write({ taken: '' })
     const { status, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(1)
     expect(stderr).toMatch(
       /error\[journal-failed\] the journal in .* cannot be written: a file has the name of a folder in its path \(nothing was changed/,
     )
-    expect(scene.proxy.mutations()).toEqual([])
+    expect(scene.memory.writes()).toEqual([])
   })
 
   test('https for an http server', async () => {
-    const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await new Promise((resolve) => server.once('listening', resolve))
-    const scene = await openServiceScene()
-    const { port } = server.address() as AddressInfo
+    const scene = await openWireScene(() => null)
     const config = scene.files()['zonewright.yaml'] as string
-    scene.write({ 'zonewright.yaml': config.replace(/http:[^']*/, `https://127.0.0.1:${port}/v4`) })
-    const { status, stdout, stderr } = await scene.run('plan')
+    scene.write({ 'zonewright.yaml': config.replace(scene.proxy.origin, scene.proxy.origin.replace('http:', 'https:')) })
+    const { status, stderr } = await scene.run('plan')
     expect(status).toBe(1)
     expect(stderr).toContain('(the server does not use TLS at that port: check the port, or use http:// for a service on this machine)')
-    expect(stdout).toBe('1 error, nothing will be applied. No changes were planned.\n')
   })
 })
 
 test('annotations use paths relative to the root of the repository', async () => {
-  const scene = await openServiceScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, value: 192.0.2}\n` } })
+  const scene = openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, value: 192.0.2}\n` } })
   const place = (folder: string): string => `::error file=${folder}zones/example.com.yaml,line=7,col=23,title=value-invalid::`
   for (const [root, folder] of [
     [scene.folder, ''],

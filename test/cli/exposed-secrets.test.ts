@@ -1,11 +1,10 @@
 /** A loaded secret never appears in definitions, output, saved plans, journals or requests. */
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { addFiles } from '../definition/files.ts'
+import { describe, expect, test } from 'vitest'
 import { startProgram } from '../support/built-program.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { type Script, startRecordingProxy } from './recording-proxy.ts'
-import { filesBelow, TOKEN } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import type { CliResult } from '../support/cli.ts'
+import type { Script } from './recording-proxy.ts'
+import { openScene, type Scene, TOKEN } from './scene.ts'
+import { openWireScene } from './service-scene.ts'
 
 const PLAN_KEY = 'Plan/Key+5b0c94e1d7a25b0c94e1d7a2'
 const LONG = 'Q7xZ'.repeat(80)
@@ -79,27 +78,32 @@ function expectNoSecret(
     for (const form of [secret, BASE64(secret)]) expect.soft(all).not.toContain(form.toLowerCase().replace(/=+$/, ''))
 }
 
-describe.each(LEAKS.map((leak) => [leak.name, leak] as const))('%s in a definition', (_, { files, at }) => {
-  test('is refused before the first request', async () => {
-    const proxy = await startRecordingProxy(() => ({ status: 500 }), null)
-    onTestFinished(() => proxy.close())
-    const folder = temporaryDirectory()
-    const provider = (name: string, token: string): string =>
-      `  ${name}: {type: cloud, base_url: '${proxy.origin}/v4', token: '${token}'}\n`
-    addFiles(folder, {
-      'zonewright.yaml': `providers:\n${provider('cloud', 'env:ZONEWRIGHT_TOKEN')}${provider('other', 'env:LONG')}zones: [{targets: [cloud]}]\n`,
-      ...files,
-    })
-    const program = await startProgram(['apply', '--yes', '--verbose'], { cwd: folder, env: ENV })
-    const { status } = await program.ended
-    const output = program.stdout() + program.stderr()
+describe('in a definition, before the first request:', () => {
+  const config = "providers:\n  other: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:LONG'}\n"
+
+  async function expectRefused({ files, at }: Leak, start: (scene: Scene, ...args: string[]) => Promise<CliResult>): Promise<void> {
+    const scene = openScene({ files, also: ['other'], config: 'zones: [{targets: [cloud]}]\n' })
+    scene.write({ 'zonewright.yaml': scene.files()['zonewright.yaml']?.replace('providers:\n', config) ?? '' })
+    const before = scene.files()
+    const { status, stdout, stderr } = await start(scene, 'apply', '--yes', '--verbose')
     expect.soft(status).toBe(1)
-    expect.soft(output).toContain('contains the secret of ')
-    expect.soft(output).toContain(at)
-    expectNoSecret(output, {})
-    expect.soft(proxy.requests).toEqual([])
-    expect.soft(Object.keys(filesBelow(folder)).sort()).toEqual(['zonewright.yaml', ...Object.keys(files)].sort())
-  })
+    expect.soft(stdout + stderr).toContain('contains the secret of ')
+    expect.soft(stdout + stderr).toContain(at)
+    expectNoSecret(stdout + stderr, {})
+    expect.soft(scene.memory.requests).toEqual([])
+    expect.soft(scene.files()).toEqual(before)
+  }
+
+  test.each(LEAKS.map((leak) => [leak.name, leak] as const))('%s', (_, leak) =>
+    expectRefused(leak, (scene, ...args) => scene.runWith(ENV, ...args)),
+  )
+
+  test('as a process', () =>
+    expectRefused(LEAKS[0] as Leak, async ({ folder }, ...args) => {
+      const program = await startProgram(args, { cwd: folder, env: ENV })
+      const { status } = await program.ended
+      return { status: status ?? -1, stdout: program.stdout(), stderr: program.stderr() }
+    }))
 })
 
 describe('every command that reads definitions', () => {
@@ -114,17 +118,17 @@ describe('every command that reads definitions', () => {
     ['fmt', ['fmt']],
     ['record', ['record', 'add', 'example.com', 'x', 'A', '192.0.2.7']],
   ])('%s', async (_, command) => {
-    const scene = await openServiceScene({ files: { [YAML]: txt(TOKEN) } })
+    const scene = openScene({ files: { [YAML]: txt(TOKEN) } })
     const before = scene.files()
     const { status, stdout, stderr } = await scene.run(...command)
     expect(status).toBe(1)
     expect(stdout + stderr).toContain('secret-exposed')
-    expect(scene.proxy.requests).toEqual([])
+    expect(scene.memory.requests).toEqual([])
     expect(scene.files()).toEqual(before)
   })
 
   test('record does not write one', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const before = scene.files()
     const { status, stderr } = await scene.run('record', 'add', 'example.com', 'x', 'TXT', TOKEN, '--verbose')
     expect([status, stderr]).toEqual([
@@ -135,7 +139,7 @@ describe('every command that reads definitions', () => {
   })
 
   test('import does not write one', async () => {
-    const scene = await openServiceScene({ files: { 'from/example.net.zone': zoneFile(TOKEN).replace('com', 'net') } })
+    const scene = openScene({ files: { 'from/example.net.zone': zoneFile(TOKEN).replace('com', 'net') } })
     const before = scene.files()
     for (const more of [[], ['-o', 'out']]) {
       const { status, stderr } = await scene.run('import', 'zonefile', 'from', ...more)
@@ -149,31 +153,28 @@ describe('every command that reads definitions', () => {
     ['a value', ['record', 'add', 'example.com', 'x', 'A', TOKEN]],
     ['a file', ['validate', `zones/${TOKEN}.yaml`]],
   ])('redacts a message about %s of the command line, and fails', async (_, command) => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const { status, stdout, stderr } = await scene.run(...command)
     expect([status, stdout]).toEqual([1, command[0] === 'validate' ? '' : stdout])
     expect(stderr).toContain('secret-exposed')
   })
 
   test('ignores secrets with fewer than 8 characters', async () => {
-    const scene = await openServiceScene({ files: { [YAML]: txt('short67') } })
+    const scene = openScene({ files: { [YAML]: txt('short67') } })
     expect((await scene.runWith({ ZONEWRIGHT_PLAN_KEY: 'short67' }, 'plan')).status).toBe(0)
   })
 })
 
 describe('live data', () => {
-  const TWO = (scene: ServiceScene): string =>
-    scene
-      .files()
-      ['zonewright.yaml']?.replace(
-        'providers:\n',
-        `providers:\n  other: {type: cloud, base_url: '${scene.proxy.origin}/v4', token: 'env:OTHER'}\n`,
-      ) ?? ''
+  /** The config with a second provider, whose token is OTHER. */
+  const withOther = (scene: Scene): string =>
+    scene.files()['zonewright.yaml']?.replace('providers:\n', "providers:\n  other: {type: cloud, preset: linode, token: 'env:OTHER'}\n") ??
+    ''
   const OTHER = 'other-secret-77aa88bb99cc'
   /** An applied zone with a record that is a secret as soon as OTHER is set. */
-  async function leaked(): Promise<ServiceScene> {
-    const scene = await openServiceScene({ files: { [YAML]: `${txt(OTHER)}targets: [cloud]\n` } })
-    scene.write({ 'zonewright.yaml': TWO(scene) })
+  async function leaked(): Promise<Scene> {
+    const scene = openScene({ files: { [YAML]: `${txt(OTHER)}targets: [cloud]\n` }, also: ['other'] })
+    scene.write({ 'zonewright.yaml': withOther(scene) })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ [YAML]: `${txt('harmless')}targets: [cloud]\n` })
     expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
@@ -189,24 +190,24 @@ describe('live data', () => {
   ])('%s fails', async (_, command) => {
     const scene = await leaked()
     const before = scene.files()
-    const mutations = scene.proxy.mutations().length
+    const mutations = scene.memory.writes().length
     const { status, stdout, stderr } = await scene.runWith({ OTHER }, ...command)
     expect(status).toBe(1)
     expect(stdout + stderr).toMatch(/secret-exposed/)
     expect(stdout + stderr).toContain(PLACE)
     expectNoSecret(stdout + stderr, {}, [OTHER])
-    expect(scene.proxy.mutations().length).toBe(mutations)
+    expect(scene.memory.writes().length).toBe(mutations)
     expect(scene.files()).toEqual(before)
   })
 
   test('rollback fails before it restores a secret', async () => {
     const scene = await leaked()
     expect((await scene.run('apply', '--yes')).status).toBe(0)
-    const mutations = scene.proxy.mutations().length
+    const mutations = scene.memory.writes().length
     const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'rollback', '--last', '--yes')
     expect([status, stderr]).toEqual([1, expect.stringContaining(PLACE)])
     expectNoSecret(stdout + stderr, {}, [OTHER])
-    expect(scene.proxy.mutations().length).toBe(mutations)
+    expect(scene.memory.writes().length).toBe(mutations)
   })
 
   test('history does not show a run with a secret', async () => {
@@ -255,7 +256,7 @@ describe('a server that repeats the token', () => {
     ['doctor', ['doctor']],
     ['doctor as JSON', ['doctor', '--format', 'json']],
   ])('%s', async (_, command) => {
-    const scene = await openServiceScene({ script: repeating })
+    const scene = await openWireScene(repeating)
     const { status, stdout, stderr } = await scene.run(...command)
     expect(status).toBe(1)
     expect(stdout + stderr).toContain('bad header: Bearer ***, or ***')
@@ -263,7 +264,8 @@ describe('a server that repeats the token', () => {
   })
 
   test('in the response to a change: the journal contains the failure without the token', async () => {
-    const scene = await openServiceScene({ script: (request) => (request.method === 'GET' ? null : repeating(request)) })
+    const none = { headers: { 'content-type': 'application/json' }, body: '{"data":[],"page":1,"pages":1,"results":0}' }
+    const scene = await openWireScene((request) => (request.method === 'GET' ? none : repeating(request)))
     const { status, stdout } = await scene.run('apply', '--yes')
     expect([status, stdout]).toEqual([1, expect.stringContaining('bad header: Bearer ***, or ***')])
     const journal = Object.entries(scene.files()).filter(([path]) => path.startsWith('.zonewright/runs/'))

@@ -3,8 +3,8 @@ import { type SchemaError, validate as validatePlan } from '../../generated/plan
 import { validate as validateValidation } from '../../generated/validation-schema.js'
 import { validate as validateVerification } from '../../generated/verification-schema.js'
 import type { CliResult } from '../support/cli.ts'
-import { ZONE } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import { type FolderScene, openScene, ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 interface Validator {
   (document: unknown): boolean
@@ -30,7 +30,7 @@ describe('plan and apply --format json', () => {
     ['a zone with an error', UNSUPPORTED, 1, {}],
     ['definitions with errors', BROKEN, 1, { zones: 0 }],
   ])('of %s', async (_, zone, status, summary) => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': zone } })
     for (const command of ['plan', 'apply']) {
       const result = await scene.run(command, '--format', 'json')
       const document = documentOf(result, validatePlan)
@@ -40,22 +40,15 @@ describe('plan and apply --format json', () => {
   })
 
   test('the document contains errors of definitions with their positions', async () => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': BROKEN } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': BROKEN } })
     const result = await scene.run('plan', '--format', 'json')
     const document = documentOf(result, validatePlan)
-    expect(document.diagnostics).toContainEqual(
-      expect.objectContaining({
-        severity: 'error',
-        code: 'schema-unknown-key',
-        file: 'zones/example.com.yaml',
-        line: 2,
-        hint: 'Did you mean "value"?',
-      }),
-    )
+    const place = { file: 'zones/example.com.yaml', line: 2, hint: 'Did you mean "value"?' }
+    expect(document.diagnostics).toContainEqual(expect.objectContaining({ severity: 'error', code: 'schema-unknown-key', ...place }))
   })
 
   test('an apply contains the outcome of every change; without confirmation every change is skipped', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const states = async (...args: string[]): Promise<unknown[]> => {
       const document = documentOf(await scene.run('apply', '--format', 'json', ...args), validatePlan)
       return document.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
@@ -66,19 +59,16 @@ describe('plan and apply --format json', () => {
   })
 
   test('the document contains failures', async () => {
-    const scene = await openServiceScene({
-      script: ({ method, body }) => (method === 'POST' && body.includes('192.0.2.2') ? { status: 418 } : null),
+    const scene = openScene({
+      fault: ({ changes: [change] }) =>
+        change?.name === 'mail.example.com.' ? { kind: 'refused', code: 'provider-rejected', message: '418 Teapot' } : null,
     })
     const result = await scene.run('apply', '--yes', '--format', 'json')
     expect(result.status).toBe(4)
     const document = documentOf(result, validatePlan)
     expect(document.summary).toMatchObject({ applied: 3, failed: 1 })
-    expect(document.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state).sort()).toEqual([
-      'applied',
-      'applied',
-      'applied',
-      'failed',
-    ])
+    const states = document.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
+    expect(states.sort()).toEqual(['applied', 'applied', 'applied', 'failed'])
   })
 })
 
@@ -90,7 +80,7 @@ describe('validate --format json', () => {
     ['a duplicate record', `${ZONE}  x: {type: A, values: [192.0.2.9, 192.0.2.9]}\n`, 1, { errors: 1 }],
     ['broken YAML', 'a: [', 1, { errors: 1 }],
   ])('of %s', async (_, zone, status, figures) => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': zone } })
     const result = await scene.run('validate', '--format', 'json')
     expect(result.status).toBe(status)
     expect(documentOf(result, validateValidation)).toMatchObject({ format: 'zonewright-validation', version: 1, ...figures })
@@ -98,7 +88,7 @@ describe('validate --format json', () => {
   })
 
   test('the document contains errors of the config', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     scene.write({ 'zonewright.yaml': 'provider: {}\n' })
     const document = documentOf(await scene.run('validate', '--format', 'json'), validateValidation)
     expect(document.diagnostics).toContainEqual(
@@ -108,20 +98,14 @@ describe('validate --format json', () => {
 })
 
 describe('verify --format json', () => {
-  const verify = async (scene: ServiceScene, ...args: string[]) => {
+  const verify = async (scene: FolderScene, ...args: string[]) => {
     const result = await scene.run('verify', '--format', 'json', ...args)
     return { ...result, document: documentOf(result, validateVerification) }
   }
 
   test('before and after an apply, with and without name servers', async () => {
-    const scene = await openServiceScene({
-      files: {
-        'zones/example.com.yaml': `${ZONE}  sub: {type: NS, value: ns.sub}\n  ns.sub: {type: A, value: 192.0.2.3}\n`.replace(
-          'value: ns.sub}',
-          'value: ns.sub.example.com.}',
-        ),
-      },
-    })
+    const delegation = '  sub: {type: NS, value: ns.sub.example.com.}\n  ns.sub: {type: A, value: 192.0.2.3}\n'
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE + delegation } })
     const before = await verify(scene)
     expect(before.status).toBe(2)
     expect(before.document).toMatchObject({ format: 'zonewright-verification', version: 1, summary: { zones: 1, verified: 0 } })
@@ -133,55 +117,46 @@ describe('verify --format json', () => {
     expect(server).toMatchObject({ asked: server.agreed, differences: [], failure: null })
     expect(server.asked).toBeGreaterThan(3)
     expect((await verify(scene, '--no-dns')).document.zones[0].nameServers).toEqual([])
+
+    // The name server still has the old record, as another one without the change would.
+    const other = openScene({ files: { 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.77') } })
+    await other.run('apply', '--yes')
+    const { host, port } = scene.service.dnsAddress as { host: string; port: number }
+    const differs = await verify(other, '--nameserver', `${host}:${port}`)
+    expect(differs.status).toBe(2)
+    expect(differs.document.zones[0].nameServers[0].differences).toContainEqual({
+      name: 'example.com.',
+      type: 'A',
+      expected: ['86400 192.0.2.77'],
+      answered: ['86400 192.0.2.1'],
+      note: null,
+    })
+    const silent = await verify(other, '--nameserver', '127.0.0.1:9')
+    expect(silent.status).toBe(1)
+    expect(silent.document.zones[0].diagnostics).toContainEqual(expect.objectContaining({ code: 'nameserver-failed' }))
   })
 
   test('definitions with errors', async () => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': BROKEN } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': BROKEN } })
     const { status, document } = await verify(scene)
     expect(status).toBe(1)
     expect(document).toMatchObject({ zones: [], diagnostics: [{ code: 'schema-unknown-key' }, ...document.diagnostics.slice(1)] })
   })
 
   test('the diagnostics contain a zone that cannot be read', async () => {
-    const scene = await openServiceScene({
-      script: ({ path }) => (path.includes('/records') ? { status: 403, body: '{"errors":[{"reason":"Unauthorized"}]}' } : null),
-    })
-    const domain = { domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' }
-    await fetch(`${scene.service.baseUrl}/domains`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${scene.service.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(domain),
+    const scene = openScene({
+      zones: { 'example.com': '' },
+      fault: ({ kind }) => (kind === 'read' ? { kind: 'refused', code: 'provider-forbidden', message: '403 Unauthorized' } : null),
     })
     const { status, document } = await verify(scene)
     expect(status).toBe(1)
     expect(document).toMatchObject({ zones: [], diagnostics: [{ code: 'provider-forbidden', file: 'zones/example.com.yaml' }] })
   })
-
-  test('a name server with other data, and one that does not respond', async () => {
-    const scene = await openServiceScene()
-    const other = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.77') } })
-    await scene.run('apply', '--yes')
-    await other.run('apply', '--yes')
-    await other.service.flush()
-    const { host, port } = other.service.dnsAddress as { host: string; port: number }
-    const differs = await verify(scene, '--nameserver', `${host}:${port}`)
-    expect(differs.status).toBe(2)
-    expect(differs.document.zones[0].nameServers[0].differences).toContainEqual({
-      name: 'example.com.',
-      type: 'A',
-      expected: ['86400 192.0.2.1'],
-      answered: ['86400 192.0.2.77'],
-      note: null,
-    })
-    const silent = await verify(scene, '--nameserver', '127.0.0.1:9')
-    expect(silent.status).toBe(1)
-    expect(silent.document.zones[0].diagnostics).toContainEqual(expect.objectContaining({ code: 'nameserver-failed' }))
-  })
 })
 
 describe('other formats', () => {
   test('markdown contains the changes and a summary line', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const { status, stdout, stderr } = await scene.run('plan', '--format', 'markdown')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toMatch(/^#/)
@@ -190,7 +165,7 @@ describe('other formats', () => {
   })
 
   test('html is a page', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const { stdout } = await scene.run('apply', '--yes', '--format', 'html')
     expect(stdout).toMatch(/^<!doctype html>/i)
     expect(stdout).toMatch(/<\/html>\n$/)
@@ -198,7 +173,7 @@ describe('other formats', () => {
   })
 
   test('github annotates the positions of the errors', async () => {
-    const rounded = await openServiceScene({ files: { 'zones/example.com.yaml': ROUNDED } })
+    const rounded = openScene({ files: { 'zones/example.com.yaml': ROUNDED } })
     expect((await rounded.run('plan', '--format', 'github')).stdout).toMatch(
       /^::notice file=zones\/example\.com\.yaml,line=7,col=\d+,title=ttl-rounded::/m,
     )
@@ -211,7 +186,7 @@ describe('other formats', () => {
   })
 
   test('verify --format github names the zone that differs', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const { status, stdout } = await scene.run('verify', '--format', 'github')
     expect(status).toBe(2)
     expect(stdout).toMatch(/^::error title=verify-differs::example\.com\. at cloud is not as defined$/m)

@@ -11,6 +11,8 @@ export interface ServiceScene extends FolderScene {
   readonly service: RunningService
 }
 
+export type WireScene = Omit<ServiceScene, 'service'>
+
 export interface ServiceSceneOptions {
   readonly files?: Readonly<Record<string, string>>
   readonly script?: Script
@@ -56,8 +58,24 @@ export async function openServiceScene(
     await service.flush()
     return cli(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } })
   })
-  scene.write({ 'zonewright.yaml': configOf(proxy.origin, service, options), ...files })
+  scene.write({ 'zonewright.yaml': configOf(proxy.origin, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`, options), ...files })
   return { ...scene, proxy, service }
+}
+
+/** A scene whose provider `cloud` is a scripted server, for replies that the service never gives. A request without a scripted reply gets 404. */
+export async function openWireScene(
+  script: Script,
+  options: Pick<ServiceSceneOptions, 'files' | 'provider' | 'config'> = {},
+  context: Pick<TestContext, 'expect' | 'onTestFinished'> = { expect, onTestFinished },
+): Promise<WireScene> {
+  const missing = { status: 404, body: '{"errors":[{"reason":"Not found"}]}' }
+  const proxy = await startRecordingProxy(async (request) => (await script(request)) ?? missing, null)
+  context.onTestFinished(() => proxy.close())
+  const folder = temporaryDirectory()
+  const scene = folderScene(folder, context.expect, (args, env) => cli(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } }))
+  const { files = { 'zones/example.com.yaml': ZONE } } = options
+  scene.write({ 'zonewright.yaml': configOf(proxy.origin, '127.0.0.1:9', options), ...files })
+  return { ...scene, proxy }
 }
 
 function seedFrom(text: string): Seed {
@@ -66,10 +84,10 @@ function seedFrom(text: string): Seed {
   return seed
 }
 
-function configOf(origin: string, { dnsAddress }: RunningService, { provider = '', config = '' }: ServiceSceneOptions): string {
+function configOf(origin: string, nameserver: string, { provider = '', config = '' }: ServiceSceneOptions): string {
   const extra = provider === '' ? '' : `, ${provider}`
   return `providers:
   cloud: {type: cloud, base_url: '${origin}/v4', token: 'env:ZONEWRIGHT_TOKEN'${extra}}
-nameservers: ['${dnsAddress?.host}:${dnsAddress?.port}']
+nameservers: ['${nameserver}']
 ${config}`
 }
