@@ -233,8 +233,8 @@ test.each(lists.map((route): [string, Route] => [nameOf(route), route]))('%s is 
     }),
     { numRuns: RUNS },
   )
-  expect(await owner.refused('GET', path, undefined, { 'x-filter': '{"no_such_field": 1}' })).toEqual([
-    ['X-Filter', 'Cannot filter on no_such_field'],
+  expect(await owner.problems('GET', path, undefined, { 'x-filter': '{"no_such_field": 1}' })).toEqual([
+    'X-Filter: Cannot filter on no_such_field',
   ])
 })
 

@@ -83,103 +83,88 @@ describe('create', () => {
   })
 
   const fine = { ...MASTER, domain: 'fine.example' }
-  test.each<[string, object, [string | null, string][]]>([
-    [
-      'nothing',
-      {},
-      [
-        ['domain', 'domain is required'],
-        ['type', 'type is required'],
-      ],
-    ],
-    ['no type', { domain: 'fine.example', soa_email: 'a@b.example' }, [['type', 'type is required']]],
-    ['an invalid type', { ...fine, type: 'MASTER' }, [['type', 'type is not valid']]],
-    ['a master without email', { domain: 'fine.example', type: 'master' }, [['soa_email', 'soa_email required when type=master']]],
-    ['a master with an empty email', { ...fine, soa_email: '' }, [['soa_email', 'soa_email required when type=master']]],
-    ['an invalid email', { ...fine, soa_email: 'nobody' }, [['soa_email', 'soa_email is not valid']]],
-    ['an email with a quote', { ...fine, soa_email: '"a b"@example.com' }, [['soa_email', 'soa_email is not valid']]],
-    ['an email with a line break', { ...fine, soa_email: 'a\n@example.com' }, [['soa_email', 'soa_email is not valid']]],
-    ['an email with a long local part', { ...fine, soa_email: `${'a'.repeat(64)}@example.com` }, [['soa_email', 'soa_email is not valid']]],
+  test.each<[string, object, string[]]>([
+    ['nothing', {}, ['domain: domain is required', 'type: type is required']],
+    ['no type', { domain: 'fine.example', soa_email: 'a@b.example' }, ['type: type is required']],
+    ['an invalid type', { ...fine, type: 'MASTER' }, ['type: type is not valid']],
+    ['a master without email', { domain: 'fine.example', type: 'master' }, ['soa_email: soa_email required when type=master']],
+    ['a master with an empty email', { ...fine, soa_email: '' }, ['soa_email: soa_email required when type=master']],
+    ['an invalid email', { ...fine, soa_email: 'nobody' }, ['soa_email: soa_email is not valid']],
+    ['an email with a quote', { ...fine, soa_email: '"a b"@example.com' }, ['soa_email: soa_email is not valid']],
+    ['an email with a line break', { ...fine, soa_email: 'a\n@example.com' }, ['soa_email: soa_email is not valid']],
+    ['an email with a long local part', { ...fine, soa_email: `${'a'.repeat(64)}@example.com` }, ['soa_email: soa_email is not valid']],
     [
       'a slave without masters',
       { domain: 'fine.example', type: 'slave' },
-      [['master_ips', 'You need at least one master DNS server IP address for this zone.']],
+      ['master_ips: You need at least one master DNS server IP address for this zone.'],
     ],
-    ['an empty name', { ...fine, domain: '' }, [['domain', 'Length must be 1-253 characters']]],
-    ['a name that is too long', { ...fine, domain: `${'a.'.repeat(124)}example` }, [['domain', 'Length must be 1-253 characters']]],
-    ['a label that is too long', { ...fine, domain: `${'a'.repeat(64)}.example` }, [['domain', 'domain is not valid']]],
-    ['a name with a space', { ...fine, domain: 'a b.example' }, [['domain', 'domain is not valid']]],
-    ['a name with an empty label', { ...fine, domain: 'a..example' }, [['domain', 'domain is not valid']]],
-    ['a label that begins with a hyphen', { ...fine, domain: '-a.example' }, [['domain', 'domain is not valid']]],
-    ['a wildcard', { ...fine, domain: '*.example.com' }, [['domain', 'domain is not valid']]],
-    ['an address', { ...fine, domain: '192.0.2.1' }, [['domain', 'domain is not valid']]],
-    ['an escape', { ...fine, domain: '\\097.example' }, [['domain', 'domain is not valid']]],
-    ['an invalid status', { ...fine, status: 'edit_mode' }, [['status', 'status is not valid']]],
-    ['a description that is too long', { ...fine, description: 'd'.repeat(254) }, [['description', 'Length must be 1-253 characters']]],
-    ['a description with NUL', { ...fine, description: 'a\u0000b' }, [['description', 'description is not valid']]],
-    ['half a surrogate pair', { ...fine, group: '\ud800' }, [['group', 'group is not valid']]],
-    ['a group that is too long', { ...fine, group: 'g'.repeat(51) }, [['group', 'Length must be 1-50 characters']]],
-    ['a tag that is too short', { ...fine, tags: ['abc', 'ab'] }, [['tags', 'Length must be 3-50 characters']]],
-    ['a tag that is too long', { ...fine, tags: ['a'.repeat(51)] }, [['tags', 'Length must be 3-50 characters']]],
-    ['tags that are not a list', { ...fine, tags: 'web' }, [['tags', 'tags is not valid']]],
-    ['a tag that is not text', { ...fine, tags: [5] }, [['tags', 'tags is not valid']]],
-    ['an invalid address', { ...fine, axfr_ips: ['192.0.2.1', '192.0.2'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
-    ['a network', { ...fine, axfr_ips: ['192.0.2.0/24'] }, [['axfr_ips', 'Invalid IPv4 or IPv6 address']]],
+    ['an empty name', { ...fine, domain: '' }, ['domain: Length must be 1-253 characters']],
+    ['a name that is too long', { ...fine, domain: `${'a.'.repeat(124)}example` }, ['domain: Length must be 1-253 characters']],
+    ['a label that is too long', { ...fine, domain: `${'a'.repeat(64)}.example` }, ['domain: domain is not valid']],
+    ['a name with a space', { ...fine, domain: 'a b.example' }, ['domain: domain is not valid']],
+    ['a name with an empty label', { ...fine, domain: 'a..example' }, ['domain: domain is not valid']],
+    ['a label that begins with a hyphen', { ...fine, domain: '-a.example' }, ['domain: domain is not valid']],
+    ['a wildcard', { ...fine, domain: '*.example.com' }, ['domain: domain is not valid']],
+    ['an address', { ...fine, domain: '192.0.2.1' }, ['domain: domain is not valid']],
+    ['an escape', { ...fine, domain: '\\097.example' }, ['domain: domain is not valid']],
+    ['an invalid status', { ...fine, status: 'edit_mode' }, ['status: status is not valid']],
+    ['a description that is too long', { ...fine, description: 'd'.repeat(254) }, ['description: Length must be 1-253 characters']],
+    ['a description with NUL', { ...fine, description: 'a\u0000b' }, ['description: description is not valid']],
+    ['half a surrogate pair', { ...fine, group: '\ud800' }, ['group: group is not valid']],
+    ['a group that is too long', { ...fine, group: 'g'.repeat(51) }, ['group: Length must be 1-50 characters']],
+    ['a tag that is too short', { ...fine, tags: ['abc', 'ab'] }, ['tags: Length must be 3-50 characters']],
+    ['a tag that is too long', { ...fine, tags: ['a'.repeat(51)] }, ['tags: Length must be 3-50 characters']],
+    ['tags that are not a list', { ...fine, tags: 'web' }, ['tags: tags is not valid']],
+    ['a tag that is not text', { ...fine, tags: [5] }, ['tags: tags is not valid']],
+    ['an invalid address', { ...fine, axfr_ips: ['192.0.2.1', '192.0.2'] }, ['axfr_ips: Invalid IPv4 or IPv6 address']],
+    ['a network', { ...fine, axfr_ips: ['192.0.2.0/24'] }, ['axfr_ips: Invalid IPv4 or IPv6 address']],
     [
       'more than 1000 characters of addresses',
       { ...fine, axfr_ips: new Array(91).fill('203.0.113.1') },
-      [['axfr_ips', 'Length must be 0-1000 characters']],
+      ['axfr_ips: Length must be 0-1000 characters'],
     ],
     [
       'more than 1000 characters of masters',
       { ...fine, master_ips: new Array(91).fill('203.0.113.1') },
-      [['master_ips', 'Length must be 0-1000 characters']],
+      ['master_ips: Length must be 0-1000 characters'],
     ],
-    ['a number as text', { ...fine, ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
-    ['a number that is not an integer', { ...fine, retry_sec: 1.5 }, [['retry_sec', 'retry_sec is not valid']]],
-    ['a negative number', { ...fine, expire_sec: -1 }, [['expire_sec', 'expire_sec is not valid']]],
-    ['an unknown field', { ...fine, soa_mail: 'x' }, [['soa_mail', 'Unknown field']]],
+    ['a number as text', { ...fine, ttl_sec: '300' }, ['ttl_sec: ttl_sec is not valid']],
+    ['a number that is not an integer', { ...fine, retry_sec: 1.5 }, ['retry_sec: retry_sec is not valid']],
+    ['a negative number', { ...fine, expire_sec: -1 }, ['expire_sec: expire_sec is not valid']],
+    ['an unknown field', { ...fine, soa_mail: 'x' }, ['soa_mail: Unknown field']],
     [
       'several semantic errors',
       { type: 'slave', domain: 'a', soa_email: 'x', axfr_ips: ['x'] },
       [
-        ['domain', 'domain is not valid'],
-        ['soa_email', 'soa_email is not valid'],
-        ['axfr_ips', 'Invalid IPv4 or IPv6 address'],
-        ['master_ips', 'You need at least one master DNS server IP address for this zone.'],
+        'domain: domain is not valid',
+        'soa_email: soa_email is not valid',
+        'axfr_ips: Invalid IPv4 or IPv6 address',
+        'master_ips: You need at least one master DNS server IP address for this zone.',
       ],
     ],
     [
       'schema errors and semantic errors',
       { type: 'slave', domain: '-', soa_email: 'x', group: 2, ttl_sec: -1 },
       [
-        ['group', 'group is not valid'],
-        ['ttl_sec', 'ttl_sec is not valid'],
-        ['domain', 'domain is not valid'],
-        ['soa_email', 'soa_email is not valid'],
-        ['master_ips', 'You need at least one master DNS server IP address for this zone.'],
+        'group: group is not valid',
+        'ttl_sec: ttl_sec is not valid',
+        'domain: domain is not valid',
+        'soa_email: soa_email is not valid',
+        'master_ips: You need at least one master DNS server IP address for this zone.',
       ],
     ],
     [
       'no type, and a value that no type allows',
       { domain: 'fine.example', axfr_ips: ['x'] },
-      [
-        ['type', 'type is required'],
-        ['axfr_ips', 'Invalid IPv4 or IPv6 address'],
-      ],
+      ['type: type is required', 'axfr_ips: Invalid IPv4 or IPv6 address'],
     ],
     [
       'several schema errors',
       { type: 1, group: 2, extra: 3 },
-      [
-        ['domain', 'domain is required'],
-        ['extra', 'Unknown field'],
-        ['type', 'type is not valid'],
-        ['group', 'group is not valid'],
-      ],
+      ['domain: domain is required', 'extra: Unknown field', 'type: type is not valid', 'group: group is not valid'],
     ],
   ])('is refused with %s', async (_name, body, problems) => {
-    expect(await client.refused('POST', '/domains', body)).toEqual(problems)
+    expect(await client.problems('POST', '/domains', body)).toEqual(problems)
   })
 
   test('a null field that is optional or unknown is the same as an absent one', async () => {
@@ -195,7 +180,7 @@ describe('create', () => {
   test('a name is in use in any letter case and spelling', async () => {
     await client.ok('POST', '/domains', { ...MASTER, domain: 'größe.example' })
     for (const domain of ['xn--gre-6ka8i.example', 'XN--GRE-6KA8I.EXAMPLE.', 'größe.example']) {
-      expect(await client.refused('POST', '/domains', { ...MASTER, domain })).toEqual([['domain', 'DNS zone already exists.']])
+      expect(await client.problems('POST', '/domains', { ...MASTER, domain })).toEqual(['domain: DNS zone already exists.'])
     }
   })
 
@@ -283,30 +268,26 @@ describe('update', () => {
     expect((await create({ domain: domain.domain })).domain).toBe(domain.domain)
   })
 
-  test.each<[string, object, [string | null, string][]]>([
-    ['another type', { type: 'slave' }, [['type', 'type cannot be changed']]],
-    ['no email', { soa_email: '' }, [['soa_email', 'soa_email required when type=master']]],
-    ['an invalid name', { domain: 'x' }, [['domain', 'domain is not valid']]],
-    ['an unknown field', { colour: 'red' }, [['colour', 'Unknown field']]],
-    ['a number as text', { ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
+  test.each<[string, object, string[]]>([
+    ['another type', { type: 'slave' }, ['type: type cannot be changed']],
+    ['no email', { soa_email: '' }, ['soa_email: soa_email required when type=master']],
+    ['an invalid name', { domain: 'x' }, ['domain: domain is not valid']],
+    ['an unknown field', { colour: 'red' }, ['colour: Unknown field']],
+    ['a number as text', { ttl_sec: '300' }, ['ttl_sec: ttl_sec is not valid']],
     [
       'schema errors and semantic errors',
       { ttl_sec: '300', soa_email: '', master_ips: ['x'] },
-      [
-        ['ttl_sec', 'ttl_sec is not valid'],
-        ['master_ips', 'Invalid IPv4 or IPv6 address'],
-        ['soa_email', 'soa_email required when type=master'],
-      ],
+      ['ttl_sec: ttl_sec is not valid', 'master_ips: Invalid IPv4 or IPv6 address', 'soa_email: soa_email required when type=master'],
     ],
   ])('is refused with %s', async (_name, body, problems) => {
     const domain = await create()
-    expect(await client.refused('PUT', `/domains/${domain.id}`, body)).toEqual(problems)
+    expect(await client.problems('PUT', `/domains/${domain.id}`, body)).toEqual(problems)
     expect(await client.ok('GET', `/domains/${domain.id}`)).toEqual(domain)
   })
 
   test("is refused with another domain's name, and accepted with its own", async () => {
     const [one, two] = [await create(), await create()]
-    expect(await client.refused('PUT', `/domains/${one.id}`, { domain: two.domain })).toEqual([['domain', 'DNS zone already exists.']])
+    expect(await client.problems('PUT', `/domains/${one.id}`, { domain: two.domain })).toEqual(['domain: DNS zone already exists.'])
     expect(await client.ok('PUT', `/domains/${one.id}`, { domain: one.domain.toUpperCase() })).toMatchObject({ domain: one.domain })
   })
 
@@ -314,19 +295,19 @@ describe('update', () => {
     const domain = await create()
     await client.ok('POST', `/domains/${domain.id}/records`, { type: 'TXT', name: `${'a'.repeat(60)}.b`, target: 'x' })
     const long = `${`${'c'.repeat(49)}.`.repeat(4)}example`
-    expect(await client.refused('PUT', `/domains/${domain.id}`, { domain: long })).toEqual([
-      ['domain', 'domain is too long for the names of its records'],
+    expect(await client.problems('PUT', `/domains/${domain.id}`, { domain: long })).toEqual([
+      'domain: domain is too long for the names of its records',
     ])
-    expect(await client.refused('POST', `/domains/${domain.id}/clone`, { domain: long })).toEqual([
-      ['domain', 'domain is too long for the names of its records'],
+    expect(await client.problems('POST', `/domains/${domain.id}/clone`, { domain: long })).toEqual([
+      'domain: domain is too long for the names of its records',
     ])
     expect((await client.ok('GET', '/domains', undefined, { 'x-filter': JSON.stringify({ domain: long }) })).results).toBe(0)
   })
 
   test('a slave keeps at least one master', async () => {
     const slave = await client.ok('POST', '/domains', { domain: freshName(), type: 'slave', master_ips: ['192.0.2.53'] })
-    expect(await client.refused('PUT', `/domains/${slave.id}`, { type: 'slave', master_ips: [] })).toEqual([
-      ['master_ips', 'You need at least one master DNS server IP address for this zone.'],
+    expect(await client.problems('PUT', `/domains/${slave.id}`, { type: 'slave', master_ips: [] })).toEqual([
+      'master_ips: You need at least one master DNS server IP address for this zone.',
     ])
     expect(await client.ok('PUT', `/domains/${slave.id}`, { type: 'slave', master_ips: ['192.0.2.54'] })).toMatchObject({
       master_ips: ['192.0.2.54'],
@@ -381,13 +362,13 @@ describe('clone', () => {
     expect(copied.data.every(({ created }: { created: string }) => created === clone.created)).toBe(true)
   })
 
-  test.each<[string, object, [string | null, string][]]>([
-    ['no name', {}, [['domain', 'domain is required']]],
-    ['an invalid name', { domain: 'x' }, [['domain', 'domain is not valid']]],
-    ['an unknown field', { domain: 'clone.example', type: 'master' }, [['type', 'Unknown field']]],
-    ['a name that is taken', { domain: 'plain.example' }, [['domain', 'DNS zone already exists.']]],
+  test.each<[string, object, string[]]>([
+    ['no name', {}, ['domain: domain is required']],
+    ['an invalid name', { domain: 'x' }, ['domain: domain is not valid']],
+    ['an unknown field', { domain: 'clone.example', type: 'master' }, ['type: Unknown field']],
+    ['a name that is taken', { domain: 'plain.example' }, ['domain: DNS zone already exists.']],
   ])('is refused with %s', async (_name, body, problems) => {
     const source = await create()
-    expect(await client.refused('POST', `/domains/${source.id}/clone`, body)).toEqual(problems)
+    expect(await client.problems('POST', `/domains/${source.id}/clone`, body)).toEqual(problems)
   })
 })

@@ -1,17 +1,17 @@
 import { METHODS } from 'node:http'
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { NO_SECRETS } from '../../src/service/secrets/prepare-secrets.ts'
-import { createUsers } from '../../src/service/seed/apply-seed.ts'
-import { findAdministrator, type insertAdministrator } from '../../src/service/store/account-store.ts'
-import { hashToken, insertToken } from '../../src/service/store/token-store.ts'
-import { connect, freshStore, openStore, startForTest } from './harness.ts'
+import { ROUTES } from '../../src/service/api/routes.ts'
+import { hashToken } from '../../src/service/store/token-store.ts'
+import { connect, exchange, startForTest } from './harness.ts'
 
-const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const errors = (reason: string, field: string | null = null) => ({ errors: [{ field, reason }] })
 
 describe('requests outside the API', async () => {
   const { service, client } = await startForTest()
+
+  const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+  const LARGE = 'x'.repeat(1024 * 1024 + 1)
 
   test.each<[string, string, string, unknown, Record<string, string>, number, object]>([
     ['unknown path', 'GET', '/nothing', undefined, {}, 404, errors('Not found')],
@@ -30,28 +30,40 @@ describe('requests outside the API', async () => {
     ['JSON that is not UTF-8', 'POST', '/domains', Buffer.from('{"domain":"\xff"}', 'latin1'), {}, 400, errors('Invalid JSON')],
     ['body that is a list', 'POST', '/domains', [], {}, 400, errors('The request body must be a JSON object')],
     ['body that is null', 'POST', '/domains', 'null', {}, 400, errors('The request body must be a JSON object')],
-    [
-      'body of another type',
-      'POST',
-      '/domains',
-      'domain=x',
-      { 'content-type': 'application/x-www-form-urlencoded' },
-      415,
-      errors('The request body must be application/json'),
-    ],
-    [
-      'body that is too large',
-      'POST',
-      '/domains',
-      'x'.repeat(1024 * 1024 + 1),
-      {},
-      413,
-      errors('The request body is larger than 1048576 octets'),
-    ],
+    ['body of another type', 'POST', '/domains', 'domain=x', FORM, 415, errors('The request body must be application/json')],
+    ['body that is too large', 'POST', '/domains', LARGE, {}, 413, errors('The request body is larger than 1048576 octets')],
   ])('%s', async (_name, method, path, body, headers, status, expected) => {
     const answer = await client.call(method, path, body, headers)
     expect([answer.status, answer.body]).toEqual([status, expected])
     expect(answer.headers['content-type']).toBe('application/json')
+  })
+
+  test('every operation refuses other methods, types and sizes of the body', async () => {
+    for (const { method, path: declared, body } of ROUTES) {
+      const path = declared.replace(/\{\w+\}/g, '1')
+      const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(
+        (other) => !ROUTES.some((one) => one.method === other && one.path === declared),
+      )
+      for (const other of others) expect([other, path, (await client.call(other, path)).status]).toEqual([other, path, 405])
+      if (body === undefined) continue
+      const statuses = await Promise.all([
+        client.call(method, path, '{'),
+        client.call(method, path, 'x', { 'content-type': 'text/html' }),
+        client.call(method, path, LARGE),
+      ])
+      expect([path, ...statuses.map(({ status }) => status)]).toEqual([path, 400, 415, 413])
+    }
+  })
+
+  test('errors before routing are JSON, too', async () => {
+    for (const text of ['GET /v4/domains HTTP/1.1\r\n\r\n', 'HELLO\r\n\r\n'])
+      expect(await exchange(service.baseUrl, text)).toMatch(/\r\ncontent-type: application\/json\r\n/i)
+    const upload = await fetch(new URL('/uploads/unknown', service.baseUrl), {
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: '',
+    })
+    expect([upload.status, upload.headers.get('content-type')]).toEqual([404, 'application/json'])
   })
 
   test.each([
@@ -90,30 +102,25 @@ describe('requests outside the API', async () => {
     expect((await client.call('HEAD', '/domains/4711')).status).toBe(404)
   })
 
-  test.each<[string, string, [string | null, string][]]>([
-    ['unclosed brackets', '['.repeat(300_000), [[null, 'Invalid JSON']]],
+  test.each<[string, string, string[]]>([
+    ['unclosed brackets', '['.repeat(300_000), ['Invalid JSON']],
     [
       'depth',
       `{"domain":${'['.repeat(100_000)}${']'.repeat(100_000)},"type":"slave"}`,
-      [
-        ['domain', 'domain is not valid'],
-        ['master_ips', 'You need at least one master DNS server IP address for this zone.'],
-      ],
+      ['domain: domain is not valid', 'master_ips: You need at least one master DNS server IP address for this zone.'],
     ],
     [
       'a number out of range',
       '{"domain":"a.example","type":"master","soa_email":"a@b.example","ttl_sec":1e400}',
-      [['ttl_sec', 'ttl_sec is not valid']],
+      ['ttl_sec: ttl_sec is not valid'],
     ],
     [
       'more errors than the limit',
       JSON.stringify(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`x${n}`, n]))),
-      Array.from({ length: 50 }).map((_, n) =>
-        n < 2 ? (n === 0 ? ['domain', 'domain is required'] : ['type', 'type is required']) : [`x${n - 2}`, 'Unknown field'],
-      ),
+      ['domain: domain is required', 'type: type is required', ...Array.from({ length: 48 }, (_, n) => `x${n}: Unknown field`)],
     ],
   ])('a body with %s', async (_name, body, problems) => {
-    expect(await client.refused('POST', '/domains', body)).toEqual(problems)
+    expect(await client.problems('POST', '/domains', body)).toEqual(problems)
   })
 
   test('uses the last of two equal keys, and ignores the sign of zero', async () => {
@@ -140,19 +147,16 @@ describe('requests outside the API', async () => {
   })
 
   test('a missing body is an empty object', async () => {
-    const expected = [
-      ['domain', 'domain is required'],
-      ['type', 'type is required'],
-    ]
-    expect(await client.refused('POST', '/domains')).toEqual(expected)
-    expect(await client.refused('POST', '/domains', '')).toEqual(expected)
+    const expected = ['domain: domain is required', 'type: type is required']
+    expect(await client.problems('POST', '/domains')).toEqual(expected)
+    expect(await client.problems('POST', '/domains', '')).toEqual(expected)
     // The declared media type does not matter.
-    expect(await client.refused('POST', '/domains', '', { 'content-type': 'application/x-www-form-urlencoded' })).toEqual(expected)
+    expect(await client.problems('POST', '/domains', '', { 'content-type': 'application/x-www-form-urlencoded' })).toEqual(expected)
   })
 
   test('a key __proto__ is an unknown field', async () => {
     const body = '{"domain":"proto.example","type":"master","soa_email":"a@b.example","__proto__":{"status":"disabled"}}'
-    expect(await client.refused('POST', '/domains', body)).toEqual([['__proto__', 'Unknown field']])
+    expect(await client.problems('POST', '/domains', body)).toEqual(['__proto__: Unknown field'])
   })
 
   test.each([
@@ -170,12 +174,30 @@ describe('requests outside the API', async () => {
   })
 })
 
-describe('headers of responses', async () => {
-  const { client } = await startForTest()
+describe('authentication', async () => {
+  const { service, client } = await startForTest({ bootstrapToken: 'administrator' })
+  const nobody = connect(service.baseUrl, '').client
 
-  test('describe the scopes and the API, and prevent caching', async () => {
-    const { headers } = await client.call('GET', '/domains')
-    expect(headers).toMatchObject({
+  test.each([
+    ['another scheme', 'Basic YTpi'],
+    ['nothing after the scheme', 'Bearer '],
+    ['a token with trailing text', 'Bearer administrator x'],
+    ['the hash instead of the token', `Bearer ${hashToken('administrator')}`],
+  ])('%s is 401', async (_name, authorization) => {
+    const answer = await nobody.call('GET', '/domains', undefined, { authorization })
+    expect([answer.status, answer.body, answer.headers['x-oauth-scopes']]).toEqual([401, errors('Invalid Token'), 'unknown'])
+  })
+
+  test('the scheme is accepted in any case', async () => {
+    expect((await nobody.call('GET', '/domains', undefined, { authorization: 'bEARER administrator' })).status).toBe(200)
+  })
+
+  test('401 takes precedence over errors of the body', async () => {
+    expect((await nobody.call('POST', '/domains', '{')).status).toBe(401)
+  })
+
+  test('headers describe the scopes and the API, and prevent caching', async () => {
+    expect((await client.call('GET', '/domains')).headers).toMatchObject({
       'x-oauth-scopes': '*',
       'x-accepted-oauth-scopes': 'domains:read_only',
       'x-spec-version': '4.150.0',
@@ -187,125 +209,3 @@ describe('headers of responses', async () => {
     })
   })
 })
-
-describe('authentication', async () => {
-  const later = '2999-12-12T05:00:00'
-  const tokens: Readonly<Record<string, { scopes: string; expiry: string | null }>> = {
-    reader: { scopes: 'domains:read_only', expiry: later },
-    writer: { scopes: 'account:read_only domains:read_write', expiry: null },
-    other: { scopes: 'images:read_write account:read_write', expiry: null },
-    prefix: { scopes: 'domain:read_write domains_x:read_write', expiry: null },
-    expired: { scopes: '*', expiry: '2026-01-01T00:00:00' },
-  }
-  const store = await freshStore()
-  const database = await openStore(store)
-  await createUsers(database, 'administrator', null, '2026-01-01T00:00:00', NO_SECRETS)
-  await database.write(async (connection) => {
-    const userId = (await findAdministrator(connection)) as number
-    for (const [token, { scopes, expiry }] of Object.entries(tokens)) {
-      await insertToken(connection, { userId, label: token, token, scopes, expiry }, '2026-01-01T00:00:00')
-    }
-    const stranger = await insertStranger(connection)
-    await insertToken(connection, { userId: stranger, label: '', token: 'stranger', scopes: '*', expiry: null }, '2026-01-01T00:00:00')
-  })
-  await database.close()
-  const { service, client } = await startForTest({ ...store, bootstrapToken: 'administrator' })
-  const as = (token: string) => connect(service.baseUrl, token).client
-
-  const INVALID = [401, errors('Invalid Token'), 'unknown']
-  const LACKING = [401, errors('Your OAuth token is not authorized to use this endpoint.')]
-
-  test.each([
-    ['no header', {}],
-    ['another scheme', { authorization: 'Basic YTpi' }],
-    ['nothing after the scheme', { authorization: 'Bearer ' }],
-    ['an unknown token', { authorization: `Bearer ${'0'.repeat(64)}` }],
-    ['a token with trailing text', { authorization: 'Bearer administrator x' }],
-    ['an expired token', { authorization: 'Bearer expired' }],
-    ['the hash instead of the token', { authorization: `Bearer ${hashToken('administrator')}` }],
-  ])('%s is 401', async (_name, headers) => {
-    const answer = await as('').call('GET', '/domains', undefined, headers)
-    expect([answer.status, answer.body, answer.headers['x-oauth-scopes']]).toEqual(INVALID)
-  })
-
-  test('the scheme is accepted in any case', async () => {
-    expect((await as('').call('GET', '/domains', undefined, { authorization: 'bEARER administrator' })).status).toBe(200)
-  })
-
-  test('401 takes precedence over errors of the body', async () => {
-    expect((await as('nobody').call('POST', '/domains', '{')).status).toBe(401)
-  })
-
-  test.each([
-    ['reader', 'GET', '/domains', 200],
-    ['reader', 'POST', '/domains', 401],
-    ['reader', 'PUT', '/domains/1', 401],
-    ['reader', 'DELETE', '/domains/1', 401],
-    ['reader', 'POST', '/domains/1/clone', 401],
-    ['reader', 'GET', '/domains/1/zone-file', 404],
-    ['reader', 'GET', '/domains/1/records', 404],
-    ['reader', 'POST', '/domains/1/records', 401],
-    ['reader', 'PUT', '/domains/1/records/1', 401],
-    ['reader', 'DELETE', '/domains/1/records/1', 401],
-    ['writer', 'GET', '/domains', 200],
-    ['writer', 'DELETE', '/domains/1', 404],
-    ['other', 'GET', '/domains', 401],
-    ['prefix', 'GET', '/domains', 401],
-  ])('a token for "%s": %s %s is %i', async (token, method, path, status) => {
-    const answer = await as(token).call(method, path)
-    expect(answer.status).toBe(status)
-    expect(answer.headers['x-oauth-scopes']).toBe(tokens[token]?.scopes)
-    if (status === 401) expect([answer.status, answer.body]).toEqual(LACKING)
-  })
-
-  test('accounts do not see each other, and share one namespace of domains', async () => {
-    const domain = await client.ok('POST', '/domains', { ...MASTER, domain: 'mine.example' })
-    const record = await client.ok('POST', `/domains/${domain.id}/records`, { type: 'A', target: '192.0.2.1' })
-    const stranger = as('stranger')
-    expect((await stranger.ok('GET', '/domains')).results).toBe(0)
-    for (const [method, path] of [
-      ['GET', ''],
-      ['PUT', ''],
-      ['DELETE', ''],
-      ['POST', '/records'],
-      ['GET', '/records'],
-      ['GET', '/zone-file'],
-      ['GET', `/records/${record.id}`],
-      ['PUT', `/records/${record.id}`],
-      ['DELETE', `/records/${record.id}`],
-    ] as const) {
-      const body = method === 'POST' ? { type: 'A', target: '192.0.2.1' } : undefined
-      expect([path, (await stranger.call(method, `/domains/${domain.id}${path}`, body)).status]).toEqual([path, 404])
-    }
-    expect((await stranger.call('POST', `/domains/${domain.id}/clone`, { domain: 'copy.example' })).status).toBe(404)
-    expect(await stranger.refused('POST', '/domains', { ...MASTER, domain: 'mine.example' })).toEqual([
-      ['domain', 'DNS zone already exists.'],
-    ])
-    expect((await client.ok('GET', `/domains/${domain.id}/records`)).results).toBe(1)
-  })
-})
-
-/** All received text until the connection is closed. */
-function exchange(baseUrl: string, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connectSocket(Number(new URL(baseUrl).port), '127.0.0.1', () => socket.write(text))
-    let received = ''
-    socket.setEncoding('utf8')
-    socket.on('data', (chunk) => {
-      received += chunk
-    })
-    socket.on('close', () => resolve(received))
-    socket.on('error', (error) => (received === '' ? reject(error) : resolve(received)))
-  })
-}
-
-/** The first user of another account. */
-async function insertStranger(connection: Parameters<typeof insertAdministrator>[0]): Promise<number> {
-  const account = await connection
-    .insertInto('accounts')
-    .values({ created: '2026-01-01T00:00:00' })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  const row = { account_id: account.id, username: 'stranger', email: 'stranger@example.com', restricted: 0, created: '2026-01-01T00:00:00' }
-  return (await connection.insertInto('users').values(row).returning('id').executeTakeFirstOrThrow()).id
-}

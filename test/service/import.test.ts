@@ -163,11 +163,9 @@ for (const [make, tool, start] of SOURCES) {
     })
 
     test('of a missing zone', async () => {
-      const [[field, reason] = []] = await client.refused('POST', '/domains/import', {
-        domain: 'nowhere.test',
-        remote_nameserver: '127.0.0.1',
-      })
-      expect([field, reason]).toEqual(['remote_nameserver', expect.stringContaining('request was refused')])
+      expect(await client.problems('POST', '/domains/import', { domain: 'nowhere.test', remote_nameserver: '127.0.0.1' })).toEqual([
+        expect.stringMatching(/^remote_nameserver: .*request was refused/),
+      ])
       expect((await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"nowhere.test"}' })).results).toBe(0)
     })
   })
@@ -215,13 +213,10 @@ describeWithTools(['named'], 'an import that the name server does not allow', as
   const { client } = await serviceFor(server, { transferAddresses: ['127.0.0.1', '192.0.2.1', '2001:db8::1', '2001:db8::2'] })
 
   test('names the addresses to allow, and leaves no domain', async () => {
-    const refusal = await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
+    const refusal = await client.problems('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
     expect(refusal).toEqual([
-      [
-        'remote_nameserver',
-        'The zone could not be transferred: 127.0.0.1 does not allow transfers of example.test. from here: the request was refused (REFUSED). ' +
-          'It must allow transfers (AXFR) to 127.0.0.1, 192.0.2.1, 2001:db8::1, 2001:db8::2.',
-      ],
+      'remote_nameserver: The zone could not be transferred: 127.0.0.1 does not allow transfers of example.test. from here: the request was refused (REFUSED). ' +
+        'It must allow transfers (AXFR) to 127.0.0.1, 192.0.2.1, 2001:db8::1, 2001:db8::2.',
     ])
     expect((await client.ok('GET', '/domains')).results).toBe(0)
   })
@@ -231,12 +226,9 @@ describe('an import through a firewall', async () => {
   const { client } = await serviceFor({ port: await freePort() }, { transferAddresses: ['192.0.2.1', '2001:db8::1'] })
 
   test('names the addresses to allow', async () => {
-    expect(await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })).toEqual([
-      [
-        'remote_nameserver',
-        'The zone could not be transferred: 127.0.0.1 cannot be reached over TCP (ECONNREFUSED). ' +
-          'It must allow transfers (AXFR) to 192.0.2.1, 2001:db8::1.',
-      ],
+    expect(await client.problems('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })).toEqual([
+      'remote_nameserver: The zone could not be transferred: 127.0.0.1 cannot be reached over TCP (ECONNREFUSED). ' +
+        'It must allow transfers (AXFR) to 192.0.2.1, 2001:db8::1.',
     ])
   })
 })
@@ -245,52 +237,41 @@ describe('an import', async () => {
   let script: Script = () => {}
   const port = await scriptedMaster((query, socket) => script(query, socket), { keep: true })
   const limits = { connect: 3_000, idle: 3_000, total: 4_000 }
-  const nobody = await serviceFor({ port: await freePort() }, { dns: null })
   const { client } = await serviceFor({ port }, { transferLimits: limits, limits: { recordsPerDomain: 100 } })
   const imported = (domain: string, remote_nameserver = '127.0.0.1') =>
     client.call('POST', '/domains/import', { domain, remote_nameserver })
 
-  test.each<[string, object, [string, string][]]>([
-    [
-      'without fields',
-      {},
-      [
-        ['domain', 'domain is required'],
-        ['remote_nameserver', 'remote_nameserver is required'],
-      ],
-    ],
+  test.each<[string, object, unknown[]]>([
+    ['without fields', {}, ['domain: domain is required', 'remote_nameserver: remote_nameserver is required']],
     [
       'without names',
       { domain: 'a b', remote_nameserver: 'x y' },
-      [
-        ['domain', 'domain is not valid'],
-        ['remote_nameserver', 'remote_nameserver is not valid'],
-      ],
+      ['domain: domain is not valid', 'remote_nameserver: remote_nameserver is not valid'],
     ],
     [
       'from an address with a port',
       { domain: NAME, remote_nameserver: '127.0.0.1:53' },
-      [['remote_nameserver', 'remote_nameserver is not valid']],
+      ['remote_nameserver: remote_nameserver is not valid'],
     ],
     [
       'from an address without a server',
       { domain: NAME, remote_nameserver: '0.0.0.0' },
-      [['remote_nameserver', expect.stringContaining('does not connect to') as unknown as string]],
+      [expect.stringMatching(/^remote_nameserver: .*does not connect to/)],
     ],
     [
       'from an invalid name',
       { domain: NAME, remote_nameserver: 'nowhere.invalid' },
-      [['remote_nameserver', expect.stringMatching(/address|resolved/) as unknown as string]],
+      [expect.stringMatching(/^remote_nameserver: .*(address|resolved)/)],
     ],
   ])('%s is refused', async (_, body, problems) => {
-    expect(await client.refused('POST', '/domains/import', body)).toEqual(problems)
+    expect(await client.problems('POST', '/domains/import', body)).toEqual(problems)
   })
 
   test('of an existing domain', async () => {
     script = serving([soa()])
     await client.ok('POST', '/domains', { domain: NAME, type: 'slave', master_ips: ['192.0.2.1'] })
-    expect(await client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })).toEqual([
-      ['domain', 'DNS zone already exists.'],
+    expect(await client.problems('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })).toEqual([
+      'domain: DNS zone already exists.',
     ])
   })
 
@@ -341,8 +322,8 @@ describe('an import', async () => {
     script = serving([soa(1, '1 1 1 1', zone), ...hosts(100), record(zone, 'NS', 'ns1.dns.test.')])
     const { status, body } = await imported('full.test')
     expect(status).toBe(200)
-    expect(await client.refused('POST', `/domains/${body.id}/records`, { type: 'A', target: '192.0.2.1' })).toEqual([
-      [null, expect.any(String)],
+    expect(await client.problems('POST', `/domains/${body.id}/records`, { type: 'A', target: '192.0.2.1' })).toEqual([
+      'A domain can have at most 100 records.',
     ])
   })
 
@@ -372,10 +353,5 @@ describe('an import', async () => {
     script = () => {}
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => imported(`busy${i}.test`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(8).fill(400), ...Array(4).fill(503)])
-  })
-
-  test('from a port without a server', async () => {
-    const [[field, reason] = []] = await nobody.client.refused('POST', '/domains/import', { domain: NAME, remote_nameserver: '127.0.0.1' })
-    expect([field, reason]).toEqual(['remote_nameserver', expect.stringContaining('ECONNREFUSED')])
   })
 })

@@ -4,24 +4,20 @@ import { inParallel, startForTest } from './harness.ts'
 let now = Date.parse('2026-03-01T10:00:00Z')
 const { client } = await startForTest({ clock: () => now })
 
-type DiagnosticCollector = [string | null, string][]
+type DiagnosticCollector = string[]
 
 let fresh = 0
 
 /** Creates records in a new domain, by default `zone-1.example`, `zone-2.example` and so on. */
 async function freshRecords(name?: string): Promise<string> {
-  const body = {
-    type: 'master',
-    soa_email: 'hostmaster@example.com',
-    domain: name ?? `zone-${++fresh}.example`,
-  }
+  const body = { type: 'master', soa_email: 'hostmaster@example.com', domain: name ?? `zone-${++fresh}.example` }
   return `/domains/${(await client.ok('POST', '/domains', body)).id}/records`
 }
 
 const RECORDS = await freshRecords('example.com')
 const SRV = { type: 'SRV', service: 'sip', protocol: 'tcp', priority: 1, weight: 2, port: 5060, target: 'sip.example.net' }
 const UNSET = { priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
-const CONFLICT: DiagnosticCollector = [['name', 'Record conflict - CNAMES must be unique']]
+const CONFLICT: DiagnosticCollector = ['name: Record conflict - CNAMES must be unique']
 const LONG_TEXT = 'x'.repeat(65535)
 
 describe('create', () => {
@@ -105,25 +101,22 @@ describe('create', () => {
     expect((await client.ok('GET', records)).results).toBe(2)
   })
 
-  const LENGTH: DiagnosticCollector = [['name', 'Length must be 1-100 characters']]
-  const INVALID_CHARACTERS: DiagnosticCollector = [
-    ['name', 'Name contains invalid characters'],
-    ['name', 'Invalid hostname'],
-  ]
-  const HOSTNAME: DiagnosticCollector = [['name', 'Invalid hostname']]
-  const ADDRESS: DiagnosticCollector = [['target', 'Invalid IPv4 or IPv6 address']]
-  const TARGET: DiagnosticCollector = [['target', 'target is not valid']]
-  const NO_TARGET: DiagnosticCollector = [['target', 'target is required']]
-  const CAA_TARGET: DiagnosticCollector = [['target', 'You have entered an invalid target']]
+  const LENGTH: DiagnosticCollector = ['name: Length must be 1-100 characters']
+  const INVALID_CHARACTERS: DiagnosticCollector = ['name: Name contains invalid characters', 'name: Invalid hostname']
+  const HOSTNAME: DiagnosticCollector = ['name: Invalid hostname']
+  const ADDRESS: DiagnosticCollector = ['target: Invalid IPv4 or IPv6 address']
+  const TARGET: DiagnosticCollector = ['target: target is not valid']
+  const NO_TARGET: DiagnosticCollector = ['target: target is required']
+  const CAA_TARGET: DiagnosticCollector = ['target: You have entered an invalid target']
   const a = { type: 'A', target: '192.0.2.1' }
   const caa = { type: 'CAA', tag: 'issue', target: 'ca.example.net' }
 
   test.each<[string, object, DiagnosticCollector]>([
-    ['nothing', {}, [['type', 'type is required']]],
-    ['an unknown type', { type: 'DS', target: 'x' }, [['type', 'Invalid record type']]],
-    ['a type in lower case', { type: 'a', target: 'x' }, [['type', 'Invalid record type']]],
-    ['a type that is not text', { type: 1 }, [['type', 'Invalid record type']]],
-    ['an unknown field', { ...a, flags: 0 }, [['flags', 'Unknown field']]],
+    ['nothing', {}, ['type: type is required']],
+    ['an unknown type', { type: 'DS', target: 'x' }, ['type: Invalid record type']],
+    ['a type in lower case', { type: 'a', target: 'x' }, ['type: Invalid record type']],
+    ['a type that is not text', { type: 1 }, ['type: Invalid record type']],
+    ['an unknown field', { ...a, flags: 0 }, ['flags: Unknown field']],
     ['a name @', { ...a, name: '@' }, INVALID_CHARACTERS],
     ['a name with a space', { ...a, name: 'a b' }, INVALID_CHARACTERS],
     ['a name with a backslash', { ...a, name: 'a\\.b' }, INVALID_CHARACTERS],
@@ -135,7 +128,7 @@ describe('create', () => {
     ['the root', { ...a, name: '.' }, HOSTNAME],
     ['a name of 101 characters', { ...a, name: `${'a'.repeat(50)}.${'b'.repeat(50)}` }, LENGTH],
     ['a name of 5000 characters', { ...a, name: 'a'.repeat(5000) }, LENGTH],
-    ['a name that is not text', { ...a, name: 5 }, [['name', 'name is not valid']]],
+    ['a name that is not text', { ...a, name: 5 }, ['name: name is not valid']],
     ['A without a target', { type: 'A' }, NO_TARGET],
     ['A with an empty target', { type: 'A', target: '' }, NO_TARGET],
     ['A with text', { type: 'A', target: 'www' }, ADDRESS],
@@ -147,32 +140,24 @@ describe('create', () => {
     ['AAAA with a zone', { type: 'AAAA', target: 'fe80::1%eth0' }, ADDRESS],
     ['AAAA of a requester by IPv4', { type: 'AAAA', target: '[remote_addr]' }, ADDRESS],
     ['NS without a target', { type: 'NS' }, NO_TARGET],
-    ['NS at a wildcard', { type: 'NS', name: '*.sub', target: 'ns.example.net' }, [['name', 'NS records cannot have wildcard names']]],
+    ['NS at a wildcard', { type: 'NS', name: '*.sub', target: 'ns.example.net' }, ['name: NS records cannot have wildcard names']],
     ['MX without a target', { type: 'MX' }, NO_TARGET],
     ['MX with a priority and no target', { type: 'MX', priority: 10 }, NO_TARGET],
-    [
-      'null MX with a priority',
-      { type: 'MX', name: 'n', target: '', priority: 10 },
-      [['priority', 'priority must be 0 for a null MX record']],
-    ],
-    ['MX with a weight', { type: 'MX', target: 'm.example.net', weight: 1 }, [['weight', 'Cannot specify weight for MX record']]],
-    ['MX with a port', { type: 'MX', target: 'm.example.net', port: 1 }, [['port', 'Cannot specify port for MX record']]],
-    [
-      'NS with a weight',
-      { type: 'NS', name: 'n', target: 'ns.example.net', weight: 1 },
-      [['weight', 'Cannot specify weight for NS record']],
-    ],
-    ['NS with a priority', { type: 'NS', name: 'n', target: 'a.b', priority: 1 }, [['priority', 'Cannot specify priority for NS record']]],
-    ['PTR with a port', { type: 'PTR', name: '1', target: 'a.b', port: 1 }, [['port', 'Cannot specify port for PTR record']]],
-    ['CAA with a weight', { ...caa, weight: 1 }, [['weight', 'Cannot specify weight for CAA record']]],
-    ['A with a service', { ...a, service: 'sip' }, [['service', 'Cannot specify service for A record']]],
-    ['A with a protocol', { ...a, protocol: 'tcp' }, [['protocol', 'Cannot specify protocol for A record']]],
-    ['A with a tag', { ...a, tag: 'issue' }, [['tag', 'Cannot specify tag for A record']]],
-    ['CNAME without a name', { type: 'CNAME', target: 'www.example.net' }, [['name', 'name is required']]],
+    ['null MX with a priority', { type: 'MX', name: 'n', target: '', priority: 10 }, ['priority: priority must be 0 for a null MX record']],
+    ['MX with a weight', { type: 'MX', target: 'm.example.net', weight: 1 }, ['weight: Cannot specify weight for MX record']],
+    ['MX with a port', { type: 'MX', target: 'm.example.net', port: 1 }, ['port: Cannot specify port for MX record']],
+    ['NS with a weight', { type: 'NS', name: 'n', target: 'ns.example.net', weight: 1 }, ['weight: Cannot specify weight for NS record']],
+    ['NS with a priority', { type: 'NS', name: 'n', target: 'a.b', priority: 1 }, ['priority: Cannot specify priority for NS record']],
+    ['PTR with a port', { type: 'PTR', name: '1', target: 'a.b', port: 1 }, ['port: Cannot specify port for PTR record']],
+    ['CAA with a weight', { ...caa, weight: 1 }, ['weight: Cannot specify weight for CAA record']],
+    ['A with a service', { ...a, service: 'sip' }, ['service: Cannot specify service for A record']],
+    ['A with a protocol', { ...a, protocol: 'tcp' }, ['protocol: Cannot specify protocol for A record']],
+    ['A with a tag', { ...a, tag: 'issue' }, ['tag: Cannot specify tag for A record']],
+    ['CNAME without a name', { type: 'CNAME', target: 'www.example.net' }, ['name: name is required']],
     [
       'CNAME at the apex',
       { type: 'CNAME', name: 'example.com', target: 'a.example.net' },
-      [['name', 'CNAME records cannot be at the root of the domain']],
+      ['name: CNAME records cannot be at the root of the domain'],
     ],
     ['CNAME to the root', { type: 'CNAME', name: 'cr', target: '.' }, TARGET],
     ['CNAME to @', { type: 'CNAME', name: 'cr', target: '@' }, TARGET],
@@ -182,12 +167,12 @@ describe('create', () => {
     ['CNAME to a label that is too long', { type: 'CNAME', name: 'cr', target: `${'a'.repeat(64)}.example` }, TARGET],
     ['TXT without a target', { type: 'TXT' }, NO_TARGET],
     ['TXT with an empty target', { type: 'TXT', target: '' }, NO_TARGET],
-    ['TXT of 65536 characters', { type: 'TXT', target: `${LONG_TEXT}x` }, [['target', 'Length must be 1-65535 characters']]],
-    ['TXT with NUL', { type: 'TXT', target: 'a\u0000' }, [['target', 'target is not valid']]],
-    ['TXT with half a surrogate pair', { type: 'TXT', target: '\udc00' }, [['target', 'target is not valid']]],
-    ['CAA without a tag', { type: 'CAA', target: 'ca.example.net' }, [['tag', 'tag is required']]],
+    ['TXT of 65536 characters', { type: 'TXT', target: `${LONG_TEXT}x` }, ['target: Length must be 1-65535 characters']],
+    ['TXT with NUL', { type: 'TXT', target: 'a\u0000' }, ['target: target is not valid']],
+    ['TXT with half a surrogate pair', { type: 'TXT', target: '\udc00' }, ['target: target is not valid']],
+    ['CAA without a tag', { type: 'CAA', target: 'ca.example.net' }, ['tag: tag is required']],
     ['CAA without a target', { type: 'CAA', tag: 'issue' }, NO_TARGET],
-    ['CAA with an unknown tag', { ...caa, tag: 'contactemail' }, [['tag', 'tag is not valid']]],
+    ['CAA with an unknown tag', { ...caa, tag: 'contactemail' }, ['tag: tag is not valid']],
     ['CAA with parameters', { ...caa, target: 'ca.example.net; a=b' }, CAA_TARGET],
     ['CAA with a final dot', { ...caa, target: 'ca.example.net.' }, CAA_TARGET],
     ['CAA issuewild with an asterisk', { ...caa, tag: 'issuewild', target: '*.example.net' }, CAA_TARGET],
@@ -198,17 +183,17 @@ describe('create', () => {
       'SRV without fields',
       { type: 'SRV' },
       [
-        ['priority', 'priority is required'],
-        ['weight', 'weight is required'],
-        ['port', 'port is required'],
-        ['target', 'target is required'],
-        ['service', 'service is required'],
+        'priority: priority is required',
+        'weight: weight is required',
+        'port: port is required',
+        'target: target is required',
+        'service: service is required',
       ],
     ],
-    ['SRV with an empty service', { ...SRV, service: '' }, [['service', 'service is required']]],
-    ['SRV with a service of two labels', { ...SRV, service: 'a.b' }, [['service', 'service is not valid']]],
-    ['SRV with a service that is too long', { ...SRV, service: 's'.repeat(63) }, [['service', 'service is not valid']]],
-    ['SRV with an unknown protocol', { ...SRV, protocol: 't cp' }, [['protocol', 'protocol is not valid']]],
+    ['SRV with an empty service', { ...SRV, service: '' }, ['service: service is required']],
+    ['SRV with a service of two labels', { ...SRV, service: 'a.b' }, ['service: service is not valid']],
+    ['SRV with a service that is too long', { ...SRV, service: 's'.repeat(63) }, ['service: service is not valid']],
+    ['SRV with an unknown protocol', { ...SRV, protocol: 't cp' }, ['protocol: protocol is not valid']],
     ['SRV to two dots', { ...SRV, target: '..' }, TARGET],
     ['SRV with a name that is too long', { ...SRV, service: 's'.repeat(60), protocol: `tcp.${'a'.repeat(40)}` }, LENGTH],
     ['CAA with a name that is too long', { ...caa, target: `${'a.'.repeat(127)}example` }, CAA_TARGET],
@@ -216,38 +201,33 @@ describe('create', () => {
     ['CAA with a letter beyond ASCII', { ...caa, tag: 'iodef', target: 'https://example.net/ä' }, CAA_TARGET],
     ['CAA with a URL without a host', { ...caa, tag: 'iodef', target: 'https://?x' }, CAA_TARGET],
     ['CAA with an invalid mail address', { ...caa, tag: 'iodef', target: 'mailto:ca@example..net' }, CAA_TARGET],
-    ['CAA without a tag, although the target implies it', { type: 'CAA', target: 'mailto:ca@example.net' }, [['tag', 'tag is required']]],
-    ['CAA with an empty tag and a target for no tag', { ...caa, tag: '', target: 'a b' }, [['tag', 'tag is required'], ...CAA_TARGET]],
-    ['a priority of 256', { ...SRV, priority: 256 }, [['priority', 'priority must be between 0 and 255']]],
-    ['a priority below 0', { ...SRV, priority: -1 }, [['priority', 'priority must be between 0 and 255']]],
-    ['a weight of 65536', { ...SRV, weight: 65536 }, [['weight', 'weight must be between 0 and 65535']]],
-    ['a port of 65536', { ...SRV, port: 65536 }, [['port', 'port must be between 0 and 65535']]],
-    ['a port as text', { ...SRV, port: '80' }, [['port', 'port is not valid']]],
-    ['a priority as null', { ...SRV, priority: null }, [['priority', 'priority is required']]],
-    ['a type as null', { ...a, type: null }, [['type', 'Invalid record type']]],
-    ['an unknown field of 0', { ...a, ttl: 0 }, [['ttl', 'Unknown field']]],
-    ['an unknown field without text', { ...a, ttl: '' }, [['ttl', 'Unknown field']]],
-    ['a TTL as text', { ...a, ttl_sec: '300' }, [['ttl_sec', 'ttl_sec is not valid']]],
-    ['a TTL below 0', { ...a, ttl_sec: -1 }, [['ttl_sec', 'ttl_sec is not valid']]],
-    ['a TTL that is not whole', { ...a, ttl_sec: 300.5 }, [['ttl_sec', 'ttl_sec is not valid']]],
-    ['a target that is a list', { type: 'A', target: ['192.0.2.1'] }, [['target', 'target is not valid']]],
+    ['CAA without a tag, although the target implies it', { type: 'CAA', target: 'mailto:ca@example.net' }, ['tag: tag is required']],
+    ['CAA with an empty tag and a target for no tag', { ...caa, tag: '', target: 'a b' }, ['tag: tag is required', ...CAA_TARGET]],
+    ['a priority of 256', { ...SRV, priority: 256 }, ['priority: priority must be between 0 and 255']],
+    ['a priority below 0', { ...SRV, priority: -1 }, ['priority: priority must be between 0 and 255']],
+    ['a weight of 65536', { ...SRV, weight: 65536 }, ['weight: weight must be between 0 and 65535']],
+    ['a port of 65536', { ...SRV, port: 65536 }, ['port: port must be between 0 and 65535']],
+    ['a port as text', { ...SRV, port: '80' }, ['port: port is not valid']],
+    ['a priority as null', { ...SRV, priority: null }, ['priority: priority is required']],
+    ['a type as null', { ...a, type: null }, ['type: Invalid record type']],
+    ['an unknown field of 0', { ...a, ttl: 0 }, ['ttl: Unknown field']],
+    ['an unknown field without text', { ...a, ttl: '' }, ['ttl: Unknown field']],
+    ['a TTL as text', { ...a, ttl_sec: '300' }, ['ttl_sec: ttl_sec is not valid']],
+    ['a TTL below 0', { ...a, ttl_sec: -1 }, ['ttl_sec: ttl_sec is not valid']],
+    ['a TTL that is not whole', { ...a, ttl_sec: 300.5 }, ['ttl_sec: ttl_sec is not valid']],
+    ['a target that is a list', { type: 'A', target: ['192.0.2.1'] }, ['target: target is not valid']],
     [
       'several schema errors',
       { type: 'X', priority: 300, ttl_sec: '1', more: 1 },
-      [
-        ['more', 'Unknown field'],
-        ['type', 'Invalid record type'],
-        ['priority', 'priority must be between 0 and 255'],
-        ['ttl_sec', 'ttl_sec is not valid'],
-      ],
+      ['more: Unknown field', 'type: Invalid record type', 'priority: priority must be between 0 and 255', 'ttl_sec: ttl_sec is not valid'],
     ],
     [
       'schema errors and semantic errors',
       { type: 'A', name: '@', target: 'x', weight: 1, ttl_sec: '1', priority: 256, more: 1 },
       [
-        ['more', 'Unknown field'],
-        ['priority', 'priority must be between 0 and 255'],
-        ['ttl_sec', 'ttl_sec is not valid'],
+        'more: Unknown field',
+        'priority: priority must be between 0 and 255',
+        'ttl_sec: ttl_sec is not valid',
         ...INVALID_CHARACTERS,
         ...ADDRESS,
       ],
@@ -256,16 +236,16 @@ describe('create', () => {
       'schema errors, each reported once',
       { type: 'SRV', service: 5, protocol: '', priority: '1', weight: -1, target: 'a b' },
       [
-        ['priority', 'priority is not valid'],
-        ['weight', 'weight must be between 0 and 65535'],
-        ['service', 'service is not valid'],
-        ['port', 'port is required'],
-        ['target', 'target is not valid'],
+        'priority: priority is not valid',
+        'weight: weight must be between 0 and 65535',
+        'service: service is not valid',
+        'port: port is required',
+        'target: target is not valid',
       ],
     ],
     ['several semantic errors', { type: 'A', name: '@', target: 'x', weight: 1 }, [...INVALID_CHARACTERS, ...ADDRESS]],
   ])('is refused with %s', async (_name, body, problems) => {
-    expect(await client.refused('POST', RECORDS, body)).toEqual(problems)
+    expect(await client.problems('POST', RECORDS, body)).toEqual(problems)
   })
 
   test('a missing domain is 404', async () => {
@@ -276,9 +256,9 @@ describe('create', () => {
     const slave = await client.ok('POST', '/domains', { type: 'slave', domain: 'slave.example', master_ips: ['192.0.2.53'] })
     const reason = 'Records of a slave domain come from its master servers and cannot be changed here.'
     const records = `/domains/${slave.id}/records`
-    expect(await client.refused('POST', records, { type: 'A', target: '192.0.2.1' })).toEqual([[null, reason]])
-    expect(await client.refused('DELETE', `${records}/1`)).toEqual([[null, reason]])
-    expect(await client.refused('PUT', `${records}/1`, {})).toEqual([[null, reason]])
+    expect(await client.problems('POST', records, { type: 'A', target: '192.0.2.1' })).toEqual([reason])
+    expect(await client.problems('DELETE', `${records}/1`)).toEqual([reason])
+    expect(await client.problems('PUT', `${records}/1`, {})).toEqual([reason])
     expect(await client.ok('GET', records)).toEqual({ data: [], page: 1, pages: 1, results: 0 })
   })
 })
@@ -322,25 +302,25 @@ describe('exclusive records', () => {
     const body = { ...other, name: 'x' }
     const first = await freshRecords()
     await client.ok('POST', first, cname)
-    expect(await client.refused('POST', first, body)).toEqual(CONFLICT)
+    expect(await client.problems('POST', first, body)).toEqual(CONFLICT)
     const second = await freshRecords()
     await client.ok('POST', second, body)
-    expect(await client.refused('POST', second, cname)).toEqual(CONFLICT)
+    expect(await client.problems('POST', second, cname)).toEqual(CONFLICT)
     expect((await client.ok('GET', second)).results).toBe(1)
   })
 
   test('a CNAME at the name of an SRV record', async () => {
     const records = await freshRecords()
     await client.ok('POST', records, SRV)
-    expect(await client.refused('POST', records, { ...cname, name: '_sip._tcp' })).toEqual(CONFLICT)
+    expect(await client.problems('POST', records, { ...cname, name: '_sip._tcp' })).toEqual(CONFLICT)
   })
 
   test('by an update', async () => {
     const records = await freshRecords()
     const alias = await client.ok('POST', records, cname)
     const address = await client.ok('POST', records, { type: 'A', name: 'y', target: '192.0.2.1' })
-    expect(await client.refused('PUT', `${records}/${address.id}`, { name: 'x' })).toEqual(CONFLICT)
-    expect(await client.refused('PUT', `${records}/${alias.id}`, { name: 'y' })).toEqual(CONFLICT)
+    expect(await client.problems('PUT', `${records}/${address.id}`, { name: 'x' })).toEqual(CONFLICT)
+    expect(await client.problems('PUT', `${records}/${alias.id}`, { name: 'y' })).toEqual(CONFLICT)
     expect((await client.ok('PUT', `${records}/${alias.id}`, { name: 'z' })).name).toBe('z')
     expect((await client.ok('PUT', `${records}/${address.id}`, { name: 'x' })).name).toBe('x')
   })
@@ -369,17 +349,17 @@ describe('exclusive records', () => {
     ]).toContainEqual([nulls, mails])
   })
 
-  const NULL_STANDS: DiagnosticCollector = [['type', 'Cannot add a new MX record for a domain that already advertises a null MX record.']]
-  const OTHERS_STAND: DiagnosticCollector = [['type', 'Cannot add a null MX record for a domain that has other MX records.']]
+  const NULL_STANDS: DiagnosticCollector = ['type: Cannot add a new MX record for a domain that already advertises a null MX record.']
+  const OTHERS_STAND: DiagnosticCollector = ['type: Cannot add a null MX record for a domain that has other MX records.']
 
   test('null MX and other MX at one name', async () => {
     const records = await freshRecords()
     const none = await client.ok('POST', records, { type: 'MX', target: '' })
-    expect(await client.refused('POST', records, { type: 'MX', target: 'mail.example.net', priority: 10 })).toEqual(NULL_STANDS)
-    expect(await client.refused('POST', records, { type: 'MX', target: '' })).toEqual(NULL_STANDS)
+    expect(await client.problems('POST', records, { type: 'MX', target: 'mail.example.net', priority: 10 })).toEqual(NULL_STANDS)
+    expect(await client.problems('POST', records, { type: 'MX', target: '' })).toEqual(NULL_STANDS)
     await client.ok('POST', records, { type: 'MX', name: 'sub', target: 'mail.example.net' })
     expect((await client.ok('PUT', `${records}/${none.id}`, { target: 'mail.example.net', priority: 10 })).target).toBe('mail.example.net')
-    expect(await client.refused('POST', records, { type: 'MX', target: '' })).toEqual(OTHERS_STAND)
+    expect(await client.problems('POST', records, { type: 'MX', target: '' })).toEqual(OTHERS_STAND)
     expect((await client.ok('PUT', `${records}/${none.id}`, { target: '', priority: 0 })).target).toBe('')
   })
 })
@@ -458,47 +438,47 @@ describe('update', () => {
   })
 
   test.each<[string, object, object, DiagnosticCollector]>([
-    ['another type', { type: 'A', target: '192.0.2.1' }, { type: 'TXT' }, [['type', 'type cannot be changed']]],
-    ['an empty target', { type: 'A', target: '192.0.2.1' }, { target: '' }, [['target', 'target is required']]],
-    ['an address of the other family', { type: 'A', target: '192.0.2.1' }, { target: '::1' }, [['target', 'Invalid IPv4 or IPv6 address']]],
-    ['a weight', { type: 'MX', target: 'm.example.net' }, { weight: 1 }, [['weight', 'Cannot specify weight for MX record']]],
+    ['another type', { type: 'A', target: '192.0.2.1' }, { type: 'TXT' }, ['type: type cannot be changed']],
+    ['an empty target', { type: 'A', target: '192.0.2.1' }, { target: '' }, ['target: target is required']],
+    ['an address of the other family', { type: 'A', target: '192.0.2.1' }, { target: '::1' }, ['target: Invalid IPv4 or IPv6 address']],
+    ['a weight', { type: 'MX', target: 'm.example.net' }, { weight: 1 }, ['weight: Cannot specify weight for MX record']],
     [
       'the apex for a CNAME',
       { type: 'CNAME', name: 'c', target: 'x.example' },
       { name: '' },
-      [['name', 'CNAME records cannot be at the root of the domain']],
+      ['name: CNAME records cannot be at the root of the domain'],
     ],
-    ['no service', SRV, { service: null }, [['service', 'service is required']]],
+    ['no service', SRV, { service: null }, ['service: service is required']],
     [
       'a tag that does not match the target',
       { type: 'CAA', tag: 'issue', target: ';' },
       { tag: 'iodef' },
-      [['target', 'You have entered an invalid target']],
+      ['target: You have entered an invalid target'],
     ],
-    ['no tag', { type: 'CAA', tag: 'issue', target: ';' }, { tag: null }, [['tag', 'tag is required']]],
+    ['no tag', { type: 'CAA', tag: 'issue', target: ';' }, { tag: null }, ['tag: tag is required']],
     [
       'schema errors and semantic errors',
       { type: 'A', target: '192.0.2.1' },
       { type: 'TXT', name: 'a b', target: '', ttl_sec: 1.5 },
       [
-        ['ttl_sec', 'ttl_sec is not valid'],
-        ['type', 'type cannot be changed'],
-        ['name', 'Name contains invalid characters'],
-        ['name', 'Invalid hostname'],
-        ['target', 'target is required'],
+        'ttl_sec: ttl_sec is not valid',
+        'type: type cannot be changed',
+        'name: Name contains invalid characters',
+        'name: Invalid hostname',
+        'target: target is required',
       ],
     ],
     [
       'a weight of an NS record',
       { type: 'NS', name: 'n', target: 'ns.example.net' },
       { weight: 1 },
-      [['weight', 'Cannot specify weight for NS record']],
+      ['weight: Cannot specify weight for NS record'],
     ],
-    ['an unknown field', { type: 'A', target: '192.0.2.1' }, { ttl: 300 }, [['ttl', 'Unknown field']]],
+    ['an unknown field', { type: 'A', target: '192.0.2.1' }, { ttl: 300 }, ['ttl: Unknown field']],
   ])('is refused with %s', async (_name, body, change, problems) => {
     const records = await freshRecords()
     const record = await client.ok('POST', records, body)
-    expect(await client.refused('PUT', `${records}/${record.id}`, change)).toEqual(problems)
+    expect(await client.problems('PUT', `${records}/${record.id}`, change)).toEqual(problems)
     expect(await client.ok('GET', `${records}/${record.id}`)).toEqual(record)
   })
 })

@@ -1,7 +1,6 @@
 /** Requests without a host, with several, or with two different ones (RFC 9112 section 3.2). */
-import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { LOOPBACK, startForTest } from './harness.ts'
+import { exchange, LOOPBACK, startForTest } from './harness.ts'
 
 const { service, client } = await startForTest({ bootstrapToken: 'bootstrap', observability: LOOPBACK })
 const { host } = new URL(service.baseUrl)
@@ -46,7 +45,7 @@ describe.each([
   ['the health page', service.observabilityUrl as string, '/healthz', 200],
 ])('%s', (_kind, baseUrl, path, status) => {
   test.each(HEADS)('%s', async (_name, head, reason) => {
-    const { status: answered, body } = await exchange(baseUrl, head.join('\r\n').replace('PATH', path))
+    const { status: answered, body } = await send(baseUrl, head.join('\r\n').replace('PATH', path))
     expect(answered).toBe(reason === null ? status : 400)
     if (reason !== null) expect(body).toContain(path === '/healthz' ? `${reason}\n` : `{"errors":[{"field":null,"reason":"${reason}"}]}`)
   })
@@ -61,21 +60,12 @@ test('a request with two hosts has no effect', async () => {
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
   ]
-  expect((await exchange(service.baseUrl, head.join('\r\n'), body)).status).toBe(400)
+  expect((await send(service.baseUrl, head.join('\r\n'), body)).status).toBe(400)
   expect((await client.ok('GET', '/domains')).results).toBe(0)
 })
 
-/** Sends a request on its own connection. */
-function exchange(baseUrl: string, head: string, body = ''): Promise<{ status: number; body: string }> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1', () =>
-      socket.write(`${head}\r\nAuthorization: Bearer bootstrap\r\nConnection: close\r\n\r\n${body}`),
-    )
-    let received = ''
-    socket.setEncoding('utf8').on('data', (text) => {
-      received += text
-    })
-    socket.on('close', () => resolve({ status: Number(received.slice(9, 12)), body: received.slice(received.indexOf('\r\n\r\n') + 4) }))
-    socket.on('error', reject)
-  })
+/** Sends a request on its own connection; returns the status and the body. */
+async function send(baseUrl: string, head: string, body = ''): Promise<{ status: number; body: string }> {
+  const received = await exchange(baseUrl, `${head}\r\nAuthorization: Bearer bootstrap\r\nConnection: close\r\n\r\n${body}`)
+  return { status: Number(received.slice(9, 12)), body: received.slice(received.indexOf('\r\n\r\n') + 4) }
 }

@@ -86,8 +86,8 @@ describe('a slave', () => {
       'a\\.b\t60\tA\t192.0.2.9',
     ])
     expect(await client.ok('GET', `/domains/${id}/records`)).toMatchObject({ data: [], results: 0 })
-    expect(await client.refused('POST', `/domains/${id}/records`, { type: 'A', target: '192.0.2.1' })).toEqual([
-      [null, 'Records of a slave domain come from its master servers and cannot be changed here.'],
+    expect(await client.problems('POST', `/domains/${id}/records`, { type: 'A', target: '192.0.2.1' })).toEqual([
+      'Records of a slave domain come from its master servers and cannot be changed here.',
     ])
     expect(await errorsOf(id)).toBe('')
   })

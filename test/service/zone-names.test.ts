@@ -186,10 +186,10 @@ describe.each(Object.entries(OPERATIONS))('%s', (_operation, { ask }) => {
 })
 
 test('a public suffix is reported with the other errors of a request', async () => {
-  expect(await (CLIENTS['alice'] as Client).refused('POST', '/domains', { domain: 'com', type: 'master', ttl_sec: 'x' })).toEqual([
-    ['ttl_sec', 'ttl_sec is not valid'],
-    ['domain', 'domain is a public suffix'],
-    ['soa_email', 'soa_email required when type=master'],
+  expect(await (CLIENTS['alice'] as Client).problems('POST', '/domains', { domain: 'com', type: 'master', ttl_sec: 'x' })).toEqual([
+    'ttl_sec: ttl_sec is not valid',
+    'domain: domain is a public suffix',
+    'soa_email: soa_email required when type=master',
   ])
 })
 
@@ -361,7 +361,7 @@ test('creating a zone takes little longer among 100,000 zones than among few', {
     return times.sort((a, b) => a - b)[20] as number
   }
   const create = (of: Client, index: number) => of.ok('POST', '/domains', { ...MASTER, domain: `measured-${index}.example` })
-  const refused = (of: Client, index: number) => of.refused('POST', '/domains', { ...MASTER, domain: `www.zone-${index + 7}.example` })
+  const refused = (of: Client, index: number) => of.problems('POST', '/domains', { ...MASTER, domain: `www.zone-${index + 7}.example` })
   const few = { create: await median(CLIENTS['alice'] as Client, create) }
   const many = { create: await median(client, create), refused: await median(client, refused) }
   expect(many.create).toBeLessThan(5 * few.create + 10)

@@ -60,35 +60,29 @@ describe('the profile', () => {
     expect(await owner.ok('PUT', '/profile', before)).toEqual(before)
   })
 
-  test.each<[string, object, [string, string][]]>([
-    ['an invalid address', { email: 'nobody' }, [['email', 'email is not valid']]],
-    ['an empty address', { email: '' }, [['email', 'Length must be 1-255 characters']]],
-    ['an unknown time zone', { timezone: 'Mars/Base' }, [['timezone', 'timezone is not valid']]],
-    ['an offset', { timezone: '+01:00' }, [['timezone', 'timezone is not valid']]],
-    ['another value for shell access', { shell_auth_method: 'password' }, [['shell_auth_method', 'shell_auth_method is not valid']]],
-    ['an allow list', { ip_whitelist_enabled: true }, [['ip_whitelist_enabled', 'ip_whitelist_enabled cannot be enabled']]],
+  test.each<[string, object, string[]]>([
+    ['an invalid address', { email: 'nobody' }, ['email: email is not valid']],
+    ['an empty address', { email: '' }, ['email: Length must be 1-255 characters']],
+    ['an unknown time zone', { timezone: 'Mars/Base' }, ['timezone: timezone is not valid']],
+    ['an offset', { timezone: '+01:00' }, ['timezone: timezone is not valid']],
+    ['another value for shell access', { shell_auth_method: 'password' }, ['shell_auth_method: shell_auth_method is not valid']],
+    ['an allow list', { ip_whitelist_enabled: true }, ['ip_whitelist_enabled: ip_whitelist_enabled cannot be enabled']],
     [
       'a second factor without its code',
       { two_factor_auth: true },
-      [['two_factor_auth', 'Two-factor authentication can only be enabled with a code of the second factor.']],
+      ['two_factor_auth: Two-factor authentication can only be enabled with a code of the second factor.'],
     ],
-    ['text instead of a boolean', { email_notifications: 'true' }, [['email_notifications', 'email_notifications is not valid']]],
-    [
-      'two errors',
-      { email: 'x', timezone: 'x' },
-      [
-        ['email', 'email is not valid'],
-        ['timezone', 'timezone is not valid'],
-      ],
-    ],
+    ['text instead of a boolean', { email_notifications: 'true' }, ['email_notifications: email_notifications is not valid']],
+    ['two errors', { email: 'x', timezone: 'x' }, ['email: email is not valid', 'timezone: timezone is not valid']],
   ])('refuses %s', async (_name, body, problems) => {
-    expect(await owner.refused('PUT', '/profile', body)).toEqual(problems)
+    expect(await owner.problems('PUT', '/profile', body)).toEqual(problems)
   })
 
   test('refuses an invalid key', async () => {
     for (const key of [`command="x" ${ED25519}`, ED25519.replace('ssh-ed25519', 'ssh-rsa')]) {
-      const [problem] = await owner.refused('PUT', '/profile', { authorized_keys: [ED25519, key] })
-      expect(problem?.[0]).toBe('authorized_keys')
+      expect(await owner.problems('PUT', '/profile', { authorized_keys: [ED25519, key] })).toEqual([
+        expect.stringMatching(/^authorized_keys: /),
+      ])
     }
   })
 })
@@ -104,8 +98,8 @@ describe('restrictions', () => {
   })
 
   test('can be accepted, except by the last unrestricted user of the account', async () => {
-    expect(await as('stranger').refused('PUT', '/profile', { restricted: true })).toEqual([
-      ['restricted', 'You are the only unrestricted user of the account. Make another user unrestricted first.'],
+    expect(await as('stranger').problems('PUT', '/profile', { restricted: true })).toEqual([
+      'restricted: You are the only unrestricted user of the account. Make another user unrestricted first.',
     ])
     const [one, two] = await Promise.all([
       as('owner').call('PUT', '/profile', { restricted: true }),

@@ -138,7 +138,7 @@ describe('at the quota', () => {
     const { client } = await startForTest({ quotas: { domains: 1 } })
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'one.example' })
     const two = { ...MASTER, domain: 'two.example' }
-    expect(await client.refused('POST', '/domains', two)).toEqual([[null, 'An account can have at most 1 domains.']])
+    expect(await client.problems('POST', '/domains', two)).toEqual(['An account can have at most 1 domains.'])
     await client.ok('DELETE', `/domains/${id}`)
     await client.ok('POST', '/domains', two)
   })
@@ -251,8 +251,8 @@ test('an account over a quota keeps its objects and can change them', async () =
   expect(tags).toEqual([`tag of ${SHARED}`])
   await client.ok('POST', `/domains/${things.domain}/records`, { type: 'A', target: '192.0.2.1' })
   await client.ok('PUT', `/domains/${things.domain}`, { description: 'changed', tags })
-  expect(await client.refused('PUT', `/domains/${things.domain}`, { tags: [...tags, 'one-more'] })).toEqual([
-    [null, 'An account can have at most 0 tags.'],
+  expect(await client.problems('PUT', `/domains/${things.domain}`, { tags: [...tags, 'one-more'] })).toEqual([
+    'An account can have at most 0 tags.',
   ])
   expect((await client.ok('GET', `/domains/${things.domain}`)).tags).toEqual(tags)
   await client.ok('POST', '/tags', { label: tags[0], instances: [things.instance] })

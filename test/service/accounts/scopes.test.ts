@@ -30,6 +30,7 @@ describe('scopes allow', () => {
     ['events:read_write', []],
     ['', []],
     ['domains', []],
+    ['domain:read_write domains_x:read_write', []],
     ['domains:*', []],
     ['domains:read_write:x', []],
     ['* ', []],

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
 import { deleteGrants, visibleTo } from '../../../src/service/store/grant-store.ts'
-import { connect, freshStore, openStore, startForTest } from '../harness.ts'
+import { type Client, connect, freshStore, openStore, seedFrom, startForTest } from '../harness.ts'
 
+const BULK = Array.from({ length: 30 }, (_, index) => `bulk-${index}`)
 const SEED = `
 accounts:
   - users:
@@ -47,21 +48,14 @@ accounts:
         created: 2026-01-31T10:00:00+01:00
   - users: [{ username: carol, email: carol@example.com, tokens: [{ token: carol }] }]
     volumes: [{ label: data, region: us-east, tags: [web] }]
+  - users: [{ username: dave, email: dave@example.com, tokens: [{ token: dave }] }]
+    domains: [${BULK.map((label) => `{ domain: ${label}.example, type: master, soa_email: a@example.com, tags: [many] }`).join()}]
+    volumes: [${BULK.map((label) => `{ label: ${label}, region: us-east, tags: [many] }`).join()}]
 `
-
-const seedFrom = (text: string) => {
-  const { seed, diagnostics } = readSeed(text, 'seed.yaml')
-  if (seed === null) throw new Error(JSON.stringify(diagnostics.map(({ message }) => message)))
-  return seed
-}
 
 const store = await freshStore()
 const { service } = await startForTest({ ...store, seed: seedFrom(SEED) })
-const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((token) => connect(service.baseUrl, token).client) as [
-  ReturnType<typeof connect>['client'],
-  ReturnType<typeof connect>['client'],
-  ReturnType<typeof connect>['client'],
-]
+const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((token) => connect(service.baseUrl, token).client) as [Client, Client, Client]
 
 const VOLUME = {
   id: 4001,
@@ -138,20 +132,7 @@ describe('a list of tagged objects', () => {
   })
 
   test('is paginated, with every object once', async () => {
-    const labels = Array.from({ length: 30 }, (_, index) => `bulk-${index}`)
-    const more = seedFrom(
-      JSON.stringify({
-        accounts: [
-          {
-            users: [{ username: 'dave', email: 'dave@example.com', tokens: [{ token: 'dave' }] }],
-            domains: labels.map((label) => ({ domain: `${label}.example`, type: 'master', soa_email: 'a@example.com', tags: ['many'] })),
-            volumes: labels.map((label) => ({ label, region: 'us-east', tags: ['many'] })),
-          },
-        ],
-      }),
-    )
-    const { service: other } = await startForTest({ seed: more })
-    const { client: dave } = connect(other.baseUrl, 'dave')
+    const { client: dave } = connect(service.baseUrl, 'dave')
     const pages = []
     for (const page of [1, 2, 3, 4]) pages.push(await dave.ok('GET', `/tags/many?page=${page}&page_size=25`))
     expect(pages.map(({ data, pages, results }) => [data.length, pages, results])).toEqual([
@@ -186,7 +167,7 @@ describe('a list of tagged objects', () => {
     expect(data).toMatchObject([{ type: 'volume', data: { label: 'data', id: 4003 } }])
     for (const body of [{ instances: [1001] }, { volumes: [4001] }, { loadbalancers: [77] }, { nodebalancers: [77] }]) {
       const [field] = Object.keys(body)
-      expect(await carol.refused('POST', '/tags', { label: 'stolen', ...body })).toEqual([[field, `${field} is not valid`]])
+      expect(await carol.problems('POST', '/tags', { label: 'stolen', ...body })).toEqual([`${field}: ${field} is not valid`])
     }
     expect((await carol.ok('GET', '/tags')).data).toEqual([{ label: 'web' }])
   })
@@ -197,18 +178,14 @@ describe('a new tag', () => {
     const [{ id }] = (await alice.ok('GET', '/domains')).data
     const before = await alice.ok('GET', '/tags/web')
     expect(
-      await alice.refused('POST', '/tags', {
+      await alice.problems('POST', '/tags', {
         label: 'all',
         domains: [id],
         instances: [1001, 7],
         volumes: [4001, 9],
         loadbalancers: [77, 78],
       }),
-    ).toEqual([
-      ['instances', 'instances is not valid'],
-      ['volumes', 'volumes is not valid'],
-      ['loadbalancers', 'loadbalancers is not valid'],
-    ])
+    ).toEqual(['instances: instances is not valid', 'volumes: volumes is not valid', 'loadbalancers: loadbalancers is not valid'])
     expect(await alice.ok('GET', '/tags/web')).toEqual(before)
     expect((await alice.call('GET', '/tags/all')).status).toBe(404)
 
@@ -221,9 +198,7 @@ describe('a new tag', () => {
         loadbalancers: [77],
         nodebalancers: [77],
       }),
-    ).toEqual({
-      label: 'all',
-    })
+    ).toEqual({ label: 'all' })
     const { data } = await alice.ok('GET', '/tags/all')
     expect(data.map(({ type, data }: { type: string; data: { id: number } }) => [type, data.id])).toEqual([
       ['linode', 1001],

@@ -68,31 +68,28 @@ describe('a tag', () => {
     expect((await owner.ok('GET', '/domains', undefined, { 'x-filter': '{"tags":"doomed"}' })).results).toBe(0)
   })
 
-  test.each<[string, object, [string, string][]]>([
-    ['no label', {}, [['label', 'label is required']]],
-    ['a short label', { label: 'ab' }, [['label', 'Length must be 3-50 characters']]],
-    ['a long label', { label: 'x'.repeat(51) }, [['label', 'Length must be 3-50 characters']]],
-    ['a missing instance', { label: 'tag', instances: [1] }, [['instances', 'instances is not valid']]],
+  test.each<[string, object, string[]]>([
+    ['no label', {}, ['label: label is required']],
+    ['a short label', { label: 'ab' }, ['label: Length must be 3-50 characters']],
+    ['a long label', { label: 'x'.repeat(51) }, ['label: Length must be 3-50 characters']],
+    ['a missing instance', { label: 'tag', instances: [1] }, ['instances: instances is not valid']],
     [
       'missing objects in two fields',
       { label: 'tag', linodes: [1], volumes: [2] },
-      [
-        ['linodes', 'linodes is not valid'],
-        ['volumes', 'volumes is not valid'],
-      ],
+      ['linodes: linodes is not valid', 'volumes: volumes is not valid'],
     ],
-    ['IDs that are not numbers', { label: 'tag', domains: ['1'] }, [['domains', 'domains is not valid']]],
-    ['an unknown ID', { label: 'tag', domains: [999_999] }, [['domains', 'domains is not valid']]],
-    ['an unknown kind', { label: 'tag', images: [1] }, [['images', 'Unknown field']]],
+    ['IDs that are not numbers', { label: 'tag', domains: ['1'] }, ['domains: domains is not valid']],
+    ['an unknown ID', { label: 'tag', domains: [999_999] }, ['domains: domains is not valid']],
+    ['an unknown kind', { label: 'tag', images: [1] }, ['images: Unknown field']],
   ])('with %s is refused', async (_name, body, problems) => {
-    expect(await owner.refused('POST', '/tags', body)).toEqual(problems)
+    expect(await owner.problems('POST', '/tags', body)).toEqual(problems)
   })
 
   test('is added to all or to none', async () => {
     const mine = await makeDomain(owner)
     const theirs = await makeDomain(stranger)
-    expect(await owner.refused('POST', '/tags', { label: 'some', domains: [mine.id, theirs.id] })).toEqual([
-      ['domains', 'domains is not valid'],
+    expect(await owner.problems('POST', '/tags', { label: 'some', domains: [mine.id, theirs.id] })).toEqual([
+      'domains: domains is not valid',
     ])
     expect(await owner.ok('GET', `/domains/${mine.id}`)).toEqual(mine)
     expect(await stranger.ok('GET', `/domains/${theirs.id}`)).toEqual(theirs)
@@ -102,8 +99,8 @@ describe('a tag', () => {
   test('is refused as the 501st tag of a domain', async () => {
     const tags = Array.from({ length: 500 }, (_, index) => `tag ${String(index).padStart(3, '0')}`)
     const { id } = await makeDomain(admin, tags)
-    expect(await admin.refused('POST', '/tags', { label: 'one more', domains: [id] })).toEqual([
-      ['domains', 'A domain can have at most 500 tags.'],
+    expect(await admin.problems('POST', '/tags', { label: 'one more', domains: [id] })).toEqual([
+      'domains: A domain can have at most 500 tags.',
     ])
     await admin.ok('POST', '/tags', { label: 'tag 000', domains: [id] })
     expect((await admin.ok('GET', `/domains/${id}`)).tags).toEqual(tags)
@@ -129,8 +126,8 @@ describe('the tags of an account', () => {
     await makeDomain(stranger, many)
     expect(await labels(stranger, '?page_size=25&page=3')).toEqual(many.toSorted().slice(50))
     expect(await stranger.ok('GET', '/tags?page_size=25')).toMatchObject({ pages: 3, results: 60 })
-    expect(await stranger.refused('GET', '/tags', undefined, { 'x-filter': '{"label":"x"}' })).toEqual([
-      ['X-Filter', 'Cannot filter on label'],
+    expect(await stranger.problems('GET', '/tags', undefined, { 'x-filter': '{"label":"x"}' })).toEqual([
+      'X-Filter: Cannot filter on label',
     ])
   })
 

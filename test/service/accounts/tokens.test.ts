@@ -67,35 +67,28 @@ describe('a new token', () => {
     expect(made.token).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test.each<[string, object, [string, string][]]>([
-    ['an empty label', { label: '' }, [['label', 'Length must be 1-100 characters']]],
-    ['a long label', { label: 'x'.repeat(101) }, [['label', 'Length must be 1-100 characters']]],
-    ['an invalid label', { label: 1 }, [['label', 'label is not valid']]],
-    ['no scope', { scopes: '' }, [['scopes', 'scopes is not valid']]],
-    ['an unknown family', { scopes: 'domain:read_only' }, [['scopes', 'scopes is not valid']]],
-    ['an unknown access', { scopes: 'domains:write' }, [['scopes', 'scopes is not valid']]],
-    ['commas', { scopes: 'domains:read_only,account:read_only' }, [['scopes', 'scopes is not valid']]],
-    ['two spaces', { scopes: 'domains:read_only  account:read_only' }, [['scopes', 'scopes is not valid']]],
-    ['many scopes', { scopes: 'domains:read_only '.repeat(100) }, [['scopes', 'scopes is not valid']]],
-    ['an invalid expiry', { expiry: 'tomorrow' }, [['expiry', 'expiry is not valid']]],
-    ['an expiry on a day that does not exist', { expiry: '2026-02-30T00:00:00' }, [['expiry', 'expiry is not valid']]],
-    ['an expiry now', { expiry: '2026-01-01T00:00:00' }, [['expiry', 'expiry must be in the future']]],
-    [
-      'two errors',
-      { scopes: 'x', expiry: '2000-01-01T00:00:00' },
-      [
-        ['scopes', 'scopes is not valid'],
-        ['expiry', 'expiry must be in the future'],
-      ],
-    ],
-    ['an unknown field', { note: 'x' }, [['note', 'Unknown field']]],
+  test.each<[string, object, string[]]>([
+    ['an empty label', { label: '' }, ['label: Length must be 1-100 characters']],
+    ['a long label', { label: 'x'.repeat(101) }, ['label: Length must be 1-100 characters']],
+    ['an invalid label', { label: 1 }, ['label: label is not valid']],
+    ['no scope', { scopes: '' }, ['scopes: scopes is not valid']],
+    ['an unknown family', { scopes: 'domain:read_only' }, ['scopes: scopes is not valid']],
+    ['an unknown access', { scopes: 'domains:write' }, ['scopes: scopes is not valid']],
+    ['commas', { scopes: 'domains:read_only,account:read_only' }, ['scopes: scopes is not valid']],
+    ['two spaces', { scopes: 'domains:read_only  account:read_only' }, ['scopes: scopes is not valid']],
+    ['many scopes', { scopes: 'domains:read_only '.repeat(100) }, ['scopes: scopes is not valid']],
+    ['an invalid expiry', { expiry: 'tomorrow' }, ['expiry: expiry is not valid']],
+    ['an expiry on a day that does not exist', { expiry: '2026-02-30T00:00:00' }, ['expiry: expiry is not valid']],
+    ['an expiry now', { expiry: '2026-01-01T00:00:00' }, ['expiry: expiry must be in the future']],
+    ['two errors', { scopes: 'x', expiry: '2000-01-01T00:00:00' }, ['scopes: scopes is not valid', 'expiry: expiry must be in the future']],
+    ['an unknown field', { note: 'x' }, ['note: Unknown field']],
   ])('with %s is refused', async (_name, body, problems) => {
-    expect(await client.refused('POST', '/profile/tokens', body)).toEqual(problems)
+    expect(await client.problems('POST', '/profile/tokens', body)).toEqual(problems)
   })
 })
 
 describe('a token created with another', () => {
-  const TOO_MUCH = [['scopes', 'A token cannot have more scopes than the one it is created with.']]
+  const TOO_MUCH = ['scopes: A token cannot have more scopes than the one it is created with.']
 
   test.each<[string, string | undefined, string | null]>([
     ['account:read_write', undefined, 'account:read_write'],
@@ -111,7 +104,7 @@ describe('a token created with another', () => {
   ])('%j requests %j', async (acting, scopes, given) => {
     const { token } = await client.ok('POST', '/profile/tokens', { scopes: acting })
     const body = scopes === undefined ? {} : { scopes }
-    if (given === null) expect(await as(token).refused('POST', '/profile/tokens', body)).toEqual(TOO_MUCH)
+    if (given === null) expect(await as(token).problems('POST', '/profile/tokens', body)).toEqual(TOO_MUCH)
     else expect(await as(token).ok('POST', '/profile/tokens', body)).toMatchObject({ scopes: given })
   })
 })
@@ -191,8 +184,8 @@ describe('the list', () => {
   })
 
   test.each(['scopes', 'expiry', 'token', 'hash', 'id', 'user_id'])('is not filtered by %s', async (field) => {
-    expect(await founder.refused('GET', '/profile/tokens', undefined, filter({ [field]: 'x' }))).toEqual([
-      ['X-Filter', `Cannot filter on ${field}`],
+    expect(await founder.problems('GET', '/profile/tokens', undefined, filter({ [field]: 'x' }))).toEqual([
+      `X-Filter: Cannot filter on ${field}`,
     ])
   })
 })
@@ -203,7 +196,7 @@ test('an update changes only the label', async () => {
   const shown = { ...made, token: made.token.slice(0, 16) }
   expect(await client.ok('PUT', path, { scopes: '*', expiry: null, token: 'x', id: 7, created: 'x' })).toEqual(shown)
   expect(await client.ok('PUT', path, {})).toEqual(shown)
-  expect(await client.refused('PUT', path, { label: '' })).toEqual([['label', 'Length must be 1-100 characters']])
+  expect(await client.problems('PUT', path, { label: '' })).toEqual(['label: Length must be 1-100 characters'])
   expect((await as(made.token).call('GET', '/profile/tokens')).status).toBe(401)
 })
 

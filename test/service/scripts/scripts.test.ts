@@ -47,40 +47,22 @@ describe('a script', () => {
       expect((await client.call(method, path, method === 'PUT' ? {} : undefined)).status).toBe(404)
   })
 
-  test.each<[string, object, [string, string][]]>([
-    [
-      'nothing',
-      {},
-      [
-        ['label', 'label is required'],
-        ['images', 'images is required'],
-        ['script', 'script is required'],
-      ],
-    ],
-    ['a short label', { ...BODY, label: 'ab' }, [['label', 'Length must be 3-128 characters']]],
-    ['a long label', { ...BODY, label: 'x'.repeat(129) }, [['label', 'Length must be 3-128 characters']]],
-    ['no images', { ...BODY, images: [] }, [['images', 'images is not valid']]],
+  test.each<[string, object, string[]]>([
+    ['nothing', {}, ['label: label is required', 'images: images is required', 'script: script is required']],
+    ['a short label', { ...BODY, label: 'ab' }, ['label: Length must be 3-128 characters']],
+    ['a long label', { ...BODY, label: 'x'.repeat(129) }, ['label: Length must be 3-128 characters']],
+    ['no images', { ...BODY, images: [] }, ['images: images is not valid']],
     [
       'no such images',
       { ...BODY, images: ['public/none', 'private/4711'] },
-      [
-        ['images', 'public/none is not an image'],
-        ['images', 'private/4711 is not an image'],
-      ],
+      ['images: public/none is not an image', 'images: private/4711 is not an image'],
     ],
-    ['a bad tag', { ...BODY, script: '<UDF name="a"/>' }, [['script', 'A UDF tag is not valid: the field a has no label']]],
-    ['a long script', { ...BODY, script: 'x'.repeat(65_536) }, [['script', 'Length must be 1-65535 characters']]],
-    [
-      'wrong types',
-      { ...BODY, is_public: 'yes', rev_note: 1 },
-      [
-        ['is_public', 'is_public is not valid'],
-        ['rev_note', 'rev_note is not valid'],
-      ],
-    ],
-    ['an unknown field', { ...BODY, size: 1 }, [['size', 'Unknown field']]],
+    ['a bad tag', { ...BODY, script: '<UDF name="a"/>' }, ['script: A UDF tag is not valid: the field a has no label']],
+    ['a long script', { ...BODY, script: 'x'.repeat(65_536) }, ['script: Length must be 1-65535 characters']],
+    ['wrong types', { ...BODY, is_public: 'yes', rev_note: 1 }, ['is_public: is_public is not valid', 'rev_note: rev_note is not valid']],
+    ['an unknown field', { ...BODY, size: 1 }, ['size: Unknown field']],
   ])('with %s is refused', async (_name, body, problems) => {
-    expect((await client.refused('POST', PATH, body)).sort()).toEqual([...problems].sort())
+    expect((await client.problems('POST', PATH, body)).sort()).toEqual([...problems].sort())
   })
 
   test('keeps a deleted image, and accepts no other missing one', async () => {
@@ -91,7 +73,7 @@ describe('a script', () => {
       images: [image.id, 'public/arch'],
     })
     await client.ok('PUT', `${PATH}/${id}`, { images: ['public/arch'] })
-    expect(await client.refused('PUT', `${PATH}/${id}`, { images: [image.id] })).toEqual([['images', `${image.id} is not an image`]])
+    expect(await client.problems('PUT', `${PATH}/${id}`, { images: [image.id] })).toEqual([`images: ${image.id} is not an image`])
   })
 
   test('stays public forever, readable by all and writable by its account', async () => {
@@ -101,10 +83,8 @@ describe('a script', () => {
     expect((await stranger.call('PUT', path, {})).status).toBe(404)
     expect(labelsOf(await nobody.ok('GET', PATH))).not.toContain('for all')
     expect(await client.ok('PUT', path, { is_public: true })).toMatchObject({ is_public: true })
-    expect(await client.refused('PUT', path, { is_public: false })).toEqual([
-      ['is_public', 'A public script cannot be made private again.'],
-    ])
-    expect(await client.refused('DELETE', path)).toEqual([[null, 'A public script cannot be deleted.']])
+    expect(await client.problems('PUT', path, { is_public: false })).toEqual(['is_public: A public script cannot be made private again.'])
+    expect(await client.problems('DELETE', path)).toEqual(['A public script cannot be deleted.'])
     expect(await client.ok('PUT', path, { is_public: true, label: 'for all 2' })).toMatchObject({ label: 'for all 2' })
     expect(await stranger.ok('GET', path)).toMatchObject({ label: 'for all 2', mine: false, username: 'owner' })
     for (const method of ['PUT', 'DELETE']) expect((await stranger.call(method, path, method === 'PUT' ? {} : undefined)).status).toBe(403)
@@ -153,7 +133,7 @@ describe('the list', async () => {
 
   test.each(['username', 'script', 'images', 'id'])('is not filtered by %s', async (field) => {
     const headers = { 'x-filter': JSON.stringify({ [field]: 'x' }) }
-    expect(await stranger.refused('GET', PATH, undefined, headers)).toEqual([['X-Filter', `Cannot filter on ${field}`]])
+    expect(await stranger.problems('GET', PATH, undefined, headers)).toEqual([`X-Filter: Cannot filter on ${field}`])
   })
 
   test('is complete for its account, and has public scripts for others', async () => {

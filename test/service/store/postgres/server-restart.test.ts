@@ -11,9 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-test('acknowledged writes survive a killed database server, and the service continues', {
-  timeout: 180_000,
-}, async () => {
+test('acknowledged writes survive a killed database server, and the service continues', { timeout: 180_000 }, async () => {
   const store = { dataFolder: null, database: server.url('postgres') }
   const { baseUrl, kill } = await serve(store)
   const { client, close } = connect(baseUrl, 'bootstrap')
