@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import * as library from '@linode/api-v4'
+import { baseRequest } from '@linode/api-v4/lib/request'
 import { Secret, TOTP } from 'otpauth'
 import { Pool } from 'undici'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { isInSection, isServed, startClientService } from './client-service.ts'
-import { directTo } from './direct-to.ts'
 
 /** Functions of the library without a request of their own. */
 const OTHERS = ['baseRequest', 'convertYupToLinodeErrors', 'disableFirewall', 'enableFirewall', 'isEmpty', 'setToken']
@@ -47,6 +47,18 @@ const client = Object.fromEntries(
 /** The operation with a name; fails if the library does not have it. */
 const call = (name: string, ...args: unknown[]) => (client[name] as (typeof client)[string])(...args)
 
+/** Directs the library to our service, with the current token, until the tests of the file have ended. Only the origin of its requests changes. */
+function directTo(baseUrl: string, token: () => string): void {
+  const { request } = baseRequest.interceptors
+  const own = request.use((config: { url?: string; headers: { set(name: string, value: string): void } }) => {
+    const url = new URL(config.url as string)
+    config.url = new URL(baseUrl).origin + url.pathname + url.search
+    config.headers.set('authorization', `Bearer ${token()}`)
+    return config
+  })
+  afterAll(() => request.eject(own))
+}
+
 const { environment, pass } = await startClientService()
 let token = environment['TOKEN'] as string
 directTo(`${environment['SERVICE']}/v4`, () => token)
@@ -57,14 +69,41 @@ test('the library has operations in all sections, and no function whose request 
   expect(operations.flatMap(({ name, request }) => (request === null ? [name] : []))).toEqual(OTHERS)
 })
 
+/** The errors that the library has for a refused request. */
+const errorsOf = (request: Promise<unknown>): Promise<unknown> =>
+  request.then(
+    () => null,
+    (error) => error.response?.data.errors ?? error,
+  )
+
 test('domains and records', async () => {
-  const { id } = await call('createDomain', { domain: 'walk.example', type: 'master', soa_email: 'host@walk.example' })
-  await call('updateDomain', id, { ttl_sec: 3600 })
-  expect(await call('getDomain', id)).toMatchObject({ ttl_sec: 3600 })
-  const record = await call('createDomainRecord', id, { type: 'A', name: 'www', target: '192.0.2.1' })
-  expect(await call('updateDomainRecord', id, record.id, { target: '192.0.2.2' })).toMatchObject({ target: '192.0.2.2' })
+  const settings = { domain: 'walk.example', type: 'master', soa_email: 'host@walk.example', tags: ['blue'] }
+  const { id } = await call('createDomain', settings)
+  expect(await errorsOf(call('createDomain', settings))).toEqual([{ field: 'domain', reason: 'DNS zone already exists.' }])
+  const domain = await call('updateDomain', id, { ttl_sec: 3600, axfr_ips: ['192.0.2.53'], tags: ['red'] })
+  expect(domain).toMatchObject({ ttl_sec: 3600, axfr_ips: ['192.0.2.53'], tags: ['red'], status: 'active' })
+  expect(await call('getDomain', id)).toEqual(domain)
+  const filter = { domain: { '+contains': 'walk' }, '+order_by': 'domain', '+order': 'desc' }
+  expect(await call('getDomains', { page: 1, page_size: 25 }, filter)).toEqual({ data: [domain], page: 1, pages: 1, results: 1 })
+  const records = []
+  for (const body of [
+    { type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 300 },
+    { type: 'AAAA', name: 'www', target: '2001:db8::1' },
+    { type: 'MX', name: '', target: 'mail.example.net', priority: 10 },
+    { type: 'CNAME', name: 'alias', target: 'www.walk.example' },
+    { type: 'TXT', name: '', target: 'v=spf1 -all' },
+    { type: 'NS', name: 'sub', target: 'ns.example.net' },
+    { type: 'CAA', name: '', tag: 'issue', target: 'ca.example.net' },
+    { type: 'SRV', service: 'sip', protocol: 'tcp', target: 'sip.example.net', priority: 1, weight: 2, port: 5060 },
+  ]) {
+    const created = await call('createDomainRecord', id, body)
+    expect(created).toMatchObject(body)
+    records.push(created)
+  }
+  expect((await call('getDomainRecords', id)).data).toEqual(records)
+  const [record] = records
+  expect(await call('updateDomainRecord', id, record.id, { target: '192.0.2.2' })).toMatchObject({ target: '192.0.2.2', ttl_sec: 300 })
   expect(await call('getDomainRecord', id, record.id)).toMatchObject({ target: '192.0.2.2' })
-  expect((await call('getDomainRecords', id)).results).toBe(1)
   await pass(30)
   expect((await call('getDNSZoneFile', id)).zone_file.join('\n')).toContain('192.0.2.2')
   await call('cloneDomain', id, { domain: 'clone.example' })
@@ -72,6 +111,7 @@ test('domains and records', async () => {
   expect((await call('getDomains', {}, { domain: 'example.test' })).results).toBe(1)
   await call('deleteDomainRecord', id, record.id)
   await call('deleteDomain', id)
+  expect(await errorsOf(call('getDomain', id))).toEqual([{ field: null, reason: 'Not found' }])
 })
 
 test('instances, scripts, kernels and images of disks', async () => {
@@ -141,6 +181,7 @@ test('images, regions and tags', async () => {
   expect(await call('getRegion', region.id)).toEqual(region)
   await call('createTag', { label: 'green', linodes: [1001] })
   expect((await call('getTags')).data).toContainEqual({ label: 'green' })
+  expect((await call('getLinode', 1001)).tags).toEqual(['green'])
   await call('deleteTag', 'green')
 })
 
@@ -163,9 +204,15 @@ test('the profile', async () => {
   await call('deleteSSHKey', key.id)
   const made = await call('createPersonalAccessToken', { label: 'reader', scopes: 'linodes:read_only', expiry: '2999-12-12T05:00:00' })
   await call('updatePersonalAccessToken', made.id, { label: 'kept' })
-  expect(await call('getPersonalAccessToken', made.id)).toMatchObject({ label: 'kept', scopes: 'linodes:read_only' })
-  expect((await call('getPersonalAccessTokens')).results).toBeGreaterThan(1)
+  const listed = (await call('getPersonalAccessTokens')).data.find(({ id }: { id: number }) => id === made.id)
+  expect(listed).toMatchObject({ label: 'kept', scopes: 'linodes:read_only', token: made.token.slice(0, 16) })
+  expect(await call('getPersonalAccessToken', made.id)).toEqual(listed)
+  token = made.token
+  expect(await errorsOf(call('getDomains'))).toMatchObject([{ reason: 'Your OAuth token is not authorized to use this endpoint.' }])
+  token = environment['TOKEN'] as string
   await call('deletePersonalAccessToken', made.id)
+  // An unrestricted user has none: 204 without a body.
+  expect(await call('getMyGrants')).toBeFalsy()
   token = environment['RESTRICTED_TOKEN'] as string
   expect(await call('getMyGrants')).toMatchObject({ global: { add_linodes: true, add_stackscripts: false }, linode: [{ label: 'seeded' }] })
   expect(await call('listGrants')).toMatchObject({ stackscript: [] })
@@ -181,10 +228,12 @@ test('the second factor and the phone number', async () => {
   const { secret } = await call('getTFAToken')
   const timestamp = 1000 * (await pass(0))
   await call('confirmTwoFactor', new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp }))
+  expect(await call('getProfile')).toMatchObject({ two_factor_auth: true })
   await call('disableTwoFactor')
   await call('sendCodeToPhoneNumber', { iso_code: 'US', phone_number: '2015550123' })
   const [, code] = /code is (\d{6})/.exec(readFileSync(environment['SMS'] as string, 'utf8')) ?? []
   await call('verifyPhoneNumberCode', { otp_code: code })
+  expect(await call('getProfile')).toMatchObject({ two_factor_auth: false, verified_phone_number: '+12015550123' })
   await call('smsOptOut')
 })
 

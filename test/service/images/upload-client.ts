@@ -29,9 +29,13 @@ export async function startUpload(client: Client, label = 'image'): Promise<Star
 }
 
 /** Sends data by PUT; a list is sent in chunks with a pause between them. */
-export async function put(url: string, data: Buffer | readonly Buffer[], { pause = 0, type = 'application/octet-stream' } = {}) {
+export async function put(
+  url: string,
+  data: Buffer | readonly Buffer[] | AsyncIterable<Buffer>,
+  { pause = 0, type = 'application/octet-stream' } = {},
+) {
   async function* pieces(): AsyncGenerator<Buffer> {
-    for (const piece of data as readonly Buffer[]) {
+    for await (const piece of data as AsyncIterable<Buffer> | readonly Buffer[]) {
       yield piece
       if (pause > 0) await sleep(pause)
     }

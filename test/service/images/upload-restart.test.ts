@@ -1,18 +1,20 @@
-/** Uploads to services in their own processes: memory, crashes, several processes on one database. */
-
+/** Uploads beyond the life of a process: crashes, stops and restarts, days, several processes on one database. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { connect, freshStore, ON_POSTGRES, startForTest, temporaryDirectory } from '../harness.ts'
+import { claimUpload, hashUploadKey } from '../../../src/service/store/upload-store.ts'
+import { connect, freshStore, ON_POSTGRES, openStore, startForTest, temporaryDirectory } from '../harness.ts'
 import { serviceProcesses } from '../service-process.ts'
-import { eventually, filesOf, gzipOf, put, reasonOf, sendPart, startUpload } from './upload-client.ts'
+import { eventually, filesOf, folderOf, gzipOf, put, reasonOf, sendPart, startUpload } from './upload-client.ts'
 
 const start = serviceProcesses()
 const DATA = gzipOf(2)
 const MEBIBYTE = 1024 * 1024
+
+const LONG = { tags: ['long'] }
 
 /** Short claims, so that the claims of a killed process expire soon. */
 const uploadLimits = { claim: 300 }
@@ -20,7 +22,7 @@ const uploadLimits = { claim: 300 }
 /** The peak memory of a process, in MB. */
 const peakOf = (pid: number): number => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-test.skipIf(process.platform !== 'linux')('memory does not grow with the data, or with its inflated size', async () => {
+test.skipIf(process.platform !== 'linux')('memory does not grow with the data, or with its inflated size', LONG, async () => {
   const store = await freshStore()
   const { pid, baseUrl } = await start(store)
   const { client } = connect(baseUrl, 'bootstrap')
@@ -39,7 +41,28 @@ test.skipIf(process.platform !== 'linux')('memory does not grow with the data, o
   expect(grown).toBeLessThan(60)
 })
 
-test('a killed process leaves the image waiting for its data, and no file after the next start', async () => {
+test('data of an interrupted upload is removed at the next start, and can be sent again', async () => {
+  const store = await freshStore()
+  const { client, service } = await startForTest({ ...store, bootstrapToken: 'interrupted' })
+  const kept = await startUpload(client)
+  expect((await put(kept.url, DATA)).status).toBe(200)
+  const { number, url } = await startUpload(client)
+  await service.stop()
+  // What a killed process leaves: a claim that lasts, and a part of the data.
+  const database = await openStore(store)
+  const receiver = '0123456789abcdef'
+  const span = { now: Date.now(), until: Date.now() + (ON_POSTGRES ? 0 : 3_600_000) }
+  await database.write((connection) => claimUpload(connection, hashUploadKey(url.split('/').pop() as string), receiver, span))
+  await database.close()
+  writeFileSync(join(folderOf(store), `${number}-${receiver}.part`), DATA.subarray(0, 1_000_000))
+  const next = await startForTest({ ...store, bootstrapToken: 'interrupted' })
+  expect(filesOf(store)).toEqual([expect.stringMatching(new RegExp(`^${kept.number}-.*\\.img\\.gz$`))])
+  const again = url.replace(new URL(url).origin, new URL(next.service.baseUrl).origin)
+  expect((await put(again, DATA)).status).toBe(200)
+  expect(filesOf(store)).toHaveLength(2)
+})
+
+test('a killed process leaves the image waiting for its data, and no file after the next start', LONG, async () => {
   const store = { ...(await freshStore()), uploadLimits }
   const killed = await start(store)
   const { client } = connect(killed.baseUrl, 'bootstrap')
@@ -65,7 +88,24 @@ test('a killed process leaves the image waiting for its data, and no file after 
   expect(filesOf(store)).toHaveLength(2)
 })
 
-test('data that takes longer than a day is cut off, and the image is deleted', async () => {
+test('data that has not arrived after a day is cut off, and its image is deleted', async () => {
+  const store = await freshStore()
+  let now = Date.now()
+  const { client, service } = await startForTest({ ...store, bootstrapToken: 'day', clock: () => now })
+  const [silent, slow] = [await startUpload(client), await startUpload(client)]
+  const socket = await sendPart(slow.url, DATA.length, DATA.subarray(0, 1_000_000))
+  await eventually(() => filesOf(store).length === 1)
+  const answer = new Promise<string>((resolve) => socket.once('data', (octets) => resolve(String(octets))))
+  now += 25 * 3_600_000
+  await service.catchUp()
+  for (const { id } of [silent, slow]) expect((await client.call('GET', `/images/${id}`)).status).toBe(404)
+  await eventually(() => filesOf(store).length === 0)
+  expect(await answer).toMatch(/^HTTP\/1\.1 404 /)
+  socket.destroy()
+  expect((await put(silent.url, DATA)).status).toBe(404)
+})
+
+test('data that takes longer than a day of the timers is cut off', LONG, async () => {
   const store = await freshStore()
   // A day takes ten seconds.
   const { client } = await startForTest({ ...store, bootstrapToken: 'day', clockSpeed: 8_640 })
@@ -82,6 +122,24 @@ test('data that takes longer than a day is cut off, and the image is deleted', a
   await eventually(() => filesOf(store).length === 0)
   for (const { id } of [silent, slow]) await eventually(async () => (await client.call('GET', `/images/${id}`)).status === 404)
   expect((await put(silent.url, DATA)).status).toBe(404)
+})
+
+test('the reservation of a killed process ends with its claim', LONG, async () => {
+  const store = { ...(await freshStore()), quotas: { image_octets: DATA.length + 1000 }, uploadLimits: { claim: 1000 } }
+  const killed = await start(store)
+  const started = await startUpload(connect(killed.baseUrl, 'bootstrap').client)
+  await sendPart(started.url, DATA.length, DATA.subarray(0, 10))
+  await eventually(() => filesOf(store).length === 1)
+  const other = ON_POSTGRES ? await start(store) : null
+  if (other) {
+    const { url } = await startUpload(connect(other.baseUrl, 'bootstrap').client)
+    expect((await put(url, DATA)).status).toBe(400)
+  }
+  await killed.kill()
+  const next = other ?? (await start(store))
+  const { url } = await startUpload(connect(next.baseUrl, 'bootstrap').client)
+  await eventually(async () => (await put(url, DATA)).status === 200)
+  await next.kill()
 })
 
 test('a service on another database does not touch the image data', async () => {
@@ -104,9 +162,8 @@ test('a service that stops does not wait for data', async () => {
   const { url } = await startUpload(client)
   const socket = await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
   await eventually(() => filesOf(store).some((name) => name.endsWith('.part')))
-  const before = Date.now()
+  // The data would have a minute to arrive.
   await service.stop()
-  expect(Date.now() - before).toBeLessThan(20_000)
   expect(filesOf(store)).toEqual([])
   socket.destroy()
 })

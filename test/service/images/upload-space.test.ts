@@ -1,5 +1,7 @@
 /** Uploads must not starve others of disk space, which they may share with the database, or of upload slots. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createImageUploads, type UploadLimits } from '../../../src/service/images/image-uploads.ts'
@@ -22,9 +24,13 @@ test('data is refused if it would leave too little space', async () => {
 /** Receives uploads on the store of a stopped service; writes to its database fail on request. */
 async function receiverOf(store: Store, limits: Partial<UploadLimits>) {
   const database = await openStore(store)
-  const state = { isFull: false, errors: new Set<string>() }
+  const state = { isFull: false, reads: 0, errors: new Set<string>() }
   const failing: Database = {
     ...database,
+    read: (work) => {
+      state.reads += 1
+      return database.read(work)
+    },
     write: async (work) => {
       if (state.isFull) throw new Error('the database is full')
       return database.write(work)
@@ -42,6 +48,25 @@ async function receiverOf(store: Store, limits: Partial<UploadLimits>) {
   return { state, uploads, close }
 }
 
+test('data is on disk before more of it is read, so that it does not stay in memory', async () => {
+  const store = await freshStore()
+  const { client, service } = await startForTest({ ...store, bootstrapToken: 'space' })
+  const { url } = await startUpload(client)
+  await service.stop()
+  const { uploads, close } = await receiverOf(store, {})
+  const member = gzipSync(randomBytes(100_000), { level: 0 })
+  const written: number[] = []
+  async function* data(): AsyncGenerator<Buffer> {
+    for (let sent = 0; sent < 5; sent += 1) {
+      yield member
+      written.push(statSync(join(folderOf(store), filesOf(store)[0] as string)).size / member.length)
+    }
+  }
+  await uploads.receive(url.split('/').pop() as string, data(), null)
+  expect(written).toEqual([1, 2, 3, 4, 5])
+  await close()
+})
+
 test('while the database cannot write, stored data is kept and refused data is removed', async () => {
   const store = await freshStore()
   const { client, service } = await startForTest({ ...store, bootstrapToken: 'space' })
@@ -53,8 +78,9 @@ test('while the database cannot write, stored data is kept and refused data is r
     yield gzipSync('disk')
     await eventually(() => filesOf(store).length === 1)
     state.isFull = true
-    // The claim has expired, and there has been more than one sweep.
-    await sleep(600)
+    // The claim has expired, and there has been more than one sweep, which reads at least once.
+    const until = { reads: state.reads + 5, time: Date.now() + 200 }
+    await eventually(() => state.reads >= until.reads && Date.now() > until.time)
     expect(filesOf(store)).toHaveLength(1)
     yield Buffer.from('no more of it')
   }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { withDeadline } from '../../../src/service/images/upload-limits.ts'
 import { freshStore, startForTest } from '../harness.ts'
 import { eventually, filesOf, folderOf, gzipOf, put, reasonOf, sendPart, startUpload } from './upload-client.ts'
 
@@ -9,7 +10,7 @@ const lines: string[] = []
 const store = await freshStore()
 const { service, client } = await startForTest({
   ...store,
-  uploadLimits: { compressed: 3_000_000, inflated: 8_000_000, silence: 5_000, concurrent: 3 },
+  uploadLimits: { compressed: 3_000_000, inflated: 8_000_000, concurrent: 3 },
   log: { level: 'debug', write: (line) => lines.push(line) },
 })
 const DATA = gzipOf(2)
@@ -42,12 +43,33 @@ describe('the data of an image', () => {
     expect((await client.ok('GET', `/images/${id}`)).size).toBe(size)
   })
 
-  test('may arrive slowly, in chunks', async () => {
+  test('may arrive in chunks', async () => {
     const { id, url } = await startUpload(client)
     const pieces = Array.from({ length: 7 }, (_, index) => DATA.subarray(index * 300_000, (index + 1) * 300_000))
-    expect((await put(url, pieces, { pause: 900 })).status).toBe(200)
+    expect((await put(url, pieces)).status).toBe(200)
     expect(await statusOf(id)).toBe('available')
   })
+})
+
+test('a sender may take any time in total, and pause for the allowed one', async () => {
+  vi.useFakeTimers()
+  try {
+    async function* data(): AsyncGenerator<Buffer> {
+      for (const pause of [4_999, 4_999, 4_999, 5_000]) {
+        yield Buffer.from(`${pause}`)
+        await vi.advanceTimersByTimeAsync(pause)
+      }
+    }
+    const received: string[] = []
+    const reading = (async () => {
+      const deadline = { signal: new AbortController().signal, silence: 5_000 }
+      for await (const chunk of withDeadline(data(), deadline)) received.push(String(chunk))
+    })()
+    await expect(reading).rejects.toMatchObject({ refusal: 'silent' })
+    expect(received).toEqual(['4999', '4999', '4999', '5000'])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 describe('refused data leaves the image waiting, and no file', () => {
@@ -58,18 +80,8 @@ describe('refused data leaves the image waiting, and no file', () => {
     ['damaged data', Buffer.concat([DATA.subarray(0, -6), Buffer.from('!!'), DATA.subarray(-4)]), 400, /incorrect data check$/],
     ['too much announced data', gzipOf(3), 413, /^The data is larger than 3000000 octets$/],
     ['too much chunked data', [gzipOf(1), gzipOf(1), gzipOf(1)], 413, /^The data is larger than 3000000 octets$/],
-    [
-      'data that inflates to too much',
-      gzipSync(Buffer.alloc(60_000_000)),
-      413,
-      /^The data is too large: it inflates to more than 8000000 octets$/,
-    ],
-    [
-      'a megabyte of other data, whose sender gets a response',
-      [Buffer.alloc(1_000_000, 'x'), Buffer.alloc(500_000)],
-      400,
-      /incorrect header check$/,
-    ],
+    ['data that inflates to too much', gzipSync(Buffer.alloc(20_000_000)), 413, /^The data is too large: it inflates to more than 8000000/],
+    ['a megabyte of other data, with a response', [Buffer.alloc(1_000_000, 'x'), Buffer.alloc(500_000)], 400, /incorrect header check$/],
   ])('%s', async (_name, data, status, reason) => {
     const before = filesOf(store)
     const { id, url } = await startUpload(client)
@@ -93,27 +105,22 @@ describe('refused data leaves the image waiting, and no file', () => {
   })
 
   test('data of a sender that pauses', async () => {
-    const { id, number, url } = await startUpload(client)
+    const own = await freshStore()
+    const { client: other } = await startForTest({ ...own, uploadLimits: { silence: 200 } })
+    const { id, url } = await startUpload(other)
     const socket = await sendPart(url, DATA.length, DATA.subarray(0, 1_000_000))
     const answer = await new Promise<string>((resolve) => socket.once('data', (octets) => resolve(String(octets))))
     expect(answer).toMatch(/^HTTP\/1\.1 408 [\s\S]*"The data is incomplete"/)
     socket.destroy()
-    expect(filesOf(store).filter((name) => name.startsWith(`${number}-`))).toEqual([])
-    expect(await statusOf(id)).toBe('pending_upload')
+    expect(filesOf(own)).toEqual([])
+    expect(await other.ok('GET', `/images/${id}`)).toMatchObject({ status: 'pending_upload' })
   })
 
   test('data of another media type, and without a key', async () => {
     const { id, url } = await startUpload(client)
     expect(reasonOf(await put(url, DATA, { type: 'application/gzip' }))).toEqual([415, 'The data must be application/octet-stream'])
-    expect(
-      (
-        await put(
-          url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
-          DATA,
-        )
-      ).status,
-    ).toBe(404)
-    expect((await put(`${url}x`, DATA)).status).toBe(404)
+    const changed = url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+    for (const other of [changed, `${url}x`]) expect((await put(other, DATA)).status).toBe(404)
     expect(await statusOf(id)).toBe('pending_upload')
     for (const method of ['GET', 'POST', 'DELETE']) expect((await fetch(url, { method })).status).toBe(405)
   })

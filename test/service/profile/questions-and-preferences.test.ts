@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 import { connect, freshStore, startForTest } from '../harness.ts'
 
 const { seed, diagnostics } = readSeed(
@@ -9,9 +10,7 @@ const { seed, diagnostics } = readSeed(
       {
         users: [
           {
-            username: 'alice',
-            email: 'alice@example.com',
-            tokens: [{ token: 'alice' }, { token: 'alice-too' }],
+            ...{ username: 'alice', email: 'alice@example.com', tokens: [{ token: 'alice' }, { token: 'alice-too' }] },
             apps: [
               { label: 'one', client: 'client-1', tokens: ['alice-app', 'alice-app-too'] },
               { label: 'two', client: 'client-2', tokens: ['alice-other'] },
@@ -19,9 +18,7 @@ const { seed, diagnostics } = readSeed(
             security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `answer ${question_id}` })),
           },
           {
-            username: 'bob',
-            email: 'bob@example.com',
-            tokens: [{ token: 'bob' }],
+            ...{ username: 'bob', email: 'bob@example.com', tokens: [{ token: 'bob' }] },
             apps: [{ label: 'one', client: 'client-1', tokens: ['bob-app'] }],
           },
         ],
@@ -193,7 +190,7 @@ describe('preferences', () => {
         expect(await bob.ok('PUT', '/profile/preferences', sent)).toEqual(sent)
         expect(await bob.ok('GET', '/profile/preferences')).toEqual(sent)
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(40) },
     )
   })
 })

@@ -7,10 +7,27 @@ import { SSH_KEYS } from './ssh-key-samples.ts'
 const PATH = '/profile/sshkeys'
 const { 'ssh-ed25519': ED25519, 'ssh-rsa': RSA } = SSH_KEYS
 
+const store = await freshStore()
+const { service } = await startForTest({ ...store, seed: seedOfPeople([]) })
+const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
+
+test('an invalid SSH key is refused with its errors', async () => {
+  const client = as('colleague')
+  expect(await client.refused('POST', PATH, {})).toEqual([
+    ['label', 'label is required'],
+    ['ssh_key', 'ssh_key is required'],
+  ])
+  const isNone = 'A key must be an SSH public key of type ssh-dss, ssh-rsa, ecdsa-sha2-nistp, ssh-ed25519, sk-ecdsa-sha2-nistp256.'
+  expect(await client.refused('POST', PATH, { label: 'x', ssh_key: 'ssh-ed25519 x' })).toEqual([['ssh_key', isNone]])
+  expect(await client.refused('POST', PATH, { label: 'x'.repeat(65), ssh_key: ED25519 })).toEqual([
+    ['label', 'Length must be 1-64 characters'],
+  ])
+  const { id } = await client.ok('POST', PATH, { label: '', ssh_key: ED25519 })
+  expect(await client.refused('PUT', `${PATH}/${id}`, { label: 1 })).toEqual([['label', 'label is not valid']])
+  expect(await client.refused('GET', PATH, undefined, { 'x-filter': '{"label": ""}' })).toEqual([['X-Filter', 'Cannot filter on label']])
+})
+
 test('only their user can add, list, rename and delete SSH keys', async () => {
-  const store = await freshStore()
-  const { service } = await startForTest({ ...store, seed: seedOfPeople([]) })
-  const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
   const [guest, owner] = [as('guest'), as('owner')]
   expect(await guest.ok('GET', PATH)).toEqual({ data: [], page: 1, pages: 1, results: 0 })
   const first = await guest.ok('POST', PATH, { label: 'laptop', ssh_key: ` ${ED25519}\n` })
@@ -49,20 +66,4 @@ test('only their user can add, list, rename and delete SSH keys', async () => {
     ['guest', [RSA]],
     ['owner', []],
   ])
-})
-
-test('an invalid SSH key is refused with its errors', async () => {
-  const { client } = await startForTest()
-  expect(await client.refused('POST', PATH, {})).toEqual([
-    ['label', 'label is required'],
-    ['ssh_key', 'ssh_key is required'],
-  ])
-  const isNone = 'A key must be an SSH public key of type ssh-dss, ssh-rsa, ecdsa-sha2-nistp, ssh-ed25519, sk-ecdsa-sha2-nistp256.'
-  expect(await client.refused('POST', PATH, { label: 'x', ssh_key: 'ssh-ed25519 x' })).toEqual([['ssh_key', isNone]])
-  expect(await client.refused('POST', PATH, { label: 'x'.repeat(65), ssh_key: ED25519 })).toEqual([
-    ['label', 'Length must be 1-64 characters'],
-  ])
-  const { id } = await client.ok('POST', PATH, { label: '', ssh_key: ED25519 })
-  expect(await client.refused('PUT', `${PATH}/${id}`, { label: 1 })).toEqual([['label', 'label is not valid']])
-  expect(await client.refused('GET', PATH, undefined, { 'x-filter': '{"label": ""}' })).toEqual([['X-Filter', 'Cannot filter on label']])
 })
