@@ -1,5 +1,5 @@
 /** `--notify` and `--metrics-file`: what others learn of a run, and that nothing of it changes the run. */
-import { execFileSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,8 +10,8 @@ import { findForeignClient } from '../support/foreign-clients.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
-import { TOKEN, ZONE } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { openServiceScene } from './service-scene.ts'
 
 const KEY = 'key-of-the-notifications-0123456789'
 const OTHER = ZONE.replace('192.0.2.2', '192.0.2.9')
@@ -48,9 +48,9 @@ const documentOf = ({ body }: Pick<Delivery, 'body'>) => {
 }
 
 describe('--notify', () => {
-  test('sends the figures of an apply with a signature that openssl computes too', async () => {
+  test('sends the figures of an apply with a signature that its receiver can compute', async () => {
     const receiver = await startReceiver()
-    const { runWith } = await openServiceScene({ config: 'zones: [{zone: example.com, owner: team-a}]\n' })
+    const { runWith } = openScene({ config: 'zones: [{zone: example.com, owner: team-a}]\n' })
     const env = { HOOK: receiver.url, KEY, GITHUB_SERVER_URL: 'https://git.example.com', GITHUB_REPOSITORY: 'a/b', GITHUB_RUN_ID: '7' }
     expect(await runWith(env, 'apply', '--yes', '--notify', 'env:HOOK', '--notify-key', 'env:KEY')).toMatchObject({ status: 0, stderr: '' })
     expect(receiver.deliveries).toHaveLength(1)
@@ -74,8 +74,7 @@ describe('--notify', () => {
     expect(body).not.toContain(TOKEN)
     const [, seconds, signature] = /^t=([0-9]+),v1=([0-9a-f]{64})$/.exec(String(headers['zonewright-signature'])) ?? []
     expect(Math.abs(Number(seconds) - Date.now() / 1000)).toBeLessThan(60)
-    const computed = execFileSync('openssl', ['dgst', '-sha256', '-hmac', KEY], { input: `${seconds}.${body}`, encoding: 'utf8' })
-    expect(computed.trim().split(' ').at(-1)).toBe(signature)
+    expect(createHmac('sha256', KEY).update(`${seconds}.${body}`).digest('hex')).toBe(signature)
   })
 
   test('counts the requests that arrive at the target, and those that repeat one', async () => {
@@ -89,7 +88,7 @@ describe('--notify', () => {
 
   test('is repeated with the same id until it is taken', async () => {
     const receiver = await startReceiver(503, 429, 'cut', 200)
-    const { run } = await openServiceScene()
+    const { run } = openScene()
     expect(await run('plan', '--notify', receiver.url)).toMatchObject({ status: 0, stderr: '' })
     expect(receiver.deliveries).toHaveLength(4)
     expect(new Set(receiver.deliveries.map(({ headers, body }) => `${headers['zonewright-delivery']} ${body}`)).size).toBe(1)
@@ -101,19 +100,19 @@ describe('--notify', () => {
     ['that nobody listens at', async () => ({ url: 'http://127.0.0.1:1/hooks/secret-path', host: '127.0.0.1:1' }), 'failed 4 times: '],
   ])('at an address %s is a warning, and the run is as without it', async (_, start, message) => {
     const receiver = await start()
-    const { run, proxy } = await openServiceScene()
+    const { run, memory } = openScene()
     const applied = await run('apply', '--yes', '--quiet', '--notify', receiver.url)
     expect(applied.status).toBe(0)
     expect(applied.stderr).toContain(`warning[notification-failed] the notification to ${receiver.host} ${message}`)
     expect(applied.stderr + applied.stdout).not.toContain('secret-path')
-    expect(proxy.mutations().length).toBeGreaterThan(0)
+    expect(memory.writes().length).toBeGreaterThan(0)
     expect(await run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
   })
 
   test('says what a plan refuses, what verify finds, and why a run could not begin', async () => {
     const [one, two] = [await startReceiver(), await startReceiver()]
     const both = ['--notify', one.url, '--notify', two.url]
-    const scene = await openServiceScene()
+    const scene = openScene()
     await scene.run('apply', '--yes')
     scene.write({ 'zones/example.com.yaml': 'domain: example.com\nabsent: true\n' })
     expect((await scene.run('plan', ...both)).status).toBe(3)
@@ -135,8 +134,7 @@ describe('--notify', () => {
 
   test('has no secret that an error repeats', async () => {
     const receiver = await startReceiver()
-    const body = JSON.stringify({ errors: [{ reason: `no ${KEY}` }] })
-    const scene = await openServiceScene({ script: () => ({ status: 400, headers: { 'content-type': 'application/json' }, body }) })
+    const scene = openScene({ fault: () => ({ kind: 'refused', code: 'provider-rejected', message: `400 no ${KEY}` }) })
     const run = await scene.runWith({ KEY }, 'plan', '--notify', receiver.url, '--notify-key', 'env:KEY')
     expect(run.status).toBe(1)
     const { errors } = documentOf(receiver.deliveries[0] as Delivery)
@@ -158,7 +156,7 @@ describe('--notify', () => {
 
   test('has a text for chat rooms, in which an owner mentions nobody', async () => {
     const receiver = await startReceiver()
-    const { runWith } = await openServiceScene({ config: "zones: [{zone: example.com, owner: 'a <!channel> *b* & @c'}]\n" })
+    const { runWith } = openScene({ config: "zones: [{zone: example.com, owner: 'a <!channel> *b* & @c'}]\n" })
     await runWith({ CI_JOB_URL: 'https://ci.example.com/a_b/*/1' }, 'plan', '--notify', receiver.url, '--notify-format', 'slack')
     const { text, ...rest } = JSON.parse(receiver.deliveries[0]?.body ?? '')
     expect(rest).toEqual({})
@@ -184,11 +182,11 @@ describe('--notify', () => {
     ['a short key', ['--notify', 'https://127.0.0.1/', '--notify-key', 'env:KEY'], { KEY: 'short' }, 'shorter than 16 octets'],
     ['another format', ['--notify', 'https://127.0.0.1/', '--notify-format', 'xml'], {}, 'json, slack'],
   ])('with %s ends the run before it begins', async (_, args, env, message) => {
-    const { runWith, proxy } = await openServiceScene()
+    const { runWith, memory } = openScene()
     const { status, stdout, stderr } = await runWith(env, 'apply', '--yes', ...args)
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
     expect(stdout + stderr).not.toContain('secret-path')
-    expect(proxy.requests).toEqual([])
+    expect(memory.requests).toEqual([])
   })
 })
 
@@ -196,25 +194,30 @@ const python = findForeignClient('prometheus')
 const PARSE = `import json, sys
 from prometheus_client.parser import text_string_to_metric_families
 families = text_string_to_metric_families(sys.stdin.read())
-print(json.dumps([[f.name, f.type, sorted([dict(s.labels), s.value] for s in f.samples) if False else [[s.labels, s.value] for s in f.samples]] for f in families]))`
+print(json.dumps([[f.name, f.type, [[s.labels, s.value] for s in f.samples]] for f in families]))`
 
-type Samples = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]
+/** Families by name, without the prefix of all: each sample as its labels and its value. */
+type Families = ReadonlyMap<string, readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]>
 
-async function metricsIn({ folder }: ServiceScene): Promise<ReadonlyMap<string, Samples>> {
-  const { status, stdout, stderr } = await runTool(python, ['-c', PARSE], { input: readFileSync(join(folder, 'metrics/zw.prom'), 'utf8') })
-  expect(status, stderr).toBe(0)
-  const families = JSON.parse(stdout) as [string, string, Samples][]
-  expect(new Set(families.map(([, type]) => type))).toEqual(new Set(['gauge']))
-  return new Map(families.map(([name, , samples]) => [name.replace('zonewright_run_', ''), samples]))
+const textIn = ({ folder }: Scene): string => readFileSync(join(folder, 'metrics/zw.prom'), 'utf8')
+
+function familiesOf(text: string): Families {
+  const families = new Map<string, [Record<string, string>, number][]>()
+  for (const [, name = '', labels = '', value] of text.matchAll(/^zonewright_run_(\w+)(?:\{(.*)\})? (\S+)$/gm)) {
+    const all = Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, of]) => [key, of]))
+    families.set(name, [...(families.get(name) ?? []), [all, Number(value)]])
+  }
+  return families
 }
 
-describeWithTools([python], '--metrics-file', () => {
-  test('has metrics that the parser of Prometheus reads, of the last run, and other users may read it', async () => {
-    const scene = await openServiceScene()
+describe('--metrics-file', () => {
+  const file = ['--metrics-file', 'metrics/zw.prom']
+
+  test('has the metrics of the last run, and other users may read it', async () => {
+    const scene = openScene()
     mkdirSync(join(scene.folder, 'metrics'))
-    const file = ['--metrics-file', 'metrics/zw.prom']
     expect(await scene.run('apply', '--yes', ...file)).toMatchObject({ status: 0, stderr: '' })
-    const applied = await metricsIn(scene)
+    const applied = familiesOf(textIn(scene))
     expect(applied.get('changes')).toEqual([
       [{ command: 'apply', action: 'create' }, 4],
       [{ command: 'apply', action: 'update' }, 0],
@@ -222,23 +225,38 @@ describeWithTools([python], '--metrics-file', () => {
     ])
     expect(applied.get('outcomes')?.[0]).toEqual([{ command: 'apply', outcome: 'applied' }, 4])
     expect(applied.get('zone_changes')).toEqual([[{ command: 'apply', zone: 'example.com.', target: 'cloud' }, 4]])
-    expect(applied.get('requests')).toEqual([[{ command: 'apply', target: 'cloud' }, scene.proxy.requests.length]])
-    expect(applied.get('timestamp_seconds')?.[0]?.[1]).toBeGreaterThan(Date.now() / 1000 - 60)
+    expect(applied.get('requests')).toEqual([[{ command: 'apply', target: 'cloud' }, scene.memory.requests.length]])
+    expect(applied.get('timestamp_seconds')?.[0]?.[1]).toBeGreaterThan(Date.now() / 1000 - 600)
     for (const name of ['calls_saved', 'refusals', 'retries', 'exit_status']) expect(applied.get(name)?.[0]?.[1]).toBe(0)
     expect(applied.get('duration_seconds')?.[0]?.[1]).toBeGreaterThan(0)
     scene.write({ 'zones/example.com.yaml': OTHER })
     expect((await scene.run('verify', '--no-dns', ...file)).status).toBe(2)
-    const verified = await metricsIn(scene)
+    const verified = familiesOf(textIn(scene))
     expect(verified.get('differences')).toEqual([[{ command: 'verify' }, 1]])
     expect(verified.get('zone_differences')).toEqual([[{ command: 'verify', zone: 'example.com.', target: 'cloud' }, 1]])
     expect(verified.get('exit_status')).toEqual([[{ command: 'verify' }, 2]])
     expect(readdirSync(join(scene.folder, 'metrics'))).toEqual(['zw.prom'])
     expect(statSync(join(scene.folder, 'metrics/zw.prom')).mode & 0o777).toBe(0o644)
   })
+
+  describeWithTools([python], 'for Prometheus', () => {
+    test('is read by its parser as gauges with the same samples', async () => {
+      const scene = openScene()
+      mkdirSync(join(scene.folder, 'metrics'))
+      await scene.run('apply', '--yes', ...file)
+      const { status, stdout, stderr } = await runTool(python, ['-c', PARSE], { input: textIn(scene) })
+      expect(status, stderr).toBe(0)
+      const families: [name: string, type: string, samples: unknown][] = JSON.parse(stdout)
+      expect(new Set(families.map(([, type]) => type))).toEqual(new Set(['gauge']))
+      expect(new Map(families.map(([name, , samples]) => [name.replace('zonewright_run_', ''), samples]))).toEqual(
+        familiesOf(textIn(scene)),
+      )
+    })
+  })
 })
 
 test('a file of metrics that cannot be written is a warning', async () => {
-  const { run } = await openServiceScene()
+  const { run } = openScene()
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'file'), '')
   chmodSync(folder, 0o500)

@@ -1,15 +1,14 @@
 /** The owner that a rule names, in every document. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
 import { validate as isValidation } from '../../generated/validation-schema.js'
 import { validate as isVerification } from '../../generated/verification-schema.js'
 import { validate as isZones } from '../../generated/zones-schema.js'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { ZONE } from './scene.ts'
-import { openServiceScene } from './service-scene.ts'
+import { openScene, ZONE } from './scene.ts'
 
 const FILES = { 'zones/example.com.yaml': ZONE, 'zones/example.org.yaml': ZONE.replace('example.com', 'example.org') }
 
@@ -31,7 +30,7 @@ const OWNED = [
 ]
 
 test('every document names the owner of a zone, from the plan to the rollback', async () => {
-  const { run, folder } = await openServiceScene({ files: FILES, config: RULES })
+  const { run, folder } = openScene({ files: FILES, config: RULES })
   const documentOf = async (isValid: (value: unknown) => boolean, ...args: string[]) => {
     const document = JSON.parse((await run(...args, '--format', 'json')).stdout)
     expect(isValid(document)).toBe(true)
@@ -47,7 +46,7 @@ test('every document names the owner of a zone, from the plan to the rollback', 
 })
 
 test('validate counts the problems of each zone', async () => {
-  const { run } = await openServiceScene({
+  const { run } = openScene({
     files: { ...FILES, 'zones/example.org.yaml': `${FILES['zones/example.org.yaml']}  bad: {type: A, value: 192.0.2.256}\n` },
     config: RULES,
   })
@@ -68,9 +67,8 @@ describe('an owner that no report can show is refused', () => {
     ['101 characters', `"${'x'.repeat(101)}"`],
     ['a number', '17'],
   ])('%s', async (_, owner) => {
-    const folder = temporaryDirectory()
-    writeFileSync(join(folder, 'zonewright.yaml'), `zones:\n  - {files: 'zones/*', owner: ${owner}}\n`)
-    const { status, stdout } = await cli(['validate'], { cwd: folder })
+    const cwd = folderWith({ 'zonewright.yaml': `zones:\n  - {files: 'zones/*', owner: ${owner}}\n` })
+    const { status, stdout } = await cli(['validate'], { cwd })
     expect(status).toBe(1)
     expect(stdout).toMatch(/zonewright\.yaml:2:\d+: error\[schema-/)
     expect(stdout.trim().split('\n')).toHaveLength(1)
@@ -90,7 +88,7 @@ records:
   const RECORD_EXPIRED = 'www.example.com. A has expired on 2020-01-31 (owner: web)'
 
   test('take precedence over the rule; every report says what has expired, and nothing is deleted', async () => {
-    const { run, folder } = await openServiceScene({ files: { 'zones/example.com.yaml': TEXT }, config: 'zones: [{owner: rule}]\n' })
+    const { run, folder } = openScene({ files: { 'zones/example.com.yaml': TEXT }, config: 'zones: [{owner: rule}]\n' })
     const messages = (diagnostics: readonly { message: string; severity: string }[]) =>
       diagnostics.map(({ severity, message }) => `${severity} ${message}`).sort()
     const validation = JSON.parse((await run('validate', '--format', 'json')).stdout)

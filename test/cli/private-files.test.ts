@@ -2,15 +2,14 @@
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { ZONE } from './scene.ts'
-import { openServiceScene } from './service-scene.ts'
+import { openScene, ZONE } from './scene.ts'
 
 const modeOf = (...path: string[]): number => lstatSync(join(...path)).mode & 0o7777
 
 test('with umask 000, saved plans and journals are private, also in an existing public journal', async () => {
   const umask = process.umask(0)
   onTestFinished(() => void process.umask(umask))
-  const scene = await openServiceScene()
+  const scene = openScene()
   const journal = join(scene.folder, '.zonewright')
   expect(await scene.run('plan', '--out', 'saved.plan')).toMatchObject({ status: 0 })
   expect(modeOf(scene.folder, 'saved.plan')).toBe(0o600)

@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
-import { ZONE } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
-
-const zoneOf = (name: string) => ZONE.replace('example.com', name)
+import { describeWithTools } from '../support/skip.ts'
+import { openScene, type Scene, ZONE, zoneOf } from './scene.ts'
 
 const FILES = {
   'zones/example.com.yaml': ZONE,
@@ -16,8 +14,8 @@ const FILES = {
 }
 
 /** Two zones are applied; the definition of one is removed. */
-async function sceneAfterRemoval(config = ''): Promise<ServiceScene> {
-  const scene = await openServiceScene({ files: FILES, config })
+async function sceneAfterRemoval(config = ''): Promise<Scene> {
+  const scene = openScene({ files: FILES, config })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   rmSync(join(scene.folder, 'zones/example.org.yaml'))
   return scene
@@ -94,29 +92,29 @@ describe('a zone that a former run applied', () => {
   })
 })
 
-test('a zone that the revision described is named and deleted like that; a file without a rule keeps its zone', async () => {
-  const scene = await openServiceScene({ files: FILES, config: 'delete_removed: true\n' })
-  const repository = gitRepository({}, scene.folder)
-  const run = (...args: string[]) => scene.runWith(GIT_ENVIRONMENT, ...args)
-  expect((await run('apply', '--yes')).status).toBe(0)
-  rmSync(join(scene.folder, '.zonewright'), { recursive: true })
-  repository.write({ 'zones/example.org.yaml': null })
-  const only = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone', '--format', 'json')
-  expect(documentOf(only.stdout).zones).toMatchObject([{ zone: 'example.org.', changes: [{ action: 'delete', subject: 'domain' }] }])
-  expect((await run('apply', '--yes', '--since', 'HEAD')).status).toBe(3)
-  // Nobody asked for all zones, and the journal is gone: only the revision knows the zone.
-  expect((await run('plan')).stdout).not.toContain('example.org')
+describeWithTools(['git'], 'a zone of a revision', () => {
+  test('is named and deleted like that; a file without a rule keeps its zone', async () => {
+    const scene = openScene({ files: FILES, config: 'delete_removed: true\n' })
+    const repository = gitRepository({}, scene.folder)
+    const run = (...args: string[]) => scene.runWith(GIT_ENVIRONMENT, ...args)
+    expect((await run('apply', '--yes')).status).toBe(0)
+    rmSync(join(scene.folder, '.zonewright'), { recursive: true })
+    repository.write({ 'zones/example.org.yaml': null })
+    const only = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone', '--format', 'json')
+    expect(documentOf(only.stdout).zones).toMatchObject([{ zone: 'example.org.', changes: [{ action: 'delete', subject: 'domain' }] }])
+    expect((await run('apply', '--yes', '--since', 'HEAD')).status).toBe(3)
+    // Nobody asked for all zones, and the journal is gone: only the revision knows the zone.
+    expect((await run('plan')).stdout).not.toContain('example.org')
 
-  repository.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: ['zones/*', '!zones/example.net*']}]\n` })
-  const unmatched = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone')
-  expect(unmatched.stderr).toContain('no rule of the config matches zones/example.net.yaml: add one, or remove the file')
-  expect(unmatched.stdout).not.toContain('example.net')
-})
+    repository.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: ['zones/*', '!zones/example.net*']}]\n` })
+    const unmatched = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone')
+    expect(unmatched.stderr).toContain('no rule of the config matches zones/example.net.yaml: add one, or remove the file')
+    expect(unmatched.stdout).not.toContain('example.net')
+  })
 
-describe('a zone at another provider', () => {
   /** The revision had a zone at the service, at servers that cannot delete zones, and at a provider without its secret. */
   async function withTargets(config: string) {
-    const scene = await openServiceScene({ files: FILES, config: 'zones: [{files: zones/*, targets: [cloud]}]\n' })
+    const scene = openScene({ files: FILES, config: 'zones: [{files: zones/*, targets: [cloud]}]\n' })
     const text = scene.files()['zonewright.yaml'] as string
     const providers = `providers:
   dns: {type: rfc2136, server: '127.0.0.1:9'}
@@ -135,7 +133,7 @@ describe('a zone at another provider', () => {
   const hintsOf = (stderr: string) =>
     Object.fromEntries([...stderr.matchAll(/r\.example\. (?:is|may be) at (\w+), .*\((.*)\)$/gm)].map(([, target, hint]) => [target, hint]))
 
-  test('is named with what can be done there', async () => {
+  test('at another provider is named with what can be done there', async () => {
     const { run } = await withTargets('')
     const { status, stderr } = await run('plan', '--since', 'HEAD')
     expect([status, hintsOf(stderr)]).toEqual([
@@ -148,7 +146,7 @@ describe('a zone at another provider', () => {
     ])
   })
 
-  test('is not deleted where plans cannot, which the hint says also with delete_removed', async () => {
+  test('at another provider is not deleted where plans cannot, which the hint says also with delete_removed', async () => {
     const { run } = await withTargets('delete_removed: true\n')
     const { status, stderr } = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone')
     expect([status, hintsOf(stderr)]).toEqual([
@@ -166,20 +164,21 @@ describe('a zone at another provider', () => {
 test('zones that a provider lists are a notice of each plan of all zones, also without a journal; a plan of some asks for no list', async () => {
   const scene = await sceneAfterRemoval()
   rmSync(join(scene.folder, '.zonewright'), { recursive: true })
-  const before = scene.proxy.requests.length
+  const lists = () => scene.memory.requests.filter(({ kind }) => kind === 'list').length
+  const before = lists()
   const all = await scene.run('plan', '--format', 'json')
-  const asked = scene.proxy.requests.length - before
+  expect(lists()).toBe(before + 1)
   expect(documentOf(all.stdout).diagnostics).toMatchObject([
     { code: 'zone-undescribed', severity: 'notice', message: 'cloud: 1 zone has no definition: example.org.' },
   ])
   const some = await scene.run('plan', 'example.com', 'example.net', '--format', 'json')
   expect(documentOf(some.stdout).diagnostics).toEqual([])
-  expect(asked - (scene.proxy.requests.length - before - asked)).toBe(1)
+  expect(lists()).toBe(before + 1)
 })
 
 test('many zones of a provider that was renamed in the config are one warning', async () => {
   const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
-  const scene = await openServiceScene({ files: many })
+  const scene = openScene({ files: many, also: ['renamed'] })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('  cloud:', '  renamed:') })
   const { status, stderr } = await scene.run('plan', '--detailed-exitcode')
@@ -191,7 +190,7 @@ test('many zones of a provider that was renamed in the config are one warning', 
 
 describe('doctor', () => {
   test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
-    const scene = await openServiceScene({ files: FILES })
+    const scene = openScene({ files: FILES, also: ['other'] })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     rmSync(join(scene.folder, 'zones/example.org.yaml'))
     const config = scene.files()['zonewright.yaml'] as string
@@ -201,15 +200,16 @@ describe('doctor', () => {
     expect(gone.stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +cloud is not in the config/)
     // A server that answers nothing has no list of its zones either.
     scene.write({ 'zonewright.yaml': renamed.replace('providers:\n', "providers:\n  cloud: {type: rfc2136, server: '127.0.0.1:9'}\n") })
-    scene.write({ 'zones/example.com.yaml': ZONE.replace('records:', 'targets: [other]\nrecords:') })
-    scene.write({ 'zones/example.net.yaml': zoneOf('example.net').replace('records:', 'targets: [other]\nrecords:') })
-    const unlisted = await scene.run('doctor')
+    for (const name of ['example.com', 'example.net'])
+      scene.write({ [`zones/${name}.yaml`]: zoneOf(name).replace('records:', 'targets: [other]\nrecords:') })
+    const others = [...scene.providerTypes].filter(([name]) => name !== 'cloud')
+    const unlisted = await scene.runIn({ providerTypes: new Map(others) }, 'doctor')
     expect(unlisted.stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +plans cannot delete zones at cloud/)
   })
 
   test('lists what a provider holds without a definition, bounded', async () => {
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
-    const scene = await openServiceScene({ files: { ...FILES, ...many } })
+    const scene = openScene({ files: { ...FILES, ...many } })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     expect((await scene.run('doctor')).stdout).not.toContain('no definition')
     for (const file of Object.keys(many)) rmSync(join(scene.folder, file))
@@ -221,7 +221,7 @@ describe('doctor', () => {
   })
 
   test('says nothing of zones that are disabled, and says if a provider cannot delete zones', async () => {
-    const scene = await openServiceScene({ files: FILES })
+    const scene = openScene({ files: FILES })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zones/example.org.yaml': `enabled: false\n${zoneOf('example.org')}` })
     expect((await scene.run('doctor')).stdout).not.toContain('no definition')

@@ -1,26 +1,19 @@
 /** `report` renders what other commands wrote, in any format, and takes hostile files for text. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
-import { ZONE } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import { openScene, ZONE } from './scene.ts'
 
 describe('a report', () => {
-  const ends: (() => unknown)[] = []
-  let scene: ServiceScene
+  const scene = openScene({ config: 'zones:\n  - {files: zones/*.yaml, targets: [cloud], owner: team-a}\n' })
   const path = (name: string): string => join(scene.folder, name)
   const textOf = (name: string): string => readFileSync(path(name), 'utf8')
 
   beforeAll(async () => {
-    const config = 'zones:\n  - {files: zones/*.yaml, targets: [cloud], owner: team-a}\n'
-    scene = await openServiceScene({ config }, { expect, onTestFinished: (end) => void ends.push(end as () => unknown) })
     await scene.run('plan', '--out', 'saved.json')
     writeFileSync(path('plan.json'), (await scene.run('plan', '--format', 'json')).stdout)
     writeFileSync(path('apply.json'), (await scene.run('apply', '--yes', '--format', 'json')).stdout)
-  })
-  afterAll(async () => {
-    for (const end of ends.reverse()) await end()
   })
 
   test('of an apply is the same document again, and says what was applied in every format', async () => {

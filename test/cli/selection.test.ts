@@ -1,14 +1,12 @@
 /** Lists of zones, shards, runs that keep going, merged reports, and CODEOWNERS. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { TOKEN, ZONE } from './scene.ts'
-import { openServiceScene } from './service-scene.ts'
-
-const zoneOf = (name: string) => ZONE.replace('example.com', name)
+import { openScene, zoneOf } from './scene.ts'
 
 const NAMES = ['a.example', 'b.example', 'c.example', 'd.example', 'e.example']
 const FILES = Object.fromEntries(NAMES.map((name) => [`zones/${name}.yaml`, zoneOf(name)]))
@@ -31,24 +29,19 @@ const zonesOf = (result: { readonly stdout: string }) => documentOf(result).zone
 
 describe('a list of zones', () => {
   test.each(['plan', 'verify', 'validate', 'apply'])('that is empty selects nothing for %s, and says so', async (command) => {
-    const scene = await openServiceScene({ files: FILES })
+    const scene = openScene({ files: FILES })
     const sends = command === 'apply' ? ['--yes'] : []
     for (const list of [['--stdin'], ['--zones-from', '/dev/null'], ['--stdin', '--zones-from', '/dev/null']]) {
-      const { status, stderr } = await cli([command, ...sends, ...list], {
-        cwd: scene.folder,
-        env: { ZONEWRIGHT_TOKEN: TOKEN },
-        input: '\n  \n# none\n',
-      })
+      const { status, stderr } = await scene.runIn({ input: '\n  \n# none\n' }, command, ...sends, ...list)
       expect([status, stderr]).toEqual([0, expect.stringContaining('No zone is selected: the list of zones is empty.')])
     }
-    expect(scene.proxy.requests).toEqual([])
+    expect(scene.memory.requests).toEqual([])
   })
 
   test('names zones, globs, paths and comments, from both sources and the arguments', async () => {
-    const scene = await openServiceScene({ files: FILES })
+    const scene = openScene({ files: FILES })
     scene.write({ 'list.txt': '# of a script\r\nzones/b.example.yaml\r\n\r\n c.example. \n' })
-    const setting = { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN }, input: 'd.*\n' }
-    const planned = await cli(['plan', 'a.example', '--stdin', '--zones-from', 'list.txt', '--format', 'json'], setting)
+    const planned = await scene.runIn({ input: 'd.*\n' }, 'plan', 'a.example', '--stdin', '--zones-from', 'list.txt', '--format', 'json')
     expect(zonesOf(planned)).toEqual(['a.example', 'b.example', 'c.example', 'd.example'])
   })
 
@@ -57,19 +50,15 @@ describe('a list of zones', () => {
     ['a folder', ['--zones-from', 'zones'], 'error[file-unreadable] zones is a folder'],
     ['a name that is not defined', ['--stdin'], 'error[zone-unknown] there is no definition of nowhere.example.'],
   ])('%s is an error', async (_, args, message) => {
-    const scene = await openServiceScene({ files: FILES })
-    const { status, stderr } = await cli(['plan', ...args], {
-      cwd: scene.folder,
-      env: { ZONEWRIGHT_TOKEN: TOKEN },
-      input: 'nowhere.example\n',
-    })
+    const scene = openScene({ files: FILES })
+    const { status, stderr } = await scene.runIn({ input: 'nowhere.example\n' }, 'plan', ...args)
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
-    expect(scene.proxy.requests).toEqual([])
+    expect(scene.memory.requests).toEqual([])
   })
 })
 
 test('apply takes the path of a definition and a glob; a plan file stays a plan file', async () => {
-  const scene = await openServiceScene({ files: FILES })
+  const scene = openScene({ files: FILES })
   expect(zonesOf(await scene.run('apply', '--yes', 'zones/a.example.yaml', '--format', 'json'))).toEqual(['a.example'])
   expect(zonesOf(await scene.run('apply', '--yes', './zones/[bc]*', '--format', 'json'))).toEqual(['b.example', 'c.example'])
   expect((await scene.run('plan', '--out', 'zones/plan.json')).status).toBe(0)
@@ -81,7 +70,7 @@ test('apply takes the path of a definition and a glob; a plan file stays a plan 
 })
 
 test('--target takes zones of folders and globs away, but not one that is named', async () => {
-  const scene = await openServiceScene({
+  const scene = openScene({
     files: FILES,
     config: "zones: [{zone: a.example, targets: [cloud]}, {files: 'zones/*', targets: [other]}]\n",
   })
@@ -105,40 +94,29 @@ test('a list of zones is bounded', async () => {
 
 describe('shards', () => {
   test('share all zones, and their reports are merged into that of all', async () => {
-    const scene = await openServiceScene({ files: FILES })
+    const scene = openScene({ files: FILES })
     const whole = documentOf(await scene.run('plan', '--format', 'json'))
-    const files: string[] = []
-    for (const shard of ['1/3', '2/3', '3/3']) {
-      const file = `shard-${shard[0]}.json`
-      files.push(file)
-      scene.write({ [file]: (await scene.run('plan', '--shard', shard, '--format', 'json')).stdout })
+    const reportsOf = async (command: string, ...more: string[]): Promise<string[]> => {
+      const files = [1, 2, 3].map((shard) => `${command}-${shard}.json`)
+      for (const [at, file] of files.entries())
+        scene.write({ [file]: (await scene.run(command, ...more, '--shard', `${at + 1}/3`, '--format', 'json')).stdout })
+      return files
     }
+    const files = await reportsOf('plan')
     const merged = documentOf(await scene.run('report', 'merge', ...files, '--format', 'json'))
     expect(merged.zones).toEqual(whole.zones)
     expect(merged.summary).toEqual(whole.summary)
     expect((await scene.run('report', 'merge', ...files, '--format', 'markdown')).stdout).toContain('e.example')
     // An error of one job does not stop the others.
-    const error = {
-      severity: 'error',
-      code: 'provider-unreachable',
-      message: 'cannot be reached',
-      file: null,
-      line: null,
-      column: null,
-    }
-    scene.write({
-      'failed.json': JSON.stringify({ ...documentOf({ stdout: scene.files()['shard-1.json'] as string }), diagnostics: [error] }),
-    })
-    const partly = await scene.run('report', 'merge', 'failed.json', 'shard-2.json', 'shard-3.json')
+    const error = { severity: 'error', code: 'provider-unreachable', message: 'unreachable', file: null, line: null, column: null }
+    const first = documentOf({ stdout: scene.files()['plan-1.json'] as string })
+    scene.write({ 'failed.json': JSON.stringify({ ...first, diagnostics: [error] }) })
+    const partly = await scene.run('report', 'merge', 'failed.json', 'plan-2.json', 'plan-3.json')
     expect(partly.stdout).toContain('\n1 error. Plan: 20 to create')
-    const twice = await scene.run('report', 'merge', 'shard-1.json', 'shard-2.json', 'shard-3.json', 'shard-1.json')
+    const twice = await scene.run('report', 'merge', 'plan-1.json', 'plan-2.json', 'plan-3.json', 'plan-1.json')
     expect([twice.status, twice.stderr]).toEqual([1, expect.stringContaining('two of the reports have')])
 
-    const outcomes: string[] = []
-    for (const shard of ['1/3', '2/3', '3/3']) {
-      outcomes.push(`outcome-${shard[0]}.json`)
-      scene.write({ [outcomes.at(-1) as string]: (await scene.run('apply', '--yes', '--shard', shard, '--format', 'json')).stdout })
-    }
+    const outcomes = await reportsOf('apply', '--yes')
     const applied = documentOf(await scene.run('report', 'merge', ...outcomes, '--format', 'json'))
     expect(applied.zones.map(({ zone }) => zone)).toEqual(NAMES.map((name) => `${name}.`))
     expect(applied.zones.flatMap(({ changes }) => changes.map(({ outcome }) => outcome?.state))).toEqual(Array(20).fill('applied'))
@@ -151,18 +129,16 @@ describe('shards', () => {
   })
 
   test('a file of another program is not merged', async () => {
-    const folder = temporaryDirectory()
-    writeFileSync(join(folder, 'a.json'), '{"format": "other"}')
-    const { status, stderr } = await cli(['report', 'merge', 'a.json'], { cwd: folder })
+    const { status, stderr } = await cli(['report', 'merge', 'a.json'], { cwd: folderWith({ 'a.json': '{"format": "other"}' }) })
     expect([status, stderr]).toEqual([1, expect.stringContaining('error[plan-file-invalid] a.json')])
   })
 })
 
 describe('--keep-going', () => {
   test('plans and applies the zones without errors; the report has the errors; without it nothing is sent', async () => {
-    const scene = await openServiceScene({ files: { ...FILES, ...BROKEN } })
+    const scene = openScene({ files: { ...FILES, ...BROKEN } })
     expect((await scene.run('apply', '--yes')).status).toBe(1)
-    expect(scene.proxy.requests).toEqual([])
+    expect(scene.memory.requests).toEqual([])
     const planned = await scene.run('plan', '--keep-going', '--out', 'plan.json', '--format', 'json')
     expect([planned.status, zonesOf(planned)]).toEqual([1, ['a.example', 'c.example', 'd.example', 'e.example']])
     expect(documentOf(planned).diagnostics).toMatchObject([{ code: 'yaml-syntax', severity: 'error' }])
@@ -184,7 +160,7 @@ describe('--keep-going', () => {
 
   test('an included file with an error stops each zone that includes it', async () => {
     const including = (name: string) => zoneOf(name).replace('records:', 'include: [../shared/web.yaml]\nrecords:')
-    const scene = await openServiceScene({
+    const scene = openScene({
       files: {
         ...FILES,
         'zones/a.example.yaml': including('a.example'),
@@ -199,7 +175,7 @@ describe('--keep-going', () => {
   test('leaves out a reverse zone that a definition with errors may feed', async () => {
     const reverse = 'domain: 2.0.192.in-addr.arpa\nsoa_email: hostmaster@example.com\nrecords: {}\n'
     const feeding = zoneOf('a.example').replace('records:', 'auto_ptr: true\nrecords:')
-    const scene = await openServiceScene({
+    const scene = openScene({
       files: { ...FILES, 'zones/a.example.yaml': feeding, 'zones/2.0.192.in-addr.arpa.yaml': reverse },
     })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
@@ -210,9 +186,9 @@ describe('--keep-going', () => {
   })
 
   test('an error in the config still ends the run', async () => {
-    const scene = await openServiceScene({ files: FILES, config: 'zones: 7\n' })
+    const scene = openScene({ files: FILES, config: 'zones: 7\n' })
     expect((await scene.run('plan', '--keep-going')).status).toBe(1)
-    expect(scene.proxy.requests).toEqual([])
+    expect(scene.memory.requests).toEqual([])
   })
 })
 
@@ -235,11 +211,7 @@ describe('zones --format codeowners', () => {
   ]
 
   test('lists files from the root of the repository, and checks that a file has them', async () => {
-    const folder = temporaryDirectory()
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true })
-      writeFileSync(join(folder, path), text)
-    }
+    const folder = folderWith(files)
     const run = (...args: string[]) => cli(['zones', '--format', 'codeowners', ...args], { cwd: join(folder, 'dns') })
     const invalid = await run()
     expect([invalid.status, invalid.stdout, invalid.stderr]).toEqual([1, '', expect.stringContaining('the owner "web" is neither @user')])

@@ -3,6 +3,7 @@ import type { DomainName } from '../../src/dns/domain-name.ts'
 import { queryDns } from '../../src/transport/dns-client.ts'
 import { eventually } from '../service/transfers/eventually.ts'
 import { record, scriptedMaster, serving, soa } from '../service/transfers/scripted-master.ts'
+import { openScene } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 const slave = (more = ''): string => `domain: example.test\ntype: slave\nmaster_ips: [127.0.0.1]\n${more}`
@@ -39,15 +40,15 @@ describe('a slave zone', () => {
 
   test('with records in its definition, or without masters, is refused before any call', async () => {
     const records = slave('records:\n  www: {type: A, value: 192.0.2.1}\n')
-    const scene = await openServiceScene({ files: { 'zones/example.test.yaml': records } })
+    const scene = openScene({ files: { 'zones/example.test.yaml': records } })
     expect(await scene.run('plan')).toMatchObject({ status: 1, stderr: expect.stringContaining('a slave zone cannot define records') })
     scene.write({ 'zones/example.test.yaml': 'domain: example.test\ntype: slave\n' })
     expect(await scene.run('plan')).toMatchObject({ status: 1, stderr: expect.stringContaining('needs master_ips') })
-    expect(scene.proxy.mutations()).toEqual([])
+    expect(scene.memory.writes()).toEqual([])
   })
 
   test('cannot become a master, nor a master a slave', async () => {
-    const scene = await openServiceScene({ files: { 'zones/example.test.yaml': slave() } })
+    const scene = openScene({ files: { 'zones/example.test.yaml': slave() } })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zones/example.test.yaml': 'domain: example.test\ntype: master\nsoa_email: a@example.test\nrecords: {}\n' })
     expect(await scene.run('plan')).toMatchObject({ status: 1, stderr: expect.stringContaining('setting-invalid') })

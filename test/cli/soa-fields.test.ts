@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { openServiceScene } from './service-scene.ts'
 import { folderOf, run } from './zone-file-folder.ts'
+import { openScene } from './scene.ts'
 
 const zone = (times: string): string =>
   `@ 300 SOA ns1.example.net. h.example.com. 7 ${times}\n@ 300 NS ns1.example.net.\nwww 300 A 192.0.2.1\n`
@@ -37,7 +37,7 @@ it.each([
     },
   ],
 ])('a plan for the cloud stores the shortest time for 0, says so, and is empty afterwards: %s', async (_, files) => {
-  const scene = await openServiceScene({ files })
+  const scene = openScene({ files })
   const applied = await scene.run('apply', '--yes')
   expect(applied).toMatchObject({ status: 0, stdout: expect.stringMatching(/refresh_sec +300/) })
   expect(applied.stdout + applied.stderr).toContain('cloud stores refresh_sec 300 for example.com., not 0')

@@ -3,7 +3,7 @@ import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
 import { isLint } from '../../src/dns/suppression.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openServiceScene } from './service-scene.ts'
+import { openScene } from './scene.ts'
 
 const setting = { cwd: temporaryDirectory() }
 
@@ -36,8 +36,7 @@ describe('refuses unknown commands and invalid options, with a suggestion', () =
     [['serve', '--dns', '[::1:53'], '--dns "[::1:53" is not ADDRESS:PORT'],
   ])('%j', async (args, message) => {
     const { status, stdout, stderr } = await cli(args, setting)
-    expect(status).toBe(1)
-    expect(stdout).toBe('')
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
     expect(stderr).toMatch(/^error\[usage\] .*\n$/)
     expect(stderr).toContain(message)
   })
@@ -48,14 +47,14 @@ describe('refuses unknown commands and invalid options, with a suggestion', () =
   })
 
   test('a zone or target', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     const zone = await scene.run('plan', 'exmple.com')
     expect(zone.status).toBe(1)
     expect(zone.stderr).toContain('error[zone-unknown] there is no definition of exmple.com. (Did you mean "example.com."?)\n')
     const target = await scene.run('apply', '--target', 'clod', '--yes')
     expect(target.status).toBe(1)
     expect(target.stderr).toContain('error[provider-unknown] the config has no provider "clod" (Did you mean "cloud"?)\n')
-    expect(scene.proxy.requests).toEqual([])
+    expect(scene.memory.requests).toEqual([])
   })
 })
 

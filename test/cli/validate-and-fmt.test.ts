@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ZONE } from './scene.ts'
-import { openServiceScene } from './service-scene.ts'
+import { openScene, ZONE, zoneOf } from './scene.ts'
 
 const UNTIDY = `domain: example.com
 records:
@@ -14,13 +13,13 @@ const WARNED = `${ZONE}  alias: {type: MX, value: {preference: 1, exchange: www}
 
 describe('validate', () => {
   test('without errors: nothing on standard output, the number of zones on standard error', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     expect(await scene.run('validate')).toEqual({ status: 0, stdout: '', stderr: '1 zone, 3 records in 1 file: no problems.\n' })
     expect(await scene.run('validate', '--quiet')).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 
   test('prints the diagnostics, then their number', async () => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': WARNED } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': WARNED } })
     const { status, stdout, stderr } = await scene.run('validate')
     expect(status).toBe(0)
     expect(stdout).toMatch(/^zones\/example\.com\.yaml:7:\d+: warning\[target-is-cname\] .*\n$/)
@@ -28,7 +27,7 @@ describe('validate', () => {
   })
 
   test('--verbose shows lines and hints', async () => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, valu: 192.0.2.1}\n` } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, valu: 192.0.2.1}\n` } })
     const { status, stdout } = await scene.run('validate', '--verbose')
     expect(status).toBe(1)
     expect(stdout).toContain('  > 7 |   x: {type: A, valu: 192.0.2.1}\n')
@@ -43,7 +42,7 @@ records:
   '': {type: TXT, value: v=spf1 -all}
   www: {type: TXT, value: something else}
 `
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': zone } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': zone } })
     const { status, stdout } = await scene.run('validate')
     expect(status).toBe(1)
     expect(stdout).toMatch(
@@ -52,23 +51,23 @@ records:
   })
 
   test('only the given paths', async () => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': 'a: [' } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': 'a: [' } })
     expect((await scene.run('validate')).status).toBe(1)
     expect((await scene.run('validate', 'zones/example.com.yaml')).status).toBe(0)
     expect((await scene.run('validate', 'zones')).status).toBe(1)
   })
 
   test('needs no server and no token', async () => {
-    const scene = await openServiceScene()
+    const scene = openScene()
     expect((await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, 'validate')).status).toBe(0)
-    expect(scene.proxy.requests).toEqual([])
+    expect(scene.memory.requests).toEqual([])
   })
 })
 
 describe('fmt', () => {
   test('--check writes nothing, lists the files, and exits with 2; otherwise writes them and exits with 0', async () => {
-    const scene = await openServiceScene({
-      files: { 'zones/example.com.yaml': UNTIDY, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
+    const scene = openScene({
+      files: { 'zones/example.com.yaml': UNTIDY, 'zones/example.net.yaml': zoneOf('example.net') },
     })
     const before = scene.files()
     const check = await scene.run('fmt', '--check')
@@ -82,7 +81,7 @@ describe('fmt', () => {
   })
 
   test('does not change a file that is not YAML, reports its position, and formats the others', async () => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': UNTIDY, 'zones/example.net.yaml': 'a:\n  b: [\n' } })
+    const scene = openScene({ files: { 'zones/example.com.yaml': UNTIDY, 'zones/example.net.yaml': 'a:\n  b: [\n' } })
     const { status, stdout, stderr } = await scene.run('fmt')
     expect(status).toBe(1)
     expect(stdout).toBe('zones/example.com.yaml\n')
@@ -91,7 +90,7 @@ describe('fmt', () => {
   })
 
   test('nothing to format', async () => {
-    const scene = await openServiceScene({ files: { 'zones/example.com.zone': '$TTL 300\nwww A 192.0.2.1\n' } })
+    const scene = openScene({ files: { 'zones/example.com.zone': '$TTL 300\nwww A 192.0.2.1\n' } })
     expect(await scene.run('fmt', '--check')).toEqual({ status: 0, stdout: '', stderr: 'There are no YAML definitions to format.\n' })
   })
 })

@@ -1,0 +1,330 @@
+/** The options of `serve`: what a running service does with them, and why it does not start. */
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { encode } from 'dns-packet'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { folderWith } from '../definition/files.ts'
+import { handledAll } from '../service/nameserver/udp-client.ts'
+import { type ProgramRun, startProgram } from '../support/built-program.ts'
+import { cli } from '../support/cli.ts'
+import { waitForZone } from '../support/dns-servers.ts'
+import { freePort } from '../support/free-port.ts'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { type TsigKey, transferZone } from '../support/tools.ts'
+import { filesBelow } from './scene.ts'
+
+const TOKEN = 'token-of-the-administrator'
+const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
+const WITH_DNS = ['--dns', '127.0.0.1:0']
+
+interface Serving {
+  readonly run: ProgramRun
+  readonly http: string
+  /** The port of the name server. */
+  readonly port: number
+  /** Sends a request over HTTP. */
+  call(method: string, path: string, body?: object, token?: string): Promise<Response>
+}
+
+/** Runs `serve` until the end of the test. */
+async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}): Promise<Serving> {
+  const run = await startProgram([...SERVE, ...args], { cwd, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env } })
+  onTestFinished(() => run.kill('SIGKILL'))
+  await run.until('listening')
+  const { http, dns } = JSON.parse(run.stdout())
+  const call: Serving['call'] = (method, path, body, token = TOKEN) =>
+    fetch(`${http}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  return { run, http, port: Number(dns?.split(':')[1]), call }
+}
+
+const SEED = `accounts:
+  - users:
+      - username: somebody
+        email: somebody@example.com
+        tokens: [{ token: token-of-somebody }]
+`
+
+const secret = (octet: number): string => Buffer.alloc(32, octet).toString('base64')
+const key = (name: string, octet: number): TsigKey => ({ name, algorithm: 'hmac-sha256', secret: secret(octet) })
+
+describe('a running service', () => {
+  test('prints one line of JSON when ready and the token once, keeps its folder to itself, and exits with 0', async () => {
+    const folder = temporaryDirectory()
+    const { run, http } = await serve(folder, WITH_DNS, { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
+    expect(JSON.parse(run.stdout())).toEqual({
+      event: 'listening',
+      http: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v4$/),
+      dns: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    })
+    const token = /shown this once: (\S+)$/m.exec(run.stderr())?.[1] as string
+    expect((await fetch(`${http}/domains`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+    expect(await cli(SERVE, { cwd: folder })).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^error\[service-start\] the service cannot start: the data folder .* is in use by process \d+\n$/),
+    })
+    run.kill('SIGTERM')
+    expect(await run.ended).toEqual({ status: 0, signal: null })
+    expect(Object.values(filesBelow(folder)).some((text) => text.includes(token))).toBe(false)
+    const again = await serve(folder, [], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
+    expect(again.run.stderr()).not.toMatch(/token/i)
+  })
+
+  test('has the users of --seed, whom --rate-limit limits', async () => {
+    const cwd = folderWith({ 'seed.yaml': SEED })
+    const { run, call } = await serve(cwd, ['--seed', 'seed.yaml', '--rate-limit', '2'], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
+    const answers: Response[] = []
+    for (let request = 0; request < 3; request += 1) answers.push(await call('GET', '/profile', undefined, 'token-of-somebody'))
+    expect(answers.map(({ status, headers }) => [status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')])).toEqual([
+      [200, '2', '1'],
+      [200, '2', '0'],
+      [429, '2', '0'],
+    ])
+    expect(await answers[0]?.json()).toMatchObject({ username: 'somebody' })
+    expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(run.stdout() + run.stderr()).not.toContain('token-of-somebody')
+  })
+
+  test('uses the token of the environment, and the given quotas, resolvers, image folder, URL and sink of messages', async () => {
+    const folder = folderWith({ 'resolvers.yaml': 'eu-west: {ipv4: [192.0.2.53]}\n' })
+    const { run, call } = await serve(
+      folder,
+      [
+        ...['--quotas', 'scripts=1,domains=none', '--region-resolvers', 'resolvers.yaml', '--image-data', 'disks'],
+        ...['--public-url', 'https://dns.example.net', '--sms-sink', 'file:sms.jsonl', '--log-level', 'debug'],
+      ],
+      { ZONEWRIGHT_SECRETS_KEY: 'k'.repeat(44) },
+    )
+    const scripts: unknown[] = []
+    for (const label of ['first', 'second']) {
+      const answer = await call('POST', '/compute/scripts', { label, images: ['any/all'], script: '#!/bin/sh' })
+      scripts.push([answer.status, ((await answer.json()) as { errors?: unknown }).errors])
+    }
+    expect(scripts).toEqual([
+      [200, undefined],
+      [400, [{ field: null, reason: 'An account can have at most 1 scripts.' }]],
+    ])
+
+    const resolversOf = async (region: string) => {
+      const answer = await call('GET', `/regions/${region}`)
+      expect(answer.headers.get('x-ratelimit-limit')).toBe('800')
+      return ((await answer.json()) as { resolvers: { ipv4: string; ipv6: string } }).resolvers
+    }
+    expect(await resolversOf('eu-west')).toEqual({ ipv4: '192.0.2.53', ipv6: '' })
+    expect((await resolversOf('us-east')).ipv4.split(',')).toHaveLength(10)
+    expect(existsSync(join(folder, 'disks'))).toBe(true)
+    const upload = await (await call('POST', '/images/upload', { label: 'image', region: 'eu-west' })).json()
+    expect((upload as { upload_to: string }).upload_to).toMatch(/^https:\/\/dns\.example\.net\/uploads\//)
+
+    // A code is only in the file of the sink.
+    expect((await call('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })).status).toBe(200)
+    const { to, text } = JSON.parse(readFileSync(join(folder, 'sms.jsonl'), 'utf8'))
+    const code = /\d{6}/.exec(text)?.[0] as string
+    expect((await call('POST', '/profile/phone-number/verify', { otp_code: code })).status).toBe(200)
+    expect(await (await call('GET', '/profile')).json()).toMatchObject({ verified_phone_number: to })
+    expect(JSON.parse(run.stdout()).dns).toBeNull()
+    for (const hidden of [code, TOKEN]) expect(run.stdout() + run.stderr()).not.toContain(hidden)
+  })
+
+  const QUERIES = 300
+  /** As many as fit into the receive buffer of the server. */
+  const BATCH = 50
+
+  /** The number of full responses to equal queries, and the number of rate-limit seconds that they span. */
+  async function answeredOf(port: number): Promise<{ readonly whole: number; readonly seconds: number }> {
+    const socket = createSocket('udp4')
+    socket.connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    let whole = 0
+    socket.on('message', (answer) => {
+      if ((answer.readUInt16BE(2) & 0x0200) === 0) whole += 1
+    })
+    const begun = performance.now()
+    for (let from = 0; from < QUERIES; from += BATCH) {
+      for (let id = from; id < from + BATCH; id += 1)
+        socket.send(encode({ type: 'query', id, questions: [{ type: 'A', name: 'example.org' }] }))
+      await handledAll(port)
+    }
+    const seconds = Math.ceil((performance.now() - begun) / 1000) + 1
+    socket.close()
+    return { whole, seconds }
+  }
+
+  test.each([
+    [['--dns-rate-limit', 'off', '--rate-limit', 'off'], QUERIES, QUERIES],
+    [['--dns-rate-limit', '10', '--rate-limit', 'none'], 10, 10],
+    [['--rate-limit', '0'], 200, 200],
+  ])('with %j limits equal responses over UDP, and no requests over HTTP', async (options, least, ofSecond) => {
+    const { port, call } = await serve(temporaryDirectory(), [...WITH_DNS, ...options])
+    const { whole, seconds } = await answeredOf(port)
+    expect(whole).toBeGreaterThanOrEqual(least)
+    expect(whole).toBeLessThanOrEqual(Math.min(QUERIES, ofSecond * seconds))
+    const { status, headers } = await call('GET', '/profile')
+    expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null])
+  })
+
+  const masterFor = (address: string) => ({ domain: 'example.com', type: 'master', soa_email: 'a@example.com', axfr_ips: [address] })
+
+  test('sends NOTIFY to --peer-port', async () => {
+    const peerPort = await freePort()
+    const socket = createSocket('udp4').bind(peerPort, '127.0.0.2')
+    onTestFinished(() => void socket.close())
+    const notified = once(socket, 'message', { signal: AbortSignal.timeout(30_000) })
+    const { call } = await serve(temporaryDirectory(), [...WITH_DNS, '--peer-port', String(peerPort)])
+    expect((await call('POST', '/domains', masterFor('127.0.0.2'))).status).toBe(200)
+    const [octets] = (await notified) as [Buffer]
+    // Opcode NOTIFY and AA.
+    expect(octets.readUInt16BE(2)).toBe(0x2400)
+  })
+
+  describeWithTools(['dig'], 'with --tsig-keys', () => {
+    test('transfers zones with the keys of the file, and with new keys after SIGHUP', async () => {
+      const folder = temporaryDirectory()
+      const write = (text: string): void => writeFileSync(join(folder, 'keys.yaml'), `keys:\n  - ${text}\n`, { mode: 0o600 })
+      write('{name: one.example, account: admin, secret: env:TRANSFER_SECRET}')
+      writeFileSync(join(folder, 'secret'), `${secret(2)}\n`, { mode: 0o600 })
+      const options = [...WITH_DNS, '--peer-port', '1', '--tsig-keys', 'keys.yaml']
+      const { run, port, call } = await serve(folder, options, { TRANSFER_SECRET: secret(1) })
+      await call('POST', '/domains', masterFor('127.0.0.1'))
+      await waitForZone(port, 'example.com')
+      const given = async (signed?: TsigKey): Promise<boolean> =>
+        (await transferZone({ port, name: 'example.com', ...(signed && { key: signed }) })).length > 1
+      expect([await given(), await given(key('one.example.', 1)), await given(key('two.example.', 2))]).toEqual([false, true, false])
+
+      write('{name: two.example, account: nobody, secret: file:secret}')
+      run.kill('SIGHUP')
+      await run.until(
+        'The new transfer keys cannot be used, so the former ones stay: the key two.example. belongs to the account of the user "nobody"',
+      )
+      write('{name: two.example, account: admin, secret: file:nothing}')
+      run.kill('SIGHUP')
+      await run.until('The former transfer keys stay.\n')
+      expect(await given(key('one.example.', 1))).toBe(true)
+
+      write('{name: two.example, account: admin, secret: file:secret}')
+      run.kill('SIGHUP')
+      await run.until('The transfer keys have been read again.')
+      expect([await given(), await given(key('one.example.', 1)), await given(key('two.example.', 2))]).toEqual([false, false, true])
+      expect(run.stdout() + run.stderr()).not.toMatch(new RegExp(`${secret(1).slice(0, 20)}|${secret(2).slice(0, 20)}`))
+      expect(run.stderr()).not.toContain('tsig-keys-readable')
+    })
+  })
+})
+
+/** Texts that no message may contain. */
+const HIDDEN = new RegExp(['token-of-', 'hidden', secret(1).slice(0, 20)].join('|'))
+
+const start = (text: string): RegExp => new RegExp(`^error\\[service-start\\] the service cannot start: ${text}`)
+
+const certificate = (file: string): string[] => ['--tls-cert', file, '--tls-key', '/dev/null']
+
+type Files = Readonly<Record<string, string>>
+
+describe('does not start', () => {
+  test.each<[string, Files, readonly string[], RegExp]>([
+    ['with a missing seed', {}, ['--seed', 'seed.yaml'], /^error\[file-unreadable\] seed\.yaml does not exist\n$/],
+    [
+      'with a seed with errors',
+      { 'seed.yaml': SEED.replace('somebody@', '') },
+      ['--seed', 'seed.yaml'],
+      /^seed\.yaml:4:16: error\[seed-invalid\] accounts\.users\.email: not an email address\n$/,
+    ],
+    ['with a seed that is not YAML', { 'seed.yaml': 'accounts: [' }, ['--seed', 'seed.yaml'], /^seed\.yaml:1:\d+: error\[yaml-syntax\] /],
+    [
+      'with a seed whose lines contain tokens',
+      { 'seed.yaml': 'accounts: [{ users: [{ username: u, tokens: [{ token: token-of-nobody, scopes: x }] }] }]' },
+      ['--verbose', '--seed', 'seed.yaml'],
+      /accounts\.users\.email is required/,
+    ],
+    [
+      'with an unknown quota',
+      {},
+      ['--quotas', 'domain=5'],
+      start('"domain=5" is not a quota such as domains=1000; the quotas are domains, '),
+    ],
+    ['with an endless certificate', {}, certificate('/dev/zero'), /^error\[service-start\] \/dev\/zero is larger than 1000000 octets\n$/],
+    ['with a missing certificate', {}, certificate('nothing.pem'), /^error\[service-start\] ENOENT: .*nothing\.pem'\n$/],
+    ['with a folder as certificate', {}, certificate('.'), /^error\[service-start\] EISDIR: /],
+    ['with an empty certificate', {}, certificate('/dev/null'), start('the certificate is empty\n$')],
+    ['with missing resolvers', {}, ['--region-resolvers', 'r.yaml'], /^error\[file-unreadable\] r\.yaml does not exist\n$/],
+    [
+      'with invalid resolvers',
+      { 'r.yaml': 'nowhere: {}' },
+      ['--region-resolvers', 'r.yaml'],
+      /^r\.yaml:1:1: error\[resolvers-invalid\] there is no region "nowhere"\n/,
+    ],
+    ['with a URL that is none', {}, ['--public-url', 'dns.example.net'], /"dns\.example\.net" is not a service URL/],
+    ['with an invalid sink', {}, ['--sms-sink', 'stdout'], start('.*destination of messages must be "log", "file:PATH" or a URL')],
+    ['with a sink without TLS', {}, ['--sms-sink', 'http://sms.example.com/'], start('.*a webhook without TLS must be on this machine')],
+    ['with an invalid name', {}, [...WITH_DNS, '--ns-names', 'a..b'], /^error\[service-start\] /],
+    [
+      'with errors in the key file',
+      { 'keys.yaml': 'keys: [{name: a.example, account: admin}]' },
+      ['--tsig-keys', 'keys.yaml'],
+      /^keys\.yaml:1:8: error\[tsig-keys-invalid\] keys\.secret is required\n$/,
+    ],
+    [
+      'with a key whose secret is not in the environment',
+      { 'keys.yaml': 'keys: [{name: a.example, account: admin, secret: env:NOT_SET}]' },
+      ['--tsig-keys', 'keys.yaml'],
+      /error\[secret-missing\] secret of the key a\.example: the environment variable NOT_SET is not set/,
+    ],
+    [
+      'with a key of an unknown user',
+      { 'keys.yaml': `keys: [{name: a.example, account: nobody, secret: ${secret(1)}}]` },
+      [...WITH_DNS, '--tsig-keys', 'keys.yaml'],
+      start('the key a\\.example\\. belongs to the account of the user "nobody", which does not exist\\n$'),
+    ],
+    ...['-1', '1.5', 'many', ''].map((value): [string, Files, string[], RegExp] => [
+      `with --rate-limit ${JSON.stringify(value)}`,
+      {},
+      ['--rate-limit', value],
+      /^error\[usage\] .*It must be a whole number from 1, or off\.\n$/,
+    ]),
+    ...['0', '65536', '-1', '5.3', 'dns', ''].map((value): [string, Files, string[], RegExp] => [
+      `with --peer-port ${JSON.stringify(value)}`,
+      {},
+      ['--peer-port', value],
+      /^error\[usage\] .*It must be a port from 1 to 65535\.\n$/,
+    ]),
+  ])('%s', async (_, files, args, message) => {
+    const cwd = folderWith(files)
+    for (const file of readdirSync(cwd)) chmodSync(join(cwd, file), 0o600)
+    const { status, stdout, stderr } = await cli([...SERVE, ...args], { cwd })
+    expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(message) })
+    expect(stderr).not.toMatch(HIDDEN)
+  })
+
+  test('with too short a key', async () => {
+    const { status, stderr } = await cli(SERVE, { cwd: temporaryDirectory(), env: { ZONEWRIGHT_SECRETS_KEY: 'hidden' } })
+    expect([status, stderr]).toEqual([1, expect.stringMatching(start('.*needs at least 32 characters'))])
+    expect(stderr).not.toMatch(HIDDEN)
+  })
+
+  test('at an address in use; the token is still for the next start', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    onTestFinished(() => void taken.close())
+    const cwd = temporaryDirectory()
+    const { status, stderr } = await cli([...SERVE, '--listen', `127.0.0.1:${(taken.address() as { port: number }).port}`], { cwd })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(start('.*EADDRINUSE.* \\(give another address with --listen or --dns; port 0 picks a free one\\)\\n$'))
+    const { run } = await serve(cwd, [], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
+    expect(run.stderr()).toMatch(/shown this once: \S+/)
+  })
+})
+
+test('warns of a key file that other users can read', async () => {
+  const cwd = folderWith({ 'keys.yaml': 'keys: [{}]' })
+  chmodSync(join(cwd, 'keys.yaml'), 0o644)
+  const { stderr } = await cli([...SERVE, '--tsig-keys', 'keys.yaml'], { cwd })
+  expect(stderr).toContain('warning[tsig-keys-readable] keys.yaml has the mode 0644: other users of this machine may read it')
+  expect(stderr).toContain('chmod 600 keys.yaml')
+})
