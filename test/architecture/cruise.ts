@@ -26,6 +26,7 @@ export async function survey(root: string): Promise<Survey> {
     baseDir: root,
     parser: 'swc',
     validate: true,
+    skipAnalysisNotInRules: true,
     ruleSet: { forbidden: [...RULES] },
     doNotFollow: { path: ['(?:^|/)node_modules/', '(?:^|/)generated/'] },
     enhancedResolveOptions: {

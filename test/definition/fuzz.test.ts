@@ -9,6 +9,7 @@ import { readYaml } from '../../src/definition/yaml/read-yaml.ts'
 import { failure, ok } from '../../src/dns/result.ts'
 import { CORPUS } from '../convert/octodns/corpus.ts'
 import { fc } from '../support/fast-check.ts'
+import { rounds } from '../support/random.ts'
 import { parse, recordLines } from './parse.ts'
 
 const SETTINGS = `# yaml-language-server: $schema=../schemas/zone.schema.json
@@ -38,48 +39,8 @@ const SEEDS: readonly string[] = [
 
 /** Pieces with a meaning in YAML or in a definition. */
 const PIECES = [
-  ...[
-    '*',
-    '&a ',
-    '*a',
-    '<<: ',
-    '!include x.yaml',
-    '!!str ',
-    '!x ',
-    '- ',
-    '? ',
-    ': ',
-    ', ',
-    '{',
-    '}',
-    '[',
-    ']',
-    '"',
-    "'",
-    '\\',
-    '|\n',
-    '>-\n',
-  ],
-  ...[
-    '#',
-    ' # c\n',
-    '\n',
-    '\r\n',
-    '\n\n',
-    '\t',
-    '  ',
-    '---\n',
-    '...\n',
-    '%YAML 1.2\n',
-    '~',
-    'null',
-    'yes',
-    '010',
-    '1e2',
-    '.inf',
-    '\u0000',
-    '\ufeff',
-  ],
+  ...[...'* *a { } [ ] " |\n >-\n'.split(' '), ...['&a ', '<<: ', '!include x.yaml', '!!str ', '!x ', '- ', '? ', ': ', ', ', "'", '\\']],
+  ...[...'# \n \r\n \n\n \t ---\n ...\n ~ null yes 010 1e2 .inf \u0000 \ufeff'.split(' '), ...[' # c\n', '  ', '%YAML 1.2\n']],
   ...['\u2028', 'é', '😀', '\ud800', '__proto__', 'domain: ', 'type: ', 'values: ', 'records:\n', 'octodns: ', 'ttl: -1', '${ip}', "''"],
 ] as const
 
@@ -127,7 +88,7 @@ describe('damaged files', () => {
           expect(message.length).toBeLessThan(1000)
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: rounds(1500) },
     )
   })
 
@@ -138,7 +99,7 @@ describe('damaged files', () => {
         if (root === null || diagnostics.length > 0 || validate(toJsonValue(root))) return
         expect(parse(text, { include }).diagnostics.length).toBeGreaterThan(0)
       }),
-      { numRuns: 800 },
+      { numRuns: rounds(800) },
     )
   })
 
@@ -152,9 +113,9 @@ describe('damaged files', () => {
         expect(formatDefinition(formatted.value)).toEqual(formatted)
         expect(recordLines(parse(formatted.value)).sort()).toEqual(recordLines(parse(text)).sort())
       }),
-      { numRuns: 800 },
+      { numRuns: rounds(800) },
     )
-    expect(formattedCount).toBeGreaterThan(100)
+    expect(formattedCount).toBeGreaterThan(rounds(100))
   })
 })
 
@@ -173,9 +134,9 @@ describe('the two parsers', () => {
         accepted += 1
         if (parseEditableYaml(text).ok) agreed += 1
       }),
-      { numRuns: 800 },
+      { numRuns: rounds(800) },
     )
-    expect(accepted).toBeGreaterThan(100)
+    expect(accepted).toBeGreaterThan(rounds(100))
     expect(agreed / accepted).toBeGreaterThan(0.9)
   })
 })

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { ParsedDefinition, ParseOptions } from '../../src/definition/parse/parse-definition.ts'
 import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
@@ -13,3 +14,7 @@ export const recordLines = ({ zone }: ParsedDefinition): string[] =>
 /** The diagnostics as `LINE:COLUMN SEVERITY CODE MESSAGE`. */
 export const diagnosticLines = ({ diagnostics }: ParsedDefinition): string[] =>
   diagnostics.map(({ at, severity, code, message }) => `${at?.line}:${at?.column} ${severity} ${code} ${message}`)
+
+/** Expects one diagnostic per text, which begins with it. */
+export const expectProblems = (found: readonly string[], expected: readonly string[]): void =>
+  expect(found.map((one, i) => one.slice(0, expected[i]?.length))).toEqual(expected)

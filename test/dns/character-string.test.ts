@@ -8,6 +8,7 @@ import {
   unescapeString,
 } from '../../src/dns/character-string.ts'
 import { fc } from '../support/fast-check.ts'
+import { rounds } from '../support/random.ts'
 
 const latin1 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'latin1'))
 
@@ -43,6 +44,7 @@ describe('character-strings', () => {
       fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), printable), (text) => {
         expect(stringToTxtRdata(text)).toBe(octetsToTxtRdata(Buffer.from(text, 'utf8')))
       }),
+      { numRuns: rounds(100) },
     )
   })
 

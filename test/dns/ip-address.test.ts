@@ -2,28 +2,19 @@ import { isIPv6 } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../../src/dns/ip-address.ts'
 import { fc } from '../support/fast-check.ts'
+import { rounds } from '../support/random.ts'
 
 describe('IPv4', () => {
   test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255'])('%s', (text) => {
     expect(parseIpv4(text)).toEqual({ ok: true, value: text })
   })
 
-  test.each([
-    '',
-    '1',
-    '1.2.3',
-    '1.2.3.4.5',
-    '1.2.3.256',
-    '01.2.3.4',
-    '1.2.3.04',
-    '1.2.3.4 ',
-    '1..3.4',
-    '0x1.2.3.4',
-    '1.2.3.-4',
-    '１.2.3.4',
-  ])('%j is refused', (text) => {
-    expect(parseIpv4(text).ok).toBe(false)
-  })
+  test.each([...'1 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 1.2.3.04 1..3.4 0x1.2.3.4 1.2.3.-4 １.2.3.4'.split(' '), ...['', '1.2.3.4 ']])(
+    '%j is refused',
+    (text) => {
+      expect(parseIpv4(text).ok).toBe(false)
+    },
+  )
 })
 
 describe('IPv6 in the form of RFC 5952', () => {
@@ -50,25 +41,9 @@ describe('IPv6 in the form of RFC 5952', () => {
   })
 
   test.each([
-    '',
-    ':',
-    ':::',
-    '1:2:3:4:5:6:7',
-    '1:2:3:4:5:6:7:8:9',
-    '1::2::3',
-    '12345::',
-    'g::',
-    '::1%eth0',
-    '1:2:3:4:5:6:7::8:9',
-    '::1.2.3.256',
-    '::1.2.3',
-    '1.2.3.4',
-    '[::1]',
-    ' ::1',
-    ':1::',
-    '1::2:',
-    '::1.2.3.4:5',
-    '1:2:3:4:5:6:7:1.2.3.4',
+    ...': ::: 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1::2::3 12345:: g:: ::1%eth0 1:2:3:4:5:6:7::8:9 ::1.2.3.256 ::1.2.3 1.2.3.4'.split(' '),
+    ...'[::1] :1:: 1::2: ::1.2.3.4:5 1:2:3:4:5:6:7:1.2.3.4'.split(' '),
+    ...['', ' ::1'],
   ])('%j is refused', (text) => {
     expect(parseIpv6(text).ok).toBe(false)
   })
@@ -91,7 +66,7 @@ describe('IPv6 in the form of RFC 5952', () => {
         const text = parts.join(':')
         expect(parseIpv6(text).ok).toBe(isIPv6(text))
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     )
   })
 })

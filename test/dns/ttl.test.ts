@@ -16,23 +16,12 @@ describe('TTLs', () => {
     expect(parseTtl(text)).toEqual({ ok: true, value: seconds })
   })
 
-  test.each([
-    '',
-    '-1',
-    '+1',
-    '1.5',
-    '1e3',
-    '2147483648',
-    '99999999999',
-    '1y',
-    'h',
-    '1h30',
-    '1 h',
-    '3551w',
-    `${'9'.repeat(10)}w`.repeat(50),
-  ])('%j is refused', (text) => {
-    expect(parseTtl(text).ok).toBe(false)
-  })
+  test.each([...'-1 +1 1.5 1e3 2147483648 99999999999 1y h 1h30 3551w'.split(' '), ...['', '1 h'], `${'9'.repeat(10)}w`.repeat(50)])(
+    '%j is refused',
+    (text) => {
+      expect(parseTtl(text).ok).toBe(false)
+    },
+  )
 
   test.each([-1, 1.5, 2 ** 31, Number.NaN, Number.POSITIVE_INFINITY])('%d seconds are refused', (seconds) => {
     expect(ttlFromSeconds(seconds).ok).toBe(false)

@@ -183,11 +183,7 @@ records:
   const left = 'it is left out, and "unmanaged" keeps it unchanged'
   expect(named).toEqual(
     [
-      '*.example.com. A',
-      '_443._tcp.example.com. TLSA',
-      'example.com. CNAME',
-      'long.example.com. A',
-      'mine.example.com. TXT',
+      ...['*.example.com. A', '_443._tcp.example.com. TLSA', 'example.com. CNAME', 'long.example.com. A', 'mine.example.com. TXT'],
       'two.example.com. MX',
     ].map((what) => [what, left]),
   )

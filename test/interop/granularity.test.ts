@@ -120,11 +120,7 @@ const APEX_CASES: { name: string; existing: string; desired: string; changesTtl?
     existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.',
     desired: '@ 300 NS c.example.net.\n@ 300 NS d.example.net.',
   },
-  {
-    name: 'one of several is removed',
-    existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.',
-    desired: '@ 300 NS b.example.net.',
-  },
+  { name: 'one of several is removed', existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.', desired: '@ 300 NS b.example.net.' },
   {
     name: 'one is removed and the TTL changes',
     existing: '@ 300 NS a.example.net.\n@ 300 NS b.example.net.',

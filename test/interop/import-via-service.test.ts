@@ -73,18 +73,7 @@ describeWithTools(['named'], 'import --via-service', () => {
 
   it('reports the zones created before a failure', async () => {
     const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
-    const result = await scene.run(
-      'import',
-      '--from',
-      'cloud',
-      '--via-service',
-      '127.0.0.1',
-      'example.com',
-      'example.org',
-      '-o',
-      'z',
-      '--yes',
-    )
+    const result = await scene.run(...'import --from cloud --via-service 127.0.0.1 example.com example.org -o z --yes'.split(' '))
     expect(result).toMatchObject({
       status: 1,
       stdout: '',

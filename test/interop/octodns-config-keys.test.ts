@@ -77,18 +77,9 @@ const CARRIED: readonly (readonly [string, Parts, RegExp])[] = [
 
 /** Keys without effect on an import: how octoDNS checks, sorts or writes files, and target settings of a source. */
 const IDLE: readonly string[] = [
-  'enforce_order: false',
-  'order_mode: simple',
-  'populate_should_replace: true',
-  'supports_root_ns: false',
-  'split_catchall: false',
-  'disable_zonefile: false',
-  'escaped_semicolons: false',
-  'ignore_missing_zones: true',
-  'strict_supports: false',
-  'apply_disabled: true',
-  'update_pcent_threshold: 0.1',
-  'root_ns_warnings: false',
+  ...['enforce_order: false', 'order_mode: simple', 'populate_should_replace: true', 'supports_root_ns: false'],
+  ...['split_catchall: false', 'disable_zonefile: false', 'escaped_semicolons: false', 'ignore_missing_zones: true'],
+  ...['strict_supports: false', 'apply_disabled: true', 'update_pcent_threshold: 0.1', 'root_ns_warnings: false'],
 ]
 
 const UNKNOWN =

@@ -46,161 +46,141 @@ export interface ProcessorCase {
   readonly refused?: true
 }
 
-const filter = (settings: string): string => `{class: octodns.processor.filter.${settings}}`
+/** Rules: only the target, and the policies that keep existing records. */
+const NO_RULE = /targets: \[linode\]\n[a-z]/
+const UPSERT_ONLY = /^ {4}policy: upsert-only$/m
+const CREATE_ONLY = /^ {4}policy: create-only$/m
 
-export const PROCESSOR_CASES: readonly ProcessorCase[] = [
-  { name: 'IgnoreRootNsFilter', processor: filter('IgnoreRootNsFilter'), rule: /^ {6}- \{name: '', type: NS\}$/m },
-  {
-    name: 'ExcludeRootNsChanges without an error',
-    processor: filter('ExcludeRootNsChanges, error: false'),
-    rule: /^ {6}- \{name: '', type: NS\}$/m,
-  },
-  { name: 'ExcludeRootNsChanges', processor: filter('ExcludeRootNsChanges'), rule: /targets: \[linode\]\n[a-z]/, refused: true },
-  {
-    name: 'TypeRejectlistFilter',
-    processor: filter('TypeRejectlistFilter, rejectlist: [CNAME, MX]'),
-    rule: /^ {6}- \{type: CNAME\}\n {6}- \{type: MX\}$/m,
-  },
-  {
-    name: 'TypeAllowlistFilter',
-    processor: filter('TypeAllowlistFilter, allowlist: [A]'),
-    rule: /- \{type: CNAME\}\n(?:.*\n)*.*- \{type: TXT\}/,
-  },
-  {
-    name: 'TypeRejectlistFilter for files without such records',
-    processor: filter('TypeRejectlistFilter, rejectlist: [AAAA], include_target: false'),
-    rule: /targets: \[linode\]\n[a-z]/,
-  },
-  {
-    name: 'TypeRejectlistFilter for the files only',
-    processor: filter('TypeRejectlistFilter, rejectlist: [CNAME, MX], include_target: false'),
-    rule: /targets: \[linode\]\n[a-z]/,
-    dropped: /on example\.com\.: 2 record sets, which it deletes at the target/,
-  },
-  {
-    name: 'NameRejectlistFilter',
-    processor: filter("NameRejectlistFilter, rejectlist: [gone, '', /^web-/, /acme.*e\\\\.www$/, /^changed$/]").replaceAll('\\\\', '\\'),
-    rule: /- \{name: gone\}\n {6}- \{name: ''\}\n {6}- \{name: 'web-\*'\}\n {6}- \{name: '\*acme\*e\.www'\}\n {6}- \{name: changed\}$/m,
-  },
-  {
-    name: 'NameRejectlistFilter with an expression that no selector can express',
-    processor: filter("NameRejectlistFilter, rejectlist: ['/^web-[0-9]$/']"),
-    rule: /^ {4}policy: upsert-only$/m,
-    dropped: /the names that it ignores, which no selector can express/,
-    keepsRecords: true,
-  },
-  {
-    name: 'NameRejectlistFilter with such an expression that matches the files',
-    processor: filter("NameRejectlistFilter, rejectlist: ['/^chang[ed]+$/', '*.wild']"),
-    rule: /^ {4}policy: create-only$/m,
-    dropped: /the names that it ignores, which no selector can express/,
-  },
-  {
-    name: 'NameAllowlistFilter of all names in the files',
-    processor: filter("NameAllowlistFilter, allowlist: ['', kept, new, changed, alias]"),
-    rule: /^ {4}policy: upsert-only$/m,
-    dropped: /which are all except those it lists/,
-    keepsRecords: true,
-  },
-  {
-    name: 'NameAllowlistFilter',
-    processor: filter('NameAllowlistFilter, allowlist: [kept, gone]'),
-    rule: /^ {4}policy: create-only$/m,
-    dropped: /which are all except those it lists/,
-  },
-  {
-    name: 'ValueRejectlistFilter',
-    processor: filter('ValueRejectlistFilter, rejectlist: [192.0.2.4, /example/]'),
-    rule: /^ {4}policy: create-only$/m,
-    dropped: /because of a value/,
-  },
-  {
-    name: 'NetworkValueRejectlistFilter',
-    processor: filter('NetworkValueRejectlistFilter, rejectlist: [10.0.0.0/8]'),
-    rule: /^ {4}policy: create-only$/m,
-    dropped: /because of a value/,
-  },
-  { name: 'ZoneNameFilter without an error', processor: filter('ZoneNameFilter, error: false'), rule: /- \{name: '\*example\.com'\}$/m },
-  {
-    name: 'ZoneNameFilter',
-    processor: filter('ZoneNameFilter'),
-    rule: /- \{name: '\*example\.com'\}$/m,
-    dropped: /its refusal of names that end in the zone name/,
-    keepsRecords: true,
-    refused: true,
-  },
-  {
-    name: 'AcmeManagingProcessor',
-    processor: '{class: octodns.processor.acme.AcmeManagingProcessor}',
-    rule: /- \{name: '_acme-challenge\*', type: TXT\}$/m,
-  },
-  {
-    name: 'AcmeManagingProcessor with a challenge in the files',
-    processor: '{class: octodns.processor.acme.AcmeMangingProcessor}',
-    more: '_acme-challenge.www: {type: TXT, value: mine}\n',
-    rule: /- \{name: '_acme-challenge\*', type: TXT\}$/m,
-    dropped: /1 record set of TXT at _acme-challenge, which it manages/,
-  },
-  {
-    name: 'OwnershipProcessor',
-    processor: '{class: octodns.processor.ownership.OwnershipProcessor}',
-    rule: /^ {4}policy: upsert-only$/m,
-    dropped: /it deletes its own record sets/,
-    keepsRecords: true,
-  },
-  {
-    name: 'MetaProcessor',
-    processor: '{class: octodns.processor.meta.MetaProcessor}',
-    rule: /- \{name: meta, type: TXT\}$/m,
-    dropped: /the TXT record meta, which it rewrites/,
-    keepsRecords: true,
-  },
-  {
-    name: 'include_meta',
-    processor: '',
-    manager: 'include_meta: true',
-    rule: /- \{name: octodns-meta, type: TXT\}$/m,
-    dropped: /the TXT record octodns-meta, which it rewrites/,
-    keepsRecords: true,
-  },
-  {
-    name: 'TtlRestrictionFilter',
-    processor: '{class: octodns.processor.restrict.TtlRestrictionFilter, min_ttl: 60}',
-    rule: /targets: \[linode\]\n[a-z]/,
-    dropped: /its refusal of TTLs/,
-    keepsRecords: true,
-  },
-  {
-    name: 'TtlClampProcessor',
-    processor: '{class: octodns.processor.clamp.TtlClampProcessor, min_ttl: 60}',
-    rule: /targets: \[linode\]\n[a-z]/,
-    dropped: /its limit of TTLs to 60 to 86400/,
-    keepsRecords: true,
-  },
-  {
-    name: 'Templating',
-    processor: '{class: octodns.processor.templating.Templating}',
-    more: "tpl: {type: TXT, value: 'in {zone_name}'}\n",
-    rule: /^ {4}policy: create-only$/m,
-    dropped: /the values that it fills in for 1 record set/,
-  },
-  { name: 'Templating of nothing', processor: '{class: octodns.processor.templating.Templating}', rule: /targets: \[linode\]\n[a-z]/ },
-  {
-    name: 'EnsureTrailingDots',
-    processor: '{class: octodns.processor.trailing_dots.EnsureTrailingDots}',
-    more: 'dotless: {type: CNAME, value: www.example.net, octodns: {lenient: true}}\n',
-    rule: /targets: \[linode\]\n[a-z]/,
-  },
-  {
-    name: 'a filter that removes the name servers of the apex from the files',
-    processor: filter('TypeAllowlistFilter, allowlist: [A, MX, TXT, CNAME], include_target: false'),
-    rule: /- \{name: '', type: NS\}$/m,
-    dropped: /1 record set, which it deletes at the target/,
-  },
-  {
-    name: 'a global processor and a post-processor',
-    processor: filter('TypeRejectlistFilter, rejectlist: [MX]'),
-    manager: 'processors: [one], post_processors: [two]',
-    rule: /- \{type: MX\}\n {6}- \{name: '', type: NS\}$/m,
-  },
+const of = (settings: string): string => `{class: octodns.processor.${settings}}`
+const filter = (settings: string): string => of(`filter.${settings}`)
+
+const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, more?: Partial<ProcessorCase>])[] = [
+  ['IgnoreRootNsFilter', filter('IgnoreRootNsFilter'), /^ {6}- \{name: '', type: NS\}$/m],
+  ['ExcludeRootNsChanges without an error', filter('ExcludeRootNsChanges, error: false'), /^ {6}- \{name: '', type: NS\}$/m],
+  ['ExcludeRootNsChanges', filter('ExcludeRootNsChanges'), NO_RULE, { refused: true }],
+  ['TypeRejectlistFilter', filter('TypeRejectlistFilter, rejectlist: [CNAME, MX]'), /^ {6}- \{type: CNAME\}\n {6}- \{type: MX\}$/m],
+  ['TypeAllowlistFilter', filter('TypeAllowlistFilter, allowlist: [A]'), /- \{type: CNAME\}\n(?:.*\n)*.*- \{type: TXT\}/],
+  [
+    'TypeRejectlistFilter for files without such records',
+    filter('TypeRejectlistFilter, rejectlist: [AAAA], include_target: false'),
+    NO_RULE,
+  ],
+  [
+    'TypeRejectlistFilter for the files only',
+    filter('TypeRejectlistFilter, rejectlist: [CNAME, MX], include_target: false'),
+    NO_RULE,
+    { dropped: /on example\.com\.: 2 record sets, which it deletes at the target/ },
+  ],
+  [
+    'NameRejectlistFilter',
+    filter("NameRejectlistFilter, rejectlist: [gone, '', /^web-/, /acme.*e\\\\.www$/, /^changed$/]").replaceAll('\\\\', '\\'),
+    /- \{name: gone\}\n {6}- \{name: ''\}\n {6}- \{name: 'web-\*'\}\n {6}- \{name: '\*acme\*e\.www'\}\n {6}- \{name: changed\}$/m,
+  ],
+  [
+    'NameRejectlistFilter with an expression that no selector can express',
+    filter("NameRejectlistFilter, rejectlist: ['/^web-[0-9]$/']"),
+    UPSERT_ONLY,
+    { dropped: /the names that it ignores, which no selector can express/, keepsRecords: true },
+  ],
+  [
+    'NameRejectlistFilter with such an expression that matches the files',
+    filter("NameRejectlistFilter, rejectlist: ['/^chang[ed]+$/', '*.wild']"),
+    CREATE_ONLY,
+    { dropped: /the names that it ignores, which no selector can express/ },
+  ],
+  [
+    'NameAllowlistFilter of all names in the files',
+    filter("NameAllowlistFilter, allowlist: ['', kept, new, changed, alias]"),
+    UPSERT_ONLY,
+    { dropped: /which are all except those it lists/, keepsRecords: true },
+  ],
+  [
+    'NameAllowlistFilter',
+    filter('NameAllowlistFilter, allowlist: [kept, gone]'),
+    CREATE_ONLY,
+    { dropped: /which are all except those it lists/ },
+  ],
+  [
+    'ValueRejectlistFilter',
+    filter('ValueRejectlistFilter, rejectlist: [192.0.2.4, /example/]'),
+    CREATE_ONLY,
+    { dropped: /because of a value/ },
+  ],
+  [
+    'NetworkValueRejectlistFilter',
+    filter('NetworkValueRejectlistFilter, rejectlist: [10.0.0.0/8]'),
+    CREATE_ONLY,
+    { dropped: /because of a value/ },
+  ],
+  ['ZoneNameFilter without an error', filter('ZoneNameFilter, error: false'), /- \{name: '\*example\.com'\}$/m],
+  [
+    'ZoneNameFilter',
+    filter('ZoneNameFilter'),
+    /- \{name: '\*example\.com'\}$/m,
+    { dropped: /its refusal of names that end in the zone name/, keepsRecords: true, refused: true },
+  ],
+  ['AcmeManagingProcessor', of('acme.AcmeManagingProcessor'), /- \{name: '_acme-challenge\*', type: TXT\}$/m],
+  [
+    'AcmeManagingProcessor with a challenge in the files',
+    of('acme.AcmeMangingProcessor'),
+    /- \{name: '_acme-challenge\*', type: TXT\}$/m,
+    { more: '_acme-challenge.www: {type: TXT, value: mine}\n', dropped: /1 record set of TXT at _acme-challenge, which it manages/ },
+  ],
+  [
+    'OwnershipProcessor',
+    of('ownership.OwnershipProcessor'),
+    UPSERT_ONLY,
+    { dropped: /it deletes its own record sets/, keepsRecords: true },
+  ],
+  [
+    'MetaProcessor',
+    of('meta.MetaProcessor'),
+    /- \{name: meta, type: TXT\}$/m,
+    { dropped: /the TXT record meta, which it rewrites/, keepsRecords: true },
+  ],
+  [
+    'include_meta',
+    '',
+    /- \{name: octodns-meta, type: TXT\}$/m,
+    { manager: 'include_meta: true', dropped: /the TXT record octodns-meta, which it rewrites/, keepsRecords: true },
+  ],
+  [
+    'TtlRestrictionFilter',
+    of('restrict.TtlRestrictionFilter, min_ttl: 60'),
+    NO_RULE,
+    { dropped: /its refusal of TTLs/, keepsRecords: true },
+  ],
+  [
+    'TtlClampProcessor',
+    of('clamp.TtlClampProcessor, min_ttl: 60'),
+    NO_RULE,
+    { dropped: /its limit of TTLs to 60 to 86400/, keepsRecords: true },
+  ],
+  [
+    'Templating',
+    of('templating.Templating'),
+    CREATE_ONLY,
+    { more: "tpl: {type: TXT, value: 'in {zone_name}'}\n", dropped: /the values that it fills in for 1 record set/ },
+  ],
+  ['Templating of nothing', of('templating.Templating'), NO_RULE],
+  [
+    'EnsureTrailingDots',
+    of('trailing_dots.EnsureTrailingDots'),
+    NO_RULE,
+    { more: 'dotless: {type: CNAME, value: www.example.net, octodns: {lenient: true}}\n' },
+  ],
+  [
+    'a filter that removes the name servers of the apex from the files',
+    filter('TypeAllowlistFilter, allowlist: [A, MX, TXT, CNAME], include_target: false'),
+    /- \{name: '', type: NS\}$/m,
+    { dropped: /1 record set, which it deletes at the target/ },
+  ],
+  [
+    'a global processor and a post-processor',
+    filter('TypeRejectlistFilter, rejectlist: [MX]'),
+    /- \{type: MX\}\n {6}- \{name: '', type: NS\}$/m,
+    { manager: 'processors: [one], post_processors: [two]' },
+  ],
 ]
+
+export const PROCESSOR_CASES: readonly ProcessorCase[] = CASES.map(([name, processor, rule, more]) => ({ name, processor, rule, ...more }))

@@ -48,10 +48,7 @@ describe('messages without a signature (RFC 8945 section 5.3.1)', () => {
     ['99 between, twice', [{}, ...unsigned(99), {}, ...unsigned(99), {}]],
   ])('are accepted between signed ones: %s', async (_, signatures) => {
     const result = await importFrom(await signingServer(SECRET, inMessages(signatures)), ...SIGNED)
-    expect(result).toMatchObject({
-      status: 0,
-      stderr: `1 zone with ${signatures.length} records, read back and compared.\n`,
-    })
+    expect(result).toMatchObject({ status: 0, stderr: `1 zone with ${signatures.length} records, read back and compared.\n` })
   })
 
   it.each<[string, (SignatureParts | null)[], string]>([

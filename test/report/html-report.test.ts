@@ -38,9 +38,7 @@ test('a plan is a self-contained page with a line per change', () => {
         changeOf('d.example.com. 300 A 192.0.2.1', null),
         changeOf(null, 'e.example.com. 300 A 192.0.2.1'),
       ],
-      {
-        refusals: [{ name: 'updates', message: 'too many', allowed: false }],
-      },
+      { refusals: [{ name: 'updates', message: 'too many', allowed: false }] },
     ),
   ])
   const page = renderPlan(plan, 'html', OPTIONS)
@@ -75,7 +73,7 @@ test('the policy of the page allows its own style and script, and nothing else',
   )
 })
 
-test('400 zones with 60 changes each are less than 1.5 MB', () => {
+test('400 zones with 60 changes each are less than 1.5 MB', { tags: ['long'] }, () => {
   const zones = Array.from({ length: 400 }, (_, zone) => {
     const name = `zone-${zone}.example.`
     const changes = Array.from({ length: 60 }, (_unused, index) =>

@@ -196,29 +196,7 @@ describe("octoDNS's configuration", () => {
   })
 })
 
-const PIECES = [
-  '{',
-  '}',
-  '[',
-  ']',
-  '*',
-  '&a ',
-  '*a',
-  '<<: ',
-  '!include x',
-  '\n',
-  '\t',
-  ': ',
-  '- ',
-  "'",
-  '"',
-  '~',
-  '..',
-  'class: ',
-  'alias: ',
-  '\u0000',
-  '#',
-]
+const PIECES = [...'{ } [ ] * *a \n \t " ~ .. \u0000 #'.split(' '), ...['&a ', '<<: ', '!include x', ': ', '- ', "'", 'class: ', 'alias: ']]
 
 test('malformed configurations are read, or reported with positions, within a time limit', () => {
   const edit = fc.record({

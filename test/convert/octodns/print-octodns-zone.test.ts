@@ -116,11 +116,7 @@ x:
 
   test('marks records that belong to another zone as lenient, but not its delegation', () => {
     const lines = [
-      'sub NS ns.sub',
-      `sub DS 1 13 2 ${'ab'.repeat(32)}`,
-      'sub TXT a',
-      'ns.sub A 192.0.2.1',
-      'notsub A 192.0.2.1',
+      ...['sub NS ns.sub', `sub DS 1 13 2 ${'ab'.repeat(32)}`, 'sub TXT a', 'ns.sub A 192.0.2.1', 'notsub A 192.0.2.1'],
       '@ A 192.0.2.1',
     ]
     const managed = new Set([ZONE, 'com.', 'sub.example.com.'] as DomainName[])

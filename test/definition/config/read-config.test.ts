@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
 import { PROVIDER_TYPES } from '../../../src/providers/registry.ts'
+import { expectProblems } from '../parse.ts'
 
 const PLACE = { file: 'zonewright.yaml', folder: '/srv/dns', cwd: '/srv/dns' }
 
@@ -51,72 +52,35 @@ octodns_split_extension: .split
     expect(diagnostics).toEqual([])
     if (!config) throw new Error('no config')
     expect([...config.providers.keys()]).toEqual(['cloud', 'lab'])
-    expect(config.providers.get('lab')).toMatchObject({
-      type: 'cloud',
-      settings: { preset: 'linode', token: 'file:lab.token' },
-    })
+    expect(config.providers.get('lab')).toMatchObject({ type: 'cloud', settings: { preset: 'linode', token: 'file:lab.token' } })
     expect(config.providers.get('lab')?.placeOf('token')).toMatchObject({ line: 7, column: 12 })
     expect(config.providers.get('lab')?.placeOf('tsig', 'missing')).toMatchObject({ line: 5, column: 5 })
-    expect(config.zoneRules.map(({ at, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
-      {
-        files: ['zones/internal/*.yaml'],
+    const unset = {
+      ...{
         zones: null,
         zoneName: null,
         enabled: true,
-        owner: null,
-        targets: ['lab'],
-        policy: 'upsert-only',
-        allow: ['deletes', 'apex-ns'],
-        unsupported: null,
-        apexNs: null,
-        autoPtr: false,
-        unmanaged: [],
-        internal: false,
-        ignore: [],
-        safety: {},
-        deleteRemoved: null,
-        nameservers: null,
-        line: 9,
-      },
-      {
-        files: ['zones/**/*.yaml', '!zones/old/*'],
-        zones: ['*.example.com', 'xn--bcher-kva.example'],
-        zoneName: null,
-        enabled: true,
-        owner: null,
-        targets: ['cloud'],
-        policy: null,
-        allow: [],
-        unsupported: 'skip',
-        apexNs: 'manage',
-        autoPtr: true,
-        unmanaged: [],
-        internal: false,
-        ignore: [],
-        safety: {},
-        deleteRemoved: null,
-        nameservers: null,
-        line: 10,
-      },
-      {
-        files: ['dns/org.yaml'],
-        zones: ['example.org'],
-        zoneName: 'example.org.',
-        enabled: false,
         owner: null,
         targets: null,
         policy: null,
         allow: [],
         unsupported: null,
         apexNs: null,
-        autoPtr: false,
-        unmanaged: [],
-        internal: false,
-        ignore: [],
-        safety: { max_delete_percent: 5 },
-        deleteRemoved: null,
-        nameservers: ['192.0.2.1:53'],
-        line: 11,
+      },
+      ...{ autoPtr: false, unmanaged: [], internal: false, ignore: [], safety: {}, deleteRemoved: null, nameservers: null },
+    }
+    expect(config.zoneRules.map(({ at, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
+      { ...unset, files: ['zones/internal/*.yaml'], targets: ['lab'], policy: 'upsert-only', allow: ['deletes', 'apex-ns'], line: 9 },
+      {
+        ...unset,
+        files: ['zones/**/*.yaml', '!zones/old/*'],
+        zones: ['*.example.com', 'xn--bcher-kva.example'],
+        ...{ targets: ['cloud'], unsupported: 'skip', apexNs: 'manage', autoPtr: true, line: 10 },
+      },
+      {
+        ...unset,
+        ...{ files: ['dns/org.yaml'], zones: ['example.org'], zoneName: 'example.org.', enabled: false },
+        ...{ safety: { max_delete_percent: 5 }, nameservers: ['192.0.2.1:53'], line: 11 },
       },
     ])
     expect(config.defaults).toEqual({
@@ -140,13 +104,7 @@ octodns_split_extension: .split
   test.each<[name: string, text: string, expected: string[]]>([
     ['an unknown key near a known one', 'zone: []\n', ['1:1 error schema-unknown-key (Did you mean "zones"?)']],
     ['an unknown key in a rule', 'zones:\n  - {file: a.yaml}\n', ['2:6 error schema-unknown-key (Did you mean "files"?)']],
-    [
-      'an unknown key unlike any known one',
-      'safety:\n  everything: true\n',
-      [
-        '2:3 error schema-unknown-key (the keys allowed here are max_delete_percent, max_update_percent, min_existing, max_deletes, max_updates)',
-      ],
-    ],
+    ['an unknown key unlike any known one', 'safety:\n  everything: true\n', ['2:3 error schema-unknown-key']],
     ['a provider without a type', 'providers:\n  cloud: {token: env:T}\n', ['2:10 error schema-missing-key']],
     ['a misspelt provider type', 'providers:\n  lab: {type: clod}\n', ['2:15 error provider-unknown (Did you mean "cloud"?)']],
     [
@@ -168,11 +126,7 @@ octodns_split_extension: .split
     ['a string as provider', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
     ['a list', '- a\n', ['1:1 error schema-type']],
     ['text', 'hello\n', ['1:1 error schema-type']],
-    [
-      'a number instead of a string',
-      'octodns_split_extension: 5\n',
-      ['1:26 error schema-type (put quotes around a number that should be text)'],
-    ],
+    ['a number instead of a string', 'octodns_split_extension: 5\n', ['1:26 error schema-type']],
     ['an unknown policy', 'zones:\n  - policy: upsert\n', ['2:13 error schema-value']],
     ['a misspelt policy', 'zones:\n  - policy: snyc\n', ['2:13 error schema-value (Did you mean "sync"?)']],
     ['a percentage above 100', 'safety: {max_delete_percent: 101}\n', ['1:30 error schema-value']],
@@ -197,26 +151,14 @@ octodns_split_extension: .split
       ],
     ],
     ['an invalid zone name', 'zones:\n  - zone: a..b\n', ['2:11 error zone-name']],
-    [
-      'a token in plain text',
-      'providers:\n  c: {type: cloud, preset: linode, token: abcdef}\n',
-      ['2:43 warning secret-in-config (write env:NAME or file:PATH instead)'],
-    ],
+    ['a token in plain text', 'providers:\n  c: {type: cloud, preset: linode, token: abcdef}\n', ['2:43 warning secret-in-config']],
     [
       'a password in a URL',
       'providers:\n  c: {type: cloud, token: env:T, base_url: "https://u:p@host.example/"}\n',
       ['2:44 warning secret-in-config (write env:NAME or file:PATH instead)'],
     ],
-    [
-      'an invalid mail address',
-      'defaults: {soa_email: a@b@example.com}\n',
-      ['1:23 error setting-invalid (write it like hostmaster@example.com)'],
-    ],
-    [
-      'a mail address too long for an SOA record',
-      `defaults: {soa_email: ${'a'.repeat(64)}@example.com}\n`,
-      ['1:23 error setting-invalid (write it like hostmaster@example.com)'],
-    ],
+    ['an invalid mail address', 'defaults: {soa_email: a@b@example.com}\n', ['1:23 error setting-invalid']],
+    ['a mail address too long for an SOA record', `defaults: {soa_email: ${'a'.repeat(64)}@example.com}\n`, ['1:23 error setting-invalid']],
     ['a duplicate key', 'journal: a\njournal: b\n', ['2:1 error yaml-duplicate-key']],
     [
       'several errors at once',
@@ -224,7 +166,7 @@ octodns_split_extension: .split
       ['1:1 error schema-unknown-key (Did you mean "zones"?)', '2:9 error schema-type', '3:10 error schema-type'],
     ],
   ])('%s', (_, text, expected) => {
-    expect(short(text).sort()).toEqual(expected)
+    expectProblems(short(text).sort(), expected)
   })
 
   it('never shows a secret', () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { formatDefinition } from '../../../src/definition/print/format-definition.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 
 /** Lines of a canonical file; `at` lists the possible indentations of a comment below the line. */
 const LINES: readonly (readonly [text: string, at: readonly number[]])[] = [
@@ -48,7 +49,7 @@ test('a canonical text with comments does not change', () => {
     fc.property(commented, (text) => {
       expect(formatDefinition(text)).toEqual({ ok: true, value: text })
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(200) },
   )
 })
 

@@ -73,7 +73,7 @@ function anyEdit(text: string, random: Random): RrsetEdit {
   return { name, type: 'A', kept: new Set(kept), added, ttl: random.chance(0.3) ? (60 as Ttl) : undefined, exists, removesOwner: false }
 }
 
-it.each(Array.from({ length: rounds(15) }, (_, index) => index))('any definition and edit, seed %i', (seed) => {
+it.each(Array.from({ length: rounds(8) }, (_, index) => index))('any definition and edit, seed %i', (seed) => {
   const random = seededRandom(seed)
   const { text, layout } = definition(random)
   const tree = treeOf(text)

@@ -24,14 +24,14 @@ describe('spacing', () => {
     expect(keepSpacing(original, printed)).toBe(kept)
   })
 
-  it('of files from other projects is mostly restored, and nothing else changes', () => {
+  const keepsFiles = (least: number, most: number): void => {
     const folder = fileURLToPath(new URL('../../corpora/octodns/', import.meta.url))
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile() && /\.ya?ml$/.test(one.name))
     const comments = (text: string): string[] => [...text.matchAll(/(?<=^|\s)#.*$/gm)].map(([comment]) => comment.trimEnd())
     let [same, all] = [0, 0]
     for (const { parentPath, name } of files) {
       const text = readFileSync(join(parentPath, name), 'utf8')
-      const printed = text.length > 6000 ? null : formatDefinition(text)
+      const printed = text.length < least || text.length > most ? null : formatDefinition(text)
       if (!printed?.ok || printed.value === text) continue
       const kept = keepSpacing(text, printed.value)
       const [wanted, found] = [readValidTree(printed.value), readValidTree(kept)]
@@ -42,5 +42,7 @@ describe('spacing', () => {
     }
     expect(all).toBeGreaterThan(10)
     expect(same).toBeGreaterThan(all / 4)
-  })
+  }
+  it('of small files from other projects is mostly restored, and nothing else changes', () => keepsFiles(0, 1200))
+  it('of larger files from other projects is mostly restored too', { tags: ['long'] }, () => keepsFiles(1200, 6000))
 })

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { compileGlobs, hasGlob, parseGlob } from '../../../src/definition/files/file-glob.ts'
-import { startProgram } from '../../support/built-program.ts'
+import { cli } from '../../support/cli.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -112,10 +112,6 @@ describe('matching takes linear time in glob and path', () => {
     for (const name of ['a'.repeat(200), 'example.com']) writeFileSync(join(folder, 'zones', `${name}.yaml`), zone)
     const config = `providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\nzones: [{files: ["zones/${'a*'.repeat(60)}b", zones/e*]}]\n`
     writeFileSync(join(folder, 'zonewright.yaml'), config)
-    const run = await startProgram(['validate'], { cwd: folder })
-    const deadline = setTimeout(() => run.kill('SIGKILL'), 40_000)
-    const ended = await run.ended
-    clearTimeout(deadline)
-    expect([ended, run.stderr(), run.stdout()]).toMatchObject([{ status: 0, signal: null }, expect.anything(), expect.anything()])
+    expect(await cli(['validate'], { cwd: folder })).toMatchObject({ status: 0 })
   })
 })

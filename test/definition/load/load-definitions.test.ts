@@ -402,7 +402,7 @@ nameservers: [127.0.0.1:5353]
     })
   })
 
-  it('loads thousands of files in seconds', async () => {
+  it('loads thousands of files in seconds', { tags: ['long'], timeout: 60_000 }, async () => {
     const folder = folderWith({ 'zonewright.yaml': ONE_PROVIDER })
     addFiles(
       folder,

@@ -6,7 +6,7 @@ const HEAD = '$TTL 300\n@ SOA ns1 h 1 2h 15m 2w 5m\n@ NS ns1\nns1 A 192.0.2.1\n'
 
 const ZONE = name('example.com.')
 
-test('refuses too many records from repeated includes with one error', () => {
+test('refuses too many records from repeated includes with one error', { tags: ['long'] }, () => {
   const part = { file: 'part', text: ' A 192.0.2.2\n'.repeat(200_000) }
   const include = () => ({ ok: true as const, value: part })
   const value = zoneFileDefinition(`${HEAD}${'$INCLUDE part\n'.repeat(90)}`, ZONE, { file: 'zone', include })

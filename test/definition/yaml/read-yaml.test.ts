@@ -6,139 +6,42 @@ import type { YamlNode } from '../../../src/definition/yaml/yaml-node.ts'
 
 const read = (text: string): YamlDocument => readYaml(text, { file: 'a.yaml' })
 
-/** A tree in short form: scalars as text (plain ones bare, others quoted), mappings as lists of pairs. */
-const short = (node: YamlNode | null): unknown => {
-  if (node === null) return null
+/** A tree in flow style: plain scalars bare, others in double quotes. */
+const short = (node: YamlNode | null): string => {
+  if (node === null) return ''
   if (node.kind === 'scalar') return node.plain ? node.text : JSON.stringify(node.text)
-  return node.kind === 'sequence' ? node.items.map(short) : { map: node.entries.map(({ key, value }) => [short(key), short(value)]) }
+  if (node.kind === 'sequence') return `[${node.items.map(short).join(', ')}]`
+  return `{${node.entries.map(({ key, value }) => `${short(key)}: ${short(value)}`).join(', ')}}`
 }
 
 const problems = ({ diagnostics }: YamlDocument): string[] =>
   diagnostics.map(({ at, code, message }) => `${at?.line}:${at?.column} ${code} ${message}`)
 
 describe('trees', () => {
-  const CASES: readonly (readonly [text: string, tree: unknown])[] = [
+  const CASES: readonly (readonly [text: string, tree: string])[] = [
     ['', ''],
     ['---\n', ''],
     ['# c\n', ''],
-    ['a: 1\n', { map: [['a', '1']] }],
-    [
-      '\ufeffa: 1\r\nb: 2\r\n',
-      {
-        map: [
-          ['a', '1'],
-          ['b', '2'],
-        ],
-      },
-    ],
-    [
-      '1.10: 010\nnull: ~\n~: \ntrue: yes\n',
-      {
-        map: [
-          ['1.10', '010'],
-          ['null', '~'],
-          ['~', ''],
-          ['true', 'yes'],
-        ],
-      },
-    ],
-    [
-      `'a': "b\\x41"\n"c": 'it''s'\n`,
-      {
-        map: [
-          ['"a"', '"bA"'],
-          ['"c"', '"it\'s"'],
-        ],
-      },
-    ],
-    ["? ''\n: [x]\n", { map: [['""', ['x']]] }],
-    [
-      'a: |\n  b\n  c\nd: >-\n  e\n  f\n',
-      {
-        map: [
-          ['a', '"b\\nc\\n"'],
-          ['d', '"e f"'],
-        ],
-      },
-    ],
-    ['a: b\n  c\n', { map: [['a', 'b c']] }],
-    [
-      'a: &x [1, 2]\nb: *x\n',
-      {
-        map: [
-          ['a', ['1', '2']],
-          ['b', ['1', '2']],
-        ],
-      },
-    ],
-    [
-      'a: &x {b: 1, c: 2}\nd: {<<: *x, c: 3}\n',
-      {
-        map: [
-          [
-            'a',
-            {
-              map: [
-                ['b', '1'],
-                ['c', '2'],
-              ],
-            },
-          ],
-          [
-            'd',
-            {
-              map: [
-                ['b', '1'],
-                ['c', '3'],
-              ],
-            },
-          ],
-        ],
-      },
-    ],
-    [
-      'a: &x {b: 1}\nc: &y {b: 2, d: 3}\ne: {<<: [*x, *y]}\n'.replace('a', 'a'),
-      expect.objectContaining({
-        map: expect.arrayContaining([
-          [
-            'e',
-            {
-              map: [
-                ['b', '1'],
-                ['d', '3'],
-              ],
-            },
-          ],
-        ]),
-      }),
-    ],
-    ['"<<": a\n', { map: [['"<<"', 'a']] }],
-    [
-      'a: !!str 1\nb: !!int "2"\nc: ! 3\n',
-      {
-        map: [
-          ['a', '"1"'],
-          ['b', '2'],
-          ['c', '"3"'],
-        ],
-      },
-    ],
-    ['a: !<tag:yaml.org,2002:str> 1\n', { map: [['a', '"1"']] }],
-    [
-      '__proto__: {a: 1}\nconstructor: 2\n',
-      {
-        map: [
-          ['__proto__', { map: [['a', '1']] }],
-          ['constructor', '2'],
-        ],
-      },
-    ],
+    ['a: 1\n', '{a: 1}'],
+    ['\ufeffa: 1\r\nb: 2\r\n', '{a: 1, b: 2}'],
+    ['1.10: 010\nnull: ~\n~: \ntrue: yes\n', '{1.10: 010, null: ~, ~: , true: yes}'],
+    [`'a': "b\\x41"\n"c": 'it''s'\n`, `{"a": "bA", "c": "it's"}`],
+    ["? ''\n: [x]\n", '{"": [x]}'],
+    ['a: |\n  b\n  c\nd: >-\n  e\n  f\n', '{a: "b\\nc\\n", d: "e f"}'],
+    ['a: b\n  c\n', '{a: b c}'],
+    ['a: &x [1, 2]\nb: *x\n', '{a: [1, 2], b: [1, 2]}'],
+    ['a: &x {b: 1, c: 2}\nd: {<<: *x, c: 3}\n', '{a: {b: 1, c: 2}, d: {b: 1, c: 3}}'],
+    ['a: &x {b: 1}\nc: &y {b: 2, d: 3}\ne: {<<: [*x, *y]}\n', '{a: {b: 1}, c: {b: 2, d: 3}, e: {b: 1, d: 3}}'],
+    ['"<<": a\n', '{"<<": a}'],
+    ['a: !!str 1\nb: !!int "2"\nc: ! 3\n', '{a: "1", b: 2, c: "3"}'],
+    ['a: !<tag:yaml.org,2002:str> 1\n', '{a: "1"}'],
+    ['__proto__: {a: 1}\nconstructor: 2\n', '{__proto__: {a: 1}, constructor: 2}'],
   ]
 
   test.each(CASES)('%j', (text, tree) => {
     const document = read(text)
     expect(problems(document)).toEqual([])
-    expect(short(document.root)).toEqual(tree)
+    expect(short(document.root)).toBe(tree)
   })
 })
 
@@ -236,7 +139,7 @@ describe('limits', () => {
     expect(problems(read(text))).toEqual([])
   })
 
-  test('compares the keys of a mapping in linear time', () => {
+  test('compares the keys of a mapping in linear time', { tags: ['long'], timeout: 60_000 }, () => {
     const text = Array.from({ length: 100_000 }, (_, i) => `k${i}: 1`).join('\n')
     const value = problems(read(text))
     expect(value).toEqual([])

@@ -9,6 +9,7 @@ import { CLASS, type Message, type WireRecord } from '../../../src/dns/wire/mess
 import { createReader, readName } from '../../../src/dns/wire/reader.ts'
 import { createWriter, writeName, writtenOctets } from '../../../src/dns/wire/writer.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 
 const label = fc.oneof(
   { weight: 3, arbitrary: fc.stringMatching(/^[a-z0-9_*-]{1,12}$/).map((text) => Buffer.from(text)) },
@@ -98,11 +99,11 @@ describe('the decoder never throws', () => {
   }
 
   test('on random octets', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), neverThrows), { numRuns: 500 })
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), neverThrows), { numRuns: rounds(500) })
   })
 
   test('on changed messages', () => {
-    fc.assert(fc.property(mutated, neverThrows), { numRuns: 500 })
+    fc.assert(fc.property(mutated, neverThrows), { numRuns: rounds(500) })
   })
 
   test('on rdata of any type, and its result is canonical', () => {
@@ -114,7 +115,7 @@ describe('the decoder never throws', () => {
         const again = rdataOctets(type, decoded.value)
         expect(decodeRdata(code ?? 0, again, 0, again.length)).toEqual(decoded)
       }),
-      { numRuns: 5000 },
+      { numRuns: rounds(5000) },
     )
   })
 })

@@ -67,11 +67,7 @@ const locator = octets(8).map((buffer) => buffer.toString('hex').replace(/(.{4})
 
 const svcParams = fc
   .subarray([
-    'alpn=h2,h3',
-    'alpn="f\\\\\\\\oo\\\\,bar,h2"',
-    'port=8443',
-    'ipv4hint=192.0.2.1,192.0.2.2',
-    'ech=AEj+DQBE',
+    ...'alpn=h2,h3 alpn="f\\\\\\\\oo\\\\,bar,h2" port=8443 ipv4hint=192.0.2.1,192.0.2.2 ech=AEj+DQBE'.split(' '),
     'ipv6hint=2001:db8::1,::ffff:198.51.100.1',
     'key65000="a b\\255"',
     'key65001',

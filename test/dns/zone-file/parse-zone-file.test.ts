@@ -15,11 +15,8 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
     'TTL before class, class before TTL, either alone, none',
     '$TTL 1\na 60 IN A 192.0.2.1\na IN 61 A 192.0.2.2\na IN A 192.0.2.3\na 62 A 192.0.2.4\na A 192.0.2.5',
     [
-      'a.example.com. 60 A 192.0.2.1',
-      'a.example.com. 61 A 192.0.2.2',
-      'a.example.com. 1 A 192.0.2.3',
-      'a.example.com. 62 A 192.0.2.4',
-      'a.example.com. 1 A 192.0.2.5',
+      ...['a.example.com. 60 A 192.0.2.1', 'a.example.com. 61 A 192.0.2.2', 'a.example.com. 1 A 192.0.2.3'],
+      ...['a.example.com. 62 A 192.0.2.4', 'a.example.com. 1 A 192.0.2.5'],
     ],
   ],
   [
@@ -36,12 +33,8 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
     'owners: relative, absolute, @, inherited, root',
     'a 1 A 192.0.2.1\n 1 A 192.0.2.2\n\tIN 1 A 192.0.2.3\nB.Example.ORG. 1 A 192.0.2.4\n@ 1 A 192.0.2.5\n. 1 NS @',
     [
-      'a.example.com. 1 A 192.0.2.1',
-      'a.example.com. 1 A 192.0.2.2',
-      'a.example.com. 1 A 192.0.2.3',
-      'b.example.org. 1 A 192.0.2.4',
-      'example.com. 1 A 192.0.2.5',
-      '. 1 NS example.com.',
+      ...['a.example.com. 1 A 192.0.2.1', 'a.example.com. 1 A 192.0.2.2', 'a.example.com. 1 A 192.0.2.3'],
+      ...['b.example.org. 1 A 192.0.2.4', 'example.com. 1 A 192.0.2.5', '. 1 NS example.com.'],
     ],
   ],
   [
@@ -163,7 +156,7 @@ describe('parseZoneFile', () => {
     expect(parse(text, options).origin).toBe(expected)
   })
 
-  test('ten thousand records take less than two seconds of processor time', () => {
+  test('reads ten thousand records', { tags: ['long'], timeout: 60_000 }, () => {
     const text = Array.from({ length: 10_000 }, (_, i) => `node${i}.test TXT "test string contents to take up space number ${i}"\n`).join(
       '',
     )
@@ -200,7 +193,7 @@ describe('createZoneFileReader', () => {
     expect(reader.end().diagnostics.map(({ code }) => code)).toEqual(['zonefile-too-large'])
   })
 
-  test('parses an entry in many small pieces in linear time', () => {
+  test('parses an entry in many small pieces in linear time', { tags: ['long'], timeout: 60_000 }, () => {
     let count = 0
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, () => {
       count += 1

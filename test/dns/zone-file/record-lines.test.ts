@@ -29,18 +29,8 @@ function readStream(text: string, size: number): { records: readonly DefinedReco
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   owner: [
-    'www',
-    'WWW.Sub',
-    '@',
-    '',
-    '*',
-    '_a/b',
-    'a.',
-    'x..y',
-    '-',
-    'IN',
-    '300',
-    `${'n'.repeat(63)}`,
+    ...'www WWW.Sub @ * _a/b a. x..y - IN 300'.split(' '),
+    ...['', `${'n'.repeat(63)}`],
     'n'.repeat(64),
     `${'m.'.repeat(121)}m`,
     '\\065',
@@ -52,73 +42,29 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   data: [
     ...['A 192.0.2.1', 'a 192.0.2.255', 'A 192.0.2.256', 'A 192.0.2.01', 'A 192.0.2', 'A 192.0.2.1.', 'A 192.0.2.1 x', 'A'],
     ...[
-      'AAAA 2001:db8::1',
-      'AAAA ::',
-      'AAAA ::1',
-      'AAAA 1::',
-      'AAAA 2001:DB8::1',
-      'AAAA 2001:db8:0:0:0:0:0:1',
-      'AAAA ::ffff:1:2',
+      ...['AAAA 2001:db8::1', 'AAAA ::', 'AAAA ::1', 'AAAA 1::', 'AAAA 2001:DB8::1', 'AAAA 2001:db8:0:0:0:0:0:1', 'AAAA ::ffff:1:2'],
       'AAAA ::ffff:192.0.2.1',
     ],
     ...[
-      'AAAA 1:2:3:4:5:6:7:8',
-      'AAAA 1:2:3:4:5:6:7::',
-      'AAAA ::2:3:4:5:6:7:8',
-      'AAAA 1:0:0:2:0:0:0:3',
-      'AAAA 01::',
-      'AAAA 1:2',
-      'AAAA 1::2::3',
-      'AAAA :::',
-      'AAAA 12345::',
+      ...['AAAA 1:2:3:4:5:6:7:8', 'AAAA 1:2:3:4:5:6:7::', 'AAAA ::2:3:4:5:6:7:8', 'AAAA 1:0:0:2:0:0:0:3', 'AAAA 01::', 'AAAA 1:2'],
+      ...['AAAA 1::2::3', 'AAAA :::', 'AAAA 12345::'],
     ],
     ...[
-      'NS ns1',
-      'NS NS1.Example.NET.',
-      'ns @',
-      'CNAME a..b',
-      'CNAME .',
-      'PTR a b',
-      'DNAME x',
-      'CNAME',
-      'CNAME a;b',
-      'CNAME a(b',
+      ...['NS ns1', 'NS NS1.Example.NET.', 'ns @', 'CNAME a..b', 'CNAME .', 'PTR a b', 'DNAME x', 'CNAME', 'CNAME a;b', 'CNAME a(b'],
       'CNAME a"b"',
     ],
     ...['MX 10 mail', 'MX 010 mail', 'MX 10  mail', 'MX 65535 MAIL.', 'MX 65536 mail', 'MX 0 .', 'MX 10 @', 'MX ten mail', 'MX 1 '],
     ...['SRV 1 2 3 host', 'SRV 1 2 3 Host.Example.ORG.', 'SRV 1 2 host', 'SRV 1 2 3 @'],
     ...[
-      'TXT "a"',
-      'TXT "a" "b"',
-      'TXT "a"  "b"',
-      'TXT "a""b"',
-      'TXT a b',
-      'TXT ""',
-      'TXT "a;(b)"',
-      'TXT "\\"" ',
-      'TXT "\\065"',
-      'TXT "a" b',
-      `TXT "${'x'.repeat(255)}"`,
-      `TXT "${'x'.repeat(256)}"`,
-      'TXT "a\tb"',
+      ...['TXT "a"', 'TXT "a" "b"', 'TXT "a"  "b"', 'TXT "a""b"', 'TXT a b', 'TXT ""', 'TXT "a;(b)"', 'TXT "\\"" ', 'TXT "\\065"'],
+      ...['TXT "a" b', `TXT "${'x'.repeat(255)}"`, `TXT "${'x'.repeat(256)}"`, 'TXT "a\tb"'],
     ],
     ...[
-      'CAA 0 issue "ca.example.net"',
-      'CAA 0 ISSUE "x"',
-      'CAA 256 issue "x"',
-      'CAA 0 issue x',
-      'CAA 0 is-sue "x"',
-      `CAA 0 issue "${'x'.repeat(300)}"`,
-      'CAA 0 issue ""',
+      ...['CAA 0 issue "ca.example.net"', 'CAA 0 ISSUE "x"', 'CAA 256 issue "x"', 'CAA 0 issue x', 'CAA 0 is-sue "x"'],
+      ...[`CAA 0 issue "${'x'.repeat(300)}"`, 'CAA 0 issue ""'],
     ],
     ...[
-      'SOA ns1 h 1 2 3 4 5',
-      'HINFO "a" "b"',
-      'TYPE1 \\# 4 c0000201',
-      'A \\# 4 c0000201',
-      'NONSENSE x',
-      'TOOLONGFORATYPE x',
-      '',
+      ...['SOA ns1 h 1 2 3 4 5', 'HINFO "a" "b"', 'TYPE1 \\# 4 c0000201', 'A \\# 4 c0000201', 'NONSENSE x', 'TOOLONGFORATYPE x', ''],
       '$TTL 5',
     ],
   ],
@@ -155,7 +101,7 @@ describe('a record line means the same alone, with a comment and in a stream', (
     const lines = fc.array(fc.oneof({ weight: 5, arbitrary: line }, { weight: 1, arbitrary: directive }), { minLength: 1, maxLength: 12 })
     fc.assert(
       fc.property(lines, (parts) => expectSameReadings(`${parts.join('\n')}\n`)),
-      { numRuns: rounds(2000) },
+      { numRuns: rounds(1000) },
     )
   })
 
@@ -170,7 +116,7 @@ describe('a record line means the same alone, with a comment and in a stream', (
   })
 
   test('repeated equal pieces each give their records', () => {
-    const piece = Array.from({ length: 4000 }, (_, i) => `h${i} 1 A 192.0.2.${i % 256}\n`).join('')
+    const piece = Array.from({ length: 1000 }, (_, i) => `h${i} 1 A 192.0.2.${i % 256}\n`).join('')
     const records: DefinedRecord[] = []
     const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
     // A new string each time, with equal contents.

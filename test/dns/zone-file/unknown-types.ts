@@ -1,20 +1,4 @@
-const NEW_OR_RARE = [
-  'AMTRELAY',
-  'BRID',
-  'CLA',
-  'DOA',
-  'DSYNC',
-  'GID',
-  'HHIT',
-  'IPN',
-  'NINFO',
-  'RESINFO',
-  'RKEY',
-  'TA',
-  'UID',
-  'UINFO',
-  'WALLET',
-]
+const NEW_OR_RARE = [...'AMTRELAY BRID CLA DOA DSYNC GID HHIT IPN NINFO RESINFO RKEY TA UID UINFO WALLET'.split(' ')]
 
 /** Types for which BIND 9.18, NSD 4.6, ldns 1.8 or Knot 3.2 has no presentation format: printed in the generic form. */
 export const UNKNOWN_TO_BIND = ['CLA', 'GID', 'IPN', 'UID', 'UINFO']

@@ -10,17 +10,9 @@ const label = (length: number): string => 'x'.repeat(length)
 
 /** Legal but unusual layouts, each with its own names; the last line has no line end. */
 const LAYOUTS = [
-  'units 1h30m A 192.0.2.1',
-  'unit 1W2D3H4M5S A 192.0.2.1',
-  'zeros 000300 A 192.0.2.1',
-  'most 2147483647 A 192.0.2.1',
-  '300 300 A 192.0.2.1',
-  'IN IN A 192.0.2.1',
-  'A A 192.0.2.1',
-  'txt txt txt',
-  'open ( 300 IN\nA\n192.0.2.1\n)',
-  'column (\nA 192.0.2.1 )',
-  'nothing A () 192.0.2.1 ()',
+  ...['units 1h30m A 192.0.2.1', 'unit 1W2D3H4M5S A 192.0.2.1', 'zeros 000300 A 192.0.2.1', 'most 2147483647 A 192.0.2.1'],
+  ...['300 300 A 192.0.2.1', 'IN IN A 192.0.2.1', 'A A 192.0.2.1', 'txt txt txt', 'open ( 300 IN\nA\n192.0.2.1\n)'],
+  ...['column (\nA 192.0.2.1 )', 'nothing A () 192.0.2.1 ()'],
   'comment A ( ; x ) "\n192.0.2.1 ; y (\n)',
   '( )\nempty A 192.0.2.1',
   '(\n\n)\nlines A 192.0.2.1',
