@@ -25,7 +25,7 @@ describe('an image from a disk', async () => {
       type: 'manual',
     })
     const deployment = { ...IMAGE, image: image.id }
-    expect(await client.refused('POST', '/compute/instances', deployment)).toEqual([['image', 'image is not valid']])
+    expect(await client.problems('POST', '/compute/instances', deployment)).toEqual(['image: image is not valid'])
     await pass(29)
     expect(await client.ok('GET', `/images/${image.id}`)).toMatchObject({ status: 'creating' })
     await pass(1)
@@ -44,12 +44,12 @@ describe('an image from a disk', async () => {
   test('cannot be created while the disk is being written', async () => {
     const busy = await made(IMAGE, 0)
     const [fresh] = await disksOf(busy.path)
-    expect(await client.refused('POST', '/images', { disk_id: fresh })).toEqual([[null, 'Linode busy.']])
+    expect(await client.problems('POST', '/images', { disk_id: fresh })).toEqual(['Linode busy.'])
   })
 
   test('cannot be created by another account, or without a grant', async () => {
     const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
-    expect(await as('stranger').refused('POST', '/images', { disk_id: disk })).toEqual([['disk_id', 'disk_id is not valid']])
+    expect(await as('stranger').problems('POST', '/images', { disk_id: disk })).toEqual(['disk_id: disk_id is not valid'])
     expect((await as('guest').call('POST', '/images', { disk_id: disk })).status).toBe(403)
   })
 
@@ -62,8 +62,8 @@ describe('an image from a disk', async () => {
     const headers = { 'x-filter': '{"deployments_total":{"+gte":2}}' }
     expect((await client.ok('GET', '/compute/scripts', undefined, headers)).results).toBe(1)
     const refused = { ...IMAGE, script_id: script.id, image: 'public/arch' }
-    expect(await client.refused('POST', '/compute/instances', refused)).toEqual([
-      ['image', 'The requested distribution is not supported by this stackscript.'],
+    expect(await client.problems('POST', '/compute/instances', refused)).toEqual([
+      'image: The requested distribution is not supported by this stackscript.',
     ])
   })
 })

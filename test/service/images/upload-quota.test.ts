@@ -57,7 +57,7 @@ describe.each<[string, string, (data: Buffer) => Buffer | readonly Buffer[]]>([
     // The same URL can be used. It fills the quota, and then no upload starts.
     expect((await put(url, sent(DATA))).status).toBe(200)
     const body = { label: 'x', region: 'us-east' }
-    expect(await owner.refused('POST', '/images/upload', body)).toEqual([[null, quotaReason('image_octets', LIMIT)]])
+    expect(await owner.problems('POST', '/images/upload', body)).toEqual([quotaReason('image_octets', LIMIT)])
     // Deleted data frees the quota.
     await owner.ok('DELETE', `/images/${kept.id}`)
     expect((await put((await startUpload(owner)).url, sent(DATA))).status).toBe(200)

@@ -5,7 +5,7 @@ import { EMPTY, IMAGE, START, startClocked } from './fixture.ts'
 const { client, pass, made } = await startClocked()
 const DAY = 86_400
 const WEEK = 7 * DAY
-const BUSY = [[null, 'Linode busy.']]
+const BUSY = ['Linode busy.']
 
 const backupsOf = (path: string) => client.ok('GET', `${path}/backups`)
 const scheduleOf = async (path: string) => (await client.ok('GET', path)).backups.schedule
@@ -24,7 +24,7 @@ describe('a snapshot', () => {
       ...{ created: first.created, updated: first.created, finished: null },
     })
     expect(await backupsOf(path)).toEqual({ automatic: [], snapshot: { current: null, in_progress: first } })
-    expect(await client.refused('POST', `${path}/backups`, { label: 'too soon' })).toEqual(BUSY)
+    expect(await client.problems('POST', `${path}/backups`, { label: 'too soon' })).toEqual(BUSY)
     for (const [seconds, status] of [
       [3, 'running'],
       [20, 'needsPostProcessing'],
@@ -48,13 +48,13 @@ describe('a snapshot', () => {
 
   test('needs enabled backups, a label, and an idle instance', async () => {
     const { path } = await made(IMAGE)
-    expect(await client.refused('POST', `${path}/backups`, { label: 'x' })).toEqual([[null, 'Backups are not enabled for this Linode.']])
-    expect(await client.refused('POST', `${path}/backups`, {})).toEqual([['label', 'label is required']])
+    expect(await client.problems('POST', `${path}/backups`, { label: 'x' })).toEqual(['Backups are not enabled for this Linode.'])
+    expect(await client.problems('POST', `${path}/backups`, {})).toEqual(['label: label is required'])
     for (const label of ['', 'x'.repeat(256)]) {
-      expect(await client.refused('POST', `${path}/backups`, { label })).toEqual([['label', 'Length must be 1-255 characters']])
+      expect(await client.problems('POST', `${path}/backups`, { label })).toEqual(['label: Length must be 1-255 characters'])
     }
     const fresh = await made({ ...IMAGE, backups_enabled: true }, 0)
-    expect(await client.refused('POST', `${fresh.path}/backups`, { label: 'x' })).toEqual(BUSY)
+    expect(await client.problems('POST', `${fresh.path}/backups`, { label: 'x' })).toEqual(BUSY)
   })
 })
 
@@ -148,11 +148,9 @@ describe('a restore', async () => {
     const { id, path } = await made({ ...EMPTY, backups_enabled: true })
     const fresh = await client.ok('POST', `${path}/backups`, { label: 'fresh' })
     const body = { instance_id: id }
-    expect(await client.refused('POST', `${path}/backups/${fresh.id}/restore`, body)).toEqual([
-      [null, 'Unable to restore pending backups.'],
-    ])
-    const created = await client.refused('POST', '/compute/instances', { ...EMPTY, backup_id: fresh.id })
-    expect(created).toEqual([['backup_id', 'Unable to restore pending backups.']])
+    expect(await client.problems('POST', `${path}/backups/${fresh.id}/restore`, body)).toEqual(['Unable to restore pending backups.'])
+    const created = await client.problems('POST', '/compute/instances', { ...EMPTY, backup_id: fresh.id })
+    expect(created).toEqual(['backup_id: Unable to restore pending backups.'])
     // Backups of one instance are not found at another.
     expect((await client.call('GET', `${source.path}/backups/${fresh.id}`)).status).toBe(404)
   })
@@ -160,14 +158,14 @@ describe('a restore', async () => {
   test('adds disks and profiles to those of the instance', async () => {
     const target = await made({ ...IMAGE, type: 'g6-standard-1', swap_size: 0 })
     const roomy = await made({ ...EMPTY, type: 'g6-standard-1' })
-    expect(await client.refused('POST', restore, { instance_id: target.id, overwrite: false })).toEqual([
-      ['instance_id', 'There is insufficient space: the disks need 25600 MB, and 0 MB are free.'],
+    expect(await client.problems('POST', restore, { instance_id: target.id, overwrite: false })).toEqual([
+      'instance_id: There is insufficient space: the disks need 25600 MB, and 0 MB are free.',
     ])
     await client.ok('POST', `${roomy.path}/configs`, { label: 'own', devices: {} })
     expect(await client.ok('POST', restore, { instance_id: roomy.id })).toEqual({})
     expect((await client.ok('GET', roomy.path)).status).toBe('restoring')
-    expect(await client.refused('DELETE', roomy.path)).toEqual([
-      [null, 'Linode is restoring a backup. Please wait for restore to finish before deleting.'],
+    expect(await client.problems('DELETE', roomy.path)).toEqual([
+      'Linode is restoring a backup. Please wait for restore to finish before deleting.',
     ])
     for (const [path, body] of [
       ['boot', { config_id: null }],
@@ -175,7 +173,7 @@ describe('a restore', async () => {
     ] as const) {
       expect((await client.call('POST', `${roomy.path}/${path}`, body)).status).toBe(400)
     }
-    expect(await client.refused('POST', restore, { instance_id: roomy.id, overwrite: true })).toEqual(BUSY)
+    expect(await client.problems('POST', restore, { instance_id: roomy.id, overwrite: true })).toEqual(BUSY)
     await pass(15)
     expect((await client.ok('GET', roomy.path)).status).toBe('offline')
     const configs = (await client.ok('GET', `${roomy.path}/configs`)).data
@@ -209,23 +207,23 @@ describe('a restore', async () => {
 
   test('is refused if the target does not exist, is in another region or too small', async () => {
     const elsewhere = await made({ ...EMPTY, region: 'eu-west' })
-    expect(await client.refused('POST', restore, {})).toEqual([['instance_id', 'instance_id is required']])
-    expect(await client.refused('POST', restore, { instance_id: 99_999 })).toEqual([['instance_id', 'instance_id is not valid']])
-    expect(await client.refused('POST', restore, { instance_id: elsewhere.id })).toEqual([
-      ['instance_id', 'The backup can be restored in us-east only.'],
+    expect(await client.problems('POST', restore, {})).toEqual(['instance_id: instance_id is required'])
+    expect(await client.problems('POST', restore, { instance_id: 99_999 })).toEqual(['instance_id: instance_id is not valid'])
+    expect(await client.problems('POST', restore, { instance_id: elsewhere.id })).toEqual([
+      'instance_id: The backup can be restored in us-east only.',
     ])
     const big = await made({ ...IMAGE, backups_enabled: true })
     const large = await client.ok('POST', `${big.path}/backups`, { label: 'large' })
     await pass(60)
     const small = await made(EMPTY)
-    expect(await client.refused('POST', `${big.path}/backups/${large.id}/restore`, { instance_id: small.id, overwrite: true })).toEqual([
-      ['instance_id', 'There is insufficient space: the disks need 51200 MB, and 25600 MB are free.'],
+    expect(await client.problems('POST', `${big.path}/backups/${large.id}/restore`, { instance_id: small.id, overwrite: true })).toEqual([
+      'instance_id: There is insufficient space: the disks need 51200 MB, and 25600 MB are free.',
     ])
-    expect(await client.refused('POST', '/compute/instances', { ...EMPTY, backup_id: large.id })).toEqual([
-      ['type', 'The backup needs 51200 MB, and the type has 25600 MB.'],
+    expect(await client.problems('POST', '/compute/instances', { ...EMPTY, backup_id: large.id })).toEqual([
+      'type: The backup needs 51200 MB, and the type has 25600 MB.',
     ])
-    expect(await client.refused('POST', '/compute/instances', { ...EMPTY, region: 'eu-west', backup_id: pending.id })).toEqual([
-      ['region', 'The backup can be restored in us-east only.'],
+    expect(await client.problems('POST', '/compute/instances', { ...EMPTY, region: 'eu-west', backup_id: pending.id })).toEqual([
+      'region: The backup can be restored in us-east only.',
     ])
   })
 
@@ -233,8 +231,8 @@ describe('a restore', async () => {
     const created = await client.ok('POST', '/compute/instances', { ...EMPTY, backup_id: pending.id })
     expect(created).toMatchObject({ status: 'provisioning', image: 'public/debian11', type: 'g6-nanode-1' })
     const path = `/compute/instances/${created.id}`
-    expect(await client.refused('DELETE', path)).toEqual([
-      [null, 'Linode is restoring a backup. Please wait for restore to finish before deleting.'],
+    expect(await client.problems('DELETE', path)).toEqual([
+      'Linode is restoring a backup. Please wait for restore to finish before deleting.',
     ])
     await pass(15)
     expect((await client.ok('GET', path)).status).toBe('running')

@@ -47,61 +47,47 @@ describe('a configuration profile', () => {
     const vlan = (label: string) => ({ purpose: 'vlan', label, ipam_address: null })
     const interfaces = [vlan('a'), { purpose: 'public', label: null, ipam_address: null }, vlan('b')]
     expect((await client.ok('POST', `${path}/configs`, { label: 'three', devices: {}, interfaces })).interfaces).toEqual(interfaces)
-    expect(await client.refused('POST', `${path}/configs`, { label: 'four', devices: {}, interfaces: [...interfaces, vlan('c')] })).toEqual(
-      [['interfaces', 'At most 3 interfaces can be given.']],
-    )
+    expect(
+      await client.problems('POST', `${path}/configs`, { label: 'four', devices: {}, interfaces: [...interfaces, vlan('c')] }),
+    ).toEqual(['interfaces: At most 3 interfaces can be given.'])
   })
 })
 
-test.each<[string, object, (string | null)[][]]>([
-  [
-    'nothing',
-    {},
-    [
-      ['label', 'label is required'],
-      ['devices', 'devices is required'],
-    ],
-  ],
-  ['an empty label', { label: '', devices: {} }, [['label', 'Length must be 1-48 characters']]],
-  ['a long label', { label: 'x'.repeat(49), devices: {} }, [['label', 'Length must be 1-48 characters']]],
-  ['an invalid device', { label: 'x', devices: { sdi: sda } }, [['devices.sdi', 'Unknown field']]],
-  ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, [['devices.sda.disk_id', 'devices.sda.disk_id is not valid']]],
+test.each<[string, object, string[]]>([
+  ['nothing', {}, ['label: label is required', 'devices: devices is required']],
+  ['an empty label', { label: '', devices: {} }, ['label: Length must be 1-48 characters']],
+  ['a long label', { label: 'x'.repeat(49), devices: {} }, ['label: Length must be 1-48 characters']],
+  ['an invalid device', { label: 'x', devices: { sdi: sda } }, ['devices.sdi: Unknown field']],
+  ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, ['devices.sda.disk_id: devices.sda.disk_id is not valid']],
   [
     'an invalid volume',
     { label: 'x', devices: { sda: { volume_id: 9999 } } },
-    [['devices.sda.volume_id', 'devices.sda.volume_id is not valid']],
+    ['devices.sda.volume_id: devices.sda.volume_id is not valid'],
   ],
-  ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, [['devices.sdb', 'A disk or volume can be used by only one device.']]],
+  ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, ['devices.sdb: A disk or volume can be used by only one device.']],
   [
     'both a disk and a volume',
     { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } },
-    [['devices.sda', 'A device cannot be both a disk and a volume.']],
+    ['devices.sda: A device cannot be both a disk and a volume.'],
   ],
-  ['an invalid kernel', { label: 'x', devices: {}, kernel: 'linode/none' }, [['kernel', 'kernel is not valid']]],
+  ['an invalid kernel', { label: 'x', devices: {}, kernel: 'linode/none' }, ['kernel: kernel is not valid']],
   [
     'more memory than the instance has',
     { label: 'x', devices: {}, memory_limit: 2049 },
-    [['memory_limit', 'memory_limit must be between 0 and 2048']],
+    ['memory_limit: memory_limit must be between 0 and 2048'],
   ],
-  ['an invalid run level', { label: 'x', devices: {}, run_level: 'full' }, [['run_level', 'run_level is not valid']]],
-  ['an invalid mode', { label: 'x', devices: {}, virt_mode: 'kvm' }, [['virt_mode', 'virt_mode is not valid']]],
-  ['an invalid helper', { label: 'x', devices: {}, helpers: { more: true } }, [['helpers.more', 'Unknown field']]],
+  ['an invalid run level', { label: 'x', devices: {}, run_level: 'full' }, ['run_level: run_level is not valid']],
+  ['an invalid mode', { label: 'x', devices: {}, virt_mode: 'kvm' }, ['virt_mode: virt_mode is not valid']],
+  ['an invalid helper', { label: 'x', devices: {}, helpers: { more: true } }, ['helpers.more: Unknown field']],
   [
     'a VLAN in a region without VLANs',
     { label: 'x', devices: {}, interfaces: [{ purpose: 'vlan', label: 'v' }] },
-    [['interfaces', "This Linode's region does not support VLANs at this time."]],
+    ["interfaces: This Linode's region does not support VLANs at this time."],
   ],
-  [
-    'schema errors and semantic errors',
-    { devices: {}, kernel: 'none' },
-    [
-      ['label', 'label is required'],
-      ['kernel', 'kernel is not valid'],
-    ],
-  ],
+  ['schema errors and semantic errors', { devices: {}, kernel: 'none' }, ['label: label is required', 'kernel: kernel is not valid']],
 ])('%s is refused', async (_name, body, problems) => {
   const { results } = await client.ok('GET', path)
-  expect(await client.refused('POST', path, body)).toEqual(problems)
+  expect(await client.problems('POST', path, body)).toEqual(problems)
   expect((await client.ok('GET', path)).results).toBe(results)
 })
 
@@ -113,7 +99,7 @@ test('the list is paginated and can be filtered by label', async () => {
   const filter = JSON.stringify({ label: { '+contains': 'profile 2' }, '+order_by': 'label', '+order': 'desc' })
   const found = await client.ok('GET', `${path}/configs`, undefined, { 'x-filter': filter })
   expect(found.data.map(({ label }: { label: string }) => label).slice(0, 2)).toEqual(['Profile 27', 'Profile 26'])
-  expect(await client.refused('GET', `${path}/configs`, undefined, { 'x-filter': '{"kernel":"x"}' })).toEqual([
-    ['X-Filter', 'Cannot filter on kernel'],
+  expect(await client.problems('GET', `${path}/configs`, undefined, { 'x-filter': '{"kernel":"x"}' })).toEqual([
+    'X-Filter: Cannot filter on kernel',
   ])
 })

@@ -10,7 +10,7 @@ const serve = serviceProcesses()
 /** The clock runs faster: ten seconds take half a second. */
 const fast = (store: Store): Store => ({ ...store, clockSpeed: 20 }) as Store
 
-test('running jobs of a killed process are finished exactly once when one starts', { timeout: 180_000 }, async () => {
+test('running jobs of a killed process are finished exactly once when one starts', { timeout: 180_000, tags: ['long'] }, async () => {
   const store = await freshStore()
   const first = await serve(fast(store))
   const before = connect(first.baseUrl, 'bootstrap')

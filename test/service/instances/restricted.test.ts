@@ -93,10 +93,10 @@ describe('a restricted user', () => {
     const path = `/compute/instances/${id}/configs`
     const profile = (volume: number) => ({ label: 'volume', devices: { sda: { volume_id: volume } } })
     expect((await maker.ok('POST', path, profile(1))).devices.sda).toEqual({ disk_id: null, volume_id: 1 })
-    const problem = [['devices.sda.volume_id', 'devices.sda.volume_id is not valid']]
-    for (const volume of [2, 3]) expect(await maker.refused('POST', path, profile(volume))).toEqual(problem)
+    const problem = ['devices.sda.volume_id: devices.sda.volume_id is not valid']
+    for (const volume of [2, 3]) expect(await maker.problems('POST', path, profile(volume))).toEqual(problem)
     expect((await owner.call('POST', path, profile(2))).status).toBe(200)
-    expect(await owner.refused('POST', path, profile(3))).toEqual(problem)
+    expect(await owner.problems('POST', path, profile(3))).toEqual(problem)
   })
 
   test('without add_instances cannot create one', async () => {

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
+import { freshStore } from '../harness.ts'
 import { EMPTY, IMAGE, startClocked } from './fixture.ts'
 
 const { client, pass, made } = await startClocked()
 const statusOf = async (path: string): Promise<string> => (await client.ok('GET', path)).status
-const BUSY = [[null, 'Linode busy.']]
+const BUSY = ['Linode busy.']
 
 describe('boot', () => {
   test('needs a configuration profile', async () => {
     const { path } = await made(EMPTY)
-    expect(await client.refused('POST', `${path}/boot`)).toEqual([[null, 'The instance has no configuration profile to boot with.']])
+    expect(await client.problems('POST', `${path}/boot`)).toEqual(['The instance has no configuration profile to boot with.'])
   })
 
   test('uses the only profile, and the instance boots, then runs', async () => {
@@ -16,7 +17,7 @@ describe('boot', () => {
     await client.ok('POST', `${path}/configs`, { label: 'only', devices: {} })
     expect(await client.ok('POST', `${path}/boot`)).toEqual({})
     expect(await statusOf(path)).toBe('booting')
-    expect(await client.refused('POST', `${path}/boot`, {})).toEqual(BUSY)
+    expect(await client.problems('POST', `${path}/boot`, {})).toEqual(BUSY)
     await pass(5)
     expect(await statusOf(path)).toBe('running')
   })
@@ -26,7 +27,7 @@ describe('boot', () => {
     const first = await client.ok('POST', `${path}/configs`, { label: 'first', devices: {} })
     await client.ok('POST', `${path}/configs`, { label: 'second', devices: {} })
     const several = 'config_id is required: the instance has several configuration profiles and was last booted with none of them.'
-    expect(await client.refused('POST', `${path}/boot`, {})).toEqual([['config_id', several]])
+    expect(await client.problems('POST', `${path}/boot`, {})).toEqual([`config_id: ${several}`])
     expect(await statusOf(path)).toBe('offline')
     await client.ok('POST', `${path}/boot`, { config_id: first.id })
     await pass(5)
@@ -40,13 +41,13 @@ describe('boot', () => {
     const other = await made(IMAGE)
     const { path } = await made(IMAGE)
     const [{ id }] = (await client.ok('GET', `${other.path}/configs`)).data
-    expect(await client.refused('POST', `${path}/boot`, { config_id: id })).toEqual([['config_id', 'config_id is not valid']])
-    expect(await client.refused('POST', `${path}/boot`, { config_id: 'x' })).toEqual([['config_id', 'config_id is not valid']])
+    expect(await client.problems('POST', `${path}/boot`, { config_id: id })).toEqual(['config_id: config_id is not valid'])
+    expect(await client.problems('POST', `${path}/boot`, { config_id: 'x' })).toEqual(['config_id: config_id is not valid'])
   })
 
   test('is refused while another action is running', async () => {
     const { path } = await made(IMAGE, 0)
-    expect(await client.refused('POST', `${path}/boot`)).toEqual(BUSY)
+    expect(await client.problems('POST', `${path}/boot`)).toEqual(BUSY)
     await pass(10)
     await client.ok('POST', `${path}/boot`)
   })
@@ -71,23 +72,19 @@ describe('an update', () => {
     expect(await client.ok('PUT', path, read)).toEqual({ ...read, updated: expect.any(String) })
   })
 
-  test.each<[string, object, (string | null)[][]]>([
-    ['a label that is taken', { label: 'theirs' }, [['label', 'Label must be unique among your linodes']]],
-    ['an invalid label', { label: 'a..b' }, [['label', 'A label cannot have two hyphens, underscores or dots in a row.']]],
-    ['negative alerts', { alerts: { cpu: -1 } }, [['alerts.cpu', 'alerts.cpu must be between 0 and 2147483647']]],
-    ['invalid alerts', { alerts: { disk: 1 } }, [['alerts.disk', 'Unknown field']]],
-    ['an invalid day', { backups: { schedule: { day: 'Someday' } } }, [['backups.schedule.day', 'backups.schedule.day is not valid']]],
-    [
-      'an invalid window',
-      { backups: { schedule: { window: 'W1' } } },
-      [['backups.schedule.window', 'backups.schedule.window is not valid']],
-    ],
-    ['a watchdog that is text', { watchdog_enabled: 'yes' }, [['watchdog_enabled', 'watchdog_enabled is not valid']]],
+  test.each<[string, object, string[]]>([
+    ['a label that is taken', { label: 'theirs' }, ['label: Label must be unique among your linodes']],
+    ['an invalid label', { label: 'a..b' }, ['label: A label cannot have two hyphens, underscores or dots in a row.']],
+    ['negative alerts', { alerts: { cpu: -1 } }, ['alerts.cpu: alerts.cpu must be between 0 and 2147483647']],
+    ['invalid alerts', { alerts: { disk: 1 } }, ['alerts.disk: Unknown field']],
+    ['an invalid day', { backups: { schedule: { day: 'Someday' } } }, ['backups.schedule.day: backups.schedule.day is not valid']],
+    ['an invalid window', { backups: { schedule: { window: 'W1' } } }, ['backups.schedule.window: backups.schedule.window is not valid']],
+    ['a watchdog that is text', { watchdog_enabled: 'yes' }, ['watchdog_enabled: watchdog_enabled is not valid']],
   ])('of %s is refused', async (_name, body, problems) => {
     await client.call('POST', '/compute/instances', { ...EMPTY, label: 'theirs' })
     const { path } = await made(EMPTY)
     const before = await client.ok('GET', path)
-    expect(await client.refused('PUT', path, body)).toEqual(problems)
+    expect(await client.problems('PUT', path, body)).toEqual(problems)
     expect(await client.ok('GET', path)).toEqual(before)
   })
 })
@@ -105,6 +102,23 @@ describe('delete', () => {
       expect((await client.ok('POST', '/compute/instances', EMPTY)).id).toBeGreaterThan(id)
     }
   })
+})
+
+test('jobs that were running when the service ended are finished once by the next one', async () => {
+  const store = await freshStore()
+  const first = await startClocked({ ...store, bootstrapToken: 'bootstrap' })
+  const source = await first.made(IMAGE)
+  const made = await Promise.all([0, 1].map(() => first.made({ ...IMAGE, backups_enabled: true }, 0)))
+  const clone = await first.client.ok('POST', `${source.path}/clone`, {})
+  await first.service.stop()
+  const next = await startClocked({ ...store, bootstrapToken: 'bootstrap' })
+  const list = async () => (await next.client.ok('GET', '/compute/instances')).data
+  // Its clock starts where that of the first one did, twenty seconds earlier.
+  await next.pass(20)
+  expect((await list()).map(({ status }: { status: string }) => status)).toEqual(['cloning', 'provisioning', 'provisioning', 'offline'])
+  await next.pass(60)
+  expect((await list()).map(({ status }: { status: string }) => status)).toEqual(['running', 'running', 'running', 'offline'])
+  for (const { id } of [source, ...made, clone]) expect((await next.client.ok('GET', `/compute/instances/${id}/configs`)).results).toBe(1)
 })
 
 test('a missing instance is not found', async () => {

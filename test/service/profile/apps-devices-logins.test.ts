@@ -98,8 +98,8 @@ test('a seed sets settings, keys and answers of users', async () => {
   // An enabled whitelist stays until it is disabled, permanently.
   expect(await alice.ok('PUT', '/profile', { ip_whitelist_enabled: true })).toMatchObject({ ip_whitelist_enabled: true })
   expect(await alice.ok('PUT', '/profile', { ip_whitelist_enabled: false })).toMatchObject({ ip_whitelist_enabled: false })
-  expect(await alice.refused('PUT', '/profile', { ip_whitelist_enabled: true })).toEqual([
-    ['ip_whitelist_enabled', 'ip_whitelist_enabled cannot be enabled'],
+  expect(await alice.problems('PUT', '/profile', { ip_whitelist_enabled: true })).toEqual([
+    'ip_whitelist_enabled: ip_whitelist_enabled cannot be enabled',
   ])
 })
 
@@ -120,8 +120,8 @@ test('apps are listed until their access expires, and can be filtered', async ()
   expect(await found({ expiry: { '+lte': textOf(START + HALF_DAY) } })).toEqual(['import'])
   expect(await found({ '+order_by': 'created', '+order': 'desc' })).toEqual(['import', 'dashboard'])
   expect(await found({ '+order_by': 'expiry' })).toEqual(['dashboard', 'import'])
-  expect(await alice.refused('GET', '/profile/apps', undefined, { 'x-filter': '{"label": "import"}' })).toEqual([
-    ['X-Filter', 'Cannot filter on label'],
+  expect(await alice.problems('GET', '/profile/apps', undefined, { 'x-filter': '{"label": "import"}' })).toEqual([
+    'X-Filter: Cannot filter on label',
   ])
   const [, { id }] = data
   expect(await alice.ok('GET', `/profile/apps/${id}`)).toEqual(data[1])

@@ -38,19 +38,19 @@ async function enabled() {
 describe('a second factor', () => {
   test('is enabled with answers, a secret and one of its codes', async () => {
     const client = newUser()
-    expect(await client.refused('POST', '/profile/tfa-enable')).toEqual([
-      [null, 'Answer three security questions before you enable two-factor authentication.'],
+    expect(await client.problems('POST', '/profile/tfa-enable')).toEqual([
+      'Answer three security questions before you enable two-factor authentication.',
     ])
-    expect(await client.refused('POST', '/profile/tfa-enable-confirm', { tfa_code: '123456' })).toEqual([
-      [null, 'There is no secret to confirm, or it has expired. Request a new one.'],
+    expect(await client.problems('POST', '/profile/tfa-enable-confirm', { tfa_code: '123456' })).toEqual([
+      'There is no secret to confirm, or it has expired. Request a new one.',
     ])
     await client.ok('POST', '/profile/security-questions', ANSWERS)
     const issued = await client.ok('POST', '/profile/tfa-enable')
     expect(issued).toEqual({ secret: expect.stringMatching(/^[A-Z2-7]{32}$/), expiry: textOf(now() + 60 * MINUTE) })
     expect(await hasFactor(client)).toBe(false)
     const code = authenticator(issued.secret)(now())
-    expect(await client.refused('POST', '/profile/tfa-enable-confirm', { tfa_code: wrongFor(code) })).toEqual([
-      ['tfa_code', 'tfa_code is not valid'],
+    expect(await client.problems('POST', '/profile/tfa-enable-confirm', { tfa_code: wrongFor(code) })).toEqual([
+      'tfa_code: tfa_code is not valid',
     ])
     expect(await hasFactor(client)).toBe(false)
     const confirmed = await client.ok('POST', '/profile/tfa-enable-confirm', { tfa_code: `${code.slice(0, 3)} ${code.slice(3)}` })
@@ -124,9 +124,9 @@ describe('a second factor', () => {
     expect(await hasFactor(client)).toBe(false)
     pass(30 * SECOND)
     for (const code of [codeAt(now()), scratch]) {
-      expect(await client.refused('POST', '/profile/tfa-enable-confirm', { tfa_code: code })).toEqual([[null, expect.any(String)]])
+      expect(await client.problems('POST', '/profile/tfa-enable-confirm', { tfa_code: code })).toHaveLength(1)
     }
-    expect(await client.refused('PUT', '/profile', { two_factor_auth: true })).toHaveLength(1)
+    expect(await client.problems('PUT', '/profile', { two_factor_auth: true })).toHaveLength(1)
     expect(await client.ok('POST', '/profile/tfa-disable')).toEqual({})
   })
 
