@@ -89,4 +89,4 @@ test.each(seeds(2))(
 
 test.each(seeds(2))('a server that refuses in bursts, seed %i', (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3), 300_000)
 
-test('these tests sent thousands of mutating calls', () => expect(proxy.calls()).toBeGreaterThan(rounds(2000)))
+test('these tests sent thousands of mutating calls', { tags: ['long'] }, () => expect(proxy.calls()).toBeGreaterThan(rounds(2000)))

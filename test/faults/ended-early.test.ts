@@ -19,6 +19,9 @@ afterAll(async () => {
   await service?.stop()
 })
 
+/** They wait for seconds to pass. */
+const LONG = { tags: ['long'] }
+
 const define = (zone: string): void =>
   scene.define(
     zone,
@@ -50,7 +53,7 @@ async function compareWithService(zone: string, report: string): Promise<string[
 
 const slowly = (): void => proxy.use(({ method }) => ({ kind: 'delay', before: method === 'POST' ? 400 : 0, after: 0 }))
 
-test('a timeout: finishes the calls in progress, skips the rest, exits with 4', async () => {
+test('a timeout: finishes the calls in progress, skips the rest, exits with 4', LONG, async () => {
   slowly()
   define('time.example')
   const run = await apply('time.example', '--timeout', '5')
@@ -59,7 +62,7 @@ test('a timeout: finishes the calls in progress, skips the rest, exits with 4', 
   expect(await compareWithService('time.example', run.stdout())).toEqual(['the time of the run, 5 s, is over'])
 })
 
-test('a timeout before the first call: applies nothing, exits with 1', async () => {
+test('a timeout before the first call: applies nothing, exits with 1', LONG, async () => {
   define('early.example')
   proxy.use(() => ({ kind: 'delay', before: 3000, after: 0 }))
   const run = await apply('early.example', '--timeout', '1')
@@ -68,7 +71,7 @@ test('a timeout before the first call: applies nothing, exits with 1', async () 
   expect(await service.records('early.example')).toBeNull()
 })
 
-test('a silent server does not extend a run much beyond its timeout', async () => {
+test('a silent server does not extend a run much beyond its timeout', LONG, async () => {
   define('silent.example')
   let calls = 0
   proxy.use(({ method }) => {
@@ -83,17 +86,18 @@ test('a silent server does not extend a run much beyond its timeout', async () =
   expect(new Set(states)).toEqual(new Set(['applied', 'unknown', 'skipped']))
 })
 
-test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s during an apply: the report is true, exit %i', async (signal, status) => {
+async function interrupt(signal: 'SIGINT' | 'SIGTERM', status: number): Promise<void> {
   const zone = `${signal.toLowerCase()}.example`
   slowly()
   define(zone)
   const run = await apply(zone)
   const start = proxy.count()
-  while (proxy.count() - start < 60) await new Promise((resolve) => setTimeout(resolve, 5))
+  await expect.poll(() => proxy.count() - start).toBeGreaterThanOrEqual(60)
   run.kill(signal)
   expect((await run.ended).status).toBe(status)
   expect(await compareWithService(zone, run.stdout())).toEqual(['the run was interrupted'])
-})
+}
+
+test('SIGINT during an apply: the report is true, exit 130', () => interrupt('SIGINT', 130))
+
+test('SIGTERM during an apply: the report is true, exit 143', LONG, () => interrupt('SIGTERM', 143))

@@ -11,8 +11,18 @@ let steps = 0
 
 const isBelow = (path) => typeof path === 'string' && (path === below || path.startsWith(below + sep))
 
-function step(...paths) {
-  if (!paths.some(isBelow)) return
+const attempted = new Set()
+
+/** How often a process tries to lock a folder that another part of it has locked depends on its speed, so the operations of all attempts are one. */
+const isRepeatedAttempt = (name, paths) => {
+  if (!paths.some((path) => typeof path === 'string' && path.includes('.lock'))) return false
+  const isNew = !attempted.has(name)
+  attempted.add(name)
+  return !isNew
+}
+
+function step(name, ...paths) {
+  if (!paths.some(isBelow) || isRepeatedAttempt(name, paths)) return
   steps += 1
   if (steps === Number(at)) process.kill(process.pid, 'SIGKILL')
 }
@@ -20,7 +30,7 @@ function step(...paths) {
 for (const name of ['renameSync', 'linkSync', 'copyFileSync', 'mkdirSync', 'rmSync', 'rmdirSync', 'unlinkSync', 'writeFileSync']) {
   const original = fs[name]
   fs[name] = (...args) => {
-    step(...args.slice(0, 2))
+    step(name, ...args.slice(0, 2))
     return original.apply(fs, args)
   }
 }
@@ -28,7 +38,7 @@ for (const name of ['renameSync', 'linkSync', 'copyFileSync', 'mkdirSync', 'rmSy
 for (const name of ['mkdir', 'rename', 'link', 'rm', 'writeFile', 'open']) {
   const original = fs.promises[name]
   fs.promises[name] = async (...args) => {
-    step(...args.slice(0, 2))
+    step(name, ...args.slice(0, 2))
     const result = await original.apply(fs.promises, args)
     if (name === 'open' && isBelow(args[0])) watch(result, args[0])
     return result
@@ -41,15 +51,15 @@ function watch(handle, path) {
   handle.writeFile = async (data) => {
     const octets = Buffer.from(data)
     await handle.write(octets, 0, octets.length >> 1)
-    step(path)
+    step('write', path)
     await writeFile.call(handle, octets.subarray(octets.length >> 1))
   }
   handle.sync = () => {
-    step(path)
+    step('sync', path)
     return sync.call(handle)
   }
   handle.close = () => {
-    step(path)
+    step('close', path)
     return close.call(handle)
   }
 }
