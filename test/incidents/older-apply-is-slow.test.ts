@@ -1,25 +1,27 @@
 /**
  * A plan that is older than what has landed must not land. Two large outages came from an automation whose slow, older run overwrote what a newer one had done.
- * Real processes, a journal that they share, and a real service.
+ * The first test has real processes, a journal that they share, and a real service.
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { TOKEN, ZONE } from '../cli/scene.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { openScene, TOKEN, ZONE } from '../cli/scene.ts'
 import { openServiceScene } from '../cli/service-scene.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-
-beforeAll(async () => void (await builtProgram()))
 
 const OLDER = `${ZONE}${Array.from({ length: 12 }, (_, index) => `  old${index}: {type: A, value: 192.0.2.7}\n`).join('')}`
 const YOUNGER = `${ZONE}  new: {type: A, value: 192.0.2.8}\n`
 
 const EVERYTHING = ['--allow', 'deletes', '--allow', 'updates']
 
-test('an apply that stops for longer than its lease sends nothing more after a younger one has landed', async () => {
+test('an apply that stops for longer than its lease sends nothing more after a younger one has landed', {
+  tags: ['long'],
+  timeout: 120_000,
+}, async () => {
   const shared = temporaryDirectory()
+  await builtProgram()
   let older: Awaited<ReturnType<typeof startProgram>> | null = null
   let stopped: () => void = () => undefined
   const atFirstCall = new Promise<void>((resolve) => {
@@ -68,10 +70,10 @@ test('an apply that stops for longer than its lease sends nothing more after a y
   // It sent nothing more, and the zone is as the younger one made it.
   expect(scene.proxy.mutations()).toHaveLength(landed)
   expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
-}, 120_000)
+})
 
 test('a saved plan is refused after another run has landed, even if the zone looks the same again', async () => {
-  const scene = await openServiceScene()
+  const scene = openScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   const change = (address: string) => scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', address) })
   scene.write({ 'zones/example.com.yaml': YOUNGER })
@@ -84,13 +86,13 @@ test('a saved plan is refused after another run has landed, even if the zone loo
     change(address)
     expect((await scene.run('apply', '--yes', ...EVERYTHING)).status).toBe(0)
   }
-  const sent = scene.proxy.mutations().length
+  const sent = scene.memory.writes().length
   const refused = await scene.run('apply', 'old.json', '--yes')
   expect(refused.status).toBe(3)
   expect(refused.stderr).toMatch(
     /^error\[plan-outdated\] example\.com\. at cloud: run \S+ has changed the zone since this plan was made \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\) \(plan again and review the changes\)$/m,
   )
-  expect(scene.proxy.mutations()).toHaveLength(sent)
+  expect(scene.memory.writes()).toHaveLength(sent)
   // A plan that is made now lands.
   scene.write({ 'zones/example.com.yaml': YOUNGER })
   expect((await scene.run('plan', '--out', 'new.json')).status).toBe(0)
@@ -98,16 +100,13 @@ test('a saved plan is refused after another run has landed, even if the zone loo
 })
 
 test('a saved plan of which nothing could be applied can be applied again', async () => {
-  let isDown = false
-  const scene = await openServiceScene({
-    script: ({ method }) => (isDown && method !== 'GET' ? { status: 400, body: '{"errors":[{"reason":"no"}]}' } : null),
-  })
+  const scene = openScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zones/example.com.yaml': YOUNGER })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
-  isDown = true
+  scene.memory.use(({ kind }) => (kind === 'write' ? { kind: 'refused', code: 'provider-rejected', message: '400 no' } : null))
   expect((await scene.run('apply', 'plan.json', '--yes')).status).toBe(1)
-  isDown = false
+  scene.memory.use(undefined)
   // Nor does a journal that cannot be begun use up the plan.
   const [runs, aside] = [join(scene.folder, '.zonewright/runs'), join(scene.folder, '.zonewright/aside')]
   renameSync(runs, aside)

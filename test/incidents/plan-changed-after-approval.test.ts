@@ -6,8 +6,7 @@ import { expect, test } from 'vitest'
 import { parseOpenSshKey } from '../../src/apply/approvals/openssh-private-key.ts'
 import { signaturesIn, signerFinder, signText } from '../../src/apply/approvals/sshsig.ts'
 import { checksumOf, planFileText, signatureOf } from '../../src/apply/saved-plan/plan-json.ts'
-import { ZONE } from '../cli/scene.ts'
-import { openServiceScene, type ServiceScene, type ServiceSceneOptions } from '../cli/service-scene.ts'
+import { openScene, type Scene, ZONE } from '../cli/scene.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -27,8 +26,8 @@ const approvals = (names: readonly string[] = ['alice', 'bob', 'carol'], needed 
   `approvals:\n  needed: ${needed}\n${more}  keys:\n${listOf(names)}`
 
 /** A scene whose zone is live, with a plan of a changed address in `plan.json`. */
-async function plannedScene(options: ServiceSceneOptions = {}): Promise<ServiceScene> {
-  const scene = await openServiceScene(options)
+async function plannedScene(): Promise<Scene> {
+  const scene = openScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({
     'zonewright.yaml': `${scene.files()['zonewright.yaml']}${approvals()}`,
@@ -39,26 +38,25 @@ async function plannedScene(options: ServiceSceneOptions = {}): Promise<ServiceS
   return scene
 }
 
-const approve = (scene: ServiceScene, name: string, ...more: string[]) =>
-  scene.run('approve', 'plan.json', '--key', keyOf(name), '--yes', ...more)
+const approve = (scene: Scene, name: string, ...more: string[]) => scene.run('approve', 'plan.json', '--key', keyOf(name), '--yes', ...more)
 
-async function approvedScene(): Promise<ServiceScene> {
+async function approvedScene(): Promise<Scene> {
   const scene = await plannedScene()
   for (const name of ['alice', 'bob']) expect(await approve(scene, name)).toMatchObject({ status: 0 })
   return scene
 }
 
 /** Applies, and expects a refusal before any request that writes. */
-async function expectRefused(scene: ServiceScene, message: RegExp, ...args: string[]): Promise<void> {
-  const before = scene.proxy.mutations().length
+async function expectRefused(scene: Scene, message: RegExp, ...args: string[]): Promise<void> {
+  const before = scene.memory.writes().length
   const { status, stderr } = await scene.run(...(args.length > 0 ? args : ['apply', 'plan.json', '--yes']))
   expect(stderr).toMatch(message)
   expect(stderr).toContain('Nothing was applied.')
   expect(status).toBe(3)
-  expect(scene.proxy.mutations()).toHaveLength(before)
+  expect(scene.memory.writes()).toHaveLength(before)
 }
 
-const read = (scene: ServiceScene, file = 'plan.json'): string => readFileSync(join(scene.folder, file), 'utf8')
+const read = (scene: Scene, file = 'plan.json'): string => readFileSync(join(scene.folder, file), 'utf8')
 
 /** A plan file with a change that its seals cover, as somebody with access to the file and the plan key can make it. */
 function resealed(text: string, change: (text: string) => string): string {
@@ -173,7 +171,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
 
   test('a config that lists its own key does not count beside the trusted one', async () => {
     const scene = await plannedScene()
-    const before = scene.proxy.mutations().length
+    const before = scene.memory.writes().length
     const base = scene.files()['zonewright.yaml'] as string
     scene.write({ 'base.yaml': base, 'zonewright.yaml': base.replace(/approvals:[\s\S]*/, approvals(['mallory'], 1)) })
     expect(await approve(scene, 'mallory')).toMatchObject({ status: 0 })
@@ -204,7 +202,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     scene.write({ 'policies/rules.yaml': '- name: none\n  each: record_set\n  require: false\n  message: no record set\n' })
     const checked = await scene.run('apply', 'plan.json', '--yes', '--trusted-config', apart)
     expect(checked).toMatchObject({ status: 1, stderr: expect.stringContaining('error[policy-none]') })
-    expect(scene.proxy.mutations()).toHaveLength(before)
+    expect(scene.memory.writes()).toHaveLength(before)
   })
 
   test('ssh-keygen verifies an approval, and its signatures are approvals', async () => {
@@ -291,7 +289,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
   })
 
   test('copy, cutover and import --clone change no zone that needs approvals; a saved copy can be approved', async () => {
-    const scene = await openServiceScene({
+    const scene = openScene({
       config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
       files: { 'zones/example.com.yaml': ZONE.replace('records:', 'refresh_sec: 4h\nretry_sec: 4h\nexpire_sec: 14d\nrecords:') },
     })
@@ -302,7 +300,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     scene.write({ 'zonewright.yaml': config, 'served/readme': '' })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zonewright.yaml': `${config}${approvals(['alice', 'bob'], 2)}` })
-    const before = scene.proxy.mutations().length
+    const before = scene.memory.writes().length
     const copy = ['copy', '--from', 'cloud', '--to', 'files', 'example.com', '--apex-ns', 'ns1.example.net']
     await expectRefused(scene, /error\[not-approved\] .*save the copy with "--out plan\.json"/, ...copy, '--yes')
     for (const args of [
@@ -321,11 +319,11 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     for (const name of ['alice', 'bob']) expect(await approve(scene, name)).toMatchObject({ status: 0 })
     expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
     expect(Object.keys(scene.files()).some((file) => file.startsWith('served/'))).toBe(true)
-    expect(scene.proxy.mutations()).toHaveLength(before)
+    expect(scene.memory.writes()).toHaveLength(before)
   })
 
   test('a zone can need none; a plan needs as many as the zone that needs most', async () => {
-    const scene = await openServiceScene({
+    const scene = openScene({
       files: {
         'zones/example.com.yaml': ZONE,
         'zones/lab.example.yaml': ZONE.replace('example.com', 'lab.example').replace('@example.com', '@lab.example'),
