@@ -2,10 +2,11 @@
  * Commands that write definitions, killed (SIGKILL) directly before any file operation: every file is entirely old or entirely new, and the
  * same command again writes the others and leaves no temporary files. ZONEWRIGHT_TEST_ROUNDS=100 kills at every step.
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { addFiles, folderWith } from '../definition/files.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli } from '../support/cli.ts'
 import { startBind } from '../support/dns-servers.ts'
@@ -34,40 +35,17 @@ const definitions = (address: string): Files =>
 
 type Files = Readonly<Record<string, string>>
 
-interface Case {
-  readonly name: string
-  readonly files: (address: string) => Files
-  readonly args: readonly string[]
-  /** The output folder. */
-  readonly out: string
-  /** The number of random file operations at which to kill it. */
-  readonly kills: number
-}
-
-const CASES: readonly Case[] = [
-  { name: 'import octodns', files: octodns, args: ['import', 'octodns', 'dns', '-o', 'zones'], out: 'zones', kills: 6 },
-  { name: 'import zonefile', files: zoneFiles, args: ['import', 'zonefile', 'dns', '-o', 'zones'], out: 'zones', kills: 2 },
-  {
-    name: 'export zonefile',
-    files: definitions,
-    args: ['export', 'zonefile', '-o', 'out', '--ns', 'ns1.example.net'],
-    out: 'out',
-    kills: 4,
-  },
-  { name: 'export octodns', files: definitions, args: ['export', 'octodns', '-o', 'out', '--lossy'], out: 'out', kills: 2 },
-  { name: 'export json', files: definitions, args: ['export', 'json', '-o', 'out/zones.json'], out: 'out', kills: 2 },
+/** The words of each command, its files, its output folder, and the number of random file operations at which to kill it. */
+const CASES: readonly (readonly [args: string, files: (address: string) => Files, out: string, kills: number])[] = [
+  ['import zonefile dns -o zones', zoneFiles, 'zones', 2],
+  ['export zonefile -o out --ns ns1.example.net', definitions, 'out', 4],
+  ['export octodns -o out --lossy', definitions, 'out', 2],
+  ['export json -o out/zones.json', definitions, 'out', 2],
 ]
 
 const random = seededRandom(12)
 
 beforeAll(async () => void (await builtProgram()))
-
-function write(folder: string, files: Files): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-}
 
 /** Runs the program with `kill-at.mjs`. Returns the signal that ended it. */
 async function run(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string | null> {
@@ -96,7 +74,7 @@ function steps(last: number, kills: number): number[] {
 }
 
 /** Compares the folder of a killed program with the states before and after, then repeats the command. */
-async function checkKilled(cwd: string, { args, out }: Pick<Case, 'args' | 'out'>, before: Files, after: Files): Promise<void> {
+async function checkKilled(cwd: string, { args, out }: Pick<Round, 'args' | 'out'>, before: Files, after: Files): Promise<void> {
   const now = filesOf(join(cwd, out))
   for (const [path, text] of Object.entries(now)) expect([before[path], after[path]]).toContain(text)
   for (const path of Object.keys(before)) expect(now).toHaveProperty([path])
@@ -136,83 +114,64 @@ async function killAndCheck({ start, args, out, kills }: Round): Promise<void> {
 }
 
 const TIME = 180_000 * rounds(1)
+const LONG = { tags: ['long'], timeout: TIME }
 
-test.each(CASES)(
-  '$name, into a new folder and over an existing one',
-  async ({ files, args, out, kills }) => {
-    const older = temporaryDirectory()
-    write(older, files('192.0.2.1'))
-    const fresh = join(temporaryDirectory(), 'x')
-    cpSync(older, fresh, { recursive: true })
-    expect((await cli(args, { cwd: older })).status).toBe(0)
-    write(older, files('192.0.2.2'))
-    await killAndCheck({ start: fresh, args, out, kills })
-    await killAndCheck({ start: older, args: [...args, '--force'], out, kills })
-  },
-  TIME,
-)
+/** Into a new folder and over an existing one. */
+async function killBoth(words: string, files: (address: string) => Files, out: string, kills: number): Promise<void> {
+  const args = words.split(' ')
+  const older = folderWith(files('192.0.2.1'))
+  const fresh = folderWith(files('192.0.2.1'))
+  expect((await cli(args, { cwd: older })).status).toBe(0)
+  addFiles(older, files('192.0.2.2'))
+  await killAndCheck({ start: fresh, args, out, kills })
+  await killAndCheck({ start: older, args: [...args, '--force'], out, kills })
+}
 
-test(
-  'import from a provider',
-  async () => {
-    const { run: apply, folder } = await openServiceScene({
-      files: definitions('192.0.2.1'),
-      config: 'defaults: {soa_email: hostmaster@example.com}\n',
-    })
-    expect(await apply('apply', '--yes')).toMatchObject({ status: 0 })
-    await killAndCheck({ start: folder, args: ['import', '--from', 'cloud', '-o', 'out'], out: 'out', kills: 3 })
-  },
-  TIME,
-)
+/** Of one edit. */
+const killEdit = (files: Files, words: string, kills: number): Promise<void> =>
+  killAndCheck({ start: folderWith(files), args: ['record', ...words.split(' ')], out: 'zones', kills })
 
-test(
-  'record, in a file and in a new file',
-  async () => {
-    const start = temporaryDirectory()
-    write(start, { 'zones/a.example.yaml': 'domain: a.example\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
-    await killAndCheck({ start, args: ['record', 'set', 'a.example', 'www', 'A', '192.0.2.2'], out: 'zones', kills: 2 })
-    write(start, { 'zones/b.example./$b.example.yaml': "'': {type: A, value: 192.0.2.1}\n" })
-    await killAndCheck({ start, args: ['record', 'set', 'b.example', 'new', 'A', '192.0.2.2'], out: 'zones', kills: 2 })
-  },
-  TIME,
-)
+test('import octodns, into a new folder and over an existing one', () => killBoth('import octodns dns -o zones', octodns, 'zones', 6), TIME)
+
+test.each(CASES)('%s, into a new folder and over an existing one', LONG, killBoth)
+
+test('import from a provider', LONG, async () => {
+  const { run: apply, folder } = await openServiceScene({
+    files: definitions('192.0.2.1'),
+    config: 'defaults: {soa_email: hostmaster@example.com}\n',
+  })
+  expect(await apply('apply', '--yes')).toMatchObject({ status: 0 })
+  await killAndCheck({ start: folder, args: ['import', '--from', 'cloud', '-o', 'out'], out: 'out', kills: 3 })
+})
+
+test.each([
+  ['a file', 'a.example www', { 'zones/a.example.yaml': 'domain: a.example\nrecords: {www: {type: A, value: 192.0.2.1}}\n' }],
+  ['a new file', 'b.example new', { 'zones/b.example./$b.example.yaml': "'': {type: A, value: 192.0.2.1}\n" }],
+])('record, in %s', LONG, (_, name, files) => killEdit(files, `set ${name} A 192.0.2.2`, 2))
 
 test(
   'record, in several files',
-  async () => {
-    const start = temporaryDirectory()
-    write(start, {
+  () => {
+    const files = {
       'zones/a.example.yaml': 'domain: a.example\ninclude: [shared/f.yaml]\nrecords: {www: {type: A, value: 192.0.2.1}}\n',
       'zones/shared/f.yaml': 'www: {type: A, merge: true, values: [192.0.2.2, 192.0.2.3]}\n',
-    })
-    await killAndCheck({ start, args: ['record', 'set', 'a.example', 'www', 'A', '192.0.2.3', '192.0.2.4'], out: 'zones', kills: 4 })
+    }
+    return killEdit(files, 'set a.example www A 192.0.2.3 192.0.2.4', 4)
   },
   TIME,
 )
 
 describeWithTools(['named'], 'import from a name server', () => {
-  test(
-    'writes a complete zone or nothing',
-    async () => {
-      const zones = ['a.example', 'b.example'].map((name) => ({
-        name,
-        text: `$TTL 60\n@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ NS ns1\nns1 A 192.0.2.1\n`,
-      }))
-      const server = await startBind({ zones })
-      onTestFinished(() => server.stop())
-      const args = ['import', 'axfr', `127.0.0.1:${server.port}`, 'a.example', 'b.example', '-o', 'out']
-      await killAndCheck({ start: temporaryDirectory(), args, out: 'out', kills: 3 })
-    },
-    TIME,
-  )
+  test('writes a complete zone or nothing', LONG, async () => {
+    const text = '$TTL 60\n@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ NS ns1\nns1 A 192.0.2.1\n'
+    const server = await startBind({ zones: ['a.example', 'b.example'].map((name) => ({ name, text })) })
+    onTestFinished(() => server.stop())
+    const args = ['import', 'axfr', `127.0.0.1:${server.port}`, 'a.example', 'b.example', '-o', 'out']
+    await killAndCheck({ start: temporaryDirectory(), args, out: 'out', kills: 3 })
+  })
 })
 
-test(
-  'import dnscontrol',
-  async () => {
-    const start = temporaryDirectory()
-    write(start, { 'ir.tsv': ['a', 'b'].map((name) => `www.${name}.example\twww\t60\tIN\tA\t192.0.2.1\n`).join('') })
-    await killAndCheck({ start, args: ['import', 'dnscontrol', 'ir.tsv', '-o', 'out'], out: 'out', kills: 2 })
-  },
-  TIME,
-)
+test('import dnscontrol', LONG, async () => {
+  const start = folderWith({ 'ir.tsv': ['a', 'b'].map((name) => `www.${name}.example\twww\t60\tIN\tA\t192.0.2.1\n`).join('') })
+  await killAndCheck({ start, args: ['import', 'dnscontrol', 'ir.tsv', '-o', 'out'], out: 'out', kills: 2 })
+})

@@ -1,9 +1,8 @@
 /** The runner of GitHub Actions reads commands from standard output and standard error. Text from files and servers must not become a command. */
 import { expect, test } from 'vitest'
-import type { CliResult } from '../support/cli.ts'
 import type { Script } from './recording-proxy.ts'
-import { ZONE } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import { openScene, ZONE } from './scene.ts'
+import { openWireScene } from './service-scene.ts'
 
 const EVIL = '##[add-mask]x ::error::forged'
 
@@ -30,52 +29,43 @@ const FILES = {
 }
 
 const COMMANDS = [
-  ['validate'],
-  ['validate', '--verbose'],
-  ['plan'],
-  ['plan', '--verbose'],
-  ['apply', '--yes'],
-  ['verify'],
-  ['rollback', '--last'],
-  ['rollback', EVIL],
-  ['history', EVIL],
-  ['doctor'],
-  ['plan', EVIL],
-  ['plan', '-c', EVIL],
-  ['fmt', '--check'],
-  [EVIL],
-  ['plan', `--${EVIL}`],
-  ['import', EVIL, EVIL],
-  ['export', 'zonefile', EVIL],
-  ['explain', EVIL],
-]
+  ...['validate', 'validate --verbose', 'plan', 'plan --verbose', 'apply --yes', 'verify', 'doctor', 'fmt --check'],
+  ...['rollback --last', `rollback ${EVIL}`, `history ${EVIL}`, `plan ${EVIL}`, `plan -c ${EVIL}`, EVIL, `plan --${EVIL}`],
+  ...[`import ${EVIL} ${EVIL}`, `export zonefile ${EVIL}`, `explain ${EVIL}`],
+].map(
+  (line) =>
+    [
+      line,
+      line
+        .replaceAll(EVIL, '\0')
+        .split(' ')
+        .map((word) => word.replace('\0', EVIL)),
+    ] as const,
+)
 
-const scenes = (): Promise<ServiceScene>[] => [openServiceScene({ files: FILES, script }), openServiceScene({ script })]
-
-function expectNoCommand({ stdout, stderr }: CliResult, command: readonly string[]): void {
-  expect(commandsIn(stderr), command.join(' ')).toEqual([])
-  expect(commandsIn(stdout), command.join(' ')).toEqual([])
+/** In a folder of hostile files, and in one of good files. */
+async function expectNoCommand(env: Readonly<Record<string, string>>, args: readonly string[]): Promise<void> {
+  for (const options of [{ files: FILES }, {}]) {
+    const scene = await openWireScene(script, options)
+    const { stdout, stderr } = await scene.runWith(env, ...args)
+    for (const text of [stdout, stderr]) expect(commandsIn(text), args.join(' ')).toEqual([])
+  }
 }
 
-test.each(COMMANDS.map((command) => [command.join(' '), command] as const))('in a job: %s', async (_, command) => {
-  for (const scene of await Promise.all(scenes())) expectNoCommand(await scene.runWith({ GITHUB_ACTIONS: 'true' }, ...command), command)
-})
+test.each(COMMANDS)('in a job: %s', (_, args) => expectNoCommand({ GITHUB_ACTIONS: 'true' }, args))
 
-test.each(['validate', 'plan', 'apply', 'verify', 'rollback'])('%s --format github', async (command) => {
-  for (const scene of await Promise.all(scenes())) {
-    const more = command === 'apply' ? ['--yes'] : command === 'rollback' ? [EVIL] : []
-    expectNoCommand(await scene.run(command, ...more, '--verbose', '--format', 'github'), [command])
-  }
-})
+test.each([['validate'], ['plan'], ['apply', '--yes'], ['verify'], ['rollback', EVIL]])('%s --format github', (...args) =>
+  expectNoCommand({}, [...args, '--verbose', '--format', 'github']),
+)
 
 test('does not change text outside GitHub Actions', async () => {
-  const scene = await openServiceScene({ files: FILES })
+  const scene = openScene({ files: FILES })
   const { stderr } = await scene.run('plan')
   expect(stderr).toContain('##[')
 })
 
 test.each([['--format', 'github'], ['--format=github']])('an error of the command line with %s', async (...format) => {
-  const scene = await openServiceScene()
+  const scene = openScene()
   const { stderr } = await scene.run('plan', ...format, `--${EVIL}`)
   expect(stderr).toContain('error[usage]')
   expect(commandsIn(stderr)).toEqual([])
