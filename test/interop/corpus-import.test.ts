@@ -1,8 +1,9 @@
 /** Real configurations of octoDNS and DNSControl, and their own test data, import without `--lossy` unless a record is lost. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -28,27 +29,20 @@ async function imported(cwd: string, format: string, source: string): Promise<{ 
   return { statuses: [strict.status, lossy.status], errors: (strict.stderr.match(/(?<=error\[).*$/gm) ?? []).sort() }
 }
 
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
-}
-
 describe('configurations of octoDNS', () => {
   // The folder of the zones as the configuration names it.
-  it.each([
-    ['moj', '_config.yaml.txt', 'hostedzones', 105],
-    ['pydis', '_production.yaml.txt', 'dns/zones', 0],
-  ])('%s, with its aliases of Route 53', async (dir, config, folder, aliases) => {
-    const cwd = temporaryDirectory()
+  const expectImported = async (dir: string, config: string, folder: string, aliases: number): Promise<void> => {
     const read = (file: string): string => readFileSync(join(CORPORA, 'octodns', dir, file), 'utf8')
-    write(join(cwd, 'production.yaml'), read(config))
     const cases = CASES.filter((one) => one.dir === dir)
-    for (const { files } of cases) for (const file of files) write(join(cwd, folder, file), read(file))
-    expect(cases.flatMap(({ unsupported = [] }) => unsupported.filter(([, type]) => type === 'Route53Provider/ALIAS'))).toHaveLength(
-      aliases,
-    )
+    const zones = cases.flatMap(({ files }) => files.map((file) => [`${folder}/${file}`, read(file)] as const))
+    const cwd = folderWith({ 'production.yaml': read(config), ...Object.fromEntries(zones) })
+    const unsupported = cases.flatMap(({ unsupported = [] }) => unsupported.filter(([, type]) => type === 'Route53Provider/ALIAS'))
+    expect(unsupported).toHaveLength(aliases)
     expect(await imported(cwd, 'octodns', 'production.yaml')).toEqual({ statuses: [0, 0], errors: [] })
-  })
+  }
+
+  it('pydis', () => expectImported('pydis', '_production.yaml.txt', 'dns/zones', 0))
+  it('moj, with its aliases of Route 53', { tags: ['long'] }, () => expectImported('moj', '_config.yaml.txt', 'hostedzones', 105))
 })
 
 /** The lost records of DNSControl's configurations: owner and type, or a whole variant of a zone. */
@@ -103,14 +97,9 @@ www: {type: A, value: 192.0.2.1}
 `,
     'in/example.net.yaml': '---\nwww: {type: A, value: 192.0.2.1}\n',
   }
-  const scene = (): string => {
-    const cwd = temporaryDirectory()
-    for (const [path, text] of Object.entries(files)) write(join(cwd, path), text)
-    return cwd
-  }
 
   it('are losses', async () => {
-    const { statuses, errors } = await imported(scene(), 'octodns', 'in')
+    const { statuses, errors } = await imported(folderWith(files), 'octodns', 'in')
     expect(statuses).toEqual([1, 0])
     expect(errors.map((line) => /^import-lossy\] (\S+ \S+): a definition cannot express this lenient/.exec(line)?.[1] ?? line)).toEqual(
       ['bad', 'late', 'none', 'same', 'same2']
@@ -121,7 +110,7 @@ www: {type: A, value: 192.0.2.1}
   })
 
   it('are left out with --lossy, and the other records and zones are imported', async () => {
-    const cwd = scene()
+    const cwd = folderWith(files)
     expect((await cli(['import', 'octodns', 'in', '-o', 'out', '--lossy'], { cwd })).status).toBe(0)
     const text = readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')
     for (const label of ['bad', 'late', 'none', 'same', 'same2']) expect(text).toContain(`{name: ${label}, type: A}`)
@@ -131,33 +120,29 @@ www: {type: A, value: 192.0.2.1}
   })
 
   it('have no selector if it would match managed records', async () => {
-    const cwd = temporaryDirectory()
     const text = "---\n'*': {type: CNAME, value: 'a..b.', octodns: {lenient: true}}\na: {type: CNAME, value: b.example.}\n"
-    write(join(cwd, 'in/example.com.yaml'), text)
+    const cwd = folderWith({ 'in/example.com.yaml': text })
     const { status, stderr } = await cli(['import', 'octodns', 'in', '-o', 'out', '--lossy'], { cwd })
     expect([status, stderr]).toEqual([0, expect.stringContaining('separate it from managed records, so plans delete it')])
     expect(readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')).not.toContain('unmanaged')
   })
 
   it('stay errors if they are not lenient', async () => {
-    const cwd = temporaryDirectory()
-    write(join(cwd, 'in/example.com.yaml'), '---\nbad: {type: A, value: 192.0.2.300}\n')
+    const cwd = folderWith({ 'in/example.com.yaml': '---\nbad: {type: A, value: 192.0.2.300}\n' })
     expect((await cli(['import', 'octodns', 'in', '-o', 'out', '--lossy'], { cwd })).status).toBe(1)
   })
 })
 
 it('needs no --lossy for a zone without a file, and for a processor that keeps all records', async () => {
-  const cwd = temporaryDirectory()
-  write(
-    join(cwd, 'production.yaml'),
-    `providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones, ignore_missing_zones: true}}
+  const cwd = folderWith({
+    'production.yaml': `providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones, ignore_missing_zones: true}}
 processors: {meta: {class: octodns.processor.meta.MetaProcessor}, spf: {class: octodns.processor.spf.SpfDnsLookupProcessor}}
 zones:
   example.com.: {sources: [config], processors: [meta, spf]}
   example.net.: {sources: [config]}
 `,
-  )
-  write(join(cwd, 'zones/example.com.yaml'), '---\nwww: {type: A, value: 192.0.2.1}\n')
+    'zones/example.com.yaml': '---\nwww: {type: A, value: 192.0.2.1}\n',
+  })
   const { status, stderr } = await cli(['import', 'octodns', 'production.yaml', '-o', 'out'], { cwd })
   expect([status, stderr.match(/(?<=warning\[import-aside\] ).*$/gm)]).toEqual([
     0,

@@ -126,7 +126,7 @@ async function expectHeld(records: readonly DefinedRecord[]): Promise<void> {
   expect(kept(domains[0]?.records ?? [])).toEqual(kept(records))
 }
 
-describe.skipIf(skip)('DNSControl', () => {
+describe.skipIf(skip)('DNSControl', { tags: ['servers'] }, () => {
   it('accepts a dnsconfig.js with every type, and has every record', () => expectHeld(recordsOf(SUPPORTED)))
 
   it('accepts any records, and has all except the reported ones', async () => {

@@ -13,6 +13,7 @@ import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
 import { runDnsconfig } from '../convert/dnscontrol/run-dnsconfig.ts'
 import { fc } from '../support/fast-check.ts'
 import { ORIGIN } from '../support/plan.ts'
+import { rounds } from '../support/random.ts'
 import { randomRecords } from '../support/random-records.ts'
 import { desiredZone } from '../support/records.ts'
 
@@ -39,7 +40,7 @@ async function send(scene: ServiceScene, path: string, body: object): Promise<{ 
 async function fill(scene: ServiceScene, domain: string, seed: number): Promise<void> {
   const created = await send(scene, '/domains', { domain, ...SETTINGS })
   const given = new Set<string>()
-  for (const records of fc.sample(randomRecords, { numRuns: 6, seed })) {
+  for (const records of fc.sample(randomRecords, { numRuns: rounds(6), seed })) {
     const fitted = fitToTarget({ ...desiredZone(ORIGIN, ''), records, unsupported: 'skip' }, 'cloud', CLOUD_CAPABILITIES)
     for (const record of fitted.records) {
       const body = { type: record.type, ...recordToApi(record, ORIGIN) }

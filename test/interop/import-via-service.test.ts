@@ -1,6 +1,5 @@
 /** Zones that the service creates: from a transfer from a real name server, or as copies of its own zones. */
-import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Script } from '../cli/recording-proxy.ts'
 import { TOKEN } from '../cli/scene.ts'
 import { openServiceScene } from '../cli/service-scene.ts'
@@ -32,7 +31,7 @@ describeWithTools(['named'], 'import --via-service', () => {
 
   it('creates a zone and its definition, with an empty plan', async () => {
     const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
-    const args = ['import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', 'example.net', '-o', 'zones']
+    const args = [...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones']
     expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining('[not-confirmed]') })
     expect(await scene.run(...args, '--dry-run')).toMatchObject({
       status: 0,
@@ -53,7 +52,7 @@ describeWithTools(['named'], 'import --via-service', () => {
 
   it('shows the addresses to allow if the transfer is refused', async () => {
     const scene = await openServiceScene({ ...EMPTY, peerPort: closed.port, transferAddresses: ['127.0.0.1', '::1'] })
-    const result = await scene.run('import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
+    const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(result.stderr).toContain('[provider-rejected] cloud: importing example.com. from 127.0.0.1: 400 remote_nameserver: ')
     expect(result.stderr).toContain('It must allow transfers (AXFR) to 127.0.0.1, ::1.')
@@ -66,7 +65,7 @@ describeWithTools(['named'], 'import --via-service', () => {
         ? { status: 400, headers: { 'content-type': 'application/json' }, body: '{"errors":[{"reason":"The request was refused"}]}' }
         : null
     const scene = await openServiceScene({ ...EMPTY, script, provider: 'preset: linode' })
-    const result = await scene.run('import', '--from', 'cloud', '--via-service', 'ns1.example.net', 'example.com', '--yes')
+    const result = await scene.run(...VIA, 'ns1.example.net', 'example.com', '--yes')
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(result.stderr).toMatch(/\(the name server must allow zone transfers \(AXFR\) to [0-9.]+, [0-9.]+, [0-9a-f:]+, [0-9a-f:]+\)/)
   })
@@ -83,7 +82,7 @@ describeWithTools(['named'], 'import --via-service', () => {
 
   it('checks for existing files before it creates anything', async () => {
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': 'mine' }, peerPort: open.port })
-    const result = await scene.run('import', '--from', 'cloud', '--via-service', '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
+    const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
     expect(result).toMatchObject({ status: 1, stderr: expect.stringContaining('[file-exists]') })
     expect(scene.proxy.requests).toEqual([])
   })
@@ -162,54 +161,41 @@ const onImport =
   ({ path }) =>
     path === '/v4/domains/import' ? reply : null
 
-it.each([
-  ['127.0.0.1:5353', 'has the port 5353, but the provider asks name servers at port 53 only'],
-  ['ns1.example.net:53', 'has the port'],
-  ['[::1]:53', 'has the port'],
-  ['', 'is neither the address nor the name'],
-  ['.', 'is neither'],
-  ['-', 'is neither'],
-  ['999.1.1.1', 'is neither'],
-  ['fe80::1%eth0', 'is neither'],
-  ['ns 1.example', 'is neither'],
-  ['ns\u001b[31m.example', 'is neither'],
-  ['ns1\n.example', 'is neither'],
-  ['\u202ens.example', 'is neither'],
-  [`${'a'.repeat(64)}.example`, 'is neither'],
-  ['http://127.0.0.1', 'is neither'],
-])('--via-service %j is refused before any request', async (nameserver, message) => {
+it('a --via-service that names no server is refused before any request', async () => {
   const scene = await openServiceScene(EMPTY)
-  const result = await scene.run(...VIA, nameserver, 'example.com', '--yes')
-  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may appear in the output
-  expect(result.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+  for (const [nameserver, message] of [
+    ['127.0.0.1:5353', 'has the port 5353, but the provider asks name servers at port 53 only'],
+    ...['ns1.example.net:53', '[::1]:53'].map((one) => [one, 'has the port']),
+    ...['', '.', '-', '999.1.1.1', 'fe80::1%eth0', 'http://127.0.0.1'].map((one) => [one, 'is neither the address nor the name']),
+    ...['ns 1.example', 'ns\u001b[31m.example', 'ns1\n.example', '\u202ens.example'].map((one) => [one, 'is neither']),
+    [`${'a'.repeat(64)}.example`, 'is neither'],
+  ] as [string, string][]) {
+    const result = await scene.run(...VIA, nameserver, 'example.com', '--yes')
+    expect(result, nameserver).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may appear in the output
+    expect(result.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+  }
+  for (const option of [
+    ['--tsig', 'upd:env:SECRET'],
+    ['--timeout', '5'],
+  ]) {
+    // The service knows nothing of them.
+    const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'zones', '--yes', ...option)
+    const message = 'are for imports from a name server (axfr), not for provider'
+    expect(result, option[0]).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
+  }
   expect(scene.proxy.requests).toEqual([])
 })
 
-it.each([
-  ['2001:db8::53', '2001:db8::53'],
-  ['[2001:db8::53]', '2001:db8::53'],
-  ['NS1.Example.NET.', 'ns1.example.net'],
-  ['ns.bücher.example', 'ns.xn--bcher-kva.example'],
-])('--via-service %s is sent as %s', async (nameserver, sent) => {
+it('--via-service is sent in canonical form', async () => {
   const script = onImport({ status: 400, headers: json, body: '{"errors":[{"reason":"no"}]}' })
   const scene = await openServiceScene({ ...EMPTY, script })
-  await scene.run(...VIA, nameserver, 'example.com', '--yes')
-  expect(scene.proxy.mutations().map(({ body }) => JSON.parse(body))).toEqual([{ domain: 'example.com', remote_nameserver: sent }])
-})
-
-it.each([
-  ['--tsig', 'upd:env:SECRET'],
-  ['--timeout', '5'],
-])('%s, which the service knows nothing of, is not passed over', async (...option) => {
-  const scene = await openServiceScene(EMPTY)
-  const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'zones', '--yes', ...option)
-  expect(result).toMatchObject({
-    status: 1,
-    stdout: '',
-    stderr: expect.stringContaining('are for imports from a name server (axfr), not for provider'),
-  })
-  expect(scene.proxy.requests).toEqual([])
+  for (const nameserver of ['2001:db8::53', '[2001:db8::53]', 'NS1.Example.NET.', 'ns.bücher.example'])
+    await scene.run(...VIA, nameserver, 'example.com', '--yes')
+  const sent = ['2001:db8::53', '2001:db8::53', 'ns1.example.net', 'ns.xn--bcher-kva.example']
+  expect(scene.proxy.mutations().map(({ body }) => JSON.parse(body))).toEqual(
+    sent.map((one) => ({ domain: 'example.com', remote_nameserver: one })),
+  )
 })
 
 it('a zone of another account is reported without a hint about transfers, whatever its name', async () => {
@@ -250,12 +236,8 @@ it('retries a busy service, and reports that a killed one may have created the z
   })
 }, 60_000)
 
-it.each([
-  [1, 'warning[zone-undefined] cloud now has example.com., and no definition for it was written'],
-  [2, 'Stopping: waiting for the zone that cloud is creating. Press Ctrl-C again to end at once; the zone may be created anyway.'],
-])(
-  'Ctrl-C while a zone is being created, %i times',
-  async (times, said) => {
+describe('Ctrl-C while a zone is being created', () => {
+  const interrupt = async (times: number, said: string): Promise<void> => {
     let answer: () => void = () => undefined
     const waiting = new Promise<void>((resolve) => {
       answer = resolve
@@ -271,7 +253,7 @@ it.each([
       cwd: scene.folder,
       env: { ZONEWRIGHT_TOKEN: TOKEN },
     })
-    while (scene.proxy.mutations().length === 0) await wait(10)
+    await expect.poll(() => scene.proxy.mutations().length).toBe(1)
     program.kill('SIGINT')
     await program.until('Stopping: ')
     if (times === 2) program.kill('SIGINT')
@@ -282,6 +264,13 @@ it.each([
     expect(program.stdout()).toBe('')
     expect(scene.proxy.mutations()).toHaveLength(1)
     expect(Object.keys(scene.files()).sort()).toEqual(['zones/.keep', 'zonewright.yaml'])
-  },
-  60_000,
-)
+  }
+
+  it('waits for it', () => interrupt(1, 'warning[zone-undefined] cloud now has example.com., and no definition for it was written'))
+  it('twice ends at once', { tags: ['long'] }, () =>
+    interrupt(
+      2,
+      'Stopping: waiting for the zone that cloud is creating. Press Ctrl-C again to end at once; the zone may be created anyway.',
+    ),
+  )
+})

@@ -1,12 +1,10 @@
 /** octoDNS's `auto_arpa` becomes `auto_ptr` if both add the same PTR records, as octoDNS itself judges. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/definition/config/load-config.ts'
-import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordLine } from './octodns-judge.ts'
+import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordsIn } from './octodns-judge.ts'
 
 const config = (settings: string, reverse = '[auto-arpa]', more = ''): string => `manager: {auto_arpa: ${settings}}
 providers:
@@ -35,20 +33,9 @@ interface Scene {
 
 /** A folder with an octoDNS configuration and its import. */
 async function importing({ settings = '{inherit_ttl: true}', reverse, more, forward = FORWARD, files = {} }: Scene) {
-  const cwd = temporaryDirectory()
-  const all = { 'p.yaml': config(settings, reverse, more), 'zones/example.com.yaml': forward, ...files }
-  for (const [path, text] of Object.entries(all)) {
-    mkdirSync(dirname(join(cwd, path)), { recursive: true })
-    writeFileSync(join(cwd, path), text)
-  }
+  const cwd = folderWith({ 'p.yaml': config(settings, reverse, more), 'zones/example.com.yaml': forward, ...files })
   const { status, stderr } = await cli(['import', 'octodns', 'p.yaml', '-o', 'out'], { cwd })
   return { cwd, status, stderr, made: () => readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8') }
-}
-
-async function recordsIn(folder: string): Promise<string[]> {
-  const { config: read } = await loadConfig({ cwd: folder })
-  if (read === null) throw new Error('no config')
-  return (await loadDefinitions(read)).zones.flatMap(({ zone }) => zone.records.map(recordLine)).sort()
 }
 
 const WRITTEN = { 'zones/2.0.192.in-addr.arpa.yaml': "'9': {type: PTR, ttl: 60, value: host.example.net.}\n" }

@@ -2,12 +2,14 @@
 import { appendFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe } from 'vitest'
+import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
 import { octetsToTxtRdata } from '../../src/dns/character-string.ts'
 import { parseDomainName } from '../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../src/dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../../src/dns/record.ts'
 import { ok, type Result } from '../../src/dns/result.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
+import { configIn } from '../definition/files.ts'
 import { findTool, runTool } from '../support/tools.ts'
 
 /** octoDNS's Python, in the folder of `octodns-sync`, which is on the PATH or in the folder ZONEWRIGHT_OCTODNS. */
@@ -18,7 +20,7 @@ const python = program === null ? null : findTool(join(dirname(program), 'python
 /** A suite that runs octoDNS. If octoDNS is not installed, the suite is skipped with a message. */
 export function describeWithOctodns(name: string, suite: () => void): void {
   if (python !== null) {
-    describe(name, suite)
+    describe(name, { tags: ['servers'] }, suite)
     return
   }
   const line = `${name} (needs octoDNS: ZONEWRIGHT_OCTODNS names the bin folder of a virtual environment with octodns, octodns-bind and octodns-powerdns)`
@@ -277,4 +279,10 @@ def answer(manager):
 export async function planWithProcessors(config: string, folders: readonly string[]): Promise<(readonly string[] | string)[]> {
   const answers = await askInFolders<readonly string[]>(PROCESSED, config, folders)
   return answers.map((answer) => (typeof answer === 'string' ? (answer.split(':')[0] ?? '') : answer))
+}
+
+/** The records of the definitions in a folder with a config, sorted. */
+export async function recordsIn(folder: string): Promise<string[]> {
+  const { zones } = await loadDefinitions(await configIn(folder))
+  return zones.flatMap(({ zone }) => zone.records.map(recordLine)).sort()
 }

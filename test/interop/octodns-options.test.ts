@@ -2,15 +2,12 @@
  * Random mixes of all options of octoDNS's YAML sources: zones in files, in folders, shared and aliased are imported with the records that octoDNS
  * loads, and refused if it refuses them. ZONEWRIGHT_TEST_ROUNDS=50 runs thousands of configurations.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { loadConfig } from '../../src/definition/config/load-config.ts'
-import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { describeWithOctodns, type LoadedRrset, linesOfLoaded, loadSourcesOf, recordLine } from './octodns-judge.ts'
+import { describeWithOctodns, type LoadedRrset, linesOfLoaded, loadSourcesOf, recordsIn } from './octodns-judge.ts'
 
 type Files = Record<string, string>
 
@@ -91,23 +88,8 @@ function configuration(seed: number): Files {
   return { ...files, 'p.yaml': text }
 }
 
-function write(files: Files): string {
-  const cwd = temporaryDirectory()
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(cwd, path)), { recursive: true })
-    writeFileSync(join(cwd, path), text)
-  }
-  return cwd
-}
-
-async function recordsIn(folder: string): Promise<string[]> {
-  const { config } = await loadConfig({ cwd: folder })
-  if (config === null) throw new Error('no config')
-  return (await loadDefinitions(config)).zones.flatMap(({ zone }) => zone.records.map(recordLine)).sort()
-}
-
 describeWithOctodns('any mix of options of YAML sources', () => {
-  const scenes = Array.from({ length: rounds(40) }, (_, seed) => ({ seed, cwd: write(configuration(seed)) }))
+  const scenes = Array.from({ length: rounds(40) }, (_, seed) => ({ seed, cwd: folderWith(configuration(seed)) }))
   let loaded: (readonly LoadedRrset[] | string)[] = []
   beforeAll(async () => {
     loaded = await loadSourcesOf(

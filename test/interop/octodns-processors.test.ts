@@ -2,18 +2,18 @@
  * octoDNS's processors: an imported configuration plans the same changes as octoDNS itself or, if something is dropped, changes no record set
  * that octoDNS would not change.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
 import { describeWithOctodns, planWithProcessors } from './octodns-judge.ts'
 import { plannedChanges, rrsetOf } from './octodns-planned-changes.ts'
 import { DESIRED, EXISTING, PROCESSOR_CASES, type ProcessorCase } from './octodns-processor-cases.ts'
 
 const YAML = 'octodns.provider.yaml.YamlProvider'
 
-function write(folder: string, scene: ProcessorCase): void {
+function folderOf(scene: ProcessorCase): string {
   const config = (target: string): string => `${scene.manager ? `manager: {${scene.manager}}\n` : ''}processors:
 ${scene.processor === '' ? '' : `  one: ${scene.processor}\n`}${scene.manager?.includes('two') ? '  two: {class: octodns.processor.filter.IgnoreRootNsFilter}\n' : ''}providers:
   config: {class: ${YAML}, directory: zones, enforce_order: false}
@@ -21,16 +21,12 @@ ${scene.processor === '' ? '' : `  one: ${scene.processor}\n`}${scene.manager?.i
 zones:
   example.com.: {sources: [config], targets: [linode]${scene.manager ? '' : ', processors: [one]'}}
 `
-  const files = {
+  return folderWith({
     'p.yaml': config('{class: octodns_linode.LinodeProvider, token: env/TOKEN}'),
     'judge.yaml': config(`{class: ${YAML}, directory: target, enforce_order: false}`),
     'zones/example.com.yaml': DESIRED + (scene.more ?? ''),
     'target/example.com.yaml': EXISTING,
-  }
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
+  })
 }
 
 interface ImportedScene {
@@ -48,8 +44,7 @@ function imported(scene: ProcessorCase): Promise<ImportedScene> {
 }
 
 async function importScene(scene: ProcessorCase): Promise<ImportedScene> {
-  const cwd = temporaryDirectory()
-  write(cwd, scene)
+  const cwd = folderOf(scene)
   const { stderr } = await cli(['import', 'octodns', 'p.yaml', '-o', 'out', '--lossy'], { cwd })
   return { cwd, stderr, made: readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8') }
 }

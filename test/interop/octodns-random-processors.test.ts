@@ -1,11 +1,11 @@
 /** Random octoDNS processors, several at a time, with random records: no plan changes a record set that octoDNS would not change. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
 import { fc } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
 import { describeWithOctodns, planWithProcessors } from './octodns-judge.ts'
 import { plannedChanges, rrsetOf } from './octodns-planned-changes.ts'
 
@@ -104,7 +104,6 @@ interface Scene {
 }
 
 function write({ desired, existing, processors }: Scene): string {
-  const folder = temporaryDirectory()
   const config = (target: string): string => `processors:
 ${processors.map((one, i) => `  p${i}: ${one}\n`).join('')}providers:
   config: {class: ${YAML}, directory: zones, enforce_order: false}
@@ -112,17 +111,12 @@ ${processors.map((one, i) => `  p${i}: ${one}\n`).join('')}providers:
 zones:
   example.com.: {sources: [config], targets: [linode], processors: [${processors.map((_, i) => `p${i}`).join(', ')}]}
 `
-  const files = {
+  return folderWith({
     'p.yaml': config('{class: octodns_linode.LinodeProvider, token: env/TOKEN}'),
     'judge.yaml': config(`{class: ${YAML}, directory: target, enforce_order: false}`),
     'zones/example.com.yaml': desired === '' ? '{}\n' : desired,
     'target/example.com.yaml': existing === '' ? '{}\n' : existing,
-  }
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-  return folder
+  })
 }
 
 /** octoDNS does not change name servers that its files do not contain; here a safety limit prevents it. */

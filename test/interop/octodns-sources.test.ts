@@ -2,14 +2,12 @@
  * octoDNS zones from several files or sources, or that its configuration reads differently from a definition. The import has the records
  * that octoDNS loads. Zones that no single file represents are printed again with their comments.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/definition/config/load-config.ts'
-import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import { addFiles, folderWith } from '../definition/files.ts'
 import { type CliResult, cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordLine } from './octodns-judge.ts'
+import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordsIn } from './octodns-judge.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -29,7 +27,7 @@ interface Scene {
   /** The zones as records, sorted. */
   readonly records: readonly string[]
   /** Files that are copied unchanged. */
-  readonly plain: readonly string[]
+  readonly plain?: readonly string[]
 }
 
 const BOTH = '  example.com.: {sources: [one, two], targets: []}\n'
@@ -44,7 +42,6 @@ const SCENES: readonly Scene[] = [
       'two/example.com.yaml': 'a: {type: TXT, value: x}\nb: {type: A, value: 192.0.2.2}\n',
     },
     records: ['a.example.com. 60 A 192.0.2.1', 'a.example.com. 900 TXT "x"', 'b.example.com. 900 A 192.0.2.2'],
-    plain: [],
   },
   {
     name: 'a second source that replaces',
@@ -54,7 +51,6 @@ const SCENES: readonly Scene[] = [
       'two/example.com.yaml': `a: ${A('192.0.2.2')}\n`,
     },
     records: ['a.example.com. 60 A 192.0.2.2', 'c.example.com. 60 A 192.0.2.4'],
-    plain: [],
   },
   {
     name: 'a second source without the zone',
@@ -83,7 +79,6 @@ const SCENES: readonly Scene[] = [
       'example.com. 60 TXT "v=spf1 -all"',
       'example.org. 60 TXT "v=spf1 -all"',
     ],
-    plain: [],
   },
   {
     name: 'a file and a folder of split files',
@@ -93,7 +88,6 @@ const SCENES: readonly Scene[] = [
       'one/example.com./b.yaml': `b: ${A('192.0.2.2')}\n`,
     },
     records: ['a.example.com. 60 A 192.0.2.1', 'b.example.com. 60 A 192.0.2.2'],
-    plain: [],
   },
   {
     name: 'an RRset in two files of a folder: the later one wins',
@@ -103,7 +97,6 @@ const SCENES: readonly Scene[] = [
       'one/example.com./b.yaml': `a: ${A('192.0.2.2')}\n`,
     },
     records: ['a.example.com. 60 A 192.0.2.2'],
-    plain: [],
   },
   {
     name: 'an alias of a folder whose files include others of it',
@@ -154,7 +147,6 @@ const SCENES: readonly Scene[] = [
       'one/other.yaml': `a: ${A('192.0.2.3')}\n`,
     },
     records: ['a.internal. 60 A 192.0.2.1', 'b.internal. 60 A 192.0.2.2'],
-    plain: [],
   },
   {
     name: 'semicolons without escapes',
@@ -199,27 +191,12 @@ const SCENES: readonly Scene[] = [
   },
 ]
 
-function write(folder: string, files: Files): string {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-  return folder
-}
-
 const importing = (cwd: string, ...args: string[]): Promise<CliResult> =>
   cli(['import', 'octodns', 'p.yaml', '-o', 'out', ...args], { cwd })
 
-async function recordsIn(folder: string): Promise<string[]> {
-  const { config } = await loadConfig({ cwd: folder })
-  if (config === null) throw new Error('no config')
-  const loaded = await loadDefinitions(config)
-  return loaded.zones.flatMap(({ zone }) => zone.records.map(recordLine)).sort()
-}
-
 describe('a zone from several files or sources', () => {
-  it.each(SCENES)('$name', async ({ files, records, plain, warnings = null }) => {
-    const cwd = write(temporaryDirectory(), files)
+  it.each(SCENES)('$name', async ({ files, records, plain = [], warnings = null }) => {
+    const cwd = folderWith(files)
     const result = await importing(cwd)
     expect([result.status, result.stderr.match(/^.*(?:error|warning)\[.*$/gm)]).toEqual([0, warnings])
     expect(await recordsIn(join(cwd, 'out'))).toEqual(records)
@@ -233,7 +210,7 @@ describe('a zone from several files or sources', () => {
 
 describeWithOctodns('octoDNS loads the same from several files or sources', () => {
   it.each(SCENES)('$name', { timeout: 60_000 }, async ({ files, records }) => {
-    const cwd = write(temporaryDirectory(), files)
+    const cwd = folderWith(files)
     expect((await loadSourcesWithOctodns('p.yaml', cwd)).flatMap(linesOfLoaded).sort()).toEqual(records)
   })
 })
@@ -254,7 +231,7 @@ a: # at a
 `,
       'two/example.com.yaml': `b: {type: TXT, value: 'no # comment'} # at b\n`,
     }
-    const cwd = write(temporaryDirectory(), files)
+    const cwd = folderWith(files)
     expect((await importing(cwd)).status).toBe(0)
     const text = readFileSync(join(cwd, 'out/one/example.com.yaml'), 'utf8')
     for (const comment of ['The first file.', 'above a', 'at a', 'within a', 'at the end', 'at b']) expect(text).toContain(`# ${comment}\n`)
@@ -289,7 +266,7 @@ b:
       'one/parts/c.yaml': 'type: A\n# within c\nvalue: 192.0.2.3\n',
       'two/example.com.yaml': `d: ${A('192.0.2.4')} # at d\n`,
     }
-    const cwd = write(temporaryDirectory(), files)
+    const cwd = folderWith(files)
     expect((await importing(cwd)).status).toBe(0)
     const text = readFileSync(join(cwd, 'out/one/example.com.yaml'), 'utf8')
     const comments = (name: string): string[] => {
@@ -313,7 +290,7 @@ b:
       'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
       'two/example.com.yaml': `b: ${A('192.0.2.1')}\na: ${A('192.0.2.2')}\n`,
     }
-    const { status, stderr } = await importing(write(temporaryDirectory(), files), '--lossy')
+    const { status, stderr } = await importing(folderWith(files), '--lossy')
     expect(status).toBe(1)
     expect(stderr).toContain(
       'two/example.com.yaml:2:30: error[rrset-split] a.example.com. A: the records come from one/example.com.yaml and from two/example.com.yaml',
@@ -328,7 +305,7 @@ b:
     ['in a file and a folder', { 'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`, 'one/example.com.yaml': `a: ${A('192.0.2.2')}\n` }],
   ])('nor an RRset %s', async (_, files) => {
     const config = configOf({ one: 'directory: one, split_extension: .' }, ONE)
-    const cwd = write(temporaryDirectory(), { 'p.yaml': config, ...files })
+    const cwd = folderWith({ 'p.yaml': config, ...files })
     for (const source of ['p.yaml', 'one']) {
       const result = await cli(['import', 'octodns', source, '-o', 'out', '--lossy'], { cwd })
       expect([result.status, result.stderr]).toEqual([
@@ -348,14 +325,14 @@ b:
   ])('reports %s', async (_, files, message) => {
     const shared = message.includes('all.yaml') ? ', shared_filename: all.yaml' : ''
     const config = configOf({ one: `directory: one, split_extension: .${shared}` }, ONE)
-    const { status, stderr } = await importing(write(temporaryDirectory(), { 'p.yaml': config, ...files }), '--lossy')
+    const { status, stderr } = await importing(folderWith({ 'p.yaml': config, ...files }), '--lossy')
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
   })
 
   it('a source without a file for the zone is an error, as in octoDNS', async () => {
     const config = configOf({ one: 'directory: one', two: 'directory: two' }, BOTH)
     const files = { 'p.yaml': config, 'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`, 'two/example.org.yaml': '' }
-    const { status, stderr } = await importing(write(temporaryDirectory(), files), '--lossy')
+    const { status, stderr } = await importing(folderWith(files), '--lossy')
     expect([status, stderr]).toEqual([1, expect.stringContaining('the source two has no file of example.com.')])
   })
 
@@ -367,7 +344,7 @@ b:
       'one/bücher.example.yaml': `a: ${A('192.0.2.1')}\n`,
       'two/bücher.example.yaml': `a: ${A('192.0.2.2')}\n`,
     }
-    const cwd = write(temporaryDirectory(), files)
+    const cwd = folderWith(files)
     expect(await importing(cwd)).toMatchObject({ status: 1, stderr: expect.stringContaining('its file name is in Unicode') })
     expect((await importing(cwd, '--lossy')).status).toBe(0)
     expect(await recordsIn(join(cwd, 'out'))).toEqual(['a.xn--bcher-kva.example. 60 A 192.0.2.1'])
@@ -375,7 +352,7 @@ b:
 
   it('a zone without a file is a warning if octoDNS allows it', async () => {
     const config = configOf({ one: 'directory: one, ignore_missing_zones: true' }, `${ONE}  example.org.: {sources: [one], targets: []}\n`)
-    const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.org.yaml': `a: ${A('192.0.2.1')}\n` })
+    const cwd = folderWith({ 'p.yaml': config, 'one/example.org.yaml': `a: ${A('192.0.2.1')}\n` })
     expect(await importing(cwd)).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('warning[import-aside] example.com.: a definition cannot express a zone without a file'),
@@ -395,9 +372,9 @@ zones:
   later.example.: {sources: [one], targets: [second]}
 `
     const file = `a: ${A('192.0.2.1')}\n`
-    const cwd = write(temporaryDirectory(), { 'p.yaml': text, 'one/early.example.yaml': file })
+    const cwd = folderWith({ 'p.yaml': text, 'one/early.example.yaml': file })
     expect((await importing(cwd)).status).toBe(0)
-    write(cwd, { 'out/one/later.example.yaml': file, 'out/one/other.example.yaml': file })
+    addFiles(cwd, { 'out/one/later.example.yaml': file, 'out/one/other.example.yaml': file })
     const validated = await cli(['validate'], { cwd: join(cwd, 'out') })
     expect(readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8')).toContain(`zones:
   - files:
@@ -422,7 +399,7 @@ zones:
   2.0.192.in-addr.arpa.: {sources: [other], targets: []}
   '*.arpa.': {sources: [one, other], targets: []}
 `
-    const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.com.yaml': `a: ${A('192.0.2.1')}\n` })
+    const cwd = folderWith({ 'p.yaml': config, 'one/example.com.yaml': `a: ${A('192.0.2.1')}\n` })
     const { status, stderr } = await importing(cwd, '--lossy')
     expect(status).toBe(0)
     expect(stderr).toContain('2.0.192.in-addr.arpa.: a definition cannot express the zone, whose records all come from other')
@@ -443,7 +420,7 @@ providers:
 zones:
   2.0.192.in-addr.arpa.: {sources: [one, auto-arpa], targets: []}
 `
-    const cwd = write(temporaryDirectory(), {
+    const cwd = folderWith({
       'p.yaml': config,
       'one/2.0.192.in-addr.arpa.yaml': '1: {type: PTR, ttl: 60, value: a.example.}\n',
     })
@@ -463,7 +440,7 @@ zones:
   example.net.: {sources: [one], targets: [], processors: [txt]}
 `
   const a = `a: ${A('192.0.2.1')}\n`
-  const cwd = write(temporaryDirectory(), { 'p.yaml': config, 'one/example.com.yaml': a, 'one/example.net.yaml': a })
+  const cwd = folderWith({ 'p.yaml': config, 'one/example.com.yaml': a, 'one/example.net.yaml': a })
   expect((await importing(cwd)).status).toBe(0)
   const rules = readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8').split('  - files:\n').slice(1)
   expect(rules.map((rule) => rule.match(/\w+(?:\.\w+)+(?=\.yaml)|(?<=\{type: )\w+/g))).toEqual([

@@ -2,14 +2,11 @@
  * Zones whose files octoDNS finds only if its configuration names them, because they have one label or a slash: exported and imported with the
  * records.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/definition/config/load-config.ts'
-import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import { addFiles, folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordLine } from './octodns-judge.ts'
+import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordsIn } from './octodns-judge.ts'
 
 const OURS: Readonly<Record<string, string>> = {
   'zones/internal.yaml': 'domain: internal\nrecords: {www: {type: A, ttl: 60, value: 192.0.2.1}}\n',
@@ -26,25 +23,12 @@ const configOf = (zones: readonly string[]): string =>
 
 const NAMED = configOf(['internal.', 'example.com.', '0/26.2.0.192.in-addr.arpa.'])
 
-function write(files: Readonly<Record<string, string>>, cwd = temporaryDirectory()): string {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(cwd, path)), { recursive: true })
-    writeFileSync(join(cwd, path), text)
-  }
-  return cwd
-}
-
 async function exported(): Promise<{ cwd: string; stderr: string }> {
-  const cwd = write(OURS)
+  const cwd = folderWith(OURS)
   const { status, stderr } = await cli(['export', 'octodns', '-o', 'config'], { cwd })
   expect(status).toBe(0)
-  return { cwd: write({ 'named.yaml': NAMED, 'all.yaml': configOf(['*']) }, cwd), stderr }
-}
-
-async function recordsIn(folder: string): Promise<string[]> {
-  const { config } = await loadConfig({ cwd: folder })
-  if (config === null) throw new Error('no config')
-  return (await loadDefinitions(config)).zones.flatMap(({ zone }) => zone.records.map(recordLine)).sort()
+  addFiles(cwd, { 'named.yaml': NAMED, 'all.yaml': configOf(['*']) })
+  return { cwd, stderr }
 }
 
 describe('zones that octoDNS does not list', () => {
@@ -73,20 +57,17 @@ describe('zones that octoDNS does not list', () => {
     const { cwd } = await exported()
     for (const zone of ['internal', '0/26.2.0.192.in-addr.arpa', 'example.com'])
       expect((await cli(['import', 'octodns', 'config', zone, '-o', 'out/zones'], { cwd })).status).toBe(0)
-    write({ 'out/zonewright.yaml': 'providers: {}\n' }, cwd)
+    addFiles(cwd, { 'out/zonewright.yaml': 'providers: {}\n' })
     expect(await recordsIn(join(cwd, 'out'))).toEqual(RECORDS)
   })
 
   it('are reported as dropped if they are not named, like other YAML files', async () => {
     const { cwd } = await exported()
-    write(
-      {
-        'config/shared.yaml': '<<: !include parts.yaml\n',
-        'config/parts.yaml': 'a: [{type: A, value: 192.0.2.1}]\n',
-        'config/notes.yaml': 'a: 1\n',
-      },
-      cwd,
-    )
+    addFiles(cwd, {
+      'config/shared.yaml': '<<: !include parts.yaml\n',
+      'config/parts.yaml': 'a: [{type: A, value: 192.0.2.1}]\n',
+      'config/notes.yaml': 'a: 1\n',
+    })
     const { status, stderr } = await cli(['import', 'octodns', 'config', '-o', 'out/zones'], { cwd })
     expect(status).toBe(1)
     expect(stderr.match(/\[import-lossy\].*(?=, which is no zone)/g)).toEqual([
