@@ -143,12 +143,15 @@ records:
   www: {type: A, value: 192.0.2.1} # the site
 `
 
+/** Bash, sed and seq. */
+const SERVERS = { tags: ['servers'] }
+
 const DIRECTORY = {
   'zonewright.yaml': 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n',
   'zones/example.com.yaml': EDITED,
 }
 
-test('docs/import-and-export.md: record', async () => {
+test('docs/import-and-export.md: record', SERVERS, async () => {
   const shell = await openShell()
   shell.write(DIRECTORY)
   const steps = stepsOf(blockOf('docs/import-and-export.md', '`record', 'console'))
@@ -156,7 +159,7 @@ test('docs/import-and-export.md: record', async () => {
   for (const [index, step] of steps.entries()) expectShown(outputs[index] ?? '', step)
 })
 
-test('docs/import-and-export.md: first examples, except the transfer with a key', async () => {
+test('docs/import-and-export.md: first examples, except the transfer with a key', SERVERS, async () => {
   const shell = await openShell()
   shell.write(DIRECTORY)
   const lines = linesOf(blockOf('docs/import-and-export.md', 'Import, export', 'sh')).filter((line) => !/ axfr | --from /.test(line))
@@ -169,7 +172,7 @@ test('docs/import-and-export.md: first examples, except the transfer with a key'
   expect(outputs[2]).toMatch(/\+ {2}www: .*192\.0\.2\.10.*\nstatus 0\n/)
 })
 
-test('docs/octodns-and-dnscontrol.md: from octoDNS', async () => {
+test('docs/octodns-and-dnscontrol.md: from octoDNS', SERVERS, async () => {
   const shell = await openShell()
   const lines = linesOf(blockOf('docs/octodns-and-dnscontrol.md', 'From octoDNS', 'console'))
   expect(lines).toHaveLength(3)

@@ -1,7 +1,6 @@
 /** Journal and locks of real processes: killed, interrupted, several at once. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { validate } from '../../generated/journal-schema.js'
 import { isLive, ownHolder } from '../../src/apply/journal/store/leases.ts'
@@ -13,21 +12,36 @@ import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
-const RECORDS = 200
+const LONG = { tags: ['long'] }
+
+const RECORDS = 100
 
 const MANY = `domain: example.com
 soa_email: hostmaster@example.com
 records:
 ${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`
 
-/** A service that delays each record, so that a call is always in progress. */
-const slowly: Script = async ({ method, path }) => {
-  if (method === 'POST' && path.includes('/records')) await wait(40)
-  return null
+interface HeldScene extends ServiceScene {
+  /** Lets all held records through. */
+  release(): void
 }
 
-const openSlow = (files: Readonly<Record<string, string>> = { 'zones/example.com.yaml': MANY }): Promise<ServiceScene> =>
-  openServiceScene({ files, script: slowly })
+/** A service behind a proxy that holds all records of MANY except the first ones, so that calls are in progress until the test goes on. */
+async function openHeld(first: number, files: Readonly<Record<string, string>> = { 'zones/example.com.yaml': MANY }): Promise<HeldScene> {
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let arrived = 0
+  const script: Script = async ({ body }) => {
+    if (!/"name":"h\d/.test(body)) return null
+    arrived += 1
+    if (arrived > first) await released
+    return null
+  }
+  onTestFinished(() => release())
+  return { ...(await openServiceScene({ files, script })), release }
+}
 
 const start = async (scene: ServiceScene, ...args: string[]): Promise<ProgramRun> => {
   const run = await startProgram(args, { cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
@@ -38,7 +52,7 @@ const start = async (scene: ServiceScene, ...args: string[]): Promise<ProgramRun
 const recordCalls = ({ proxy }: ServiceScene): number => proxy.mutations().filter(({ path }) => path.includes('/records')).length
 
 async function reach(scene: ServiceScene, calls: number): Promise<void> {
-  while (recordCalls(scene) < calls) await wait(2)
+  await expect.poll(() => recordCalls(scene), { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(calls)
 }
 
 interface Run {
@@ -65,11 +79,12 @@ function journalLines(scene: ServiceScene, run: string): { event: string; change
 
 describe('an apply that is killed', () => {
   test('has every sent call in its journal, is shown as interrupted, and the next apply completes the changes', async () => {
-    const scene = await openSlow()
+    const scene = await openHeld(30)
     const killed = await start(scene, 'apply', '--yes')
-    await reach(scene, 40)
+    await reach(scene, 31)
     killed.kill('SIGKILL')
     expect((await killed.ended).signal).toBe('SIGKILL')
+    scene.release()
     await scene.proxy.idle()
 
     const [run] = (await runs(scene)) as [Run]
@@ -95,14 +110,15 @@ describe('an apply that is killed', () => {
     expect(await leasesIn(scene.folder)).toEqual([])
   })
 
-  test('can be rolled back: applied changes are reverted, other changes cause no conflict', async () => {
-    const scene = await openSlow({ 'zones/example.com.yaml': ZONE })
+  test('can be rolled back: applied changes are reverted, other changes cause no conflict', LONG, async () => {
+    const scene = await openHeld(30, { 'zones/example.com.yaml': ZONE })
     await scene.run('apply', '--yes')
     scene.write({ 'zones/example.com.yaml': ZONE + MANY.slice(MANY.indexOf('  h0')) })
     const killed = await start(scene, 'apply', '--yes')
-    await reach(scene, 30)
+    await reach(scene, 31)
     killed.kill('SIGKILL')
     await killed.ended
+    scene.release()
     await scene.proxy.idle()
     const back = await scene.run('rollback', '--last', '--yes', '--allow', 'deletes', '--format', 'json')
     expect(back.status, back.stderr).toBe(0)
@@ -116,28 +132,31 @@ describe('an apply that is killed', () => {
 })
 
 describe('an apply that is interrupted', () => {
-  test.each([
+  for (const [signal, status, times] of [
     ['SIGINT', 130, 1],
     ['SIGTERM', 143, 1],
     // A shell and the system both send SIGHUP when a terminal closes.
     ['SIGHUP', 129, 2],
-  ] as const)('by %s closes its journal and releases its zone', async (signal, status, times) => {
-    const scene = await openSlow()
-    const run = await start(scene, 'apply', '--yes')
-    await reach(scene, 30)
-    for (let time = 1; time <= times; time += 1) {
-      run.kill(signal)
-      await run.until('Stopping: ')
-    }
-    expect(await run.ended).toEqual({ status, signal: null })
-    const [interrupted] = (await runs(scene)) as [Run]
-    expect(interrupted).toMatchObject({ state: 'interrupted', status, unknown: 0 })
-    expect(interrupted.applied.total).toBe(scene.proxy.mutations().length)
-    expect(journalLines(scene, interrupted.run).at(-1)?.event).toBe('end')
-    expect(await leasesIn(scene.folder)).toEqual([])
-  })
+  ] as const) {
+    test(`by ${signal} closes its journal and releases its zone`, signal === 'SIGINT' ? {} : LONG, async () => {
+      const scene = await openHeld(30)
+      const run = await start(scene, 'apply', '--yes')
+      await reach(scene, 31)
+      for (let time = 1; time <= times; time += 1) {
+        run.kill(signal)
+        await run.until('Stopping: ')
+      }
+      scene.release()
+      expect(await run.ended).toEqual({ status, signal: null })
+      const [interrupted] = (await runs(scene)) as [Run]
+      expect(interrupted).toMatchObject({ state: 'interrupted', status, unknown: 0 })
+      expect(interrupted.applied.total).toBe(scene.proxy.mutations().length)
+      expect(journalLines(scene, interrupted.run).at(-1)?.event).toBe('end')
+      expect(await leasesIn(scene.folder)).toEqual([])
+    })
+  }
 
-  test('twice ends at once, with a readable journal and its zone released', async () => {
+  test('twice ends at once, with a readable journal and its zone released', LONG, async () => {
     const scene = await openServiceScene({
       files: { 'zones/example.com.yaml': MANY },
       script: ({ body }) => (/"h(?:[3-9]|\d\d+)"/.test(body) ? 'silence' : null),
@@ -159,9 +178,9 @@ describe('an apply that is interrupted', () => {
 
 describe('two runs at once', () => {
   test('the second run reports the holder of the zone, or waits', async () => {
-    const scene = await openSlow()
+    const scene = await openHeld(10)
     const first = await start(scene, 'apply', '--yes')
-    await reach(scene, 10)
+    await reach(scene, 11)
     const [second, third] = await Promise.all([start(scene, 'apply', '--yes'), start(scene, 'apply', '--yes', '--wait', '60')])
     expect((await second.ended).status).toBe(1)
     expect(second.stderr()).toMatch(
@@ -171,6 +190,7 @@ describe('two runs at once', () => {
     )
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['running'])
     await third.until('Waiting: example.com. at cloud is locked by apply')
+    scene.release()
     expect((await first.ended).status).toBe(0)
     expect((await third.ended).status).toBe(0)
     expect(third.stdout()).toContain('No changes.')
@@ -178,21 +198,22 @@ describe('two runs at once', () => {
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied'])
   })
 
-  test('runs on different zones do not wait for each other', async () => {
-    const scene = await openSlow({
+  test('runs on different zones do not wait for each other', LONG, async () => {
+    const scene = await openHeld(10, {
       'zones/example.com.yaml': MANY,
       'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net'),
     })
     const first = await start(scene, 'apply', '--yes', 'example.com')
-    await reach(scene, 10)
+    await reach(scene, 11)
     const second = await start(scene, 'apply', '--yes', 'example.net')
     expect((await second.ended).status).toBe(0)
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied', 'running'])
+    scene.release()
     expect((await first.ended).status).toBe(0)
   })
 
-  test('many simultaneous runs on one zone apply each change once', async () => {
-    const scene = await openSlow({ 'zones/example.com.yaml': ZONE })
+  test('many simultaneous runs on one zone apply each change once', LONG, async () => {
+    const scene = await openServiceScene()
     const all = await Promise.all(Array.from({ length: 6 }, () => start(scene, 'apply', '--yes', '--wait', '60')))
     expect(await Promise.all(all.map(async (run) => (await run.ended).status))).toEqual(all.map(() => 0))
     expect(all.filter((run) => run.stdout().includes('Applied: 4 created'))).toHaveLength(1)

@@ -1,7 +1,6 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { startProgram } from '../support/built-program.ts'
 import { filesBelow } from './scene.ts'
 import { folderOf, run, SOA } from './zone-file-folder.ts'
 
@@ -299,17 +298,4 @@ records:
     })
     expect(filesBelow(join(cwd, 'out'))).toEqual({})
   })
-})
-
-it('the built program imports and exports', async () => {
-  const cwd = folderOf({ 'example.com.zone': SOA })
-  for (const args of [
-    ['import', 'zonefile', 'example.com.zone', '-o', 'zones'],
-    ['export', 'json', '-o', 'zones.json'],
-    ['record', 'add', 'example.com', 'www', 'A', '192.0.2.1'],
-  ]) {
-    const program = await startProgram(args, { cwd })
-    expect(await program.ended).toMatchObject({ status: 0 })
-  }
-  expect(filesBelow(cwd)['zones/example.com.yaml']).toContain('\n  www: {type: A, value: 192.0.2.1}\n')
 })

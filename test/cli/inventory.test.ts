@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../generated/plan-schema.js'
-import type { Script } from './recording-proxy.ts'
-import { expectNothingDone, TOKEN, ZONE } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import type { Reply, Script } from './recording-proxy.ts'
+import { expectNothingDone, openScene, TOKEN, ZONE } from './scene.ts'
+import { callService, openServiceScene, type ServiceScene } from './service-scene.ts'
 
 interface Machine {
   readonly id: number
@@ -10,19 +10,15 @@ interface Machine {
   readonly ipv6: string
 }
 
-async function call<T>({ service }: ServiceScene, method: string, path: string, body?: object, token = TOKEN): Promise<T> {
-  const answer = await fetch(service.baseUrl + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
-  return JSON.parse(text) as T
-}
-
 const makeInstance = (scene: ServiceScene, label: string, more: object = {}): Promise<Machine> =>
-  call(scene, 'POST', '/compute/instances', { region: 'us-east', type: 'g6-nanode-1', label, tags: ['Web'], private_ip: true, ...more })
+  callService(scene, 'POST', '/compute/instances', {
+    region: 'us-east',
+    type: 'g6-nanode-1',
+    label,
+    tags: ['Web'],
+    private_ip: true,
+    ...more,
+  })
 
 /** A zone whose pool has its addresses from the given inventory. */
 const zoneWith = (...records: string[]): string => `${ZONE}  pool: [${records.join(', ')}]\n`
@@ -31,11 +27,25 @@ const POOL = zoneWith('{type: A, ttl: 300, from: {instances: {tag: web}}}', '{ty
 
 /** The records of the service at the name `pool`, as `TYPE TARGET`, sorted. */
 async function held(scene: ServiceScene, token = TOKEN): Promise<string[]> {
-  const read = <T>(path: string): Promise<T> => call<T>(scene, 'GET', path, undefined, token)
+  const read = <T>(path: string): Promise<T> => callService<T>(scene, 'GET', path, undefined, token)
   const { data } = await read<{ data: { id: number }[] }>('/domains')
   const records = await read<{ data: { name: string; type: string; target: string }[] }>(`/domains/${data[0]?.id}/records`)
   return records.data.flatMap(({ name, type, target }) => (name === 'pool' ? [`${type} ${target}`] : [])).sort()
 }
+
+/** A reply of the inventory. */
+const listing = (instances: readonly object[], more: object = {}) => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ data: instances, page: 1, pages: 1, results: instances.length, ...more }),
+})
+
+const WEB = { id: 1, label: 'web-1', tags: ['web'], ipv4: ['192.0.2.9'], ipv6: null, region: 'us-east', status: 'running' }
+
+/** Replies to requests for instances while the function says so. */
+const inventory =
+  (reply: () => Reply | null): Script =>
+  ({ path }) =>
+    path.startsWith('/v4/compute/instances') ? reply() : null
 
 const SEED = `accounts:
   - users: [{username: keeper, email: keeper@example.com, tokens: [{token: ${TOKEN}-k}]}]
@@ -69,7 +79,7 @@ describe('addresses from instances', () => {
 
     const three = await makeInstance(scene, 'web-3')
     expect((await scene.run('plan')).stdout).toContain('from instance web-3')
-    await call(scene, 'DELETE', `/compute/instances/${two.id}`)
+    await callService(scene, 'DELETE', `/compute/instances/${two.id}`)
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     expect(await held(scene)).toEqual(addresses([one, three]))
   })
@@ -139,7 +149,7 @@ describe('an inventory without addresses', () => {
     const { id } = await makeInstance(scene, 'web-1')
     await scene.run('apply', '--yes')
     const before = await held(scene)
-    await call(scene, 'DELETE', `/compute/instances/${id}`)
+    await callService(scene, 'DELETE', `/compute/instances/${id}`)
     scene.write({ 'zones/example.com.yaml': `${POOL}  more: {type: A, value: 192.0.2.44}\n` })
     for (const command of [['plan'], ['apply', '--yes']]) {
       const { status, stderr, stdout } = await scene.run(...command)
@@ -156,31 +166,16 @@ describe('an inventory without addresses', () => {
     expect((await scene.run('plan')).stderr).toContain('inventory-empty')
   })
 
-  test.each([
+  test.each<[name: string, code: string, reply: Reply]>([
     ['fails', 'inventory-unreadable', { status: 500, body: '{"errors":[{"reason":"Internal server error"}]}' }],
-    [
-      'refuses the token',
-      'inventory-unreadable',
-      { status: 401, body: '{"errors":[{"reason":"Your OAuth token is not authorized to use this endpoint."}]}' },
-    ],
-    ['returns an invalid response', 'inventory-unreadable', { body: '{"data":[{"id":1,"ipv4":"none"}],"page":1,"pages":1,"results":1}' }],
-    [
-      'announces more than it lists',
-      'inventory-unreadable',
-      {
-        body: '{"data":[{"id":1,"label":"web","tags":["web"],"ipv4":["192.0.2.9"],"ipv6":null,"region":"us-east","status":"running"}],"page":1,"pages":1,"results":8}',
-      },
-    ],
-    [
-      'ignores the filter and has no match',
-      'quarantined',
-      { body: '{"data":[{"id":1,"label":"db","tags":["db"],"ipv4":["192.0.2.9"]}],"page":1,"pages":1,"results":1}' },
-    ],
+    ['refuses the token', 'inventory-unreadable', { status: 401, body: '{"errors":[{"reason":"Not authorized."}]}' }],
+    ['returns an invalid response', 'inventory-unreadable', listing([{ id: 1, ipv4: 'none' }])],
+    ['announces more than it lists', 'inventory-unreadable', listing([WEB], { results: 8 })],
+    ['ignores the filter and has no match', 'quarantined', listing([{ id: 1, label: 'db', tags: ['db'], ipv4: ['192.0.2.9'] }])],
   ])('or one that %s', async (_, code, reply) => {
     let isBroken = false
-    const script: Script = ({ path }) =>
-      isBroken && path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, ...reply } : null
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': POOL }, script, provider: 'timeout: 4' })
+    const script = inventory(() => (isBroken ? reply : null))
+    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': POOL }, script, provider: 'timeout: 1' })
     await makeInstance(scene, 'web-1')
     await scene.run('apply', '--yes')
     const before = await held(scene)
@@ -193,7 +188,7 @@ describe('an inventory without addresses', () => {
   })
 
   test('an unknown provider is an error in the definition', async () => {
-    const scene = await openServiceScene({
+    const scene = openScene({
       files: { 'zones/example.com.yaml': zoneWith('{type: A, from: {provider: clod, instances: {tag: web}}}') },
     })
     const { stderr } = await expectNothingDone(scene, 'provider-unknown', 'apply', '--yes')
@@ -201,31 +196,19 @@ describe('an inventory without addresses', () => {
   })
 
   test('ignores private addresses', async () => {
-    const shut = { label: 'web-1', tags: ['web'], region: 'us-east', status: 'running' }
     const ipv4 = ['10.0.0.1', '100.64.0.1', '127.0.0.1', '169.254.0.1', '172.31.0.1', '192.168.0.1', '0.0.0.0', '192.0.2.300']
-    const data = ['fe80::1/64', '::1/128', 'FD00::1/128', '::/128'].map((ipv6, at) => ({ ...shut, id: at + 1, ipv4, ipv6 }))
-    const body = JSON.stringify({ data, page: 1, pages: 1, results: data.length })
-    const script: Script = ({ path }) =>
-      path.startsWith('/v4/compute/instances') ? { headers: { 'content-type': 'application/json' }, body } : null
+    const data = ['fe80::1/64', '::1/128', 'FD00::1/128', '::/128'].map((ipv6, at) => ({ ...WEB, id: at + 1, ipv4, ipv6 }))
+    const script = inventory(() => listing(data))
     const { stderr } = await (await openServiceScene({ files: { 'zones/example.com.yaml': POOL }, script })).run('plan')
-    expect(stderr).toContain(
-      'pool.example.com. A is not created: none of the 4 instances with tag "web" at cloud has a public IPv4 address',
-    )
-    expect(stderr).toContain(
-      'pool.example.com. AAAA is not created: none of the 4 instances with tag "web" at cloud has a public IPv6 address',
-    )
+    for (const [type, family] of ['A 4', 'AAAA 6'].map((line) => line.split(' ')))
+      expect(stderr).toContain(
+        `pool.example.com. ${type} is not created: none of the 4 instances with tag "web" at cloud has a public IPv${family} address`,
+      )
   })
 
   test('reports an instance without an address of the family', async () => {
-    const script: Script = ({ path }) => {
-      if (!path.startsWith('/v4/compute/instances')) return null
-      const machine = { label: 'web-1', tags: ['web'], region: 'us-east', status: 'running', ipv4: ['192.0.2.7', '192.168.1.7'] }
-      const data = [
-        { ...machine, id: 1, ipv6: '2001:DB8::7/128' },
-        { ...machine, id: 2, label: 'web-2', ipv6: null },
-      ]
-      return { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data, page: 1, pages: 1, results: 2 }) }
-    }
+    const both = { ...WEB, ipv4: ['192.0.2.7', '192.168.1.7'], ipv6: '2001:DB8::7/128' }
+    const script = inventory(() => listing([both, { ...both, id: 2, label: 'web-2', ipv6: null }]))
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': POOL }, script })
     const { status, stderr } = await scene.run('apply', '--yes')
     expect(stderr).toContain(

@@ -78,6 +78,21 @@ export async function openWireScene(
   return { ...scene, proxy }
 }
 
+/** Sends a request to the API of the service as another client. Throws `METHOD PATH: STATUS BODY` unless it succeeds. */
+export async function callService<T>(
+  { service }: Pick<ServiceScene, 'service'>,
+  method: string,
+  path: string,
+  body?: object,
+  token = TOKEN,
+): Promise<T> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await fetch(service.baseUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+  return JSON.parse(text) as T
+}
+
 function seedFrom(text: string): Seed {
   const { seed, diagnostics } = readSeed(text, 'seed.yaml')
   if (seed === null) throw new Error(diagnostics.map(({ message }) => message).join('\n'))
