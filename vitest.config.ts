@@ -4,13 +4,17 @@ import { findPostgres } from './test/support/postgres.ts'
 import { rounds } from './test/support/random.ts'
 
 /**
- * The tests of the service whose subject differs on PostgreSQL: statements, locks, transactions, connections, migrations. All others run on SQLite only.
+ * The tests of the service whose subject differs on PostgreSQL: locks, claims, transactions, migrations, backups, erased values and the SQL of filters. All
+ * others run on SQLite only: their statements are the same.
  */
 const POSTGRES = [
-  'test/service/store/**/*.test.ts',
-  'test/service/{backup,durability,filter,lists,record-limit,records,rotate-key,serials,start-stop,zone-names}.test.ts',
-  'test/service/accounts/rate-limit.test.ts',
-  'test/service/instances/processes.test.ts',
+  'test/service/store/postgres/**/*.test.ts',
+  'test/service/{backup,durability,filter,former-schema,lists,record-limit,rotate-key,secrets-at-rest,zone-names}.test.ts',
+  'test/service/accounts/quotas.test.ts',
+  'test/service/images/upload-restart.test.ts',
+  'test/service/instances/{addresses,processes}.test.ts',
+  'test/service/jobs/job-runner.test.ts',
+  'test/service/transfers/processes.test.ts',
 ]
 
 /** Only against PostgreSQL. */
@@ -56,7 +60,6 @@ function postgresProject() {
     test: {
       name: 'postgres',
       include: POSTGRES,
-      exclude: [...EXCLUDED, 'test/service/store/sqlite/**'],
       env: { ZONEWRIGHT_TEST_DATABASE: 'postgres' },
       globalSetup: [BUILD_FOLDER, 'test/support/postgres-setup.ts'],
     },

@@ -2,29 +2,13 @@ import { expect, test } from 'vitest'
 import { parseDomainName } from '../../src/dns/domain-name.ts'
 import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../support/fast-check.ts'
+import { rounds } from '../support/random.ts'
 import { startForTest } from './harness.ts'
 
+/** Bodies with any text: those accepted give a valid zone. Bodies from schemas are in any-operation.test.ts. */
 const { service, client } = await startForTest()
 
-const label = fc.constantFrom(
-  'a',
-  'WWW',
-  '_x',
-  '*',
-  'bücher',
-  'xn--bcher-kva',
-  '-',
-  '1h',
-  'in',
-  '',
-  'a b',
-  '@',
-  '"',
-  '\\046',
-  '企业',
-  'K',
-  '①',
-)
+const label = fc.constantFrom('', 'a b', ...'a WWW _x * bücher xn--bcher-kva - 1h in @ " \\046 企业 K ①'.split(' '))
 const name = fc.oneof(
   fc.array(label, { maxLength: 4 }).map((labels) => labels.join('.')),
   fc.array(label, { maxLength: 3 }).map((labels) => [...labels, 'any', 'example', ''].join('.')),
@@ -85,9 +69,9 @@ test('accepts or refuses every body, and accepted bodies give a valid zone', { t
         for (const { reason } of answer.body.errors) expect(reason).toMatch(/^[A-Z<a-z_]/)
       }
     }),
-    { numRuns: 800 },
+    { numRuns: rounds(800) },
   )
-  expect(taken).toBeGreaterThan(100)
+  expect(taken).toBeGreaterThan(rounds(100))
 
   await service.flush()
   const lines: string[] = (await client.ok('GET', `/domains/${id}/zone-file`)).zone_file
@@ -97,48 +81,4 @@ test('accepts or refuses every body, and accepted bodies give a valid zone', { t
   const { records, diagnostics } = parseZoneFile(`${lines.join('\n')}\n`, { origin: origin.value, file: 'any.example' })
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
   expect(records).toHaveLength(lines.length - 2)
-})
-
-test('every domain, filter or page gets a response of the API', { timeout: 180_000 }, async () => {
-  const settings = fc.record(
-    {
-      domain: mostly(name),
-      type: mostly(fc.constantFrom('master', 'slave')),
-      soa_email: mostly(fc.oneof(fc.constantFrom('a@b.example', 'a.b@c.example', "o'x@ä.example"), fc.string({ unit: 'binary' }))),
-      description: mostly(fc.string({ unit: 'binary' })),
-      tags: mostly(fc.array(fc.string({ unit: 'binary', minLength: 2, maxLength: 6 }), { maxLength: 4 })),
-      master_ips: mostly(fc.constantFrom(null, [], ['192.0.2.1'], ['x'])),
-      ttl_sec: mostly(number),
-    },
-    { requiredKeys: ['domain', 'type', 'soa_email'] },
-  )
-  await fc.assert(
-    fc.asyncProperty(settings, async (body) => {
-      const answer = await client.call('POST', '/domains', body)
-      expect([200, 400]).toContain(answer.status)
-      if (answer.status === 200) await client.ok('PUT', `/domains/${answer.body.id}`, answer.body)
-    }),
-    { numRuns: 250 },
-  )
-  const operand: fc.Arbitrary<unknown> = fc.oneof(
-    fc.string(),
-    junk,
-    fc.dictionary(fc.constantFrom('+neq', '+gt', '+contains', '+x'), fc.string()),
-  )
-  const { filter } = fc.letrec((tie) => ({
-    filter: fc.oneof(
-      { maxDepth: 3 },
-      fc.dictionary(fc.constantFrom('domain', 'group', 'tags', '+order_by', 'id'), operand),
-      fc.dictionary(fc.constantFrom('+and', '+or'), fc.array(tie('filter'), { maxLength: 3 })),
-    ),
-  }))
-  await fc.assert(
-    fc.asyncProperty(filter, fc.oneof(fc.integer(), fc.string()), async (value, page) => {
-      const header = Buffer.from(JSON.stringify(value), 'utf8').toString('latin1')
-      const { status } = await client.call('GET', `/domains?page=${encodeURIComponent(page)}`, undefined, { 'x-filter': header })
-      expect([200, 400]).toContain(status)
-    }),
-    { numRuns: 250 },
-  )
-  await service.flush()
 })

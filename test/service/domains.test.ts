@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { inParallel, startForTest } from './harness.ts'
+import { inParallel, MASTER, startForTest } from './harness.ts'
 
 let now = Date.parse('2026-03-01T10:00:00Z')
 const { client } = await startForTest({ clock: () => now })
 
-const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 let number = 0
 const freshName = (): string => {
   number += 1

@@ -235,7 +235,7 @@ describe('an import through a firewall', async () => {
 
 describe('an import', async () => {
   let script: Script = () => {}
-  const port = await scriptedMaster((query, socket) => script(query, socket), { keep: true })
+  const port = await scriptedMaster((...request) => script(...request), { keep: true })
   const limits = { connect: 3_000, idle: 3_000, total: 4_000 }
   const { client } = await serviceFor({ port }, { transferLimits: limits, limits: { recordsPerDomain: 100 } })
   const imported = (domain: string, remote_nameserver = '127.0.0.1') =>

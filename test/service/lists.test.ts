@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { inParallel, startForTest } from './harness.ts'
+import { inParallel, MASTER, startForTest } from './harness.ts'
 
 const { client } = await startForTest()
 
-const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const DOMAINS = [
   { domain: 'alpha.example', group: 'Web', tags: ['prod', 'web-tier'] },
   { domain: 'beta.example', group: 'web', tags: ['prod'] },

@@ -1,9 +1,8 @@
 /** Reads the files of a database without the program, like `strings`. */
-import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Libsql from 'libsql'
 import pg from 'pg'
-import { expect } from 'vitest'
 import type { Store } from './harness.ts'
 
 /** The folders with a store's data; on PostgreSQL those of its database and the server's transaction log. */
@@ -17,25 +16,33 @@ async function rawFolders(store: Store): Promise<string[]> {
 /** The files of a store that contain one of the texts, including transaction log and images. On PostgreSQL after a checkpoint. */
 export async function filesWith(store: Store, ...texts: readonly string[]): Promise<string[]> {
   if (store.database) await runSql(store, ['checkpoint'])
-  const patterns = texts.flatMap((text) => ['-e', text])
-  // The server continues meanwhile; deleted files are only mentioned on standard error.
-  const { stdout, error } = spawnSync('grep', ['-rlaF', '--exclude=secrets.key', ...patterns, ...(await rawFolders(store))], {
-    encoding: 'utf8',
-    env: { ...process.env, LC_ALL: 'C' },
+  const files = (await rawFolders(store)).flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+  return files.filter((file) => {
+    // The server continues meanwhile and may delete files.
+    if (file.endsWith('secrets.key') || !statSync(file, { throwIfNoEntry: false })?.isFile()) return false
+    const octets = readFileSync(file)
+    return texts.some((text) => octets.includes(text))
   })
-  expect(error).toBeUndefined()
-  return stdout.split('\n').filter((file) => file !== '')
+}
+
+/** The rows that a query of PostgreSQL returns, over its own connection. */
+export async function queryPostgres(url: string, ...statements: readonly string[]): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    let rows: Record<string, unknown>[] = []
+    for (const statement of statements) rows = (await client.query(statement)).rows
+    return rows
+  } finally {
+    await client.end()
+  }
 }
 
 /** The number that a query returns, over its own connection: a service may be running on the database. */
 export async function numberOf(store: Store, query: string): Promise<number> {
-  if (store.database) {
-    const client = new pg.Client({ connectionString: store.database })
-    await client.connect()
-    const { rows } = await client.query(query)
-    await client.end()
-    return Number(rows[0].number)
-  }
+  if (store.database) return Number((await queryPostgres(store.database, query))[0]?.['number'])
   const db = new Libsql(join(store.dataFolder as string, 'service.db'))
   const row = db.prepare(query).get() as { number: number }
   db.close()
@@ -44,13 +51,7 @@ export async function numberOf(store: Store, query: string): Promise<number> {
 
 /** Runs statements on a database with tools that, unlike the service, do not overwrite deleted values. */
 export async function runSql(store: Store, statements: readonly string[]): Promise<void> {
-  if (store.database) {
-    const client = new pg.Client({ connectionString: store.database })
-    await client.connect()
-    for (const statement of statements) await client.query(statement)
-    await client.end()
-    return
-  }
+  if (store.database) return void (await queryPostgres(store.database, ...statements))
   const db = new Libsql(join(store.dataFolder as string, 'service.db'))
   db.exec('pragma secure_delete = off')
   for (const statement of statements) db.exec(statement)

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { inParallel, startForTest } from './harness.ts'
+import { DEFAULT_LIMITS } from '../../src/service/index.ts'
+import { inParallel, MASTER, startForTest } from './harness.ts'
 import { record, scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
-
-const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 
 describe('the limit of records', async () => {
   const { client } = await startForTest({ limits: { recordsPerDomain: 50 } })
@@ -28,6 +27,8 @@ describe('the limit of records', async () => {
     expect((await client.ok('GET', `/domains/${clone.id}/records`)).results).toBe(50)
   })
 
+  test('is 12,000 by default', () => expect(DEFAULT_LIMITS.recordsPerDomain).toBe(12_000))
+
   test('a refused or failed creation uses none of it', async () => {
     const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'room.example' })
     const path = `/domains/${id}/records`
@@ -51,7 +52,7 @@ describe('the limit of records', async () => {
 /** Like an import: the last quarter of a domain is the slowest if the cost grows with the number of records. */
 const IMPORTED = 9_000
 
-test('a domain holds exactly 12,000 records, created at a steady rate, and lists them', { timeout: 400_000 }, async () => {
+test('a domain holds exactly 12,000 records, created at a steady rate, and lists them', { timeout: 400_000, tags: ['long'] }, async () => {
   const hosts = Array.from({ length: IMPORTED }, (_, index) => record(`h${index}.full.example.`, 'A', '192.0.2.1'))
   const peerPort = await scriptedMaster(serving([soa(1, '3600 600 604800 300', 'full.example.'), ...hosts]))
   const { service, client } = await startForTest({ peerPort })

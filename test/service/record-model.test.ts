@@ -5,6 +5,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { expect, test } from 'vitest'
 import { fc } from '../support/fast-check.ts'
+import { rounds } from '../support/random.ts'
 import { startForTest } from './harness.ts'
 
 const { client } = await startForTest()
@@ -238,47 +239,14 @@ const name = fc.constantFrom(
   ...[`${ZONE}.${ZONE}.`, '_sip._tcp', 'x'.repeat(63), 'x'.repeat(64), `${'x.'.repeat(50)}x`, 'a.example.net.', `x${ZONE}`],
 )
 const target = fc.constantFrom(
-  ...[
-    '',
-    '.',
-    'mail',
-    'mail.',
-    'Mail.Example.NET.',
-    'a.b',
-    'a..b',
-    'a b',
-    '*.a.b',
-    '192.0.2.1',
-    '192.0.2.01',
-    '2001:db8::1',
-    '2001:DB8::1',
-  ],
-  ...[
-    '[remote_addr]',
-    ';',
-    'ca.example.net',
-    'mailto:ca@example.net',
-    'https://ca.example.net/x',
-    'ftp://a.b',
-    '-a.b',
-    `${'x'.repeat(64)}.b`,
-  ],
+  ...['', 'a b', `${'x'.repeat(64)}.b`],
+  ...'. mail mail. Mail.Example.NET. a.b a..b *.a.b 192.0.2.1 192.0.2.01 2001:db8::1 2001:DB8::1 [remote_addr] ;'.split(' '),
+  ...'ca.example.net mailto:ca@example.net https://ca.example.net/x ftp://a.b -a.b'.split(' '),
 )
 const number = fc.constantFrom<unknown>(0, 0, 1, 10, 255, 256, 65535, 65536, 1950, 1951, 5400, 2419201, 1e300, -1, 0.5, '1', null)
 const label = fc.constantFrom<unknown>(
-  'sip',
-  '_sip',
-  '__sip',
-  'SIP.',
-  '',
-  null,
-  'tcp',
-  '_tcp',
-  'tcp.sub',
-  'a b',
-  's'.repeat(62),
-  's'.repeat(101),
-  5,
+  ...['', null, 'a b', 's'.repeat(62), 's'.repeat(101), 5],
+  ...'sip _sip __sip SIP. tcp _tcp tcp.sub'.split(' '),
 )
 const tag = fc.constantFrom<unknown>('issue', 'issuewild', 'iodef', '', null, 'x')
 
@@ -377,8 +345,8 @@ test('the service and the minimal rules agree on every change', { timeout: 180_0
     const { id } = await client.ok('POST', '/domains', { type: 'master', soa_email: 'a@model.example', domain: ZONE })
     await play(`/domains/${id}/records`, steps).finally(() => client.ok('DELETE', `/domains/${id}`))
   }
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), playInZone), { numRuns: 100 })
-  expect(seen.taken).toBeGreaterThan(200)
-  expect(seen.refused).toBeGreaterThan(200)
-  expect(seen.conflicts).toBeGreaterThan(20)
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), playInZone), { numRuns: rounds(100) })
+  expect(seen.taken).toBeGreaterThan(rounds(200))
+  expect(seen.refused).toBeGreaterThan(rounds(200))
+  expect(seen.conflicts).toBeGreaterThan(rounds(20))
 })

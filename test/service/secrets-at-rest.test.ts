@@ -6,15 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Libsql from 'libsql'
 import { Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
-import { backUpService, type DatabaseLocation, restoreService } from '../../src/service/backup.ts'
-import { type ServiceOptions, startService } from '../../src/service/index.ts'
+import { backUpService, restoreService } from '../../src/service/backup.ts'
+import { startService } from '../../src/service/index.ts'
 import {
   type Client,
-  connect,
+  during,
   freshDatabase,
   freshStore,
   LOOPBACK,
   ON_POSTGRES,
+  placeOf,
   type Store,
   TEST_KEY,
   temporaryDirectory,
@@ -25,8 +26,6 @@ import { serviceProcesses } from './service-process.ts'
 const spawnService = serviceProcesses()
 
 const OTHER_KEY = 'another key of the secrets of enough characters'
-
-const placeOf = ({ database, dataFolder }: Store): DatabaseLocation => (database ? { database } : { dataFolder: dataFolder as string })
 
 const keyFile = (store: Store): string => join(store.dataFolder as string, 'secrets.key')
 
@@ -41,18 +40,6 @@ const responsesOf = async (client: Client): Promise<string[]> =>
   (await client.ok('GET', '/profile/security-questions')).security_questions.flatMap(
     ({ response }: { response: string | null }) => response ?? [],
   )
-
-/** Runs a service on a store during `work`. */
-async function during<T>(options: Partial<ServiceOptions>, work: (client: Client) => Promise<T>): Promise<T> {
-  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...options })
-  const { client, close } = connect(service.baseUrl, 'bootstrap')
-  try {
-    return await work(client)
-  } finally {
-    await close()
-    await service.stop()
-  }
-}
 
 const PHONE = { iso_code: 'US', phone_number: '201-555-0123' }
 
@@ -147,7 +134,7 @@ describe('a database of an earlier version', () => {
     })
   })
 
-  test('is also erased if that start was killed at various times', { timeout: 240_000 }, async () => {
+  test('is also erased if that start was killed at various times', { timeout: 240_000, tags: ['long'] }, async () => {
     const { store, answers, deleted } = await oldStore()
     const begun = performance.now()
     await (await spawnService(await freshStore())).kill()

@@ -1,4 +1,4 @@
-import { readSeed } from '../../../src/service/index.ts'
+import { seedFrom } from '../harness.ts'
 
 /** A test person with tokens. */
 export interface Person {
@@ -86,7 +86,5 @@ export function seedOfPeople(domains: readonly string[], { instances = [], image
       { users: ofAccount('second').map(userEntry) },
     ],
   }
-  const { seed, diagnostics } = readSeed(JSON.stringify(document), 'people.yaml')
-  if (seed === null) throw new Error(JSON.stringify(diagnostics))
-  return seed
+  return seedFrom(document)
 }

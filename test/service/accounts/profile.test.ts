@@ -113,19 +113,10 @@ describe('restrictions', () => {
 })
 
 describe('grants', () => {
+  const flags = 'add_databases add_domains add_firewalls add_images add_instances add_monitors add_loadbalancers add_scripts add_volumes'
   const global = (given: object) => ({
+    ...Object.fromEntries(`${flags} cancel_account monitor_subscription`.split(' ').map((name) => [name, false])),
     account_access: null,
-    add_databases: false,
-    add_domains: false,
-    add_firewalls: false,
-    add_images: false,
-    add_instances: false,
-    add_monitors: false,
-    add_loadbalancers: false,
-    add_scripts: false,
-    add_volumes: false,
-    cancel_account: false,
-    monitor_subscription: false,
     ...given,
   })
   const adding = { add_domains: true, add_images: true, add_instances: true, add_scripts: true }

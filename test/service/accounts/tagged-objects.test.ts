@@ -238,46 +238,39 @@ describe('an instance, a volume or a load balancer of a seed', () => {
   const instance = (rest: object): string => account({ instances: [{ label: 'web-1', region: 'us-east', ...rest }] })
   const volume = (rest: object): string => account({ volumes: [{ label: 'data', region: 'us-east', ...rest }] })
   const balancer = (rest: object): string => account({ load_balancers: [{ label: 'web', region: 'us-east', ipv4: '192.0.2.1', ...rest }] })
-  const problemsOf = (text: string): string[] => readSeed(text, 'seed.yaml').diagnostics.map(({ message }) => message)
+  const problemsOf = (text: string): string[] =>
+    readSeed(text, 'seed.yaml').diagnostics.map(({ message }) => message.replace('accounts.', ''))
 
   test.each<[string, string, string[]]>([
-    ['no label', volume({ label: undefined }), ['accounts.volumes.label is required']],
+    ['no label', volume({ label: undefined }), ['volumes.label is required']],
     [
       'a label that is too long',
       volume({ label: 'v'.repeat(33) }),
-      ['accounts.volumes.label: Length must be 1-32 characters', 'accounts.volumes.label is not valid'],
+      ['volumes.label: Length must be 1-32 characters', 'volumes.label is not valid'],
     ],
-    ['two hyphens in a row', volume({ label: 'a--b' }), ['accounts.volumes.label is not valid']],
-    ['an unknown region', volume({ region: 'moon' }), ['accounts.volumes.region: there is no region "moon"']],
-    ['an unknown state', volume({ status: 'lost' }), ['accounts.volumes.status is not valid']],
-    ['a short tag', volume({ tags: ['ab'] }), ['accounts.volumes.tags: Length must be 3-50 characters']],
-    ['an invalid time', volume({ created: 'today' }), ['accounts.volumes.created: not a time such as 2030-01-31T09:00:00']],
-    ['an unknown field', volume({ linode_id: 1 }), ['accounts.volumes.linode_id: Unknown field']],
+    ['two hyphens in a row', volume({ label: 'a--b' }), ['volumes.label is not valid']],
+    ['an unknown region', volume({ region: 'moon' }), ['volumes.region: there is no region "moon"']],
+    ['an unknown state', volume({ status: 'lost' }), ['volumes.status is not valid']],
+    ['a short tag', volume({ tags: ['ab'] }), ['volumes.tags: Length must be 3-50 characters']],
+    ['an invalid time', volume({ created: 'today' }), ['volumes.created: not a time such as 2030-01-31T09:00:00']],
+    ['an unknown field', volume({ linode_id: 1 }), ['volumes.linode_id: Unknown field']],
     [
       'a short label',
       balancer({ label: 'lb' }),
-      ['accounts.load_balancers.label: Length must be 3-32 characters', 'accounts.load_balancers.label is not valid'],
+      ['load_balancers.label: Length must be 3-32 characters', 'load_balancers.label is not valid'],
     ],
-    ['no address', balancer({ ipv4: '192.0.2' }), ['accounts.load_balancers.ipv4: "192.0.2" is not an IPv4 address']],
-    ['a link-local address', balancer({ ipv6: 'fe80::1%eth0' }), ['accounts.load_balancers.ipv6: "fe80::1%eth0" is not an IPv6 address']],
-    [
-      'too many connections',
-      balancer({ client_conn_throttle: 21 }),
-      ['accounts.load_balancers.client_conn_throttle must be between 0 and 20'],
-    ],
+    ['no address', balancer({ ipv4: '192.0.2' }), ['load_balancers.ipv4: "192.0.2" is not an IPv4 address']],
+    ['a link-local address', balancer({ ipv6: 'fe80::1%eth0' }), ['load_balancers.ipv6: "fe80::1%eth0" is not an IPv6 address']],
+    ['too many connections', balancer({ client_conn_throttle: 21 }), ['load_balancers.client_conn_throttle must be between 0 and 20']],
     [
       'an unknown instance label',
       instance({ label: 'a--b' }),
-      ['accounts.instances.label: A label cannot have two hyphens, underscores or dots in a row.'],
+      ['instances.label: A label cannot have two hyphens, underscores or dots in a row.'],
     ],
-    ['an unknown type', instance({ type: 'big' }), ['accounts.instances.type: there is no instance type "big"']],
-    ['an unknown image', instance({ image: 'public/none' }), ['accounts.instances.image: there is no public image "public/none"']],
-    [
-      'an address of another region',
-      instance({ ipv4: ['198.51.100.1'] }),
-      ['accounts.instances.ipv4: this address belongs to the region ap-west'],
-    ],
-    ['an invalid address', instance({ private_ipv4: ['192.168'] }), ['accounts.instances.private_ipv4: "192.168" is not an IPv4 address']],
+    ['an unknown type', instance({ type: 'big' }), ['instances.type: there is no instance type "big"']],
+    ['an unknown image', instance({ image: 'public/none' }), ['instances.image: there is no public image "public/none"']],
+    ['an address of another region', instance({ ipv4: ['198.51.100.1'] }), ['instances.ipv4: this address belongs to the region ap-west']],
+    ['an invalid address', instance({ private_ipv4: ['192.168'] }), ['instances.private_ipv4: "192.168" is not an IPv4 address']],
     [
       'values in use',
       account({
@@ -286,7 +279,7 @@ describe('an instance, a volume or a load balancer of a seed', () => {
           { id: 1, label: 'data', region: 'us-east' },
         ],
       }),
-      ['accounts.volumes.label: this label is already in the file', 'accounts.volumes.id: this id is already in the file'],
+      ['volumes.label: this label is already in the file', 'volumes.id: this id is already in the file'],
     ],
   ])('with %s is refused', (_name, text, problems) => {
     expect(problemsOf(text)).toEqual(expect.arrayContaining(problems))

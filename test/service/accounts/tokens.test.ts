@@ -92,8 +92,6 @@ describe('a token created with another', () => {
 
   test.each<[string, string | undefined, string | null]>([
     ['account:read_write', undefined, 'account:read_write'],
-    ['account:read_write', '*', 'account:read_write'],
-    ['account:read_write domains:read_only', '* domains:read_write', 'account:read_write domains:read_only'],
     ['account:read_write', 'account:read_only', 'account:read_only'],
     ['account:read_write domains:read_write', 'domains:read_only', 'domains:read_only'],
     ['account:read_write domains:read_only', 'domains:read_write', null],

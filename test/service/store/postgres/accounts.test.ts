@@ -1,7 +1,6 @@
 /** Tokens, users and tags, with two services on one database. */
 import { expect, test } from 'vitest'
-import { readSeed } from '../../../../src/service/index.ts'
-import { connect, freshDatabase, inParallel, startForTest } from '../../harness.ts'
+import { connect, freshDatabase, inParallel, seedFrom, startForTest } from '../../harness.ts'
 
 const database = await freshDatabase()
 const { service: one, client } = await startForTest({ database, bootstrapToken: 'administrator' })
@@ -37,8 +36,7 @@ test('concurrent tag changes lose nothing', async () => {
 
 test('the last unrestricted user stays unrestricted in every process', async () => {
   const users = ['a', 'b'].map((name) => ({ username: name, email: `${name}@example.com`, tokens: [{ token: `token-${name}` }] }))
-  const { seed } = readSeed(JSON.stringify({ accounts: [{ users }] }), 'seed.yaml')
-  await startForTest({ database, seed })
+  await startForTest({ database, seed: seedFrom({ accounts: [{ users }] }) })
   const answers = await Promise.all([
     connect(one.baseUrl, 'token-a').client.call('PUT', '/profile', { restricted: true }),
     connect(two.baseUrl, 'token-b').client.call('PUT', '/profile', { restricted: true }),
@@ -48,8 +46,7 @@ test('the last unrestricted user stays unrestricted in every process', async () 
 
 test('concurrent starts create one administrator and one of each user', async () => {
   const url = await freshDatabase()
-  const document = { accounts: [{ users: [{ username: 'u', email: 'u@example.com', tokens: [{ token: 'token-u' }] }] }] }
-  const { seed } = readSeed(JSON.stringify(document), 'seed.yaml')
+  const seed = seedFrom({ accounts: [{ users: [{ username: 'u', email: 'u@example.com', tokens: [{ token: 'token-u' }] }] }] })
   const started = await Promise.all([1, 2, 3].map(() => startForTest({ database: url, bootstrapToken: 'first', seed })))
   for (const { client: by, service } of started) {
     expect((await by.ok('GET', '/profile/tokens')).results).toBe(1)

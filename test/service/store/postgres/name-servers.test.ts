@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { freshDatabase, LOOPBACK, startForTest } from '../../harness.ts'
-
-const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
+import { freshDatabase, LOOPBACK, MASTER, startForTest } from '../../harness.ts'
 
 test('all processes render with the name servers of the last started process', async () => {
   const database = await freshDatabase()

@@ -1,11 +1,9 @@
-import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
 import { runTool } from '../../../support/tools.ts'
-import { type Client, connect, freshDatabase, inParallel, LOOPBACK, startForTest } from '../../harness.ts'
+import { type Client, connect, freshDatabase, inParallel, LOOPBACK, MASTER, startForTest } from '../../harness.ts'
+import { queryPostgres } from '../../raw-files.ts'
 import { type ServiceProcess, serviceProcesses } from '../../service-process.ts'
-
-const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 
 const serve = serviceProcesses()
 const database = await freshDatabase()
@@ -36,15 +34,7 @@ async function expectAnswers(name: string, type: string, expected: string, withi
   }
 }
 
-const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
-  const connection = new pg.Client({ connectionString: database })
-  await connection.connect()
-  try {
-    return (await connection.query(text)).rows
-  } finally {
-    await connection.end()
-  }
-}
+const query = (text: string) => queryPostgres(database, text)
 
 const serialOf = async (name: string): Promise<number> =>
   Number((await query(`select serial from served_zones where name = '${name}'`))[0]?.['serial'])
@@ -163,18 +153,8 @@ test('another process completes the work of a killed process', async () => {
   // Committed, and killed before the zone is rendered.
   const other = await openPostgres({ url: database, onError: () => undefined })
   await other.write(async (connection) => {
-    const fields = {
-      type: 'TXT',
-      name: '',
-      target: 'left',
-      priority: 0,
-      weight: 0,
-      port: 0,
-      service: null,
-      protocol: null,
-      tag: null,
-      ttl_sec: 0,
-    }
+    const text = { type: 'TXT', name: '', target: 'left', service: null, protocol: null, tag: null }
+    const fields = { ...text, priority: 0, weight: 0, port: 0, ttl_sec: 0 }
     await connection
       .insertInto('records')
       .values({ ...fields, domain_id: id, created: '', updated: '' })

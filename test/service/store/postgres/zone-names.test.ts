@@ -1,45 +1,29 @@
 /** Several processes concurrently claim overlapping names for two accounts. */
-import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readSeed } from '../../../../src/service/index.ts'
 import { NO_SECRETS } from '../../../../src/service/secrets/prepare-secrets.ts'
 import { createUsers } from '../../../../src/service/seed/apply-seed.ts'
 import { insertAccount } from '../../../../src/service/store/account-store.ts'
 import { type DomainSettings, insertDomain } from '../../../../src/service/store/domain-store.ts'
 import { openPostgres } from '../../../../src/service/store/postgres/open-postgres.ts'
 import { claimZoneName, lockZoneName } from '../../../../src/service/store/zone-name-store.ts'
-import { type Answer, type Client, connect, freshDatabase, inParallel, startForTest } from '../../harness.ts'
+import { type Answer, type Client, connect, freshDatabase, inParallel, MASTER, seedFrom, startForTest } from '../../harness.ts'
+import { queryPostgres } from '../../raw-files.ts'
 import { serviceProcesses } from '../../service-process.ts'
 import { scriptedMaster, serving, soa } from '../../transfers/scripted-master.ts'
 
-const MASTER = { type: 'master', soa_email: 'hostmaster@example.com' }
 const PEOPLE = ['alice', 'bob']
 
 const SETTINGS: Omit<DomainSettings, 'domain'> = {
-  type: 'master',
-  status: 'active',
-  description: '',
-  group: '',
-  tags: [],
-  soa_email: 'hostmaster@example.com',
-  master_ips: [],
-  axfr_ips: [],
-  expire_sec: 0,
-  refresh_sec: 0,
-  retry_sec: 0,
-  ttl_sec: 0,
+  ...{ type: 'master', status: 'active', description: '', group: '', tags: [], soa_email: MASTER.soa_email },
+  ...{ master_ips: [], axfr_ips: [], expire_sec: 0, refresh_sec: 0, retry_sec: 0, ttl_sec: 0 },
 }
 
 const user = (username: string) => ({ username, email: `${username}@example.com`, tokens: [{ token: username }] })
 
-function seedOf(accounts: readonly object[]) {
-  const { seed, diagnostics } = readSeed(JSON.stringify({ accounts }), 'seed.yaml')
-  if (seed === null) throw new Error(JSON.stringify(diagnostics))
-  return seed
-}
+const seedOf = (accounts: readonly object[]) => seedFrom({ accounts })
 
 const peerPort = await scriptedMaster(
-  (query, socket) => serving([soa(1, '3600 600 604800 300', query.questions[0]?.name)])(query, socket),
+  (query, ...rest) => serving([soa(1, '3600 600 604800 300', query.questions[0]?.name)])(query, ...rest),
   { keep: true },
 )
 const serve = serviceProcesses()
@@ -64,15 +48,7 @@ function clientOf(person: string, process: number): Client {
   return client
 }
 
-const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
-  const connection = new pg.Client({ connectionString: database })
-  await connection.connect()
-  try {
-    return (await connection.query(text)).rows
-  } finally {
-    await connection.end()
-  }
-}
+const query = (text: string) => queryPostgres(database, text)
 
 const overlaps = () =>
   query(`select upper.domain, lower.domain from domains upper inner join domains lower
@@ -195,10 +171,8 @@ test('a claim waits only for claims of overlapping names', async () => {
 
 test('a claim that has waited sees the other zone at any isolation level', async () => {
   const strict = await freshDatabase()
-  const connection = new pg.Client({ connectionString: strict })
-  await connection.connect()
-  await connection.query(`alter database ${connection.database} set default_transaction_isolation = 'repeatable read'`)
-  await connection.end()
+  const [row] = await queryPostgres(strict, 'select current_database() as name')
+  await queryPostgres(strict, `alter database ${row?.['name']} set default_transaction_isolation = 'repeatable read'`)
   const first = await openPostgres({ url: strict, onError: () => undefined })
   const second = await openPostgres({ url: strict, onError: () => undefined })
   const claim = async (at: typeof first, accountId: number, name: string, held: () => Promise<void>) =>

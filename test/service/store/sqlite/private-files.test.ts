@@ -4,10 +4,10 @@ import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, rename
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backUpService, restoreService } from '../../../../src/service/backup.ts'
-import { type ServiceOptions, startService } from '../../../../src/service/index.ts'
+import type { ServiceOptions } from '../../../../src/service/index.ts'
 import { sharedFolderReason } from '../../../../src/service/store/private-files.ts'
 import { findTool } from '../../../support/tools.ts'
-import { connect, LOOPBACK, temporaryDirectory } from '../../harness.ts'
+import { type Client, connect, during, temporaryDirectory } from '../../harness.ts'
 import { gzipOf, put, startUpload } from '../../images/upload-client.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
@@ -41,25 +41,14 @@ interface Warning {
 }
 
 /** Runs a service on a folder during `work`; returns its warnings. */
-async function during(
-  options: Partial<ServiceOptions>,
-  work: (client: ReturnType<typeof connect>['client']) => Promise<void> = async () => undefined,
-) {
+async function warningsOf(options: Partial<ServiceOptions>, work: (client: Client) => Promise<void> = async () => undefined) {
   const lines: string[] = []
-  const log = { level: 'warn' as const, write: (line: string) => void lines.push(line) }
-  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'token', log, ...options })
-  const { client, close } = connect(service.baseUrl, 'token')
-  try {
-    await work(client)
-  } finally {
-    await close()
-    await service.stop()
-  }
+  await during({ ...options, log: { level: 'warn', write: (line) => void lines.push(line) } }, work)
   return lines.map((line): Warning => JSON.parse(line))
 }
 
 /** Creates every kind of file. */
-async function useAll(client: ReturnType<typeof connect>['client']): Promise<void> {
+async function useAll(client: Client): Promise<void> {
   const security_questions = [1, 2, 3].map((question_id) => ({ question_id, response: 'answer' }))
   await client.ok('POST', '/profile/security-questions', { security_questions })
   await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
@@ -70,7 +59,7 @@ test('with umask 000, no created file is readable by other users', async () => {
   withUmask(0)
   const folder = temporaryDirectory()
   const place = { dataFolder: join(folder, 'above', 'data') }
-  const warnings = await during({ ...place, smsSink: { kind: 'file', path: join(folder, 'sms.jsonl') } }, async (client) => {
+  const warnings = await warningsOf({ ...place, smsSink: { kind: 'file', path: join(folder, 'sms.jsonl') } }, async (client) => {
     await useAll(client)
     expect(
       Object.keys(modesOf(place.dataFolder))
@@ -99,21 +88,30 @@ test('files have the right modes even if the umask removes the owner’s permiss
   const folder = temporaryDirectory()
   mkdirSync(join(folder, 'data'), 0o700)
   withUmask(0o277)
-  await during({ dataFolder: join(folder, 'data'), imageFolder: null })
+  await warningsOf({ dataFolder: join(folder, 'data'), imageFolder: null })
   expect(modesOf(join(folder, 'data'))).toMatchObject({ 'service.db': '600', 'secrets.key': '600', 'service.lock': '600' })
 })
 
-/** A folder with all files of a killed service, readable and writable by everyone. */
+/** A folder with all files of a killed service, readable and writable by everyone; a copy of the first one. */
 async function openedFolder(): Promise<string> {
+  const folder = join(temporaryDirectory(), 'data')
+  opened ??= openFolder()
+  cpSync(await opened, folder, { recursive: true })
+  for (const name of Object.keys(modesOf(folder)).sort().reverse())
+    chmodSync(join(folder, name), lstatSync(join(folder, name)).isDirectory() ? 0o777 : 0o666)
+  expect(modesOf(folder)).toMatchObject({ 'service.db-wal': '666', 'service.db-shm': '666', 'service.pid': '666' })
+  return folder
+}
+
+let opened: Promise<string> | undefined
+
+async function openFolder(): Promise<string> {
   const folder = join(temporaryDirectory(), 'data')
   const killed = await serve({ dataFolder: folder })
   const { client, close } = connect(killed.baseUrl, 'bootstrap')
   await useAll(client)
   await close()
   await killed.kill()
-  for (const name of Object.keys(modesOf(folder)).sort().reverse())
-    chmodSync(join(folder, name), lstatSync(join(folder, name)).isDirectory() ? 0o777 : 0o666)
-  expect(modesOf(folder)).toMatchObject({ 'service.db-wal': '666', 'service.db-shm': '666', 'service.pid': '666' })
   return folder
 }
 
@@ -123,7 +121,7 @@ test('tightens wider modes at startup, each with a warning that contains the pre
   writeFileSync(sms, '{}\n')
   chmodSync(sms, 0o644)
   const opened = Object.entries(modesOf(folder))
-  const warnings = await during({ dataFolder: folder, smsSink: { kind: 'file', path: sms } }, async (client) => {
+  const warnings = await warningsOf({ dataFolder: folder, smsSink: { kind: 'file', path: sms } }, async (client) => {
     isPrivate(folder)
     await client.ok('POST', '/profile/phone-number', { iso_code: 'US', phone_number: '201-555-0123' })
   })
@@ -132,7 +130,7 @@ test('tightens wider modes at startup, each with a warning that contains the pre
   )
   for (const { message } of warnings) expect(message).toMatch(/mode is 0[67]00 now$/)
   expect(modesOf(sms)).toEqual({ '.': '600' })
-  expect(await during({ dataFolder: folder })).toEqual([])
+  expect(await warningsOf({ dataFolder: folder })).toEqual([])
 })
 
 test('a folder created by the operator is tightened, but not other files in it', async () => {
@@ -140,7 +138,7 @@ test('a folder created by the operator is tightened, but not other files in it',
   writeFileSync(join(folder, 'notes.txt'), '')
   chmodSync(join(folder, 'notes.txt'), 0o644)
   chmodSync(folder, 0o755)
-  const warnings = await during({ dataFolder: folder })
+  const warnings = await warningsOf({ dataFolder: folder })
   expect(warnings.map(({ path, mode }) => [path, mode])).toEqual([[folder, '0755']])
   expect(modesOf(folder)).toMatchObject({ '.': '700', 'notes.txt': '644', 'service.db': '600' })
 })
@@ -184,7 +182,7 @@ describe('a shared folder', () => {
       [home, 'it is a home folder'],
       [above, 'it is above a home folder'],
     ] as const) {
-      const warnings = await during({ dataFolder: folder }, async () =>
+      const warnings = await warningsOf({ dataFolder: folder }, async () =>
         expect(modesOf(folder)).toMatchObject({
           '.': '755',
           'service.db': '600',
@@ -202,7 +200,7 @@ describe('a shared folder', () => {
     chmodSync(home, 0o755)
     withHome(home)
     for (let start = 0; start < 2; start += 1) {
-      expect(await during({ dataFolder: home })).toHaveLength(1)
+      expect(await warningsOf({ dataFolder: home })).toHaveLength(1)
       expect(modesOf(home)).toMatchObject({ '.': '700' })
       chmodSync(home, 0o755)
     }
@@ -217,7 +215,7 @@ describe('a shared folder', () => {
       if (former === undefined) delete process.env['TMPDIR']
       else process.env['TMPDIR'] = former
     })
-    await expect(during({ dataFolder: temporary })).rejects.toThrow(
+    await expect(warningsOf({ dataFolder: temporary })).rejects.toThrow(
       `every user may write to ${temporary}, and it is the folder of temporary files: give the service a folder of its own`,
     )
     expect(modesOf(temporary)).toEqual({ '.': '1777' })
@@ -227,11 +225,11 @@ describe('a shared folder', () => {
     const folder = temporaryDirectory()
     chownSync(folder, NOBODY, NOBODY)
     chmodSync(folder, 0o755)
-    const [warning] = await during({ dataFolder: folder })
+    const [warning] = await warningsOf({ dataFolder: folder })
     expect(warning?.message).toContain('it belongs to another user')
     expect(modesOf(folder)).toMatchObject({ '.': '755', 'service.db': '600', 'secrets.key': '600' })
     chmodSync(folder, 0o777)
-    await expect(during({ dataFolder: folder })).rejects.toThrow('every user may write')
+    await expect(warningsOf({ dataFolder: folder })).rejects.toThrow('every user may write')
     expect(modesOf(folder)).toMatchObject({ '.': '777' })
   })
 })
@@ -242,10 +240,10 @@ test('the target of a symbolic link keeps its mode: a database is refused, an im
   writeFileSync(elsewhere, '')
   chmodSync(elsewhere, 0o644)
   symlinkSync(elsewhere, join(folder, 'images', `9-${'0'.repeat(16)}.img.gz`))
-  await during({ dataFolder: folder })
+  await warningsOf({ dataFolder: folder })
   renameSync(join(folder, 'service.db'), join(folder, 'kept'))
   symlinkSync(elsewhere, join(folder, 'service.db'))
-  await expect(during({ dataFolder: folder })).rejects.toThrow('service.db is a symbolic link')
+  await expect(warningsOf({ dataFolder: folder })).rejects.toThrow('service.db is a symbolic link')
   expect(modesOf(elsewhere)).toEqual({ '.': '644' })
 })
 
@@ -253,23 +251,27 @@ test('the target of a symbolic link keeps its mode: a database is refused, an im
 const canNobodyRead = (path: string): boolean =>
   spawnSync('setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', 'cat', path], { stdio: 'ignore' }).status === 0
 
-test.skipIf(!isRoot || findTool('setpriv') === null)('another user can read no file, in a private or a readable folder', async () => {
-  withUmask(0)
-  const parent = temporaryDirectory()
-  chmodSync(parent, 0o755)
-  writeFileSync(join(parent, 'open'), '')
-  expect(canNobodyRead(join(parent, 'open'))).toBe(true)
-  const folder = join(parent, 'data')
-  cpSync(await openedFolder(), folder, { recursive: true, mode: 0 })
-  await during({ dataFolder: folder }, async (client) => {
-    await useAll(client)
-    await backUpService({ dataFolder: folder }, join(parent, 'all.backup'))
-    expect(canNobodyRead(join(parent, 'all.backup'))).toBe(false)
-    const files = Object.keys(modesOf(folder)).filter((name) => lstatSync(join(folder, name)).isFile())
-    expect(files.length).toBeGreaterThanOrEqual(8)
-    expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
-    // The modes of the folders alone would protect the files, and the modes of the files too.
-    for (const name of ['.', 'images']) chmodSync(join(folder, name), 0o755)
-    expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
-  })
-})
+test.skipIf(!isRoot || findTool('setpriv') === null)(
+  'another user can read no file, in a private or a readable folder',
+  { tags: ['servers'] },
+  async () => {
+    withUmask(0)
+    const parent = temporaryDirectory()
+    chmodSync(parent, 0o755)
+    writeFileSync(join(parent, 'open'), '')
+    expect(canNobodyRead(join(parent, 'open'))).toBe(true)
+    const folder = join(parent, 'data')
+    cpSync(await openedFolder(), folder, { recursive: true, mode: 0 })
+    await warningsOf({ dataFolder: folder }, async (client) => {
+      await useAll(client)
+      await backUpService({ dataFolder: folder }, join(parent, 'all.backup'))
+      expect(canNobodyRead(join(parent, 'all.backup'))).toBe(false)
+      const files = Object.keys(modesOf(folder)).filter((name) => lstatSync(join(folder, name)).isFile())
+      expect(files.length).toBeGreaterThanOrEqual(8)
+      expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
+      // The modes of the folders alone would protect the files, and the modes of the files too.
+      for (const name of ['.', 'images']) chmodSync(join(folder, name), 0o755)
+      expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
+    })
+  },
+)
