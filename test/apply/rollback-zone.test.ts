@@ -8,6 +8,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { fc } from '../support/fast-check.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
+import { rounds } from '../support/random.ts'
 import { desiredZone, existingZone } from '../support/records.ts'
 import { identity } from '../support/zone-simulator.ts'
 
@@ -340,9 +341,8 @@ describe('settings', () => {
     expect(back(live, { overwrite: true }).plan.changes).toEqual([expect.objectContaining({ desired: before })])
   })
 
-  it('need no change if they are as before, in any order and letter case of tags', () => {
-    expect(back({ ttl_sec: 300, tags: ['A'] }).plan.changes).toEqual([])
-  })
+  it('need no change if they are as before, in any order and letter case of tags', () =>
+    expect(back({ ttl_sec: 300, tags: ['A'] }).plan.changes).toEqual([]))
 
   it('of a call with an unknown outcome are compared like those of an applied call', () => {
     const doubt: Outcome = { state: 'unknown', error: 'no answer' }
@@ -372,9 +372,8 @@ describe('zone', () => {
     expect(settings.plan.changes).toEqual([])
   })
 
-  it('that the run created and that no longer exists needs no change', () => {
-    expect(planZoneRollback(creation, null, rules())).toMatchObject({ whole: true, plan: { changes: [], refusals: [], diagnostics: [] } })
-  })
+  it('that the run created and that no longer exists needs no change', () =>
+    expect(planZoneRollback(creation, null, rules())).toMatchObject({ whole: true, plan: { changes: [], refusals: [], diagnostics: [] } }))
 
   it('whose creation failed needs no change', () => {
     const outcomes: Outcome[] = [
@@ -474,7 +473,7 @@ describe('for any run', () => {
         const again = planZoneRollback({ before: live, plan: back.plan, outcomes: back.plan.changes.map(() => APPLIED) }, after2, rules())
         expect(lines(finalRecords(after2.records, again.plan.changes))).toEqual(lines(live.records))
       }),
-      { numRuns: 400 },
+      { numRuns: rounds(200) },
     )
   })
 })

@@ -166,9 +166,8 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
     expect(commentsOn(repository, number)).toEqual([expect.stringContaining('kept no plan')])
   })
 
-  test('of the repository itself is not the business of this job', async () => {
-    expect((await follow(plan, { owner: 'team' })).status).toBeNull()
-  })
+  test('of the repository itself is not the business of this job', async () =>
+    expect((await follow(plan, { owner: 'team' })).status).toBeNull())
 
   test('gets no secret and no plan of the job for own branches', async () => {
     const payload = { number, pull_request: { number, head: { sha: head, repo: { full_name: 'mallory/dns' } }, base: { ref: 'main' } } }

@@ -274,6 +274,6 @@ describe('the author at GitHub', () => {
   })
 })
 
-test.each(['', '-x', 'a b', 'a-->', 'x'.repeat(101), 'a--b'])('the marker %j is refused', (name) => {
-  expect(() => markerOf(name)).toThrow(RangeError)
-})
+test.each(['', '-x', 'a b', 'a-->', 'x'.repeat(101), 'a--b'])('the marker %j is refused', (name) =>
+  expect(() => markerOf(name)).toThrow(RangeError),
+)

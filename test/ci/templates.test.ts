@@ -54,9 +54,7 @@ describe('the published schemas', () => {
     ['github-workflows', workflows[0]?.text.replace('runs-on:', 'runs_on:')],
     ['github-actions', read('action.yml').replace('using: composite', 'using: bash')],
     ['gitlab-ci', pipelines[0]?.text.replace('when: always', 'when: sometimes')],
-  ])('%s refuses a mistake', (schema, text) => {
-    expect(judges[schema]?.(parse(text ?? ''))).toBe(false)
-  })
+  ])('%s refuses a mistake', (schema, text) => expect(judges[schema]?.(parse(text ?? ''))).toBe(false))
 })
 
 const actionlint = findForeignClient('actionlint')

@@ -63,7 +63,7 @@ async function lockedProject(registry: Registry): Promise<string> {
   return folder
 }
 
-describe('npm with a local registry', () => {
+describe('npm with a local registry', { tags: ['servers'] }, () => {
   let registry: Registry
   beforeAll(async () => {
     registry = await publishAll()

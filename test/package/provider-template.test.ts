@@ -1,4 +1,7 @@
-/** The template of a provider package, packed and installed beside the packed program as an author would: it loads, applies and passes the suite. */
+/**
+ * @module-tag servers
+ * The template of a provider package, packed and installed beside the packed program as an author would: it loads, applies and passes the suite.
+ */
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeAll, expect, inject, test } from 'vitest'

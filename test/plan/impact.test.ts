@@ -61,9 +61,7 @@ test.each<[what: string, existing: string, desired: string, lost: string[]]>([
   ['glue of a delegation that stays goes', 'sub 300 NS ns.sub\nns.sub 300 A 192.0.2.1', 'sub 300 NS ns.sub', []],
   ['a delegation becomes an alias', 'sub 300 NS ns.example.net.', 'sub 300 CNAME keep', ['sub NS']],
   ['TTLs rise', 'www 300 A 192.0.2.1', 'www 900 A 192.0.2.1', []],
-])('names that stop answering: %s', (_, existing, desired, lost) => {
-  expect(lostOf(impact(existing, desired))).toEqual(lost)
-})
+])('names that stop answering: %s', (_, existing, desired, lost) => expect(lostOf(impact(existing, desired))).toEqual(lost))
 
 test('mail: MX, SPF, DKIM, DMARC, MTA-STS and reports, but no other text', () => {
   const before = '@ 300 MX 10 mail\n@ 300 TXT "v=spf1 -all"\nother 300 TXT "v=spf10"'

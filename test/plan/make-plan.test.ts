@@ -79,9 +79,7 @@ describe('changes', () => {
       changes: ['+ new A 192.0.2.1', '- old A 192.0.2.1 < 2', '~ www CNAME old.example.com. -> www CNAME new.example.com. < 0'],
     },
   ]
-  it.each(cases)('$name', ({ existing, desired, changes }) => {
-    expect(changesOf(planOf(existing, desired))).toEqual(changes)
-  })
+  it.each(cases)('$name', ({ existing, desired, changes }) => expect(changesOf(planOf(existing, desired))).toEqual(changes))
 
   it('creates the zone before its records, with its settings', () => {
     const plan = planOf(null, 'www A 192.0.2.1')
@@ -133,9 +131,8 @@ describe('refuses settings that the target does not support', () => {
     expect(codes(good)).toEqual([])
     expect(codes(bad)).toEqual(['limit-exceeded'])
   })
-  it('refuses to change the type of a zone', () => {
-    expect(codes({ type: 'slave', master_ips: ['192.0.2.1'] }, '')).toEqual(['setting-invalid'])
-  })
+  it('refuses to change the type of a zone', () =>
+    expect(codes({ type: 'slave', master_ips: ['192.0.2.1'] }, '')).toEqual(['setting-invalid']))
   it.each([
     ['*.example.com.', false],
     ['0/25.2.0.192.in-addr.arpa.', false],
@@ -218,9 +215,7 @@ describe('refusals', () => {
     ['a rename of all records', ten, ten.replaceAll('n', 'm'), ['deletes']],
     ['removed exact duplicates', `${ten}\n${ten}\n${ten}`, ten, []],
     ['a removed duplicate with another TTL', `${ten}\n${ten.replaceAll(' A', ' 300 A')}`, ten, ['updates']],
-  ])('%s', (_, existing, desired, expected) => {
-    expect(names(planOf(existing, desired))).toEqual(expected)
-  })
+  ])('%s', (_, existing, desired, expected) => expect(names(planOf(existing, desired))).toEqual(expected))
   it('say what remains of an emptied zone', () => {
     const message = (existing: string, desired: string): unknown => planOf(existing, desired).refusals.map((refusal) => refusal.message)
     const two = 'a A 192.0.2.1\nb A 192.0.2.2'
@@ -259,12 +254,10 @@ describe('refusals', () => {
     expect(names(planOf('@ NS ns1.example.net.', '', { desired }))).toEqual(['apex-ns'])
     expect(names(planOf('', '', { desired }))).toEqual([])
   })
-  it('are lifted by name', () => {
-    expect(names(planOf('n0 A 192.0.2.1', '', { allow: new Set(['empty-zone']) }))).toEqual(['empty-zone allowed'])
-  })
-  it('protect a zone from deletion', () => {
-    expect(names(planOf('', '', { desired: desiredZone(ORIGIN, '', { absent: true }) }))).toEqual(['delete-zone'])
-  })
+  it('are lifted by name', () =>
+    expect(names(planOf('n0 A 192.0.2.1', '', { allow: new Set(['empty-zone']) }))).toEqual(['empty-zone allowed']))
+  it('protect a zone from deletion', () =>
+    expect(names(planOf('', '', { desired: desiredZone(ORIGIN, '', { absent: true }) }))).toEqual(['delete-zone']))
   it('protect managed apex NS', () => {
     const desired = desiredZone(ORIGIN, '@ NS ns2.example.net.\nwww A 192.0.2.1', { apexNs: 'manage' })
     expect(names(planOf('@ NS ns1.example.net.\nwww A 192.0.2.1', '', { desired }))).toEqual(['apex-ns'])

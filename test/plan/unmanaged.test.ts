@@ -29,9 +29,7 @@ describe('a selector of targets', () => {
     ['a*', 'TXT', '"a\\9"', false],
     ['"a*', 'TXT', '"a', true],
     ['a*', 'TXT', 'a', true],
-  ])('%s of %s %s: %s', (target, type, data, expected) => {
-    expect(selects(target, type, data)).toBe(expected)
-  })
+  ])('%s of %s %s: %s', (target, type, data, expected) => expect(selects(target, type, data)).toBe(expected))
 })
 
 describe('selectors of names', () => {

@@ -86,9 +86,7 @@ describe('a query counts for the record sets that gave the answer', () => {
     ['d A', []],
     ['c.deep A', []],
     ['x.deep A', []],
-  ])('%s', (query, rrsets) => {
-    expect(inState(usageOf(query), 'in-use').sort()).toEqual(rrsets)
-  })
+  ])('%s', (query, rrsets) => expect(inState(usageOf(query), 'in-use').sort()).toEqual(rrsets))
 })
 
 describe('the state of a deletion', () => {
@@ -131,9 +129,7 @@ describe('a record set in use that other records answer for is replaced, not del
     ['the name is delegated', 'a A 192.0.2.1', 'a NS ns.example.net.', ['in-use']],
     ['the target of an alias goes', 'b A 192.0.2.1\na CNAME b', 'a CNAME b', ['in-use']],
     ['glue of a delegation goes', 'a NS ns.a\nns.a A 192.0.2.1', 'a NS ns.a', ['in-use']],
-  ])('%s', (_, existing, desired, states) => {
-    expect(stateOf(existing, desired, 'a A')).toEqual(states)
-  })
+  ])('%s', (_, existing, desired, states) => expect(stateOf(existing, desired, 'a A')).toEqual(states))
 
   test('also if it is unknown whether it is in use', () => {
     const usage = usageOf('web A', { problem: 'x cannot be used' })
@@ -219,9 +215,7 @@ describe('the deleted record sets', () => {
       '',
       ['b.example.com. A', 'a.b.example.com. A', 'z.example.com. A'],
     ],
-  ])('%s', (_, existing, desired, rrsets) => {
-    expect(deleted(existing, desired)).toEqual(rrsets)
-  })
+  ])('%s', (_, existing, desired, rrsets) => expect(deleted(existing, desired)).toEqual(rrsets))
 
   test('of a zone are all of it, and the name of the zone allows its deletion', () => {
     const zone = existingZone(ORIGIN, ZONE)

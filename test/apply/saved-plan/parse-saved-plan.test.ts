@@ -40,9 +40,7 @@ describe('a saved plan', () => {
     expect(SAMPLE.plan.changes.some(({ after }) => after.length > 0)).toBe(true)
   })
 
-  test('follows the schema', () => {
-    expect(planSchemaErrors(JSON.parse(savedText([SAMPLE], 'key')))).toEqual([])
-  })
+  test('follows the schema', () => expect(planSchemaErrors(JSON.parse(savedText([SAMPLE], 'key')))).toEqual([]))
 
   test.each<[string, ExistingZone | null, string, boolean]>([
     ['a new zone', null, 'www A 192.0.2.1', false],
@@ -82,12 +80,12 @@ describe('a saved plan', () => {
         expect(saved?.plan.zones).toMatchObject([plan])
         expect(saved && checkTargets(saved, 'plan.json', new Map([['cloud', provider]]))).toEqual([])
       }),
-      { numRuns: rounds(150), maxSkipsPerRun: 1000 },
+      { numRuns: rounds(50), maxSkipsPerRun: 1000 },
     )
   })
 
-  test('with fifteen thousand lines is small and read quickly', () => {
-    const lines = Array.from({ length: 12_000 }, (_, index) => `n${index} A 192.0.2.${index % 250}`)
+  test('with thousands of lines is small and read quickly', () => {
+    const lines = Array.from({ length: 4000 }, (_, index) => `n${index} A 192.0.2.${index % 250}`)
     const existing = existingZone(ORIGIN, lines.join('\n'))
     const plan = planOf('', '', {
       existing,
@@ -95,8 +93,8 @@ describe('a saved plan', () => {
     })
     const text = savedText([{ plan, existing }])
     const value = parse(text)
-    expect(value.saved?.plan.zones[0]?.changes).toHaveLength(3000)
-    expect(text.length).toBeLessThan(4_000_000)
+    expect(value.saved?.plan.zones[0]?.changes).toHaveLength(1000)
+    expect(text.length).toBeLessThan(1_400_000)
   })
 
   test('with the largest TXT record is read', () => {
@@ -160,7 +158,7 @@ describe('damage', () => {
   test('detects every changed byte and every truncation', () => {
     const octets = Buffer.from(savedText([SAMPLE], 'key'))
     const random = seededRandom(1)
-    const step = Math.max(1, Math.floor(octets.length / rounds(700)))
+    const step = Math.max(1, Math.floor(octets.length / rounds(300)))
     const seen = new Set<string>()
     for (let at = 0; at < octets.length; at += step) {
       const offset = Math.min(octets.length - 2, at + random.below(step))
@@ -299,7 +297,7 @@ describe('a file edited by hand, with a new checksum', () => {
     ['a change that waits for index -1', change({ after: [-1] }, 1), /after\/0/],
     ['a change that waits for index 0.5', change({ after: [0.5] }, 1), /after\/0/],
     ['a change that waits for one change twice', change({ after: [0, 0] }, 1), /after/],
-    ['a million waits', change({ after: Array.from({ length: 1_000_000 }, (_, index) => index) }, 1), /\.after names change/],
+    ['a hundred thousand waits', change({ after: Array.from({ length: 100_000 }, (_, index) => index) }, 1), /\.after names change/],
     [
       'two changes of the zone',
       (document) => void document.zones[0].changes.push({ ...document.zones[0].changes[0], after: [] }),
@@ -352,7 +350,7 @@ describe('a file edited by hand, with a new checksum', () => {
   test('never throws for random values in random places', () => {
     const values = [null, true, -1, 1e308, '', 'x', '\ud800', [], {}, [[]], { a: 1 }, 'example.com.', 0]
     const random = seededRandom(2)
-    for (let round = 0; round < rounds(400); round += 1) {
+    for (let round = 0; round < rounds(200); round += 1) {
       const text = resealed(TEXT, (document) => {
         let at = document
         for (let depth = random.below(7); ; depth -= 1) {

@@ -144,9 +144,7 @@ test.each<[string, string, KeyObject | null, string]>([
   ['a zone of no target', snapshotText({ ...SNAPSHOT, targets: [] }, null), null, 'snapshot-invalid'],
   ['deep nesting', `{"a":${'['.repeat(100_000)}`, null, 'snapshot-invalid'],
   ['no object', '[]', null, 'snapshot-invalid'],
-])('refuses %s', (_, text, key, code) => {
-  expect(parse(text, key).diagnostic).toMatchObject({ severity: 'error', code })
-})
+])('refuses %s', (_, text, key, code) => expect(parse(text, key).diagnostic).toMatchObject({ severity: 'error', code }))
 
 /** The text with a character removed, added or replaced, two parts swapped, or its end cut off. */
 function damaged(text: string, random: Random): string {

@@ -71,7 +71,5 @@ describe('a file with usage', () => {
     [`${HEAD}a.example.com,"A"x,1,${TIME}\n`, 'line 2, column 15: the quotation marks do not match'],
     [`${HEAD}${'x'.repeat(5000)}\n`, 'line 2 has more than 4000 characters'],
     [`${'a,'.repeat(150)}\n`, 'line 1, column 1: there are more than 100 columns'],
-  ])('%j is refused with the place', (text, message) => {
-    expect(parseUsage(text, ZONES)).toEqual({ ok: false, message })
-  })
+  ])('%j is refused with the place', (text, message) => expect(parseUsage(text, ZONES)).toEqual({ ok: false, message }))
 })

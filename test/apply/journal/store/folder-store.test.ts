@@ -147,7 +147,10 @@ for (;;) {
 }
 `
 
-test('of many processes that write the same version one succeeds, even if others are killed or slow', async () => {
+test('of many processes that write the same version one succeeds, even if others are killed or slow', {
+  tags: ['long'],
+  timeout: 60_000,
+}, async () => {
   const folder = temporaryDirectory()
   const [journal, log] = [join(folder, 'journal'), join(folder, 'log')]
   writeFileSync(log, '')
@@ -166,4 +169,4 @@ test('of many processes that write the same version one succeeds, even if others
   for (const token of readFileSync(log, 'utf8').split('\n').filter(Boolean)) expect(tokens).toContain(token)
   expect(killed).toBeGreaterThan(0)
   expect(existsSync(journal)).toBe(true)
-}, 60_000)
+})

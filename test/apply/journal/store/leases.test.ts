@@ -14,6 +14,8 @@ import { temporaryDirectory } from '../../../support/temp-directory.ts'
 const OWN = ownHolder({})
 const OLDER = '20261121T063000Z-4f2a'
 const YOUNGER = '20261121T070000Z-0001'
+/** Seconds of a lease must pass. */
+const LONG = { tags: ['long'] }
 const ZONE = { zone: 'example.com.', target: 'cloud' }
 
 const request = (store: JournalStore, run: string, more: Partial<LeaseRequest> = {}): LeaseRequest => ({
@@ -158,7 +160,7 @@ describe('the lease of a run', () => {
     }
   })
 
-  it('is renewed, and made longer for a request that takes longer', async () => {
+  it('is renewed, and made longer for a request that takes longer', LONG, async () => {
     const store = open()
     const { heartbeat } = await acquired(store, OLDER, { seconds: 3 })
     await wait(1500)
@@ -169,7 +171,7 @@ describe('the lease of a run', () => {
     await heartbeat.end()
   })
 
-  it('that cannot be renewed lets requests pass only as long as it certainly lasts', async () => {
+  it('that cannot be renewed lets requests pass only as long as it certainly lasts', LONG, async () => {
     const store = open()
     let isDown = false
     const failing: JournalStore = {
