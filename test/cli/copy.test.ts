@@ -1,5 +1,6 @@
 /** `copy` between the service and a name server, judged by zone transfers of the server and records of the service. */
 import { expect, test } from 'vitest'
+import type { CliResult } from '../support/cli.ts'
 import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { transferZone } from '../support/tools.ts'
@@ -22,7 +23,13 @@ records:
   _sip._tcp: {type: SRV, value: {priority: 1, weight: 2, port: 5060, target: mail}}
 `
 
-async function openWithBind(zone: string, definition: string = ZONE): Promise<{ scene: ServiceScene; bind: DnsServer }> {
+interface Opened {
+  readonly scene: ServiceScene
+  readonly bind: DnsServer
+  copy(from: string, to: string, ...more: string[]): Promise<CliResult>
+}
+
+async function openWithBind(zone: string, definition: string = ZONE): Promise<Opened> {
   const bind = await startBind({ zones: [{ name: 'example.com', text: zone }], key: TEST_KEY })
   const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
   const scene = await openServiceScene({
@@ -32,7 +39,9 @@ async function openWithBind(zone: string, definition: string = ZONE): Promise<{ 
   const config = scene.files()['zonewright.yaml'] as string
   const more = `  lab: ${lab}\n  lab2: ${lab}\n  files: {type: zonefile, directory: served}\n`
   scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n${more}`) })
-  return { scene, bind }
+  const copy = (from: string, to: string, ...more: string[]): Promise<CliResult> =>
+    scene.runWith(env, 'copy', '--from', from, '--to', to, 'example.com', ...more)
+  return { scene, bind, copy }
 }
 
 const env = { LAB_KEY: TEST_KEY.secret }
@@ -43,9 +52,9 @@ const records = async (bind: DnsServer): Promise<string[]> => {
 
 describeWithTools(['named', 'dig'], 'copies between the service and BIND', () => {
   test('a zone of the service arrives at a name server with its TTLs, whose NS records stay', async () => {
-    const { scene, bind } = await openWithBind(SERVED('old A 192.0.2.9\n'))
+    const { scene, bind, copy } = await openWithBind(SERVED('old A 192.0.2.9\n'))
     expect((await scene.runWith(env, 'apply', '--yes')).status).toBe(0)
-    const shown = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--dry-run')
+    const shown = await copy('cloud', 'lab', '--dry-run')
     expect([shown.status, shown.stdout]).toEqual([0, expect.stringContaining('- old        3600  A')])
     expect(await records(bind)).toHaveLength(2)
     // What breaks policies is copied, with warnings.
@@ -55,7 +64,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
 - {name: owner, each: record_set, require: {properties: {owner: {type: string}}}}
 `,
     })
-    const copied = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes', '--allow', 'deletes')
+    const copied = await copy('cloud', 'lab', '--yes', '--allow', 'deletes')
     expect(copied.status).toBe(0)
     expect(copied.stderr.match(/\w+\[policy-.*?: /g)).toEqual([
       'warning[policy-no-deletion] old.example.com. A: ',
@@ -72,16 +81,16 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
       'note.example.com. 7200 IN TXT "a \\"quoted\\" text"',
       'www.example.com. 7200 IN CNAME example.com.',
     ])
-    const again = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes')
+    const again = await copy('cloud', 'lab', '--yes')
     expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('No changes')])
   })
 
   test('what a target cannot hold is a table; it stops the copy, or with --lossy is left out', async () => {
     const odd =
       'loc LOC 52 22 23 N 4 53 32 E -2m 0m 10000m 10m\nweb 100 A 192.0.2.1\napi 100 A 192.0.2.2\nuri URI 1 1 "https://example.com/"\n'
-    const { scene, bind } = await openWithBind(SERVED(odd))
+    const { scene, bind, copy } = await openWithBind(SERVED(odd))
     scene.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}defaults: {soa_email: hostmaster@example.com}\n` })
-    const refused = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'cloud', 'example.com', '--yes')
+    const refused = await copy('lab', 'cloud', '--yes')
     expect(refused.status).toBe(1)
     expect(refused.stderr.split('\n').slice(0, 6)).toEqual([
       'What cloud cannot hold of example.com. as it is:',
@@ -91,10 +100,10 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
       '  left out        1  uri URI          cloud cannot hold URI records',
       expect.stringContaining('notice[ttl-rounded]'),
     ])
-    const copied = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'cloud', 'example.com', '--yes', '--lossy')
+    const copied = await copy('lab', 'cloud', '--yes', '--lossy')
     expect([copied.status, copied.stdout]).toEqual([0, expect.stringContaining('3 created')])
     expect(copied.stderr).not.toMatch(/lab:1:1/)
-    const back = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--dry-run', '--format', 'json')
+    const back = await copy('cloud', 'lab', '--dry-run', '--format', 'json')
     expect(JSON.parse(back.stdout).zones[0].changes.map(({ name, type }: Record<string, string>) => `${name} ${type}`)).toEqual([
       'api.example.com. A',
       'loc.example.com. LOC',
@@ -105,40 +114,30 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
   })
 
   test('a zone that the source does not have, and a source that is the target, change nothing', async () => {
-    const { scene } = await openWithBind(SERVED())
-    const missing = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes')
+    const { copy } = await openWithBind(SERVED())
+    const missing = await copy('cloud', 'lab', '--yes')
     expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('cloud has no zone example.com.')])
-    const same = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'lab', 'example.com', '--yes')
+    const same = await copy('lab', 'lab', '--yes')
     expect([same.status, same.stderr]).toEqual([1, expect.stringContaining('--from and --to both name lab')])
-    const twice = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'lab2', 'example.com', 'EXAMPLE.com.', '--yes')
+    const twice = await copy('lab', 'lab2', 'EXAMPLE.com.', '--yes')
     expect([twice.status, twice.stdout]).toEqual([0, expect.stringContaining('No changes. 1 zone matches')])
-    const noFolder = await scene.runWith(env, 'copy', '--from', 'lab', '--to', 'files', 'example.com', '--yes', '--format', 'json')
+    const noFolder = await copy('lab', 'files', '--yes', '--format', 'json')
     expect([noFolder.status, noFolder.stderr]).toEqual([
       1,
       expect.stringContaining('file-unreadable] files: the folder served does not exist'),
     ])
     expect(JSON.parse(noFolder.stdout).diagnostics).toMatchObject([{ code: 'file-unreadable' }])
-    const unknown = await scene.runWith(env, 'copy', '--from', 'labb', '--to', 'cloud', 'example.com', '--yes')
+    const unknown = await copy('labb', 'cloud', '--yes')
     expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('labb')])
   })
 
   test('--apex-ns names the servers of the target, and a copy can be rolled back', async () => {
-    const { scene, bind } = await openWithBind(SERVED('keep A 192.0.2.9\n'))
+    const { scene, bind, copy } = await openWithBind(SERVED('keep A 192.0.2.9\n'))
     expect((await scene.runWith(env, 'apply', '--yes')).status).toBe(0)
     const before = await records(bind)
-    const servers = [
-      '--apex-ns',
-      'ns7.example.net',
-      '--apex-ns',
-      'ns8.example.net.',
-      '--allow',
-      'apex-ns',
-      '--allow',
-      'deletes',
-      '--allow',
-      'updates',
-    ]
-    const copied = await scene.runWith(env, 'copy', '--from', 'cloud', '--to', 'lab', 'example.com', '--yes', ...servers)
+    const limits = ['deletes', 'updates', 'apex-ns'].flatMap((limit) => ['--allow', limit])
+    const servers = ['--apex-ns', 'ns7.example.net', '--apex-ns', 'ns8.example.net.', ...limits]
+    const copied = await copy('cloud', 'lab', '--yes', ...servers)
     expect([copied.status, copied.stderr]).toEqual([0, expect.any(String)])
     expect((await records(bind)).filter((line) => / NS /.test(line))).toEqual([
       'example.com. 7200 IN NS ns7.example.net.',
@@ -146,32 +145,20 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     ])
     const history = await scene.run('history')
     expect(history.stdout).toContain('copy')
-    const limits = ['deletes', 'updates', 'apex-ns'].flatMap((limit) => ['--allow', limit])
     expect((await scene.runWith(env, 'rollback', '--last', '--yes', ...limits)).status).toBe(0)
     expect(await records(bind)).toEqual(before)
   })
 
   test('a provider that only reads by transfer can be the source, not the target', async () => {
-    const { scene, bind } = await openWithBind(SERVED('www 300 A 192.0.2.1\n'))
+    const { scene, bind, copy } = await openWithBind(SERVED('www 300 A 192.0.2.1\n'))
     const config = scene.files()['zonewright.yaml'] as string
     const reader = `  mirror: {type: axfr, server: '127.0.0.1:${bind.port}'}\n`
     scene.write({
       'zonewright.yaml': `${config.replace(/^providers:\n/, `providers:\n${reader}`)}defaults: {soa_email: hostmaster@example.com}\n`,
     })
-    const copied = await scene.runWith(env, 'copy', '--from', 'mirror', '--to', 'cloud', 'example.com', '--yes')
+    const copied = await copy('mirror', 'cloud', '--yes')
     expect([copied.status, copied.stdout]).toEqual([0, expect.stringContaining('2 created')])
-    const back = await scene.runWith(
-      env,
-      'copy',
-      '--from',
-      'cloud',
-      '--to',
-      'mirror',
-      'example.com',
-      '--yes',
-      '--apex-ns',
-      'ns9.example.net',
-    )
+    const back = await copy('cloud', 'mirror', '--yes', '--apex-ns', 'ns9.example.net')
     expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('zone-read-only')])
   })
 })

@@ -7,7 +7,7 @@ import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { dig } from '../support/tools.ts'
 import { TOKEN } from './scene.ts'
-import { openServiceScene, type ServiceScene } from './service-scene.ts'
+import { callService, openServiceScene, type ServiceScene } from './service-scene.ts'
 
 const soa = (serial: number): string =>
   `@ SOA ns1.example.net. hostmaster.example.net. ${serial} 14400 14400 1209600 300\n@ NS ns1.example.net.\n`
@@ -126,14 +126,8 @@ describeWithTools(['named', 'dig'], 'cutover', () => {
       const refused = await at(90_001, ...command)
       expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.test. from cloud to own')])
     }
-    const answer = await fetch(`${scene.service.baseUrl}/domains`, { headers: { authorization: `Bearer ${TOKEN}` } })
-    const { data } = (await answer.json()) as { data: { id: number }[] }
-    const added = await fetch(`${scene.service.baseUrl}/domains/${data[0]?.id}/records`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ type: 'A', name: 'new', target: '192.0.2.77' }),
-    })
-    expect(added.status).toBe(200)
+    const { data } = await callService<{ data: { id: number }[] }>(scene, 'GET', '/domains')
+    await callService(scene, 'POST', `/domains/${data[0]?.id}/records`, { type: 'A', name: 'new', target: '192.0.2.77' })
     const copied = await cutover(90_100)
     expect([copied.status, copied.stderr]).toEqual([2, expect.stringContaining('it is copied again')])
     expect(await dig({ port: own.port, name: 'new.example.test', type: 'A' })).toEqual(['192.0.2.77'])

