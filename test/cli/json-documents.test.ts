@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openScene, ZONE } from './scene.ts'
+import { openLiveScene, openScene, ZONE } from './scene.ts'
 
 interface PlanDocument {
   readonly zones: readonly unknown[]
@@ -37,8 +37,7 @@ test('a locked zone is in the document, with the holder', async () => {
 })
 
 test('a journal that cannot be written does not prevent the document', async () => {
-  const scene = openScene()
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene()
   scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.9') })
   const runs = join(scene.folder, '.zonewright/runs')
   renameSync(runs, `${runs}.away`)
@@ -49,8 +48,7 @@ test('a journal that cannot be written does not prevent the document', async () 
 })
 
 test('a rollback obeys --timeout', async () => {
-  const scene = openScene()
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene()
   const more = Array.from({ length: 20 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')
   scene.write({ 'zones/example.com.yaml': `${ZONE}${more}` })
   expect((await scene.run('apply', '--yes')).status).toBe(0)

@@ -10,7 +10,7 @@ import { findForeignClient } from '../support/foreign-clients.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
-import { openScene, type Scene, TOKEN, ZONE } from './scene.ts'
+import { openLiveScene, openScene, type Scene, TOKEN, ZONE } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 const KEY = 'key-of-the-notifications-0123456789'
@@ -112,8 +112,7 @@ describe('--notify', () => {
   test('says what a plan refuses, what verify finds, and why a run could not begin', async () => {
     const [one, two] = [await startReceiver(), await startReceiver()]
     const both = ['--notify', one.url, '--notify', two.url]
-    const scene = openScene()
-    await scene.run('apply', '--yes')
+    const scene = await openLiveScene()
     scene.write({ 'zones/example.com.yaml': 'domain: example.com\nabsent: true\n' })
     expect((await scene.run('plan', ...both)).status).toBe(3)
     expect((await scene.run('verify', '--no-dns', ...both)).status).toBe(2)

@@ -6,7 +6,7 @@ import { connect } from '../service/harness.ts'
 import { cli } from '../support/cli.ts'
 import { gitRepository } from '../support/git-repository.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 const TTL = '- {name: ttl, each: record_set, require: {properties: {ttl: {minimum: 300}}}, message: a TTL is at least 5 minutes}\n'
@@ -23,8 +23,7 @@ const withPolicy = (policy: string, zone = ZONE): Scene =>
   openScene({ files: { 'zones/example.com.yaml': zone, 'policies/rules.yaml': policy } })
 
 const applied = async (policy: string): Promise<Scene> => {
-  const scene = openScene()
-  expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
+  const scene = await openLiveScene()
   scene.write({ 'policies/rules.yaml': policy })
   return scene
 }
@@ -110,8 +109,7 @@ describe('a policy for changes and plans', () => {
 })
 
 test('a saved plan is checked by the policies of the run that applies it', async () => {
-  const scene = openScene()
-  await scene.run('apply', '--yes')
+  const scene = await openLiveScene()
   const added = "  new: {type: AAAA, ttl: 1h, value: '2001:db8::4', owner: team-shop, expires: 2099-01-01}\n"
   scene.write({ 'zones/example.com.yaml': `${WITHOUT_MAIL}${added}` })
   expect(await scene.run('plan', '--out', 'plan.json')).toMatchObject({ status: 0 })
@@ -151,8 +149,7 @@ test('a saved plan is checked by the policies of the run that applies it', async
 })
 
 test('a rollback that breaks policies is made, with warnings', async () => {
-  const scene = openScene()
-  await scene.run('apply', '--yes')
+  const scene = await openLiveScene()
   scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.4}\n` })
   await scene.run('apply', '--yes')
   scene.write({ 'policies/rules.yaml': NO_DELETION + FEW_CREATIONS.replace('create: {maximum: 2}', 'delete: {maximum: 0}') })

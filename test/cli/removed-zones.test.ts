@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { openScene, type Scene, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, openScene, type Scene, ZONE, zoneOf } from './scene.ts'
 
 const FILES = {
   'zones/example.com.yaml': ZONE,
@@ -15,8 +15,7 @@ const FILES = {
 
 /** Two zones are applied; the definition of one is removed. */
 async function sceneAfterRemoval(config = ''): Promise<Scene> {
-  const scene = openScene({ files: FILES, config })
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene({ files: FILES, config })
   rmSync(join(scene.folder, 'zones/example.org.yaml'))
   return scene
 }
@@ -178,8 +177,7 @@ test('zones that a provider lists are a notice of each plan of all zones, also w
 
 test('many zones of a provider that was renamed in the config are one warning', async () => {
   const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
-  const scene = openScene({ files: many, also: ['renamed'] })
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene({ files: many, also: ['renamed'] })
   scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('  cloud:', '  renamed:') })
   const { status, stderr } = await scene.run('plan', '--detailed-exitcode')
   expect([status, stderr.match(/zone-removed/g)]).toEqual([0, ['zone-removed']])
@@ -190,8 +188,7 @@ test('many zones of a provider that was renamed in the config are one warning', 
 
 describe('doctor', () => {
   test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
-    const scene = openScene({ files: FILES, also: ['other'] })
-    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const scene = await openLiveScene({ files: FILES, also: ['other'] })
     rmSync(join(scene.folder, 'zones/example.org.yaml'))
     const config = scene.files()['zonewright.yaml'] as string
     const renamed = config.replace('  cloud:', '  other:')
@@ -209,8 +206,7 @@ describe('doctor', () => {
 
   test('lists what a provider holds without a definition, bounded', async () => {
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
-    const scene = openScene({ files: { ...FILES, ...many } })
-    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const scene = await openLiveScene({ files: { ...FILES, ...many } })
     expect((await scene.run('doctor')).stdout).not.toContain('no definition')
     for (const file of Object.keys(many)) rmSync(join(scene.folder, file))
     const { stdout, status } = await scene.run('doctor')
@@ -221,8 +217,7 @@ describe('doctor', () => {
   })
 
   test('says nothing of zones that are disabled, and says if a provider cannot delete zones', async () => {
-    const scene = openScene({ files: FILES })
-    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const scene = await openLiveScene({ files: FILES })
     scene.write({ 'zones/example.org.yaml': `enabled: false\n${zoneOf('example.org')}` })
     expect((await scene.run('doctor')).stdout).not.toContain('no definition')
   })

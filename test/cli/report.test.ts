@@ -104,9 +104,7 @@ describe('a report', () => {
     [['nothing.json'], 'nothing.json'],
     [['20200101T000000Z-none'], 'the journal has no run'],
   ])('of %j: what to do', async (args, message) => {
-    const { status, stderr } = await scene.run('report', ...args)
-    expect(status).toBe(1)
-    expect(stderr).toContain(message)
+    expect(await scene.run('report', ...args)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
   })
 
   test('verify and validate have every format, by owner, and their documents give the same reports again', async () => {

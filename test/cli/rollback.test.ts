@@ -6,7 +6,7 @@ import { validate as validateHistory } from '../../generated/history-schema.js'
 import { validate as validatePlan } from '../../generated/plan-schema.js'
 import { JOURNAL_VERSION } from '../../src/apply/journal/journal-format.ts'
 import { leasesIn } from '../support/leases.ts'
-import { filesBelow, openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
+import { filesBelow, openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
 
 const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
 
@@ -29,8 +29,7 @@ const held = ({ memory }: Scene): string[] => memory.zone('example.com') ?? []
 
 /** A zone that one run created and a second run changed. */
 async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: string[] }> {
-  const scene = openScene({ files: { 'zones/example.com.yaml': FIRST } })
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene({ files: { 'zones/example.com.yaml': FIRST } })
   const before = held(scene)
   scene.write({ 'zones/example.com.yaml': CHANGED })
   const second = await scene.run('apply', ...YES)
@@ -186,8 +185,7 @@ describe('rollback', () => {
   })
 
   it('deletes a zone that the run created only with --allow, and recreates a zone that the run deleted', async () => {
-    const scene = openScene()
-    await scene.run('apply', '--yes')
+    const scene = await openLiveScene()
     const before = held(scene)
     expect((await scene.run('rollback', '--last', '--yes')).status).toBe(3)
     expect(held(scene)).toEqual(before)
@@ -218,8 +216,7 @@ describe('rollback', () => {
 
   it('reverts one zone of several', async () => {
     const files = { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.net') }
-    const scene = openScene({ files })
-    await scene.run('apply', '--yes')
+    const scene = await openLiveScene({ files })
     const more = (text: string): string => `${text}  more: {type: A, value: 192.0.2.8}\n`
     scene.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, more(text)])))
     await scene.run('apply', '--yes')
@@ -254,8 +251,7 @@ describe('rollback', () => {
   test.each(problems)('does nothing for %s', async (_, args, code) => {
     const { scene } = await twoRuns()
     const sent = scene.memory.requests.length
-    const { status, stderr } = await scene.run('rollback', ...args, '--yes')
-    expect([status, stderr]).toEqual([1, expect.stringContaining(`error[${code}]`)])
+    expect(await scene.run('rollback', ...args, '--yes')).toMatchObject({ status: 1, stderr: expect.stringContaining(`error[${code}]`) })
     expect(scene.memory.requests).toHaveLength(sent)
   })
 
@@ -367,8 +363,7 @@ describe('history', () => {
 
   it('prevents every change if it cannot be written', async () => {
     const scene = openScene({ config: 'journal: zonewright.yaml\n' })
-    const { status, stderr } = await scene.run('apply', '--yes')
-    expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-failed]')])
+    expect(await scene.run('apply', '--yes')).toMatchObject({ status: 1, stderr: expect.stringContaining('error[journal-failed]') })
     expect(scene.memory.writes()).toEqual([])
   })
 })

@@ -5,11 +5,26 @@ import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { TOKEN, ZONE } from './scene.ts'
-import { openServiceScene } from './service-scene.ts'
+import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
 const KEY = 'zw-test-key-93d1c6'
+
+/** A live zone whose definition has changed. */
+async function changedScene(): Promise<ServiceScene> {
+  const scene = await openServiceScene()
+  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
+  return scene
+}
+
+/** Another machine with the config and the plan. */
+function machineLike({ folder }: ServiceScene): string {
+  const copy = temporaryDirectory()
+  for (const file of ['zonewright.yaml', 'plan.json']) copyFileSync(join(folder, file), join(copy, file))
+  return copy
+}
 
 async function inProcess(cwd: string, ...args: string[]) {
   const run = await startProgram(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN, ZONEWRIGHT_PLAN_KEY: KEY } })
@@ -20,17 +35,14 @@ async function inProcess(cwd: string, ...args: string[]) {
 }
 
 test('planned in one job, applied in another', async () => {
-  const scene = await openServiceScene()
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
+  const scene = await changedScene()
   const planned = await inProcess(scene.folder, 'plan', '--out', 'plan.json', '--detailed-exitcode')
   expect(planned).toMatchObject({ status: 2, stderr: expect.stringContaining('Saved the plan to plan.json (signed)') })
   const text = readFileSync(join(scene.folder, 'plan.json'), 'utf8')
   expect(text).not.toContain(TOKEN)
   expect(text).not.toContain(KEY)
 
-  const there = temporaryDirectory()
-  for (const file of ['zonewright.yaml', 'plan.json']) copyFileSync(join(scene.folder, file), join(there, file))
+  const there = machineLike(scene)
   const before = scene.proxy.mutations().length
   const applied = await inProcess(there, 'apply', 'plan.json', '--yes')
   expect(applied).toMatchObject({ status: 0, stdout: expect.stringContaining('Applied: 0 created, 1 updated, 0 deleted') })
@@ -41,16 +53,11 @@ test('planned in one job, applied in another', async () => {
 })
 
 test('two jobs that apply the same plan at the same time: one of them makes its changes, or both the same ones', async () => {
-  const scene = await openServiceScene()
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
-  scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
+  const scene = await changedScene()
   expect((await inProcess(scene.folder, 'plan', '--out', 'plan.json')).status).toBe(0)
-  const machines = [temporaryDirectory(), temporaryDirectory()]
-  for (const folder of machines)
-    for (const file of ['zonewright.yaml', 'plan.json']) copyFileSync(join(scene.folder, file), join(folder, file))
-  const statuses = (await Promise.all(machines.map((folder) => inProcess(folder, 'apply', 'plan.json', '--yes')))).map(
-    ({ status }) => status,
-  )
+  const machines = [machineLike(scene), machineLike(scene)]
+  const runs = await Promise.all(machines.map((folder) => inProcess(folder, 'apply', 'plan.json', '--yes')))
+  const statuses = runs.map(({ status }) => status)
   expect(statuses).toContain(0)
   expect([0, 3]).toContain(statuses.find((status) => status !== 0) ?? 0)
   expect((await inProcess(scene.folder, 'plan', '--detailed-exitcode')).status).toBe(0)

@@ -5,7 +5,7 @@ import { runCli } from '../../src/cli/program.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import type { Memory } from '../support/memory-provider.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
-import { openScene, type Scene, TOKEN, withoutToken, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, type Scene, TOKEN, withoutToken, ZONE, zoneOf } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
 const APPLY = ['apply', 'plan.json', '--yes']
@@ -13,8 +13,7 @@ const APPLY = ['apply', 'plan.json', '--yes']
 /** Two live zones, both changed in their definitions, and a saved plan. */
 async function plannedScene(): Promise<Scene & { readonly sent: number }> {
   const files = (text: string) => ({ 'zones/example.com.yaml': text, 'zones/example.net.yaml': zoneOf('example.net', text) })
-  const scene = openScene({ files: files(ZONE) })
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene({ files: files(ZONE) })
   scene.write(files(CHANGED))
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
   return { ...scene, sent: scene.memory.writes().length }

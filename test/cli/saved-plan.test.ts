@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { fingerprint } from '../../src/plan/plan.ts'
 import { put, resealed } from '../apply/saved-plan/saved-text.ts'
 import type { FaultChoice } from '../support/memory-provider.ts'
-import { openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')
 
@@ -12,8 +12,7 @@ const textOf = ({ folder }: Scene, file = 'plan.json'): string => readFileSync(j
 
 /** A live zone, a changed definition, and its saved plan on another machine without definitions. */
 async function savedScene({ env = {}, definition = CHANGED }: { env?: Readonly<Record<string, string>>; definition?: string } = {}) {
-  const scene = openScene()
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene()
   scene.write({ 'zones/example.com.yaml': definition })
   const planned = await scene.runWith(env, 'plan', '--out', 'plan.json')
   const text = existsSync(join(scene.folder, 'plan.json')) ? textOf(scene) : ''
@@ -112,8 +111,7 @@ test.each<[string, (text: string) => string, string]>([
 })
 
 test('refuses a forged plan with the consistent IDs of another zone', async () => {
-  const scene = openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.net') } })
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.net') } })
   scene.write({ 'zones/example.com.yaml': CHANGED, 'zones/example.net.yaml': zoneOf('example.net', CHANGED) })
   for (const zone of ['example.com', 'example.net']) expect((await scene.run('plan', zone, '--out', `${zone}.json`)).status).toBe(0)
   const [other] = JSON.parse(textOf(scene, 'example.net.json')).zones
@@ -240,8 +238,7 @@ const THEIRS = ZONE.replace('records:', 'unmanaged: [{name: _acme-challenge*, ty
 
 /** A live zone with an unmanaged record and a saved plan. */
 async function unmanagedScene(): Promise<Scene> {
-  const scene = openScene({ files: { 'zones/example.com.yaml': THEIRS } })
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene({ files: { 'zones/example.com.yaml': THEIRS } })
   scene.memory.add('example.com', '_acme-challenge TXT first')
   scene.write({ 'zones/example.com.yaml': `${THEIRS.replace('192.0.2.2', '192.0.2.7')}  alias: {type: CNAME, value: mail}\n` })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)

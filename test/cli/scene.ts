@@ -83,6 +83,14 @@ export function openScene(options: SceneOptions = {}, context: Pick<TestContext,
   return at(entry + config, files)
 }
 
+/** A scene whose zones are live: an apply has created them. */
+export async function openLiveScene(options: SceneOptions = {}): Promise<Scene> {
+  const scene = openScene(options)
+  const { status, stderr } = await scene.run('apply', '--yes')
+  expect(status, stderr).toBe(0)
+  return scene
+}
+
 export function folderScene(
   folder: string,
   expectOf: TestContext['expect'],

@@ -11,7 +11,7 @@ import { connect } from '../service/harness.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { filesBelow, openScene, type Scene, type SceneOptions, TOKEN, ZONE, zoneOf } from './scene.ts'
+import { filesBelow, openLiveScene, openScene, type Scene, type SceneOptions, TOKEN, ZONE, zoneOf } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
@@ -19,8 +19,7 @@ const other = (text: string, name: string): string => zoneOf(name, text)
 
 /** A scene whose zones are live, with a snapshot of them. */
 async function snapshotScene(options: SceneOptions = {}): Promise<Scene> {
-  const scene = openScene(options)
-  expect((await scene.run('apply', '--yes')).status).toBe(0)
+  const scene = await openLiveScene(options)
   expect(await scene.run('snapshot', '--out', 'snap.json')).toMatchObject({ status: 0, stdout: '' })
   return scene
 }
@@ -183,9 +182,7 @@ describe('plan refuses', () => {
     ['without its key', ['snap.json', '--verify-key', 'env:NO_KEY'], /error\[secret-missing\] --verify-key: .* NO_KEY is not set/],
     ['a time that is none', ['snap.json', '--max-age', 'soon'], /error\[usage\] .* It must be seconds, or a number with/],
   ])('%s', async (_, args, expected) => {
-    const { status, stderr } = await inFork(scene, 'plan', '--snapshot', ...args)
-    expect(stderr).toMatch(expected)
-    expect(status).toBe(1)
+    expect(await inFork(scene, 'plan', '--snapshot', ...args)).toMatchObject({ status: 1, stderr: expect.stringMatching(expected) })
   })
 
   const without = (text: string): string => other(text, 'example.net')
@@ -220,9 +217,7 @@ describe('plan refuses', () => {
     const folder = copyOf(scene)
     for (const [path, change] of Object.entries(changes))
       writeFileSync(join(folder, path), change(readFileSync(join(folder, path), 'utf8')))
-    const { status, stderr } = await cli(['plan', ...args], { cwd: folder })
-    expect(stderr).toMatch(expected)
-    expect(status).toBe(1)
+    expect(await cli(['plan', ...args], { cwd: folder })).toMatchObject({ status: 1, stderr: expect.stringMatching(expected) })
   })
 
   test('no run that selects only new zones', async () => {
@@ -252,9 +247,7 @@ describe('snapshot writes nothing', () => {
     const folder = temporaryDirectory()
     writeFileSync(join(folder, 'zonewright.yaml'), 'providers: {cloud: {type: cloud, preset: linode, token: env:T}}\n')
     const before = filesBelow(folder)
-    const { status, stderr } = await cli(['snapshot', ...args], { cwd: folder })
-    expect(stderr).toMatch(expected)
-    expect(status).toBe(1)
+    expect(await cli(['snapshot', ...args], { cwd: folder })).toMatchObject({ status: 1, stderr: expect.stringMatching(expected) })
     expect(filesBelow(folder)).toEqual(before)
   })
 
@@ -283,8 +276,7 @@ describe('snapshot writes nothing', () => {
   })
 
   test('if a live record contains a secret', async () => {
-    const scene = openScene()
-    expect((await scene.run('apply', '--yes')).status).toBe(0)
+    const scene = await openLiveScene()
     scene.memory.add('example.com', `leak TXT ${TOKEN}`)
     const { status, stderr } = await scene.run('snapshot', '--out', 'new.json')
     expect(stderr).toContain('error[secret-exposed] new.json would contain the secret of providers.cloud.token')

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vit
 import { acquireLease } from '../../src/apply/journal/store/acquire-lease.ts'
 import { folderStore } from '../../src/apply/journal/store/folder-store.ts'
 import { ownHolder } from '../../src/apply/journal/store/leases.ts'
-import { addFiles } from '../definition/files.ts'
+import { addFiles, folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
 import { type DnsServer, startBindViews } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -59,14 +59,18 @@ records:
 
   const define = (files: Readonly<Record<string, string>>): void => addFiles(folder, files)
 
-  const configOf = (inside: TsigKey, outside: TsigKey, host = '127.0.0.1'): string => `providers:
-  inside: {type: rfc2136, server: '${host}:${server.port}', tsig: {name: ${inside.name}, secret: env:${inside === INSIDE ? 'INSIDE' : 'OUTSIDE'}}}
-  outside: {type: rfc2136, server: '${host}:${server.port}', tsig: {name: ${outside.name}, secret: env:${outside === OUTSIDE ? 'OUTSIDE' : 'INSIDE'}}}
+  const configOf = (inside: TsigKey, outside: TsigKey, host = '127.0.0.1'): string => {
+    const entry = ({ name }: TsigKey): string =>
+      `{type: rfc2136, server: '${host}:${server.port}', tsig: {name: ${name}, secret: env:${name === INSIDE.name ? 'INSIDE' : 'OUTSIDE'}}}`
+    return `providers:
+  inside: ${entry(inside)}
+  outside: ${entry(outside)}
 zones:
   - {files: zones/internal/*, targets: [inside]}
   - {files: zones/public/*, targets: [outside]}
 safety: {min_existing: 1000}
 `
+  }
 
   beforeEach(() => {
     folder = temporaryDirectory()
@@ -92,19 +96,9 @@ safety: {min_existing: 1000}
   }
 
   /** The names of an address in a view, by `dig -x`. */
-  const namesOf = async (address: string, view: TsigKey): Promise<string[]> => {
-    const args = [
-      '-r',
-      '@127.0.0.1',
-      '-p',
-      String(server.port),
-      '-y',
-      `${view.algorithm}:${view.name}:${view.secret}`,
-      '-x',
-      address,
-      '+short',
-    ]
-    return (await runTool('dig', args)).stdout.split('\n').filter((line) => line !== '')
+  const namesOf = async (address: string, { algorithm, name, secret }: TsigKey): Promise<string[]> => {
+    const query = `-r @127.0.0.1 -p ${server.port} -y ${algorithm}:${name}:${secret} -x ${address} +short`
+    return (await runTool('dig', query.split(' '))).stdout.split('\n').filter((line) => line !== '')
   }
 
   test('both versions are applied, each with its own addresses and PTR records', async () => {
@@ -119,15 +113,18 @@ safety: {min_existing: 1000}
       'example.com. outside',
     ])
     // The CNAME record of RFC 2317 leads to the block; an authoritative server does not follow it into another zone.
-    expect(await namesOf('192.0.2.10', INSIDE)).toEqual(['10.0/26.2.0.192.in-addr.arpa.'])
     const inBlock = await dig({ port: server.port, name: '10.0/26.2.0.192.in-addr.arpa', type: 'PTR', key: INSIDE })
     expect(inBlock).toEqual(['www.example.com.'])
-    expect(await namesOf('192.0.2.10', OUTSIDE)).toEqual([])
-    expect(await namesOf('192.0.2.200', OUTSIDE)).toEqual(['www.example.com.'])
-    expect(await namesOf('192.0.2.200', INSIDE)).toEqual([])
-    expect(await namesOf('192.0.2.100', INSIDE)).toEqual(['www.example.com.'])
-    expect(await namesOf('192.0.2.101', INSIDE)).toEqual([])
-    expect(await namesOf('2001:db8::1', OUTSIDE)).toEqual(['v6.example.com.'])
+    for (const [address, view, names] of [
+      ['192.0.2.10', INSIDE, ['10.0/26.2.0.192.in-addr.arpa.']],
+      ['192.0.2.10', OUTSIDE, []],
+      ['192.0.2.200', OUTSIDE, ['www.example.com.']],
+      ['192.0.2.200', INSIDE, []],
+      ['192.0.2.100', INSIDE, ['www.example.com.']],
+      ['192.0.2.101', INSIDE, []],
+      ['2001:db8::1', OUTSIDE, ['v6.example.com.']],
+    ] as const)
+      expect(await namesOf(address, view), address).toEqual(names)
     const plan = await run('plan', '--detailed-exitcode')
     expect([plan.status, plan.stderr]).toEqual([0, ''])
     const verified = await run('verify', '--no-dns')
@@ -178,10 +175,7 @@ safety: {min_existing: 1000}
     expect(before.status).toBe(0)
     define({ 'zonewright.yaml': configOf(OUTSIDE, INSIDE) })
     const swapped = await run('apply', 'plan.json', '--yes')
-    expect([swapped.status, swapped.stderr + swapped.stdout]).toEqual([
-      expect.any(Number),
-      expect.stringMatching(/plan-stale|plan-file-target/),
-    ])
+    expect(swapped.stderr + swapped.stdout).toMatch(/plan-stale|plan-file-target/)
     expect(swapped.status).not.toBe(0)
     await nsupdate(server.port, 'zone example.com\nupdate delete www.example.com A 192.0.2.77', OUTSIDE)
   })
@@ -204,8 +198,7 @@ safety: {min_existing: 1000}
 
 describe('commands for one definition of a zone with two', () => {
   const setUp = () => {
-    const folder = temporaryDirectory()
-    addFiles(folder, {
+    const cwd = folderWith({
       'zonewright.yaml': `providers:
   lab: {type: rfc2136, server: '127.0.0.1:1'}
   own: {type: rfc2136, server: '127.0.0.1:2'}
@@ -217,50 +210,43 @@ zones:
       'zones/internal/2.0.192.yaml': 'domain: 2.0.192.in-addr.arpa\n',
       'zones/public/example.com.yaml': 'domain: example.com\nrecords:\n  www: {type: A, ttl: 60, value: 192.0.2.2}\n',
     })
-    return {
-      folder,
-      run: (...args: string[]) => cli([...args, '--no-color'], { cwd: folder }),
-      read: (path: string) => readFileSync(join(folder, path), 'utf8'),
-    }
+    const read = (path: string): string => readFileSync(join(cwd, path), 'utf8')
+    return { run: (words: string) => cli([...words.split(' '), '--no-color'], { cwd }), read }
   }
 
   it('record asks for --target, or takes the file', async () => {
     const { run, read } = setUp()
-    const asked = await run('record', 'add', 'example.com', 'www', 'A', '192.0.2.9')
+    const add = (value: string) => run(`record add example.com www A 192.0.2.${value}`)
+    const asked = await add('9')
     expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('choose one with --target lab or --target own')])
-    expect((await run('record', 'add', 'example.com', 'www', 'A', '192.0.2.9', '--target', 'cloud')).stderr).toContain('target-missing')
-    expect((await run('record', 'add', 'example.com', 'www', 'A', '192.0.2.9', '--target', 'own')).status).toBe(0)
+    expect((await add('9 --target cloud')).stderr).toContain('target-missing')
+    expect((await add('9 --target own')).status).toBe(0)
     expect(read('zones/public/example.com.yaml')).toContain('values: [192.0.2.2, 192.0.2.9]')
-    expect((await run('record', 'add', 'example.com', 'www', 'A', '192.0.2.8', '--file', 'zones/internal/example.com.yaml')).status).toBe(0)
+    expect((await add('8 --file zones/internal/example.com.yaml')).status).toBe(0)
     expect(read('zones/internal/example.com.yaml')).toContain('values: [192.0.2.1, 192.0.2.8], auto_ptr: true}')
-    expect((await run('record', 'rename', 'example.com', 'www', 'web', '--target', 'lab')).status).toBe(0)
+    expect((await run('record rename example.com www web --target lab')).status).toBe(0)
     expect(read('zones/internal/example.com.yaml')).toContain('  web: ')
     expect(read('zones/public/example.com.yaml')).toContain('  www: ')
   })
 
   it('record edits only what files have, not PTR records of auto_ptr', async () => {
     const { run } = setUp()
-    const { status, stderr } = await run('record', 'remove', '2.0.192.in-addr.arpa', '1', 'PTR')
+    const { status, stderr } = await run('record remove 2.0.192.in-addr.arpa 1 PTR')
     expect([status, stderr]).toEqual([1, expect.stringContaining('record-unknown')])
-    expect((await run('record', 'add', '2.0.192.in-addr.arpa', '2', 'PTR', 'host.example.net.', '--dry-run')).status).toBe(0)
+    expect((await run('record add 2.0.192.in-addr.arpa 2 PTR host.example.net. --dry-run')).status).toBe(0)
   })
 
   test.each(['zonefile', 'octodns', 'dnscontrol', 'csv'])('export %s asks for --target', async (format) => {
     const { run, read } = setUp()
-    const asked = await run('export', format, '-o', 'out', '--lossy')
-    expect([asked.status, asked.stderr]).toEqual([
-      1,
-      expect.stringContaining('choose one with --target, such as --target lab or --target own'),
-    ])
-    const { status } = await run('export', format, '-o', 'out', '--target', 'lab', '--lossy', '--ns', 'ns1.example.net.')
-    expect(status).toBe(0)
+    const asked = await run(`export ${format} -o out --lossy`)
+    expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('choose one with --target, such as --target lab or')])
+    expect((await run(`export ${format} -o out --target lab --lossy --ns ns1.example.net.`)).status).toBe(0)
     if (format === 'csv') expect(read('out')).toContain('2.0.192.in-addr.arpa.,1.2.0.192.in-addr.arpa.,PTR,60,www.example.com.')
     if (format === 'octodns') expect(read('out/2.0.192.in-addr.arpa.yaml')).toContain('value: www.example.com.')
   })
 
   it('export json has both definitions', async () => {
-    const { run } = setUp()
-    const { stdout } = await run('export', 'json')
+    const { stdout } = await setUp().run('export json')
     expect(JSON.parse(stdout).zones.map(({ zone, targets }: { zone: string; targets?: string[] }) => [zone, targets])).toEqual([
       ['2.0.192.in-addr.arpa.', undefined],
       ['example.com.', ['lab']],

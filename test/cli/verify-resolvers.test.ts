@@ -100,8 +100,6 @@ describeWithTools(['named'], 'verify --resolvers', () => {
   ])('refuses the region %s', async (region, message) => {
     const scene = await sceneWithResolver()
     await scene.run('apply', '--yes')
-    const { status, stderr } = await scene.run('verify', '--resolvers', region)
-    expect(status).toBe(1)
-    expect(stderr).toContain(message)
+    expect(await scene.run('verify', '--resolvers', region)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
   })
 })

@@ -1,6 +1,5 @@
 /** The CI workflows of `init` and the documentation: their structure. `test/ci` runs their jobs. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { ciFiles } from '../../src/cli/ci-files.ts'
 import { cloudNeeds } from '../../src/cli/ci-needs.ts'
@@ -8,6 +7,7 @@ import { initFiles } from '../../src/cli/init-files.ts'
 import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../src/cli/install-script.ts'
 import { NO_RELEASE } from '../../src/cli/release.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
+import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { parseWorkflow } from '../support/workflow-runner.ts'
@@ -120,11 +120,8 @@ test('init sets the hosts of its config', async () => {
     release: NO_RELEASE,
     ci: 'github',
   })
-  const folder = temporaryDirectory()
-  for (const { path, text } of [config, definition] as { path: string; text: string }[]) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
+  const files = [config, definition] as { path: string; text: string }[]
+  const folder = folderWith(Object.fromEntries(files.map(({ path, text }) => [path, text])))
   const { env } = parseWorkflow(dns?.text ?? '')
   expect(env['ZONEWRIGHT_ALLOWED_HOSTS']).toBe('127.0.0.1:8080, 127.0.0.1:5353, api.github.com')
   expect((await cli(['validate'], { cwd: folder, env })).status).toBe(0)
