@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { folderOf, run } from './zone-file-folder.ts'
 import { openScene } from './scene.ts'
+import { folderOf, run } from './zone-file-folder.ts'
 
 const zone = (times: string): string =>
   `@ 300 SOA ns1.example.net. h.example.com. 7 ${times}\n@ 300 NS ns1.example.net.\nwww 300 A 192.0.2.1\n`
