@@ -177,13 +177,4 @@ describe('a restricted user', () => {
     })
     expect((await writer.call('GET', `/compute/instances/${made.id}`)).status).toBe(403)
   })
-
-  test('cannot lift its restriction, and nobody can enable the second factor through the profile', async () => {
-    expect((await writer.call('PUT', '/profile', { restricted: false })).status).toBe(403)
-    expect((await writer.ok('GET', '/profile')).restricted).toBe(true)
-    for (const client of [writer, owner]) {
-      expect((await client.call('PUT', '/profile', { two_factor_auth: true })).status).toBe(400)
-      expect((await client.ok('GET', '/profile')).two_factor_auth).toBe(false)
-    }
-  })
 })

@@ -12,19 +12,9 @@ const { 'ssh-ed25519': ED25519, 'ssh-rsa': RSA } = SSH_KEYS
 describe('the profile', () => {
   test('of a new user', async () => {
     expect(await owner.ok('GET', '/profile')).toEqual({
-      uid: expect.any(Number),
-      username: 'owner',
-      email: 'owner@example.com',
-      email_notifications: true,
-      timezone: 'UTC',
-      authentication_type: 'password',
-      restricted: false,
-      two_factor_auth: false,
-      ip_whitelist_enabled: false,
-      shell_auth_method: 'password_keys',
-      lish_auth_method: 'password_keys',
-      authorized_keys: null,
-      verified_phone_number: null,
+      ...{ uid: expect.any(Number), username: 'owner', email: 'owner@example.com', email_notifications: true, timezone: 'UTC' },
+      ...{ authentication_type: 'password', restricted: false, two_factor_auth: false, ip_whitelist_enabled: false },
+      ...{ shell_auth_method: 'password_keys', lish_auth_method: 'password_keys', authorized_keys: null, verified_phone_number: null },
       referrals: { code: '', url: '', total: 0, completed: 0, pending: 0, credit: 0 },
     })
     expect(await client.ok('GET', '/profile')).toMatchObject({ username: 'admin' })

@@ -57,51 +57,26 @@ const store = await freshStore()
 const { service } = await startForTest({ ...store, seed: seedFrom(SEED) })
 const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((token) => connect(service.baseUrl, token).client) as [Client, Client, Client]
 
+const CREATED = { created: '2026-01-31T09:00:00', updated: '2026-01-31T09:00:00' }
 const VOLUME = {
-  id: 4001,
-  label: 'data',
-  filesystem_path: '/dev/disk/by-id/scsi-0Linode_Volume_data',
-  hardware_type: 'nvme',
-  instance_id: 1001,
-  instance_label: 'web-1',
-  linode_id: 1001,
-  linode_label: 'web-1',
-  region: 'us-east',
-  size: 40,
-  status: 'active',
-  tags: ['dbs', 'web'],
-  created: '2026-01-31T09:00:00',
-  updated: '2026-01-31T09:00:00',
+  ...{ id: 4001, label: 'data', filesystem_path: '/dev/disk/by-id/scsi-0Linode_Volume_data', hardware_type: 'nvme' },
+  ...{ instance_id: 1001, instance_label: 'web-1', linode_id: 1001, linode_label: 'web-1' },
+  ...{ region: 'us-east', size: 40, status: 'active', tags: ['dbs', 'web'], ...CREATED },
+}
+const SPARE = {
+  ...{ instance_id: null, instance_label: null, id: 4002, label: 'spare', status: 'creating', size: 20, hardware_type: 'hdd' },
+  tags: ['web'],
 }
 const INSTANCE = {
-  id: 1001,
-  label: 'web-1',
-  group: 'front',
-  tags: ['web'],
-  region: 'us-east',
-  type: 'g6-standard-1',
-  image: 'public/debian11',
-  ipv4: ['192.0.2.201', '192.0.2.202', '192.168.200.1'],
-  ipv6: '2001:db8:1::1/128',
-  hypervisor: 'kvm',
-  host_uuid: '0c9f5b1e-6f2c-4d3a-9a53-2f6a4b9a7f10',
-  status: 'running',
-  watchdog_enabled: true,
+  ...{ id: 1001, label: 'web-1', group: 'front', tags: ['web'], region: 'us-east', type: 'g6-standard-1', image: 'public/debian11' },
+  ...{ ipv4: ['192.0.2.201', '192.0.2.202', '192.168.200.1'], ipv6: '2001:db8:1::1/128', hypervisor: 'kvm' },
+  ...{ host_uuid: '0c9f5b1e-6f2c-4d3a-9a53-2f6a4b9a7f10', status: 'running', watchdog_enabled: true, ...CREATED },
   specs: { disk: 51_200, gpus: 0, memory: 2048, transfer: 2000, vcpus: 1 },
-  created: '2026-01-31T09:00:00',
-  updated: '2026-01-31T09:00:00',
 }
 const BALANCER = {
-  id: 77,
-  label: 'front.web',
-  hostname: '192.0.2.7.ip.loadbalancers.invalid',
-  ipv4: '192.0.2.7',
-  ipv6: '2001:db8::7',
-  region: 'us-east',
-  client_conn_throttle: 20,
-  transfer: { in: 1.5, out: 2, total: 3.5 },
-  tags: ['web'],
-  created: '2026-01-31T09:00:00',
+  ...{ id: 77, label: 'front.web', hostname: '192.0.2.7.ip.loadbalancers.invalid', ipv4: '192.0.2.7', ipv6: '2001:db8::7' },
+  ...{ region: 'us-east', client_conn_throttle: 20, transfer: { in: 1.5, out: 2, total: 3.5 }, tags: ['web'] },
+  created: CREATED.created,
 }
 
 describe('a list of tagged objects', () => {
@@ -113,20 +88,7 @@ describe('a list of tagged objects', () => {
       { type: 'linode', data: expect.objectContaining(INSTANCE) },
       { type: 'domain', data: domain },
       { type: 'volume', data: VOLUME },
-      {
-        type: 'volume',
-        data: {
-          ...data[3].data,
-          instance_id: null,
-          instance_label: null,
-          id: 4002,
-          label: 'spare',
-          status: 'creating',
-          size: 20,
-          hardware_type: 'hdd',
-          tags: ['web'],
-        },
-      },
+      { type: 'volume', data: { ...data[3].data, ...SPARE } },
       { type: 'nodebalancer', data: BALANCER },
     ])
   })
@@ -195,8 +157,7 @@ describe('a new tag', () => {
         domains: [id],
         linodes: [1001],
         volumes: [4001],
-        loadbalancers: [77],
-        nodebalancers: [77],
+        ...{ loadbalancers: [77], nodebalancers: [77] },
       }),
     ).toEqual({ label: 'all' })
     const { data } = await alice.ok('GET', '/tags/all')

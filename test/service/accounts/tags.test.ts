@@ -85,17 +85,6 @@ describe('a tag', () => {
     expect(await owner.problems('POST', '/tags', body)).toEqual(problems)
   })
 
-  test('is added to all or to none', async () => {
-    const mine = await makeDomain(owner)
-    const theirs = await makeDomain(stranger)
-    expect(await owner.problems('POST', '/tags', { label: 'some', domains: [mine.id, theirs.id] })).toEqual([
-      'domains: domains is not valid',
-    ])
-    expect(await owner.ok('GET', `/domains/${mine.id}`)).toEqual(mine)
-    expect(await stranger.ok('GET', `/domains/${theirs.id}`)).toEqual(theirs)
-    expect(await labels(owner)).not.toContain('some')
-  })
-
   test('is refused as the 501st tag of a domain', async () => {
     const tags = Array.from({ length: 500 }, (_, index) => `tag ${String(index).padStart(3, '0')}`)
     const { id } = await makeDomain(admin, tags)

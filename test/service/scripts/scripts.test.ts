@@ -95,14 +95,6 @@ describe('a script', () => {
     expect(await guest.ok('GET', path)).toMatchObject({ mine: true })
     expect((await guest.call('PUT', path, {})).status).toBe(403)
   })
-
-  test('of a restricted user belongs to that user', async () => {
-    const { id } = await client.ok('POST', PATH, { ...BODY, label: 'not granted' })
-    const founder = as(tokenOf('guest'))
-    expect((await founder.call('GET', `${PATH}/${id}`)).status).toBe(403)
-    expect((await founder.call('POST', PATH, BODY)).status).toBe(403)
-    expect(labelsOf(await founder.ok('GET', PATH))).not.toContain('not granted')
-  })
 })
 
 describe('the list', async () => {
