@@ -129,6 +129,9 @@ describeWithTools(['git'], 'a zone of a revision', () => {
     const run = (...args: string[]) => scene.runWith(GIT_ENVIRONMENT, ...args)
     return { ...scene, run, repository }
   }
+  const UNDELETABLE = Object.fromEntries(
+    ['copy', 'dns'].map((name) => [name, `plans cannot delete zones at ${name}: delete it there, or restore its definition`]),
+  )
   const hintsOf = (stderr: string) =>
     Object.fromEntries([...stderr.matchAll(/r\.example\. (?:is|may be) at (\w+), .*\((.*)\)$/gm)].map(([, target, hint]) => [target, hint]))
 
@@ -138,8 +141,7 @@ describeWithTools(['git'], 'a zone of a revision', () => {
     expect([status, hintsOf(stderr)]).toEqual([
       0,
       {
-        copy: 'plans cannot delete zones at copy: delete it there, or restore its definition',
-        dns: 'plans cannot delete zones at dns: delete it there, or restore its definition',
+        ...UNDELETABLE,
         locked: expect.stringContaining('set "delete_removed: true"'),
       },
     ])
@@ -151,8 +153,7 @@ describeWithTools(['git'], 'a zone of a revision', () => {
     expect([status, hintsOf(stderr)]).toEqual([
       0,
       {
-        copy: 'plans cannot delete zones at copy: delete it there, or restore its definition',
-        dns: 'plans cannot delete zones at dns: delete it there, or restore its definition',
+        ...UNDELETABLE,
         locked: 'it is not deleted, because locked cannot be used: "zonewright doctor" says why',
       },
     ])
