@@ -9,6 +9,7 @@ import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createQuery, type Message, rcodeName } from '../../../src/dns/wire/message.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 import { RICH_ZONES, records } from './rich-zones.ts'
 import { framed, openTcp } from './tcp-client.ts'
 import { askUdp, exchangeUdp } from './udp-client.ts'
@@ -22,7 +23,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     peerPort: 1,
-    limits: { responsesPerSecond: 0, connections: 24, connectionsOfHost: 8, idle: 3_000 },
+    limits: { responsesPerSecond: 0, connections: 24, connectionsOfHost: 8 },
     onError: (error) => problems.push(error),
   })
   port = server.address.port
@@ -91,7 +92,7 @@ describe('random octets', () => {
         const rcode = (answer[3] as number) & 0xf
         if (rcode !== 0 && rcode !== 3) expect(answer.length).toBeLessThanOrEqual(Math.max(sent.length, 12))
       }),
-      { numRuns: 400 },
+      { numRuns: rounds(400) },
     )
   })
 
@@ -106,11 +107,11 @@ describe('random octets', () => {
         expect((await askUdp(port, query(3))).answers).toHaveLength(2)
         socket.destroy()
       }),
-      { numRuns: 100 },
+      { numRuns: rounds(100) },
     )
   })
 
-  test('use no memory in a flood', async () => {
+  test('use no memory in a flood', { tags: ['long'] }, async () => {
     const socket = createSocket('udp4')
     socket.connect(port, '127.0.0.1')
     await once(socket, 'connect')
@@ -125,7 +126,7 @@ describe('random octets', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
   })
 
-  test('nonexistent names use no memory', async () => {
+  test('nonexistent names use no memory', { tags: ['long'] }, async () => {
     const socket = createSocket('udp4')
     socket.connect(port, '127.0.0.1')
     await once(socket, 'connect')
@@ -156,7 +157,7 @@ test('a name with tens of thousands of types is as fast as the same number of na
   const apex = ['types.test. 60 SOA ns.example.test. h.example.test. 1 1 1 1 1', 'types.test. 60 NS ns.example.test.']
   const version = (octet: string) => [
     ...records(apex.join('\n')),
-    ...Array.from({ length: 30_000 }, (_, i) => ({
+    ...Array.from({ length: 15_000 }, (_, i) => ({
       name: 'x.types.test.' as DomainName,
       type: `TYPE${1000 + i}`,
       ttl: 60 as Ttl,
@@ -164,10 +165,11 @@ test('a name with tens of thousands of types is as fast as the same number of na
     })),
   ]
   const versions = ['00', '01'].map(version)
-  const begun = performance.now()
+  const begun = process.cpuUsage()
   for (const [index, each] of versions.entries()) server.setZone({ name, serial: index + 1, records: each, axfrIps: ['127.0.0.1'] })
-  // It once took half a minute.
-  expect(performance.now() - begun).toBeLessThan(5_000)
+  // It once took ten times as long. The time of the processor does not depend on other processes.
+  const { user, system } = process.cpuUsage(begun)
+  expect((user + system) / 1e6).toBeLessThan(4)
   server.removeZone(name)
 })
 
@@ -195,9 +197,14 @@ describe('connections', () => {
     busy.socket.destroy()
   })
 
-  test('without data are closed', async () => {
-    const { isOpen } = await connectFrom('127.0.0.4')
-    await expect.poll(isOpen).toBe(false)
+  test.each(['without data', 'that send single octets slowly'])('%s are closed', async (kind) => {
+    const strict = await startNameServer({ host: '127.0.0.1', port: 0, limits: { idle: 200 } })
+    const { socket, closed } = await openTcp(strict.address.port)
+    const timer = setInterval(() => kind !== 'without data' && socket.write(Buffer.from([1])), 20)
+    socket.resume()
+    await closed
+    clearInterval(timer)
+    await strict.close()
   })
 
   test('that end or reset in the middle of a message are forgotten', async () => {
@@ -211,20 +218,22 @@ describe('connections', () => {
   })
 
   test('with thousands of pipelined queries get all responses in order, without blocking others', async () => {
-    const client = await openTcp(port)
-    client.send(...Array.from({ length: 5_000 }, (_, id) => query(id)))
-    const waits: number[] = []
-    const begun = performance.now()
-    for (let id = 0; id < 5_000; id += 1) {
-      expect((await client.next())?.readUInt16BE(0)).toBe(id)
-      if (id % 500 !== 0) continue
-      const began = performance.now()
-      await askUdp(port, query(3))
-      waits.push(performance.now() - began)
+    const socket = connect(port, '127.0.0.1')
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    const idsOf = (octets: Buffer): number[] => {
+      const ids: number[] = []
+      for (let at = 0; at + 4 <= octets.length; at += 2 + octets.readUInt16BE(at)) ids.push(octets.readUInt16BE(at + 2))
+      return ids
     }
+    const sent = Array.from({ length: 5_000 }, (_, id) => id)
+    socket.write(Buffer.concat(sent.map((id) => framed(encodeMessage(query(id))))))
+    await askUdp(port, query(3))
     // A client that waits for all the others gets its response after them.
-    expect(Math.max(...waits)).toBeLessThan(Math.max(1_000, (performance.now() - begun) / 2))
-    client.socket.destroy()
+    expect(idsOf(Buffer.concat(chunks)).length).toBeLessThan(5_000)
+    await expect.poll(() => idsOf(Buffer.concat(chunks)).length).toBe(5_000)
+    expect(idsOf(Buffer.concat(chunks))).toEqual(sent)
+    socket.destroy()
   })
 
   test('with many transfer requests get one transfer at a time', async () => {

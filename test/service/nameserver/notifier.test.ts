@@ -60,7 +60,7 @@ async function startSecondary(answer: (of: Received) => Message[] = () => [], ad
 
 /** Milliseconds to wait for a response: enough for a real one, short for a missing one. */
 const PATIENT = [20_000, 20_000, 20_000]
-const HASTY = [50, 100, 200]
+const HASTY = [10, 10, 10]
 
 async function startPrimary(peerPort: number, options: Partial<NameServerOptions> = {}) {
   const outcomes: NotifyOutcome[] = []
@@ -79,7 +79,7 @@ async function startPrimary(peerPort: number, options: Partial<NameServerOptions
 const accept = ({ message }: Received): Message[] => [{ ...message, response: true, answers: [] }]
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 50_000
   while (!condition()) {
     if (performance.now() > deadline) throw new Error('it did not come to that')
     await sleep(5)
@@ -104,13 +104,13 @@ describe('a NOTIFY sent', () => {
         edns: null,
       },
     ])
-    await sleep(200)
+    await sleep(50)
     expect(secondary.received).toHaveLength(1)
   })
 
   test('is repeated with growing waits and the same identifier until the attempts are used up', async () => {
     const secondary = await startSecondary()
-    const { server, outcomes } = await startPrimary(secondary.port, { notifyWaits: HASTY })
+    const { server, outcomes } = await startPrimary(secondary.port, { notifyWaits: [50, 100, 200] })
     const begun = performance.now()
     server.setZone(zone(7))
     await until(() => outcomes.length === 1)
@@ -130,7 +130,7 @@ describe('a NOTIFY sent', () => {
     expect(outcomes).toEqual(
       ['127.0.0.1', '10.0.0.1', 'fd00::1', '192.168.0.1'].map((address) => ({ zone: ZONE, address, serial: 7, rcode: null, problem })),
     )
-    await sleep(300)
+    await sleep(50)
     expect(secondary.received).toEqual([])
   })
 
@@ -184,7 +184,7 @@ describe('a NOTIFY sent', () => {
     for (let serial = 1; serial <= 2; serial += 1) {
       server.setZone(zone(serial))
       await until(() => outcomes.length === serial)
-      await sleep(600)
+      if (serial === 1) await sleep(600)
     }
     expect(secondary.received.map(({ peer }) => peer.address)).toEqual(['127.0.0.7', '127.0.0.7'])
     expect(new Set(secondary.received.map(({ peer }) => peer.port)).size).toBeGreaterThan(1)
@@ -196,7 +196,7 @@ describe('a NOTIFY sent', () => {
     const { server, outcomes } = await startPrimary(four.port, { host: '::' })
     server.setZone(zone(7, ['127.0.0.1', '::ffff:127.0.0.1', '::1', '0:0:0:0:0:0:0:1']))
     await until(() => outcomes.length === 2)
-    await sleep(100)
+    await sleep(50)
     expect([four.received.length, six.received.length]).toEqual([1, 1])
   })
 })
@@ -212,7 +212,7 @@ describe('NOTIFY is sent', () => {
     server.setZone(zone(7, ['127.0.0.1', '127.0.0.2']))
     await until(() => outcomes.length === 2)
     server.setZone(zone(7, ['127.0.0.2']))
-    await sleep(700)
+    await sleep(550)
     expect([one.received.length, two.received.length]).toEqual([1, 1])
   })
 
@@ -232,23 +232,23 @@ describe('NOTIFY is sent', () => {
 
   test('no more after the zone or the address is removed', async () => {
     const secondary = await startSecondary()
-    const { server, outcomes } = await startPrimary(secondary.port, { notifyWaits: [1_500, 1_500] })
+    const { server, outcomes } = await startPrimary(secondary.port, { notifyWaits: [300, 300] })
     server.setZone(zone(7))
     server.setZone(zone(7, ['127.0.0.1'], 'other.test.' as DomainName))
     await until(() => secondary.received.length === 2)
     server.removeZone(ZONE)
     server.setZone(zone(7, [], 'other.test.' as DomainName))
-    await sleep(1_600)
+    await sleep(400)
     expect([secondary.received.length, outcomes.length]).toEqual([2, 0])
   })
 
-  test('once for each of a thousand zones, at a limited rate', async () => {
+  test('once for each of many zones, at a limited rate', async () => {
     const secondary = await startSecondary(accept)
     const { server, outcomes } = await startPrimary(secondary.port)
-    for (let i = 0; i < 1_000; i += 1) server.setZone(zone(7, ['127.0.0.1'], `z${i}.test.` as DomainName))
-    await until(() => outcomes.length === 1_000)
+    for (let i = 0; i < 200; i += 1) server.setZone(zone(7, ['127.0.0.1'], `z${i}.test.` as DomainName))
+    await until(() => outcomes.length === 200)
     expect(outcomes.every(({ rcode }) => rcode === 'NOERROR')).toBe(true)
-    expect(secondary.received).toHaveLength(1_000)
+    expect(secondary.received).toHaveLength(200)
   })
 
   test.each(['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '255.255.255.255'])(
@@ -257,7 +257,7 @@ describe('NOTIFY is sent', () => {
       const { server, outcomes } = await startPrimary(9, { notifyWaits: HASTY })
       server.setZone(zone(7, [address]))
       // A NOTIFY that cannot be sent would end as well.
-      await sleep(400)
+      await sleep(100)
       expect(outcomes).toEqual([])
     },
   )
@@ -276,7 +276,7 @@ describe('NOTIFY is sent', () => {
     }
     const { server } = await startPrimary(port, { host, port, onNotify })
     server.setZone(zone(7, [address]))
-    await sleep(100)
+    await sleep(50)
     expect(notified).toEqual([])
   })
 })
@@ -362,13 +362,20 @@ describe('a NOTIFY received', () => {
       },
     })
     const { port } = server.address
-    const answers = Promise.allSettled(Array.from({ length: 150 }, () => askUdp(port, notify(1), 5_000)))
+    const client = createSocket('udp4')
+    closers.push(() => client.close())
+    let answers = 0
+    client.on('message', () => {
+      answers += 1
+    })
+    for (let id = 0; id < 150; id += 1) client.send(encodeMessage({ ...notify(1), id }), port, '127.0.0.1')
     await until(() => asked >= 64)
     await handledAll(port)
-    expect(asked).toBe(64)
+    expect([asked, answers]).toEqual([64, 0])
     decide()
-    expect((await answers).filter(({ status }) => status === 'fulfilled')).toHaveLength(asked)
-    expect(asked).toBeLessThan(150)
+    await until(() => answers >= 64)
+    await handledAll(port)
+    expect([asked, answers]).toEqual([64, 64])
   })
 
   test.each<[string, Partial<Message>, string]>([

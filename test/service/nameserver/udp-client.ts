@@ -5,20 +5,27 @@ import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createQuery, type Message } from '../../../src/dns/wire/message.ts'
 
-/** Sends one query over UDP to 127.0.0.1; throws without a response within `timeout` milliseconds. */
-export async function askUdp(port: number, query: Message, within = 10_000): Promise<Message> {
+/** Sends octets over UDP to 127.0.0.1; returns the response. Throws without one within `within` milliseconds. */
+export async function askOctets(port: number, octets: Uint8Array, { from = '127.0.0.1', within = 10_000 } = {}): Promise<Buffer> {
   const socket = createSocket('udp4')
-  socket.connect(port, '127.0.0.1')
-  await once(socket, 'connect')
   try {
-    socket.send(encodeMessage(query))
-    const [octets] = (await once(socket, 'message', { signal: AbortSignal.timeout(within) })) as [Buffer]
-    const message = decodeMessage(octets)
-    if (!message.ok) throw new Error(message.message)
-    return message.value
+    socket.bind(0, from)
+    await once(socket, 'listening')
+    socket.connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.send(octets)
+    const [answer] = (await once(socket, 'message', { signal: AbortSignal.timeout(within) })) as [Buffer]
+    return answer
   } finally {
     socket.close()
   }
+}
+
+/** Sends one query over UDP to 127.0.0.1, like `askOctets`. */
+export async function askUdp(port: number, query: Message, within = 10_000): Promise<Message> {
+  const message = decodeMessage(await askOctets(port, encodeMessage(query), { within }))
+  if (!message.ok) throw new Error(message.message)
+  return message.value
 }
 
 let networks = 0

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
+import type { Ttl } from '../../../src/dns/ttl.ts'
 import { CLASS, createQuery, type Message, rcodeName } from '../../../src/dns/wire/message.ts'
 import { createAxfrQuery, createAxfrReader } from '../../../src/dns/wire/transfer.ts'
 import { type NameServer, type NameServerLimits, startNameServer } from '../../../src/service/nameserver/name-server.ts'
@@ -19,8 +20,10 @@ const EXAMPLE = name('example.test.')
 const BIG = name('big.test.')
 const LOCAL = ['127.0.0.1', '::1']
 
+const BIG_COUNT = 6_000
+
 /** A zone with `count` addresses that all contain the version. */
-const bigZone = (serial: number, count = 12_000) => ({
+const bigZone = (serial: number, count = BIG_COUNT) => ({
   name: BIG,
   serial,
   axfrIps: LOCAL,
@@ -32,6 +35,20 @@ const bigZone = (serial: number, count = 12_000) => ({
     ].join('\n'),
   ),
 })
+
+/** More than the kernel buffers for a connection, and each record in a separate message. */
+const HUGE = {
+  ...bigZone(1, 0),
+  records: [
+    ...bigZone(1, 0).records,
+    ...Array.from({ length: 400 }, (_, i) => ({
+      name: name(`t${i}.big.test.`),
+      type: 'TXT',
+      ttl: 1 as Ttl,
+      data: Array.from({ length: 240 }, () => `"${'x'.repeat(250)}"`).join(' '),
+    })),
+  ],
+}
 
 async function start(options: Partial<NameServerLimits> = {}, host = '127.0.0.1'): Promise<NameServer> {
   const server = await startNameServer({ host, port: 0, peerPort: 1, limits: { responsesPerSecond: 0, ...options } })
@@ -92,9 +109,9 @@ describe('AXFR', () => {
     const query = { ...createAxfrQuery(7, BIG), recursionDesired: true, edns: { udpSize: 4096, version: 0, dnssecOk: false, options: [] } }
     const { messages, records: transferred } = await transfer(client, BIG, query)
     client.socket.destroy()
-    expect(transferred).toHaveLength(12_002)
-    expect(messages.length).toBeGreaterThan(10)
-    expect(messages.length).toBeLessThan(30)
+    expect(transferred).toHaveLength(BIG_COUNT + 2)
+    expect(messages.length).toBeGreaterThan(5)
+    expect(messages.length).toBeLessThan(15)
     const [first, ...rest] = messages
     expect(first).toMatchObject({ authoritative: true, recursionDesired: true, truncated: false, recursionAvailable: false })
     expect([first?.questions.length, first?.edns !== null]).toEqual([1, true])
@@ -137,7 +154,7 @@ describe('AXFR', () => {
     other.socket.end()
     let count = 0
     for (let octets = await other.next(); octets; octets = await other.next()) count += octets.readUInt16BE(6)
-    expect(count).toBe(12_003)
+    expect(count).toBe(BIG_COUNT + 3)
   })
 
   test.each<[string, Message, string]>([
@@ -241,9 +258,21 @@ describe('allowed transfer addresses', () => {
 })
 
 describe('load', () => {
+  /** Waits until a transfer starts. */
+  const untilFree = (of: NameServer) =>
+    expect
+      .poll(async () => {
+        const client = await openTcp(of.address.port)
+        client.send(createAxfrQuery(1, BIG))
+        const { rcode } = await client.message()
+        client.socket.destroy()
+        return rcode
+      })
+      .toBe(0)
+
   test('refuses transfers above the limit, and an aborted transfer frees its slot', async () => {
     const one = await start({ transfers: 2 })
-    one.setZone(bigZone(1, 100_000))
+    one.setZone(HUGE)
     const held = await Promise.all([openTcp(one.address.port), openTcp(one.address.port)])
     for (const client of held) {
       client.send(createAxfrQuery(1, BIG))
@@ -252,57 +281,50 @@ describe('load', () => {
     expect((await transferOnce(BIG, one.address.port)).rcode).toBe('SERVFAIL')
     held[0]?.socket.destroy()
     await held[0]?.closed
-    await expect
-      .poll(async () => {
-        const after = await openTcp(one.address.port)
-        after.send(createAxfrQuery(1, BIG))
-        const { rcode } = await after.message()
-        after.socket.destroy()
-        return rcode
-      })
-      .toBe(0)
+    await untilFree(one)
     for (const client of held) client.socket.destroy()
   })
 
-  test('disconnects a stalled client without much memory; a slow client gets everything', async () => {
-    const one = await start({ idle: 2_000 })
-    // More than the kernel buffers for a connection, and each record in a separate message.
-    const text = Array.from({ length: 240 }, () => `"${'x'.repeat(250)}"`).join(' ')
-    const lines = Array.from({ length: 400 }, (_, i) => `t${i}.big.test. 1 TXT ${text}`)
-    one.setZone({ ...bigZone(1), records: records(['big.test. 60 SOA . . 1 1 1 1 1', ...lines].join('\n')) })
+  test('disconnects a stalled client without much memory', async () => {
+    const one = await start({ idle: 200, transfers: 1 })
+    one.setZone(HUGE)
     const before = process.memoryUsage().rss
     const stopped = await openTcp(one.address.port)
     stopped.send(createAxfrQuery(1, BIG))
     stopped.socket.pause()
-    const slow = await openTcp(one.address.port)
-    slow.send(createAxfrQuery(2, BIG))
-    const began = performance.now()
-    let count = 0
-    while (count < 402) {
-      count += (await slow.message()).answers.length
-      if (count % 20 === 0) await sleep(120)
-    }
-    expect(performance.now() - began).toBeGreaterThan(2_000)
+    await untilFree(one)
     expect(process.memoryUsage().rss - before).toBeLessThan(80_000_000)
-    slow.socket.destroy()
     // The buffered octets of the kernel, then the end.
     let received = 0
     for (let octets = await stopped.next(); octets; octets = await stopped.next()) received += octets.readUInt16BE(6)
-    expect(received).toBeLessThan(402)
+    expect(received).toBeLessThan(HUGE.records.length)
+  })
+
+  test('a client that takes longer than the idle time in total gets everything', { tags: ['long'] }, async () => {
+    const one = await start({ idle: 2_000 })
+    one.setZone(HUGE)
+    const slow = await openTcp(one.address.port)
+    slow.send(createAxfrQuery(2, BIG))
+    let count = 0
+    while (count < HUGE.records.length + 1) {
+      count += (await slow.message()).answers.length
+      if (count % 20 === 0) await sleep(120)
+    }
+    slow.socket.destroy()
   })
 
   test('ten concurrent transfers are complete and do not block other queries', async () => {
-    const transfers = Promise.all(Array.from({ length: 10 }, () => transferOnce(BIG)))
-    const waits: number[] = []
-    const begun = performance.now()
-    const ended = transfers.then(() => true)
-    while (!(await Promise.race([ended, sleep(5, false)]))) {
-      const began = performance.now()
-      await askUdp(port, createQuery(1, { name: name('web.example.test.'), type: 'A' }))
-      waits.push(performance.now() - began)
-    }
-    expect((await transfers).every((result) => result.records.length === 12_002)).toBe(true)
-    expect(Math.max(...waits)).toBeLessThan(Math.max(2_000, (performance.now() - begun) / 2))
+    let ended = 0
+    const transfers = Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const result = await transferOnce(BIG)
+        ended += 1
+        return result
+      }),
+    )
+    await askUdp(port, createQuery(1, { name: name('web.example.test.'), type: 'A' }))
+    expect(ended).toBeLessThan(10)
+    expect((await transfers).every((result) => result.records.length === BIG_COUNT + 2)).toBe(true)
   })
 })
 

@@ -131,7 +131,8 @@ const BAD_RESPONSES: readonly (readonly [string, (zone: string) => Script])[] = 
   ],
 ]
 
-test.each(BAD_RESPONSES.map(([problem, script], i) => [problem, `bad${i}.test.`, script] as const))(
+// Each has its own zone, and some wait for a timeout.
+test.concurrent.each(BAD_RESPONSES.map(([problem, script], i) => [problem, `bad${i}.test.`, script] as const))(
   'requests the full zone from a master that %s',
   async (_, zone, script) => {
     await createServed(zone)

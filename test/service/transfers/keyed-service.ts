@@ -1,6 +1,4 @@
 import { randomInt } from 'node:crypto'
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { expect } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
@@ -87,18 +85,4 @@ export interface Keyed {
 export function signedQuery(zone: string, type: string, key: TsigKey, changes: Partial<Message> = {}, ahead = 0): SignedMessage {
   const query = { ...createQuery(randomInt(0x10000), { name: `${zone}.` as DomainName, type }), edns: null, ...changes }
   return signMessage(encodeMessage(query), key, Math.floor(Date.now() / 1000) + ahead)
-}
-
-/** Sends the octets over UDP; returns the response. */
-export async function askOctets(port: number, octets: Uint8Array): Promise<Buffer> {
-  const socket = createSocket('udp4')
-  socket.connect(port, '127.0.0.1')
-  await once(socket, 'connect')
-  try {
-    socket.send(octets)
-    const [answer] = (await once(socket, 'message', { signal: AbortSignal.timeout(10_000) })) as [Buffer]
-    return answer
-  } finally {
-    socket.close()
-  }
 }

@@ -49,21 +49,20 @@ keys:
   ])
 })
 
+const keyOf = (more: string): string => `{name: a.example, account: a, secret: ${SECRET}${more === '' ? '' : `, ${more}`}}`
+const fileOf = (more: string): string => `keys: [${keyOf(more)}]`
+
 test.each<[string, string, RegExp]>([
   ['a list', '- a', /^keys\.yaml:1:1: error\[tsig-keys-invalid\] a transfer key file must be a mapping with the key "keys"$/],
   ['without keys', '{}', /keys is required$/],
   ['with another key', 'keys: []\nmore: 1', /:2:\d+: error\[tsig-keys-invalid\] Unknown field$/],
   ['without an account', `keys: [{name: a.example, secret: ${SECRET}}]`, /account is required$/],
-  [
-    'with MD5',
-    `keys: [{name: a.example, account: a, algorithm: hmac-md5, secret: ${SECRET}}]`,
-    /algorithm must be hmac-sha256, hmac-sha384 or hmac-sha512$/,
-  ],
+  ['with MD5', fileOf('algorithm: hmac-md5'), /algorithm must be hmac-sha256, hmac-sha384 or hmac-sha512$/],
   ['with an invalid name', `keys: [{name: 'a..b', account: a, secret: ${SECRET}}]`, /the name of a key must be a domain name$/],
   ['with the root as a name', `keys: [{name: '.', account: a, secret: ${SECRET}}]`, /the name of a key must be a domain name$/],
   [
     'with a duplicate name',
-    `keys: [{name: a.example, account: a, secret: ${SECRET}}, {name: A.example., account: b, secret: ${SECRET}}]`,
+    `keys: [${keyOf('')}, {name: A.example., account: b, secret: ${SECRET}}]`,
     /the file has two keys with the name a\.example\.$/,
   ],
   [
@@ -72,22 +71,10 @@ test.each<[string, string, RegExp]>([
     /^keys\.yaml:1:\d+: .*the secret of the key a\.example is not base64$/,
   ],
   ['with a short secret', `keys: [{name: a.example, account: a, secret: AAAA}]`, /has 3 octets; the minimum is 16$/],
-  ['without zones', `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: []}]`, /zones must name at least one zone/],
-  [
-    'with an invalid zone',
-    `keys: [{name: a.example, account: a, secret: ${SECRET}, zones: ['a..b']}]`,
-    /the name of a zone must be a domain name$/,
-  ],
-  [
-    'with a host name as a peer',
-    `keys: [{name: a.example, account: a, secret: ${SECRET}, peers: [ns1.example.net]}]`,
-    /a peer must be an IPv4 or IPv6 address$/,
-  ],
-  [
-    'with an unknown direction',
-    `keys: [{name: a.example, account: a, secret: ${SECRET}, transfers: none}]`,
-    /transfers must be outgoing, incoming or both$/,
-  ],
+  ['without zones', fileOf('zones: []'), /zones must name at least one zone/],
+  ['with an invalid zone', fileOf("zones: ['a..b']"), /the name of a zone must be a domain name$/],
+  ['with a host name as a peer', fileOf('peers: [ns1.example.net]'), /a peer must be an IPv4 or IPv6 address$/],
+  ['with an unknown direction', fileOf('transfers: none'), /transfers must be outgoing, incoming or both$/],
   ['that is not YAML', 'keys: [', /error\[yaml-syntax\]/],
 ])('a key file %s is refused', async (_, text, message) => {
   const { keys, errors } = await read(text)

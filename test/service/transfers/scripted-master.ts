@@ -8,8 +8,8 @@ import { createFrameReader, frameMessage } from '../../../src/dns/wire/frames.ts
 import { CLASS, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { afterEveryFile } from '../../support/after-file.ts'
 
-/** Handles one TCP message at the master. */
-export type Script = (query: Message, socket: Socket) => void
+/** Handles one TCP message at the master; `octets` are the message as it arrived. */
+export type Script = (query: Message, socket: Socket, octets?: Buffer) => void
 
 const kept: (() => void)[] = []
 afterEveryFile(() => {
@@ -28,7 +28,7 @@ export async function scriptedMaster(script: Script, { keep = false, address = '
       for (const octets of framesOf(chunk)) {
         const query = decodeMessage(octets)
         if (!query.ok) throw new Error(query.message)
-        script(query.value, socket)
+        script(query.value, socket, Buffer.from(octets))
       }
     })
   })

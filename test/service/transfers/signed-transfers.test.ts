@@ -1,6 +1,5 @@
 /** Transfers with keys: access by key, for any address. */
 import { createHmac, randomInt } from 'node:crypto'
-import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
@@ -12,8 +11,9 @@ import { createTsigVerifier, signMessage } from '../../../src/dns/wire/tsig-clie
 import { describeWithTools } from '../../support/skip.ts'
 import { dig, kdig } from '../../support/tools.ts'
 import { framed, openTcp } from '../nameserver/tcp-client.ts'
+import { askOctets } from '../nameserver/udp-client.ts'
 import { eventually } from './eventually.ts'
-import { askOctets, type KeyEntry, type Keyed, readKeys, signedQuery, startKeyed, toolKey, wireKey } from './keyed-service.ts'
+import { type KeyEntry, type Keyed, readKeys, signedQuery, startKeyed, toolKey, wireKey } from './keyed-service.ts'
 import { answerOf, record, scriptedMaster, soa } from './scripted-master.ts'
 
 const ALICE: KeyEntry = { name: 'alice-1.example', account: 'alice' }
@@ -267,22 +267,20 @@ describe('NOTIFY for a slave with a key', () => {
     const before = count()
     const first = outcomeOf(await askOctets(slave.port, octets))
     await eventually(async () => expect(count()).toBeGreaterThan(before))
-    await sleep(600)
+    // A master that refuses gets one query per NOTIFY; a second one would come at once.
+    await sleep(200)
     const after = count()
     for (let i = 0; i < 5; i += 1) expect(outcomeOf(await askOctets(slave.port, octets))).toEqual(first)
-    await sleep(600)
+    await sleep(200)
     expect([first.rcode, count()]).toEqual(['NOERROR', after])
   })
 })
 
 describe('a transfer from a master with a key', () => {
-  const zone = [
-    soa(7, '3600 600 604800 300', 'in.example.'),
-    record('in.example.', 'NS', 'ns1.example.net.'),
-    record('www.in.example.', 'A', '192.0.2.66'),
-  ] as const
+  const recordsOf = (zone: string) =>
+    [soa(7, '3600 600 604800 300', zone), record(zone, 'NS', 'ns1.example.net.'), record(`www.${zone}`, 'A', '192.0.2.66')] as const
 
-  test.each<[string, (query: Buffer, answer: Buffer) => Buffer, RegExp]>([
+  const CASES: readonly (readonly [string, (query: Buffer, answer: Buffer) => Buffer, RegExp])[] = [
     ['responds without a signature', (_, answer) => answer, /the answer is not signed/],
     [
       'signs with another key',
@@ -302,31 +300,37 @@ describe('a transfer from a master with a key', () => {
     ],
     ['does not know the key', (_, answer) => answerWithError(answer, 17), /BADKEY: the server does not know the key/],
     ['has another clock', (_, answer) => answerWithError(answer, 18), /BADTIME/],
-  ])('is rejected if the master %s', async (_, change, problem) => {
-    const server = createServer((socket) => {
-      socket.on('error', () => {})
-      socket.once('data', (piece: Buffer) => {
-        const query = decodeMessage(piece.subarray(2))
-        if (!query.ok) return socket.destroy()
-        const isSoa = query.value.questions[0]?.type === 'SOA'
-        const answer = answerOf({ ...query.value, additionals: [] }, isSoa ? [zone[0]] : [...zone, zone[0]]).subarray(2)
-        socket.write(framed(change(piece.subarray(2), answer)))
-      })
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    try {
-      const { port: peerPort } = server.address() as AddressInfo
-      const { alice } = await startKeyed([ALICE], { peerPort })
-      const { id } = await alice.ok('POST', '/domains', { domain: 'in.example', type: 'slave', master_ips: ['127.0.0.1'] })
+  ]
+  const zoneOf = (index: number): string => `in${index}.example`
+  let alice: Keyed['alice']
+
+  beforeAll(async () => {
+    // The zone decides how the master signs.
+    const master = await scriptedMaster(
+      (query, socket, octets) => {
+        const [question] = query.questions
+        const name = question?.name.replace('other.', '') as string
+        const [, change] = CASES[Number(/^in(\d)/.exec(name)?.[1])] as (typeof CASES)[number]
+        const zone = recordsOf(name)
+        const answer = answerOf({ ...query, additionals: [] }, question?.type === 'SOA' ? [zone[0]] : [...zone, zone[0]]).subarray(2)
+        socket.write(framed(change(octets as Buffer, answer)))
+      },
+      { keep: true },
+    )
+    alice = (await startKeyed([ALICE], { peerPort: master })).alice
+  })
+
+  test.concurrent.each(CASES.map(([name, , problem], index) => [name, zoneOf(index), problem] as const))(
+    'is rejected if the master %s',
+    async (_, domain, problem) => {
+      const { id } = await alice.ok('POST', '/domains', { domain, type: 'slave', master_ips: ['127.0.0.1'] })
       await eventually(async () => expect((await alice.ok('GET', `/domains/${id}`)).errors).toMatch(problem))
       expect((await alice.ok('GET', `/domains/${id}/zone-file`)).zone_file).toEqual([])
-      const [refused] = await alice.refused('POST', '/domains/import', { domain: 'other.in.example', remote_nameserver: '127.0.0.1' })
+      const [refused] = await alice.refused('POST', '/domains/import', { domain: `other.${domain}`, remote_nameserver: '127.0.0.1' })
       expect(refused?.[0]).toBe('remote_nameserver')
       expect(refused?.[1]).not.toContain('AAAA')
-    } finally {
-      server.close()
-    }
-  })
+    },
+  )
 })
 
 /** A response with the signature of the master. */

@@ -113,12 +113,13 @@ const pointingTo =
     socket.write(message)
   }
 
-const LIMITS = { ...TRANSFER_LIMITS, connect: 1_500, idle: 1_500, total: 4_000, records: 1000, octets: 200_000, characters: 300_000 }
+const LIMITS = { ...TRANSFER_LIMITS, connect: 1_500, idle: 1_500, total: 2_500, records: 1000, octets: 200_000, characters: 300_000 }
 
 const hasIpv6 = Object.values(networkInterfaces()).some((entries) => entries?.some(({ address }) => address === '::1'))
 
 describe('a hostile master', () => {
-  test.each<[string, Script, string]>([
+  // Each has its own master, and some wait for a timeout.
+  test.concurrent.each<[string, Script, string]>([
     ['that closes the connection', (_, socket) => void socket.end(), 'unreachable'],
     ['that resets the connection', (_, socket) => void socket.resetAndDestroy(), 'unreachable'],
     ['that does not respond', () => {}, 'timeout'],
@@ -206,10 +207,8 @@ describe('a hostile master', () => {
       'too-large',
     ],
   ])('%s', async (_, script, reason) => {
-    const port = await scriptedMaster(script)
-    const started = performance.now()
+    const port = await scriptedMaster(script, { keep: true })
     await expect(transferZone(at(port), ZONE, LIMITS, NEVER)).rejects.toMatchObject({ code: 'TRANSFER_FAILURE', reason })
-    expect(performance.now() - started).toBeLessThan(20_000)
   })
 
   test('cannot add records outside the zone', async () => {
