@@ -126,36 +126,21 @@ describe('values', () => {
 })
 
 describe('names are literal text', () => {
+  const LITERAL = "1.10 010 1e2 0x1f 1_000 12:30 null true yes 44.74 2001-01-01 ~ '*' '*.b' _sip._tcp __proto__ constructor".split(' ')
   const NAMES: readonly (readonly [key: string, name: string])[] = [
+    ...LITERAL.map((key) => [key, `${key.replaceAll("'", '')}.example.com.`] as const),
     ["''", 'example.com.'],
     ["'@'", 'example.com.'],
-    ['1.10', '1.10.example.com.'],
-    ['010', '010.example.com.'],
-    ['1e2', '1e2.example.com.'],
-    ['0x1f', '0x1f.example.com.'],
-    ['1_000', '1_000.example.com.'],
-    ['12:30', '12:30.example.com.'],
-    ['null', 'null.example.com.'],
-    ['true', 'true.example.com.'],
-    ['yes', 'yes.example.com.'],
-    ['44.74', '44.74.example.com.'],
-    ['2001-01-01', '2001-01-01.example.com.'],
-    ['.inf', ''],
-    ['~', '~.example.com.'],
-    ["'*'", '*.example.com.'],
     ['"*.b"', '*.b.example.com.'],
     ['WWW', 'www.example.com.'],
     ['bücher', 'xn--bcher-kva.example.com.'],
-    ['_sip._tcp', '_sip._tcp.example.com.'],
     ['www.example.com.', 'www.example.com.'],
     ['example.com.', 'example.com.'],
-    ['__proto__', '__proto__.example.com.'],
-    ['constructor', 'constructor.example.com.'],
     ["? ''\n", 'example.com.'],
   ]
 
-  test.each(NAMES.filter(([, name]) => name !== ''))('%s', (key, name) => {
-    const text = key.startsWith('?') ? `${key}: {type: A, value: 192.0.2.1}\n` : `${key}: {type: A, value: 192.0.2.1}\n`
+  test.each(NAMES)('%s', (key, name) => {
+    const text = `${key}: {type: A, value: 192.0.2.1}\n`
     expect(parse(text).zone?.records.map((record) => record.name)).toEqual([name])
     const nested = `domain: example.com\nrecords:\n${text.replace(/^/gm, '  ').trimEnd()}\n`
     expect(parse(nested).zone?.records.map((record) => record.name)).toEqual([name])
