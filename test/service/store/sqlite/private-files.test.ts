@@ -4,10 +4,10 @@ import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, rename
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backUpService, restoreService } from '../../../../src/service/backup.ts'
-import type { ServiceOptions } from '../../../../src/service/index.ts'
+import { type ServiceOptions, startService } from '../../../../src/service/index.ts'
 import { sharedFolderReason } from '../../../../src/service/store/private-files.ts'
 import { findTool } from '../../../support/tools.ts'
-import { type Client, connect, during, temporaryDirectory } from '../../harness.ts'
+import { type Client, connect, during, LOOPBACK, temporaryDirectory } from '../../harness.ts'
 import { gzipOf, put, startUpload } from '../../images/upload-client.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
@@ -40,10 +40,12 @@ interface Warning {
   readonly message: string
 }
 
-/** Runs a service on a folder during `work`; returns its warnings. */
-async function warningsOf(options: Partial<ServiceOptions>, work: (client: Client) => Promise<void> = async () => undefined) {
+/** Runs a service on a folder during `work`, or only its name server; returns its warnings. */
+async function warningsOf(options: Partial<ServiceOptions>, work?: (client: Client) => Promise<void>) {
   const lines: string[] = []
-  await during({ ...options, log: { level: 'warn', write: (line) => void lines.push(line) } }, work)
+  const logged: Partial<ServiceOptions> = { ...options, log: { level: 'warn', write: (line) => void lines.push(line) } }
+  if (work) await during(logged, work)
+  else await (await startService({ dataFolder: null, ...logged, listen: null, dns: LOOPBACK })).stop()
   return lines.map((line): Warning => JSON.parse(line))
 }
 
@@ -200,7 +202,7 @@ describe('a shared folder', () => {
     chmodSync(home, 0o755)
     withHome(home)
     for (let start = 0; start < 2; start += 1) {
-      expect(await warningsOf({ dataFolder: home })).toHaveLength(1)
+      expect(await warningsOf({ dataFolder: home }, async () => undefined)).toHaveLength(1)
       expect(modesOf(home)).toMatchObject({ '.': '700' })
       chmodSync(home, 0o755)
     }
@@ -240,7 +242,7 @@ test('the target of a symbolic link keeps its mode: a database is refused, an im
   writeFileSync(elsewhere, '')
   chmodSync(elsewhere, 0o644)
   symlinkSync(elsewhere, join(folder, 'images', `9-${'0'.repeat(16)}.img.gz`))
-  await warningsOf({ dataFolder: folder })
+  await warningsOf({ dataFolder: folder }, async () => undefined)
   renameSync(join(folder, 'service.db'), join(folder, 'kept'))
   symlinkSync(elsewhere, join(folder, 'service.db'))
   await expect(warningsOf({ dataFolder: folder })).rejects.toThrow('service.db is a symbolic link')
