@@ -1,118 +1,87 @@
-/** Applies plans at a target that replaces whole RRsets and has no record identifiers, with lost responses and another client. */
+/** Applies plans at targets that replace whole RRsets and have no record identifiers, with lost responses and another client. */
 import { describe, expect, test } from 'vitest'
 import { type ApplicableZone, applyZones } from '../../src/apply/apply-zones.ts'
 import { describeChange } from '../../src/apply/call-graph.ts'
-import { groupRrsets, type ResourceRecord, rrsetKey } from '../../src/dns/record.ts'
-import type { Capabilities } from '../../src/plan/capabilities.ts'
-import type { RrsetChange } from '../../src/plan/changesets.ts'
-import type { ZoneOutcome } from '../../src/plan/plan.ts'
+import { planZoneRollback } from '../../src/apply/rollback/rollback-zone.ts'
+import type { ExistingRecord } from '../../src/dns/record.ts'
+import type { CallRules, Capabilities } from '../../src/plan/capabilities.ts'
+import type { ZoneOutcome, ZonePlan } from '../../src/plan/plan.ts'
+import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
-import { type Provider, ProviderError, type ZoneReference } from '../../src/providers/provider.ts'
+import type { Provider, ZoneReference } from '../../src/providers/provider.ts'
+import { createMemory, type FaultChoice, type Memory, type MemoryRequest } from '../support/memory-provider.ts'
 import { CALL_RULES, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existingZone, records } from '../support/records.ts'
-
-type Kind = keyof typeof CALL_RULES
-
-/** The fate of the nth call: it is carried out and the response is lost, or the request is lost. */
-type Loss = 'response' | 'request' | 'late'
-
-interface Target {
-  readonly provider: Provider
-  /** The RRsets of each call that arrived. */
-  readonly calls: string[]
-  /** How often the zone was read. */
-  reads(): number
-  /** Changes the zone as another client. */
-  set(text: string): void
-  contents(): string[]
-}
 
 const { settings } = existingZone(ORIGIN, '')
 const REFERENCE: ZoneReference = { name: ORIGIN, id: 1, settings, updated: null }
 
-function targetWith(
-  text: string,
-  kind: Kind,
-  losses: readonly (Loss | null)[] = [],
-  beforeCall?: (target: Target, nth: number) => void,
+const capabilitiesOf = (calls: CallRules): Capabilities => ({ ...CLOUD_CAPABILITIES, calls, servesApexNs: false, ttlSteps: null })
+
+interface Case {
+  readonly rules: CallRules
+  /** The zone of the plan; null if it does not exist. */
+  readonly before?: string | null
+  readonly after?: string
+  /** The zone when the plan is applied, if another client has changed it. */
+  readonly live?: string | null
+  readonly fault?: FaultChoice
   /** The records that the response to the nth call states, of those that the call stored. */
-  states: (stored: readonly ResourceRecord[], nth: number) => readonly ResourceRecord[] | undefined = () => undefined,
-): Target {
-  let zone = groupRrsets<ResourceRecord>(records(ORIGIN, text))
-  const rules = CALL_RULES[kind]
-  const capabilities: Capabilities = { ...CLOUD_CAPABILITIES, calls: rules, servesApexNs: false, ttlSteps: null }
-  const dataOf = (rrset: { readonly data: readonly string[] } | null): string => (rrset?.data ?? []).join(', ')
-  const replace = ({ name, type, desired }: RrsetChange): void => {
-    const key = rrsetKey({ name, type })
-    if (desired === null) zone.delete(key)
-    else
-      zone.set(
-        key,
-        desired.data.map((data) => ({ name, type, ttl: desired.ttl, data })),
-      )
-  }
-  const isAsExpected = ({ name, type, existing }: RrsetChange): boolean =>
-    (zone.get(rrsetKey({ name, type })) ?? [])
-      .map(({ data }) => data)
-      .sort()
-      .join(', ') === dataOf(existing)
-  const calls: string[] = []
-  let reads = 0
-  const target: Target = {
-    calls,
-    reads: () => reads,
-    set: (other) => {
-      zone = groupRrsets<ResourceRecord>(records(ORIGIN, other))
-    },
-    contents: () =>
-      [...zone.values()]
-        .flat()
-        .map(({ name, type, data }) => `${name} ${type} ${data}`)
-        .sort(),
-    provider: {
-      name: 'lab',
-      type: 'lab',
-      address: 'lab',
-      capabilities,
-      parallelism: 4,
-      findZones: async () => new Map([[ORIGIN, REFERENCE]]),
-      listZones: async () => ({ zones: [REFERENCE], unusable: [] }),
-      async readZone() {
-        reads += 1
-        return { ...REFERENCE, id: 1, records: [...zone.values()].flat(), millisecondsSinceLastChange: null }
-      },
-      readRendered: async () => null,
-      async apply(_, { rrsets }) {
-        const nth = calls.length
-        beforeCall?.(target, nth)
-        calls.push(rrsets.map(({ name, type, desired }) => `${name} ${type} ${dataOf(desired)}`).join('; '))
-        const loss = losses[nth] ?? null
-        if (loss === 'request' || loss === 'late')
-          throw new ProviderError('provider-unreachable', 'lab: the connection broke', {
-            ambiguous: true,
-            mayCompleteLater: loss === 'late',
-          })
-        if (rules.hasPrecondition && !rrsets.every(isAsExpected))
-          throw new ProviderError('provider-conflict', 'lab: another client changed the zone')
-        rrsets.forEach(replace)
-        if (loss === 'response') throw new ProviderError('provider-unreachable', 'lab: the connection broke', { ambiguous: true })
-        const stored = rrsets.flatMap((rrset) => zone.get(rrsetKey(rrset)) ?? [])
-        return { storedRecords: states(stored, nth) }
-      },
-      close: async () => undefined,
-    },
-  }
-  return target
+  readonly states?: (stored: readonly ExistingRecord[], nth: number) => readonly ExistingRecord[] | undefined
+  /** Acts as another client after each call. */
+  readonly afterCall?: (memory: Memory) => void
+  readonly readAt?: ApplicableZone['readAt']
 }
 
-async function applied(
-  target: Target,
-  before: string,
-  after: string,
-  { readAt }: Pick<ApplicableZone, 'readAt'> = {},
-): Promise<{ outcomes: string[]; result: ZoneOutcome }> {
-  const { provider } = target
-  const existing = { ...(await provider.readZone(REFERENCE)), records: records(ORIGIN, before) }
+/** The fate of the nth call: it is carried out and the response is lost, or the request is lost, or seems so for a second. */
+type Loss = 'response' | 'request' | 'late'
+
+const losing =
+  (...losses: readonly Loss[]): FaultChoice =>
+  ({ kind, nth }) => {
+    const loss = kind === 'write' ? losses[nth - 1] : undefined
+    return loss === undefined ? null : { kind: 'lost', carriedOut: { response: true, request: false, late: 1000 }[loss] }
+  }
+
+const BEFORE = 'a 300 A 192.0.2.1\nb 300 A 192.0.2.2'
+const AFTER = 'a 300 A 192.0.2.1\na 300 A 192.0.2.3\na 300 A 192.0.2.4\nb 300 A 192.0.2.5'
+const FOREIGN = 'a 300 A 192.0.2.1\na 300 A 192.0.2.99\nb 300 A 192.0.2.2'
+
+interface Applied {
+  readonly outcomes: string[]
+  readonly result: ZoneOutcome
+  readonly plan: ZonePlan
+  readonly contents: string[] | null
+  readonly calls: MemoryRequest[]
+  /** How often the zone was read. */
+  readonly reads: number
+}
+
+async function applied({ rules, before = BEFORE, after = AFTER, live = before, fault, states, afterCall, readAt }: Case): Promise<Applied> {
+  const memory = createMemory({
+    capabilities: capabilitiesOf(rules),
+    settings,
+    zones: live === null ? {} : { 'example.com': live },
+    fault,
+    statesRecords: states !== undefined,
+  })
+  // Without a search for records, as most targets of this kind are.
+  const { findRecords: _, ...opened } = memory.open('lab')
+  let count = 0
+  const provider: Provider = {
+    ...opened,
+    async apply(...call) {
+      count += 1
+      const nth = count
+      try {
+        const answer = await opened.apply(...call)
+        return states === undefined ? answer : { storedRecords: states(answer.storedRecords ?? [], nth) }
+      } finally {
+        afterCall?.(memory)
+      }
+    },
+  }
+  const existing = before === null ? null : { ...REFERENCE, records: records(ORIGIN, before), millisecondsSinceLastChange: null }
   const plan = planOf(before, '', {
     existing,
     desired: desiredZone(ORIGIN, after, { apexNs: 'manage' }),
@@ -120,7 +89,7 @@ async function applied(
     allow: new Set(['deletes', 'updates', 'empty-zone']),
     target: 'lab',
   })
-  const zone: ApplicableZone = { plan, reference: REFERENCE, existing, readAt }
+  const zone: ApplicableZone = { plan, reference: existing && REFERENCE, existing, readAt }
   const [result] = (await applyZones([zone], {
     providers: new Map([['lab', provider]]),
     recoveryPause: 1,
@@ -130,112 +99,167 @@ async function applied(
     const outcome = result.outcomes[index]
     return `${describeChange(change)}: ${outcome?.state}${outcome && 'error' in outcome ? ` (${outcome.error})` : ''}`
   })
-  return { outcomes, result }
+  const kinds = (kind: MemoryRequest['kind']): MemoryRequest[] => memory.requests.filter((one) => one.kind === kind)
+  return { outcomes, result, plan, contents: memory.zone('example.com'), calls: kinds('write'), reads: kinds('read').length }
 }
 
-const BEFORE = 'a 300 A 192.0.2.1\nb 300 A 192.0.2.2'
-const AFTER = 'a 300 A 192.0.2.1\na 300 A 192.0.2.3\na 300 A 192.0.2.4\nb 300 A 192.0.2.5'
-const DONE = ['a.example.com. A 192.0.2.1', 'a.example.com. A 192.0.2.3', 'a.example.com. A 192.0.2.4', 'b.example.com. A 192.0.2.5']
+const DONE = [
+  'a.example.com. 300 A 192.0.2.1',
+  'a.example.com. 300 A 192.0.2.3',
+  'a.example.com. 300 A 192.0.2.4',
+  'b.example.com. 300 A 192.0.2.5',
+]
 
-test.each(['rrset', 'message', 'zone'] as const)('two values added to one RRset both arrive (%s)', async (kind) => {
-  const target = targetWith(BEFORE, kind)
-  const { outcomes, result } = await applied(target, BEFORE, AFTER)
-  expect([outcomes.every((one) => one.endsWith(': applied')), result.readBack]).toEqual([true, 'equal'])
-  expect(target.contents()).toEqual(DONE)
-  expect(target.calls).toHaveLength(kind === 'rrset' ? 2 : 1)
-})
+describe.each(['rrset', 'message', 'zone'] as const)('two values added to one RRset (%s)', (kind) => {
+  test.each<[string, FaultChoice | undefined]>([
+    ['both arrive', undefined],
+    ['a call whose response is lost was applied, and is sent once', losing('response', 'response')],
+  ])('%s', async (_, fault) => {
+    const { outcomes, result, contents, calls } = await applied({ rules: CALL_RULES[kind], ...(fault && { fault }) })
+    expect([outcomes.every((one) => one.endsWith(': applied')), result.readBack, result.diagnostics]).toEqual([true, 'equal', []])
+    expect(contents).toEqual(DONE)
+    expect(calls).toHaveLength(kind === 'rrset' ? 2 : 1)
+  })
 
-test.each(['rrset', 'message', 'zone'] as const)('a call whose response is lost was applied, and is sent once (%s)', async (kind) => {
-  const target = targetWith(BEFORE, kind, ['response', 'response'])
-  const { outcomes, result } = await applied(target, BEFORE, AFTER)
-  expect(outcomes).toEqual(outcomes.map((one) => one.replace(/: .*/, ': applied')))
-  expect([result.readBack, result.diagnostics]).toEqual(['equal', []])
-  expect(target.calls).toHaveLength(kind === 'rrset' ? 2 : 1)
-})
-
-test.each(['rrset', 'message', 'zone'] as const)('a call whose request is lost is sent again (%s)', async (kind) => {
-  const target = targetWith(BEFORE, kind, ['request', 'late'])
-  const { result } = await applied(target, BEFORE, AFTER)
-  expect(result.readBack).toBe('equal')
-  expect(target.contents()).toEqual(DONE)
+  test('a call whose request is lost is sent again', async () => {
+    const { result, contents } = await applied({ rules: CALL_RULES[kind], fault: losing('request', 'late') })
+    expect([result.readBack, contents]).toEqual(['equal', DONE])
+  })
 })
 
 test('a call that never arrives is not applied after three attempts', async () => {
-  const target = targetWith(BEFORE, 'message', ['request', 'request', 'request'])
-  const { outcomes } = await applied(target, BEFORE, AFTER)
-  expect(target.calls).toHaveLength(3)
-  expect(outcomes.every((one) => one.endsWith('failed (lab: the connection broke; it was not applied)'))).toBe(true)
+  const { outcomes, calls } = await applied({ rules: CALL_RULES.message, fault: losing('request', 'request', 'request') })
+  expect(calls).toHaveLength(3)
+  expect(outcomes.every((one) => / failed \(lab: .*the connection was reset; it was not applied\)$/.test(one))).toBe(true)
 })
 
-const FOREIGN = 'a 300 A 192.0.2.1\na 300 A 192.0.2.99\nb 300 A 192.0.2.2'
-
 test("a failed precondition keeps another client's change", async () => {
-  const target = targetWith(BEFORE, 'message', [], (own) => own.set(FOREIGN))
-  const { outcomes, result } = await applied(target, BEFORE, AFTER)
-  expect(outcomes.every((one) => one.endsWith('failed (lab: another client changed the zone)'))).toBe(true)
-  expect(target.contents()).toContain('a.example.com. A 192.0.2.99')
-  expect(result.outcomes.some(({ state }) => state === 'applied')).toBe(false)
+  const { outcomes, contents } = await applied({ rules: CALL_RULES.message, live: FOREIGN })
+  expect(outcomes.every((one) => / failed \(lab: another client changed the zone .*\)$/.test(one))).toBe(true)
+  expect(contents).toContain('a.example.com. 300 A 192.0.2.99')
 })
 
 test('without preconditions, an RRset that another client changed before the call is kept', async () => {
-  const target = targetWith(FOREIGN, 'rrset')
-  const { outcomes } = await applied(target, BEFORE, AFTER)
+  const { outcomes, contents } = await applied({ rules: CALL_RULES.rrset, live: FOREIGN })
   expect(outcomes.filter((one) => one.startsWith('create a.'))).toEqual(
     Array(2).fill(
       expect.stringMatching(/failed \(not sent: another client changed it to .*192\.0\.2\.99.* after a\.example\.com\. A was read/),
     ),
   )
-  expect(target.contents()).toEqual(['a.example.com. A 192.0.2.1', 'a.example.com. A 192.0.2.99', 'b.example.com. A 192.0.2.5'])
+  expect(contents).toEqual(['a.example.com. 300 A 192.0.2.1', 'a.example.com. 300 A 192.0.2.99', 'b.example.com. 300 A 192.0.2.5'])
 })
 
 test('a lost response and a change by another client leave the outcome unknown', async () => {
-  const target = targetWith(BEFORE, 'rrset', ['response', 'response'])
-  const { provider } = target
-  const original = provider.apply
-  const lossy: Provider = {
-    ...provider,
-    async apply(...call) {
-      try {
-        return await original(...call)
-      } finally {
-        target.set(FOREIGN)
-      }
-    },
-  }
-  const { outcomes } = await applied({ ...target, provider: lossy }, BEFORE, 'a 300 A 192.0.2.1\na 300 A 192.0.2.3\nb 300 A 192.0.2.2')
-  expect(outcomes).toEqual(['create a.example.com. A: unknown (lab: the connection broke; another client changed the records)'])
+  const { outcomes } = await applied({
+    rules: CALL_RULES.rrset,
+    after: 'a 300 A 192.0.2.1\na 300 A 192.0.2.3\nb 300 A 192.0.2.2',
+    fault: losing('response', 'response'),
+    afterCall: (memory) => memory.set('example.com', FOREIGN),
+  })
+  expect(outcomes).toEqual([
+    expect.stringMatching(/^create a\.example\.com\. A: unknown \(lab: .*the connection was reset; another client changed the records\)$/),
+  ])
 })
 
 describe('responses that state what is stored', () => {
-  type States = Parameters<typeof targetWith>[4]
-  const other: States = (stored) => stored.map((record) => ({ ...record, data: '203.0.113.9' }))
-  test.each<readonly [string, States, readonly (Loss | null)[], readonly [reads: number, readBack: string]]>([
+  const other: Case['states'] = (stored) => stored.map((record) => ({ ...record, data: '203.0.113.9' }))
+  test.each<readonly [string, Case['states'], readonly Loss[], readonly [reads: number, readBack: string]]>([
     ['are the reading after the calls', (stored) => stored, [], [0, 'equal']],
     ['are compared with the plan', other, [], [0, 'different']],
-    ['are not enough if one call has none', (stored, nth) => (nth === 0 ? stored : undefined), [], [1, 'equal']],
+    ['are not enough if one call has none', (stored, nth) => (nth === 1 ? stored : undefined), [], [1, 'equal']],
     // The first read is that before a repetition.
     ['are not enough after a lost response', (stored) => stored, ['response'], [2, 'equal']],
   ])('%s', async (_, states, losses, expected) => {
-    const target = targetWith(BEFORE, 'rrset', losses, undefined, states)
-    const { result } = await applied(target, BEFORE, AFTER, { readAt: performance.now() })
-    // One read is that of the plan.
-    expect([target.reads() - 1, result.readBack]).toEqual(expected)
+    const { result, reads } = await applied({
+      rules: CALL_RULES.rrset,
+      fault: losing(...losses),
+      ...(states && { states }),
+      readAt: performance.now(),
+    })
+    expect([reads, result.readBack]).toEqual(expected)
     expect(result.diagnostics.some(({ code }) => code === 'apply-unconfirmed')).toBe(expected[1] === 'different')
   })
 })
 
 test('a call that could overwrite a change is not sent if the zone cannot be read again', async () => {
-  const target = targetWith(BEFORE, 'rrset')
-  let reads = 0
-  const { readZone } = target.provider
-  const provider: Provider = {
-    ...target.provider,
-    readZone: (zone) => {
-      reads += 1
-      return reads === 2 ? Promise.reject(new ProviderError('provider-failed', 'lab: reading: 503')) : readZone(zone)
-    },
+  const { outcomes, calls } = await applied({
+    rules: CALL_RULES.rrset,
+    fault: ({ kind, nth }) => (kind === 'read' && nth === 1 ? { kind: 'refused', code: 'provider-failed', message: '503' } : null),
+  })
+  const why = /\(not sent: the zone could not be read again before it: lab: reading the records of example\.com\.: 503\)$/
+  expect(outcomes.some((one) => why.test(one))).toBe(true)
+  expect(calls.length).toBeLessThan(2)
+})
+
+const ALL = ['create example.com.: applied', 'create a.example.com. A: applied', 'create b.example.com. A: applied']
+const BOTH = ['a.example.com. 300 A 192.0.2.1', 'b.example.com. 300 A 192.0.2.2']
+const NEW_ZONE = { rules: CALL_RULES.zone, before: null, after: BEFORE }
+
+describe('a zone and its records in one call', () => {
+  test.each<[string, FaultChoice, number]>([
+    ['a response', losing(), 1],
+    ['a lost response', losing('response'), 1],
+    ['a lost request', losing('request'), 2],
+  ])('%s: all changes are applied', async (_, fault, count) => {
+    const { outcomes, result, contents, calls } = await applied({ ...NEW_ZONE, fault })
+    expect([outcomes, result.readBack, contents]).toEqual([ALL, 'equal', BOTH])
+    expect(calls).toHaveLength(count)
+    expect(calls[0]?.changes.map(({ subject }) => subject)).toEqual(['domain', 'record', 'record'])
+  })
+
+  test('a call that was carried out in part is judged per record', async () => {
+    const { outcomes, result, calls } = await applied({
+      ...NEW_ZONE,
+      rules: { ...CALL_RULES.zone, atomic: false },
+      fault: losing('response'),
+      afterCall: (memory) => memory.remove('example.com', 'b.example.com'),
+    })
+    expect(outcomes).toEqual([...ALL.slice(0, 2), expect.stringMatching(/^create b\.example\.com\. A: failed .*; it was not applied\)$/)])
+    expect([result.readBack, calls.length]).toEqual(['different', 1])
+  })
+
+  test('a zone that another client created meanwhile is not touched', async () => {
+    const { outcomes, contents } = await applied({ ...NEW_ZONE, live: 'x A 192.0.2.9' })
+    expect(outcomes.every((one) => one.includes(': failed'))).toBe(true)
+    expect(contents).toEqual(['x.example.com. - A 192.0.2.9'])
+  })
+
+  test('records beyond the first call follow in calls of their own', async () => {
+    const rules = { ...CALL_RULES.zone, maxUnits: 1 }
+    const { outcomes, result, contents, calls } = await applied({ ...NEW_ZONE, rules, fault: losing('response') })
+    expect([outcomes, result.readBack, contents]).toEqual([ALL, 'equal', BOTH])
+    expect(calls.map(({ changes }) => changes.length)).toEqual([2, 1])
+  })
+})
+
+describe('a rollback of such a call', () => {
+  const rules = {
+    capabilities: capabilitiesOf(CALL_RULES.zone),
+    thresholds: DEFAULT_THRESHOLDS,
+    allow: new Set(['delete-zone'] as const),
+    overwrite: false,
   }
-  const { outcomes } = await applied({ ...target, provider }, BEFORE, AFTER)
-  expect(outcomes.some((one) => one.endsWith('(not sent: the zone could not be read again before it: lab: reading: 503)'))).toBe(true)
-  expect(target.calls.length).toBeLessThan(2)
+
+  test('deletes the zone that a run created with its records', async () => {
+    const { plan, result } = await applied(NEW_ZONE)
+    const back = planZoneRollback(
+      { before: null, plan, outcomes: result.outcomes },
+      { ...REFERENCE, records: records(ORIGIN, BEFORE) },
+      rules,
+    )
+    expect(back.plan.changes.map(describeChange)).toEqual(['delete example.com.'])
+    expect(back.whole).toBe(true)
+  })
+
+  test('creates the zone that a run deleted with its records in one call', () => {
+    const before = existingZone(ORIGIN, BEFORE)
+    const { capabilities } = rules
+    const plan = planOf(BEFORE, '', { desired: desiredZone(ORIGIN, '', { absent: true }), capabilities, allow: new Set(['delete-zone']) })
+    const back = planZoneRollback({ before, plan, outcomes: [{ state: 'applied' }] }, null, rules)
+    expect(back.plan.changes.map((change) => `${describeChange(change)} in ${change.call}`)).toEqual([
+      'create example.com. in 0',
+      'create a.example.com. A in 0',
+      'create b.example.com. A in 0',
+    ])
+  })
 })

@@ -11,7 +11,7 @@ import { validate } from '../../generated/plan-schema.js'
 import { openScene } from '../cli/scene.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { type DnsServer, startBind, waitForZone } from '../support/dns-servers.ts'
-import type { FaultChoice, Memory, MemoryFault } from '../support/memory-provider.ts'
+import type { FaultChoice, MemoryFault } from '../support/memory-provider.ts'
 import { OCTODNS_PYTHON } from '../support/octodns-python.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -370,10 +370,14 @@ describe('a zone at another provider', () => {
       (fault: MemoryFault): FaultChoice =>
       ({ kind }) =>
         kind === 'read' ? fault : null
+    const empties: FaultChoice = (_, memory) => {
+      memory.set('example.com', '')
+      return null
+    }
     for (const [fault, code] of [
       [reading({ kind: 'lost', carriedOut: false }), 'source-unreadable'],
       [reading({ kind: 'refused', code: 'provider-failed', message: '503 busy', status: '503' }), 'source-unreadable'],
-      [(_: unknown, memory: Memory) => void memory.set('example.com', '') ?? null, 'quarantined'],
+      [empties, 'quarantined'],
     ] as const) {
       scene.memory.use(fault)
       const { status, stderr } = await scene.run('apply', 'example.net', '--yes')

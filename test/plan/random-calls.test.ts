@@ -9,55 +9,15 @@ import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { finalLines, isSound, planCase, randomCase, recordOf, tightCase, tradingCase, type ZoneCase } from '../support/zone-cases.ts'
 import { identity, refusalOf } from '../support/zone-simulator.ts'
 
+const ONE: CallRules = { unit: 'rrset', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false }
+
 const RULES: Readonly<Record<string, CallRules>> = {
-  'one RRset per call': {
-    unit: 'rrset',
-    maxUnits: 1,
-    maxOctets: null,
-    atomic: true,
-    hasPrecondition: false,
-    createsZoneWithRecords: false,
-  },
-  'three RRsets per call': {
-    unit: 'rrset',
-    maxUnits: 3,
-    maxOctets: null,
-    atomic: true,
-    hasPrecondition: false,
-    createsZoneWithRecords: false,
-  },
-  'three RRsets per call, in any order': {
-    unit: 'rrset',
-    maxUnits: 3,
-    maxOctets: null,
-    atomic: false,
-    hasPrecondition: false,
-    createsZoneWithRecords: false,
-  },
-  'messages of 600 octets': {
-    unit: 'rrset',
-    maxUnits: null,
-    maxOctets: 600,
-    atomic: true,
-    hasPrecondition: true,
-    createsZoneWithRecords: false,
-  },
-  'three records per call': {
-    unit: 'record',
-    maxUnits: 3,
-    maxOctets: null,
-    atomic: true,
-    hasPrecondition: false,
-    createsZoneWithRecords: false,
-  },
-  'three records per call, in any order': {
-    unit: 'record',
-    maxUnits: 3,
-    maxOctets: null,
-    atomic: false,
-    hasPrecondition: false,
-    createsZoneWithRecords: false,
-  },
+  'one RRset per call': ONE,
+  'three RRsets per call': { ...ONE, maxUnits: 3 },
+  'three RRsets per call, in any order': { ...ONE, maxUnits: 3, atomic: false },
+  'messages of 600 octets': { ...ONE, maxUnits: null, maxOctets: 600, hasPrecondition: true },
+  'three records per call': { ...ONE, unit: 'record', maxUnits: 3 },
+  'three records per call, in any order': { ...ONE, unit: 'record', maxUnits: 3, atomic: false },
 }
 
 function zoneCase(random: Random): ZoneCase | null {
