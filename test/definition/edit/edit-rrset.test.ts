@@ -41,7 +41,7 @@ const edit = (text: string, owner: DomainName, added: readonly string[], kept: r
 
 describe.each([
   { size: 'small', options: {}, least: 0, most: 1200, edits: 20 },
-  { size: 'large', options: { tags: ['long'] }, least: 1200, most: 6000, edits: 60 },
+  { size: 'large', options: { tags: ['long'] }, least: 1200, most: 6000, edits: 30 },
 ])('$size files of other projects', ({ options, least, most, edits }) => {
   const files = foreignFiles(least, most)
 
