@@ -44,7 +44,7 @@ describe('the source', () => {
   })
 })
 
-test('no file of the repository names a path of one machine', () => {
+test('no file of the repository names a path of one machine', { tags: ['servers'] }, () => {
   const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z'], { cwd: root, encoding: 'utf8' })
     .split('\0')
     .filter((file) => /\.(?:ts|mjs|json|ya?ml|md|sh|sql|zone)$|^\.ci\//.test(file) && !file.startsWith('test/corpora/'))
@@ -53,7 +53,7 @@ test('no file of the repository names a path of one machine', () => {
   expect(files.flatMap((file) => machinePaths(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
 })
 
-test("no test uses fast-check without the suite's seed", () => {
+test("no test uses fast-check without the suite's seed", { tags: ['servers'] }, () => {
   const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z', 'test/'], { cwd: root, encoding: 'utf8' }).split('\0')
   const present = files.filter((file) => file.endsWith('.ts') && existsSync(join(root, file)))
   const taking = present.filter((file) => /^import .*'fast-check'/m.test(readFileSync(join(root, file), 'utf8')))
