@@ -20,7 +20,7 @@ import {
   TEST_KEY,
   temporaryDirectory,
 } from './harness.ts'
-import { filesWith, runSql } from './raw-files.ts'
+import { filesOfTablesWith, filesWith, runSql } from './raw-files.ts'
 import { serviceProcesses } from './service-process.ts'
 
 const spawnService = serviceProcesses()
@@ -105,19 +105,15 @@ describe('a database of an earlier version', () => {
     return { store, answers, deleted }
   }
 
-  /** A PostgreSQL server overwrites its log only over time. */
-  const filesOfTables = async (store: Store, ...texts: readonly string[]): Promise<string[]> =>
-    (await filesWith(store, ...texts)).filter((file) => !file.includes('/pg_wal/'))
-
   test('is encrypted by the first start, and the plain text is erased from its files', async () => {
     const { store, answers, deleted } = await oldStore()
-    for (const text of [...answers, ...deleted]) expect(await filesOfTables(store, text)).not.toEqual([])
+    for (const text of [...answers, ...deleted]) expect(await filesOfTablesWith(store, text)).not.toEqual([])
     await expect(backUpService(placeOf(store), join(temporaryDirectory(), 'x'))).rejects.toThrow('secrets in plain text')
     await during(store, async (client) => {
-      expect(await filesOfTables(store, ...answers, ...deleted)).toEqual([])
+      expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
       expect(await responsesOf(client)).toEqual(answers)
     })
-    expect(await filesOfTables(store, ...answers, ...deleted)).toEqual([])
+    expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
   })
 
   test.skipIf(ON_POSTGRES)('is erased by the next start if another process was reading the database', async () => {
@@ -130,7 +126,7 @@ describe('a database of an earlier version', () => {
     reader.exec('rollback')
     reader.close()
     await during(store, async () => {
-      expect(await filesOfTables(store, ...answers, ...deleted)).toEqual([])
+      expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
     })
   })
 
@@ -146,7 +142,7 @@ describe('a database of an earlier version', () => {
       await spawnService.killAll()
     }
     await during(store, async (client) => expect(await responsesOf(client)).toEqual(answers))
-    expect(await filesOfTables(store, ...answers, ...deleted)).toEqual([])
+    expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
   })
 })
 
