@@ -13,7 +13,7 @@ export const NO_WARNING: WarnAboutMode = () => undefined
 
 /** The names of the service's own files in a data folder. */
 const SERVICE_FILE =
-  /^(?:service\.(?:db|lock)(?:-(?:wal|shm|journal))?|service\.db\.part(?:-(?:wal|shm|journal))?|service\.pid|secrets\.key.*|rotation\.lock)$/
+  /^(?:service\.(?:db|lock)(?:-(?:wal|shm|journal))?|service\.db\.part(?:-(?:wal|shm|journal))?|service\.pid|secrets\.key.*|rotation\.lock|query-counts\.json(?:\.new)?)$/
 
 /** The name of the SQLite database in a data folder. */
 export const DATABASE_FILE = 'service.db'
