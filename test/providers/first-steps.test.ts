@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { type ScriptedRequest, type ScriptedResponse, startScriptedServer } from '../scripted/scripted-server.ts'
-import { CLOUD_SERVICES, type CloudService, TOKEN } from '../scripted/services.ts'
+import { CLOUD, CLOUD_TYPES, type CloudService, type CloudType, TOKEN } from '../scripted/services.ts'
 import { type CliResult, cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -15,10 +15,11 @@ interface Scene {
 
 /** A folder with a config alone. `answer`: an answer instead of that of the service; undefined for that of the service. */
 async function start(
-  { type, settings, variable, env: more = {}, create }: CloudService,
+  type: CloudType,
   answer: (request: ScriptedRequest) => ScriptedResponse | undefined = () => undefined,
 ): Promise<Scene> {
-  const service = create()
+  const { settings, variable, env: more, create }: CloudService = CLOUD[type]
+  const { service } = create()
   const server = await startScriptedServer((request) => answer(request) ?? service(request))
   const folder = temporaryDirectory()
   for (const name of ['zones', 'served']) mkdirSync(join(folder, name))
@@ -77,7 +78,7 @@ const REFUSALS: readonly Refused[] = [
   { what: 'an answer of another API', answer: json(200, '{}') },
 ]
 
-describe.each(CLOUD_SERVICES)('$type', (service) => {
+describe.each(CLOUD_TYPES)('%s', (service) => {
   test('import, doctor, plan, apply, verify and copies', async () => {
     const { folder, run } = await start(service)
     const path = join(folder, 'zones/example.com.yaml')
@@ -99,7 +100,7 @@ describe.each(CLOUD_SERVICES)('$type', (service) => {
     })
   })
 
-  test.runIf(CREATES.has(service.type))('a copy that creates the zone keeps the name servers of the service', async () => {
+  test.runIf(CREATES.has(service))('a copy that creates the zone keeps the name servers of the service', async () => {
     const { folder, run } = await start(service)
     const [copied, other] = [join(folder, 'served/new.example.com.zone'), 'ns.example.net.']
     writeFileSync(copied, `$TTL 3600\n@ SOA ${other} dns.example.net. 1 14400 14400 1209600 300\n@ NS ${other}\nwww A 192.0.2.1\n`)
@@ -113,7 +114,7 @@ describe.each(CLOUD_SERVICES)('$type', (service) => {
   test.each(REFUSALS)('$what: the error says what to do', async ({ answer, token }) => {
     const { folder, run } = await start(service, () => answer)
     writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n')
-    const { status, stdout, stderr } = await run(['plan'], token === undefined ? {} : { [service.variable]: token })
+    const { status, stdout, stderr } = await run(['plan'], token === undefined ? {} : { [CLOUD[service].variable]: token })
     expect([status, stdout]).toEqual([1, expect.not.stringContaining('to create')])
     expect(stderr).toMatch(/^(?:\S+: )?error\[(?:provider|secret)-[a-z-]+\] .*\(.+\)$/m)
     expect(stderr).not.toContain('padding')

@@ -1,24 +1,15 @@
-/** The requests of a `plan`, counted by a proxy before real servers: the numbers of docs/providers.md. */
+/** The requests of a `plan`, counted by a proxy before real servers: the numbers of docs/providers.md. Those of the scripted clouds are counted in `clouds.test.ts`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from '../../scripts/providers-page/notes.ts'
 import { startService, UNLIMITED } from '../../src/service/index.ts'
-import { plainSet } from '../scripted/route53/service.ts'
 import { cli } from '../support/cli.ts'
 import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
 import { type DnsServerOptions, startBind, startKnot, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { hostSet, startAzureScene } from './azure/scene.ts'
-import { startCloudflareScene } from './cloudflare/scene.ts'
-import { startDesecScene } from './desec/scene.ts'
-import { record, startDigitalOceanScene } from './digitalocean/scene.ts'
-import { startGoogleScene } from './google/scene.ts'
-import { rrset, startHetznerScene } from './hetzner/scene.ts'
-import { startRoute53Scene } from './route53/scene.ts'
-import { startScalewayScene } from './scaleway/scene.ts'
 
 const SIZES = [3, 1201]
 
@@ -57,7 +48,7 @@ async function requestsOfPlan(folder: string, env: Readonly<Record<string, strin
 const expected = (type: string, records: number): number => requestsOf((PROVIDER_NOTES[type] as ProviderNotes).requests, records)
 
 describe.each(SIZES)('%i records', (records) => {
-  test('cloud', async () => {
+  test('cloud', { tags: records > 3 ? ['long'] : [] }, async () => {
     const loopback = { host: '127.0.0.1', port: 0 }
     const service = await startService({ ...UNLIMITED, dataFolder: null, listen: loopback, dns: loopback })
     const { origin, pathname } = new URL(service.baseUrl)
@@ -73,89 +64,6 @@ describe.each(SIZES)('%i records', (records) => {
       await proxy.close()
       await service.stop()
     }
-  })
-
-  test('cloudflare', async () => {
-    const posts = Array.from({ length: records }, (_, index) => ({
-      type: 'A',
-      name: `h${index}`,
-      content: `192.0.2.${index % 250}`,
-      ttl: 3600,
-    }))
-    const scene = await startCloudflareScene({ definition: definition(records), posts })
-    const before = scene.server.requests.length
-    const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
-    expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
-    expect(scene.server.requests.length - before).toBe(expected('cloudflare', records))
-  })
-
-  test('desec', async () => {
-    const rrsets = Array.from({ length: records }, (_, index) => ({
-      type: 'A',
-      subname: `h${index}`,
-      records: [`192.0.2.${index % 250}`],
-      ttl: 3600,
-    }))
-    const scene = await startDesecScene({ definition: definition(records), rrsets })
-    const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
-    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
-    expect(requests.length).toBe(expected('desec', records))
-  })
-
-  test('azure', async () => {
-    // Two further record sets are the SOA and NS records of the apex.
-    const sets = Array.from({ length: records - 2 }, (_, index) => hostSet(`h${index}`, `192.0.2.${index % 250}`))
-    const scene = await startAzureScene({ definition: definition(records - 2), sets })
-    const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
-    expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
-    expect(scene.server.requests).toHaveLength(expected('azure', records))
-  })
-
-  test('digitalocean', async () => {
-    const live = Array.from({ length: records }, (_, index) => record(index + 1, `h${index}`, 'A', `192.0.2.${index % 250}`))
-    const scene = await startDigitalOceanScene({ definition: definition(records), records: live })
-    const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
-    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
-    expect(requests.length).toBe(expected('digitalocean', records))
-  })
-
-  test('google', async () => {
-    // Two further record sets are the SOA and NS records of the apex.
-    const rrsets = Array.from({ length: records - 2 }, (_, index) => `h${index} 3600 A 192.0.2.${index % 250}`)
-    const scene = await startGoogleScene({ definition: definition(records - 2), rrsets })
-    const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
-    expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
-    expect(scene.server.requests).toHaveLength(expected('google', records))
-  })
-
-  test('scaleway', async () => {
-    const added = Array.from({ length: records }, (_, index) => ({
-      type: 'A',
-      name: `h${index}`,
-      data: `192.0.2.${index % 250}`,
-      ttl: 3600,
-    }))
-    const scene = await startScalewayScene({ definition: definition(records), added })
-    const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
-    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
-    expect(requests.length).toBe(expected('scaleway', records))
-  })
-
-  test('hetzner', async () => {
-    // A new zone has an NS and an SOA record set, which are on the same pages.
-    const rrsets = Array.from({ length: records }, (_, index) => rrset(`h${index}`, 'A', [`192.0.2.${index % 250}`]))
-    const scene = await startHetznerScene({ definition: definition(records), rrsets })
-    const { status, stdout, requests } = await scene.requestsOf(['plan', '--detailed-exitcode', '--no-color'])
-    expect([status, stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
-    expect(requests.length).toBe(expected('hetzner', records))
-  })
-
-  test('route53', async () => {
-    const sets = Array.from({ length: records }, (_, index) => plainSet(`h${index}.example.com.`, 'A', 3600, `192.0.2.${index % 250}`))
-    const scene = await startRoute53Scene({ definition: definition(records), sets })
-    const plan = await scene.run(['plan', '--detailed-exitcode', '--no-color'])
-    expect([plan.status, plan.stdout]).toEqual([0, 'No changes. 1 zone matches.\n'])
-    expect(scene.server.requests.length).toBe(expected('route53', records))
   })
 
   const updatable = [

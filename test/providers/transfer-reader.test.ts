@@ -163,10 +163,10 @@ describe('if IXFR does not help, AXFR is used', () => {
   async function readTwice(ixfr: Script, { noted = false, then = [second, host('kept'), host('new')] } = {}) {
     const asked: string[] = []
     let whole = serving([first, host('kept'), host('gone')])
-    const port = await scriptedMaster((query, socket) => {
-      const type = query.questions[0]?.type ?? ''
+    const port = await scriptedMaster((...request) => {
+      const type = request[0].questions[0]?.type ?? ''
       asked.push(type)
-      ;(type === 'IXFR' ? ixfr : whole)(query, socket)
+      ;(type === 'IXFR' ? ixfr : whole)(...request)
     })
     const reader = createTransferReader({ ...serverAt(port), timeout: 300 })
     await reader.read(zone)
@@ -227,9 +227,9 @@ describe('if IXFR does not help, AXFR is used', () => {
   test('a zone with a record twice is not asked for changes', async () => {
     const asked: (string | undefined)[] = []
     const whole = serving([first, host('twice'), host('twice')])
-    const port = await scriptedMaster((query, socket) => {
-      asked.push(query.questions[0]?.type)
-      whole(query, socket)
+    const port = await scriptedMaster((...request) => {
+      asked.push(request[0].questions[0]?.type)
+      whole(...request)
     })
     const reader = createTransferReader(serverAt(port))
     await reader.read(zone)

@@ -1,6 +1,6 @@
-/** Reads the recordings of `test/recorded/` and replays them at a scripted server. */
+/** Reads the recordings of `test/recorded/` and replays them at a scripted service. */
 import { readFileSync } from 'node:fs'
-import { request } from 'node:http'
+import type { ScriptedResponse, ScriptedService } from './scripted-server.ts'
 
 export interface Exchange {
   readonly method: string
@@ -31,8 +31,8 @@ export function readRecording(service: string): readonly RecordedCase[] {
 export interface GeneratedValues {
   /** The pattern of the generated values of a field, as text; null for all other fields. `value` is the recorded one. */
   pattern(field: string, value: string | number): RegExp | null
-  /** The pattern of values that depend on the time of the recording: those of a field or a header (in lower case) are compared in their form only. */
-  timed?(field: string): RegExp | null
+  /** The patterns of values that depend on the time of the recording: those of a field or a header (in lower case) are compared in their form only. */
+  readonly timed?: Readonly<Record<string, RegExp>>
   /** Whether the service returns the items of a list in any order; false for all fields if absent. */
   isUnordered?(field: string): boolean
   /** A key for the items of a list of objects that the service returns in any order; null for all other fields, absent for none. */
@@ -41,17 +41,29 @@ export interface GeneratedValues {
   readonly parse?: (text: string) => unknown
 }
 
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | undefined>>
-  readonly body: string
+/** The answer of a service to one request, without a connection. */
+export function ask(
+  service: ScriptedService,
+  method: string,
+  pathAndQuery: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): ScriptedResponse {
+  const { pathname, searchParams } = new URL(pathAndQuery, 'http://scripted')
+  return service({
+    method,
+    path: pathname,
+    query: searchParams,
+    headers: { host: 'scripted', 'content-type': 'application/json', ...headers },
+    body,
+  })
 }
 
 /**
  * Replays exchanges in order. Generated values are mapped one to one: a recorded value in a path is replaced by ours, and two fields have
  * equal values exactly if the recorded ones are equal.
  */
-export function createReplay(origin: string, headers: Readonly<Record<string, string>>, generated: GeneratedValues) {
+export function createReplay(service: ScriptedService, headers: Readonly<Record<string, string>>, generated: GeneratedValues) {
   const { parse = parsed } = generated
   const oursOf = new Map<string, string | number>()
   const recordedOf = new Map<string, string | number>()
@@ -67,8 +79,8 @@ export function createReplay(origin: string, headers: Readonly<Record<string, st
       return Object.fromEntries(Object.entries(recorded).map(([key, value]) => [key, mapped(value, other[key], key)]))
     }
     if (!isGeneratable(recorded) || !isGeneratable(ours) || typeof recorded !== typeof ours) return recorded
-    const form = generated.timed?.(field) ?? null
-    if (form !== null) return form.test(String(ours)) ? ours : `a value like ${form}`
+    const form = generated.timed?.[field]
+    if (form !== undefined) return form.test(String(ours)) ? ours : `a value like ${form}`
     const pattern = generated.pattern(field, recorded)
     if (pattern === null) return recorded
     if (!pattern.test(String(ours))) return `a value like ${pattern}`
@@ -82,12 +94,12 @@ export function createReplay(origin: string, headers: Readonly<Record<string, st
 
   return {
     /** Sends the request of an exchange. Returns our answer and the expected one, in the same form. `isRemoved`: the recording lacks the body of the response. */
-    async run(exchange: Exchange, isRemoved = false): Promise<{ readonly answer: unknown; readonly expected: unknown }> {
+    run(exchange: Exchange, isRemoved = false): { readonly answer: unknown; readonly expected: unknown } {
       const { pathname, search } = new URL(exchange.uri)
       const path = pathname.replace(/[^/]+/g, (part) => String(oursOf.get(part) ?? part)) + search
       // Identifiers are whole texts of a body.
       const sent = exchange.request.replace(/"([^"\\]+)"/g, (text, value) => (oursOf.has(value) ? JSON.stringify(oursOf.get(value)) : text))
-      const answer = await send(origin + path, exchange.method, sent, headers)
+      const answer = ask(service, exchange.method, path, sent, headers)
       const body = parse(answer.body)
       const names = Object.keys(exchange.headers)
       return {
@@ -130,22 +142,4 @@ const parsed = (text: string): unknown => {
   } catch {
     return text
   }
-}
-
-/** Sends one request on its own connection. Some recorded reads have a body, which `fetch` refuses. */
-export function send(url: string, method: string, body: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = { 'content-type': 'application/json', ...headers, 'content-length': Buffer.byteLength(body) }
-    const outgoing = request(url, { method, headers: sent, agent: false }, (incoming) => {
-      const chunks: Buffer[] = []
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-      incoming.on('error', reject)
-      incoming.on('end', () => {
-        const received = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()]))
-        resolve({ status: incoming.statusCode ?? 0, headers: received, body: Buffer.concat(chunks).toString('utf8') })
-      })
-    })
-    outgoing.on('error', reject)
-    outgoing.end(body)
-  })
 }

@@ -1,68 +1,144 @@
-/** Every scripted service of the cloud providers with the zone example.com, and the entry of `providers` that reaches it. */
-import { createAzure } from './azure/service.ts'
-import { createCloudflare } from './cloudflare/service.ts'
-import { createDesec } from './desec/service.ts'
-import { createDigitalOcean } from './digitalocean/service.ts'
-import { createGoogle } from './google/service.ts'
-import { createHetzner } from './hetzner/service.ts'
+/** Every scripted service of the cloud providers, with the zone example.com unless a test wants others, and the entry of `providers` that reaches it. */
+import { type AzureOptions, createAzure } from './azure/service.ts'
+import { zoneFileLines as linesOfAzure } from './azure/zone-file-lines.ts'
+import { type CloudflareOptions, createCloudflare } from './cloudflare/service.ts'
+import { zoneFileLine as lineOfCloudflare } from './cloudflare/zone-file-line.ts'
+import { type DesecOptions, createDesec } from './desec/service.ts'
+import { zoneFileLine as lineOfDigitalOcean } from './digitalocean/records.ts'
+import { type DigitalOceanOptions, createDigitalOcean } from './digitalocean/service.ts'
+import { type GoogleOptions, createGoogle } from './google/service.ts'
+import { type HetznerOptions, createHetzner } from './hetzner/service.ts'
 import { defaultRrsets } from './hetzner/zones.ts'
-import { createRoute53 } from './route53/service.ts'
-import { createScaleway } from './scaleway/service.ts'
+import { zoneFileLines as linesOfRoute53 } from './route53/zone-file-line.ts'
+import { type Route53Options, createRoute53 } from './route53/service.ts'
+import { type ScalewayOptions, createScaleway } from './scaleway/service.ts'
 import type { ScriptedService } from './scripted-server.ts'
 
 export const TOKEN = 'a-token/of+the-tests'
-const SUBSCRIPTION = '11111111-1111-4111-8111-111111111111'
-const GOOGLE_ZONE = { id: '699036609868956548', name: 'example-com', dnsName: 'example.com.' }
+export const SUBSCRIPTION = '11111111-1111-4111-8111-111111111111'
+export const ACCESS_KEY = { id: 'AKIAEXAMPLE', secret: TOKEN }
+const NAME = 'example.com'
+export const GOOGLE_ZONE = { id: '699036609868956548', name: 'example-com', dnsName: `${NAME}.` }
+export const HETZNER_ZONE = { id: 53_091, name: NAME }
+export const CLOUDFLARE_ZONE = { id: '1'.repeat(32), name: NAME, plan: { legacy_id: 'pro' } }
+export const ROUTE53_ZONE = { id: 'Z0123456789', name: `${NAME}.` }
 
-export interface CloudService {
-  readonly type: string
+export interface CloudService<Options = object, Scripted = { readonly service: ScriptedService }> {
+  /** Before the paths of its API. */
+  readonly path: string
   /** The settings beside `type`, in flow style. */
   readonly settings: (origin: string) => string
   /** The environment variable with the secret. */
   readonly variable: string
   readonly env?: Readonly<Record<string, string>>
-  readonly create: () => ScriptedService
+  /** Headers that sign in. */
+  readonly headers: Readonly<Record<string, string>>
+  create(options?: Partial<Options>): Scripted
+  /** The records of the zone as lines of a zone file, without its SOA record and those that have no form there. */
+  lines(scripted: Scripted): readonly string[]
 }
 
-const withToken = (
-  type: string,
-  path: string,
-  create: CloudService['create'],
-  [key, variable] = ['token', `${type.toUpperCase()}_TOKEN`],
-): CloudService => ({ type, settings: (origin) => `base_url: '${origin}${path}', ${key}: env:${variable}`, variable, create })
+interface Access {
+  readonly path?: string
+  /** Settings before that of the secret. */
+  readonly more?: string
+  /** The setting of the secret. */
+  readonly key?: string
+  readonly variable: string
+  readonly headers?: Readonly<Record<string, string>>
+}
 
-export const CLOUD_SERVICES: readonly CloudService[] = [
-  withToken(
-    'azure',
-    `', subscription: ${SUBSCRIPTION}, resource_group: 'dns`,
-    () => createAzure({ subscription: SUBSCRIPTION, resourceGroup: 'dns', token: TOKEN, zones: [{ name: 'example.com' }] }).service,
+const service = <Options, Scripted>(
+  create: (options: Partial<Options>) => Scripted,
+  lines: (scripted: Scripted) => readonly string[],
+  { path = '', more = '', key = 'token', variable, headers = { authorization: `Bearer ${TOKEN}` } }: Access,
+): CloudService<Options, Scripted> => ({
+  path,
+  settings: (origin) => `base_url: '${origin}${path}', ${more}${key}: env:${variable}`,
+  variable,
+  headers,
+  create: (options = {}) => create(options),
+  lines,
+})
+
+export const CLOUD = {
+  azure: service(
+    (options: Partial<AzureOptions>) =>
+      createAzure({ subscription: SUBSCRIPTION, resourceGroup: 'dns', token: TOKEN, zones: [{ name: NAME }], ...options }),
+    (azure) => azure.sets(NAME).flatMap((set) => linesOfAzure(set, NAME)),
+    { variable: 'AZURE_TOKEN', more: `subscription: ${SUBSCRIPTION}, resource_group: dns, ` },
   ),
-  withToken(
-    'cloudflare',
-    '/client/v4',
-    () => createCloudflare({ token: TOKEN, zones: [{ id: '1'.repeat(32), name: 'example.com' }] }).service,
+  cloudflare: service(
+    (options: Partial<CloudflareOptions>) => createCloudflare({ token: TOKEN, zones: [CLOUDFLARE_ZONE], ...options }),
+    // An ALIAS has no form in a zone file.
+    (cloudflare) =>
+      cloudflare
+        .records(cloudflare.zones()[0]?.id ?? '')
+        .flatMap((record) => (record.type === 'CNAME' && record.name === NAME ? [] : [lineOfCloudflare(record)])),
+    { variable: 'CLOUDFLARE_TOKEN', path: '/client/v4' },
   ),
-  withToken('desec', '/api/v1', () => createDesec({ token: TOKEN, domains: [{ name: 'example.com', minimum_ttl: 60 }] }).service),
-  withToken('digitalocean', '/v2', () => createDigitalOcean({ token: TOKEN, domains: ['example.com'] }).service),
-  withToken(
-    'google',
-    `', project: 'test-project`,
-    () => createGoogle({ project: 'test-project', token: TOKEN, zones: [GOOGLE_ZONE] }).service,
+  desec: service(
+    (options: Partial<DesecOptions>) => createDesec({ token: TOKEN, domains: [{ name: NAME, minimum_ttl: 60 }], ...options }),
+    (desec) =>
+      (desec.rrsets(NAME) ?? []).flatMap(({ name, ttl, type, records }) =>
+        records.map((content) => `${name} ${ttl} IN ${type} ${content}`),
+      ),
+    { variable: 'DESEC_TOKEN', path: '/api/v1', headers: { authorization: `Token ${TOKEN}` } },
   ),
-  withToken(
-    'hetzner',
-    '/v1',
-    () => createHetzner({ token: TOKEN, zones: [{ id: 1, name: 'example.com' }], rrsets: defaultRrsets(1) }).service,
+  digitalocean: service(
+    (options: Partial<DigitalOceanOptions>) => createDigitalOcean({ token: TOKEN, domains: [NAME], ...options }),
+    (digitalOcean) =>
+      (digitalOcean.records(NAME) ?? []).flatMap((record) => {
+        // Texts have no quotes at DigitalOcean.
+        const strings = (record.data.match(/.{1,255}/gs) ?? []).map((text) => `"${text.replace(/"/g, '\\"')}"`)
+        if (record.type === 'SOA') return []
+        return [lineOfDigitalOcean(record.type === 'TXT' ? { ...record, data: strings.join(' ') } : record, NAME)]
+      }),
+    { variable: 'DIGITALOCEAN_TOKEN', path: '/v2' },
   ),
-  {
-    type: 'route53',
-    settings: (origin) => `endpoint: '${origin}'`,
-    variable: 'AWS_SECRET_ACCESS_KEY',
-    env: { AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE' },
-    create: () => createRoute53({ key: { id: 'AKIAEXAMPLE', secret: TOKEN }, zones: [{ id: 'Z1', name: 'example.com.' }] }).service,
+  google: service(
+    (options: Partial<GoogleOptions>) => createGoogle({ project: 'test-project', token: TOKEN, zones: [GOOGLE_ZONE], ...options }),
+    // An ALIAS has no form in a zone file.
+    (google) =>
+      google
+        .rrsets(GOOGLE_ZONE.id)
+        .flatMap(({ name, type, ttl, rrdatas }) =>
+          type === 'ALIAS' || type === 'SOA' ? [] : rrdatas.map((rrdata) => `${name} ${ttl} IN ${type} ${rrdata}`),
+        ),
+    { variable: 'GOOGLE_TOKEN', more: 'project: test-project, ' },
+  ),
+  hetzner: service(
+    (options: Partial<HetznerOptions>) =>
+      createHetzner({ token: TOKEN, zones: [HETZNER_ZONE], rrsets: defaultRrsets(HETZNER_ZONE.id), ...options }),
+    (hetzner) =>
+      hetzner
+        .rrsets(HETZNER_ZONE.id)
+        .flatMap(({ name, type, ttl, records }) =>
+          type === 'SOA' ? [] : records.map(({ value }) => `${name} ${ttl ?? 86_400} IN ${type} ${value}`),
+        ),
+    { variable: 'HETZNER_TOKEN', path: '/v1' },
+  ),
+  route53: {
+    ...service(
+      (options: Partial<Route53Options>) => createRoute53({ key: ACCESS_KEY, zones: [ROUTE53_ZONE], ...options }),
+      (route53) => route53.sets(ROUTE53_ZONE.id).flatMap((set) => (set.type === 'SOA' ? [] : linesOfRoute53(set))),
+      { variable: 'AWS_SECRET_ACCESS_KEY', path: '/2013-04-01' },
+    ),
+    settings: (origin: string) => `endpoint: '${origin}'`,
+    env: { AWS_ACCESS_KEY_ID: ACCESS_KEY.id },
   },
-  withToken('scaleway', '/domain/v2beta1', () => createScaleway({ token: TOKEN, zones: [{ domain: 'example.com' }] }).service, [
-    'secret_key',
-    'SCW_SECRET_KEY',
-  ]),
-]
+  scaleway: service(
+    (options: Partial<ScalewayOptions>) => createScaleway({ token: TOKEN, zones: [{ domain: NAME }], ...options }),
+    // An ALIAS has no form in a zone file.
+    (scaleway) =>
+      (scaleway.records(NAME) ?? []).flatMap(({ name, ttl, type, data }) =>
+        type === 'ALIAS' || (type === 'NS' && name === '') ? [] : [`${name === '' ? '@' : name} ${ttl} IN ${type} ${data}`],
+      ),
+    { variable: 'SCW_SECRET_KEY', path: '/domain/v2beta1', key: 'secret_key', headers: { 'x-auth-token': TOKEN } },
+  ),
+} as const
+
+export type CloudType = keyof typeof CLOUD
+export const CLOUD_TYPES = Object.keys(CLOUD) as readonly CloudType[]
+export type ScriptedCloud<Type extends CloudType> = ReturnType<(typeof CLOUD)[Type]['create']>
+export type CloudOptions<Type extends CloudType> = NonNullable<Parameters<(typeof CLOUD)[Type]['create']>[0]>

@@ -1,44 +1,10 @@
-/** A scripted Azure DNS with the zone example.com, and a folder with a config and a definition for it. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** A scripted Azure DNS with the zone example.com, and record sets for it. */
 import { propertyOf, type RecordSet, sentSet } from '../../scripted/azure/record-sets.ts'
-import type { Fields } from '../../scripted/base.ts'
-import { type AzureOptions, createAzure, newSets } from '../../scripted/azure/service.ts'
+import { type AzureOptions, newSets } from '../../scripted/azure/service.ts'
 import { zoneFileLines } from '../../scripted/azure/zone-file-lines.ts'
-import { type ScriptedRequest, type ScriptedServer, startScriptedServer } from '../../scripted/scripted-server.ts'
-import { cli } from '../../support/cli.ts'
-import { temporaryDirectory } from '../../support/temp-directory.ts'
-
-export const TOKEN = 'secret-azure-token'
-export const SUBSCRIPTION = '11111111-1111-4111-8111-111111111111'
-const ETAG = '99999999-0000-4000-8000-'
-
-interface SceneOptions extends Partial<AzureOptions> {
-  /** The lines under `records` of the definition. */
-  readonly definition: string
-  /** Record sets at the start beside those of a new zone. */
-  readonly sets?: readonly RecordSet[]
-  readonly isPrivate?: boolean
-  /** The settings of the provider beside type, subscription, resource_group and base_url; a token if absent. */
-  readonly settings?: string
-  /** A body instead of the answer to a request; undefined for the answer. */
-  readonly answer?: (request: ScriptedRequest) => unknown
-  /** A refusal instead of the answer to a request, which is not carried out; undefined for the answer. */
-  readonly refuse?: (request: ScriptedRequest) => { readonly status: number; readonly code: string; readonly message: string } | undefined
-}
-
-export interface AzureScene {
-  readonly server: ScriptedServer
-  readonly folder: string
-  /** The records beside SOA and NS of the apex, as lines of a zone file. */
-  lines(): readonly string[]
-  sets(): readonly RecordSet[]
-  zones(): readonly string[]
-  define(records: string, settings?: string): void
-  /** Removes the definition. */
-  undefine(): void
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): ReturnType<typeof cli>
-}
+import type { Fields } from '../../scripted/base.ts'
+import { SUBSCRIPTION } from '../../scripted/services.ts'
+import { type SceneOptions, startCloudScene } from '../scripted-scene.ts'
 
 let etags = 0
 
@@ -47,7 +13,7 @@ export function recordSet(name: string, type: string, records: readonly Fields[]
   const [property, isSingle] = propertyOf(type, false)
   const sent = sentSet(type, name, { properties: { TTL: ttl, [property]: isSingle ? records[0] : records, ...more } }, false)
   etags += 1
-  return { name, type, etag: `${ETAG}${String(etags).padStart(12, '0')}`, ...sent }
+  return { name, type, etag: `99999999-0000-4000-8000-${String(etags).padStart(12, '0')}`, ...sent }
 }
 
 export const hostSet = (name: string, ...addresses: readonly string[]): RecordSet =>
@@ -58,51 +24,30 @@ export const hostSet = (name: string, ...addresses: readonly string[]): RecordSe
   )
 
 export async function startAzureScene({
-  definition,
   sets = [],
   isPrivate = false,
   settings,
-  answer,
-  refuse,
   ...options
-}: SceneOptions): Promise<AzureScene> {
-  const azure = createAzure({
-    subscription: SUBSCRIPTION,
-    resourceGroup: 'dns',
-    token: TOKEN,
-    zones: [{ name: 'example.com', isPrivate, sets: [...newSets(isPrivate), ...sets] }],
-    ...options,
-  })
-  const server = await startScriptedServer((request) => {
-    const refusal = refuse?.(request)
-    if (refusal !== undefined) {
-      const { status, ...error } = refusal
-      return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error }) }
-    }
-    const body = answer?.(request)
-    if (body === undefined) return azure.service(request)
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-  })
-  const folder = temporaryDirectory()
-  mkdirSync(join(folder, 'zones'))
-  const given = (settings ?? 'token: env:TOKEN').replaceAll('ORIGIN', server.origin)
-  const entry = `{type: azure, subscription: ${SUBSCRIPTION}, resource_group: dns, base_url: '${server.origin}', ${given}}`
-  writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  az: ${entry}\n`)
-  const define = (records: string, more = ''): void =>
-    writeFileSync(join(folder, 'zones/example.com.yaml'), `domain: example.com\ndefault_ttl: 1h\n${more}records:\n${records}`)
-  define(definition)
+}: SceneOptions &
+  Partial<AzureOptions> & {
+    /** Record sets at the start beside those of a new zone. */
+    readonly sets?: readonly RecordSet[]
+    readonly isPrivate?: boolean
+    /** The settings beside type, subscription, resource_group and base_url; a token if absent. */
+    readonly settings?: string
+  }) {
+  const zones = [{ name: 'example.com', isPrivate, sets: [...newSets(isPrivate), ...sets] }]
+  const signIn = settings === undefined ? {} : { signIn: `subscription: ${SUBSCRIPTION}, resource_group: dns, ${settings}` }
+  const scene = await startCloudScene('azure', { provider: 'az', zones, ...signIn, ...options })
   return {
-    server,
-    folder,
-    lines: () =>
-      azure
+    ...scene,
+    /** The records beside SOA and NS of the apex, as lines of a zone file. */
+    lines: (): string[] =>
+      scene.scripted
         .sets('example.com')
         .flatMap((set) => (set.name === '@' && set.type === 'NS' ? [] : zoneFileLines(set, 'example.com')))
         .map((line) => line.replace('.example.com. ', ' ')),
-    sets: () => azure.sets('example.com'),
-    zones: () => azure.zones(),
-    define,
-    undefine: () => rmSync(join(folder, 'zones/example.com.yaml')),
-    run: (args, env = {}) => cli(args, { cwd: folder, env: { TOKEN, ...env } }),
+    sets: () => scene.scripted.sets('example.com'),
+    zones: () => scene.scripted.zones(),
   }
 }

@@ -1,5 +1,5 @@
 /** Retries and rate limiting of requests, over a real socket. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { RecordChange } from '../../../src/plan/plan.ts'
 import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
 import type { Provider, ProviderError, ZoneReference } from '../../../src/providers/provider.ts'
@@ -184,27 +184,28 @@ describe('rate limiting', () => {
     await CALLS.read(provider)
     expect((times[1] as number) - (times[0] as number)).toBeGreaterThan(900)
   })
-  test('reduces concurrency after refusals and increases it after successes', async () => {
-    let active = 0
-    let capacity = 3
-    const most: number[] = []
-    const { provider } = await serve(async (request, response, count) => {
-      active += 1
-      most.push(active)
-      await new Promise((resolve) => setTimeout(resolve, 3))
-      if (active > capacity) json(response, 429, errors('Too many requests'))
-      else void good(request, response, count)
-      active -= 1
-    }, 16)
-    const round = async (): Promise<number> => {
-      await Promise.allSettled(Array.from({ length: 100 }, () => CALLS.create(provider)))
-      return Math.max(...most.splice(0).slice(-40))
+  // That it rises again is a test of the limit (test/transport/adaptive-limit.test.ts).
+  test('reduces concurrency after refusals', async () => {
+    const held: (() => void)[] = []
+    let [wave, most] = [1, 0]
+    const { provider } = await serve((request, response, count) => {
+      const own = wave
+      if (own === 3) return good(request, response, count)
+      held.push(() =>
+        own === 1 ? json(response, 429, errors('Too many requests'), { 'retry-after': '0' }) : good(request, response, count),
+      )
+      if (own === 2) most = Math.max(most, held.length)
+    }, 8)
+    const calls = Promise.all(Array.from({ length: 8 }, () => CALLS.create(provider)))
+    const answerAfter = async (count: number): Promise<void> => {
+      await vi.waitFor(() => expect(held).toHaveLength(count), { timeout: 20_000, interval: 10 })
+      wave += 1
+      for (const one of held.splice(0)) one()
     }
-    expect(await round()).toBeLessThanOrEqual(8)
-    capacity = 100
-    await round()
-    await round()
-    expect(await round()).toBeGreaterThanOrEqual(12)
+    await answerAfter(8)
+    await answerAfter(4)
+    await calls
+    expect(most).toBe(4)
   })
 })
 

@@ -2,10 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { startCloudflareScene, TOKEN } from './scene.ts'
-
-const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--no-color']
-const PLAN = ['plan', '--detailed-exitcode', '--no-color']
+import { startCloudflareScene } from './scene.ts'
+import { APPLY, PLAN } from '../scripted-scene.ts'
 
 const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
 
@@ -124,44 +122,6 @@ describe('requests', () => {
     // octoDNS's provider sends one request per record.
     expect(scene.server.requests.length).toBeLessThan(20)
   })
-
-  test('a rate limit is waited out', async () => {
-    const scene = await startCloudflareScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', requestsPerPause: 2 })
-    expect((await scene.run(APPLY)).status).toBe(0)
-    expect(scene.records()).toHaveLength(1)
-  })
-
-  test('a lost answer is looked up', async () => {
-    const scene = await startCloudflareScene({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
-    scene.server.loseAnswers(1)
-    expect((await scene.run(APPLY)).status).toBe(0)
-    expect(scene.records()).toHaveLength(1)
-    expect(batches(scene.server.requests)).toBe(1)
-  })
-})
-
-test('errors name what to do, and never the token', async () => {
-  const scene = await startCloudflareScene({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
-  const refused = await scene.run(PLAN, { TOKEN: 'wrong-token' })
-  expect(refused.status).toBe(1)
-  expect(refused.stderr).toContain('Authentication error (10000)')
-  expect(refused.stderr).toContain('Zone:Read and DNS:Edit')
-  expect(refused.stderr + refused.stdout).not.toContain('wrong-token')
-  expect(refused.stderr + refused.stdout).not.toContain(TOKEN)
-  const doctor = await scene.run(['doctor'])
-  expect(doctor.stdout + doctor.stderr).toContain('Cloudflare accepts the token')
-  const wrong = await scene.run(['doctor'], { TOKEN: 'wrong-token' })
-  expect([wrong.status, wrong.stdout]).toEqual([1, expect.stringContaining('Authentication error')])
-  expect(wrong.stdout + wrong.stderr).not.toContain('wrong-token')
-})
-
-test('import, doctor and plan work as the documents show them', async () => {
-  const posts = [A, { type: 'MX', name: '@', content: 'mail.example.com', priority: 10, ttl: 1 }, { ...A, name: 'shop', proxied: true }]
-  const scene = await startCloudflareScene({ posts, definition: '' })
-  scene.undefine()
-  expect(await scene.run(['import', '--from', 'cf', '-o', 'zones'])).toMatchObject({ status: 0 })
-  expect(await scene.run(['doctor'])).toMatchObject({ status: 0 })
-  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
 })
 
 test('more changes than one batch carries still move no record to another name', async () => {
@@ -176,25 +136,6 @@ test('more changes than one batch carries still move no record to another name',
   expect(applied.stdout).not.toContain('split')
   expect(scene.records().filter(({ name, comment }) => !name.startsWith('new') || comment !== null)).toEqual([])
   expect(scene.records()).toHaveLength(150)
-})
-
-describe('responses that are not of the API', () => {
-  const RECORD = { id: 'a1', name: 'www.example.com', type: 'A', content: '192.0.2.1', ttl: 300 }
-  const INFO = { page: 1, per_page: 5000, count: 1, total_count: 1, total_pages: 1 }
-  test.each<readonly [string, unknown, RegExp]>([
-    ['no list', { result: {}, result_info: INFO }, /result is not a list/],
-    ['no pages', { result: [RECORD] }, /result_info is not an object/],
-    ['too many pages', { result: [RECORD], result_info: { ...INFO, total_pages: 100_000 } }, /100000 pages/],
-    ['an identifier that is a path', { result: [{ ...RECORD, id: '../../zones' }], result_info: INFO }, /has the id/],
-    ['a name that is none', { result: [{ ...RECORD, name: 'a..b' }], result_info: INFO }, /a record is named/],
-    ['a TTL that is none', { result: [{ ...RECORD, ttl: '300' }], result_info: INFO }, /no whole number "ttl"/],
-    ['fewer records than stated', { result: [RECORD], result_info: { ...INFO, total_count: 2 } }, /the list changed/],
-  ])('%s', async (_, body, message) => {
-    const scene = await startCloudflareScene({ definition: '', answer: ({ path }) => (path.endsWith('/dns_records') ? body : undefined) })
-    const plan = await scene.run(PLAN)
-    expect(plan.status).toBe(1)
-    expect(plan.stderr + plan.stdout).toMatch(message)
-  })
 })
 
 test('with apex_ns: all-targets, its name servers become known to the other targets, and those of the others are added', async () => {

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
 import { startCloudflareScene } from './scene.ts'
+import { APPLY, PLAN } from '../scripted-scene.ts'
 
-const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--no-color']
-const PLAN = ['plan', '--detailed-exitcode', '--no-color']
 const ROLLBACK = ['rollback', '--last', '--yes', '--no-color']
 const A = { type: 'A', ttl: 300, content: '192.0.2.1' }
 

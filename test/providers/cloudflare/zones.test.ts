@@ -1,14 +1,12 @@
 /** Zones that runs create and delete at Cloudflare. */
 import { describe, expect, test } from 'vitest'
 import { startCloudflareScene } from './scene.ts'
+import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 
 const ACCOUNT = '2'.repeat(32)
 const IN_ACCOUNT = { account: ACCOUNT, settings: `, account_id: '${ACCOUNT}'` }
 const ZONE = { id: '1'.repeat(32), name: 'example.com', type: 'full', status: 'active', account: { id: ACCOUNT } }
-const APPLY = ['apply', '--yes', '--no-color']
 const DELETE = [...APPLY, '--allow', 'delete-zone']
-const PLAN = ['plan', '--detailed-exitcode', '--no-color']
-const WWW = '  www: {type: A, value: 192.0.2.1}\n'
 const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
 
 describe('a new zone', () => {
@@ -34,14 +32,6 @@ describe('a new zone', () => {
     const plan = await scene.run(PLAN)
     expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('zone-fixed')])
     expect((await scene.run(['doctor'])).stdout).toContain('set account_id')
-  })
-
-  test('is created once if the answer is lost', async () => {
-    const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones: [], definition: WWW })
-    scene.server.loseAnswers(1)
-    expect((await scene.run(APPLY)).status).toBe(0)
-    expect(scene.server.requests.filter(({ method, path }) => method === 'POST' && path === '/client/v4/zones')).toHaveLength(1)
-    expect(scene.records()).toHaveLength(1)
   })
 
   test('that the token may not create: the error names the permission', async () => {

@@ -13,7 +13,8 @@ import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { cli } from '../../support/cli.ts'
 import { desiredZone, name } from '../../support/records.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
-import { startDesecScene, TOKEN } from './scene.ts'
+import { TOKEN } from '../scripted-scene.ts'
+import { startDesecScene } from './scene.ts'
 
 const A = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
 const LIST = '/api/v1/domains/example.com/rrsets/'
@@ -31,7 +32,7 @@ describe('another client writes between a plan and its call', () => {
     const job = { desired, target: 'target', policy: 'sync', thresholds: DEFAULT_THRESHOLDS, allow: new Set(REFUSAL_NAMES) } as const
     try {
       const { zones } = await planZones([job], { providers, now: new Date(0), tool: 'test' })
-      if (theirs !== null) await scene.patch([theirs])
+      if (theirs !== null) scene.patch([theirs])
       const before = scene.server.requests.length
       const aged = zones.map((zone) => ({ ...zone, readAt: zone.readAt - seconds * 1000 }))
       const [outcome] = await applyZones(aged, { providers })
@@ -55,7 +56,7 @@ describe('another client writes between a plan and its call', () => {
 test('a saved plan does not overwrite a change of the same record set', async () => {
   const scene = await startDesecScene({ definition: '  www: {type: A, value: 192.0.2.9}\n', rrsets: [A] })
   expect(await scene.run(['plan', '-o', 'saved.plan', '--allow', 'updates'])).toMatchObject({ status: 0 })
-  await scene.patch([{ ...A, records: ['203.0.113.7'] }])
+  scene.patch([{ ...A, records: ['203.0.113.7'] }])
   const refused = await scene.run(['apply', 'saved.plan', '--yes', '--no-color'])
   expect(refused.status).not.toBe(0)
   expect(scene.rrsets()?.find(({ type }) => type === 'A')?.records).toEqual(['203.0.113.7'])

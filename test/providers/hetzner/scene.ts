@@ -1,19 +1,11 @@
-/** A scripted Hetzner with the zone example.com, and a folder with a config for it. */
+/** A scripted Hetzner with the zone example.com, and RRsets for it. */
 import type { HetznerRrset } from '../../scripted/hetzner/rrsets.ts'
-import { createHetzner, type HetznerOptions } from '../../scripted/hetzner/service.ts'
-import { defaultRrsets, type HetznerZone } from '../../scripted/hetzner/zones.ts'
-import { send } from '../../scripted/replay.ts'
-import { type ScriptedScene, type ScriptedSceneOptions, startScriptedScene } from '../scripted-scene.ts'
+import type { HetznerOptions } from '../../scripted/hetzner/service.ts'
+import { defaultRrsets } from '../../scripted/hetzner/zones.ts'
+import { HETZNER_ZONE } from '../../scripted/services.ts'
+import { type SceneOptions, startCloudScene } from '../scripted-scene.ts'
 
-export const TOKEN = 'secret-hetzner-token'
-export const ZONE = 53_091
-
-export interface HetznerScene extends ScriptedScene {
-  rrsets(zone?: number): readonly HetznerRrset[]
-  zones(): readonly HetznerZone[]
-  /** Sends a request as another client does. */
-  send(method: string, path: string, body?: object): Promise<void>
-}
+export const ZONE = HETZNER_ZONE.id
 
 /** A record set that exists at the start. */
 export const rrset = (name: string, type: string, values: readonly string[], more: Partial<HetznerRrset> = {}): HetznerRrset => ({
@@ -28,40 +20,11 @@ export const rrset = (name: string, type: string, values: readonly string[], mor
   ...more,
 })
 
-export async function startHetznerScene({
-  definition,
-  rrsets = [],
-  settings = '',
-  answer,
-  ...options
-}: Partial<HetznerOptions> &
-  Pick<ScriptedSceneOptions, 'answer'> & {
-    readonly definition: string
-    /** More settings of the provider, such as `, timeout: 1`. */
-    readonly settings?: string
-  }): Promise<HetznerScene> {
-  const hetzner = createHetzner({
-    token: TOKEN,
-    zones: [{ id: ZONE, name: 'example.com' }],
-    rrsets: [...defaultRrsets(ZONE), ...rrsets],
-    stepsOf: () => null,
-    ...options,
-  })
-  const scene = await startScriptedScene({
-    service: hetzner.service,
-    entry: (origin) => `{type: hetzner, base_url: '${origin}/v1', token: env:TOKEN${settings}}`,
-    token: TOKEN,
-    answer,
-  })
-  scene.define(definition)
+export async function startHetznerScene({ rrsets = [], ...options }: SceneOptions & Partial<HetznerOptions>) {
+  const scene = await startCloudScene('hetzner', { rrsets: [...defaultRrsets(ZONE), ...rrsets], stepsOf: () => null, ...options })
   return {
     ...scene,
-    rrsets: (zone = ZONE) => hetzner.rrsets(zone).filter(({ type, name }) => type !== 'SOA' && !(type === 'NS' && name === '@')),
-    zones: hetzner.zones,
-    async send(method, path, body) {
-      const text = body === undefined ? '' : JSON.stringify(body)
-      const answered = await send(`${scene.server.origin}/v1${path}`, method, text, { authorization: `Bearer ${TOKEN}` })
-      if (answered.status >= 300) throw new Error(answered.body)
-    },
+    rrsets: (zone = ZONE) => scene.scripted.rrsets(zone).filter(({ type, name }) => type !== 'SOA' && !(type === 'NS' && name === '@')),
+    zones: scene.scripted.zones,
   }
 }

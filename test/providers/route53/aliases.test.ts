@@ -1,7 +1,8 @@
 /** Aliases of Route 53 as ALIAS records: what stays, what new ones lead to, and what is refused. */
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
-import { APPLY, aliasSet, changesIn, PLAN, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
+import { APPLY, PLAN } from '../scripted-scene.ts'
+import { aliasSet, changesIn, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
 
 const CLOUDFRONT = 'Z2FDTNDATAQYW2'
 const ELB = 'lb-1.eu-west-1.elb.amazonaws.com.'

@@ -6,7 +6,8 @@ import { loadOptionalPackage } from '../../../src/providers/optional-package.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { startProgram } from '../../support/built-program.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
-import { APPLY, changesIn, KEY, PLAN, type Route53Scene, startRoute53Scene } from './scene.ts'
+import { APPLY, PLAN } from '../scripted-scene.ts'
+import { changesIn, KEY, type Route53Scene, startRoute53Scene } from './scene.ts'
 
 const WWW = '  www: {type: A, value: 192.0.2.1}\n'
 const NONE = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }
@@ -63,7 +64,7 @@ describe('credentials', () => {
     const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${metadata.origin}/role` }
     const scene = await startRoute53Scene({ definition: WWW })
     expect(await runProgram(scene, APPLY, env)).toMatchObject({ status: 0 })
-    const echo = await startRoute53Scene({ definition: WWW, answer: refuse })
+    const echo = await startRoute53Scene({ definition: WWW, respond: refuse })
     const { status, output } = await runProgram(echo, PLAN, env)
     expect([status, output]).toEqual([1, expect.stringContaining('AccessDenied')])
     expect(output).not.toContain(token)
@@ -156,9 +157,9 @@ describe('responses that are not of the API', () => {
     ],
     ['entities', `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]>${page(SET.replace('192.0.2.1', '&a;'))}`, /./],
   ])('%s', async (_, body, message) => {
-    const answer = ({ path }: { path: string }) =>
+    const respond = ({ path }: { path: string }) =>
       path.endsWith('/rrset') ? { status: 200, headers: { 'content-type': 'text/xml' }, body } : undefined
-    const scene = await startRoute53Scene({ definition: WWW, answer })
+    const scene = await startRoute53Scene({ definition: WWW, respond })
     const plan = await scene.run(PLAN)
     expect(plan.status).not.toBe(0)
     expect(plan.stderr + plan.stdout).toMatch(message)

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
-import { APPLY, aliasSet, changesIn, PLAN, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
+import { APPLY, PLAN } from '../scripted-scene.ts'
+import { aliasSet, changesIn, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
 
 const weighted = (identifier: string, weight: number, value: string) => ({
   ...plainSet('www.example.com.', 'A', 60, value),

@@ -1,63 +1,32 @@
-/** A scripted Route 53 with the zone example.com, and a folder with a config and a definition for it. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** A scripted Route 53 with the zone example.com, and record sets for it. */
 import { expect } from 'vitest'
 import type { RecordSet } from '../../scripted/route53/record-sets.ts'
-import { createRoute53, plainSet, type Route53Options, type ScriptedRoute53 } from '../../scripted/route53/service.ts'
-import { type ScriptedRequest, type ScriptedResponse, type ScriptedServer, startScriptedServer } from '../../scripted/scripted-server.ts'
-import { cli } from '../../support/cli.ts'
-import { temporaryDirectory } from '../../support/temp-directory.ts'
+import { plainSet, type Route53Options } from '../../scripted/route53/service.ts'
+import type { ScriptedServer } from '../../scripted/scripted-server.ts'
+import { ACCESS_KEY, ROUTE53_ZONE } from '../../scripted/services.ts'
+import type { cli } from '../../support/cli.ts'
+import { type SceneOptions, startCloudScene } from '../scripted-scene.ts'
 
-export const KEY = { id: 'AKIAIOSFODNN7EXAMPLE', secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
-export const ZONE_ID = 'Z0123456789'
-export const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--no-color']
-export const PLAN = ['plan', '--detailed-exitcode', '--no-color']
-
-interface SceneOptions extends Partial<Route53Options> {
-  /** The lines under `records` of the definition. */
-  readonly definition?: string
-  /** The record sets that exist at the start. */
-  readonly sets?: readonly RecordSet[]
-  /** More settings of the provider, such as `, zone_type: private`. */
-  readonly settings?: string
-  /** An answer instead of that of the service; undefined for the latter. */
-  readonly answer?: (request: ScriptedRequest) => ScriptedResponse | undefined
-}
-
-export interface Route53Scene {
-  readonly server: ScriptedServer
-  readonly route53: ScriptedRoute53
-  readonly folder: string
-  /** The record sets of example.com apart from NS and SOA, as `name type ttl values`; an alias has its target and `health` instead of them. */
-  held(): readonly string[]
-  define(records: string, more?: string): void
-  undefine(): void
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): ReturnType<typeof cli>
-}
+export const KEY = ACCESS_KEY
+export const ZONE_ID = ROUTE53_ZONE.id
+export type Route53Scene = Awaited<ReturnType<typeof startRoute53Scene>>
 
 export async function startRoute53Scene({
-  definition = '',
   sets = [],
-  settings = '',
-  answer,
+  definition = '',
   ...options
-}: SceneOptions = {}): Promise<Route53Scene> {
-  const route53 = createRoute53({ key: KEY, zones: [{ id: ZONE_ID, name: 'example.com.', sets }], ...options })
-  const server = await startScriptedServer((request) => answer?.(request) ?? route53.service(request))
-  const folder = temporaryDirectory()
-  mkdirSync(join(folder, 'zones'))
-  writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  aws: {type: route53, endpoint: '${server.origin}'${settings}}\n`)
-  const define = (records: string, more = ''): void =>
-    writeFileSync(join(folder, 'zones/example.com.yaml'), `domain: example.com\ndefault_ttl: 1h\n${more}records:\n${records}`)
-  define(definition)
+}: SceneOptions &
+  Partial<Route53Options> & {
+    /** The record sets that exist at the start. */
+    readonly sets?: readonly RecordSet[]
+  } = {}) {
+  const scene = await startCloudScene('route53', { provider: 'aws', zones: [{ ...ROUTE53_ZONE, sets }], definition, ...options })
+  const isFrame = ({ name, type }: RecordSet): boolean => name === 'example.com.' && /^(?:NS|SOA)$/.test(type)
   return {
-    server,
-    route53,
-    folder,
-    held: () => route53.sets(ZONE_ID).flatMap((set) => (set.name === 'example.com.' && /^(?:NS|SOA)$/.test(set.type) ? [] : [lineOf(set)])),
-    define,
-    undefine: () => rmSync(join(folder, 'zones/example.com.yaml')),
-    run: (args, env = {}) => cli(args, { cwd: folder, env: { AWS_ACCESS_KEY_ID: KEY.id, AWS_SECRET_ACCESS_KEY: KEY.secret, ...env } }),
+    ...scene,
+    route53: scene.scripted,
+    /** The record sets of example.com apart from NS and SOA, as `name type ttl values`; an alias has its target and `health` instead of them. */
+    held: (): string[] => scene.scripted.sets(ZONE_ID).flatMap((set) => (isFrame(set) ? [] : [lineOf(set)])),
   }
 }
 

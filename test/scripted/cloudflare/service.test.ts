@@ -1,40 +1,20 @@
-/** What the scripted Cloudflare refuses, and how it pages, batches, throttles and loses answers. */
+/** What the scripted Cloudflare refuses, and how it pages and batches. */
 import { describe, expect, test } from 'vitest'
-import { createReplay, readRecording, send } from '../replay.ts'
-import { type ScriptedServer, startScriptedServer } from '../scripted-server.ts'
-import type { Fields } from '../base.ts'
-import type { CloudflareRecord } from './records.ts'
-import { type CloudflareOptions, createCloudflare } from './service.ts'
+import { createReplay, type Exchange, readRecording } from '../replay.ts'
+import { type Answered, openService, repeat, serviceTests } from '../service-tests.ts'
+import { CLOUDFLARE_ZONE } from '../services.ts'
+import { createCloudflare } from './service.ts'
 
-const ZONE = '1'.repeat(32)
-const RECORDS = `/zones/${ZONE}/dns_records`
+const RECORDS = `/zones/${CLOUDFLARE_ZONE.id}/dns_records`
 const A = { type: 'A', name: 'www.example.com', content: '192.0.2.1', ttl: 300 }
+const CNAME = { type: 'CNAME', name: 'www', content: 'other.example.com', ttl: 1 }
 
-interface Answered {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | undefined>>
-  /** The parsed body. */
-  readonly body: {
-    readonly result: Fields & CloudflareRecord
-    readonly errors: readonly { readonly code: number }[]
-    readonly result_info: Fields
-  }
-}
+const error = (status: number, code: number): object => ({ status, body: { result: null, success: false, errors: [{ code }] } })
 
-async function start(options: Partial<CloudflareOptions> = {}) {
-  const cloudflare = createCloudflare({ token: 'test-token', zones: [{ id: ZONE, name: 'example.com' }], ...options })
-  const server = await startScriptedServer(cloudflare.service)
-  const call = async (method: string, path: string, body?: object, token = 'test-token'): Promise<Answered> => {
-    const text = body === undefined ? '' : JSON.stringify(body)
-    const answer = await send(`${server.origin}/client/v4${path}`, method, text, { authorization: `Bearer ${token}` })
-    return { ...answer, body: JSON.parse(answer.body) }
-  }
-  return { server, call, held: () => cloudflare.records(ZONE) }
-}
-
-describe('refusals', () => {
-  const CNAME = { type: 'CNAME', name: 'www', content: 'other.example.com', ttl: 1 }
-  test.each<readonly [string, readonly object[], object, number]>([
+serviceTests('cloudflare', {
+  write: (record) => ['POST', RECORDS, record],
+  refused: (code) => error(400, Number(code)),
+  refusals: [
     ['an equal record', [A], A, 81_058],
     ['an equal record with another TTL', [A], { ...A, ttl: 600 }, 81_058],
     ['a CNAME beside an address', [A], CNAME, 81_053],
@@ -51,123 +31,91 @@ describe('refusals', () => {
     ['an incomplete SRV record', [], { type: 'SRV', name: '_sip._tcp', data: { priority: 1, weight: 1, port: 1 } }, 9101],
     ['a proxied TXT record', [], { type: 'TXT', name: 'www', content: '"text"', proxied: true }, 9004],
     ['a long comment', [], { ...A, comment: 'x'.repeat(501) }, 9313],
-  ])('%s', async (_, before, refused, code) => {
-    const { call, held } = await start()
-    for (const record of before) expect((await call('POST', RECORDS, record)).status).toBe(200)
-    expect(await call('POST', RECORDS, refused)).toMatchObject({ status: 400, body: { result: null, success: false, errors: [{ code }] } })
-    expect(held().length).toBe(before.length)
-  })
+  ],
+  requests: [
+    ['PUT of an unknown record', ['PUT', `${RECORDS}/${'2'.repeat(32)}`, A], error(404, 81_044)],
+    ['DELETE of an unknown record', ['DELETE', `${RECORDS}/${'2'.repeat(32)}`], error(404, 81_044)],
+    ['an unknown zone', ['GET', `/zones/${'3'.repeat(32)}/dns_records`], error(404, 7003)],
+    ['an unknown path', ['GET', '/zones-of-others'], error(400, 7000)],
+    ['a wrong token', ['GET', '/zones', undefined, { authorization: 'Bearer other' }], error(403, 10_000)],
+  ],
+  throttled: [['GET', '/zones'], { ...error(429, 971), headers: { 'retry-after': '1' } }],
+})
 
-  test.each<readonly [string, string, string, number, number]>([
-    ['PUT of an unknown record', 'PUT', `${RECORDS}/${'2'.repeat(32)}`, 404, 81_044],
-    ['DELETE of an unknown record', 'DELETE', `${RECORDS}/${'2'.repeat(32)}`, 404, 81_044],
-    ['an unknown zone', 'GET', `/zones/${'3'.repeat(32)}/dns_records`, 404, 7003],
-    ['an unknown path', 'GET', '/zones-of-others', 400, 7000],
-  ])('%s', async (_, method, path, status, code) => {
-    const { call } = await start()
-    expect(await call(method, path, method === 'PUT' ? A : undefined)).toMatchObject({ status, body: { errors: [{ code }] } })
-  })
-
-  test('a wrong token, tags on the free plan, a full zone', async () => {
-    const { call } = await start({ plan: 'free', maxRecords: 1 })
-    expect(await call('GET', '/zones', undefined, 'other')).toMatchObject({ status: 403, body: { errors: [{ code: 10_000 }] } })
-    expect(await call('POST', RECORDS, { ...A, tags: ['a:b'] })).toMatchObject({ status: 400, body: { errors: [{ code: 9300 }] } })
-    await call('POST', RECORDS, A)
-    expect(await call('POST', RECORDS, { ...A, name: 'full' })).toMatchObject({ status: 400, body: { errors: [{ code: 81_045 }] } })
-  })
+test('tags on the free plan, a full zone', () => {
+  const { call } = openService('cloudflare', { plan: 'free', maxRecords: 1 })
+  expect(call('POST', RECORDS, { ...A, tags: ['a:b'] })).toMatchObject(error(400, 9300))
+  call('POST', RECORDS, A)
+  expect(call('POST', RECORDS, { ...A, name: 'full' })).toMatchObject(error(400, 81_045))
 })
 
 describe('batches', () => {
-  test('are carried out in the order deletes, patches, puts, posts, and keep what a patch does not name', async () => {
-    const { call, held } = await start()
-    const first = (await call('POST', RECORDS, A)).body.result
-    const second = (await call('POST', RECORDS, { ...A, name: 'other', comment: 'kept', proxied: true })).body.result
+  test('are carried out in the order deletes, patches, puts, posts, and keep what a patch does not name', () => {
+    const { call, scripted } = openService('cloudflare')
+    const first = call('POST', RECORDS, A).body.result
+    const second = call('POST', RECORDS, { ...A, name: 'other', comment: 'kept', proxied: true }).body.result
     const cname = { type: 'CNAME', name: 'www', content: 'x.example.com', ttl: 300 }
     const body = { posts: [cname], patches: [{ id: second.id, content: '192.0.2.9' }], deletes: [{ id: first.id }] }
-    const answer = await call('POST', `${RECORDS}/batch`, body)
-    expect(answer.status).toBe(200)
-    expect(answer.body.result).toMatchObject({
-      deletes: [{ id: first.id }],
-      patches: [{ id: second.id }],
-      puts: [],
-      posts: [{ content: cname.content }],
+    expect(call('POST', `${RECORDS}/batch`, body)).toMatchObject({
+      status: 200,
+      body: { result: { deletes: [{ id: first.id }], patches: [{ id: second.id }], puts: [], posts: [{ content: cname.content }] } },
     })
-    expect(held().map(({ name, content, comment, proxied }) => ({ name, content, comment, proxied }))).toEqual([
+    expect(scripted.records(CLOUDFLARE_ZONE.id)).toMatchObject([
       { name: 'www.example.com', content: 'x.example.com', comment: null, proxied: false },
       { name: 'other.example.com', content: '192.0.2.9', comment: 'kept', proxied: true },
     ])
   })
 
-  test('change nothing if one operation is refused, or if they are too large', async () => {
-    const { call, held } = await start({ plan: 'free' })
-    await call('POST', RECORDS, A)
+  test('change nothing if one operation is refused, or if they are too large', () => {
+    const { call, held, scripted } = openService('cloudflare', { plan: 'free' })
+    const batch = (body: object): number => call('POST', `${RECORDS}/batch`, body).status
+    call('POST', RECORDS, A)
     const before = held()
-    const refused = { deletes: before.map(({ id }) => ({ id })), posts: [{ ...A, content: 'none' }] }
-    expect((await call('POST', `${RECORDS}/batch`, refused)).status).toBe(400)
-    const posts = Array.from({ length: 201 }, (_, host) => ({ ...A, name: `h${host}` }))
-    expect((await call('POST', `${RECORDS}/batch`, { posts })).status).toBe(400)
+    const deletes = scripted.records(CLOUDFLARE_ZONE.id).map(({ id }) => ({ id }))
+    const posts = repeat(201, (host) => ({ ...A, name: `h${host}` }))
+    expect([batch({ deletes, posts: [{ ...A, content: 'none' }] }), batch({ posts })]).toEqual([400, 400])
     expect(held()).toEqual(before)
-    expect((await call('POST', `${RECORDS}/batch`, { posts: posts.slice(1) })).status).toBe(200)
-    expect(held().length).toBe(201)
+    expect([batch({ posts: posts.slice(1) }), held().length]).toEqual([200, 201])
   })
 })
 
-test('lists have pages', async () => {
-  const { call } = await start()
-  await call('POST', `${RECORDS}/batch`, { posts: Array.from({ length: 25 }, (_, host) => ({ ...A, name: `h${host}` })) })
-  const { body } = await call('GET', `${RECORDS}?per_page=10&page=3`)
+test('lists have pages', () => {
+  const { call } = openService('cloudflare')
+  call('POST', `${RECORDS}/batch`, { posts: repeat(25, (host) => ({ ...A, name: `h${host}` })) })
+  const { body } = call('GET', `${RECORDS}?per_page=10&page=3`)
   expect(body.result).toHaveLength(5)
   expect(body.result_info).toEqual({ page: 3, per_page: 10, count: 5, total_count: 25, total_pages: 3 })
 })
 
-test('too many requests are refused with a pause, and a lost answer is carried out', async () => {
-  const { call, held, server } = await start({ requestsPerPause: 2 })
-  await call('GET', '/zones')
-  await call('GET', '/zones')
-  expect(await call('GET', '/zones')).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
-  server.loseAnswers(1)
-  await expect(call('POST', RECORDS, A)).rejects.toThrow()
-  expect(held().length).toBe(1)
-  expect(server.requests.length).toBe(4)
+test.each<[string, object, boolean]>([
+  ['none', {}, false],
+  ['another value', { ttl: 300 }, true],
+  ['another field', { locked: false }, true],
+  ['no field', { comment: undefined }, true],
+  ['two generated values that are equal only in the recording', { modified_on: '2020-01-01T00:00:00Z' }, true],
+])('a replay finds a difference: %s', (_, change, isFound) => {
+  const exchange = readRecording('cloudflare')
+    .flatMap(({ exchanges }) => exchanges)
+    .find(({ method }) => method === 'POST') as Exchange
+  const { service } = createCloudflare({ token: 'test-token', zones: [{ id: '457dd20dded351b97830cb528f507819', name: 'byemike.org' }] })
+  const pattern = (field: string): RegExp | null => (field === 'id' ? /^[0-9a-f]{32}$/ : /_on$/.test(field) ? /Z$/ : null)
+  const recorded = JSON.parse(exchange.response)
+  const response = JSON.stringify({ ...recorded, result: { ...recorded.result, ...change } })
+  const { answer, expected } = createReplay(service, { authorization: 'Bearer test-token' }, { pattern }).run({ ...exchange, response })
+  if (isFound) expect(answer).not.toEqual(expected)
+  else expect(answer).toEqual(expected)
 })
 
-test('a replay finds each kind of difference', async () => {
-  const [exchange] = readRecording('cloudflare').flatMap(({ exchanges }) => exchanges.filter(({ method }) => method === 'POST'))
-  if (exchange === undefined) throw new Error('no exchange')
-  const { server } = await start({ zones: [{ id: '457dd20dded351b97830cb528f507819', name: 'byemike.org' }] })
-  const generated = { pattern: (field: string) => (field === 'id' ? /^[0-9a-f]{32}$/ : /_on$/.test(field) ? /Z$/ : null) }
-  const differs = async (change: object, run: ScriptedServer = server): Promise<boolean> => {
-    const replay = createReplay(run.origin, { authorization: 'Bearer test-token' }, generated)
-    const body = JSON.stringify({ ...JSON.parse(exchange.request ?? ''), name: `n${Math.random()}`.replace('.', '') })
-    const recorded = JSON.parse(exchange.response)
-    const result = { ...recorded.result, name: `${JSON.parse(body).name}.byemike.org`, ...change }
-    const { answer, expected } = await replay.run({ ...exchange, request: body, response: JSON.stringify({ ...recorded, result }) })
-    try {
-      expect(answer).toEqual(expected)
-      return false
-    } catch {
-      return true
-    }
-  }
-  expect(await differs({})).toBe(false)
-  expect(await differs({ ttl: 300 })).toBe(true)
-  expect(await differs({ locked: false })).toBe(true)
-  expect(await differs({ comment: undefined })).toBe(true)
-  expect(await differs({ modified_on: '2020-01-01T00:00:00Z' })).toBe(true)
-})
-
-test('zones are created in the account of the token, once, and deleted', async () => {
-  const { call } = await start({ account: '2'.repeat(32) })
+test('zones are created in the account of the token, once, and deleted', () => {
   const account = { id: '2'.repeat(32) }
-  const denied = await call('POST', '/zones', { name: 'example.net', account: { id: '3'.repeat(32) } })
-  expect(denied).toMatchObject({ status: 403, body: { errors: [{ code: 0 }] } })
-  const created = await call('POST', '/zones', { name: 'example.net', account, jump_start: false })
+  const { call } = openService('cloudflare', { account: account.id })
+  const create = (more: object): Answered => call('POST', '/zones', { name: 'example.net', account, ...more })
+  expect(create({ account: { id: '3'.repeat(32) } })).toMatchObject(error(403, 0))
+  const created = create({ jump_start: false })
   expect(created).toMatchObject({ status: 200, body: { result: { name: 'example.net', status: 'pending', account } } })
-  expect(await call('POST', '/zones', { name: 'example.net', account })).toMatchObject({ status: 400, body: { errors: [{ code: 1061 }] } })
-  expect((await call('GET', `/zones?account.id=${account.id}`)).body.result).toMatchObject([{ name: 'example.net' }])
-  expect(await call('DELETE', `/zones/${created.body.result.id}`)).toMatchObject({
-    status: 200,
-    body: { result: { id: created.body.result.id } },
-  })
-  expect((await call('GET', '/zones?name=example.net')).body.result).toEqual([])
+  expect(create({})).toMatchObject(error(400, 1061))
+  expect(call('GET', `/zones?account.id=${account.id}`).body.result).toMatchObject([{ name: 'example.net' }])
+  const { id } = created.body.result
+  expect(call('DELETE', `/zones/${id}`)).toMatchObject({ status: 200, body: { result: { id } } })
+  expect(call('GET', '/zones?name=example.net').body.result).toEqual([])
 })

@@ -1,7 +1,6 @@
 /** A scripted Cloudflare: zones and records in memory behind API v4, with tokens, pages, batches, quotas and rate limits. */
 import { randomBytes } from 'node:crypto'
-import { compare, type Fields, fieldsOf, isAsked, pageOf, risingClock, scriptedService, type Throttling } from '../base.ts'
-import { checkToken } from '../base.ts'
+import { checkToken, compare, type Fields, fieldsOf, isAsked, pageOf, risingClock, scriptedService, type Throttling } from '../base.ts'
 import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
 import { type CloudflareRecord, type Plan, refusal, refuseClash, storedForm } from './records.ts'
 

@@ -1,128 +1,111 @@
-/** What the scripted deSEC refuses, and its pages, limits and lost answers. */
+/** What the scripted deSEC refuses, and its pages and limits. */
 import { describe, expect, test } from 'vitest'
-import { send } from '../replay.ts'
-import { startScriptedServer } from '../scripted-server.ts'
-import { createDesec, type DesecOptions } from './service.ts'
+import { openService, repeat, serviceTests } from '../service-tests.ts'
 
 const A = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
 const LIST = '/domains/example.com/rrsets/'
+const DOMAINS = { domains: [{ name: 'example.com' }] }
 
-async function start(options: Partial<DesecOptions> = {}) {
-  const desec = createDesec({ token: 'test-token', domains: [{ name: 'example.com' }], ...options })
-  const server = await startScriptedServer(desec.service)
-  const call = async (method: string, path: string, body?: unknown, token = 'test-token') => {
-    const answer = await send(`${server.origin}/api/v1${path}`, method, body === undefined ? '' : JSON.stringify(body), {
-      authorization: `Token ${token}`,
-    })
-    return { status: answer.status, headers: answer.headers, body: answer.body === '' ? null : JSON.parse(answer.body) }
-  }
-  return { call, server, held: () => desec.rrsets('example.com') ?? [] }
-}
+const error = (status: number, text: string): object => ({ status, body: { detail: text } })
 
-describe('refusals', () => {
-  test.each<readonly [string, string, string, unknown, number, RegExp]>([
-    ['a second RRset', 'POST', LIST, { subname: '', type: 'NS', ttl: 3600, records: ['a.'] }, 400, /Another RRset/],
-    ['a TTL below the minimum', 'POST', LIST, { ...A, ttl: 60 }, 400, /greater than or equal to 3600/],
-    ['a TTL above a day', 'POST', LIST, { ...A, ttl: 90_000 }, 400, /less than or equal to 86400/],
-    ['no TTL', 'POST', LIST, { ...A, ttl: undefined }, 400, /This field is required/],
-    ['an upper-case name', 'POST', LIST, { ...A, subname: 'WWW' }, 400, /Subname can only use/],
-    ['an unknown type', 'POST', LIST, { ...A, type: 'ALIAS' }, 400, /currently unsupported/],
-    ['a type of deSEC', 'POST', LIST, { ...A, type: 'SOA' }, 400, /managed automatically/],
-    ['a generic type', 'POST', LIST, { ...A, type: 'TYPE65280' }, 400, /Generic type format/],
-    ['a wrong address', 'POST', LIST, { ...A, records: ['192.0.2'] }, 400, /malformed/],
-    ['a duplicate', 'POST', LIST, { ...A, type: 'AAAA', records: ['::1', '0::1'] }, 400, /semantically unique/],
-    ['two CNAMEs', 'POST', LIST, { ...A, type: 'CNAME', records: ['a.', 'b.'] }, 400, /multiple records/],
-    ['a CNAME at the apex', 'POST', LIST, { type: 'CNAME', ttl: 3600, records: ['a.'] }, 400, /conflicting type|empty subname/],
-    ['a relative target', 'POST', LIST, { ...A, type: 'CNAME', records: ['a'] }, 400, /fully qualified/],
-    ['a target that is no host', 'POST', LIST, { ...A, type: 'MX', records: ['10 _a.example.com.'] }, 400, /invalid target/],
-    ['a text without quotes', 'POST', LIST, { ...A, type: 'TXT', records: ['a'] }, 400, /quotation marks/],
-    ['an empty record set', 'POST', LIST, { ...A, records: [] }, 400, /must not be empty/],
-    ['an unknown domain', 'GET', '/domains/example.net/', undefined, 404, /No Domain matches the given query/],
-    ['the records of an unknown domain', 'GET', '/domains/example.net/rrsets/', undefined, 404, /"Not found\."/],
-    ['a domain that exists', 'POST', '/domains/', { name: 'example.com' }, 400, /conflicts with an existing domain/],
-  ])('%s', async (_, method, path, body, status, text) => {
-    const { call } = await start()
-    const answer = await call(method, path, body)
-    expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringMatching(text)])
-  })
+serviceTests('desec', {
+  options: DOMAINS,
+  write: (record) => ['POST', LIST, record],
+  refused: (why) => ({ status: 400, body: expect.toSatisfy((body) => JSON.stringify(body).includes(String(why))) }),
+  refusals: [
+    ['a second RRset', [], { subname: '', type: 'NS', ttl: 3600, records: ['a.'] }, 'Another RRset'],
+    ['a TTL below the minimum', [], { ...A, ttl: 60 }, 'greater than or equal to 3600'],
+    ['a TTL above a day', [], { ...A, ttl: 90_000 }, 'less than or equal to 86400'],
+    ['no TTL', [], { ...A, ttl: undefined }, 'This field is required'],
+    ['an upper-case name', [], { ...A, subname: 'WWW' }, 'Subname can only use'],
+    ['an unknown type', [], { ...A, type: 'ALIAS' }, 'currently unsupported'],
+    ['a type of deSEC', [], { ...A, type: 'SOA' }, 'managed automatically'],
+    ['a generic type', [], { ...A, type: 'TYPE65280' }, 'Generic type format'],
+    ['a wrong address', [], { ...A, records: ['192.0.2'] }, 'malformed'],
+    ['a duplicate', [], { ...A, type: 'AAAA', records: ['::1', '0::1'] }, 'semantically unique'],
+    ['two CNAMEs', [], { ...A, type: 'CNAME', records: ['a.', 'b.'] }, 'multiple records'],
+    ['a CNAME at the apex', [], { type: 'CNAME', ttl: 3600, records: ['a.'] }, 'empty subname'],
+    ['a CNAME beside an address', [A], { ...A, type: 'CNAME', records: ['a.'] }, 'conflicting type'],
+    ['a relative target', [], { ...A, type: 'CNAME', records: ['a'] }, 'fully qualified'],
+    ['a target that is no host', [], { ...A, type: 'MX', records: ['10 _a.example.com.'] }, 'invalid target'],
+    ['a text without quotes', [], { ...A, type: 'TXT', records: ['a'] }, 'quotation marks'],
+    ['an empty record set', [], { ...A, records: [] }, 'must not be empty'],
+  ],
+  requests: [
+    ['an unknown domain', ['GET', '/domains/example.net/'], error(404, 'No Domain matches the given query.')],
+    ['the records of an unknown domain', ['GET', '/domains/example.net/rrsets/'], error(404, 'Not found.')],
+    ['a wrong token', ['GET', '/domains/', undefined, { authorization: 'Token other' }], error(401, 'Invalid token.')],
+    [
+      'a domain that exists',
+      ['POST', '/domains/', { name: 'example.com' }],
+      { status: 400, body: { name: [expect.stringContaining('conflicts with an existing domain')] } },
+    ],
+  ],
+  throttled: [
+    ['GET', '/domains/'],
+    { ...error(429, 'Request was throttled. Expected available in 1 second.'), headers: { 'retry-after': '1' } },
+  ],
+})
 
-  test('a wrong token, and a token without rights', async () => {
-    const { call } = await start({ denied: ['write', 'create', 'delete'] })
-    expect(await call('GET', '/domains/', undefined, 'other')).toMatchObject({ status: 401, body: { detail: 'Invalid token.' } })
-    expect((await call('POST', LIST, A)).status).toBe(403)
-    expect((await call('POST', '/domains/', { name: 'example.net' })).status).toBe(403)
-    expect((await call('DELETE', '/domains/example.com/')).status).toBe(403)
-  })
+test('a token without rights', () => {
+  const { call } = openService('desec', { denied: ['write', 'create', 'delete'] })
+  expect(call('POST', LIST, A).status).toBe(403)
+  expect(call('POST', '/domains/', { name: 'example.net' }).status).toBe(403)
+  expect(call('DELETE', '/domains/example.com/').status).toBe(403)
 })
 
 describe('bulk requests', () => {
-  test('create, change and delete at once, also a CNAME in place of other records', async () => {
-    const { call, held } = await start()
-    await call('POST', LIST, [A, { ...A, subname: 'other' }])
+  test('create, change and delete at once, also a CNAME in place of other records', () => {
+    const { call, held } = openService('desec', DOMAINS)
+    call('POST', LIST, [A, { ...A, subname: 'other' }])
     const cname = { subname: 'www', type: 'CNAME', ttl: 3600, records: ['a.example.net.'] }
-    const answer = await call('PATCH', LIST, [
-      cname,
-      { subname: 'www', type: 'A', records: [] },
-      { subname: 'other', type: 'A', ttl: 7200 },
-    ])
-    expect(answer.status).toBe(200)
-    expect(held().map(({ subname, type, ttl, records }) => [subname, type, ttl, ...records])).toEqual([
-      ['www', 'CNAME', 3600, 'a.example.net.'],
-      ['other', 'A', 7200, '192.0.2.1'],
-      ['', 'NS', 3600, 'ns1.desec.io.', 'ns2.desec.org.'],
+    const changes = [cname, { subname: 'www', type: 'A', records: [] }, { subname: 'other', type: 'A', ttl: 7200 }]
+    expect(call('PATCH', LIST, changes).status).toBe(200)
+    expect(held()).toEqual([
+      'www.example.com. 3600 IN CNAME a.example.net.',
+      'other.example.com. 7200 IN A 192.0.2.1',
+      'example.com. 3600 IN NS ns1.desec.io.',
+      'example.com. 3600 IN NS ns2.desec.org.',
     ])
   })
 
-  test('change nothing if one RRset is refused, and say which', async () => {
-    const { call, held } = await start()
+  test('change nothing if one RRset is refused, and say which', () => {
+    const { call, held } = openService('desec', DOMAINS)
     const before = held()
-    const answer = await call('PATCH', LIST, [A, { ...A, subname: 'b', ttl: 1 }])
+    const answer = call('PATCH', LIST, [A, { ...A, subname: 'b', ttl: 1 }])
     expect(answer).toMatchObject({ status: 400, body: [{}, { ttl: ['Ensure this value is greater than or equal to 3600.'] }] })
-    expect((await call('PATCH', LIST, [A, A])).status).toBe(400)
-    expect((await call('PATCH', LIST, [A, { ...A, type: 'CNAME', records: ['a.'] }])).status).toBe(400)
+    expect(call('PATCH', LIST, [A, A]).status).toBe(400)
+    expect(call('PATCH', LIST, [A, { ...A, type: 'CNAME', records: ['a.'] }]).status).toBe(400)
     expect(held()).toEqual(before)
   })
 })
 
-test('the domain shows when it was last written', async () => {
-  const { call } = await start()
-  const touched = async (): Promise<string> => (await call('GET', '/domains/example.com/')).body.touched
-  const first = await touched()
-  expect(await touched()).toBe(first)
-  await call('PATCH', LIST, [A])
-  const second = await touched()
+test('the domain shows when it was last written', () => {
+  const { call } = openService('desec')
+  const touched = (): string => call('GET', '/domains/example.com/').body.touched
+  const first = touched()
+  expect(touched()).toBe(first)
+  call('PATCH', LIST, [A])
+  const second = touched()
   expect(second > first).toBe(true)
-  await call('DELETE', `${LIST}www/A/`)
-  expect((await touched()) > second).toBe(true)
+  call('DELETE', `${LIST}www/A/`)
+  expect(touched() > second).toBe(true)
 })
 
-test('lists have pages, which new items do not move', async () => {
-  const { call } = await start({ pageSize: 10 })
-  await call(
-    'POST',
-    LIST,
-    Array.from({ length: 24 }, (_, host) => ({ ...A, subname: `h${host}` })),
-  )
-  const refused = await call('GET', LIST)
+test('lists have pages, which new items do not move', () => {
+  const { call } = openService('desec', { pageSize: 10 })
+  const rrsets = repeat(24, (host) => ({ ...A, subname: `h${host}` }))
+  call('POST', LIST, rrsets)
+  const refused = call('GET', LIST)
   expect([refused.status, refused.headers['link']]).toEqual([400, expect.stringMatching(/^<[^>]+cursor=>; rel="first"$/)])
   const names: string[] = []
   let path: string | null = `${LIST}?cursor=`
   while (path !== null) {
-    const { status, body, headers } = await call('GET', path)
+    const { status, body, headers } = call('GET', path)
     expect(status).toBe(200)
     names.push(...body.map(({ subname }: { subname: string }) => subname))
-    if (names.length === 10) await call('POST', LIST, { ...A, subname: 'late' })
+    if (names.length === 10) call('POST', LIST, { ...A, subname: 'late' })
     path = /<https:\/\/desec\.io\/api\/v1([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1] ?? null
   }
-  expect(names).toEqual([...Array.from({ length: 24 }, (_, host) => `h${23 - host}`), ''])
-})
-
-test('too many requests are refused with a pause, and a lost answer is carried out', async () => {
-  const { call, held, server } = await start({ requestsPerPause: 1, pause: 50 })
-  await call('GET', '/domains/')
-  const body = { detail: 'Request was throttled. Expected available in 50 seconds.' }
-  expect(await call('GET', '/domains/')).toMatchObject({ status: 429, headers: { 'retry-after': '50' }, body })
-  server.loseAnswers(1)
-  await expect(call('POST', LIST, A)).rejects.toThrow()
-  expect(held()).toHaveLength(2)
+  expect(names).toEqual([...rrsets.map(({ subname }) => subname).reverse(), ''])
 })

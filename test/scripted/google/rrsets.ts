@@ -3,7 +3,7 @@
  * other rules, reasons and texts are those of its API reference, of its page of error messages and of the test server in Google's own client library.
  */
 import { isIPv4, isIPv6 } from 'node:net'
-import { compare, fromRoot, isWholeNumber, rdataForms, Refusal } from '../base.ts'
+import { compare, fromRoot, isWholeNumber, Refusal, rdataForms } from '../base.ts'
 
 export interface GoogleRrset {
   readonly kind: 'dns#resourceRecordSet'

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
-import { compare, rdataForms, Refusal } from '../base.ts'
+import { compare, Refusal, rdataForms } from '../base.ts'
 import { elementAt, textAt, type XmlContent, type XmlElement } from './xml.ts'
 
 export interface AliasTarget {

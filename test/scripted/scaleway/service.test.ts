@@ -1,100 +1,82 @@
-/** What the scripted Scaleway refuses, and its pages, changes, limits and lost answers. */
+/** What the scripted Scaleway refuses, and its pages and changes. */
 import { describe, expect, test } from 'vitest'
-import { send } from '../replay.ts'
-import { startScriptedServer } from '../scripted-server.ts'
-import { createScaleway, type ScalewayOptions } from './service.ts'
+import { type Answered, openService, repeat, serviceTests } from '../service-tests.ts'
 
 const A = { name: 'www', type: 'A', ttl: 3600, data: '192.0.2.1' }
-const ZONE = '/dns-zones/example.com'
-const RECORDS = `${ZONE}/records`
+const RECORDS = '/dns-zones/example.com/records'
 
-async function start(options: Partial<ScalewayOptions> = {}) {
-  const scaleway = createScaleway({ token: 'test-key', zones: [{ domain: 'example.com' }], ...options })
-  const server = await startScriptedServer(scaleway.service)
-  const call = async (method: string, path: string, body?: unknown, token = 'test-key') => {
-    const sent = body === undefined ? '' : JSON.stringify(body)
-    const answer = await send(`${server.origin}/domain/v2beta1${path}`, method, sent, { 'x-auth-token': token })
-    return { status: answer.status, headers: answer.headers, body: JSON.parse(answer.body) }
-  }
-  const change = (...changes: readonly object[]) => call('PATCH', RECORDS, { changes })
-  const held = () => (scaleway.records('example.com') ?? []).filter(({ type }) => type !== 'NS')
-  return { call, change, held, server, zone: (name: string) => scaleway.records(name) }
-}
+const add = (...records: readonly unknown[]): object => ({ add: { records } })
 
-const add = (...records: readonly object[]): object => ({ add: { records } })
+serviceTests('scaleway', {
+  write: (record) => ['PATCH', RECORDS, { changes: [add(record)] }],
+  refused: () => ({ status: 400, body: { type: 'invalid_arguments', message: 'invalid argument(s)' } }),
+  refusals: [
+    ['an unknown type', [], { ...A, type: 'DHCID' }],
+    ['a wrong address', [], { ...A, data: '192.0.2' }],
+    ['a TTL below a minute', [], { ...A, ttl: 59 }],
+    ['a malformed name', [], { ...A, name: 'a..b' }],
+    ['an empty text', [], { ...A, type: 'TXT', data: '' }],
+    ['a CNAME beside an address', [A], { ...A, type: 'CNAME', data: 'a.example.net.' }],
+    ['an identical record', [A], A],
+  ],
+  requests: [
+    ['a wrong key', ['GET', RECORDS, undefined, { 'x-auth-token': 'other' }], { status: 401, body: { type: 'denied_authentication' } }],
+    ['an unknown zone', ['GET', '/dns-zones/example.net/records'], { status: 403, body: { message: 'domain not found' } }],
+    ['an unknown record', ['PATCH', RECORDS, { changes: [{ delete: { id: 'none' } }] }], { status: 404, body: { type: 'not_found' } }],
+    ['a page of 1,001 records', ['GET', `${RECORDS}?page_size=1001`], { status: 400 }],
+  ],
+  throttled: [['GET', RECORDS], { status: 429, body: { type: 'too_many_requests' } }],
+})
 
-describe('refusals', () => {
-  test.each<readonly [string, object]>([
-    ['an unknown type', { ...A, type: 'DHCID' }],
-    ['a wrong address', { ...A, data: '192.0.2' }],
-    ['a TTL below a minute', { ...A, ttl: 59 }],
-    ['a malformed name', { ...A, name: 'a..b' }],
-    ['an empty text', { ...A, type: 'TXT', data: '' }],
-    ['a CNAME beside an address', { ...A, type: 'CNAME', data: 'a.example.net.' }],
-    ['an identical record', A],
-  ])('%s', async (_, record) => {
-    const { change, held } = await start()
-    await change(add(A))
-    expect(await change(add(record))).toMatchObject({ status: 400, body: { type: 'invalid_arguments', message: 'invalid argument(s)' } })
-    expect(held()).toHaveLength(1)
-  })
-
-  test('a wrong key, a key without rights, unknown zones and records', async () => {
-    const { call, change } = await start()
-    expect(await call('GET', RECORDS, undefined, 'other')).toMatchObject({ status: 401, body: { type: 'denied_authentication' } })
-    expect(await call('GET', '/dns-zones/example.net/records')).toMatchObject({ status: 403, body: { message: 'domain not found' } })
-    expect(await change({ delete: { id: 'none' } })).toMatchObject({ status: 404, body: { type: 'not_found' } })
-    const reader = await start({ readOnly: true })
-    expect(await reader.change(add(A))).toMatchObject({ status: 403, body: { type: 'permissions_denied' } })
-  })
+test.each([
+  ['a key without rights', { readOnly: true }, { status: 403, body: { type: 'permissions_denied' } }],
+  ['a change that comes too early', { transient: 1 }, { status: 409, body: { type: 'transient_state' } }],
+])('%s', (_, options, refused) => {
+  expect(openService('scaleway', options).call('PATCH', RECORDS, { changes: [add(A)] })).toMatchObject(refused)
 })
 
 describe('changes', () => {
-  test('are carried out in their order, and keep identifiers', async () => {
-    const { change, held } = await start()
-    const { body } = await change(add(A, { ...A, name: 'old' }))
-    const [www, old] = body.records
-    const answer = await change(
+  const start = () => {
+    const { call, held, scripted } = openService('scaleway')
+    const change = (...changes: readonly object[]): Answered => call('PATCH', RECORDS, { changes })
+    return { call, change, held, records: () => (scripted.records('example.com') ?? []).filter(({ type }) => type !== 'NS') }
+  }
+
+  test('are carried out in their order, and keep identifiers', () => {
+    const { change, held } = start()
+    const [www, old] = change(add(A, { ...A, name: 'old' })).body.records
+    const { body } = change(
       { delete: { id: old.id } },
       { set: { id: www.id, records: [{ ...A, data: '192.0.2.9', comment: 'kept' }] } },
       add({ ...A, name: 'old', type: 'CNAME', data: 'www' }),
     )
-    expect(answer.body.records).toMatchObject([{ id: www.id, data: '192.0.2.9', comment: 'kept' }, { data: 'www.example.com.' }])
-    expect(held().map(({ name, type, data }) => `${name} ${type} ${data}`)).toEqual(['www A 192.0.2.9', 'old CNAME www.example.com.'])
+    expect(body.records).toMatchObject([{ id: www.id, data: '192.0.2.9', comment: 'kept' }, { data: 'www.example.com.' }])
+    expect(held()).toEqual(['www 3600 IN A 192.0.2.9', 'old 3600 IN CNAME www.example.com.'])
   })
 
-  test('name records by fields, as octoDNS does, and return all records on request', async () => {
-    const { call, change, held } = await start()
-    await change(add(A, { ...A, data: '192.0.2.2' }))
-    const body = {
-      changes: [{ set: { idFields: { name: 'www', type: 'A' }, records: [{ ...A, data: '192.0.2.3' }] } }],
-      return_all_records: true,
-    }
-    expect((await call('PATCH', RECORDS, body)).body.records).toHaveLength(3)
-    expect(held().map(({ data }) => data)).toEqual(['192.0.2.3'])
-    await change({ delete: { id_fields: { name: 'www', type: 'A' } } })
+  test('name records by fields, as octoDNS does, and return all records on request', () => {
+    const { call, change, held } = start()
+    change(add(A, { ...A, data: '192.0.2.2' }))
+    const changes = [{ set: { idFields: { name: 'www', type: 'A' }, records: [{ ...A, data: '192.0.2.3' }] } }]
+    expect(call('PATCH', RECORDS, { changes, return_all_records: true }).body.records).toHaveLength(3)
+    expect(held()).toEqual(['www 3600 IN A 192.0.2.3'])
+    change({ delete: { id_fields: { name: 'www', type: 'A' } } })
     expect(held()).toEqual([])
   })
 
-  test('change nothing if one is refused', async () => {
-    const { change, held } = await start()
-    await change(add(A))
-    const before = held()
-    expect((await change({ clear: {} }, add({ ...A, data: 'none' }))).status).toBe(400)
-    expect(held()).toEqual(before)
+  test('change nothing if one is refused', () => {
+    const { change, held } = start()
+    change(add(A))
+    expect(change({ clear: {} }, add({ ...A, data: 'none' })).status).toBe(400)
+    expect(held()).toHaveLength(1)
   })
 
-  test('relative names and targets belong to the zone, texts get quotes', async () => {
-    const { change, held } = await start()
-    await change(
-      add(
-        { ...A, name: 'a.example.com.' },
-        { ...A, name: 'b.example.com' },
-        { ...A, name: '@', type: 'MX', data: '10 mail' },
-        { ...A, name: 't', type: 'TXT', data: 'say "hi"' },
-      ),
-    )
-    expect(held().map(({ name, data, priority }) => [name, data, priority])).toEqual([
+  test('relative names and targets belong to the zone, texts get quotes', () => {
+    const { change, records } = start()
+    const mail = { ...A, name: '@', type: 'MX', data: '10 mail' }
+    const text = { ...A, name: 't', type: 'TXT', data: 'say "hi"' }
+    change(add({ ...A, name: 'a.example.com.' }, { ...A, name: 'b.example.com' }, mail, text))
+    expect(records().map(({ name, data, priority }) => [name, data, priority])).toEqual([
       ['a', '192.0.2.1', 0],
       ['b.example.com', '192.0.2.1', 0],
       ['', '10 mail.example.com.', 10],
@@ -103,37 +85,23 @@ describe('changes', () => {
   })
 })
 
-test('zones are listed by name and project, created below a domain and deleted', async () => {
-  const { call, zone } = await start()
-  expect(await call('POST', '/dns-zones', { domain: 'example.com', subdomain: 'dev' })).toMatchObject({
-    status: 200,
-    body: { status: 'active' },
-  })
-  expect((await call('POST', '/dns-zones', { domain: 'example.com', subdomain: 'dev' })).status).toBe(409)
-  expect((await call('POST', '/dns-zones', { domain: 'example.net', subdomain: 'dev' })).status).toBe(403)
-  const { body } = await call('GET', '/dns-zones?dns_zones=dev.example.com&dns_zones=none.example.com')
+test('zones are listed by name and project, created below a domain and deleted', () => {
+  const { call, scripted } = openService('scaleway')
+  const create = (domain: string): Answered => call('POST', '/dns-zones', { domain, subdomain: 'dev' })
+  expect(create('example.com')).toMatchObject({ status: 200, body: { status: 'active' } })
+  expect([create('example.com').status, create('example.net').status]).toEqual([409, 403])
+  const { body } = call('GET', '/dns-zones?dns_zones=dev.example.com&dns_zones=none.example.com')
   expect(body).toMatchObject({ total_count: 1, dns_zones: [{ domain: 'example.com', subdomain: 'dev' }] })
-  expect((await call('GET', '/dns-zones?project_id=none')).body.total_count).toBe(0)
-  expect(await call('DELETE', '/dns-zones/dev.example.com')).toMatchObject({ status: 200, body: {} })
-  expect(zone('dev.example.com')).toBeNull()
+  expect(call('GET', '/dns-zones?project_id=none').body.total_count).toBe(0)
+  expect(call('DELETE', '/dns-zones/dev.example.com')).toMatchObject({ status: 200, body: {} })
+  expect(scripted.records('dev.example.com')).toBeNull()
 })
 
-test('lists have pages, by name', async () => {
-  const { call, change } = await start()
-  await change(add(...Array.from({ length: 25 }, (_, host) => ({ ...A, name: `h${String(host).padStart(2, '0')}` }))))
-  const first = (await call('GET', RECORDS)).body
+test('lists have pages, by name', () => {
+  const { call } = openService('scaleway')
+  call('PATCH', RECORDS, { changes: [add(...repeat(25, (host) => ({ ...A, name: `h${String(host).padStart(2, '0')}` })))] })
+  const first = call('GET', RECORDS).body
   expect([first.total_count, first.records.length]).toEqual([27, 20])
-  const third = (await call('GET', `${RECORDS}?page=3&page_size=10`)).body
+  const third = call('GET', `${RECORDS}?page=3&page_size=10`).body
   expect(third.records.map(({ name }: { name: string }) => name)).toEqual(['h18', 'h19', 'h20', 'h21', 'h22', 'h23', 'h24'])
-  expect((await call('GET', `${RECORDS}?page_size=1001`)).status).toBe(400)
-})
-
-test('too many requests and too early changes are refused, and a lost answer is carried out', async () => {
-  const { call, change, held, server } = await start({ requestsPerPause: 2, transient: 1 })
-  expect(await change(add(A))).toMatchObject({ status: 409, body: { type: 'transient_state' } })
-  await call('GET', RECORDS)
-  expect(await call('GET', RECORDS)).toMatchObject({ status: 429, body: { type: 'too_many_requests' } })
-  server.loseAnswers(1)
-  await expect(change(add(A))).rejects.toThrow()
-  expect(held()).toHaveLength(1)
 })

@@ -1,0 +1,232 @@
+/** What plans and runs do at every scripted cloud: pages, calls, refusals that pass, lost answers, a wrong token, and responses that are not of the API. */
+import { describe, expect, test } from 'vitest'
+import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from '../../scripts/providers-page/notes.ts'
+import { plainSet } from '../scripted/route53/service.ts'
+import { CLOUD_TYPES, CLOUDFLARE_ZONE, type CloudType } from '../scripted/services.ts'
+import { hostSet, startAzureScene } from './azure/scene.ts'
+import { startCloudflareScene } from './cloudflare/scene.ts'
+import { startDesecScene } from './desec/scene.ts'
+import { record, startDigitalOceanScene } from './digitalocean/scene.ts'
+import { startGoogleScene } from './google/scene.ts'
+import { rrset, startHetznerScene } from './hetzner/scene.ts'
+import { startRoute53Scene } from './route53/scene.ts'
+import { startScalewayScene } from './scaleway/scene.ts'
+import { APPLY, hostLines, PLAN, type SceneOptions, type ScriptedScene, startCloudScene, TOKEN, UNCHANGED, WWW } from './scripted-scene.ts'
+
+const times = <T>(count: number, make: (host: number) => T): T[] => Array.from({ length: count }, (_, host) => make(host))
+
+/** A zone with an address at each of many hosts, and a definition with this address there. */
+const WITH_HOSTS: Readonly<Record<CloudType, (count: number, definition: string) => Promise<ScriptedScene>>> = {
+  azure: (count, definition) => startAzureScene({ definition, sets: times(count, (host) => hostSet(`h${host}`, '192.0.2.1')) }),
+  cloudflare(count, definition) {
+    const posts = times(count, (host) => ({ type: 'A', name: `h${host}`, content: '192.0.2.1', ttl: 3600 }))
+    return startCloudflareScene({ definition, posts, settings: ', plan: pro', maxRecords: 20_000 })
+  },
+  desec(count, definition) {
+    const rrsets = times(count, (host) => ({ subname: `h${host}`, type: 'A', ttl: 3600, records: ['192.0.2.1'] }))
+    return startDesecScene({ definition, rrsets })
+  },
+  digitalocean: (count, definition) =>
+    startDigitalOceanScene({ definition, records: times(count, (host) => record(host + 1, `h${host}`, 'A', '192.0.2.1')) }),
+  google: (count, definition) => startGoogleScene({ definition, rrsets: times(count, (host) => `h${host} 3600 A 192.0.2.1`) }),
+  hetzner: (count, definition) => startHetznerScene({ definition, rrsets: times(count, (host) => rrset(`h${host}`, 'A', ['192.0.2.1'])) }),
+  route53: (count, definition) =>
+    startRoute53Scene({ definition, sets: times(count, (host) => plainSet(`h${host}.example.com.`, 'A', 3600, '192.0.2.1')) }),
+  scaleway(count, definition) {
+    const added = times(count, (host) => ({ name: `h${host}`, type: 'A', ttl: 3600, data: '192.0.2.1' }))
+    return startScalewayScene({ definition, added })
+  },
+}
+
+/** A zone without records of its own, or no zone. */
+const EMPTY: Readonly<Record<CloudType, (definition: string, isMissing: boolean) => Promise<ScriptedScene>>> = {
+  azure: (definition, isMissing) => startAzureScene({ definition, ...(isMissing && { zones: [] }) }),
+  cloudflare(definition, isMissing) {
+    const account = '2'.repeat(32)
+    return startCloudflareScene({ definition, ...(isMissing && { zones: [], account, settings: `, account_id: '${account}'` }) })
+  },
+  desec: (definition, isMissing) => startDesecScene({ definition, ...(isMissing && { domains: [] }) }),
+  digitalocean: (definition, isMissing) => startDigitalOceanScene({ definition, ...(isMissing && { domains: [] }) }),
+  google: (definition, isMissing) => startGoogleScene({ definition, ...(isMissing && { zones: [] }) }),
+  hetzner: (definition, isMissing) => startHetznerScene({ definition, ...(isMissing && { zones: [], rrsets: [] }) }),
+  route53: (definition, isMissing) => startRoute53Scene({ definition, ...(isMissing && { zones: [] }) }),
+  scaleway: (definition) => startScalewayScene({ definition }),
+}
+
+/** The requests that change something. */
+const writesOf = (scene: ScriptedScene): number => scene.server.requests.filter(({ method }) => method !== 'GET').length
+
+/** Expects that nothing is left to do. */
+const expectUnchanged = async (scene: ScriptedScene): Promise<void> => expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
+
+describe('reads', () => {
+  /** The numbers of docs/providers.md. Two further record sets are the SOA and NS records of the apex at Azure and Google. */
+  async function expectReads(type: CloudType, records: number): Promise<void> {
+    const hosts = type === 'azure' || type === 'google' ? records - 2 : records
+    const scene = await WITH_HOSTS[type](hosts, hostLines(hosts))
+    const { status, stdout, requests } = await scene.requestsOf(PLAN)
+    expect({ status, stdout }).toEqual(UNCHANGED)
+    expect(requests.length).toBe(requestsOf((PROVIDER_NOTES[type] as ProviderNotes).requests, records))
+  }
+
+  test.each(CLOUD_TYPES)('a plan of 3 records at %s', (type) => expectReads(type, 3))
+  test.each(CLOUD_TYPES)('a plan of 1,201 records at %s reads each page once', (type) => expectReads(type, 1201))
+  test.each(CLOUD_TYPES)('a plan of 10,000 records at %s', { tags: ['long'], timeout: 120_000 }, (type) => expectReads(type, 10_000))
+})
+
+describe('calls', () => {
+  /** Requests that change 20 records, or 1,000 of them. */
+  const COUNTS: readonly (readonly [type: CloudType, few: number, many: number])[] = [
+    ['azure', 20, 1000],
+    ['cloudflare', 1, 1],
+    ['desec', 1, 1],
+    ['digitalocean', 20, 1000],
+    ['google', 1, 1],
+    ['hetzner', 20, 1000],
+    ['route53', 1, 2],
+    ['scaleway', 1, 1],
+  ]
+
+  async function expectCalls(type: CloudType, records: number, calls: number): Promise<void> {
+    const scene = await WITH_HOSTS[type](records, hostLines(records, '192.0.2.2'))
+    expect((await scene.run(APPLY)).status).toBe(0)
+    expect(writesOf(scene)).toBe(calls)
+    await expectUnchanged(scene)
+  }
+
+  test.each(COUNTS)('20 records are changed at %s', (type, few) => expectCalls(type, 20, few))
+  test.each(COUNTS)('1,000 records are changed at %s', { tags: ['long'], timeout: 120_000 }, (type, _, many) =>
+    expectCalls(type, 1000, many),
+  )
+})
+
+describe('requests', () => {
+  test.each(CLOUD_TYPES)('a rate limit is waited out at %s', async (type) => {
+    const scene = await startCloudScene(type, { definition: WWW, requestsPerPause: 2 } as SceneOptions)
+    expect((await scene.run(APPLY)).status).toBe(0)
+    await expectUnchanged(scene)
+  })
+
+  test.each(CLOUD_TYPES)('a lost answer is looked up at %s, and the change is not sent again', async (type) => {
+    const scene = await EMPTY[type](WWW, false)
+    scene.server.loseAnswers(1)
+    expect((await scene.run(APPLY)).status).toBe(0)
+    // Azure is sent a request again with the condition that nothing has changed.
+    expect(writesOf(scene)).toBe(type === 'azure' ? 2 : 1)
+    await expectUnchanged(scene)
+  })
+
+  test.each(CLOUD_TYPES.filter((type) => type !== 'scaleway'))(
+    'a lost answer to the creation of a zone is looked up at %s',
+    async (type) => {
+      const scene = await EMPTY[type](WWW, true)
+      scene.server.loseAnswers(1)
+      expect((await scene.run(APPLY)).status).toBe(0)
+      // The zone and its record are created once.
+      expect(scene.server.requests.filter(({ method, body }) => method !== 'GET' && /example[.-]com/.test(body)).length).toBeLessThan(3)
+      await expectUnchanged(scene)
+    },
+  )
+})
+
+describe('a token', () => {
+  test.each<[CloudType, RegExp, RegExp]>([
+    ['azure', /401 The access token is invalid\./, /Azure accepts the token/],
+    ['cloudflare', /Authentication error \(10000\).*Zone:Read and DNS:Edit/s, /Cloudflare accepts the token/],
+    ['desec', /401 Invalid token\..*Token Management/s, /deSEC accepts the token/],
+    ['digitalocean', /it needs the scopes domain:read/, /DigitalOcean accepts the token/],
+    ['google', /401 Request had invalid authentication credentials\. \(authError\)/, /Google accepts the token/],
+    ['hetzner', /an API token of the project/, /Hetzner accepts the token/],
+    ['scaleway', /401 authentication is denied.*DomainsDNSFullAccess/s, /Scaleway accepts the token/],
+  ])('%s: errors name what to do, and never the token', async (type, refusal, accepted) => {
+    const scene = await startCloudScene(type, { definition: WWW })
+    const refused = await scene.run(PLAN, { TOKEN: 'wrong-token' })
+    expect([refused.status, refused.stdout + refused.stderr]).toEqual([1, expect.stringMatching(refusal)])
+    const doctor = await scene.run(['doctor'])
+    expect([doctor.status, doctor.stdout]).toEqual([0, expect.stringMatching(accepted)])
+    const wrong = await scene.run(['doctor'], { TOKEN: 'wrong-token' })
+    expect(wrong.status).toBe(1)
+    for (const { stdout, stderr } of [refused, doctor, wrong])
+      for (const secret of ['wrong-token', TOKEN]) expect(stdout + stderr).not.toContain(secret)
+  })
+})
+
+describe('responses that are not of the API', () => {
+  const properties = { TTL: 300, ARecords: [{ ipv4Address: '192.0.2.1' }] }
+  const SET = { name: 'www', type: 'Microsoft.Network/dnszones/A', etag: '1', properties }
+  const INFO = { page: 1, per_page: 5000, count: 1, total_count: 1, total_pages: 1 }
+  const RECORD = { id: 'a1', name: 'www.example.com', type: 'A', content: '192.0.2.1', ttl: 300 }
+  const cloudflare = (one: unknown, info: unknown = INFO): object => ({ result: [one], result_info: info })
+  const RRSET = { name: 'www.example.com.', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
+  const DO_RECORD = record(1, 'www', 'A', '192.0.2.1')
+  const digitalOcean = (domain_records: unknown, total = 1): object => ({ domain_records, links: {}, meta: { total } })
+  const GOOGLE_RRSET = { name: 'www.example.com.', type: 'A', ttl: 300, rrdatas: ['192.0.2.1'] }
+  const HETZNER_RRSET = { name: 'www', type: 'A', ttl: 300, records: [{ value: '192.0.2.1' }] }
+  const hetzner = (rrsets: unknown, more: object = {}): object => ({
+    rrsets,
+    meta: { pagination: { page: 1, last_page: 1, total_entries: 1, ...more } },
+  })
+  const SCW_RECORD = { name: 'www', type: 'A', ttl: 3600, data: '192.0.2.1', id: '11111111-2222-4333-8444-555555555555' }
+  const scaleway = (records: unknown, total_count: unknown = 1): object => ({ total_count, records })
+  const RECORDS = /\/(?:records|dns_records|rrsets|recordsets)\/?$/
+  const DOMAIN = /\/domains\/example\.com\/$/
+
+  const CASES: readonly (readonly [type: CloudType, name: string, body: unknown, message: RegExp, path?: RegExp])[] = [
+    ['azure', 'no list', {}, /value is not a list/],
+    ['azure', 'a list without end', { value: [SET], nextLink: 'https://management.azure.com/x?page=2' }, /the list has no end/],
+    ['azure', 'a next page that is no address', { value: [], nextLink: 'x' }, /next page is no URL/],
+    ['azure', 'an ETag that is none', { value: [{ ...SET, etag: 'a\r\nb' }] }, /an ETag with spaces/],
+    ['azure', 'a name that is none', { value: [{ ...SET, name: 'a..b' }] }, /a record set is named/],
+    ['azure', 'a TTL that is none', { value: [{ ...SET, properties: { ...properties, TTL: '300' } }] }, /no whole number "TTL"/],
+    ['azure', 'records that are none', { value: [{ ...SET, properties: { ...properties, ARecords: 1 } }] }, /A records is not a list/],
+    ['cloudflare', 'no list', { result: {}, result_info: INFO }, /result is not a list/],
+    ['cloudflare', 'no pages', { result: [RECORD] }, /result_info is not an object/],
+    ['cloudflare', 'too many pages', cloudflare(RECORD, { ...INFO, total_pages: 100_000 }), /100000 pages/],
+    ['cloudflare', 'an identifier that is a path', cloudflare({ ...RECORD, id: '../../zones' }), /has the id/],
+    ['cloudflare', 'a name that is none', cloudflare({ ...RECORD, name: 'a..b' }), /a record is named/],
+    ['cloudflare', 'a TTL that is none', cloudflare({ ...RECORD, ttl: '300' }), /no whole number "ttl"/],
+    ['cloudflare', 'fewer records than stated', cloudflare(RECORD, { ...INFO, total_count: 2 }), /the list changed/],
+    ['desec', 'no list', {}, /the list is not a list/],
+    ['desec', 'a TTL that is none', [{ ...RRSET, ttl: '3600' }], /no whole number "ttl"/],
+    ['desec', 'a name that is none', [{ ...RRSET, name: 'a..b.' }], /a record is named/],
+    ['desec', 'a name outside the domain', [{ ...RRSET, name: 'www.example.net.' }], /is outside example\.com\./],
+    ['desec', 'a record that is no text', [{ ...RRSET, records: [1] }], /a record is not a text/],
+    ['desec', 'another domain', { name: 'example.net', minimum_ttl: 1 }, /was returned as "example\.net"/, DOMAIN],
+    ['desec', 'no minimum TTL', { name: 'example.com' }, /no whole number "minimum_ttl"/, DOMAIN],
+    ['digitalocean', 'no list', digitalOcean({}), /domain_records is not a list/],
+    ['digitalocean', 'no total', { domain_records: [DO_RECORD] }, /meta is not an object/],
+    ['digitalocean', 'too many pages', digitalOcean([DO_RECORD], 10_000_000), /50000 pages/],
+    ['digitalocean', 'a name that is none', digitalOcean([{ ...DO_RECORD, name: 'a..b' }]), /a record is named/],
+    ['digitalocean', 'an identifier that is a path', digitalOcean([{ ...DO_RECORD, id: '../1' }]), /no whole number "id"/],
+    ['digitalocean', 'a TTL that is none', digitalOcean([{ ...DO_RECORD, ttl: '300' }]), /no whole number "ttl"/],
+    ['digitalocean', 'fewer records than stated', digitalOcean([DO_RECORD], 2), /the list changed/],
+    ['google', 'no list', { rrsets: {} }, /rrsets is not a list/],
+    ['google', 'a list without end', { rrsets: [GOOGLE_RRSET], nextPageToken: 'again' }, /the list has no end/],
+    ['google', 'a long token of a page', { rrsets: [], nextPageToken: 'x'.repeat(5000) }, /token of the next page/],
+    ['google', 'a name that is none', { rrsets: [{ ...GOOGLE_RRSET, name: 'a..b.' }] }, /a record is named/],
+    ['google', 'a TTL that is none', { rrsets: [{ ...GOOGLE_RRSET, ttl: '300' }] }, /no whole number "ttl"/],
+    ['google', 'rrdata that is none', { rrsets: [{ ...GOOGLE_RRSET, rrdatas: [1] }] }, /no text/],
+    ['hetzner', 'no list', hetzner({}), /rrsets is not a list/],
+    ['hetzner', 'no pages', { rrsets: [HETZNER_RRSET] }, /meta is not an object/],
+    ['hetzner', 'too many pages', hetzner([HETZNER_RRSET], { last_page: 100_000 }), /100000 pages/],
+    ['hetzner', 'a name that is none', hetzner([{ ...HETZNER_RRSET, name: 'a..b' }]), /a record is named/],
+    ['hetzner', 'an absolute name', hetzner([{ ...HETZNER_RRSET, name: 'www.other.example.' }]), /a record is named/],
+    ['hetzner', 'a TTL that is none', hetzner([{ ...HETZNER_RRSET, ttl: '300' }]), /no whole number "ttl"/],
+    ['hetzner', 'fewer record sets than stated', hetzner([HETZNER_RRSET], { total_entries: 2 }), /the list changed/],
+    ['scaleway', 'no list', scaleway({}, 0), /records is not a list/],
+    ['scaleway', 'no count', { records: [SCW_RECORD] }, /no whole number "total_count"/],
+    ['scaleway', 'a count beyond all pages', scaleway([SCW_RECORD], 1e9), /the list has 1000000000 items/],
+    ['scaleway', 'more than there is', scaleway([], 2), /the list changed/],
+    ['scaleway', 'a record twice', scaleway([SCW_RECORD, SCW_RECORD], 2), /the list changed/],
+    ['scaleway', 'an identifier that is a path', scaleway([{ ...SCW_RECORD, id: '../..' }]), /a record has the id/],
+    ['scaleway', 'a name that is none', scaleway([{ ...SCW_RECORD, name: 'a..b' }]), /a record is named/],
+    ['scaleway', 'a TTL that is none', scaleway([{ ...SCW_RECORD, ttl: '300' }]), /no whole number "ttl"/],
+  ]
+  test.each(CASES.map((one) => [one[0], one[1], one] as const))('%s: %s', async (type, _, [, , body, message, path = RECORDS]) => {
+    const answer: SceneOptions['answer'] = (request) => (path.test(request.path) ? body : undefined)
+    const zones = type === 'cloudflare' ? { zones: [CLOUDFLARE_ZONE] } : type === 'desec' ? { domains: [{ name: 'example.com' }] } : {}
+    const scene = await startCloudScene(type, { definition: '', answer, ...zones } as SceneOptions)
+    const { status, stdout, stderr } = await scene.run(PLAN)
+    expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(message)])
+  })
+})
