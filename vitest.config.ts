@@ -12,9 +12,10 @@ const POSTGRES = [
   'test/service/{backup,durability,filter,former-schema,lists,record-limit,rotate-key,secrets-at-rest,zone-names}.test.ts',
   'test/service/accounts/quotas.test.ts',
   'test/service/images/upload-restart.test.ts',
-  'test/service/instances/{addresses,processes}.test.ts',
+  'test/service/instances/{addresses,processes.servers}.test.ts',
   'test/service/jobs/job-runner.test.ts',
-  'test/service/transfers/processes.test.ts',
+  'test/service/profile/apps-devices-logins.test.ts',
+  'test/service/transfers/processes.servers.test.ts',
 ]
 
 /** Only against PostgreSQL. */

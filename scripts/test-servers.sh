@@ -50,7 +50,7 @@ run() {
 }
 
 if [ $# -eq 0 ]; then
-  mapfile -t files < <(grep -rlE '\b(describeWithTools|faultTests|conformanceTests|clientTests)\(|tags: .*servers' test --include='*.test.ts' | sort)
+  mapfile -t files < <({ find test -name '*.servers.test.ts' && grep -rlE '\b(describeWithTools|faultTests|conformanceTests)\(|tags: .*servers' test --include='*.test.ts'; } | sort -u)
   run servers --project all --tags-filter "$tags" "${files[@]}"
   if grep -q postgres <<<"$missing"; then
     echo "the service on PostgreSQL (needs postgres)" >>"$ZONEWRIGHT_SKIP_LOG"

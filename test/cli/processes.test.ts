@@ -127,7 +127,7 @@ async function withoutReader({ folder: cwd }: ServiceScene, ...args: string[]): 
   return { status, stderr }
 }
 
-test('a closed standard output does not fail plan, and does not stop an apply', async () => {
+test('a closed standard output does not fail plan, and does not stop an apply', { tags: ['long'] }, async () => {
   const scene = await openServiceScene({ files: MANY })
   expect(await withoutReader(scene, 'plan')).toEqual({ status: 0, stderr: '' })
   expect((await withoutReader(scene, 'plan', '--detailed-exitcode')).status).toBe(2)

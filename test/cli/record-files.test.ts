@@ -85,7 +85,7 @@ describe('values of several files', () => {
     expect(await edit(files, 'remove example.com a A')).toMatchObject({ status: 1, changed: {} })
   })
 
-  it('loses no edit of concurrent edits of different files', async () => {
+  it('loses no edit of concurrent edits of different files', { tags: ['long'] }, async () => {
     const paths = Object.keys(FILES)
     const values = Array.from({ length: 9 }, (_, index) => `192.0.2.${100 + index}`)
     const edits = values.map((value, index) => ['add', 'example.com', 'a', 'A', value, '--file', paths[index % 3] as string])

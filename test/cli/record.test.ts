@@ -391,7 +391,7 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect(text(FILE)).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
   })
 
-  it('loses no edit of concurrent processes', async () => {
+  it('loses no edit of concurrent processes', { tags: ['long'] }, async () => {
     const cwd = folderWith({ [FILE]: ZONE })
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`)
     const programs = await Promise.all(names.map((name) => startProgram(['record', 'add', 'example.com', name, 'A', '192.0.2.1'], { cwd })))

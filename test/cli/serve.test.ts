@@ -172,7 +172,7 @@ describe('a running service', () => {
 
   const masterFor = (address: string) => ({ domain: 'example.com', type: 'master', soa_email: 'a@example.com', axfr_ips: [address] })
 
-  test('sends NOTIFY to --peer-port', async () => {
+  test('sends NOTIFY to --peer-port', { tags: ['long'] }, async () => {
     const peerPort = await freePort()
     const socket = createSocket('udp4').bind(peerPort, '127.0.0.2')
     onTestFinished(() => void socket.close())
@@ -308,7 +308,7 @@ describe('does not start', () => {
     expect(stderr).not.toMatch(HIDDEN)
   })
 
-  test('at an address in use; the token is still for the next start', async () => {
+  test('at an address in use; the token is still for the next start', { tags: ['long'] }, async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())

@@ -11,7 +11,7 @@ ${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: 1
 
 const NOTICE = 'notice[ttl-rounded] 1,100 record sets: cloud stores TTL 300, not 600; default_ttl at zones/example.com.yaml:3:14\n'
 
-test('1,100 record sets with a TTL that the target rounds are one line; JSON and --verbose have them all', async () => {
+test('1,100 record sets with a TTL that the target rounds are one line; JSON and --verbose have them all', { tags: ['long'] }, async () => {
   const scene = openScene({ files: { 'zones/example.com.yaml': DEFINITION } })
   const plan = await scene.run('plan')
   expect(plan.stderr).toBe(`${NOTICE}1,100 notices. --verbose lists all.\n`)

@@ -290,7 +290,7 @@ describe('limits of comments', () => {
     expect(printDefinition(zone as ImportedZone).length).toBeGreaterThan(4_000_000)
   })
 
-  it('take linear time', () => {
+  it('take linear time', { tags: ['long'] }, () => {
     for (const text of [
       '\n'.repeat(3_000_000),
       ';\n'.repeat(1_000_000),

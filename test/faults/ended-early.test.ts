@@ -98,6 +98,6 @@ async function interrupt(signal: 'SIGINT' | 'SIGTERM', status: number): Promise<
   expect(await compareWithService(zone, run.stdout())).toEqual(['the run was interrupted'])
 }
 
-test('SIGINT during an apply: the report is true, exit 130', () => interrupt('SIGINT', 130))
+test('SIGINT during an apply: the report is true, exit 130', { tags: ['long'] }, () => interrupt('SIGINT', 130))
 
 test('SIGTERM during an apply: the report is true, exit 143', LONG, () => interrupt('SIGTERM', 143))

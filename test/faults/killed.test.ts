@@ -218,7 +218,7 @@ async function killThenApply(round: number, waves: number): Promise<void> {
   await Promise.all(lanes.map((lane) => completes(lane, round * WAVES + waves - 1)))
 }
 
-test('killed twice, then applied', { timeout: 300_000 }, () => killThenApply(0, 2))
+test('killed twice, then applied', { tags: ['long'], timeout: 300_000 }, () => killThenApply(0, 2))
 
 test.each(numbers)('killed repeatedly, then applied, round %i', { tags: ['long'], timeout: 300_000 }, (round) =>
   killThenApply(round + 1, WAVES),

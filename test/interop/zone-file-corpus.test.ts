@@ -47,7 +47,7 @@ async function expectImported(zones: readonly CorpusZone[]): Promise<void> {
   }
 }
 
-it('all but a few small zones are imported', () => {
+it('all but a few small zones are imported', { tags: ['long'] }, () => {
   const small = ACCEPTED.filter(({ file }) => readCorpus(file).length < 1000)
   expect(small.length).toBeGreaterThan(20)
   return expectImported(small)

@@ -51,7 +51,7 @@ const recordBody = fc
   .tuple(fine, fc.array(change, { maxLength: 3 }))
   .map(([body, changes]) => Object.assign({}, body, ...changes) as object)
 
-test('accepts or refuses every body, and accepted bodies give a valid zone', { timeout: 180_000 }, async () => {
+test('accepts or refuses every body, and accepted bodies give a valid zone', { tags: ['long'], timeout: 180_000 }, async () => {
   const { id } = await client.ok('POST', '/domains', { domain: 'any.example', type: 'master', soa_email: 'a@any.example' })
   const path = `/domains/${id}/records`
   let taken = 0

@@ -114,7 +114,7 @@ test('a restored database of either kind has the same content and can be served'
   }
 })
 
-test('is a consistent snapshot while the service runs under load', { timeout: 180_000 }, async () => {
+test('is a consistent snapshot while the service runs under load', { tags: ['long'], timeout: 180_000 }, async () => {
   const place = placeOf(await freshStore())
   const acknowledged = nothingAcknowledged()
   const files = Array.from({ length: rounds(3) }, (_, number) => join(temporaryDirectory(), `${number}.backup`))
@@ -202,7 +202,7 @@ test.each<[string, (lines: string[]) => string[], string]>([
   await expectEmpty(place)
 })
 
-test('refuses too long a line before it is fully read', async () => {
+test('refuses too long a line before it is fully read', { tags: ['long'] }, async () => {
   const file = damaged((text) => `${text.split('\n', 1)[0]}\n`)
   truncateSync(file, 2 ** 33)
   const place = { dataFolder: join(temporaryDirectory(), 'made') }

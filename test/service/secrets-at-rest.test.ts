@@ -116,7 +116,7 @@ describe('a database of an earlier version', () => {
     expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
   })
 
-  test.skipIf(ON_POSTGRES)('is erased by the next start if another process was reading the database', async () => {
+  test.skipIf(ON_POSTGRES)('is erased by the next start if another process was reading the database', { tags: ['long'] }, async () => {
     const { store, answers, deleted } = await oldStore()
     const reader = new Libsql(join(store.dataFolder as string, 'service.db'))
     reader.exec('begin')

@@ -40,7 +40,7 @@ for (;;) {
 }
 `
 
-test('one process at a time holds a lock, even if many race for it and holders are killed', async () => {
+test('one process at a time holds a lock, even if many race for it and holders are killed', { tags: ['long'], timeout: 180_000 }, async () => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'count'), '0')
   const [goal, path] = [rounds(80), join(folder, 'zone.lock')]
@@ -56,4 +56,4 @@ test('one process at a time holds a lock, even if many race for it and holders a
   expect(readFileSync(join(folder, 'log'), 'utf8')).toHaveLength(goal)
   expect(killed).toBeGreaterThan(5)
   expect(existsSync(path)).toBe(false)
-}, 180_000)
+})

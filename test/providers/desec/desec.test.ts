@@ -80,7 +80,7 @@ describe('requests', () => {
     expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('www.example.com. A was set to 192.0.2.1')])
   })
 
-  test('an unusually large change has several calls, whose bodies deSEC accepts', async () => {
+  test('an unusually large change has several calls, whose bodies deSEC accepts', { tags: ['long'] }, async () => {
     const text = `"${'\\001'.repeat(255)}"`
     const texts = Array.from({ length: 1000 }, (_, host) => `  h${host}: {type: TXT, value: '${text}'}\n`).join('')
     const scene = await startDesecScene({ definition: texts })

@@ -6,7 +6,7 @@ import { changesIn, startRoute53Scene, succeeded } from './scene.ts'
 const hosts = (count: number, value: string): string =>
   Array.from({ length: count }, (_, host) => `  h${host}: {type: A, value: ${value}}\n`).join('')
 
-test('1,000 new records are one batch, 1,000 changed ones two', async () => {
+test('1,000 new records are one batch, 1,000 changed ones two', { tags: ['long'] }, async () => {
   const scene = await startRoute53Scene({ definition: hosts(1000, '192.0.2.1') })
   succeeded(await scene.run(APPLY))
   expect(changesIn(scene.server)).toBe(1)
