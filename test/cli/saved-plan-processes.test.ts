@@ -52,7 +52,9 @@ test('planned in one job, applied in another', async () => {
   expect((await inProcess(scene.folder, 'plan', '--detailed-exitcode')).status).toBe(0)
 })
 
-test('two jobs that apply the same plan at the same time: one of them makes its changes, or both the same ones', { tags: ['long'] }, async () => {
+test('two jobs that apply the same plan at the same time: one of them makes its changes, or both the same ones', {
+  tags: ['long'],
+}, async () => {
   const scene = await changedScene()
   expect((await inProcess(scene.folder, 'plan', '--out', 'plan.json')).status).toBe(0)
   const machines = [machineLike(scene), machineLike(scene)]

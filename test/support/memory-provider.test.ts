@@ -144,12 +144,24 @@ describe('answers as a service was recorded to answer', () => {
   // A record that the recording refuses to create again was created before it began.
   const NOOP = '_acme-challenge.noop 3600 TXT "challengetoken"'
   test.each<readonly [string, RecordedService]>([
-    ['cloudflare', singleRecords('byemike.org.', inMemory(cloudflareCapabilities('free', true), 'byemike.org.', NOOP), 'result', 'content', true)],
+    [
+      'cloudflare',
+      singleRecords('byemike.org.', inMemory(cloudflareCapabilities('free', true), 'byemike.org.', NOOP), 'result', 'content', true),
+    ],
     [
       'digitalocean',
       singleRecords('foxwoodswebsites.com.', inMemory(DIGITALOCEAN_CAPABILITIES, 'foxwoodswebsites.com.'), 'domain_records', 'data', false),
     ],
-    ['desec', wholeRrsets('desec.lexicon.', inMemory(desecCapabilities(() => null), 'desec.lexicon.'))],
+    [
+      'desec',
+      wholeRrsets(
+        'desec.lexicon.',
+        inMemory(
+          desecCapabilities(() => null),
+          'desec.lexicon.',
+        ),
+      ),
+    ],
   ])('%s', async (service, { zone, memory, apply, listed }) => {
     const provider = memory.open()
     const compared = { changes: 0, lists: 0 }
@@ -242,7 +254,10 @@ describe('accepts and refuses random calls like the provider at a server that an
 describe('its settings', () => {
   test('an atomic call is carried out as a whole or not at all; another one as far as it goes', async () => {
     for (const atomic of [true, false]) {
-      const memory = inMemory({ ...desecCapabilities(() => null), calls: { ...desecCapabilities(() => null).calls, atomic } }, 'example.com.')
+      const memory = inMemory(
+        { ...desecCapabilities(() => null), calls: { ...desecCapabilities(() => null).calls, atomic } },
+        'example.com.',
+      )
       const provider = memory.open()
       const [reference] = (await provider.listZones()).zones
       const [good, bad] = records(ORIGIN, 'a 300 A 192.0.2.1\nb 300 TYPE65280 \\# 1 00')
@@ -256,7 +271,10 @@ describe('its settings', () => {
     const memory = inMemory({ ...CLOUD_CAPABILITIES, maxRecords: 1 }, 'example.com.')
     const provider = memory.open()
     const [reference] = (await provider.listZones()).zones
-    const [one, two] = records(ORIGIN, 'a 300 A 192.0.2.1\nb 300 A 192.0.2.1') as readonly ResourceRecord[] as [ResourceRecord, ResourceRecord]
+    const [one, two] = records(ORIGIN, 'a 300 A 192.0.2.1\nb 300 A 192.0.2.1') as readonly ResourceRecord[] as [
+      ResourceRecord,
+      ResourceRecord,
+    ]
     const apply = (action: RecordChange['action'], existing: ResourceRecord | null, desired: ResourceRecord | null) =>
       provider.apply(reference ?? null, { changes: [change(action, existing, desired)], rrsets: [] })
     await apply('create', null, one)

@@ -42,7 +42,9 @@ describeWithTools(['named-checkzone'], 'named-checkzone', () => {
 })
 
 const summaryOf = async (folder: string, status: number | null): Promise<string[]> =>
-  (await runTool(process.execPath, [join(root, 'scripts/test-summary.mjs'), folder, String(status)])).stdout.split('\n').filter((line) => line !== '')
+  (await runTool(process.execPath, [join(root, 'scripts/test-summary.mjs'), folder, String(status)])).stdout
+    .split('\n')
+    .filter((line) => line !== '')
 
 test('the summary adds up all results, and lists suites that were skipped', async () => {
   const folder = temporaryDirectory()
@@ -74,7 +76,9 @@ describeWithTools(['sh', 'a-missing-program'], 'a suite', () => {
   const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--config', join(folder, 'vitest.config.mjs')]
   const results = temporaryDirectory()
   const log = { ZONEWRIGHT_REQUIRE_DNS_SERVERS: '', ...env, ZONEWRIGHT_SKIP_LOG: join(results, 'skipped') }
-  const { status } = await runTool(process.execPath, [...vitest, '--reporter=json', `--outputFile=${join(results, 'results.json')}`], { env: log })
+  const { status } = await runTool(process.execPath, [...vitest, '--reporter=json', `--outputFile=${join(results, 'results.json')}`], {
+    env: log,
+  })
   return summaryOf(results, status)
 }
 

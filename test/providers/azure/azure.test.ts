@@ -1,7 +1,7 @@
 /** What plans and runs do at Azure DNS beyond the conformance suite: ETags, metadata, aliases, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { hostSet, recordSet, startAzureScene } from './scene.ts'
 import { APPLY, PLAN, TOKEN } from '../scripted-scene.ts'
+import { hostSet, recordSet, startAzureScene } from './scene.ts'
 
 const ofMethod = (requests: readonly { readonly method: string }[], method: string): number =>
   requests.filter((request) => request.method === method).length

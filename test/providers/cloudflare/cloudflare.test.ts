@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { startCloudflareScene } from './scene.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
+import { startCloudflareScene } from './scene.ts'
 
 const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
 

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
-import { startCloudflareScene } from './scene.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
+import { startCloudflareScene } from './scene.ts'
 
 const ROLLBACK = ['rollback', '--last', '--yes', '--no-color']
 const A = { type: 'A', ttl: 300, content: '192.0.2.1' }

@@ -1,7 +1,7 @@
 /** Zones that runs create and delete at Cloudflare. */
 import { describe, expect, test } from 'vitest'
-import { startCloudflareScene } from './scene.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
+import { startCloudflareScene } from './scene.ts'
 
 const ACCOUNT = '2'.repeat(32)
 const IN_ACCOUNT = { account: ACCOUNT, settings: `, account_id: '${ACCOUNT}'` }

@@ -1,7 +1,7 @@
 /** What plans and runs do at deSEC beyond the conformance suite: TTLs, new domains, requests, limits and errors. */
 import { describe, expect, test } from 'vitest'
-import { startDesecScene } from './scene.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
+import { startDesecScene } from './scene.ts'
 
 const LIST = '/api/v1/domains/example.com/rrsets/'
 const DOMAIN = '/api/v1/domains/example.com/'

@@ -1,7 +1,7 @@
 /** What plans and runs do at DigitalOcean beyond the conformance suite: texts, TTLs, domains, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { record, startDigitalOceanScene } from './scene.ts'
 import { APPLY, PLAN, TOKEN, UNCHANGED, WWW } from '../scripted-scene.ts'
+import { record, startDigitalOceanScene } from './scene.ts'
 
 test('records keep their identifiers, and names of rdata are those of the API', async () => {
   const scene = await startDigitalOceanScene({

@@ -1,7 +1,7 @@
 /** What plans and runs do at Cloud DNS beyond the conformance suite: texts that deletions repeat, routing policies, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { PUBLIC_ZONE, startGoogleScene } from './scene.ts'
 import { APPLY, PLAN, TOKEN } from '../scripted-scene.ts'
+import { PUBLIC_ZONE, startGoogleScene } from './scene.ts'
 
 const changesOf = (requests: readonly { readonly method: string; readonly path: string }[]): number =>
   requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/changes')).length

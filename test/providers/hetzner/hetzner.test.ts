@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { rrset, startHetznerScene, ZONE } from './scene.ts'
 import { APPLY, hostLines, PLAN, TOKEN, UNCHANGED, WWW } from '../scripted-scene.ts'
+import { rrset, startHetznerScene, ZONE } from './scene.ts'
 
 describe('what plans do not manage', () => {
   const commented = rrset('www', 'A', [], {

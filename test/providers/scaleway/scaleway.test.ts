@@ -1,7 +1,7 @@
 /** What plans and runs do at Scaleway beyond the conformance suite: what records keep, dynamic records, zones, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { startScalewayScene } from './scene.ts'
 import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
+import { startScalewayScene } from './scene.ts'
 
 const ZONES = '/domain/v2beta1/dns-zones'
 
