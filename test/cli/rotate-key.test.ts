@@ -55,7 +55,7 @@ beforeAll(async () => void (await builtProgram()))
 
 /** Kills before every step that `stride` reaches; fewer in `npm test`. */
 const STRIDES: readonly (readonly [string, number, { readonly tags?: string[]; readonly timeout?: number }])[] = [
-  ['some steps', 4, {}],
+  ['some steps', 8, {}],
   ['every step', 1, { tags: ['long'], timeout: 180_000 }],
 ]
 

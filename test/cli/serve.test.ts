@@ -77,7 +77,7 @@ describe('a running service', () => {
     expect(again.run.stderr()).not.toMatch(/token/i)
   })
 
-  test('has the users of --seed, whom --rate-limit limits', async () => {
+  test('has the users of --seed, whom --rate-limit limits', { tags: ['long'] }, async () => {
     const cwd = folderWith({ 'seed.yaml': SEED })
     const { run, call } = await serve(cwd, ['--seed', 'seed.yaml', '--rate-limit', '2'], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
     const answers: Response[] = []

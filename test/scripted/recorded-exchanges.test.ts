@@ -162,7 +162,8 @@ replayTests('hetzner', {
       path: one.uri.replace(/^https:\/\/[^/]+/, ''),
       body: bodyOf<HetznerBody>(one),
     }))
-    const { zone } = exchanges[0]?.body as HetznerBody
+    const [first] = exchanges
+    const { zone } = (first as NonNullable<typeof first>).body
     const changes = exchanges.filter(({ method }) => method !== 'GET')
     const created = new Set(changes.map(({ path }) => path.split('/').slice(5, 7).join('/')))
     const list = exchanges.findIndex(({ path }) => path === `/v1/zones/${zone.id}/rrsets`)

@@ -60,7 +60,7 @@ test.each<[Fault, string, string, number]>([
   expect(count()).toBe(seen)
 })
 
-test('a delayed request is in progress until the server has received it', async () => {
+test('a delayed request is in progress until the server has received it', { tags: ['long'] }, async () => {
   const { proxy, ask, seen } = await setUp({ kind: 'late', by: 4000 }, SHORT)
   expect(await ask()).toBe('timeout')
   expect([proxy.underWay(), seen()]).toEqual([1, 0])

@@ -70,7 +70,7 @@ describe('credentials', () => {
     expect(output).not.toContain(token)
   })
 
-  test('of a web identity: the token service must be an allowed host', async () => {
+  test('of a web identity: the token service must be an allowed host', { tags: ['long'] }, async () => {
     const sts = await startScriptedServer(() => ({
       status: 200,
       headers: { 'content-type': 'text/xml' },

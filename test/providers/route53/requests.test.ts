@@ -25,7 +25,7 @@ test('a batch keeps to 32,000 characters', async () => {
   expect(changesIn(scene.server)).toBe(3)
 })
 
-test('throttling and prior requests are waited out', async () => {
+test('throttling and prior requests are waited out', { tags: ['long'] }, async () => {
   const scene = await startRoute53Scene({ definition: hosts(3, '192.0.2.1'), requestsPerPause: 2, busyChanges: 2 })
   succeeded(await scene.run(APPLY))
   expect(scene.held()).toHaveLength(3)

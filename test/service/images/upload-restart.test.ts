@@ -88,7 +88,7 @@ test('a killed process leaves the image waiting for its data, and no file after 
   expect(filesOf(store)).toHaveLength(2)
 })
 
-test('data that has not arrived after a day is cut off, and its image is deleted', async () => {
+test('data that has not arrived after a day is cut off, and its image is deleted', { tags: ['long'] }, async () => {
   const store = await freshStore()
   let now = Date.now()
   const { client, service } = await startForTest({ ...store, bootstrapToken: 'day', clock: () => now })
