@@ -78,7 +78,9 @@ function journalLines(scene: ServiceScene, run: string): { event: string; change
 }
 
 describe('an apply that is killed', () => {
-  test('has every sent call in its journal, is shown as interrupted, and the next apply completes the changes', { tags: ['long'] }, async () => {
+  test('has every sent call in its journal, is shown as interrupted, and the next apply completes the changes', {
+    tags: ['long'],
+  }, async () => {
     const scene = await openHeld(30)
     const killed = await start(scene, 'apply', '--yes')
     await reach(scene, 31)

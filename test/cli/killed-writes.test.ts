@@ -131,7 +131,7 @@ async function killBoth(words: string, files: (address: string) => Files, out: s
 const killEdit = (files: Files, words: string, kills: number): Promise<void> =>
   killAndCheck({ start: folderWith(files), args: ['record', ...words.split(' ')], out: 'zones', kills })
 
-test('import octodns, into a new folder and over an existing one', { tags: ['long'] }, () => killBoth('import octodns dns -o zones', octodns, 'zones', 6), TIME)
+test('import octodns, into a new folder and over an existing one', LONG, () => killBoth('import octodns dns -o zones', octodns, 'zones', 6))
 
 test.each(CASES)('%s, into a new folder and over an existing one', LONG, killBoth)
 

@@ -217,7 +217,7 @@ it.each([
   expect(result.stderr).not.toContain('[zone-undefined]')
 })
 
-it('retries a busy service, and reports that a killed one may have created the zone', { tags: ['long'] }, async () => {
+it('retries a busy service, and reports that a killed one may have created the zone', { tags: ['long'], timeout: 60_000 }, async () => {
   let asked = 0
   const script: Script = ({ path }) => {
     if (path === '/v4/domains/import') asked += 1
@@ -234,7 +234,7 @@ it('retries a busy service, and reports that a killed one may have created the z
     stdout: '',
     stderr: expect.stringContaining('warning[zone-undefined] cloud may have created example.com., or may still be doing so'),
   })
-}, 60_000)
+})
 
 describe('Ctrl-C while a zone is being created', () => {
   const interrupt = async (times: number, said: string): Promise<void> => {
@@ -266,7 +266,9 @@ describe('Ctrl-C while a zone is being created', () => {
     expect(Object.keys(scene.files()).sort()).toEqual(['zones/.keep', 'zonewright.yaml'])
   }
 
-  it('waits for it', { tags: ['long'] }, () => interrupt(1, 'warning[zone-undefined] cloud now has example.com., and no definition for it was written'))
+  it('waits for it', { tags: ['long'] }, () =>
+    interrupt(1, 'warning[zone-undefined] cloud now has example.com., and no definition for it was written'),
+  )
   it('twice ends at once', { tags: ['long'] }, () =>
     interrupt(
       2,
