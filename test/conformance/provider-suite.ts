@@ -11,7 +11,7 @@ import { judge } from './judge.ts'
 import { openProvider, type RunningTarget, type TargetKind, ZONE } from './targets.ts'
 
 /** Steps with more records are for the long tests. */
-const MAX_SIZE = rounds(1) > 1 ? Number.POSITIVE_INFINITY : 513
+const MAX_SIZE = rounds(1) > 1 ? Number.POSITIVE_INFINITY : 120
 
 /** The groups with steps that the provider cannot hold, and how many they are. Groups about a vendor's features are not listed. */
 export type ExpectedSkips = Readonly<Record<string, number>>

@@ -62,6 +62,8 @@ export async function startRegistry(): Promise<Registry> {
       npm_config_update_notifier: 'false',
       // npm asks again after ten seconds and more if an archive does not have the checksum that the registry states.
       npm_config_fetch_retries: '0',
+      // A silent npm around the tests would hide its errors.
+      npm_config_loglevel: 'notice',
     }
   }
   return {

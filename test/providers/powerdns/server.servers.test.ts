@@ -241,7 +241,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     expect(await api.lines('undo.example.')).toEqual(before)
   })
 
-  test('12,000 records are created and 1,000 changed in few calls', async () => {
+  test('12,000 records are created and 1,000 changed in few calls', { tags: ['long'] }, async () => {
     const folder = here(', new_zones: {nameservers: [ns1.example.net.]}')
     const text = (last: number): string =>
       `records:\n${Array.from({ length: 12_000 }, (_, i) => `  h${i}: {type: A, ttl: 300, value: 10.${i < 1000 ? last : 0}.${i >> 8}.${i & 255}}\n`).join('')}`
