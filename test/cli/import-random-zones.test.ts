@@ -173,25 +173,20 @@ function anyLine(random: Random, index: number): string {
 }
 
 describeWithTools(['named'], 'a full zone', () => {
-  it(
-    'with 12,000 transferred records is imported, and the next plan has no calls',
-    { tags: ['long'] },
-    async () => {
-      const random = seededRandom(12_000)
-      const lines = Array.from({ length: 11_990 }, (_, index) => anyLine(random, index))
-      const head = '$TTL 3600\n@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
-      const server = await startBind({ zones: [{ name: 'full.example', text: `${head}${lines.join('\n')}\n` }] })
-      const scene = await openServiceScene({ ...EMPTY, peerPort: server.port })
-      const made = await post(scene, '/domains/import', { domain: 'full.example', remote_nameserver: '127.0.0.1' })
-      expect(made).not.toBeNull()
-      const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-      expect(imported).toMatchObject({
-        status: 0,
-        stderr: expect.stringMatching(/1 zone with 1[12],[0-9]{3} records, read back and compared\.\n$/),
-      })
-      expect(imported.stderr).not.toMatch(/import-|surplus/)
-      expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
-    },
-    60_000,
-  )
+  it('with 12,000 transferred records is imported, and the next plan has no calls', { tags: ['long'], timeout: 60_000 }, async () => {
+    const random = seededRandom(12_000)
+    const lines = Array.from({ length: 11_990 }, (_, index) => anyLine(random, index))
+    const head = '$TTL 3600\n@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
+    const server = await startBind({ zones: [{ name: 'full.example', text: `${head}${lines.join('\n')}\n` }] })
+    const scene = await openServiceScene({ ...EMPTY, peerPort: server.port })
+    const made = await post(scene, '/domains/import', { domain: 'full.example', remote_nameserver: '127.0.0.1' })
+    expect(made).not.toBeNull()
+    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
+    expect(imported).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/1 zone with 1[12],[0-9]{3} records, read back and compared\.\n$/),
+    })
+    expect(imported.stderr).not.toMatch(/import-|surplus/)
+    expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
+  })
 })
