@@ -9,6 +9,9 @@ export interface GlobIndex<T> {
   readonly near: (name: string) => Iterable<T>
 }
 
+/** The parts of a glob between its asterisks. `\\*` is an asterisk itself. */
+const partsOf = (glob: string): string[] => glob.split(/(?<!\\)\*/).map((part) => part.replaceAll('\\*', '*'))
+
 /** Globs with the same lengths of prefix, suffix and piece. */
 interface GlobTable<T> {
   readonly first: number
@@ -22,9 +25,9 @@ export function globIndex<T>(): GlobIndex<T> {
   const tables = new Map<string, GlobTable<T>>()
   return {
     add(glob, value) {
-      const parts = glob.split('*')
+      const parts = partsOf(glob)
       if (parts.length === 1) {
-        addTo(ofNames, glob, value)
+        addTo(ofNames, parts[0] as string, value)
         return
       }
       const [first = '', last = ''] = [parts[0], parts.at(-1)]
@@ -62,10 +65,10 @@ function addTo<T>(groups: Map<string, Set<T>>, key: string, value: T): void {
   else groups.set(key, new Set([value]))
 }
 
-/** Returns a test for a glob in which `*` matches any characters, including dots. It takes time linear in glob and text. */
+/** Returns a test for a glob in which `*` matches any characters, including dots, and `\\*` an asterisk. It takes time linear in glob and text. */
 export function globTest(glob: string): (text: string) => boolean {
-  const parts = glob.split('*')
-  if (parts.length === 1) return (text) => text === glob
+  const parts = partsOf(glob)
+  if (parts.length === 1) return (text) => text === parts[0]
   const first = parts[0] as string
   const last = parts[parts.length - 1] as string
   const middle = parts.slice(1, -1).filter((part) => part !== '')

@@ -32,8 +32,8 @@ export interface IgnoreSelectors {
 
 /**
  * Converts an `IGNORE` to selectors, one per type and alternative. `*` matches across dots like `**`: DNSControl compiles its patterns
- * without separators (its pkg/diff2/handsoff.go), although its documentation says otherwise. Wildcards for one character (`?`, `[ab]`, an
- * escaped `*`) become `*`.
+ * without separators (its pkg/diff2/handsoff.go), although its documentation says otherwise. Wildcards for one character (`?`, `[ab]`) become
+ * `*`; an escaped `*` stays one.
  */
 export function selectorsForIgnore({ label, types, target }: IgnorePattern): Result<IgnoreSelectors> {
   const names = globsOf(label)
@@ -97,6 +97,9 @@ const MAX_ALTERNATIVES = 50
 /** Characters that no definition can contain: control characters, line breaks and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
+/** Replaces an escaped asterisk while a pattern is converted. Patterns with this character are refused. */
+const LITERAL_ASTERISK = '\u0000'
+
 /** Converts a pattern of DNSControl (its library is gobwas/glob) to globs of ours. */
 function globsOf(pattern: string): Result<Globs> {
   const unsupported = failure(`the pattern ${quoted(pattern)}`)
@@ -104,14 +107,15 @@ function globsOf(pattern: string): Result<Globs> {
   let isWider = false
   // Braces come last, because they may contain other patterns.
   const plain = pattern.replace(/\\(.)|\?|\[[^\]]*\]/gsu, (_, escaped: string | undefined) => {
-    if (escaped !== undefined && !/[*?[\]{}!\\,]/.test(escaped)) return escaped
+    if (escaped === '*') return LITERAL_ASTERISK
+    if (escaped !== undefined && !/[?[\]{}!\\,]/.test(escaped)) return escaped
     isWider = true
     return '*'
   })
   const alternatives = expandBraces(plain)
   if (alternatives === null || alternatives.some((one) => /[?[\]{}\\]/.test(one))) return unsupported
   const globs = alternatives.map((one) => {
-    const glob = one.replace(/\*+/g, '*')
+    const glob = one.replace(/\*+/g, '*').replaceAll(LITERAL_ASTERISK, '\\*')
     return glob === '' || glob === '*' ? null : glob
   })
   return isWider && globs.includes(null) ? unsupported : ok({ globs: [...new Set(globs)], isWider })
@@ -135,13 +139,13 @@ function expandBraces(pattern: string): string[] | null {
 
 /** The arguments of `IGNORE` for a selector; null if no pattern of DNSControl means the same. */
 export function ignoreArguments({ name, type, target }: UnmanagedSelector): string[] | null {
-  if (/[?[\]{}\\!]/.test(`${name ?? ''}${target ?? ''}`)) return null
+  if (/[?[\]{}!]|\\(?!\*)/.test(`${name ?? ''}${target ?? ''}`)) return null
   const glob = target === undefined ? '*' : targetGlob(type?.toUpperCase(), target)
   if (glob === null) return null
   return [
-    name === undefined ? '*' : name === '' ? '@' : name.replace(/\*+/g, '**'),
+    name === undefined ? '*' : name === '' ? '@' : name.replace(/(?<!\\)\*+/g, '**'),
     type ?? '*',
-    glob.replace(/\*+/g, '**').replace(/^\*\*$/, '*'),
+    glob.replace(/(?<!\\)\*+/g, '**').replace(/^\*\*$/, '*'),
   ]
 }
 
