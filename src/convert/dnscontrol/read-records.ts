@@ -116,6 +116,7 @@ const DATA_FIELDS: ReadonlySet<string> = new Set([
   'txtstrings',
   'svcpriority',
   'svcparams',
+  'luartype',
   ...PRESENTATIONS,
   ...Object.values(FIELDS).flatMap((fields) => fields.map((field) => field.replace(/^[#"]/, ''))),
   ...'locversion locsize lochorizpre locvertpre loclatitude loclongitude localtitude'.split(' '),
@@ -191,6 +192,7 @@ function readTokens(type: string, record: JsonObject): Result<Token[]> {
   if (fields !== undefined) return ok(fields.map((field) => fieldToken(field, record)))
   const target = textField(record, 'target')
   if (TARGET_ONLY.has(type)) return ok([word(target)])
+  if (type === 'LUA') return presentationTokens(`${textField(record, 'luartype')} ${octetsToTxtRdata(Buffer.from(target, 'utf8'))}`)
   if (type === 'SVCB' || type === 'HTTPS') {
     const params = presentationTokens(textField(record, 'svcparams'))
     return params.ok ? ok([word(numberField(record, 'svcpriority')), word(target), ...params.value]) : params

@@ -115,6 +115,8 @@ const TYPES: readonly RdataType[] = [
   define('TA', 32768, DIGEST),
   define('DLV', 32769, DIGEST),
   define('ALIAS', null, 'value:name', { singleton: true }),
+  // PowerDNS: the type of the records that the script makes, and the script.
+  define('LUA', null, 'type:type script:strings'),
   define('URLFWD', null, 'path:string target:string code:u16 masking:u8 query:u8'),
 ]
 

@@ -19,8 +19,11 @@ export const isServerType = (type: string): boolean => SERVER_TYPES.has(type)
 
 const serverTypes = refuseIf(({ type }) => (isServerType(type) ? ['type-unsupported', 'the server maintains these records itself'] : null))
 
+/** Types without a number that PowerDNS has. */
+const OWN_TYPES: ReadonlySet<string> = new Set(['ALIAS', 'LUA'])
+
 const pseudoTypes = refuseIf(({ type }) =>
-  typeCode(type) === null && type !== 'ALIAS' ? ['type-unsupported', 'the server has no such type'] : null,
+  typeCode(type) === null && !OWN_TYPES.has(type) ? ['type-unsupported', 'the server has no such type'] : null,
 )
 
 /** Numbers for private use that the server has given to types of its own: ADDR, ALIAS and LUA. */

@@ -29,6 +29,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   MR: ['a.'],
   PTR: ['a.b.'],
   HINFO: ['"RFC8482" ""'],
+  LUA: ['A "ifportup(443, {\'192.0.2.1\'})"'],
   MINFO: ['a. b.'],
   MX: ['10 mx.example.net.', '20 mx2.example.net.'],
   TXT: ['"a" "" "b\\"\\\\\\000\\255;"', `"${'x'.repeat(255)}" "${'y'.repeat(255)}" "z"`, '""', '"v=spf1 -all"'],
@@ -173,7 +174,7 @@ describeWithTools(['pdns_server', 'pdnsutil'], 'every record type', () => {
 })
 
 test.each([
-  ['LUA', 'A "x"', null],
+  ['LUA', 'x', 'LUA'],
   ['A', 'nonsense', 'A'],
   ['TXT', '"open', 'TXT'],
 ])('%s %s has no canonical data', (type, content, expected) => {

@@ -53,7 +53,7 @@ test('records outside the zone, of unknown types or malformed, and the words of 
   const rrsets = [
     RECORD,
     { ...RECORD, name: 'www.example.org.' },
-    { ...RECORD, type: 'LUA', records: [{ content: 'A "x"' }] },
+    { ...RECORD, type: 'ADDR', records: [{ content: 'x' }] },
     { ...RECORD, name: 'bad.example.com.', ttl: 2 ** 32 - 1, records: [{ content: 'nonsense' }] },
     { ...RECORD, type: 'RRSIG', records: [{ content: 'x' }] },
   ]
@@ -65,7 +65,7 @@ test('records outside the zone, of unknown types or malformed, and the words of 
     'bad.example.com. 2147483647 nonsense',
   ])
   expect(unplanned?.map(({ name: owner, type, reason }) => `${owner} ${type} ${reason}`)).toEqual([
-    'www.example.com. LUA has a type that only PowerDNS has',
+    'www.example.com. ADDR has a type that only PowerDNS has',
     'www.example.org. A is outside the zone',
   ])
 })
