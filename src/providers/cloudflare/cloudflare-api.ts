@@ -34,6 +34,8 @@ export interface ApiRecord {
   readonly comment: string | null
   readonly tags: readonly string[]
   readonly settings: Fields
+  /** Whether Cloudflare manages the record itself, as for Email Routing, and refuses every change of it. */
+  readonly isReadOnly: boolean
 }
 
 export interface CloudflareApi {
@@ -126,7 +128,7 @@ export function zoneShape(value: unknown): ApiZone {
 
 export function recordShape(value: unknown): ApiRecord {
   const fields = fieldsOf(value, 'a record')
-  const { comment, tags, settings, data, priority } = fields
+  const { comment, tags, settings, data, priority, meta } = fields
   return {
     id: idOf(fields, 'id', 'a record', ID),
     name: textOf(fields, 'name', 'a record'),
@@ -139,5 +141,6 @@ export function recordShape(value: unknown): ApiRecord {
     comment: typeof comment === 'string' && comment !== '' ? comment : null,
     tags: tags == null ? [] : listOf(tags, 'tags').map(String),
     settings: settings == null ? {} : fieldsOf(settings, 'settings'),
+    isReadOnly: meta != null && fieldsOf(meta, 'meta')['read_only'] === true,
   }
 }

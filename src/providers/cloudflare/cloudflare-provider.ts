@@ -54,8 +54,12 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
     listZones: async (call) => zoneList(await readZones({}, call)),
     async readZone(zone, call) {
       const live = await readRecords(api, zone, call)
-      const { name, id, ownApexNs } = zone
-      return { name, id, ownApexNs, settings: zone.settings, records: existingRecords(live), millisecondsSinceLastChange: null }
+      const { name, id, ownApexNs, settings } = zone
+      const own = live.filter(({ api: { isReadOnly } }) => !isReadOnly)
+      const unplanned = live.flatMap(({ api, record }) =>
+        api.isReadOnly ? [{ ...record, reason: 'is managed by Cloudflare itself' }] : [],
+      )
+      return { name, id, ownApexNs, settings, records: existingRecords(own), unplanned, millisecondsSinceLastChange: null }
     },
     readRendered: async () => null,
     async examine(usage, _, call) {

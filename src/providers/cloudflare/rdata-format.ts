@@ -16,6 +16,7 @@ const CERTIFICATE = parts('usage:number selector:number matching_type:number cer
 /** The structured types. The API takes their parts in `data`. */
 const STRUCTURED: Readonly<Record<string, readonly Part[]>> = {
   CAA: parts('flags:number tag:text value:string'),
+  CERT: parts('type:number key_tag:number algorithm:number certificate:text'),
   DNSKEY: parts('flags:number protocol:number algorithm:number public_key:text'),
   DS: parts('key_tag:number algorithm:number digest_type:number digest:text'),
   LOC: parts(

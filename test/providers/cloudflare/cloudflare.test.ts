@@ -162,3 +162,36 @@ test('with apex_ns: all-targets, its name servers become known to the other targ
   expect((await scene.run(['apply', '--yes', '--allow', 'apex-ns'])).status).toBe(0)
   expect((await scene.run(['plan', '--detailed-exitcode'])).status).toBe(0)
 })
+
+describe('records of others', () => {
+  test('that Cloudflare manages itself are shown, left alone, and skipped by imports', async () => {
+    const posts = [A, { type: 'MX', name: '@', content: 'route1.mx.example.net', priority: 10, ttl: 300 }]
+    const scene = await startCloudflareScene({ posts, definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    for (const { type, meta } of scene.records()) if (type === 'MX') Object.assign(meta, { read_only: true, email_routing: true })
+    const applied = await scene.run([...APPLY, '--allow', 'deletes', '--allow', 'empty-zone'])
+    expect([applied.status, applied.stdout + applied.stderr]).toEqual([0, expect.stringContaining('is managed by Cloudflare itself')])
+    expect(scene.records().map(({ type }) => type)).toContain('MX')
+    expect((await scene.run(PLAN)).status).toBe(0)
+    scene.undefine()
+    const imported = await scene.run(['import', '--from', 'cf', '-o', 'zones'])
+    expect([imported.status, imported.stderr]).toEqual([0, expect.stringContaining('the record is managed by Cloudflare itself')])
+    expect(readFileSync(join(scene.folder, 'zones/example.com.yaml'), 'utf8')).not.toContain('MX')
+  })
+
+  test('of a type that no definition can name stay, and CERT records are ordinary', async () => {
+    const cert = { type: 'CERT', name: 'c', ttl: 300, data: { type: 1, key_tag: 2, algorithm: 8, certificate: 'AQID' } }
+    const scene = await startCloudflareScene({
+      posts: [cert],
+      definition: '  d: {type: CERT, ttl: 300, value: {certificate_type: PKIX, key_tag: 3, algorithm: 8, certificate: AQID}}\n',
+    })
+    const applied = await scene.run([...APPLY, '--allow', 'deletes'])
+    expect([applied.status, applied.stderr]).toEqual([0, expect.any(String)])
+    expect(scene.records().map(({ type, name, content }) => `${type} ${name} ${content}`)).toEqual(['CERT d.example.com 1 3 8 AQID'])
+    expect((await scene.run(PLAN)).status).toBe(0)
+    // What the service could have tomorrow.
+    Object.assign(scene.records()[0] as object, { type: 'NEWTYPE' })
+    const planned = await scene.run(PLAN)
+    expect(planned.stdout + planned.stderr).toContain('has a type that is not managed')
+    expect(planned.stdout).not.toMatch(/^ +- /m)
+  })
+})
