@@ -182,7 +182,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
   scaleway: {
     title: 'The DNS zones of a Scaleway organization',
     when: 'at Scaleway Domains and DNS',
-    requests: { fixed: 0, recordsPerRequest: 1000, words: 'one page for every 1,000 records; one look-up with `project_id`' },
+    requests: { fixed: 1, recordsPerRequest: 1000, words: 'one look-up and one page for every 1,000 records' },
     conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
       'All changes of a zone are one list, which is one version of the zone at Scaleway.',

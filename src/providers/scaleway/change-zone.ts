@@ -10,7 +10,7 @@ import { fieldsOf, listOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { addTo, type LiveRecord, type LiveZone, liveRecord, readLive, zonePath } from './live-zone.ts'
 import { type ApiZone, anyShape, recordShape, zoneShape } from './scaleway-api.ts'
-import { readZones, referenceTo, type Scaleway } from './zones.ts'
+import { findZones, readZones, referenceTo, type Scaleway } from './zones.ts'
 
 export async function applyCall(
   scaleway: Scaleway,
@@ -22,6 +22,7 @@ export async function applyCall(
   const [first] = changes
   if (first?.subject === 'domain' && first.action === 'create') return createZone(scaleway, first.name, options)
   if (zone === null) throw new Error('no zone to change')
+  await refuseMissing(scaleway, zone.name, options)
   if (first?.subject === 'domain' && first.action !== 'delete') throw new Error('Scaleway has no settings of zones')
   if (first?.subject === 'domain') {
     const live = await readLive(api, zone.name, options)
@@ -34,6 +35,12 @@ export async function applyCall(
   scaleway.live.set(zone.name, live)
   refuseConflicts(name, rrsets, (rrset) => imageOf(live, rrset))
   return changeRecords(scaleway, zone, rrsets, live, options)
+}
+
+/** Throws unless a zone has exactly this name: without one, Scaleway may change the zone above it. */
+async function refuseMissing(scaleway: Scaleway, name: DomainName, options?: ProviderCallOptions): Promise<void> {
+  if ((await findZones(scaleway, [name], options)).has(name)) return
+  throw new ProviderError('provider-not-found', `${scaleway.name}: there is no zone ${name} any more`, { notSent: true })
 }
 
 async function changeRecords(

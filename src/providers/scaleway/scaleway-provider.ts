@@ -1,13 +1,12 @@
 /** A provider that reads and changes the DNS zones of a Scaleway organization. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import { nullIfMissing } from '../api-errors.ts'
 import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
 import type { Provider, ProviderCallOptions, ZoneSnapshot } from '../provider.ts'
 import { SCALEWAY_CAPABILITIES } from './capabilities.ts'
 import { applyCall } from './change-zone.ts'
 import { readLive } from './live-zone.ts'
-import { createScalewayApi, NO_ZONE } from './scaleway-api.ts'
+import { createScalewayApi } from './scaleway-api.ts'
 import { findZones, readZones, referenceTo, type Scaleway, zoneList } from './zones.ts'
 
 const MISSING = 'only zones below a domain of the account can be created; add others in the console of Scaleway'
@@ -33,11 +32,8 @@ export function createScalewayProvider(connection: ApiConnection, project: strin
     parallelism: connection.parallelism,
     findZones: (names, options) => findZones(scaleway, names, options),
     listZones: async (options) => zoneList(await readZones(scaleway, [], options)),
+    // Never without a look-up: for a name without a zone, Scaleway may answer for the zone above it.
     readZone: ({ name: zone }, options) => readSnapshot(scaleway, zone, options),
-    // A name does not say which project the zone belongs to.
-    ...(project === null && {
-      readNamedZone: (zone, options) => nullIfMissing(readSnapshot(scaleway, zone, options), NO_ZONE),
-    }),
     readRendered: async () => null,
     examine: (usage, _, options) => examineZones(provider, usage, { service: 'Scaleway', missing: MISSING }, options),
     apply: (zone, call, options) => applyCall(scaleway, zone, call, options),

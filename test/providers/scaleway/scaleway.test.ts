@@ -133,19 +133,15 @@ describe('requests', () => {
     expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('www.example.com. A was set to 192.0.2.1')])
   })
 
-  test('zones are not looked up, unless the config names a project: then all in one request', async () => {
+  test('all zones are looked up by name in one request before any is read', async () => {
     const zones = Array.from({ length: 5 }, (_, number) => ({ domain: 'example.com', subdomain: `s${number}` }))
-    const project = '11111111-2222-4333-8444-555555555555'
-    for (const [settings, lookUps] of [
-      ['', 0],
-      [`, project_id: ${project}`, 1],
-    ] as const) {
+    for (const settings of ['', ', project_id: 11111111-2222-4333-8444-555555555555']) {
       const scene = await startScalewayScene({ definition: '', zones: [{ domain: 'example.com' }, ...zones], settings })
       scene.undefine()
       for (const { subdomain } of zones) scene.define('  {}\n', '', `${subdomain}.example.com`)
       const names = zones.map(({ subdomain }) => `${subdomain}.example.com`)
       const { status, requests } = await scene.requestsOf([...PLAN, ...names])
-      expect([status, requests.filter((request) => request === `GET ${ZONES}`).length]).toEqual([0, lookUps])
+      expect([status, requests[0], requests.filter((request) => request === `GET ${ZONES}`).length]).toEqual([0, `GET ${ZONES}`, 1])
     }
   })
 
@@ -184,4 +180,20 @@ test('import, doctor and plan work as the documents show them', async () => {
   expect(await scene.run(['import', '--from', 'live', '-o', 'zones'])).toMatchObject({ status: 0 })
   expect(await scene.run(['doctor'])).toMatchObject({ status: 0 })
   expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
+})
+
+test('a zone that does not exist is never read or written, because the service may answer for the one above it', async () => {
+  const parent = { status: 200, headers: { 'content-type': 'application/json' } }
+  const scene = await startScalewayScene({
+    definition: WWW,
+    zones: [{ domain: 'example.com' }],
+    added: [A],
+    // Like the service: records of a missing zone are those of its parent.
+    answer: ({ path }) => (path.includes('sub.example.com/records') ? { ...parent, total_count: 1, records: [] } : undefined),
+  })
+  scene.undefine()
+  scene.define('  other: {type: A, value: 192.0.2.7}\n', '', 'sub.example.com')
+  const { status, requests } = await scene.requestsOf([...PLAN, 'sub.example.com'])
+  expect(status).toBe(2)
+  expect(requests.filter((request) => request.includes('records'))).toEqual([])
 })
