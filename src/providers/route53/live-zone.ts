@@ -154,7 +154,11 @@ export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: str
   const records: ExistingRecord[] = []
   const unplanned: UnplannedRecord[] = []
   const originals = new Map<string, readonly ApiSet[]>()
-  const allAddresses = new Set(sets.filter(({ type }) => type === 'A' || type === 'AAAA').map(rrsetKey))
+  const addressSets = sets.filter(({ type }) => type === 'A' || type === 'AAAA')
+  const allAddresses = new Set(addressSets.map(rrsetKey))
+  // An ALIAS of plans has no addresses beside it. Without such addresses the alias would be one, so both are left alone.
+  const plainAddresses = new Set(addressSets.filter(({ api, problem }) => problem === null && !api.AliasTarget).map(({ name }) => name))
+  const mixed = new Set(addressSets.filter(({ api, name }) => api.AliasTarget && plainAddresses.has(name)).map(({ name }) => name))
   const aliases = new Map<DomainName, LiveSet[]>()
   const leave = ({ name, type, api }: LiveSet, reason: string): void => {
     for (const data of api.AliasTarget ? [`alias of ${api.AliasTarget.DNSName}`] : (api.ResourceRecords ?? []).map(({ Value }) => Value))
@@ -163,6 +167,8 @@ export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: str
   for (const set of sets) {
     const { name, type, api, problem } = set
     if (problem !== null) leave(set, problem)
+    else if (mixed.has(name) && (type === 'A' || type === 'AAAA'))
+      leave(set, api.AliasTarget ? 'is an alias beside addresses of the other type' : 'is beside an alias of the other type')
     else if (api.AliasTarget && type !== 'A' && type !== 'AAAA') leave(set, 'is an alias')
     else if (api.AliasTarget) aliases.set(name, [...(aliases.get(name) ?? []), set])
     else if (type !== 'SOA') {
@@ -178,11 +184,8 @@ export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: str
       if (!isOurs) originals.set(rrsetKey(set), [api])
     }
   }
-  const addresses = new Set(records.filter(({ type }) => type === 'A' || type === 'AAAA').map(({ name }) => name))
   for (const [name, atName] of aliases) {
-    const target = addresses.has(name)
-      ? { problem: 'is an alias beside addresses of the other type' }
-      : aliasTarget(atName, zone, zoneId, aliasZones)
+    const target = aliasTarget(atName, zone, zoneId, aliasZones)
     if (target.problem !== null) for (const set of atName) leave(set, target.problem)
     else {
       const record = { name, type: 'ALIAS', ttl: ALIAS_TTL, data: target.name }

@@ -124,6 +124,19 @@ describe('an existing alias', () => {
     expect(scene.held()).toEqual(expect.arrayContaining(before.filter((line) => !line.includes(' AAAA 60 '))))
   })
 
+  test('beside addresses of the other type, both stay, also in the next run', async () => {
+    const sets = [
+      aliasSet('www.example.com.', 'A', CLOUDFRONT, 'd1.cloudfront.net.'),
+      plainSet('www.example.com.', 'AAAA', 60, '2001:db8::1'),
+    ]
+    const scene = await startRoute53Scene({ sets, definition: '  other: {type: A, value: 192.0.2.1}\n' })
+    const before = scene.held().filter((line) => line.startsWith('www'))
+    for (let run = 0; run < 2; run += 1) {
+      expect((await scene.run([...APPLY, '--allow', 'deletes'])).status).toBe(0)
+      expect(scene.held().filter((line) => line.startsWith('www'))).toEqual(before)
+    }
+  })
+
   test('that another client changes meanwhile is not overwritten', async () => {
     const theirs = aliasSet('www.example.com.', 'A', CLOUDFRONT, 'd9.cloudfront.net.')
     let isChanged = false
