@@ -1,5 +1,5 @@
 /** The folder of the served zone files: which file a zone has, and which zones there are. */
-import { readdirSync, type Stats, statSync } from 'node:fs'
+import { existsSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { isInside, resolveLinks } from '../../definition/files/file-path.ts'
 import { readTextSync, readZoneFileText } from '../../definition/files/read-text.ts'
@@ -40,6 +40,8 @@ export interface ZoneFolder {
   read(fileName: string): Promise<string | null>
   /** Whether the file is, through a symbolic link, outside the folder. */
   isOutside(fileName: string): boolean
+  /** Whether BIND has a journal of updates beside the file that it plays on it. A zone that it signs inline has another file for these. */
+  hasJournal(fileName: string): boolean
   readonly include: ReadZoneInclude
   /** The zone files by their names, in the order of the names. Throws a `ProviderError`. */
   list(): Promise<readonly ListedFile[]>
@@ -87,6 +89,7 @@ export function createZoneFolder({ provider, directory, shown, fileName: pattern
     assertExists,
     read,
     isOutside: (fileName) => !isInside(resolveLinks(pathOf(fileName)), resolveLinks(directory)),
+    hasJournal: (fileName) => existsSync(`${pathOf(fileName)}.jnl`) && !existsSync(`${pathOf(fileName)}.signed`),
     include: (path, from) => {
       const base = from.startsWith(`${shown}/`) ? pathOf(from.slice(shown.length + 1)) : from
       const wanted = resolve(dirname(base), path)

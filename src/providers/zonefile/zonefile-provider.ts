@@ -5,6 +5,7 @@ import { nextSerial, type SerialNumber } from '../../dns/serial-number.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { chooseSerial } from '../../dns/zone-file/choose-serial.ts'
 import { differingSettings } from '../../plan/domain-change.ts'
+import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import type { DomainChange } from '../../plan/plan.ts'
 import { changedSincePlan, replaceRrsets } from '../changed-rrsets.ts'
 import { assertMayWrite } from '../may-write.ts'
@@ -128,6 +129,15 @@ async function referenceOrUnread(served: Served, name: DomainName): Promise<Zone
   }
 }
 
+/** BIND plays its journal on the file at each start, so a file that was written beside it loses the updates in it, or is lost itself. */
+const journalReason = (shown: string, name: DomainName): ReadOnlyReason => {
+  const zone = name === '.' ? name : name.slice(0, -1)
+  return {
+    reason: `the server takes updates of its own: ${shown}.jnl exists`,
+    hint: `use a provider of type rfc2136, or make the file the only source: rndc freeze ${zone}, rndc sync -clean ${zone}, then remove allow-update or update-policy and run rndc thaw ${zone}`,
+  }
+}
+
 /** The zone in its file; null without a file. Throws a `ProviderError` if the file is not that of the zone. */
 async function readServed(served: Served, name: DomainName): Promise<ServedZone | null> {
   const { options, folder, found } = served
@@ -136,12 +146,13 @@ async function readServed(served: Served, name: DomainName): Promise<ServedZone 
   if (text === null) return null
   const known = found.get(name)
   found.delete(name)
-  if (known?.text === text && !folder.isOutside(fileName)) return known.zone
+  if (known?.text === text && !folder.isOutside(fileName) && !folder.hasJournal(fileName)) return known.zone
   const zone = parseServedZone(text, name, { file: folder.shownPathOf(fileName), include: folder.include, adopt: options.adopt })
   if (!zone.ok)
     throw new ProviderError('provider-garbled', `${options.provider}: ${zone.message}`, {
       hint: 'correct the file, or remove it to have it written',
     })
+  if (folder.hasJournal(fileName)) return { ...zone.value, readOnly: journalReason(folder.shownPathOf(fileName), name) }
   if (!folder.isOutside(fileName)) {
     if (!hasIncludes(text)) found.set(name, { text, zone: zone.value })
     return zone.value

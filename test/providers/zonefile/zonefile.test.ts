@@ -322,3 +322,16 @@ describe('the place of a file', () => {
     expect((await space.run('plan')).stderr).toContain('served/example.com.zone is not a file')
   })
 })
+
+test('a file beside a journal of BIND is not written, unless the zone is signed inline', async () => {
+  const space = await applied()
+  space.write(`${FILE}.jnl`, '')
+  space.define('example.com', NS + WWW.replace('192.0.2.1', '192.0.2.2'))
+  const before = space.read(FILE)
+  const { status, stdout, stderr } = await space.apply()
+  expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/error\[zone-read-only\].*example\.com\.zone\.jnl exists.*rfc2136/s)])
+  expect(space.read(FILE)).toBe(before)
+  space.write(`${FILE}.signed`, '')
+  expect((await space.apply()).status).toBe(0)
+  expect(space.read(FILE)).toContain('192.0.2.2')
+})
