@@ -159,3 +159,16 @@ describeWithTools(['named', 'dig'], 'with --stay', () => {
     expect(transfer.map((line) => line.replace(/\s+/g, ' '))).toContain('www.example.com. 3 IN A 192.0.2.2')
   })
 })
+
+test('a record of another type at the name has the low TTL first', async () => {
+  const { scene, at } = await open()
+  const text = zone('192.0.2.1').replace('{type: A, ttl: 1h, value: 192.0.2.1}', '{type: CNAME, ttl: 1h, value: kept}')
+  scene.write({ 'zones/example.com.yaml': text })
+  const run = [...choreograph, '--allow', 'deletes']
+  const www = () => scene.memory.zone('example.com')?.filter((line) => line.startsWith('www'))
+  expect((await at(0, ...run)).status).toBe(2)
+  expect((await at(3605, ...run)).status).toBe(2)
+  expect(www()).toEqual(['www.example.com. 300 CNAME kept.example.com.'])
+  expect((await at(3910, ...run)).status).toBe(0)
+  expect(www()).toEqual(['www.example.com. 3600 CNAME kept.example.com.'])
+})

@@ -148,7 +148,7 @@ function plannedNow({ providers, secrets }: ApplyContext<ChoreographyOptions>, {
       .zones[0] as PlannedZone
   }
   if (next.step === 'lower') return again(loweringJob(planned.job, planned.existing, next.rrsets, lowTtl))
-  if (next.step === 'change') return again(changingJob(planned.job, next.rrsets, lowTtl))
+  if (next.step === 'change') return again(changingJob(planned.job, planned.existing, next.rrsets, lowTtl))
   return planned
 }
 

@@ -102,11 +102,14 @@ export function loweringJob(job: ZoneJob, existing: ExistingZone, rrsets: readon
   }
 }
 
-/** The job with low TTLs for these RRsets. */
-export function changingJob(job: ZoneJob, rrsets: readonly LoweredRrset[], lowTtl: number): ZoneJob {
+/** The job with low TTLs for these RRsets, and for new ones at their names, which take the place of another type. */
+export function changingJob(job: ZoneJob, existing: ExistingZone, rrsets: readonly LoweredRrset[], lowTtl: number): ZoneJob {
   const keys = new Set(rrsets.map(keyOf))
+  const names = new Set(rrsets.map(({ name }) => name))
+  const present = new Set(existing.records.map(rrsetKey))
+  const isNewHere = (record: DefinedRecord): boolean => names.has(record.name) && !present.has(rrsetKey(record))
   const records = job.desired.records.map((record) =>
-    keys.has(rrsetKey(record)) && (record.ttl === null || record.ttl === 0 || record.ttl > lowTtl)
+    (keys.has(rrsetKey(record)) || isNewHere(record)) && (record.ttl === null || record.ttl === 0 || record.ttl > lowTtl)
       ? { ...record, ttl: lowTtl as Ttl }
       : record,
   )
