@@ -24,7 +24,7 @@ export interface RunEnvironment {
   readonly now: () => Date
   /** The secrets that the run has loaded. */
   readonly secrets: LoadedSecrets
-  /** Provider types given as values, instead of those that the config names. */
+  /** Provider types of the caller, by names of config entries. They replace the types in the config. */
   readonly providerTypes?: GivenTypes | undefined
 }
 

@@ -2,6 +2,7 @@
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parentOf } from '../dns/domain-name.ts'
 import { groupRrsets, type ResourceRecord } from '../dns/record.ts'
+import { typeCode } from '../dns/record-type.ts'
 import { formatServerAddress } from '../dns/server-address.ts'
 import { finalRecords } from '../plan/plan.ts'
 import type { AnswerDifference, NameServerVerification, ZoneVerification } from '../report/verification.ts'
@@ -110,6 +111,8 @@ function expectedRrsets({ plan, existing, rendered }: PlannedZone): { rrsets: Ex
   const hidden: { name: DomainName; type: string }[] = []
   for (const set of groupRrsets(records).values()) {
     const { name, type } = set[0] as ResourceRecord
+    // No query can ask for a type that has no number.
+    if (typeCode(type) === null) continue
     const isApex = type === 'NS' && name === plan.zone
     // Without a rendered file, the NS records that the provider adds at the apex are unknown, so the answer cannot be predicted.
     if (isApex && rendered.providerApexNs === null) continue

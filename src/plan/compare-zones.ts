@@ -1,6 +1,6 @@
 /** Step 1: the records to remove and to add, and the part of them that a policy permits. */
 import { conflictingSettings, type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
-import type { Policy } from '../dns/zone.ts'
+import type { Policy, UnplannedRecord } from '../dns/zone.ts'
 
 /** The difference between existing and desired records. Nothing is paired into calls yet. */
 export interface ZoneDifference {
@@ -10,8 +10,10 @@ export interface ZoneDifference {
   readonly added: readonly DefinedRecord[]
   /** Existing records that stay as they are. */
   readonly kept: readonly ExistingRecord[]
-  /** Existing records that belong to other tools. They never change, but matter for limits and CNAME conflicts. */
+  /** Existing records that belong to other tools, or that no definition could describe. They never change, but matter for limits and CNAME conflicts. */
   readonly unmanaged: readonly ExistingRecord[]
+  /** Those of them that no definition could describe. */
+  readonly undescribable: readonly UnplannedRecord[]
   /** Existing records with the same data as another one; all are among `removed`. */
   readonly surplus: readonly ExistingRecord[]
   /** The managed RRsets, for safety limits. */
@@ -48,6 +50,8 @@ export function compareZones(
   existing: readonly ExistingRecord[],
   desired: readonly DefinedRecord[],
   isUnmanaged: (record: ResourceRecord) => boolean,
+  /** Why no definition could describe a record at the target; null if one could. Asked about records without an equal in the definition only. */
+  undescribableReason: (record: ExistingRecord) => string | null = () => null,
 ): ZoneDifference {
   const rrsets = new Map<string, RrsetState>()
   const rrsetOf = (record: ResourceRecord): RrsetState => {
@@ -74,12 +78,19 @@ export function compareZones(
   const kept: ExistingRecord[] = []
   const removed: ExistingRecord[] = []
   const unmanaged: ExistingRecord[] = []
+  const undescribable: UnplannedRecord[] = []
   for (const record of existing) {
     if (isUnmanaged(record)) {
       unmanaged.push(record)
       continue
     }
     const match = matches.get(recordKey(record))
+    const reason = match === undefined ? undescribableReason(record) : null
+    if (reason !== null) {
+      unmanaged.push(record)
+      undescribable.push({ name: record.name, type: record.type, data: record.data, reason })
+      continue
+    }
     const rrset = match?.rrset ?? rrsetOf(record)
     rrset.existing += 1
     if (match?.record.ttl !== record.ttl || conflictingSettings(match.record, record).length > 0) {
@@ -108,7 +119,7 @@ export function compareZones(
     added.push(record)
     rrset.differs = true
   }
-  return { removed, added, kept, unmanaged, surplus, rrsets: countRrsets(rrsets) }
+  return { removed, added, kept, unmanaged, undescribable, surplus, rrsets: countRrsets(rrsets) }
 }
 
 function countRrsets(rrsets: ReadonlyMap<string, RrsetState>): RrsetCounts {

@@ -1,13 +1,22 @@
 /** The plan of one zone at one target, from its definition, the live zone and the target's capabilities. The order of the inputs has no effect. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { excerpt } from '../dns/excerpt.ts'
-import { conflictingSettings, type DefinedRecord, type ExistingRecord, groupRrsets, isApexNs, rrsetKey } from '../dns/record.ts'
+import {
+  conflictingSettings,
+  type DefinedRecord,
+  type ExistingRecord,
+  groupRrsets,
+  isApexNs,
+  type ResourceRecord,
+  rrsetKey,
+} from '../dns/record.ts'
 import { suppress } from '../dns/suppress.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { Allowance, DesiredZone, ExistingZone, Policy, UnplannedRecord } from '../dns/zone.ts'
-import { agreeing, listed } from '../report/english.ts'
+import { agreeing, counted, listed } from '../report/english.ts'
 import type { Capabilities } from './capabilities.ts'
+import { lowestTtl } from './changesets.ts'
 import { applyPolicy, compareZones, type ZoneDifference } from './compare-zones.ts'
 import type { Preference } from './continuity.ts'
 import { differingSettings, domainChange, domainProblems } from './domain-change.ts'
@@ -16,6 +25,7 @@ import type { RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
 import { aliasesBesideAddresses, conflictsAmongAdded, conflictsWithKept } from './record-conflicts.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
+import { undescribableReason } from './undescribable.ts'
 
 export interface PlanInput {
   readonly desired: DesiredZone
@@ -44,7 +54,9 @@ export interface ReadOnlyReason {
 
 export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
-  const wanted = withFixedTtls(withNameservers(fitToTarget(desired, target, capabilities), input), existing?.records ?? [])
+  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
+  const shared = withUnmanagedTtls(withNameservers(fitToTarget(desired, target, capabilities), input), isUnmanaged, input)
+  const wanted = withFixedTtls(shared, existing?.records ?? [])
   const held = heldRrsets(input)
   const fitted = held.size === 0 ? wanted : { ...wanted, records: wanted.records.filter((record) => !held.has(rrsetKey(record))) }
   const diagnostics: Diagnostic[] = [
@@ -52,14 +64,16 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     ...apexNsNotice(fitted, input),
     ...newZoneWithoutNs(fitted, input),
     ...unusedSoaFields(input),
-    ...unplannedNotices(input),
-    ...heldWarnings(wanted, held, input),
   ]
   // The records of a slave come from its masters. Plans never change them: they compare with no records and make no record calls.
   const isSlave = (fitted.settings.type ?? existing?.settings.type) === 'slave'
-  const compared = compare(input, fitted, isSlave ? [] : (existing?.records ?? []))
+  const compared = compare(input, fitted, isSlave ? [] : (existing?.records ?? []), isUnmanaged)
   const difference = applyPolicy(compared, input.policy)
-  diagnostics.push(...policyNotice(compared, fitted, input), ...surplusNotices(difference, target))
+  diagnostics.push(
+    ...unplannedNotices([...(existing?.unplanned ?? []), ...compared.undescribable], input),
+    ...heldWarnings(wanted, held, input),
+  )
+  diagnostics.push(...policyNotices(compared, fitted, input), ...surplusNotices(difference, target))
   if (capabilities.cnameExclusive && !desired.absent)
     diagnostics.push(...conflictsWithKept(difference, [...held.values()], target), ...conflictsAmongAdded(difference, target))
   if (capabilities.aliasExclusive && !desired.absent)
@@ -109,6 +123,27 @@ function withNameservers(fitted: FittedZone, { desired, existing, capabilities }
   return { ...fitted, records: [...records, ...added] }
 }
 
+/** Records of an RRset that another client shares have the TTL that its records have: an RRset has one (RFC 2181 section 5.2). */
+function withUnmanagedTtls(
+  fitted: FittedZone,
+  isUnmanaged: (record: ResourceRecord) => boolean,
+  { existing, target, desired }: PlanInput,
+): FittedZone {
+  if (desired.unmanaged.length === 0 || existing === null) return fitted
+  const theirs = groupRrsets(existing.records.filter(isUnmanaged))
+  if (theirs.size === 0) return fitted
+  const diagnostics: Diagnostic[] = []
+  const records = fitted.records.map((record) => {
+    const shared = isUnmanaged(record) ? undefined : theirs.get(rrsetKey(record))
+    const ttl = shared === undefined ? record.ttl : lowestTtl(shared)
+    if (shared === undefined || ttl === record.ttl) return record
+    const message = `${record.name} ${record.type} ${excerpt(record.data, 100)} has TTL ${ttl ?? 'default'} at ${target}, not ${record.ttl ?? 'default'}: it shares its record set with the unmanaged ${excerpt(shared.map(({ data }) => data).join(', '), 200)}`
+    diagnostics.push({ severity: 'notice', code: 'ttl-rounded', message, at: record.at })
+    return { ...record, ttl }
+  })
+  return { ...fitted, records, diagnostics: [...fitted.diagnostics, ...diagnostics] }
+}
+
 /** Records whose TTL the provider sets itself have that TTL. */
 function withFixedTtls(fitted: FittedZone, existing: readonly ExistingRecord[]): FittedZone {
   const fixed = new Map(
@@ -123,17 +158,22 @@ function withFixedTtls(fitted: FittedZone, existing: readonly ExistingRecord[]):
   return { ...fitted, records: fitted.records.map(withTtl) }
 }
 
-function compare({ desired }: PlanInput, fitted: FittedZone, existing: readonly ExistingRecord[]): ZoneDifference {
-  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
+function compare(
+  { desired, capabilities }: PlanInput,
+  fitted: FittedZone,
+  existing: readonly ExistingRecord[],
+  isUnmanaged: (record: ResourceRecord) => boolean,
+): ZoneDifference {
   // A definition without apex NS records leaves them to the target: a zone without any does not work.
   const hasApexNs = fitted.records.some((record) => isApexNs(record, desired.name))
   const isKept = fitted.apexNs !== null || (desired.apexNs !== 'manage' && !hasApexNs)
   const apexNsKey = isKept ? rrsetKey({ name: desired.name, type: 'NS' }) : null
-  return compareZones(existing, fitted.records, (record) => {
+  const isLeftAlone = (record: ResourceRecord): boolean => {
     if (isUnmanaged(record)) return true
     if (record.type === 'NS' && apexNsKey !== null && rrsetKey(record) === apexNsKey) return true
     return fitted.excluded.size > 0 && fitted.excluded.has(rrsetKey(record))
-  })
+  }
+  return compareZones(existing, fitted.records, isLeftAlone, (record) => undescribableReason(record, desired.name, capabilities))
 }
 
 /** An error if a definition has records but the existing zone is a slave. The parser refuses records of zones that are defined as slaves. */
@@ -181,9 +221,9 @@ function unusedSoaFields({ desired, existing, target, capabilities }: PlanInput)
   return [{ severity: 'notice', code: 'setting-unsupported', message: `${desired.name}: ${message}`, at: desired.at, cause }]
 }
 
-function unplannedNotices({ existing, target, desired }: PlanInput): Diagnostic[] {
+function unplannedNotices(unplanned: readonly UnplannedRecord[], { target, desired }: PlanInput): Diagnostic[] {
   if (desired.absent) return []
-  return (existing?.unplanned ?? []).map(({ name, type, data, reason }) => ({
+  return unplanned.map(({ name, type, data, reason }) => ({
     severity: 'notice',
     code: 'record-unplanned',
     message: `${name} ${type} ${excerpt(data, 100)} ${reason} at ${target}, and stays as it is`,
@@ -209,20 +249,32 @@ function heldWarnings({ records }: FittedZone, held: ReadonlyMap<string, Unplann
 /** Maximum number of settings and RRsets in one message. */
 const MAX_LISTED = 5
 
-/** Reports the differences that `create-only` leaves in place: an empty plan does not mean that the zone equals its definition. */
-function policyNotice(
+/** Reports what `upsert-only` and `create-only` leave in place: an empty plan does not mean that the zone equals its definition. */
+function policyNotices(
   { rrsets }: ZoneDifference,
   { settings }: FittedZone,
   { desired, existing, target, policy }: PlanInput,
 ): Diagnostic[] {
-  if (policy !== 'create-only' || existing === null || desired.absent) return []
-  const kept = [...differingSettings(existing.settings, settings), ...[...rrsets.changed].sort()]
-  if (kept.length === 0) return []
+  if (policy === 'sync' || existing === null || desired.absent) return []
+  const notice = (message: string, hint: string, at = desired.at): Diagnostic => ({
+    severity: 'notice',
+    code: 'policy-kept',
+    message,
+    at,
+    hint,
+  })
+  const { length } = rrsets.removed
+  const others = listed([...rrsets.removed].sort(), MAX_LISTED)
+  const left = `${desired.name} at ${target}: the policy ${policy} keeps ${counted(length, 'record set')} that no definition has: ${others}`
+  const leaves =
+    length === 0
+      ? []
+      : [notice(left, 'to delete them, set the policy to sync; if they belong to another client, list them under "unmanaged"')]
+  const kept = policy === 'create-only' ? [...differingSettings(existing.settings, settings), ...[...rrsets.changed].sort()] : []
+  if (kept.length === 0) return leaves
   const message = `${desired.name} at ${target}: the policy create-only keeps what differs from the definition: ${listed(kept, MAX_LISTED)}`
-  const at = desired.records.find((record) => rrsets.changed.includes(rrsetKey(record)))?.at ?? desired.at
-  return [
-    { severity: 'notice', code: 'policy-kept', message, at, hint: 'to change it to the definition, set the policy to upsert-only or sync' },
-  ]
+  const at = desired.records.find((record) => rrsets.changed.includes(rrsetKey(record)))?.at
+  return [notice(message, 'to change it to the definition, set the policy to upsert-only or sync', at), ...leaves]
 }
 
 const surplusNotices = (difference: ZoneDifference, target: string): Diagnostic[] =>

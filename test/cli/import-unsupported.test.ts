@@ -200,14 +200,13 @@ describe('records that no definition can have', () => {
     expect(await scene.run('fmt', '--check')).toMatchObject({ status: 0 })
   })
 
-  it('are announced as deletions if no selector can separate them', async () => {
+  it('stay at the provider also if no selector can separate them', async () => {
     const scene = await openListed(held([address('x.*'), address('x.y')]))
     const { strict, lossy } = await importBoth(scene)
-    expect(strict).toContain('no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at cloud')
-    expect(lossy).toContain(
-      'warning[import-pending] example.com.: the next plan has 1 call to make it equal to the definition: delete x.*.example.com. A',
-    )
-    expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
+    for (const text of [strict, lossy]) expect(text).toContain('plans leave it unchanged at cloud')
+    expect(lossy).not.toContain('import-pending')
+    const plan = await planOf(scene)
+    expect(plan).toMatchObject({ status: 0, stderr: expect.stringContaining('notice[record-unplanned] x.*.example.com. A 192.0.2.1') })
   })
 
   it('are summarised in the comment if there are many', async () => {

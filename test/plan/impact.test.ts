@@ -1,7 +1,7 @@
 /** What a plan means to those who use the zone. */
 import { expect, test } from 'vitest'
 import type { Impact } from '../../src/plan/plan.ts'
-import { ORIGIN, planOf } from '../support/plan.ts'
+import { ANY_DATA, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existingZone, name } from '../support/records.ts'
 
 const KEEP = 'keep 300 A 192.0.2.1\nkept 300 A 192.0.2.1'
@@ -14,7 +14,8 @@ function lostOf(impact: Impact | undefined): string[] {
   })
 }
 
-const impact = (existing: string, desired: string) => planOf(`${KEEP}\n${existing}`, `${KEEP}\n${desired}`).impact
+const impact = (existing: string, desired: string) =>
+  planOf(`${KEEP}\n${existing}`, `${KEEP}\n${desired}`, { capabilities: ANY_DATA }).impact
 
 test.each<[what: string, existing: string, desired: string, lost: string[]]>([
   ['a name loses all records', 'www 300 A 192.0.2.1\nwww 300 TXT "x"', '', ['www']],
@@ -113,9 +114,10 @@ test('a new zone, and a plan without changes, have none', () => {
   expect(planOf('@ 300 MX 10 mail\nmail 300 A 192.0.2.1', '@ 300 MX 10 mail\nmail 300 A 192.0.2.1').impact).toBeUndefined()
 })
 
-test('records outside the zone, which a target should not hold, do no harm', () => {
+test('records outside the zone, which a target should not hold, are left alone', () => {
   const zone = existingZone(ORIGIN, KEEP)
   const stray = { name: name('www.example.net.'), type: 'A', ttl: null, data: '192.0.2.1' }
   const plan = planOf(null, KEEP, { existing: { ...zone, records: [...zone.records, stray] } })
-  expect(plan.impact?.stopsAnswering).toMatchObject([{ name: 'www.example.net.', isGone: true }])
+  expect([plan.changes, plan.impact]).toEqual([[], undefined])
+  expect(plan.diagnostics).toMatchObject([{ code: 'record-unplanned', message: expect.stringContaining('is outside the zone') }])
 })

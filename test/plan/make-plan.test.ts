@@ -282,7 +282,11 @@ it.each([
     ['example.com. at cloud: the policy create-only keeps what differs from the definition: a.example.com. A'],
   ],
   ['create-only', 'a A 192.0.2.9', []],
-  ['create-only', 'other A 192.0.2.1', []],
+  [
+    'create-only',
+    'other A 192.0.2.1',
+    ['example.com. at cloud: the policy create-only keeps 1 record set that no definition has: other.example.com. A'],
+  ],
   ['upsert-only', 'a A 192.0.2.1', []],
 ] as const)('policy %s for an RRset that exists as %s reports %j', (policy, existing, expected) => {
   const { diagnostics } = planOf(existing, 'a A 192.0.2.9', { policy })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { Allowance } from '../../src/dns/zone.ts'
 import { deletedRrsets, type QueriedRrset, type Usage, withUsage } from '../../src/plan/usage.ts'
-import { ORIGIN, planOf } from '../support/plan.ts'
+import { ANY_DATA, ORIGIN, planOf } from '../support/plan.ts'
 import { existingZone } from '../support/records.ts'
 
 const DAY = 86_400
@@ -47,7 +47,7 @@ const STATES = ['in-use', 'asked', 'not-asked', 'unknown', 'replaced'] as const
 /** The record sets of the zone, deleted as a whole, in a state. */
 const inState = (usage: Usage, state: (typeof STATES)[number], inUse = DAY): string[] => {
   const existing = existingZone(ORIGIN, ZONE)
-  const plan = { ...planOf(ZONE, ''), changes: planOf(ZONE, '').changes }
+  const plan = planOf(ZONE, '', { capabilities: ANY_DATA })
   const checked = withUsage(plan, existing, usage, { inUse, allow: new Set() })
   return (checked.usage?.deletions ?? [])
     .filter((one) => one.state === state)

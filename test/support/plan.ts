@@ -1,4 +1,4 @@
-import type { CallRules } from '../../src/plan/capabilities.ts'
+import type { CallRules, Capabilities } from '../../src/plan/capabilities.ts'
 import { makeZonePlan, type PlanInput } from '../../src/plan/make-plan.ts'
 import type { RecordChange, ZonePlan } from '../../src/plan/plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
@@ -14,6 +14,9 @@ export const CALL_RULES = {
   message: { unit: 'rrset', maxUnits: null, maxOctets: 60_000, atomic: true, hasPrecondition: true, createsZoneWithRecords: false },
   zone: { unit: 'rrset', maxUnits: null, maxOctets: null, atomic: true, hasPrecondition: true, createsZoneWithRecords: true },
 } as const satisfies Record<string, CallRules>
+
+/** The cloud's capabilities with every type and any data. */
+export const ANY_DATA: Capabilities = { ...CLOUD_CAPABILITIES, types: null, rules: [] }
 
 /** The plan from one zone text to another at a target with the cloud's capabilities. */
 export function planOf(existing: string | null, desired: string, more: Partial<PlanInput> = {}): ZonePlan {

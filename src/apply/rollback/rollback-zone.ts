@@ -290,6 +290,7 @@ function withoutUnchanged({ removed, kept, rrsets }: Reversal, added: readonly D
     added: additions,
     kept: [...kept, ...stays],
     unmanaged: [],
+    undescribable: [],
     surplus: [],
     rrsets: { ...rrsets, changed: rrsets.changed.filter((key) => touched.has(key)) },
   }

@@ -6,6 +6,7 @@ import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ExistingZone, UnmanagedSelector, UnplannedRecord, ZoneComment } from '../../dns/zone.ts'
+import { undescribableReason } from '../../plan/undescribable.ts'
 import {
   type DefinableRecords,
   type DerivedSelectors,
@@ -83,12 +84,14 @@ function droppedRecord(
   zone: DomainName,
   { record, reason }: UndefinableRecord,
   derived: DerivedSelectors,
-  { target }: ZoneTarget,
+  { target, capabilities }: ZoneTarget,
 ): UnsupportedFeature {
   const what = `${shownData(record.data)}: ${reason}`
-  const outcome = isInseparable(record, derived)
-    ? `no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at ${target}`
-    : `"unmanaged" in the definition keeps it unchanged at ${target}`
+  const outcome = !isInseparable(record, derived)
+    ? `"unmanaged" in the definition keeps it unchanged at ${target}`
+    : undescribableReason(record, zone, capabilities) !== null
+      ? `plans leave it unchanged at ${target}`
+      : `no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at ${target}`
   return { zone, name: record.name, type: record.type, what, outcome }
 }
 
