@@ -68,11 +68,23 @@ const options = { allErrors: true, strict: true, strictTypes: false, allowUnionT
 const ajv = new Ajv(options)
 ajv.addVocabulary(['x-reason', 'example'])
 
-/** Fastify's validator compiler: returns the validator of one part of a request. */
+/** Fastify's validator compiler: returns the validator of one part of a request, which is compiled when it is first used. */
 export function compileRequestValidator({ schema, httpPart }: { schema: unknown; httpPart?: string | undefined }): ValidateFunction {
-  const validate = ajv.compile(schema as AnySchema)
+  const validate = compiledAtFirstUse(schema as AnySchema)
   if (httpPart === 'querystring') return withIntegers(validate, schema as QuerySchema)
   return httpPart === 'body' ? withoutNulls(validate, schema as ObjectSchema) : validate
+}
+
+function compiledAtFirstUse(schema: AnySchema): ValidateFunction {
+  let compiled: ValidateFunction | undefined
+  const validate = (value: unknown): boolean => {
+    compiled ??= ajv.compile(schema)
+    const valid = compiled(value) as boolean
+    validate.errors = compiled.errors
+    return valid
+  }
+  validate.errors = null as ValidateFunction['errors']
+  return validate as unknown as ValidateFunction
 }
 
 interface ObjectSchema {
