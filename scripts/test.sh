@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `npm test`: the tests that need Node alone. Arguments go to vitest: `npm test -- test/plan`.
+# `npm test`: the tests that need Node alone; `npm run lint` has the architecture rules. Arguments go to vitest: `npm test -- test/plan`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # A quarter of the random cases, whose seed is fixed; `npm run test:long` runs all of them and many more.
@@ -9,7 +9,7 @@ npm run --silent build
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
-node_modules/.bin/vitest run --project all --exclude 'test/**/*.servers.test.ts' --tags-filter '!servers && !long' --reporter=default --reporter=json --outputFile.json="$work/results.json" "$@" </dev/null || status=$?
+node_modules/.bin/vitest run --project all --exclude 'test/**/*.servers.test.ts' --exclude 'test/architecture/**' --tags-filter '!servers && !long' --reporter=default --reporter=json --outputFile.json="$work/results.json" "$@" </dev/null || status=$?
 node scripts/test-summary.mjs "$work" "$status"
 echo "Also: npm run test:servers (real name servers, PostgreSQL, a browser, other clients) and npm run test:long (slow cases, many random ones)."
 exit "$status"
