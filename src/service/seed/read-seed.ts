@@ -48,9 +48,9 @@ export function readSeed(text: string, file: string): ReadSeed {
     problems.push({ severity: 'error', code: 'seed-invalid', message: named, at: nodeAt(root, path).at })
   }
   const document = toJsonValue(root)
-  const validate = compileSeedSchema()
-  if (!validate(document)) {
-    for (const error of validate.errors ?? []) report(stepsOf(error), reasonOf(error))
+  seedSchema ??= compileSeedSchema()
+  if (!seedSchema(document)) {
+    for (const error of seedSchema.errors ?? []) report(stepsOf(error), reasonOf(error))
     return { seed: null, diagnostics: [...diagnostics, ...problems] }
   }
   const seed = seedOf(document as unknown as { readonly accounts: readonly AccountEntry[] }, report)
@@ -121,6 +121,8 @@ function settingsOf(entry: Parameters<typeof domainToSeed>[0], report: ReportPro
   for (const { field, reason } of problems) report(field === null ? [] : [field], reason)
   return settings
 }
+
+let seedSchema: ValidateFunction | undefined
 
 /** Compiles the schema of a seed with those of its collections. */
 function compileSeedSchema(): ValidateFunction {
