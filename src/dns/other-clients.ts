@@ -43,6 +43,9 @@ const REGISTERED = new Map<string, readonly string[]>([
   ...['a', 'aaaa', 'dname', 'mx', 'naptr', 'ns', 'ptr', 'srv', 'txt'].map((type) => [type, [type.toUpperCase()]] as [string, string[]]),
 ])
 
+/** Labels after which a suffix is looked for. */
+const MAX_LABELS = 8
+
 /** From here on, the record sets that a registry record stands for are a guess. */
 const GUESS = 3
 
@@ -101,7 +104,10 @@ function registeredBy(registry: string, typesOf: ReadonlyMap<string, ReadonlySet
   for (let from = 0; from < registry.length; from += 1) consider(registry.slice(from), registry.slice(0, from), '')
   if (best !== null && best.rank < GUESS) return best
   const end = registry.length - zone.length - 1
-  for (let dot = registry.indexOf('.'); dot !== -1 && dot <= end; dot = registry.indexOf('.', dot + 1)) {
+  let dot = -1
+  for (let labels = 0; labels < MAX_LABELS; labels += 1) {
+    dot = registry.indexOf('.', dot + 1)
+    if (dot === -1 || dot > end) break
     const [head, rest] = [registry.slice(0, dot), registry.slice(dot)]
     const typed = [...REGISTERED.keys()].filter((type) => head.startsWith(`${type}-`))
     for (const from of [0, ...typed.map((type) => type.length + 1)])

@@ -96,6 +96,8 @@ describe('the owner external-dns', () => {
       (_, i) => `app${i}.long-name.eu-west-1 A 192.0.2.1\nx-a-app${i}.long-name.eu-west-1 TXT ${NOTE}`,
     )
     expect(plan(OWNER, live.join('\n'))).toMatchObject({ changes: [], unmanaged: 8000 })
+    const long = Array.from({ length: 500 }, (_, i) => `${'a.'.repeat(115)}${i} TXT ${NOTE}`)
+    expect(plan(OWNER, long.join('\n'))).toMatchObject({ changes: [], unmanaged: 500 })
   })
 })
 
