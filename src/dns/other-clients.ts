@@ -63,17 +63,18 @@ interface Registered {
  * (`%{record_type}`), or is missing in versions before 0.12. A declared record is never taken on a guess.
  * Source: registry/mapper/mapper.go of external-dns.
  */
-export function externalDnsTest(live: readonly LiveRecord[], zone: string, isDeclared: RecordTest): RecordTest {
+export function externalDnsTest(live: readonly LiveRecord[], isDeclared: RecordTest): RecordTest {
   const isRegistry = (record: LiveRecord): boolean => HERITAGE.test(textOf(record) ?? '')
   const registry = live.filter(isRegistry)
   const encrypted = live.filter((record) => ENCRYPTED.test(textOf(record) ?? ''))
   if (registry.length + encrypted.length === 0) return () => false
   const typesOf = new Map<string, Set<string>>()
   for (const record of live) if (!isRegistry(record)) typesOf.set(record.name, (typesOf.get(record.name) ?? new Set()).add(record.type))
+  const ends = new Set([...typesOf.keys()].flatMap(endsOf))
   const sure = new Set<string>()
   const guessed = new Set<string>()
   const take = (record: LiveRecord, isPlain: boolean): void => {
-    const found = registeredBy(record.name, typesOf, zone)
+    const found = registeredBy(record.name, typesOf, ends)
     const keys = found?.types.map((type) => `${found.name} ${type}`) ?? []
     // Any text of base64 may look encrypted: only a name with a type, or another record for the same set, makes it one of the registry.
     const hasType = found !== null && (found.rank === 0 || found.rank === 2 || found.rank === GUESS)
@@ -89,8 +90,15 @@ export function externalDnsTest(live: readonly LiveRecord[], zone: string, isDec
   }
 }
 
+/** The name without its first label, its first two labels, and so on, each with the dot before it. */
+function endsOf(name: string): string[] {
+  const ends: string[] = []
+  for (let dot = name.indexOf('.'); dot !== -1 && ends.length < MAX_LABELS; dot = name.indexOf('.', dot + 1)) ends.push(name.slice(dot))
+  return ends
+}
+
 /** The surest record sets that a registry record of this name may stand for; null if there are none. */
-function registeredBy(registry: string, typesOf: ReadonlyMap<string, ReadonlySet<string>>, zone: string): Registered | null {
+function registeredBy(registry: string, typesOf: ReadonlyMap<string, ReadonlySet<string>>, ends: ReadonlySet<string>): Registered | null {
   let best: Registered | null = null as Registered | null
   const consider = (name: string, before: string, after: string, atLeast = 0): void => {
     const present = typesOf.get(name)
@@ -103,12 +111,9 @@ function registeredBy(registry: string, typesOf: ReadonlyMap<string, ReadonlySet
   }
   for (let from = 0; from < registry.length; from += 1) consider(registry.slice(from), registry.slice(0, from), '')
   if (best !== null && best.rank < GUESS) return best
-  const end = registry.length - zone.length - 1
-  let dot = -1
-  for (let labels = 0; labels < MAX_LABELS; labels += 1) {
-    dot = registry.indexOf('.', dot + 1)
-    if (dot === -1 || dot > end) break
-    const [head, rest] = [registry.slice(0, dot), registry.slice(dot)]
+  for (const rest of endsOf(registry)) {
+    if (!ends.has(rest)) continue
+    const head = registry.slice(0, -rest.length)
     const typed = [...REGISTERED.keys()].filter((type) => head.startsWith(`${type}-`))
     for (const from of [0, ...typed.map((type) => type.length + 1)])
       for (let to = from + 1; to < head.length; to += 1) consider(head.slice(from, to) + rest, head.slice(0, from), head.slice(to))

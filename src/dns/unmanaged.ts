@@ -26,7 +26,7 @@ export function unmanagedTest(
   if (selectors.length === 0) return () => false
   const tests = globIndex<SelectorTest>()
   for (const selector of selectors) {
-    const isOfClient = selector.owner === undefined && selector.preset === undefined ? null : clientTest(selector, zone, context)
+    const isOfClient = selector.owner === undefined && selector.preset === undefined ? null : clientTest(selector, context)
     const glob = nameGlob(selector.name ?? '*')
     tests.add(glob, selectorTest(selector, glob.includes('*') ? globTest(glob) : null, isOfClient))
   }
@@ -43,17 +43,13 @@ export function unmanagedTest(
 type SelectorTest = (record: ResourceRecord, relative: string) => boolean
 
 /** A test for the records of an owner, of a preset, or of both. Other clients may share a TXT RRset, so only declared values of it are managed. */
-function clientTest(
-  { owner, preset }: UnmanagedSelector,
-  zone: DomainName,
-  context: LiveContext | null,
-): (record: ResourceRecord) => boolean {
+function clientTest({ owner, preset }: UnmanagedSelector, context: LiveContext | null): (record: ResourceRecord) => boolean {
   if (context === null) return () => false
   const keyOf = (record: LiveRecord): string => (record.type === 'TXT' ? recordKey(record) : rrsetKey(record))
   const declared = new Set((context.declared ?? []).map(keyOf))
   const isDeclared = (record: LiveRecord): boolean => declared.has(keyOf(record))
   const live = context.live.flatMap((one) => (one === null ? [] : [...one.records, ...(one.unplanned ?? [])]))
-  const isOwned = owner === undefined ? null : externalDnsTest(live, zone, isDeclared)
+  const isOwned = owner === undefined ? null : externalDnsTest(live, isDeclared)
   const isPreset = preset === undefined ? null : presetTest(preset, live)
   return (record) => (isOwned === null || isOwned(record)) && (isPreset === null || (isPreset(record) && !isDeclared(record)))
 }
