@@ -137,7 +137,7 @@ function checkResult(policies: Policies, { plan, existing }: CheckedZone, now: D
   const isDeleted = changes.some(({ subject, action }) => subject === 'domain' && action === 'delete')
   if (changes.length === 0 || isDeleted) return []
   const ofZone = changes.find(({ subject }) => subject === 'domain')?.desired as ZoneSettings | null | undefined
-  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], zone)
+  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], zone, { live: [existing] })
   const owners = new Map(
     changes.flatMap((change) => (change.subject === 'record' && change.desired !== null ? [[rrsetKey(change.desired), change.owner]] : [])),
   )

@@ -31,7 +31,7 @@ export function unexpectedDifferences(
   before: ExistingZone | null,
   live: ExistingZone | null,
 ): Diagnostic[] {
-  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
+  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone, { live: [before, live] })
   const { certain, possible } = expectedRecords(plan, outcomes, before?.records ?? [])
   // A target may give a new zone its own name servers.
   const hasOwnNs = before === null && !certain.some(({ record }) => isApexNs(record, plan.zone))

@@ -1,9 +1,10 @@
 /** Compares one zone with its rendered file and with the answers of name servers and resolvers. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parentOf } from '../dns/domain-name.ts'
-import { groupRrsets, type ResourceRecord } from '../dns/record.ts'
+import { compareRecords, groupRrsets, type ResourceRecord } from '../dns/record.ts'
 import { typeCode } from '../dns/record-type.ts'
 import { formatServerAddress } from '../dns/server-address.ts'
+import { unmanagedTest } from '../dns/unmanaged.ts'
 import { finalRecords } from '../plan/plan.ts'
 import type { AnswerDifference, NameServerVerification, ZoneVerification } from '../report/verification.ts'
 import type { HostPolicy } from '../transport/allowed-hosts.ts'
@@ -44,6 +45,7 @@ export async function verifyZone(
     renderedDifferences: rendered.differences,
     nameServers: results.map(({ result }) => result),
     hidden,
+    unmanaged: unmanagedRrsets(planned),
     diagnostics: [
       // Nothing is to be changed here.
       ...plan.diagnostics.filter(({ code }) => code !== 'zone-read-only'),
@@ -53,6 +55,13 @@ export async function verifyZone(
       ...results.flatMap(({ role, result }) => failureDiagnostic(result, role, planned)),
     ],
   }
+}
+
+/** The live RRsets in which a selector leaves records to other clients. */
+function unmanagedRrsets({ existing, job: { desired } }: PlannedZone): NonNullable<ZoneVerification['unmanaged']> {
+  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name, { live: [existing], declared: desired.records })
+  const sets = groupRrsets((existing?.records ?? []).filter(isUnmanaged).sort(compareRecords))
+  return [...sets.values()].flatMap(([first]) => (first === undefined ? [] : [{ name: first.name, type: first.type }]))
 }
 
 /** A warning if the zone is disabled at the provider but not by its definition. Name servers do not answer for a disabled zone. */

@@ -82,7 +82,8 @@ const configText = ({
 providers:
   ${name}: ${entry}
 zones:
-  - {files: 'zones/**/*', targets: [${name}]}
+  # Certificate clients come and go: their challenges (TXT at _acme-challenge) are theirs unless a definition has them.
+  - {files: 'zones/**/*', targets: [${name}], unmanaged: [{preset: acme}]}
 # A plan beyond these limits is refused until --allow lifts the refusal.
 safety: {max_delete_percent: 30, max_update_percent: 30}
 `

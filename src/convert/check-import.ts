@@ -14,7 +14,8 @@ import { hasErrors, type SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type DefinedRecord, recordKey } from '../dns/record.ts'
 import { SOA_FIELDS } from '../dns/soa.ts'
-import { type RrsetTargets, type UnmanagedSelector, ZONE_SETTINGS } from '../dns/zone.ts'
+import { plainSelector } from '../dns/unmanaged.ts'
+import { type RrsetTargets, ZONE_SETTINGS } from '../dns/zone.ts'
 
 /** Differences that are reported per zone. */
 const MAX_DIFFERENCES = 20
@@ -120,8 +121,6 @@ function compareSettings(
     differences.push('the targets of record sets would differ')
   return differences
 }
-
-const plainSelector = ({ name, type, target }: UnmanagedSelector) => ({ name, type, target })
 
 /** The targets of RRsets, sorted. A scope that is in several files of a zone appears once. */
 const plainTargets = (all: readonly RrsetTargets[]): string[] =>

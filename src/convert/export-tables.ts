@@ -4,6 +4,7 @@ import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { compareRecords, type DefinedRecord } from '../dns/record.ts'
 import { typeCode } from '../dns/record-type.ts'
 import { suppressionsData } from '../dns/suppression.ts'
+import { plainSelector } from '../dns/unmanaged.ts'
 import { type DesiredZone, ZONE_SETTINGS } from '../dns/zone.ts'
 import { type ExportedFiles, type Exporter, unsupportedFeaturesOf } from './exporter.ts'
 
@@ -101,7 +102,7 @@ const zoneJson = (zone: DesiredZone): object => ({
   ...(zone.allow.length > 0 && { allow: zone.allow }),
   ...(zone.apexNs !== 'keep' && { apex_ns: zone.apexNs }),
   ...(zone.unsupported !== 'error' && { unsupported: zone.unsupported }),
-  ...(zone.unmanaged.length > 0 && { unmanaged: zone.unmanaged.map(({ name, type, target }) => ({ name, type, target })) }),
+  ...(zone.unmanaged.length > 0 && { unmanaged: zone.unmanaged.map(plainSelector) }),
   ...(zone.ignore !== undefined &&
     zone.ignore.length > 0 && { ignore: zone.ignore.map(({ code, reason, name, type }) => ({ code, reason, name, type })) }),
   ...(zone.rrsetTargets.length > 0 && { scopes: zone.rrsetTargets }),

@@ -16,6 +16,7 @@ import { isDnsFailure } from '../transport/dns-exchange.ts'
 import { type TransferredRecord, transferZone } from '../transport/dns-transfer.ts'
 import { splitByRules } from './definable-records.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
+import { withoutOtherClients } from './other-clients.ts'
 import { shownData, type UnsupportedFeature } from './unsupported-features.ts'
 
 /** Seconds to wait for each message of a transfer. */
@@ -68,14 +69,20 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
       const unsigned = withoutSignatures(zone, transferred.records)
       const whole = zoneOfTransfer(zone, unsigned.records, records[0]?.mailbox)
       const { records: kept, undefinable } = splitByRules(zone, whole.records)
-      imported.push({ ...whole, records: kept })
+      const left = withoutOtherClients({ ...whole, records: kept })
+      imported.push(left.zone)
       dropped.push(...transferred.dropped, ...undefinable.map((one) => droppedByRules(zone, one)))
       const at = { file: source, line: 1, column: 1 }
       const digests = checkZoneDigest(
         transferred.records.map((record) => ({ ...record, at })),
         zone,
       )
-      diagnostics.push(...transferred.diagnostics, ...unsigned.diagnostics, ...digests.map((found) => ({ ...found, at: undefined })))
+      diagnostics.push(
+        ...left.diagnostics,
+        ...transferred.diagnostics,
+        ...unsigned.diagnostics,
+        ...digests.map((found) => ({ ...found, at: undefined })),
+      )
     } catch (error) {
       if (!isDnsFailure(error)) throw error
       diagnostics.push(failedTransfer(zone, error.message, key !== null))

@@ -50,7 +50,7 @@ export interface ExistingRecord extends ResourceRecord {
 export const rrsetKey = (record: { readonly name: DomainName; readonly type: string }): string => `${record.name} ${record.type}`
 
 /** Equal for two records exactly if owner, type and data are. */
-export const recordKey = (record: ResourceRecord): string => `${record.name} ${record.type} ${record.data}`
+export const recordKey = (record: Pick<ResourceRecord, 'name' | 'type' | 'data'>): string => `${record.name} ${record.type} ${record.data}`
 
 /** Equal for two records exactly if owner, type, TTL and data are. */
 export const contentKey = (record: ResourceRecord): string => `${recordKey(record)} ${record.ttl}`

@@ -40,6 +40,9 @@ export const ZONE_SETTINGS = [
   'ttl_sec',
 ] as const satisfies readonly (keyof ZoneSettings)[]
 
+/** Known records of other clients: challenges of ACME (RFC 8555), validation of AWS certificates, and names of DHCP clients (RFC 4703). */
+export const PRESETS = ['acme', 'acm-validation', 'dhcp'] as const
+
 /** Selects records that another system manages. Plans do not change them and do not report them as differences. `*` matches any characters. */
 export interface UnmanagedSelector {
   /** A glob for the name relative to the zone (`''` or `@` for the apex); absent for all names. */
@@ -47,6 +50,10 @@ export interface UnmanagedSelector {
   readonly type?: string | undefined
   /** A glob for the data in presentation form. */
   readonly target?: string | undefined
+  /** The client that has registered the record in the zone itself. */
+  readonly owner?: 'external-dns' | undefined
+  /** A declared record takes precedence over it. */
+  readonly preset?: (typeof PRESETS)[number] | undefined
   readonly at?: SourcePosition | undefined
 }
 

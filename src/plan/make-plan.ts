@@ -23,7 +23,7 @@ import { differingSettings, domainChange, domainProblems } from './domain-change
 import { type FittedZone, fitToTarget } from './fit-to-target.ts'
 import type { RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
-import { aliasesBesideAddresses, conflictsAmongAdded, conflictsWithKept } from './record-conflicts.ts'
+import { aliasesBesideAddresses, conflictsAmongAdded, conflictsWithKept, ownedByOthers } from './record-conflicts.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
 import { undescribableReason } from './undescribable.ts'
 
@@ -54,8 +54,9 @@ export interface ReadOnlyReason {
 
 export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
-  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
-  const shared = withUnmanagedTtls(withNameservers(fitToTarget(desired, target, capabilities), input), isUnmanaged, input)
+  const stored = withNameservers(fitToTarget(desired, target, capabilities), input)
+  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name, { live: [existing], declared: stored.records })
+  const shared = withUnmanagedTtls(stored, isUnmanaged, input)
   const wanted = withFixedTtls(shared, existing?.records ?? [])
   const held = heldRrsets(input)
   const fitted = held.size === 0 ? wanted : { ...wanted, records: wanted.records.filter((record) => !held.has(rrsetKey(record))) }
@@ -64,6 +65,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     ...apexNsNotice(fitted, input),
     ...newZoneWithoutNs(fitted, input),
     ...unusedSoaFields(input),
+    ...ownedByOthers(fitted.records, isUnmanaged, input),
   ]
   // The records of a slave come from its masters. Plans never change them: they compare with no records and make no record calls.
   const isSlave = (fitted.settings.type ?? existing?.settings.type) === 'slave'

@@ -2,7 +2,7 @@
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { conflictingSettings, type ExistingRecord, type ResourceRecord } from '../dns/record.ts'
-import { unmanagedTest } from '../dns/unmanaged.ts'
+import { plainSelector, unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import { counted, listed } from '../report/english.ts'
 import { cachedAnswersOf } from './cached-answers.ts'
@@ -57,14 +57,16 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   const records = input.hasRecordCalls ? recordChanges(difference, existing?.records ?? [], input, diagnostics) : []
   if (!input.deletesZone) diagnostics.push(...recordLimitProblems(input, existingCount))
   const changes = joinChanges(domain, records, capabilities.calls)
-  const unmanaged = untouchedSelectors(changes, input.unmanaged ?? [], zone)
+  // A saved plan has no other records, and is checked against itself.
+  const state = existing && { ...existing, unplanned: [] }
+  const unmanaged = untouchedSelectors(changes, input.unmanaged ?? [], zone, state)
   const impact = impactOf(existing, changes, difference.rrsets)
   const cached = existing && cachedAnswersOf(existing.records, changes, zoneTtlOf(existing.settings, capabilities))
   return {
     zone,
     target,
     exists: existing !== null,
-    fingerprint: fingerprint(existing, unmanagedTest(unmanaged, zone)),
+    fingerprint: fingerprint(existing, unmanagedTest(unmanaged, zone, { live: [state] })),
     ...(unmanaged.length === 0 ? {} : { unmanaged }),
     records: {
       existing: existingCount,
@@ -204,19 +206,20 @@ export function countCalls(changes: readonly Change[]): CallCount {
 }
 
 /**
- * The selectors whose records may change while a plan waits to be applied, without their positions. None if the plan deletes the zone with all its records,
+ * The selectors whose records may change while a plan waits to be applied, without their positions; `existing` is the zone before it. None if the plan deletes the zone with all its records,
  * or changes a record that they select: such records must not change.
  */
 export function untouchedSelectors(
   changes: readonly Change[],
   selectors: readonly UnmanagedSelector[],
   zone: DomainName,
+  existing: ExistingZone | null,
 ): readonly UnmanagedSelector[] {
-  const isUnmanaged = unmanagedTest(selectors, zone)
+  const isUnmanaged = unmanagedTest(selectors, zone, { live: [existing] })
   const isTouched = changes.some((change) =>
     change.subject === 'domain'
       ? change.action === 'delete'
       : [change.existing, change.desired].some((record) => record !== null && isUnmanaged(record)),
   )
-  return isTouched ? [] : selectors.map(({ at, ...selector }) => selector)
+  return isTouched ? [] : selectors.map(plainSelector)
 }

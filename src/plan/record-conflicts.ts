@@ -4,7 +4,9 @@
  */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { type DefinedRecord, type ExistingRecord, groupRrsets } from '../dns/record.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord } from '../dns/record.ts'
+import { unmanagedTest } from '../dns/unmanaged.ts'
+import type { DesiredZone } from '../dns/zone.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 
 interface TypeAndData {
@@ -84,5 +86,22 @@ export function aliasesBesideAddresses(records: readonly DefinedRecord[], held: 
     if (beside === undefined) return []
     const message = `${target} cannot hold ${name} ALIAS beside ${name} ${beside.type} ${beside.data}`
     return { severity: 'error', code: 'record-unsupported', message, at, hint: 'keep one of them' }
+  })
+}
+
+/** A warning for each RRset of the definition that another client owns in the live zone. (A match with any other selector is reported without that zone.) */
+export function ownedByOthers(
+  records: readonly DefinedRecord[],
+  isUnmanaged: (record: ResourceRecord) => boolean,
+  { desired, target }: { readonly desired: DesiredZone; readonly target: string },
+): Diagnostic[] {
+  const isListed = unmanagedTest(desired.unmanaged, desired.name)
+  const owned = groupRrsets(records.filter((record) => isUnmanaged(record) && !isListed(record)))
+  return [...owned.values()].flatMap(([record]): Diagnostic[] => {
+    if (record === undefined || desired.absent) return []
+    const message = `${record.name} ${record.type} is in the definition, but external-dns owns it at ${target}, so it is not changed`
+    return [
+      { severity: 'warning', code: 'unmanaged-collision', message, at: record.at, hint: 'remove the record here, or its source there' },
+    ]
   })
 }

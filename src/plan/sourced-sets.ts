@@ -139,7 +139,7 @@ export function typesByName(records: readonly Pick<ResourceRecord, 'name' | 'typ
 
 /** The live records that plans of the zone may change. */
 export function managedRecords({ desired, existing, target }: SourcedZone): readonly ExistingRecord[] {
-  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
+  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name, { live: [existing], declared: desired.records })
   const excluded = excludedRrsets(desired, target)
   return (existing?.records ?? []).filter((record) => record.type !== 'SOA' && !isUnmanaged(record) && !excluded.has(rrsetKey(record)))
 }

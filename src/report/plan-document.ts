@@ -1,6 +1,7 @@
 /** The versioned document of `schemas/plan.schema.json`, which is also the format of saved plans. Its key order is fixed. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
+import { plainSelector } from '../dns/unmanaged.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
 import type {
   CachedAnswers,
@@ -133,7 +134,7 @@ function zoneDocument({ plan, outcomes, readBack, diagnostics }: ZoneView): Zone
     ...(plan.owner === undefined ? {} : { owner: plan.owner }),
     exists: plan.exists,
     fingerprint: plan.fingerprint,
-    ...(plan.unmanaged === undefined ? {} : { unmanaged: plan.unmanaged.map(selectorDocument) }),
+    ...(plan.unmanaged === undefined ? {} : { unmanaged: plan.unmanaged.map(plainSelector) }),
     records: {
       existing: records.existing,
       desired: records.desired,
@@ -201,12 +202,6 @@ const impactDocument = ({ stopsAnswering, mail, nameservers, changesAll }: Impac
     changesAll,
   }
 }
-
-const selectorDocument = ({ name, type, target }: UnmanagedSelector): UnmanagedSelector => ({
-  ...(name === undefined ? {} : { name }),
-  ...(type === undefined ? {} : { type }),
-  ...(target === undefined ? {} : { target }),
-})
 
 function changeDocument(change: Change, outcome: Outcome | undefined): ChangeDocument {
   const form =

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import { compareDiagnostics, hasErrors, isError, oneLine } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { RenderedState } from '../plan/plan.ts'
-import { agreeing, counted } from './english.ts'
+import { agreeing, counted, listed } from './english.ts'
 import { jsonText } from './escape.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
@@ -51,6 +51,8 @@ export interface ZoneVerification {
   readonly nameServers: readonly NameServerVerification[]
   /** RRsets that are not asked for, because no server returns them: those at or below a delegation. */
   readonly hidden: readonly { readonly name: DomainName; readonly type: string }[]
+  /** RRsets with records that `unmanaged` leaves to other clients; none if absent. */
+  readonly unmanaged?: readonly { readonly name: DomainName; readonly type: string }[] | undefined
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -88,6 +90,8 @@ interface VerifiedZoneDocument {
   readonly renderedDifferences: readonly string[]
   readonly nameServers: readonly NameServerDocument[]
   readonly hidden: readonly { readonly name: string; readonly type: string }[]
+  /** Absent in reports of earlier versions. */
+  readonly unmanaged?: readonly { readonly name: string; readonly type: string }[] | undefined
   readonly diagnostics: readonly DiagnosticDocument[]
 }
 
@@ -112,6 +116,7 @@ const zoneDocument = (zone: ZoneVerification): VerifiedZoneDocument => ({
   renderedDifferences: zone.renderedDifferences,
   nameServers: zone.nameServers.map(nameServerDocument),
   hidden: zone.hidden.map(({ name, type }) => ({ name, type })),
+  unmanaged: (zone.unmanaged ?? []).map(({ name, type }) => ({ name, type })),
   diagnostics: diagnosticDocuments(zone.diagnostics),
 })
 
@@ -127,7 +132,7 @@ const nameServerDocument = ({ server, asked, agreed, differences, covered, failu
 const diagnosticDocuments = (diagnostics: readonly Diagnostic[]): DiagnosticDocument[] =>
   [...diagnostics].sort(compareDiagnostics).map(diagnosticDocument)
 
-/** Maximum number of RRsets per server in a text report that is not verbose. */
+/** Maximum number of RRsets per server, or left to other clients, in a text report that is not verbose. */
 const SHOWN = 10
 
 export const renderVerificationJson = (verification: Verification): string => jsonText(verificationDocument(verification))
@@ -155,10 +160,22 @@ export function renderVerificationText(verification: Verification, { color, verb
   const { zones } = verification
   const palette = paletteOf(color)
   const lines = zones.flatMap((zone) => (verbose || !isVerified(zone) ? zoneLines(zone, palette, verbose) : []))
+  lines.push(...zones.flatMap((zone) => unmanagedLine(zone, palette, verbose)))
   if (lines.length > 0) lines.push('')
   const isGood = zones.every(isVerified) && !hasErrors(verification.diagnostics)
   lines.push((isGood ? palette.added : palette.error)(verificationSummary(verification)))
   return `${lines.join('\n')}\n`
+}
+
+/** What selectors hide from plans, also in a zone that is as defined. */
+function unmanagedLine({ zone, target, unmanaged = [] }: ZoneVerification, palette: Palette, verbose: boolean): string[] {
+  if (unmanaged.length === 0) return []
+  const names = listed(
+    unmanaged.map(({ name, type }) => `${name} ${type}`),
+    verbose ? unmanaged.length : SHOWN,
+  )
+  const leaves = `"unmanaged" leaves ${counted(unmanaged.length, 'record set')} to other clients: ${oneLine(names)}`
+  return [palette.dim(`${zone} at ${oneLine(target)}: ${leaves}`)]
 }
 
 /** `1 error. Verified: 2 of 3 zones as defined, 20 record sets asked for.` */

@@ -51,20 +51,14 @@ describe('import --from', () => {
     expect(result).toMatchObject({
       status: 0,
       stdout: 'zones/empty.example.yaml\nzones/example.com.yaml\nzones/slave.example.yaml\n',
-      stderr: expect.stringContaining('3 zones with 9 records, read back and compared.'),
+      stderr: expect.stringContaining('3 zones with 8 records, read back and compared.'),
     })
-    const text = scene.files()['zones/example.com.yaml'] as string
-    expect(text).toContain("# unmanaged: [{name: '_acme-challenge*', type: TXT}]\ndomain: example.com\n")
+    expect(scene.files()['zones/example.com.yaml']).toContain('unmanaged: [{preset: acme}]\n')
     await expectEmptyPlan(scene)
     expect(await scene.run('fmt', '--check')).toMatchObject({ status: 0 })
-    // The commented-out selectors work.
-    scene.write({
-      'zones/example.com.yaml': text.replace('# unmanaged:', 'unmanaged:').replace(/^ {2}_acme-challenge.*\n/m, ''),
-    })
-    await expectEmptyPlan(scene)
   })
 
-  it('suggests selectors that match exactly the automation records', async () => {
+  it('leaves the records of other clients to them, also those to come', async () => {
     const heritage = 'heritage=external-dns,external-dns/owner=k8s,external-dns/resource=ingress/default/app'
     const scene = withZone(`
 www A 192.0.2.1
@@ -72,51 +66,40 @@ a-www A 192.0.2.1
 @ TXT "v=spf1 -all"
 _acme-challenge.static CNAME x.acme.example.
 app A 192.0.2.1
-app AAAA 2001:db8::1
 a-app TXT "${heritage}"
-aaaa-app TXT "\\"${heritage}\\""
 c.sub CNAME app
 extdns-cname-c.sub TXT "${heritage}"
-dotted A 192.0.2.1
-x-a.dotted TXT "${heritage}"
-old A 192.0.2.1
-old TXT "${heritage}"
-a-gone TXT "${heritage}"
 _acme-challenge TXT a
 _abcdef._acme-challenge.www TXT b
-_dnsauth.www TXT c`)
+_0f.www CNAME _1e.acm-validations.aws.`)
     const result = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-    expect(result).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 18 records, read back and compared.') })
+    expect(result).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 4 records, read back and compared.') })
+    expect(result.stderr.match(/leaves \d+ record sets to other clients/g)).toEqual(['leaves 7 record sets to other clients'])
+    expect(scene.files()['zones/example.com.yaml']).toContain(
+      'unmanaged: [{owner: external-dns}, {preset: acme}, {preset: acm-validation}]\n',
+    )
     await expectEmptyPlan(scene)
-    const text = scene.files()['zones/example.com.yaml'] as string
-    expect(text.slice(0, text.indexOf('domain:'))).toBe(`# Records at _acme-challenge usually belong to a certificate client.
-# Records at _dnsauth usually prove a domain to a certificate authority.
-# Records with a TXT record "heritage=external-dns" belong to external-dns.
-# If so, remove them from "records"
-# and uncomment these lines, so that no plan changes or counts them:
-# unmanaged:
-#   - {name: '*_acme-challenge*', type: TXT}
-#   - {name: '_dnsauth*', type: TXT}
-#   - {type: TXT, target: '*heritage=external-dns,*'}
-#   - {name: 'app', type: A}
-#   - {name: 'app', type: AAAA}
-#   - {name: 'c.sub', type: CNAME}
-#   - {name: 'dotted', type: A}
-#   - {name: 'old', type: A}
-`)
-    const unmanaged = [...text.matchAll(/^# (unmanaged:| {2}- .*)$/gm)].map(([, line]) => line)
-    scene.write({
-      'zones/example.com.yaml': `domain: example.com
-soa_email: hostmaster@example.com
-${unmanaged.join('\n')}
-records:
-  '': {type: TXT, value: v=spf1 -all}
-  www: {type: A, value: 192.0.2.1}
-  a-www: {type: A, value: 192.0.2.1}
-  _acme-challenge.static: {type: CNAME, value: x.acme.example.}
-`,
+    const appears = (app: string): void => {
+      scene.memory.add('example.com', `${app} A 192.0.2.2`)
+      scene.memory.add('example.com', `a-${app} TXT "${heritage}"`)
+    }
+    appears('tomorrow')
+    scene.memory.add('example.com', '_acme-challenge.new TXT d')
+    await expectEmptyPlan(scene)
+    expect(await scene.run('verify', '--no-dns', '--verbose')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/"unmanaged" leaves 10 record sets to other clients: .*tomorrow\.example\.com\. A/),
     })
-    await expectEmptyPlan(scene)
+    // Also between plan and apply.
+    const path = 'zones/example.com.yaml'
+    scene.write({ [path]: (scene.files()[path] as string).replace('v=spf1 -all', 'v=spf1 ~all') })
+    expect(await scene.run('plan', '--out', 'plan.json')).toMatchObject({ status: 0 })
+    appears('meanwhile')
+    expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({
+      status: 0,
+      stderr: expect.not.stringContaining('another client'),
+    })
+    expect(scene.memory.zone('example.com')?.filter((line) => line.includes('meanwhile'))).toHaveLength(2)
   })
 
   it('overrides the defaults of the config', async () => {

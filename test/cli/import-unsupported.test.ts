@@ -215,16 +215,6 @@ describe('records that no definition can have', () => {
     expect(scene.files()['zones/example.com.yaml']).toContain('\n#   and 30 more\n')
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
-
-  it('have their own comment beside that of a guessed ACME challenge', async () => {
-    const scene = await openListed(held([record('TXT', ''), record('TXT', 't', { name: '_acme-challenge' })]))
-    await importBoth(scene)
-    expect(scene.files()['zones/example.com.yaml']).toContain('#   x TXT "": the service holds no empty TXT\n#\n# Records at')
-    expect(scene.files()['zones/example.com.yaml']).toContain(`# and add this to "unmanaged", so that no plan changes or counts them:
-# {name: '_acme-challenge*', type: TXT}
-`)
-    expect(await planOf(scene)).toMatchObject({ status: 0 })
-  })
 })
 
 describe('settings that no definition can have', () => {

@@ -117,7 +117,7 @@ export function isAsPlanned({ zone, changes, unmanaged = [] }: ZonePlan, before:
   const own = changes.find((change) => change.subject === 'domain')
   if (now === null) return own?.action === 'delete'
   if (own?.subject === 'domain' && (own.desired === null || differingSettings(now.settings, own.desired).length > 0)) return false
-  const isUnmanaged = unmanagedTest(unmanaged, zone)
+  const isUnmanaged = unmanagedTest(unmanaged, zone, { live: [before, now] })
   const contents = (records: readonly ResourceRecord[]): string =>
     records
       .filter((record) => !isUnmanaged(record))
@@ -167,7 +167,7 @@ function conflictingRecords(plan: ZonePlan, before: ExistingZone, now: ExistingZ
     if (same) same.push(change.desired)
     else planned.set(change.name, [change.desired])
   }
-  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
+  const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone, { live: [before, now] })
   const known = new Set(before.records.map(recordKey))
   return now.records.flatMap((record: ExistingRecord) => {
     const refused = planned.get(record.name)?.find((one) => conflicts(record, one))

@@ -32,9 +32,9 @@ export function parseCheckReport(document: Readonly<Record<string, unknown>>): R
 const namesOf = (report: CheckReport): string[] =>
   report.kind === 'validation'
     ? report.validation.zones.map(({ zone }) => zone)
-    : report.verification.zones.flatMap(({ zone, hidden, nameServers }) => [
+    : report.verification.zones.flatMap(({ zone, hidden, unmanaged = [], nameServers }) => [
         zone,
-        ...hidden.map(({ name }) => name),
+        ...[...hidden, ...unmanaged].map(({ name }) => name),
         ...nameServers.flatMap(({ differences, covered }) => [...differences.map(({ name }) => name), ...covered]),
       ])
 
@@ -44,6 +44,7 @@ const verificationOf = ({ zones, diagnostics }: VerificationDocument): Verificat
     ...zone,
     zone: zone.zone as DomainName,
     hidden: zone.hidden.map(({ name, type }) => ({ name: name as DomainName, type })),
+    unmanaged: zone.unmanaged?.map(({ name, type }) => ({ name: name as DomainName, type })),
     nameServers: zone.nameServers.map((server) => ({
       ...server,
       differences: server.differences.map(({ note, ...difference }) => ({ ...difference, note: note ?? undefined })),

@@ -177,9 +177,12 @@ function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
   const problem = changesProblem(changes, exists)
   if (problem !== null) return failure(`.changes${problem}`)
   const { unmanaged } = document
-  if (unmanaged !== undefined && untouchedSelectors(changes, unmanaged, zone).length === 0)
+  if (unmanaged !== undefined && untouchedSelectors(changes, unmanaged, zone, existing).length === 0)
     return failure('.unmanaged selects records that the plan changes')
-  if ((existing !== null || !exists) && document.fingerprint !== fingerprint(existing, unmanagedTest(unmanaged ?? [], zone)))
+  if (
+    (existing !== null || !exists) &&
+    document.fingerprint !== fingerprint(existing, unmanagedTest(unmanaged ?? [], zone, { live: [existing] }))
+  )
     return failure('.fingerprint does not match the state')
 
   const diagnostics = document.diagnostics.map(parseSavedDiagnostic)

@@ -151,7 +151,7 @@ async function rereadZone(
     const readAt = performance.now()
     const live = reference && (await provider.readZone(reference, { signal: run.signal }))
     const moved =
-      movedState(existing, live, unmanagedTest(plan.unmanaged ?? [], plan.zone)) ??
+      movedState(existing, live, unmanagedTest(plan.unmanaged ?? [], plan.zone, { live: [existing, live] })) ??
       obstructiveUnmanagedRecords(plan, existing, live, provider.capabilities)
     const outdated = run.outdated.get(plan)
     if (moved === null && outdated !== undefined) return notRead(outdated)

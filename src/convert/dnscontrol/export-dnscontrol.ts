@@ -5,6 +5,7 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
+import { plainSelector } from '../../dns/unmanaged.ts'
 import type { DesiredZone, RrsetTargets, UnmanagedSelector } from '../../dns/zone.ts'
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import { printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
@@ -182,6 +183,7 @@ const ignoreExactly = ({ name, type }: Pick<RrsetTargets, 'name' | 'type'>, zone
 }
 
 function printIgnore(selector: UnmanagedSelector, zone: DomainName, dropped: UnsupportedFeature[]): string | null {
+  if (selector.owner !== undefined && Object.keys(plainSelector(selector)).length === 1) return 'IGNORE_EXTERNAL_DNS()'
   const patterns = ignoreArguments(selector)
   if (patterns !== null) return `IGNORE(${patterns.map(jsString).join(', ')})`
   dropped.push({

@@ -138,7 +138,8 @@ function expandBraces(pattern: string): string[] | null {
 }
 
 /** The arguments of `IGNORE` for a selector; null if no pattern of DNSControl means the same. */
-export function ignoreArguments({ name, type, target }: UnmanagedSelector): string[] | null {
+export function ignoreArguments({ name, type, target, owner, preset }: UnmanagedSelector): string[] | null {
+  if (owner !== undefined || preset !== undefined) return null
   if (/[?[\]{}!]|\\(?!\*)/.test(`${name ?? ''}${target ?? ''}`)) return null
   const glob = target === undefined ? '*' : targetGlob(type?.toUpperCase(), target)
   if (glob === null) return null

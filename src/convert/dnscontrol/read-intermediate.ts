@@ -135,6 +135,7 @@ const IGNORED_KEYS: ReadonlySet<string> = new Set([
   'unmanaged',
   'keepunknown',
   'ignore_external_dns',
+  'external_dns_prefix',
   'rawrecords',
 ])
 
@@ -210,7 +211,6 @@ const DISABLED_HINT = 'a rule with "enabled: false" keeps it unchanged'
 
 /** Descriptions of settings whose keys are unclear. */
 const KEY_WORDS: Readonly<Record<string, string>> = {
-  external_dns_prefix: 'the prefix of IGNORE_EXTERNAL_DNS',
   recordsabsent: 'the records that ENSURE_ABSENT deletes',
   unmanaged_disable_safety_check: 'DISABLE_IGNORE_SAFETY_CHECK',
 }
@@ -244,9 +244,8 @@ function readUnmanaged(
     policy = isInPart || policy === 'create-only' ? 'create-only' : 'upsert-only'
     drop(what, isInPart ? CREATE_ONLY : UPSERT_ONLY)
   }
-  if (domain['ignore_external_dns'] === true)
-    protect('IGNORE_EXTERNAL_DNS: write selectors of "unmanaged" for the names of external-dns, then remove the policy')
   const patterns: unknown[] = Array.isArray(domain['unmanaged']) ? domain['unmanaged'] : []
+  const ofOwner: UnmanagedSelector[] = domain['ignore_external_dns'] === true ? [{ owner: 'external-dns' }] : []
   const selectors = patterns.flatMap((pattern) => {
     if (!isObject(pattern)) {
       protect('an IGNORE without patterns')
@@ -265,7 +264,7 @@ function readUnmanaged(
     if (isWider) drop(`${ignore} exactly`, 'the selectors of "unmanaged" match more: * takes the place of single characters')
     return read.value.selectors
   })
-  return { selectors, policy }
+  return { selectors: [...ofOwner, ...selectors], policy }
 }
 
 const UPSERT_ONLY = 'no plan deletes a record set (policy: upsert-only)'

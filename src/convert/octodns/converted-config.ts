@@ -3,6 +3,7 @@
 import { printText } from '../../definition/print/octodns-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { plainSelector } from '../../dns/unmanaged.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import { listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
@@ -49,9 +50,7 @@ export function printConvertedConfig({ from, defaultTtl, splitExtension, targets
     if (limits.length > 0) text += `    safety: {${limits.map(([key, percent]) => `${key}: ${percent}`).join(', ')}}\n`
     if (rule.skipsUnsupported) text += '    unsupported: skip\n'
     if (rule.autoPtr) text += '    auto_ptr: true\n'
-    const selectors = (rule.unmanaged ?? []).map(({ name, type }) =>
-      flowValue({ ...(name !== undefined && { name }), ...(type && { type }) }),
-    )
+    const selectors = (rule.unmanaged ?? []).map((selector) => flowValue({ ...plainSelector(selector) }))
     if (selectors.length > 0) text += `    unmanaged:\n${selectors.map((selector) => `      - ${selector}\n`).join('')}`
   }
   text += `octodns_default_ttl: ${defaultTtl}\n`

@@ -160,13 +160,14 @@ const acme: Effect = (_, zone) => {
   const own = rrsetsOf(zone, ({ type }, name) => type === 'TXT' && name.startsWith(CHALLENGE))
   return {
     ...NOTHING,
-    unmanaged: [{ name: `${CHALLENGE}*`, type: 'TXT' }],
+    unmanaged: [{ preset: 'acme' }],
     dropped:
       own === 0
         ? null
         : {
             what: `${counted(own, 'record set')} of TXT at ${CHALLENGE}, which it manages with the mark *octoDNS*`,
-            outcome: 'they are ignored like those of other software',
+            outcome: 'their values are managed without it, and other values stay',
+            keepsRecords: true,
           },
   }
 }

@@ -56,13 +56,13 @@ async function readZones(provider: Provider, request: ImportRequest): Promise<Im
   const positionOf = placements(request)
   const unmatchedPaths: string[] = []
   const converted = read.map((existing) => {
-    const { zone: imported, dropped } = convertProviderZone(existing, config, zoneTarget)
+    const { zone: imported, dropped, diagnostics: left } = convertProviderZone(existing, config, zoneTarget)
     const { path, rule } = positionOf(imported)
     if (rule === null) unmatchedPaths.push(path)
     const targets = targetsOf({ targets: null }, rule ?? DEFAULT_ZONE_RULE, config)
     const zone = targets.includes(source) ? imported : { ...imported, targets: [source] }
     const preview = previewPlan(zone, existing, { config, rule: rule ?? DEFAULT_ZONE_RULE }, zoneTarget)
-    return { zone, dropped: [...dropped, ...preview.dropped], diagnostics: preview.diagnostics }
+    return { zone, dropped: [...dropped, ...preview.dropped], diagnostics: [...left, ...preview.diagnostics] }
   })
   if (unmatchedPaths.length > 0) diagnostics.push(unmatchedPathsWarning(unmatchedPaths))
   return {
@@ -147,7 +147,7 @@ function previewPlan(
       what: `something that its plan refuses: ${message}`,
     }),
   )
-  const selected = unmanagedTest(unmanaged, zone.name)
+  const selected = unmanagedTest(unmanaged, zone.name, { live: [existing], declared: records })
   const duplicates = duplicatesOf(existing.records.filter((record) => !selected(record)))
   const deleted = new Set(plan.changes.flatMap((change) => (change.action === 'delete' && change.id !== null ? [change.id] : [])))
   const diagnostics = duplicates.map((set) => duplicateWarning(zone.name, set, deleted))

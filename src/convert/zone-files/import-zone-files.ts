@@ -17,6 +17,7 @@ import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scop
 import { counted } from '../../report/english.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
+import { withoutOtherClients } from '../other-clients.ts'
 import { recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
 
 /**
@@ -66,7 +67,9 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     const twice = found.some(({ name }) => name === one.zone?.name)
     if (twice) diagnostics.push(duplicate(one.zone.name, one.file))
     else {
-      found.push(one.zone)
+      const left = withoutOtherClients(one.zone)
+      found.push(left.zone)
+      diagnostics.push(...left.diagnostics)
       dropped.push(...one.dropped)
     }
   }

@@ -11,11 +11,13 @@ import type { Ownership } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { plainSelector } from '../../dns/unmanaged.ts'
 import {
   type Allowance,
   APEX_NS_MODES,
   type ApexNsMode,
   type Policy,
+  PRESETS,
   REFUSAL_NAMES,
   type SettingPositions,
   type SoaFields,
@@ -198,24 +200,21 @@ function readSelector(
     return value?.kind === 'scalar' && !invalidNodes.has(value) && !isBroken(value) ? value.text : undefined
   }
   const [name, type, target] = [part('name'), part('type'), part('target')]
+  const owner = part('owner') === 'external-dns' ? 'external-dns' : undefined
+  const preset = PRESETS.find((one) => one === part('preset'))
   const typeNode = lookUp(node, 'type')
   if (type !== undefined && typeNode && !parseRecordType(type).ok && !type.includes('/')) {
     problems.report('type-unknown', typeNode.at, subject, `unmanaged: ${quoted(type)} is not a known record type`)
     return null
   }
-  if (name === undefined && type === undefined && target === undefined) {
+  if ([name, type, target, owner, preset].every((value) => value === undefined)) {
     if (node.entries.length === 0)
       problems.report('setting-invalid', node.at, subject, 'unmanaged: the selector is empty and would match all records', {
         hint: 'Write a name, type or target, such as {name: _acme-challenge}.',
       })
     return null
   }
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(type === undefined ? {} : { type: type.toUpperCase() }),
-    ...(target === undefined ? {} : { target }),
-    at: node.at,
-  }
+  return { ...plainSelector({ name, type: type?.toUpperCase(), target, owner, preset }), at: node.at }
 }
 
 function readInclude(

@@ -26,7 +26,7 @@ export function checkSettings(root: YamlMapping, zone: string, invalid: Set<Yaml
   const value = toJsonValue(settings) as Record<string, unknown>
   const keysAt = (path: Path): readonly string[] => {
     if (path.length === 0) return SETTING_KEYS
-    if (path[0] === 'unmanaged') return ['name', 'type', 'target']
+    if (path[0] === 'unmanaged') return ['name', 'type', 'target', 'owner', 'preset']
     if (path[0] === 'ignore') return [...SUPPRESSION_KEYS, 'name', 'type']
     if (path[0] === 'sources') return path.includes('quarantine') ? ['reads', 'for'] : ['provider', 'zone', 'name', 'type', 'quarantine']
     if (path[0] === 'soa') return SOA_FIELDS

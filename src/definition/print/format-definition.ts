@@ -117,7 +117,7 @@ const mapping = (order: Position['order'], child: Position['child'], more: Parti
   return position
 }
 
-const SELECTOR = mapping(['name', 'type', 'target'], () => TEXT)
+const SELECTOR = mapping(['name', 'type', 'target', 'owner', 'preset'], () => TEXT)
 const SUPPRESSION = mapping(['code', 'reason', 'name', 'type'], () => TEXT)
 const OCTODNS_SUPPRESSION = mapping('natural', () => TEXT)
 const INCLUDE = mapping(['file', 'with'], () => TEXT)

@@ -5,6 +5,7 @@ import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.
 import { SOA_FIELDS } from '../../dns/soa.ts'
 import { suppressionsData } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { plainSelector } from '../../dns/unmanaged.ts'
 import type { SoaFields, ZoneComment } from '../../dns/zone.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
 import type { ImportedRecord, ImportedZone } from '../imported-zone.ts'
@@ -37,11 +38,7 @@ export function printDefinition(zone: ImportedZone): string {
   if (zone.policy !== undefined) settings['policy'] = zone.policy
   if (zone.apexNs !== undefined && zone.apexNs !== 'keep') settings['apex_ns'] = zone.apexNs
   if (zone.unmanaged && zone.unmanaged.length > 0) {
-    settings['unmanaged'] = zone.unmanaged.map(({ name, type, target }) => ({
-      ...(name !== undefined && { name }),
-      ...(type !== undefined && { type }),
-      ...(target !== undefined && { target }),
-    }))
+    settings['unmanaged'] = zone.unmanaged.map((selector) => ({ ...plainSelector(selector) }))
   }
   const extras = extrasOf(zone)
   let text = separatedLines(ofAll['above-with-blank-line'], 0) + commentLines(ofAll.above, 0)

@@ -35,12 +35,14 @@ export function openTest({ zone, byName, delegations, redirections }: Omit<ZoneI
   const nodes = [...foreign].some(isWildcard) ? nodesOf({ zone, byName }) : null
   const hasForeignWildcard = (name: DomainName): boolean =>
     nodes !== null && !nodes.has(name) && isAtOrBelow(name, zone.name) && foreign.has(`*.${closestEncloser(name, nodes)}` as DomainName)
+  const mayRegister = zone.unmanaged.some(({ owner, preset }) => owner !== undefined || preset === 'dhcp')
   const isUnmanaged = unmanagedTest(
     zone.unmanaged.filter((selector) => selector.target === undefined),
     zone.name,
   )
   const mayBeUnmanaged = (name: DomainName, types: ReadonlySet<string> | null): boolean =>
-    zone.unmanaged.length > 0 && [...(types ?? ['A', 'AAAA', 'CNAME', 'TXT'])].some((type) => isUnmanaged(stub(name, type)))
+    (mayRegister && isAtOrBelow(name, zone.name)) ||
+    (zone.unmanaged.length > 0 && [...(types ?? ['A', 'AAAA', 'CNAME', 'TXT'])].some((type) => isUnmanaged(stub(name, type))))
   const mayComeFromSource = sourceTest(zone)
   return (name, types) =>
     foreign.has(name) ||

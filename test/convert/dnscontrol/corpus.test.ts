@@ -158,7 +158,6 @@ describe("the configurations of DNSControl's own tests", () => {
       { unmanaged: [{ label_pattern: '{a', rType_pattern: '*', target_pattern: '*' }], unmanaged_disable_safety_check: true },
       'create-only',
     ],
-    [{ ignore_external_dns: true }, 'upsert-only'],
     [{ unmanaged: [{ label_pattern: '?a', rType_pattern: '*', target_pattern: '*' }] }, null],
   ])('IGNORE patterns without an equivalent, %j, give the policy %s', (rest, policy) => {
     const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
@@ -166,6 +165,12 @@ describe("the configurations of DNSControl's own tests", () => {
     expect(found?.dropped.map(({ outcome }) => outcome)).toContainEqual(
       policy === null ? expect.any(String) : expect.stringContaining(policy),
     )
+  })
+
+  test('IGNORE_EXTERNAL_DNS becomes an owner, whatever its prefix', () => {
+    const domain = { name: 'example.com', ignore_external_dns: true, external_dns_prefix: 'x-' }
+    const { domains } = readIntermediate(JSON.stringify({ domains: [domain] }), 'ir.json')
+    expect(domains).toMatchObject([{ unmanaged: [{ owner: 'external-dns' }], policy: null, dropped: [] }])
   })
 
   test.each<[object, RegExp[], RegExp[]]>([
@@ -307,7 +312,6 @@ describe("the configurations of DNSControl's own tests", () => {
     ],
     [{ records: [{ type: 'A', name: 'a..b', target: '192.0.2.1' }] }, /the record a\.\.b A: /],
     [{ rawrecords: [{ type: 'A', args: ['a', '192.0.2.1'] }] }, /write the JSON without --raw/],
-    [{ ignore_external_dns: true }, /IGNORE_EXTERNAL_DNS/],
     [{ nameservers: [{}] }, /a name server without a name/],
     [{ name: '' }, /the domain "": it has no name/],
     [{ unmanaged: [5] }, /an IGNORE without patterns/],

@@ -10,7 +10,7 @@ import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
 import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
-import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../../src/dns/zone.ts'
+import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type UnmanagedSelector } from '../../../src/dns/zone.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../../support/fast-check.ts'
 import { randomRecords } from '../../support/random-records.ts'
@@ -80,7 +80,13 @@ describe('a dnsconfig.js', () => {
       { type: 'SRV', target: '*.example.net.' },
       { type: 'CNAME', target: 'a.example.net.' },
     ]
-    const unheld = [{ name: 'a?' }, { type: 'MX', target: '10 *' }, { type: 'CAA', target: '*ca*' }]
+    const unheld: readonly UnmanagedSelector[] = [
+      { name: 'a?' },
+      { preset: 'acme' },
+      { owner: 'external-dns', type: 'A' },
+      { type: 'MX', target: '10 *' },
+      { type: 'CAA', target: '*ca*' },
+    ]
     const { files, dropped } = exported([zoneOf([], { unmanaged: [...unmanaged, ...unheld], policy: 'upsert-only' })])
     expect(dropped.map(({ what }) => what)).toEqual(unheld.map(() => expect.stringMatching(/^unmanaged records with a pattern/)))
     const [domain] = evaluated(files.get('dnsconfig.js') ?? '').domains
@@ -96,6 +102,7 @@ describe('a dnsconfig.js', () => {
       ),
     )
     expect(domain?.policy).toBe('upsert-only')
+    expect(exported([zoneOf([], { unmanaged: [{ owner: 'external-dns' }] })]).files.get('dnsconfig.js')).toContain('IGNORE_EXTERNAL_DNS()')
   })
 
   test('names an ignored record set only in IGNORE, by its exact name', () => {

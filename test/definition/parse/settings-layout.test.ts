@@ -16,7 +16,7 @@ policy: upsert-only
 allow: [deletes, apex-ns]
 apex_ns: manage
 unsupported: skip
-unmanaged: [{name: _acme-challenge*, type: TXT}]
+unmanaged: [{name: _acme-challenge*, type: TXT}, {owner: external-dns, name: '*.dev'}, {preset: dhcp}]
 records:
   '':
   - {type: A, value: 192.0.2.1}
@@ -47,7 +47,11 @@ describe('a definition with settings', () => {
       },
       providerSpecific: [],
       rrsetTargets: [],
-      unmanaged: [{ name: '_acme-challenge*', type: 'TXT', at: { file: 'zone.yaml', line: 15, column: 13 } }],
+      unmanaged: [
+        { name: '_acme-challenge*', type: 'TXT', at: { file: 'zone.yaml', line: 15, column: 13 } },
+        { name: '*.dev', owner: 'external-dns', at: { file: 'zone.yaml', line: 15, column: 50 } },
+        { preset: 'dhcp', at: { file: 'zone.yaml', line: 15, column: 88 } },
+      ],
       apexNs: 'manage',
       unsupported: 'skip',
       absent: false,
@@ -114,6 +118,7 @@ const INVALID: readonly (readonly [definition: string, ...problems: string[]])[]
   ['allow: [delete]', '2:9 error setting-invalid example.com.:'],
   ['axfr_ips: [192.0.2.300]', '2:12 error setting-invalid example.com.: axfr_ips: "192.0.2.300" is not an IP address'],
   ['unmanaged: [{nam: a}]', '2:14 error schema-unknown-key example.com.: unknown key "nam" in unmanaged[0]'],
+  ['unmanaged: [{preset: certbot}]', '2:22 error schema-value example.com.: unmanaged[0].preset must be'],
   ['unmanaged: [{}]', '2:13 error setting-invalid example.com.: unmanaged: the selector is empty and would match all records'],
   ['unmanaged: [{type: FOO}]', '2:20 error type-unknown example.com.: unmanaged: "FOO" is not a known record type'],
   ['records: [a]', '2:10 error schema-type example.com.: records must be a mapping, not a list'],

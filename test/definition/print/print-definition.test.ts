@@ -73,7 +73,7 @@ describe('a printed definition', () => {
       name: 'example.com.' as DomainName,
       settings: { soa_email: 'hostmaster@example.com', tags: ['a', 'no'], description: 'it: is #1' },
       records,
-      unmanaged: [{ name: '_acme-challenge*', type: 'TXT' }],
+      unmanaged: [{ name: '_acme-challenge*', type: 'TXT' }, { owner: 'external-dns' }, { preset: 'dhcp' }],
       comments: [
         { name: null, text: 'Head.\n\nMore\u2028more' },
         { name: 'www.example.com.' as DomainName, text: 'The site.' },
@@ -89,7 +89,7 @@ description: 'it: is #1'
 tags: [a, 'no']
 soa_email: hostmaster@example.com
 default_ttl: 300
-unmanaged: [{name: _acme-challenge*, type: TXT}]
+unmanaged: [{name: _acme-challenge*, type: TXT}, {owner: external-dns}, {preset: dhcp}]
 records:
   '':
     - {type: MX, value: {preference: 10, exchange: mail}}

@@ -1,0 +1,40 @@
+/** Leaves records of other clients out of the definitions that an import makes of a live zone. */
+import type { ImportedZone } from '../definition/imported-zone.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
+import { groupRrsets, type ResourceRecord } from '../dns/record.ts'
+import { unmanagedTest } from '../dns/unmanaged.ts'
+import { type ExistingZone, PRESETS, type UnmanagedSelector } from '../dns/zone.ts'
+import { counted, listed } from '../report/english.ts'
+
+const KNOWN: readonly UnmanagedSelector[] = [{ owner: 'external-dns' }, ...PRESETS.map((preset) => ({ preset }))]
+
+export interface OtherClients {
+  /** Each selects a record of the zone, and those that its client will add. */
+  readonly selectors: readonly UnmanagedSelector[]
+  readonly isTheirs: (record: ResourceRecord) => boolean
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The records of known other clients in a zone. */
+export function otherClients(zone: ExistingZone): OtherClients {
+  const { name, records } = zone
+  const context = { live: [zone] }
+  const selectors = KNOWN.filter((one) => records.some(unmanagedTest([one], name, context)))
+  const isTheirs = unmanagedTest(selectors, name, context)
+  if (selectors.length === 0) return { selectors, isTheirs, diagnostics: [] }
+  const count = counted(groupRrsets(records.filter(isTheirs)).size, 'record set')
+  const clients = listed(selectors.map(({ owner, preset }) => (owner === undefined ? `{preset: ${preset}}` : `{owner: ${owner}}`)))
+  const message = `${name}: ${clients} under "unmanaged" leaves ${count} to other clients, and those that they add later`
+  return {
+    selectors,
+    isTheirs,
+    diagnostics: [{ severity: 'notice', code: 'import-aside', message, hint: 'remove the selector to manage them here' }],
+  }
+}
+
+/** A zone that was read from a copy of a live one, without the records of other clients. */
+export function withoutOtherClients(zone: ImportedZone): { readonly zone: ImportedZone; readonly diagnostics: readonly Diagnostic[] } {
+  const { selectors, isTheirs, diagnostics } = otherClients(zone)
+  if (selectors.length === 0) return { zone, diagnostics }
+  return { zone: { ...zone, records: zone.records.filter((record) => !isTheirs(record)), unmanaged: selectors }, diagnostics }
+}
