@@ -1,6 +1,7 @@
 /** Names of the reverse tree: the owner of the PTR records of an address, and the zones of blocks smaller than an octet (RFC 2317). */
 import { type DomainName, isAtOrBelow } from './domain-name.ts'
-import { ipv6Groups } from './ip-address.ts'
+import { canonicalAddress, ipv6Groups } from './ip-address.ts'
+import { failure, ok, type Result } from './result.ts'
 
 const IPV4_TREE = 'in-addr.arpa.' as DomainName
 const IPV6_TREE = 'ip6.arpa.' as DomainName
@@ -15,6 +16,33 @@ export function reverseName(address: string): DomainName {
     .map((group) => group.toString(16).padStart(4, '0'))
     .join('')
   return `${[...nibbles].reverse().join('.')}.${IPV6_TREE}` as DomainName
+}
+
+/**
+ * The reverse zone of a network such as `192.0.2.0/24`, `10.0.0.0/8` or `2001:db8::/32`; of part of a /24, the one that RFC 2317 section 4 suggests. Null
+ * if the text has no address, a failure if one zone cannot hold exactly the network.
+ */
+export function networkZone(text: string): Result<DomainName> | null {
+  const [, start = '', prefix] = /^([0-9.]+|[0-9a-f.]*:[0-9a-f:.]*)(?:\/([0-9]{1,3}))?$/i.exec(text) ?? []
+  const address = canonicalAddress(start)
+  if (address === null) return null
+  const [bits, step] = address.includes(':') ? [128, 4] : [32, 8]
+  if (prefix === undefined)
+    return failure(
+      `${address} is an address, whose PTR records are at ${reverseName(address)}: a zone needs a network such as ${address}/${bits}`,
+    )
+  const length = Number(prefix)
+  if (length > bits) return failure(`the prefix of ${text} is longer than ${bits} bits`)
+  const isClassless = bits === 32 && length > 24
+  if (length % step !== 0 && !isClassless)
+    return failure(`${text} does not end at a label of the reverse tree: define a zone for each /${Math.ceil(length / step) * step} in it`)
+  const labels = reverseName(address).split('.')
+  const host = labels.slice(0, (bits - length) / step)
+  const network = isClassless ? Number(labels[0]) & (256 - 2 ** (bits - length)) : 0
+  if (isClassless ? network !== Number(labels[0]) : host.some((label) => label !== '0'))
+    return failure(`${text} has an address inside the network, not its first one`)
+  const parent = labels.slice(isClassless ? 1 : host.length).join('.') as DomainName
+  return ok(isClassless ? (`${network}/${length}.${parent}` as DomainName) : parent)
 }
 
 /** A zone for part of the last octet of IPv4 addresses. */

@@ -72,13 +72,15 @@ export function createAnswers(zone: Pick<ExistingZone, 'name' | 'unplanned'>, re
     const target = aliases.get(owner)
     return target === undefined || (followed < MAX_ALIASES && has(target, type, followed + 1))
   }
+  /** A referral answers for the name of a delegation too, but for DS records (RFC 4035 section 3.1.4.1). */
   const has = (name: DomainName, type: string, followed: number): boolean => {
-    if (isElsewhere(name)) return true
+    if (isElsewhere(name) || (name !== zone.name && type !== 'DS' && held.get(name)?.has('NS'))) return true
     const wildcard = wildcardFor(name)
     return holds(wildcard ?? name, type, followed)
   }
   const typesOf = (name: DomainName, followed: number): ReadonlySet<string> | null => {
-    if (isElsewhere(name) || followed > MAX_ALIASES) return null
+    if (isElsewhere(name)) return null
+    if (followed > MAX_ALIASES) return NO_TYPES
     const owner = wildcardFor(name) ?? name
     const types = held.get(owner) ?? NO_TYPES
     if (types.has('NS') && owner !== zone.name) return null

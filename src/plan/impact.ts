@@ -89,7 +89,7 @@ function lostAnswers(zone: ExistingZone, before: Rrsets, after: Rrsets | null): 
     .sort((a, b) => compareNames(a.name, b.name))
 }
 
-/** The types that existing names answered by an alias, and do not answer by the alias that they keep or get: `CNAME` if they are unknown. */
+/** The types that existing names answered by an alias, and do not answer by the alias that they keep or get: `CNAME` if they are unknown. Nobody asks an alias for name servers. */
 function lostByAliases(zone: ExistingZone, before: Rrsets, after: Rrsets, answers: Answers): NameAndType[] {
   const aliases = [...after.values()].flatMap(([first]) => (first?.type === 'CNAME' || first?.type === 'ALIAS' ? [first] : []))
   if (aliases.length === 0) return []
@@ -97,7 +97,9 @@ function lostByAliases(zone: ExistingZone, before: Rrsets, after: Rrsets, answer
   return aliases.flatMap(({ name, type: alias }) => {
     if (!former.hasName(name)) return []
     const types = former.typesOf(name)
-    if (types === null) return answers.typesOf(name)?.size === 0 ? [{ name, type: alias }] : []
-    return [...types].flatMap((type) => (UNASKED.has(type) || answers.has({ name, type }) ? [] : [{ name, type }]))
+    const now = answers.typesOf(name)
+    if (types === null) return now?.size === 0 ? [{ name, type: alias }] : []
+    if (now === null) return []
+    return [...types].flatMap((type) => (UNASKED.has(type) || type === 'NS' || now.has(type) ? [] : [{ name, type }]))
   })
 }

@@ -4,6 +4,7 @@ import { compareDiagnostics, type Diagnostic, isError, type SourcePosition } fro
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'
+import { networkZone } from '../../dns/reverse-name.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
 import { MAX_YAML_LENGTH } from '../yaml/read-yaml.ts'
@@ -205,7 +206,7 @@ function readZoneName(node: YamlNode, problems: DiagnosticCollector): DomainName
     problems.report('zone-name', node.at, '', 'domain: is empty', { hint: 'Write the name of the zone, such as example.com.' })
     return null
   }
-  const name = parseDomainName(node.text, ROOT)
+  const name = networkZone(node.text) ?? parseDomainName(node.text, ROOT)
   if (name.ok) return name.value
   problems.report('zone-name', node.at, '', `domain: ${name.message}`)
   return null

@@ -189,6 +189,11 @@ describe('reports each error once, at its position', () => {
     ])
   })
 
+  test('a network as the domain is its reverse zone, and an address is refused', () => {
+    expect(parse('domain: 192.0.2.0/25\nrecords: {1: {type: PTR, value: a.example.com.}}\n').zone?.name).toBe('0/25.2.0.192.in-addr.arpa.')
+    expect(diagnosticLines(parse('domain: 192.0.2.1\n'))[0]).toMatch(/^1:9 error zone-name /)
+  })
+
   test('checks the records of an invalid domain', () => {
     const parsed = parse('domain: a..b\nrecords: {a: {type: A, value: b}}\n', { zoneName: null })
     expect(parsed.zone).toBeNull()
