@@ -152,7 +152,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       await counting('apply', '--yes')
     }
     const [plan, unchanged, changed] = made
-    expect(plan).toEqual(['GET /dns/fences'])
+    expect(plan).toEqual(['GET / dns/state/', 'GET /dns/fences'])
     expect(made.slice(3)).toEqual([plan, unchanged, changed])
   }, 60_000)
 
