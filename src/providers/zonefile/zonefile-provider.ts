@@ -80,6 +80,7 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
     address: `file:${shown}`,
     capabilities: zonefileCapabilities(catalog),
     parallelism: options.parallelism,
+    setsSerials: true,
     async findZones(names) {
       folder.assertExists()
       const found = new Map<DomainName, ZoneReference>()
@@ -204,7 +205,7 @@ async function applyCall(
     const domain = first?.subject === 'domain' ? first : null
     if (domain?.action === 'create') {
       if (current !== null) throw conflict(served, name, 'was created after the plan was made')
-      return write(served, file, createdZone(served, name, domain, call), 'created', options)
+      return write(served, file, createdZone(served, name, domain, call, options), 'created', options)
     }
     if (current === null) throw conflict(served, name, 'was deleted after it was read for the plan')
     const { readOnly } = current
@@ -224,10 +225,18 @@ async function applyCall(
 const conflict = ({ options: { provider } }: Served, name: DomainName, what: string): ProviderError =>
   new ProviderError('provider-conflict', `${provider}: ${name} ${what}`, { hint: 'plan again to see the change' })
 
-function createdZone({ options }: Served, name: DomainName, { desired }: DomainChange, { rrsets }: ProviderCall): ServedZone {
+function createdZone(
+  served: Served,
+  name: DomainName,
+  { desired }: DomainChange,
+  { rrsets }: ProviderCall,
+  call?: ProviderCallOptions,
+): ServedZone {
+  const { options } = served
   const records = replaceRrsets([], rrsets)
   const soa = newSoa(name, desired ?? {}, records, options.primary)
-  return { name, records, soa: { ...soa, serial: options.serialFloor() ?? soa.serial } }
+  const serial = call?.lastSerial === undefined ? (options.serialFloor() ?? soa.serial) : raised(served, call.lastSerial)
+  return { name, records, soa: { ...soa, serial } }
 }
 
 /** The serial of a changed file (RFC 1982): at least the next one. */
