@@ -166,6 +166,8 @@ export interface ZoneJob {
   readonly nameservers?: readonly string[] | null | undefined
   /** Whether the zone is deleted because its definition was removed; false if absent. It is no part of the plan if it does not exist. */
   readonly isRemoved?: boolean | undefined
+  /** Whether the desired zone has only what changes, so that its plan does not name the records that it leaves; false if absent. */
+  readonly isPartial?: boolean | undefined
 }
 
 /** Which removed zones are looked up. */

@@ -121,6 +121,7 @@ test.each(['lower', 'copy', 'unsign', 'delegate', 'drain', 'restore'] as const)(
   writeFileSync(join(scene.folder, 'zonewright.yaml'), `providers:\n${provider('cloud')}${RULES}`)
   const { status, stderr } = await abort(scene, '--yes')
   const isMoved = step === 'drain' || step === 'restore'
+  expect(stderr).not.toContain('policy-kept')
   expect([status, stderr]).toEqual([0, expect.stringContaining(isMoved ? 'delegates it to own' : 'are as before')])
   expect(scene.memory.settingsOf('example.com')?.ttl_sec).toBe(isMoved ? 300 : 86_400)
   expect((await scene.run('apply', '--yes')).status).toBe(0)

@@ -126,8 +126,13 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       parentTtl: 86_400,
     })
     await store.close()
-    const moving = await laptop.run('apply', '--yes')
-    expect([moving.status, moving.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.com. from cloud to other')])
+    for (const args of [
+      ['plan', 'example.com'],
+      ['apply', '--yes'],
+    ]) {
+      const moving = await laptop.run(...args)
+      expect([moving.status, moving.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.com. from cloud to other')])
+    }
     for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
   }, 60_000)
 

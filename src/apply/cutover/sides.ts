@@ -48,7 +48,14 @@ export async function readSide(
   const allow = new Set([...((options.allow ?? []) as Allowance[]), 'apex-ns' as const, 'updates' as const])
   const at = { file: provider.name, line: 1, column: 1 }
   const desired = { ...DEFAULT_ZONE_OPTIONS, name: zone, at, settings: {}, records: [] }
-  const job: ZoneJob = { desired, target: provider.name, policy: 'upsert-only', thresholds: (config as Config).safety, allow }
+  const job: ZoneJob = {
+    desired,
+    target: provider.name,
+    policy: 'upsert-only',
+    isPartial: true,
+    thresholds: (config as Config).safety,
+    allow,
+  }
   const { signal } = interruption
   const read = await readAndPlan(job, provider, await openZones(provider, [zone], { signal }), signal)
   return read.reference === null ? null : read

@@ -163,14 +163,14 @@ async function copy(context: CutoverContext, run: LockedRun): Promise<StepResult
   })
 }
 
-/** The plan with consent for a change of the apex NS records that is the cutover's own TTL and nothing else. */
+/** The plan without a refusal of a change of the apex NS records that is the cutover's own TTL and nothing else. */
 function withOwnTtl({ plan, ...planned }: PlannedRun): PlannedRun {
   const zones = planned.zones.map((one) => {
     const { job, existing } = one
     const namesOf = (records: readonly ResourceRecord[] = []): string[] =>
       records.filter((record) => isApexNs(record, job.desired.name)).map(({ data }) => data)
     if (!isSameServers(namesOf(existing?.records), namesOf(job.desired.records).sort())) return one
-    const refusals = one.plan.refusals.map((refusal) => (refusal.name === 'apex-ns' ? { ...refusal, allowed: true } : refusal))
+    const refusals = one.plan.refusals.filter(({ name }) => name !== 'apex-ns')
     return { ...one, plan: { ...one.plan, refusals } }
   })
   return { ...planned, zones, plan: { ...plan, zones: zones.map((one) => one.plan) } }
