@@ -42,15 +42,15 @@ export function withLastSerials(
     if (first?.subject !== 'domain' || first.action !== 'create' || !providers.get(zone.plan.target)?.setsSerials) return zone
     const held = await Promise.all(nameServersOf(zone).map((server) => serialAt(zone, server)))
     const known = [fenceOf(fences, zone.plan)?.serial, ...held].filter((serial) => serial !== undefined)
-    const [serial, ...others] = known
-    return { ...zone, lastSerial: others.reduce((last, one) => (last !== undefined && isNewerSerial(one, last) ? one : last), serial) }
+    return { ...zone, lastSerial: known.find((serial) => !known.some((other) => isNewerSerial(other, serial))) ?? known[0] }
   }
   return Promise.all(zones.map((zone) => limit(() => withSerial(zone))))
 }
 
 /** Those that the config names for the zone, or else those of its new apex NS records. */
-const nameServersOf = ({ plan, job }: ApplicableZone): DnsServer[] =>
-  job?.nameservers?.map(parseServerAddress) ??
-  plan.changes.flatMap(({ subject, desired }) =>
-    subject === 'record' && desired !== null && isApexNs(desired, plan.zone) ? [parseServerAddress(desired.data.replace(/\.$/, ''))] : [],
+function nameServersOf({ plan, job }: ApplicableZone): DnsServer[] {
+  const names = plan.changes.flatMap(({ subject, desired }) =>
+    subject === 'record' && desired !== null && isApexNs(desired, plan.zone) ? desired.data.replace(/\.$/, '') : [],
   )
+  return (job?.nameservers ?? names).map(parseServerAddress)
+}

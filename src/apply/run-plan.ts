@@ -5,7 +5,7 @@ import { withoutMovingZones } from './cutover/moving-zones.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
 import { findUndescribed, noticesOfUndescribed, type UndescribedZones } from './held-zones.ts'
 import { type Fences, readFences } from './journal/store/fences.ts'
-import { fetchStates } from './journal/store/fetch-journal.ts'
+import { fetchProblem } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { openStore } from './journal/store/open-store.ts'
 import { makePlan, withPreview } from './live-plan.ts'
@@ -103,11 +103,11 @@ async function openForPlan(given: RunSetup<PlanRunOptions>, zones: readonly stri
 async function fencesForPlan(
   context: RunContext<PlanRunOptions>,
 ): Promise<{ readonly fences: Fences | null; readonly problems: readonly Diagnostic[] }> {
+  const unread = await fetchProblem(context, { states: true, runs: false })
   let store: JournalStore | null = null
   try {
     store = await openStore(context)
-    if (context.config?.journalStore.bucket != null) await fetchStates(store, context.journal)
-    return { fences: await readFences(store), problems: [] }
+    return { fences: await readFences(store), problems: unread === null ? [] : [{ ...unread, severity: 'warning' }] }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const message = `whether another run changes the zones before this plan is applied is judged by time only: ${error.message}`

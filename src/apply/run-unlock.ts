@@ -47,10 +47,8 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
     if (unread !== null) output.diagnostics([{ ...unread, severity: 'warning' }])
     const found = await listLeases(store)
     const matching = found.leases.filter(isWanted(wanted, options.run))
-    const moving = await movingZones(
-      config.journal,
-      wanted.map((zone) => ({ zone })),
-    )
+    const named = wanted.map((zone) => ({ zone }))
+    const moving = await movingZones(config.journal, named)
     for (const { message, hint } of moving.values()) output.say(`${message}: ${hint}`)
     if (matching.length === 0) {
       if (moving.size === 0)

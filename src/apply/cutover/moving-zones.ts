@@ -14,19 +14,10 @@ interface ZoneAtTarget {
 }
 
 /** Those of the zones that a cutover is moving from or to their targets, with an error. A state that cannot be understood may be that of such a cutover. */
-export async function movingZones<Zone extends ZoneAtTarget>(
-  journal: string,
-  zones: readonly Zone[],
-): Promise<ReadonlyMap<Zone, Diagnostic>> {
-  const found = new Map<Zone, Diagnostic>()
-  if (!existsSync(join(journal, 'cutovers'))) return found
-  await Promise.all(
-    zones.map(async (one) => {
-      const diagnostic = await movingZone(journal, one)
-      if (diagnostic !== null) found.set(one, diagnostic)
-    }),
-  )
-  return found
+export async function movingZones<Zone extends ZoneAtTarget>(journal: string, zones: readonly Zone[]): Promise<Map<Zone, Diagnostic>> {
+  if (!existsSync(join(journal, 'cutovers'))) return new Map()
+  const found = await Promise.all(zones.map(async (one) => [one, await movingZone(journal, one)] as const))
+  return new Map(found.flatMap(([one, diagnostic]) => (diagnostic === null ? [] : [[one, diagnostic] as const])))
 }
 
 async function movingZone(journal: string, { zone, target }: ZoneAtTarget): Promise<Diagnostic | null> {
@@ -43,13 +34,8 @@ async function movingZone(journal: string, { zone, target }: ZoneAtTarget): Prom
   }
 }
 
-/**
- * The run without the zones that a cutover is moving, which it reports as errors or warnings. Null if no zone is left: then they are errors, and the run ends.
- */
-export async function withoutMovingZones<Context extends RunSetup & Workspace>(
-  context: Context,
-  severity: Severity,
-): Promise<Context | null> {
+/** The run without the zones that a cutover is moving, which it reports as errors or warnings. Null if no zone is left: then they are errors, and the run ends. */
+export async function withoutMovingZones<Run extends RunSetup & Workspace>(context: Run, severity: Severity): Promise<Run | null> {
   const { jobs, journal, diagnostics, leftOut = [], output } = context
   const zones = jobs.map((job) => ({ zone: job.desired.name, target: job.target, job }))
   const moving = await movingZones(journal, zones)

@@ -15,7 +15,7 @@ import { type LockedRun, lockRun } from '../locked-run.ts'
 import { loadRunConfig } from '../run-config.ts'
 import { closeRun, openRun } from '../run-context.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
-import type { AnyCutoverContext, CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, StepResult } from './cutover-context.ts'
+import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, MoveContext, StepResult } from './cutover-context.ts'
 import { type Cutover, cutoverFile, STEPS } from './cutover-state.ts'
 import { oneReport } from './one-report.ts'
 import { abortCutover, doStep } from './steps.ts'
@@ -47,7 +47,7 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
     reportLoaded({ ...setup, diagnostics: opened.problems }, { inFull: true })
     return failed(opened.status)
   }
-  const context: AnyCutoverContext = openRun(setup, opened)
+  const context: MoveContext = openRun(setup, opened)
   try {
     const { zone, state, output } = context
     const locked = [state.from, state.to].map((target) => ({ zone, target }))
@@ -74,7 +74,7 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
 }
 
 /** Does what is asked for, from the state that a run before left while this one waited for its locks. */
-async function underLock(context: AnyCutoverContext, run: LockedRun): Promise<StepResult> {
+async function underLock(context: MoveContext, run: LockedRun): Promise<StepResult> {
   const { options, state, known, file, output, zone } = context
   const current = await file.read()
   const isSame =

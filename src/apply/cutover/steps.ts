@@ -14,7 +14,7 @@ import type { LockedRun } from '../locked-run.ts'
 import type { PlannedRun } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
 import { compareSides } from './compare-sides.ts'
-import type { AnyCutoverContext, CutoverContext, StepResult } from './cutover-context.ts'
+import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
 import { askAbout, delegate, hasDelegation, isDelegated, longestTtl, unsign } from './parent-steps.ts'
 import {
@@ -240,7 +240,7 @@ async function restore(context: CutoverContext, run: LockedRun): Promise<StepRes
  * Restores the TTLs of the source and forgets the cutover. If the parent delegates to the new provider already, or if the TTLs cannot be restored, it is forgotten
  * as it is: nothing else would unlock the zone.
  */
-export async function abortCutover(context: AnyCutoverContext, run: LockedRun): Promise<StepResult> {
+export async function abortCutover(context: MoveContext, run: LockedRun): Promise<StepResult> {
   const { state, zone, options, output, file, interruption, ask } = context
   const { from, to } = state
   const isMoved = state.step === 'drain' || state.step === 'restore' || (await isDelegated(context))
@@ -260,7 +260,7 @@ export async function abortCutover(context: AnyCutoverContext, run: LockedRun): 
   return { status, state: null, readyAt: null }
 }
 
-async function restoreSource(context: AnyCutoverContext, run: LockedRun): Promise<ExitStatus> {
+async function restoreSource(context: MoveContext, run: LockedRun): Promise<ExitStatus> {
   const { ends, state, zone, output } = context
   const { source } = ends
   if (source === undefined) {

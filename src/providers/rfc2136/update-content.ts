@@ -51,11 +51,8 @@ function apexNsParts(rrset: RrsetChange): UpdateParts {
   const { name, type, existing, desired } = rrset
   const { deletes, adds } = recordParts(rrset)
   if (!changesTtl(rrset) || desired?.data.some((data) => !existing?.data.includes(data))) return { deletes, adds }
-  const temporary = { name, type, ttl: desired?.ttl ?? null, data: TEMPORARY }
-  return {
-    adds: [...adds, { action: 'add', record: temporary }],
-    deletes: [...deletes, { action: 'delete', record: { ...temporary, ttl: null } }],
-  }
+  const record = { name, type, ttl: desired?.ttl ?? null, data: TEMPORARY }
+  return { deletes: [...deletes, { action: 'delete', record: { ...record, ttl: null } }], adds: [...adds, { action: 'add', record }] }
 }
 
 function recordParts(rrset: RrsetChange): UpdateParts {

@@ -205,7 +205,9 @@ async function applyCall(
     const domain = first?.subject === 'domain' ? first : null
     if (domain?.action === 'create') {
       if (current !== null) throw conflict(served, name, 'was created after the plan was made')
-      return write(served, file, createdZone(served, name, domain, call, options), 'created', options)
+      const created = createdZone(served, name, domain, call)
+      const serial = options?.lastSerial === undefined ? created.soa.serial : raised(served, options.lastSerial)
+      return write(served, file, { ...created, soa: { ...created.soa, serial } }, 'created', options)
     }
     if (current === null) throw conflict(served, name, 'was deleted after it was read for the plan')
     const { readOnly } = current
@@ -225,18 +227,10 @@ async function applyCall(
 const conflict = ({ options: { provider } }: Served, name: DomainName, what: string): ProviderError =>
   new ProviderError('provider-conflict', `${provider}: ${name} ${what}`, { hint: 'plan again to see the change' })
 
-function createdZone(
-  served: Served,
-  name: DomainName,
-  { desired }: DomainChange,
-  { rrsets }: ProviderCall,
-  call?: ProviderCallOptions,
-): ServedZone {
-  const { options } = served
+function createdZone({ options }: Served, name: DomainName, { desired }: DomainChange, { rrsets }: ProviderCall): ServedZone {
   const records = replaceRrsets([], rrsets)
   const soa = newSoa(name, desired ?? {}, records, options.primary)
-  const serial = call?.lastSerial === undefined ? (options.serialFloor() ?? soa.serial) : raised(served, call.lastSerial)
-  return { name, records, soa: { ...soa, serial } }
+  return { name, records, soa: { ...soa, serial: options.serialFloor() ?? soa.serial } }
 }
 
 /** The serial of a changed file (RFC 1982): at least the next one. */

@@ -22,7 +22,7 @@ export interface Fence {
   /** The lowest number since which nothing has changed, if later runs changed nothing; that of `number` if absent. Numbers never return. */
   readonly from?: number
   /** The last known serial of the zone, also of a deleted one; absent if its target does not show it. */
-  readonly serial?: SerialNumber
+  readonly serial?: SerialNumber | undefined
 }
 
 export interface Fences {
@@ -150,10 +150,8 @@ export async function takeFences(
     if (problems.length > 0) return { taken: false, diagnostics: problems }
     const next = new Map(current.zones)
     for (const zone of zones) {
-      const former = fenceOf(current, zone)
-      const serial = zone.serial ?? former?.serial
-      const fence = { number: (former?.number ?? 0) + 1, run, time: time.toISOString() }
-      next.set(keyOf(zone), { ...fence, ...(serial !== undefined && { serial }) })
+      const { number = 0, serial } = fenceOf(current, zone) ?? {}
+      next.set(keyOf(zone), { number: number + 1, run, time: time.toISOString(), serial: zone.serial ?? serial })
     }
     if ((await writeFences(store, current, next)) === 'written') return { taken: true, before: current }
     before = current
