@@ -9,6 +9,7 @@ import { runGraph, skipped, stopReason } from './call-graph.ts'
 import type { RolledBackRun } from './journal/journal-format.ts'
 import { lateChangeFinder } from './late-changes.ts'
 import { readBack } from './read-back.ts'
+import type { ZoneJob } from './run-context.ts'
 
 /** Milliseconds to wait after a connection broke, so that the server can finish. */
 const RECOVERY_PAUSE = 300
@@ -20,6 +21,10 @@ export interface ApplicableZone {
   readonly existing: ZoneSnapshot | null
   /** When the zone was read, by `performance.now()`. If absent, it is read again before an update or deletion. */
   readonly readAt?: number | undefined
+  /** The job of its definition; absent if there is none. */
+  readonly job?: ZoneJob | undefined
+  /** See `ProviderCallOptions`. */
+  readonly lastSerial?: ProviderCallOptions['lastSerial']
 }
 
 /** The changes of a run: its plan and its zones as they are live. */
@@ -79,7 +84,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   const { provider } = watch
   const ended = new AbortController()
   const stop = AbortSignal.any([watch.stop, ended.signal, ...(run.stop ? [run.stop] : [])])
-  const options: ProviderCallOptions = { stop, signal: run.abort, mayWrite: run.mayWrite }
+  const options: ProviderCallOptions = { stop, signal: run.abort, mayWrite: run.mayWrite, lastSerial: zone.lastSerial }
   const calls = changesetsOf(plan.changes, existing?.records ?? [], provider.capabilities.calls)
   const claimed = new Set(existing?.records.flatMap(({ id }) => (id === undefined ? [] : [id])))
   const reread = createReread(provider, options)

@@ -22,6 +22,7 @@ import { openStore } from './journal/store/open-store.ts'
 import { type StoredRun, storeRun } from './journal/store/stored-run.ts'
 import { tightenJournal } from './journal/tighten-journal.ts'
 import { beginJournal, type Journal } from './journal/write-journal.ts'
+import { withLastSerials } from './last-serials.ts'
 import type { ApplyContext } from './run-context.ts'
 
 export interface LockedRun {
@@ -118,14 +119,16 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
     output.diagnostics([unwritable(error, folder)])
     return EXIT.failure
   }
-  const apply: LockedRun['apply'] = async ({ plan, approvals, rollsBack }, pending, options) => {
-    const zones = pending.map((zone) => zone.plan)
-    const taken = await takeFences(store, fences, zones, id, now()).catch(storeProblem)
+  const apply: LockedRun['apply'] = async ({ plan, approvals, rollsBack }, given, options) => {
+    const zones = given.map((zone) => zone.plan)
+    const serials = given.map(({ plan: { zone, target }, existing }) => ({ zone, target, serial: existing?.serial }))
+    const taken = await takeFences(store, fences, serials, id, now()).catch(storeProblem)
     if (taken instanceof StoreError) return fail(taken)
     if (!taken.taken) {
       output.diagnostics(taken.diagnostics)
       return EXIT.refused
     }
+    const pending = await withLastSerials(given, options.providers, taken.before, context)
     try {
       const lines: string[] = []
       journal = await beginJournal({

@@ -187,7 +187,8 @@ export function planAgain(zone: Omit<PlannedZone, 'plan'>, provider: Provider): 
   const warnings = (existing?.warnings ?? []).map((warning) => ({ ...warning, at: job.desired.at }))
   const owner = job.owner === undefined ? {} : { owner: job.owner }
   const quarantine = filled === undefined || filled.quarantine.length === 0 ? {} : { quarantine: filled.quarantine }
-  const diagnostics = [...plan.diagnostics, ...(filled?.diagnostics ?? []), ...warnings]
+  const ofPlan = plan.diagnostics.filter(({ code }) => code !== 'policy-kept' || !job.isPartial)
+  const diagnostics = [...ofPlan, ...(filled?.diagnostics ?? []), ...warnings]
   return { job, reference, existing, readAt, rendered, plan: { ...plan, ...owner, ...quarantine, diagnostics }, filled }
 }
 

@@ -8,7 +8,7 @@ import { agreeing, counted } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
 import { notApproved } from './approvals/approvals-of-plan.ts'
 import { checkPlan } from './check-plan.ts'
-import { movingZones } from './cutover/cutover-state.ts'
+import { withoutMovingZones } from './cutover/moving-zones.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
 import type { RunCommand } from './journal/journal-format.ts'
 import { makePlan, mayRemoveZones, withPreview } from './live-plan.ts'
@@ -67,11 +67,9 @@ export async function withLockedZones<Setup extends ApplySetup>(
     }
     const { run } = lock
     return await run.finish(async () => {
-      const moving = await movingZones(context.journal, zones)
-      if (moving.length === 0) return worstOf([await work(context, run), statusOfLeftOut(context)])
-      context.output.diagnostics(moving)
-      reportEmptyPlan(context, [...diagnostics, ...moving])
-      return EXIT.failure
+      // A saved plan is checked when its zones are read again.
+      const free = saved === undefined ? await withoutMovingZones(context, 'error') : context
+      return free === null ? EXIT.failure : worstOf([await work(free, run), statusOfLeftOut(free)])
     })
   } finally {
     await closeRun(context)

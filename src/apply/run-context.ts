@@ -166,6 +166,8 @@ export interface ZoneJob {
   readonly nameservers?: readonly string[] | null | undefined
   /** Whether the zone is deleted because its definition was removed; false if absent. It is no part of the plan if it does not exist. */
   readonly isRemoved?: boolean | undefined
+  /** Whether the desired zone has only what changes, so that its plan does not name the records that it leaves; false if absent. */
+  readonly isPartial?: boolean | undefined
 }
 
 /** Which removed zones are looked up. */
@@ -187,7 +189,7 @@ export interface Workspace {
   readonly isOffline?: boolean | undefined
   /** The diagnostics of loading. After an error, no request may be sent. */
   readonly diagnostics: readonly Diagnostic[]
-  /** With `--keep-going`, the errors of definitions that the run leaves out; they decide its exit status. */
+  /** What the run leaves out: zones that a cutover is moving, and with `--keep-going`, definitions with errors. Errors decide its exit status. */
   readonly leftOut?: readonly Diagnostic[] | undefined
   /** Whether a definition describes a zone at a target, or may, because it is disabled or has errors. Absent if not all zones of the config are selected. */
   readonly isDescribed?: ((name: DomainName, target: string) => boolean) | undefined
@@ -214,7 +216,7 @@ export function withLeftOut(plan: Plan, { leftOut = [] }: Pick<Workspace, 'leftO
 }
 
 /** A failure if the run leaves out zones with errors. */
-export const statusOfLeftOut = ({ leftOut = [] }: Pick<Workspace, 'leftOut'>): ExitStatus => (leftOut.length === 0 ? 0 : 1)
+export const statusOfLeftOut = ({ leftOut = [] }: Pick<Workspace, 'leftOut'>): ExitStatus => (leftOut.some(isError) ? 1 : 0)
 
 /** Creates the context of a run that changes zones, and listens for signals from here on. */
 export const openRun = <Setup extends ApplySetup, Loaded extends Workspace>(

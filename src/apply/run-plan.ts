@@ -1,9 +1,11 @@
 /** `plan`: load, read, plan, report; and save the plan if a file is named. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { checkPlan } from './check-plan.ts'
+import { withoutMovingZones } from './cutover/moving-zones.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
 import { findUndescribed, noticesOfUndescribed, type UndescribedZones } from './held-zones.ts'
 import { type Fences, readFences } from './journal/store/fences.ts'
+import { fetchProblem } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { openStore } from './journal/store/open-store.ts'
 import { makePlan, withPreview } from './live-plan.ts'
@@ -26,15 +28,22 @@ export interface PlanRunOptions extends SnapshotSourceOptions {
 
 /** Shows what an apply would change. */
 export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<ExitStatus> {
-  const context = { ...setup, ...(await openForPlan(setup, zones)) }
-  const { options, output } = context
+  const opened = { ...setup, ...(await openForPlan(setup, zones)) }
+  const { options, output } = opened
+  const fail = (): ExitStatus => {
+    if (options.out !== undefined) output.say(`${options.out} was not written.`)
+    return EXIT.failure
+  }
   try {
-    if (!reportLoaded(context)) {
-      reportEmptyPlan(context, context.diagnostics)
-      if (options.out !== undefined) output.say(`${options.out} was not written.`)
-      return EXIT.failure
+    if (!reportLoaded(opened)) {
+      reportEmptyPlan(opened, opened.diagnostics)
+      return fail()
     }
-    const planned = await planRun(context)
+    // A plan from a snapshot contacts nothing.
+    const read = options.snapshot === undefined ? await fencesForPlan(opened) : { fences: undefined, problems: [] }
+    const context = await withoutMovingZones(opened, 'warning')
+    if (context === null) return fail()
+    const planned = await planRun(context, read)
     reportPlanDiagnostics(context, planned.plan)
     output.plan(withLeftOut(planned.plan, context), options.format)
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
@@ -46,16 +55,17 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
       options.detailedExitcode && isPending ? EXIT.pending : EXIT.done,
     ])
   } finally {
-    await context.close()
+    await opened.close()
   }
 }
 
 /** Reads and plans the zones, and says what the guards of a plan find. */
-async function planRun(context: RunContext<PlanRunOptions> & Pick<SnapshotWorkspace, 'mark'>): Promise<PlannedRun> {
+async function planRun(
+  context: RunContext<PlanRunOptions> & Pick<SnapshotWorkspace, 'mark'>,
+  { fences, problems }: { readonly fences: Fences | null | undefined; readonly problems: readonly Diagnostic[] },
+): Promise<PlannedRun> {
   const { snapshot, usage = [] } = context.options
   const isLive = snapshot === undefined
-  // A plan from a snapshot contacts nothing.
-  const { fences, problems } = isLive ? await fencesForPlan(context) : { fences: undefined, problems: [] }
   const [read, undescribed] = await Promise.all([makePlan(context, undefined, fences), findUndescribed(context)])
   const made = await withPreview(context, read)
   const warned = { ...made, plan: { ...made.plan, diagnostics: [...problems, ...made.plan.diagnostics] } }
@@ -89,14 +99,15 @@ async function openForPlan(given: RunSetup<PlanRunOptions>, zones: readonly stri
   return { ...(await openWorkspace(setup, zones)), mark }
 }
 
-/** What the journal says about the zones, before they are read. Without a journal that can be read, a warning: the plan can be applied, but its age is judged by its time. */
+/** What the journal says about the zones, before they are read. Fetches the cutovers that other machines have begun. Without a journal that can be read, a warning: the plan can be applied, but its age is judged by its time. */
 async function fencesForPlan(
   context: RunContext<PlanRunOptions>,
 ): Promise<{ readonly fences: Fences | null; readonly problems: readonly Diagnostic[] }> {
+  const unread = await fetchProblem(context, { states: true, runs: false })
   let store: JournalStore | null = null
   try {
     store = await openStore(context)
-    return { fences: await readFences(store), problems: [] }
+    return { fences: await readFences(store), problems: unread === null ? [] : [{ ...unread, severity: 'warning' }] }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const message = `whether another run changes the zones before this plan is applied is judged by time only: ${error.message}`

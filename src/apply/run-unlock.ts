@@ -4,6 +4,7 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../dns/domain-name.ts'
 import { counted, durationText, listed } from '../report/english.ts'
 import { sleep } from '../transport/retry.ts'
+import { movingZones } from './cutover/moving-zones.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { isRunPrefix } from './journal/journal-format.ts'
 import { type JournalledRuns, readRuns } from './journal/read-journal.ts'
@@ -42,12 +43,16 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
   let store: JournalStore | null = null
   try {
     store = await openStore(context)
-    const unread = await fetchProblem(context)
+    const unread = await fetchProblem(context, { states: true })
     if (unread !== null) output.diagnostics([{ ...unread, severity: 'warning' }])
     const found = await listLeases(store)
     const matching = found.leases.filter(isWanted(wanted, options.run))
+    const named = wanted.map((zone) => ({ zone }))
+    const moving = await movingZones(config.journal, named)
+    for (const { message, hint } of moving.values()) output.say(`${message}: ${hint}`)
     if (matching.length === 0) {
-      output.say(options.run === undefined ? 'No run has a lease on these zones.' : `No run ${options.run} has a lease.`)
+      if (moving.size === 0)
+        output.say(options.run === undefined ? 'No run has a lease on these zones.' : `No run ${options.run} has a lease.`)
       return EXIT.done
     }
     const read = unread === null ? readRuns(config.journal, ownProcess()) : null

@@ -1,4 +1,5 @@
 /** What the run says with each call of a provider. */
+import type { SerialNumber } from '../dns/serial-number.ts'
 
 export interface ProviderCallOptions {
   /** Aborts requests immediately. */
@@ -10,6 +11,8 @@ export interface ProviderCallOptions {
    * null if it may. It may wait.
    */
   readonly mayWrite?: ((timeLimit: number) => Promise<string | null>) | undefined
+  /** The serial that a zone of this name had last: a new one gets a newer serial. Absent if it is unknown. */
+  readonly lastSerial?: SerialNumber | undefined
 }
 
 /** `lowestTtl`: the lowest TTL in seconds that a record is to have, infinite if none has one; absent if it is unknown. Limits that permit it need no look-up. */

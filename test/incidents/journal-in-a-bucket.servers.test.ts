@@ -126,8 +126,13 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       parentTtl: 86_400,
     })
     await store.close()
-    const moving = await laptop.run('apply', '--yes')
-    expect([moving.status, moving.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.com. from cloud to other')])
+    for (const args of [
+      ['plan', 'example.com'],
+      ['apply', '--yes'],
+    ]) {
+      const moving = await laptop.run(...args)
+      expect([moving.status, moving.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.com. from cloud to other')])
+    }
     for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
   }, 60_000)
 
@@ -152,7 +157,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       await counting('apply', '--yes')
     }
     const [plan, unchanged, changed] = made
-    expect(plan).toEqual(['GET /dns/fences'])
+    expect(plan).toEqual(['GET / dns/state/', 'GET /dns/fences'])
     expect(made.slice(3)).toEqual([plan, unchanged, changed])
   }, 60_000)
 

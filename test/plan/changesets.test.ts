@@ -55,6 +55,12 @@ describe('an UPDATE message', () => {
       ['+ @ - NS c.example.net.', '- @ NS a.example.net.', '- @ NS b.example.net.', '- x A', '+ x - A 192.0.2.2'],
     ],
     [
+      'changes the TTL of apex NS records with a temporary one, which Knot DNS needs',
+      '@ 600 NS a.example.net.',
+      '@ 300 NS a.example.net.',
+      ['+ @ 300 NS a.example.net.', '+ @ 300 NS ttl.invalid.', '- @ NS ttl.invalid.'],
+    ],
+    [
       'treats NS records below the apex like other records',
       's NS a.example.net.',
       's NS b.example.net.',

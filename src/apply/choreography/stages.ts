@@ -99,6 +99,7 @@ export function loweringJob(job: ZoneJob, existing: ExistingZone, rrsets: readon
     ...job,
     desired: { ...DEFAULT_ZONE_OPTIONS, name, at, unmanaged, settings: {}, records, apexNs: 'manage' },
     policy: 'upsert-only',
+    isPartial: true,
   }
 }
 

@@ -7,8 +7,8 @@ import { type Misfit, misfitsOf } from '../../plan/misfits.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
 import { checkPlan } from '../check-plan.ts'
-import { movingZones } from '../cutover/cutover-state.ts'
-import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
+import { movingZones } from '../cutover/moving-zones.ts'
+import { EXIT, type ExitStatus, statusOfPlan, worstOf } from '../exit-status.ts'
 import { lockRun } from '../locked-run.ts'
 import { type PlannedRun, planZones } from '../plan-zones.ts'
 import { reportEmptyPlan, reportPlanDiagnostics } from '../report-plan.ts'
@@ -61,7 +61,7 @@ export interface CopyEnds {
 
 type CopyContext = ApplyContext<CopyRunOptions> & CopyWorkspace & CopySetup
 
-/** Copies the named zones. If one of them may not be copied, none is changed. */
+/** Copies the named zones without those that a cutover is moving. If one of them may not be copied, none is changed. */
 export async function runCopy(setup: CopySetup, zones: readonly string[]): Promise<ExitStatus> {
   const context: CopyContext = openRun(setup, await openCopy(setup, zones))
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
@@ -73,8 +73,8 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
     if (!isUsable || context.ends === null) return fail(context.diagnostics)
     const { source, target } = context.ends
     const { apexNs } = context
-    const plan = async (): Promise<PlannedRun | null> => {
-      const read = await readSource(context, source)
+    const plan = async (zones: readonly DomainName[]): Promise<PlannedRun | null> => {
+      const read = await readSource({ ...context, zones }, source)
       const problems = [...read.diagnostics]
       if (!hasErrors(problems)) {
         try {
@@ -95,29 +95,23 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
       return null
     }
     if (context.options.dryRun) {
-      const planned = await plan()
+      const planned = await plan(context.zones)
       return planned === null ? EXIT.failure : showOnly(context, planned.plan)
     }
-    const lock = await lockRun(
-      context,
-      'copy',
-      context.zones.map((zone) => ({ zone, target: target.name })),
-    )
+    const wanted = context.zones.map((zone) => ({ zone, target: target.name }))
+    const lock = await lockRun(context, 'copy', wanted)
     if (lock.run === null) return fail([lock.diagnostic])
     const { run } = lock
     return await run.finish(async () => {
-      const moving = await movingZones(
-        context.journal,
-        context.zones.map((zone) => ({ zone, target: target.name })),
-      )
-      if (moving.length > 0) {
-        context.output.diagnostics(moving)
-        return fail(moving)
-      }
-      const planned = await plan()
+      const moving = await movingZones(context.journal, wanted)
+      const found = [...moving.values()]
+      context.output.diagnostics(found)
+      if (moving.size === wanted.length) return fail(found)
+      const planned = await plan(wanted.filter((zone) => !moving.has(zone)).map(({ zone }) => zone))
       if (planned === null) return EXIT.failure
       const { out } = context.options
-      return out === undefined ? changeZones(context, run, planned) : showAndSave(context, out, planned, run)
+      const status = await (out === undefined ? changeZones(context, run, planned) : showAndSave(context, out, planned, run))
+      return worstOf([status, moving.size > 0 ? EXIT.failure : EXIT.done])
     })
   } finally {
     await closeRun(context)

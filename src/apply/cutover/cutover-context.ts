@@ -34,10 +34,14 @@ export interface CutoverWorkspace extends Workspace {
   /** The state on disk before the locks were acquired; null for a new cutover. */
   readonly known: Cutover | null
   readonly file: StateFile<Cutover>
-  readonly ends: CopyEnds
+  /** An abort needs the source only, and can do without it. */
+  readonly ends: { readonly [End in keyof CopyEnds]: CopyEnds[End] | undefined }
 }
 
-export type CutoverContext = ApplyContext<CutoverOptions> & CutoverSetup & CutoverWorkspace
+export type MoveContext = ApplyContext<CutoverOptions> & CutoverSetup & CutoverWorkspace
+
+/** The context of a step. */
+export type CutoverContext = MoveContext & { readonly ends: CopyEnds }
 
 /** The result of one step. */
 export interface StepResult {

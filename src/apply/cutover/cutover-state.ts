@@ -1,7 +1,6 @@
 /** The state of a cutover between runs: `schemas/cutover.schema.json`. */
 import { validate } from '../../../generated/cutover-schema.js'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { BrokenState, type StateFile, type StateMirror, stateFile } from '../choreography/state-file.ts'
+import { type StateFile, type StateMirror, stateFile } from '../choreography/state-file.ts'
 
 /**
  * `lower`: lower the TTL of the apex NS records. `copy`: when caches have forgotten the former TTL, copy the zone and compare the answers of both sides.
@@ -40,35 +39,3 @@ export interface Cutover {
 
 export const cutoverFile = (journal: string, zone: string, mirror?: StateMirror): StateFile<Cutover> =>
   stateFile(journal, 'cutovers', [zone], validate, mirror)
-
-/**
- * An error for each zone that a cutover is moving from or to its target: a plan would undo what the cutover did. A state that cannot be understood may be that of
- * such a cutover.
- */
-export async function movingZones(
-  journal: string,
-  zones: readonly { readonly zone: string; readonly target: string }[],
-): Promise<Diagnostic[]> {
-  const found = await Promise.all(
-    zones.map(async ({ zone, target }): Promise<Diagnostic | null> => {
-      const state = await cutoverFile(journal, zone)
-        .read()
-        .catch((error: unknown) => {
-          if (error instanceof BrokenState) return error
-          throw error
-        })
-      if (state instanceof BrokenState)
-        return {
-          severity: 'error',
-          code: 'journal-failed',
-          message: state.message,
-          hint: `if no cutover is moving ${zone}, remove the file`,
-        }
-      if (state === null || (state.from !== target && state.to !== target)) return null
-      const message = `a cutover is moving ${zone} from ${state.from} to ${state.to} since ${state.started}`
-      const hint = `go on with "zonewright cutover ${zone.replace(/\.$/, '')}", or end it with --abort`
-      return { severity: 'error', code: 'zone-locked', message, hint }
-    }),
-  )
-  return found.filter((one) => one !== null)
-}

@@ -7,12 +7,12 @@ import { agreeing, durationText, listed } from '../../report/english.ts'
 import { askParent, type Delegation, parentServers } from '../../transport/parent-zone.ts'
 import { planCopy } from '../copy/run-copy.ts'
 import { EXIT } from '../exit-status.ts'
-import type { CutoverContext, StepResult } from './cutover-context.ts'
+import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
 import { failed, formerZone, inSeconds, LOOK_AGAIN, mayAsk, newApexNs, next, problem, readSide } from './sides.ts'
 
 /** Asks the servers of the parent zone; a failure is reported. */
-export async function askAbout(context: CutoverContext): Promise<Delegation[] | StepResult> {
+export async function askAbout(context: MoveContext): Promise<Delegation[] | StepResult> {
   const { zone, options } = context
   const hint = 'name the servers of the parent zone with --parent-server'
   const servers = options.parentServer.length > 0 ? options.parentServer.map(parseServerAddress) : await parentServers(zone)
@@ -76,9 +76,9 @@ export async function delegate(context: CutoverContext): Promise<StepResult> {
 const isNew = ({ nameservers }: Delegation, state: Cutover): boolean => nameservers.join() === state.nameservers.join()
 
 /** Whether a server of the parent has the new name servers already. A parent that cannot be asked is taken not to. */
-export async function isDelegated(context: CutoverContext): Promise<boolean> {
+export async function isDelegated(context: MoveContext): Promise<boolean> {
   const { state } = context
-  if (state.step !== 'delegate') return false
+  if (state.nameservers.length === 0) return false
   return (await askQuietly(context)).some((one) => isNew(one, state))
 }
 
@@ -89,7 +89,7 @@ export async function hasDelegation(context: CutoverContext, names: readonly str
 }
 
 /** Empty if the parent cannot be asked. */
-async function askQuietly(context: CutoverContext): Promise<readonly Delegation[]> {
+async function askQuietly(context: MoveContext): Promise<readonly Delegation[]> {
   const parent = await askAbout({ ...context, output: { ...context.output, diagnostics: () => undefined } })
   return Array.isArray(parent) ? parent : []
 }

@@ -15,7 +15,7 @@ import { type LockedRun, lockRun } from '../locked-run.ts'
 import { loadRunConfig } from '../run-config.ts'
 import { closeRun, openRun } from '../run-context.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
-import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, StepResult } from './cutover-context.ts'
+import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, MoveContext, StepResult } from './cutover-context.ts'
 import { type Cutover, cutoverFile, STEPS } from './cutover-state.ts'
 import { oneReport } from './one-report.ts'
 import { abortCutover, doStep } from './steps.ts'
@@ -47,10 +47,10 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
     reportLoaded({ ...setup, diagnostics: opened.problems }, { inFull: true })
     return failed(opened.status)
   }
-  const context: CutoverContext = openRun(setup, opened)
+  const context: MoveContext = openRun(setup, opened)
   try {
-    const { zone, ends, output } = context
-    const locked = [ends.source.name, ends.target.name].map((target) => ({ zone, target }))
+    const { zone, state, output } = context
+    const locked = [state.from, state.to].map((target) => ({ zone, target }))
     const lock = await lockRun(context, 'cutover', locked)
     if (lock.run === null) return failed(context.interruption.status() ?? EXIT.failure)
     const { run } = lock
@@ -74,7 +74,7 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
 }
 
 /** Does what is asked for, from the state that a run before left while this one waited for its locks. */
-async function underLock(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+async function underLock(context: MoveContext, run: LockedRun): Promise<StepResult> {
   const { options, state, known, file, output, zone } = context
   const current = await file.read()
   const isSame =
@@ -85,7 +85,7 @@ async function underLock(context: CutoverContext, run: LockedRun): Promise<StepR
   }
   const apexNs = options.apexNs.length > 0 ? state.apexNs : (current?.apexNs ?? [])
   const own = current === null ? context : { ...context, state: { ...current, apexNs } }
-  return options.abort ? abortCutover(own, run) : dueStep(own, run)
+  return options.abort ? abortCutover(own, run) : dueStep(own as CutoverContext, run)
 }
 
 /** Does the next step if its time has come, and keeps the state. */
@@ -125,8 +125,6 @@ async function openCutover(
     return name.ok ? [name.value] : []
   })
   if (config === null || !zone.ok || hasErrors(problems)) return { problems }
-  const needed = neededForZones(config, [zone.value])
-  if (needed > 0) return { problems: [lacking(needed, LET_IT_CHANGE)], status: EXIT.refused }
   const place = { ...setup, config, journal: config.journal }
   const unreadable = await fetchProblem(place, { states: true })
   if (unreadable !== null) return { problems: [unreadable] }
@@ -138,6 +136,9 @@ async function openCutover(
     if (!(error instanceof BrokenState)) throw error
     return { problems: [{ severity: 'error', code: 'journal-failed', message: error.message, hint: 'remove the file to begin again' }] }
   }
+  const needed = neededForZones(config, [zone.value])
+  // An abort ends without the change that needs approvals.
+  if (needed > 0 && !(options.abort && known !== null)) return { problems: [lacking(needed, LET_IT_CHANGE)], status: EXIT.refused }
   const { from = known?.from, to = known?.to } = options
   if (from === undefined || to === undefined)
     return { problems: [usage('name both providers with --from and --to', `no cutover of ${zone.value} is in progress`)] }
@@ -147,12 +148,14 @@ async function openCutover(
       problems: [usage(`a cutover of ${zone.value} from ${known.from} to ${known.to} is in progress`, 'finish it, or end it with --abort')],
     }
   if (known === null && options.abort) return { problems: [usage(`no cutover of ${zone.value} is in progress`)] }
-  const opened = await openProviders(setup, config, [from, to])
-  const [source, target] = [opened.providers.get(from), opened.providers.get(to)]
+  const opened = await openProviders(setup, config, options.abort ? [from] : [from, to])
+  const ends = { source: opened.providers.get(from), target: opened.providers.get(to) }
+  if (options.abort && known !== null) return { ...opened, jobs: [], zone: zone.value, state: known, known, file, ends }
+  const { source, target } = ends
   if (hasErrors(opened.diagnostics) || source === undefined || target === undefined) return { problems: opened.diagnostics }
   const begun = known ?? newCutover(zone.value, source, target, options.lowTtl, now())
   const state = given.length === 0 ? begun : { ...begun, apexNs: [...new Set(given)].sort() }
-  if (!options.abort && isPastCopy(begun) && state.apexNs !== begun.apexNs && state.apexNs.join() !== begun.nameservers.join())
+  if (isPastCopy(begun) && state.apexNs !== begun.apexNs && state.apexNs.join() !== begun.nameservers.join())
     return {
       problems: [
         usage(

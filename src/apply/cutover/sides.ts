@@ -16,7 +16,7 @@ import { openZones } from '../open-zones.ts'
 import { type PlannedZone, planAgain, readAndPlan } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
 import type { ZoneJob } from '../run-context.ts'
-import type { CutoverContext, StepResult } from './cutover-context.ts'
+import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
 
 /** Milliseconds between two looks at what others have to change. */
@@ -34,18 +34,19 @@ export const next = (state: Cutover, change: Partial<Cutover>): StepResult => ({
 
 export const inSeconds = (now: Date, seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
 
-export function problem(context: CutoverContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
+export function problem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
   context.output.diagnostics([{ severity: 'error', code, message, hint }])
   return failed(context.state)
 }
 
 /** Reads the zone at a provider, with an empty plan; null if the provider does not have it. */
-export async function readSide({ zone, options, interruption, config }: CutoverContext, provider: Provider): Promise<PlannedZone | null> {
+export async function readSide({ zone, options, interruption, config }: MoveContext, provider: Provider): Promise<PlannedZone | null> {
   // The cutover changes TTLs of apex NS records and nothing else here.
   const allow = new Set([...((options.allow ?? []) as Allowance[]), 'apex-ns' as const, 'updates' as const])
   const at = { file: provider.name, line: 1, column: 1 }
   const desired = { ...DEFAULT_ZONE_OPTIONS, name: zone, at, settings: {}, records: [] }
-  const job: ZoneJob = { desired, target: provider.name, policy: 'upsert-only', thresholds: (config as Config).safety, allow }
+  const { safety: thresholds } = config as Config
+  const job: ZoneJob = { desired, target: provider.name, policy: 'upsert-only', isPartial: true, thresholds, allow }
   const { signal } = interruption
   const read = await readAndPlan(job, provider, await openZones(provider, [zone], { signal }), signal)
   return read.reference === null ? null : read
@@ -62,7 +63,7 @@ export const serversOf = (given: readonly string[], names: readonly string[]): D
 
 /** Makes a job's changes to what was read. */
 export async function change(
-  context: CutoverContext,
+  context: MoveContext,
   run: LockedRun,
   read: PlannedZone,
   job: ZoneJob,
@@ -88,7 +89,7 @@ export const newApexNs = ({ state }: CutoverContext) =>
     : { names: state.apexNs as readonly DomainName[], ttl: Math.min(state.lowTtl, state.formerTtl || state.lowTtl) as Ttl }
 
 /** Whether the environment allows all of these servers, which NS records of any zone may name. Reports those that it refuses. */
-export function mayAsk({ env, zone, output }: CutoverContext, servers: readonly DnsServer[]): boolean {
+export function mayAsk({ env, zone, output }: MoveContext, servers: readonly DnsServer[]): boolean {
   const policy = readHostPolicy(env)
   const refused = servers.flatMap((server) => refusedServer(policy, zone, server) ?? [])
   output.diagnostics(refused)

@@ -1,5 +1,5 @@
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
-import { isApexNs, rrsetKey } from '../../dns/record.ts'
+import { isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { isSignerRecord } from '../../dns/signer-records.ts'
 import { misfitsOf } from '../../plan/misfits.ts'
 import { diagnosticOf, type ZoneSnapshot } from '../../providers/provider.ts'
@@ -9,11 +9,12 @@ import { type DnsServer, isDnsFailure } from '../../transport/dns-exchange.ts'
 import { loweringJob } from '../choreography/stages.ts'
 import { copiedZone } from '../copy/copied-zone.ts'
 import { planCopy } from '../copy/run-copy.ts'
-import { EXIT } from '../exit-status.ts'
+import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
+import type { PlannedRun } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
 import { compareSides } from './compare-sides.ts'
-import type { CutoverContext, StepResult } from './cutover-context.ts'
+import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
 import { askAbout, delegate, hasDelegation, isDelegated, longestTtl, unsign } from './parent-steps.ts'
 import {
@@ -135,7 +136,7 @@ async function copy(context: CutoverContext, run: LockedRun): Promise<StepResult
   const { ends, state, zone, output } = context
   const read = await readSide(context, ends.source)
   if (read?.existing == null) return problem(context, 'zone-unknown', `${ends.source.name} has no zone ${zone}`)
-  const planned = await planCopy(context, [formerZone(read.existing, state)], ends, newApexNs(context))
+  const planned = withOwnTtl(await planCopy(context, [formerZone(read.existing, state)], ends, newApexNs(context)))
   const formerNames = apexNames(read)
   const copiedNames = planned.zones.flatMap(({ job }) =>
     job.desired.records.filter((record) => isApexNs(record, zone)).map(({ data }) => data),
@@ -160,6 +161,19 @@ async function copy(context: CutoverContext, run: LockedRun): Promise<StepResult
     notBefore: null,
     parentTtl: Math.max(state.parentTtl, longestTtl(parent)),
   })
+}
+
+/** The plan without a refusal of a change of the apex NS records that is the cutover's own TTL and nothing else. */
+function withOwnTtl({ plan, ...planned }: PlannedRun): PlannedRun {
+  const zones = planned.zones.map((one) => {
+    const { job, existing } = one
+    const namesOf = (records: readonly ResourceRecord[] = []): string[] =>
+      records.filter((record) => isApexNs(record, job.desired.name)).map(({ data }) => data)
+    if (!isSameServers(namesOf(existing?.records), namesOf(job.desired.records).sort())) return one
+    const refusals = one.plan.refusals.filter(({ name }) => name !== 'apex-ns')
+    return { ...one, plan: { ...one.plan, refusals } }
+  })
+  return { ...planned, zones, plan: { ...plan, zones: zones.map((one) => one.plan) } }
 }
 
 const isSameServers = (names: readonly string[], former: readonly string[]): boolean =>
@@ -222,33 +236,48 @@ async function restore(context: CutoverContext, run: LockedRun): Promise<StepRes
   return { status: EXIT.done, state: null, readyAt: null }
 }
 
-/** Restores the TTLs of the source and forgets the cutover. Not possible once the parent has changed. */
-export async function abortCutover(context: CutoverContext, run: LockedRun): Promise<StepResult> {
-  const { ends, state, zone, output, file } = context
+/**
+ * Restores the TTLs of the source and forgets the cutover. If the parent delegates to the new provider already, or if the TTLs cannot be restored, it is forgotten
+ * as it is: nothing else would unlock the zone.
+ */
+export async function abortCutover(context: MoveContext, run: LockedRun): Promise<StepResult> {
+  const { state, zone, options, output, file, interruption, ask } = context
+  const { from, to } = state
+  const isMoved = state.step === 'drain' || state.step === 'restore' || (await isDelegated(context))
+  const status = isMoved || !state.lowered ? EXIT.done : await restoreSource(context, run)
+  if (status !== EXIT.done) {
+    const low = durationText(state.lowTtl)
+    output.say(`The TTL of ${zone} at ${from} may still be ${low}; it was ${durationText(state.formerTtl)} before the cutover.`)
+    const mayEnd =
+      interruption.status() === null && (options.yes || (await ask('End the cutover as it is?', interruption.signal)) === 'yes')
+    if (!mayEnd) return failed(state, status)
+  }
+  await file.remove()
+  const result = isMoved
+    ? `the parent delegates it to ${to}. To go back, start a cutover --from ${to} --to ${from}.`
+    : `${status === EXIT.done ? `the TTLs at ${from} are as before. ` : ''}${to} keeps its copy.`
+  output.say(`The cutover of ${zone} is ended; ${result}`)
+  return { status, state: null, readyAt: null }
+}
+
+async function restoreSource(context: MoveContext, run: LockedRun): Promise<ExitStatus> {
+  const { ends, state, zone, output } = context
+  const { source } = ends
+  if (source === undefined) {
+    output.diagnostics(context.diagnostics)
+    return EXIT.failure
+  }
   try {
-    if (state.step === 'drain' || state.step === 'restore' || (await isDelegated(context)))
-      return problem(
-        context,
-        'usage',
-        `the parent delegates ${zone} to ${state.to} already`,
-        `to go back, finish this cutover and start one --from ${state.to} --to ${state.from}`,
-      )
-    const read = await readSide(context, ends.source)
-    if (read?.existing != null && state.lowered) {
-      const { existing } = read
-      const rrsets = [{ name: zone, type: 'NS', formerTtl: state.formerTtl }]
-      const job =
-        state.formerZoneTtl === null
-          ? loweringJob(read.job, existing, rrsets, state.formerTtl)
-          : settingsJob(read.job, { ttl_sec: state.formerZoneTtl })
-      const status = await change(context, run, read, job, ends.source)
-      if (status !== EXIT.done) return failed(state, status)
-    }
-    await file.remove()
-    output.say(`The cutover of ${zone} is ended; the TTLs at ${ends.source.name} are as before. ${ends.target.name} keeps its copy.`)
-    return { status: EXIT.done, state: null, readyAt: null }
+    const read = await readSide(context, source)
+    if (read?.existing == null) return EXIT.done
+    const rrsets = [{ name: zone, type: 'NS', formerTtl: state.formerTtl }]
+    const job =
+      state.formerZoneTtl === null
+        ? loweringJob(read.job, read.existing, rrsets, state.formerTtl)
+        : settingsJob(read.job, { ttl_sec: state.formerZoneTtl })
+    return await change(context, run, read, job, source)
   } catch (error) {
     output.diagnostics([diagnosticOf(error)])
-    return failed(state)
+    return EXIT.failure
   }
 }

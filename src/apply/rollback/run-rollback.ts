@@ -10,7 +10,7 @@ import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { checkPlan } from '../check-plan.ts'
-import { movingZones } from '../cutover/cutover-state.ts'
+import { movingZones } from '../cutover/moving-zones.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
 import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
@@ -72,9 +72,11 @@ export async function runRollback(setup: ApplySetup<RollbackOptions>, args: read
     const rollback = lock.run
     return await rollback.finish(async () => {
       const moving = await movingZones(context.journal, wanted)
-      if (moving.length === 0) return rollBack(context, rollback, runToUndo)
-      context.output.diagnostics(moving)
-      return fail(moving)
+      const found = [...moving.values()]
+      context.output.diagnostics(found)
+      if (moving.size === wanted.length) return fail(found)
+      const isFree = (zone: RunZone): boolean => isRequested(zone) && !moving.has(zone)
+      return worstOf([await rollBack({ ...context, isRequested: isFree }, rollback, runToUndo), moving.size > 0 ? EXIT.failure : EXIT.done])
     })
   } finally {
     await closeRun(context)

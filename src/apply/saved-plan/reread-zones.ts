@@ -8,6 +8,7 @@ import type { ZonePlan } from '../../plan/plan.ts'
 import type { Provider, ZoneReference, ZoneSnapshot } from '../../providers/provider.ts'
 import { diagnosticOf } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
+import { movingZones } from '../cutover/moving-zones.ts'
 import { outdatedPlan } from '../journal/store/fences.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { type ApplyContext, isTextReport, type OnProgress, type SupersededZones, withProgress } from '../run-context.ts'
@@ -24,8 +25,8 @@ const SHOWN = 20
 const LONG_PAUSE = 30_000
 
 /**
- * Reads the zones of a saved plan. A zone that has changed since the plan was made gets an error in its plan, and so does one that another run has changed,
- * whatever it looks like.
+ * Reads the zones of a saved plan. A zone that has changed since the plan was made gets an error in its plan, and so does one that another run has changed or a
+ * cutover is moving, whatever it looks like.
  */
 export async function rereadSavedPlan(
   context: ApplyContext,
@@ -34,7 +35,7 @@ export async function rereadSavedPlan(
 ): Promise<ChangesToMake> {
   const isShared = context.config?.journalStore.isShared ?? false
   const made = plan.snapshot?.created ?? plan.created
-  const outdated = new Map<ZonePlan, Diagnostic>()
+  const outdated = new Map<ZonePlan, Diagnostic>(await movingZones(context.journal, plan.zones))
   for (const zone of plan.zones) {
     const problem = zone.changes.length === 0 ? null : outdatedPlan(fences, { isShared }, zone, made)
     if (problem !== null) outdated.set(zone, problem)
@@ -72,7 +73,7 @@ interface Reread {
   /** When the plans were made, worded to follow "has changed since". */
   readonly since: string
   readonly superseded: SupersededZones | undefined
-  /** The plans that another run has made useless. */
+  /** The plans that another run has made useless, or a cutover for now. */
   readonly outdated: ReadonlyMap<ZonePlan, Diagnostic>
   readonly signal: AbortSignal
   readonly onProgress: OnProgress

@@ -7,6 +7,7 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
+import type { SerialNumber } from '../../dns/serial-number.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
 import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
@@ -16,7 +17,7 @@ import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
 import { creationBody, type NewZones } from './new-zone.ts'
 import { anyShape, keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
 import { rdataToApi, typeToApi } from './rdata-format.ts'
-import { changedSoa, raisedSoa } from './soa.ts'
+import { changedSoa, newerSoa, raisedSoa } from './soa.ts'
 
 export interface PowerDns {
   readonly api: PowerDnsApi
@@ -74,7 +75,21 @@ async function createZone(
     return zone
   })
   const reference = referenceTo(value, name)
+  if (options?.lastSerial !== undefined && reference.settings.type !== 'slave')
+    await raiseNewZone(powerDns, reference, options.lastSerial, options).catch((error: unknown) => {
+      throw error instanceof ProviderError ? uncertain(error) : error
+    })
   return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: value.id } : {})), zone: reference }
+}
+
+/** The server chooses the first serial of a zone. */
+async function raiseNewZone(powerDns: PowerDns, zone: ZoneReference, last: SerialNumber, options: ProviderCallOptions): Promise<void> {
+  const soa = newerSoa(await readLive(powerDns, zone, options), last)
+  powerDns.live.delete(zone.name)
+  if (soa === null) return
+  const { api } = powerDns
+  const what = `raising the serial of ${zone.name}`
+  await api.request({ method: 'PATCH', path: `${api.path}/zones/${zone.id}`, body: { rrsets: [soa] }, what, ...options }, anyShape)
 }
 
 /** The server would create the zone and then refuse it for a missing key, and so leave half of it. */

@@ -41,6 +41,7 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
     address,
     capabilities: powerDnsCapabilities(nameservers),
     parallelism: connection.parallelism,
+    setsSerials: true,
     findZones: (names, call) => findZones(powerDns, names, call),
     listZones: async (call) => zoneList(await readZones(powerDns, '', call)),
     readZone: (zone, call) => readSnapshot(powerDns, zone, call),

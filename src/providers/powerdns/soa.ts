@@ -2,7 +2,9 @@
 import type { DomainName } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
-import { SOA_TIMES } from '../../dns/soa.ts'
+import type { ResourceRecord } from '../../dns/record.ts'
+import { isNewerSerial, nextSerial, type SerialNumber } from '../../dns/serial-number.ts'
+import { SOA_TIMES, serialOf } from '../../dns/soa.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { isPrimary, type LiveZone } from './live-zone.ts'
 
@@ -52,17 +54,21 @@ export function changedSoa({ name, soa, zone }: LiveZone, settings: ZoneSettings
   const fields = rdataFields(soa.data)
   const changed = withSettings(fields, settings)
   if (changed.join(' ') === fields.join(' ')) return null
-  if (zone.soaEditApi === '') changed[SERIAL] = nextSerial(changed)
+  if (zone.soaEditApi === '') changed[SERIAL] = String(nextSerial(serialOf(soa)))
   return soaChange(name, soa.ttl ?? Number(changed[6]), changed)
 }
 
 /** The SOA record with the next serial if secondaries need one and the server does not raise it; null otherwise. */
 export function raisedSoa({ name, soa, zone }: LiveZone): SoaChange | null {
-  if (soa === null || zone.soaEditApi !== '' || !isPrimary(zone)) return null
-  const fields = rdataFields(soa.data)
-  fields[SERIAL] = nextSerial(fields)
-  return soaChange(name, soa.ttl ?? Number(fields[6]), fields)
+  return soa === null || zone.soaEditApi !== '' || !isPrimary(zone) ? null : soaAfter(name, soa, serialOf(soa))
 }
 
-/** RFC 1982 section 3.1. */
-const nextSerial = (fields: readonly string[]): string => String((Number(fields[SERIAL]) + 1) % 2 ** 32)
+/** The SOA record of a new zone with a serial after `last`; null if it has one, or none. */
+export const newerSoa = ({ name, soa }: LiveZone, last: SerialNumber): SoaChange | null =>
+  soa === null || isNewerSerial(serialOf(soa), last) ? null : soaAfter(name, soa, last)
+
+function soaAfter(name: DomainName, { ttl, data }: ResourceRecord, last: SerialNumber): SoaChange {
+  const fields = rdataFields(data)
+  fields[SERIAL] = String(nextSerial(last))
+  return soaChange(name, ttl ?? Number(fields[6]), fields)
+}

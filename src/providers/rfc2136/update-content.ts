@@ -9,11 +9,12 @@ import type { RrsetChange } from '../../plan/changesets.ts'
  * (section 3.4.2.4).
  *
  * An RRset that loses a record or changes its TTL is deleted and added again. PowerDNS ignores the deletion of single records of some types, such as SVCB and RP.
- * Adding the records alone changes the TTL in BIND, as the RFC says, but not in Knot DNS. For apex NS records there is no other way.
+ * Adding the records alone changes the TTL in BIND, as the RFC says, but not in Knot DNS. Apex NS records cannot be deleted all at once, but Knot DNS gives
+ * all of them the TTL of a new one: if none is new, the message adds one and deletes it again.
  */
 export function updateContent(rrsets: readonly RrsetChange[], zone: DomainName): UpdateContent {
   const isApexNs = ({ name, type }: RrsetChange): boolean => type === 'NS' && name === zone
-  const apexNs = rrsets.filter(isApexNs).map(recordParts)
+  const apexNs = rrsets.filter(isApexNs).map(apexNsParts)
   const others = rrsets.filter((rrset) => !isApexNs(rrset)).map((rrset) => (onlyGrows(rrset) ? recordParts(rrset) : rrsetParts(rrset)))
   return {
     prerequisites: rrsets.map(({ name, type, existing }) => ({ name, type, data: existing?.data ?? [] })),
@@ -42,6 +43,17 @@ const rrsetParts = ({ name, type, desired }: RrsetChange): UpdateParts => ({
   deletes: [{ action: 'delete-rrset', name, type }],
   adds: (desired?.data ?? []).map((data) => ({ action: 'add', record: { name, type, ttl: desired?.ttl ?? null, data } })),
 })
+
+/** A name server that does not exist (RFC 6761 section 6.4). No query sees it: a message takes effect as a whole. */
+const TEMPORARY = 'ttl.invalid.'
+
+function apexNsParts(rrset: RrsetChange): UpdateParts {
+  const { name, type, existing, desired } = rrset
+  const { deletes, adds } = recordParts(rrset)
+  if (!changesTtl(rrset) || desired?.data.some((data) => !existing?.data.includes(data))) return { deletes, adds }
+  const record = { name, type, ttl: desired?.ttl ?? null, data: TEMPORARY }
+  return { deletes: [...deletes, { action: 'delete', record: { ...record, ttl: null } }], adds: [...adds, { action: 'add', record }] }
+}
 
 function recordParts(rrset: RrsetChange): UpdateParts {
   const { name, type, existing, desired } = rrset

@@ -80,6 +80,7 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
     address: `file:${shown}`,
     capabilities: zonefileCapabilities(catalog),
     parallelism: options.parallelism,
+    setsSerials: true,
     async findZones(names) {
       folder.assertExists()
       const found = new Map<DomainName, ZoneReference>()
@@ -204,7 +205,9 @@ async function applyCall(
     const domain = first?.subject === 'domain' ? first : null
     if (domain?.action === 'create') {
       if (current !== null) throw conflict(served, name, 'was created after the plan was made')
-      return write(served, file, createdZone(served, name, domain, call), 'created', options)
+      const created = createdZone(served, name, domain, call)
+      const serial = options?.lastSerial === undefined ? created.soa.serial : raised(served, options.lastSerial)
+      return write(served, file, { ...created, soa: { ...created.soa, serial } }, 'created', options)
     }
     if (current === null) throw conflict(served, name, 'was deleted after it was read for the plan')
     const { readOnly } = current

@@ -84,6 +84,8 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     define(folder, 'new.example', 'absent: true\nrecords: {}\n')
     expect((await run(folder, server, 'apply', '--yes', '--allow', 'delete-zone')).status).toBe(0)
     expect((await api.send('GET', '/zones/new.example.')).status).toBe(404)
+    expect((await run(folder, server, 'rollback', '--last', '--yes')).status).toBe(0)
+    expect(Number((await soa())[2])).toBeGreaterThan(Number(second[2]))
   })
 
   test('creates a secondary zone, changes its masters, and manages none of its records', async () => {

@@ -68,16 +68,16 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
     test('a change of several RRsets is one call, read back and planned to empty', async () => {
       const folder = workspace(
         running.port,
-        "  www: {type: A, ttl: 600, values: [192.0.2.1, 192.0.2.3]}\n  old: {type: A, value: 192.0.2.9}\n  txt: {type: TXT, value: 'a \"quoted\" text'}\n  '*.w': {type: MX, values: [{preference: 10, exchange: www}]}\n",
+        "  '': {type: NS, ttl: 600, values: [ns1.example.net., ns2.example.net.]}\n  www: {type: A, ttl: 600, values: [192.0.2.1, 192.0.2.3]}\n  old: {type: A, value: 192.0.2.9}\n  txt: {type: TXT, value: 'a \"quoted\" text'}\n  '*.w': {type: MX, values: [{preference: 10, exchange: www}]}\n",
       )
-      const applied = await run(folder, 'apply', '--yes', '--format', 'json')
+      const applied = await run(folder, 'apply', '--yes', '--allow', 'apex-ns', '--format', 'json')
       expect(applied.stderr).toBe('')
       const document = JSON.parse(applied.stdout)
       expect([applied.status, document.zones[0].readBack, document.zones[0].calls.total]).toEqual([0, 'equal', 1])
       expect(await contents(running.port)).toEqual([
         '*.w.example.com. 3600 IN MX 10 www.example.com.',
-        'example.com. 3600 IN NS ns1.example.net.',
-        'example.com. 3600 IN NS ns2.example.net.',
+        'example.com. 600 IN NS ns1.example.net.',
+        'example.com. 600 IN NS ns2.example.net.',
         'old.example.com. 3600 IN A 192.0.2.9',
         'txt.example.com. 3600 IN TXT "a \\"quoted\\" text"',
         'www.example.com. 600 IN A 192.0.2.1',

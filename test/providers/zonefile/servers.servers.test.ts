@@ -1,7 +1,11 @@
 /** From a definition to answers of real servers: BIND, NSD and Knot DNS serve a folder that `apply` writes, and secondaries follow its catalog zone. */
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type DnsServer, startServer, waitForZone } from '../../support/dns-servers.ts'
+import type { ApplicableZone } from '../../../src/apply/apply-zones.ts'
+import { withLastSerials } from '../../../src/apply/last-serials.ts'
+import type { Provider } from '../../../src/providers/provider.ts'
+import { type DnsServer, startKnot, startServer, waitForZone } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
 import {
   bindConsumer,
@@ -114,6 +118,37 @@ for (const { name, tools, start } of SERVERS) {
     })
   })
 }
+
+describeWithTools(['named', 'rndc', 'named-checkzone', 'knotd', 'dig'], 'a zone whose journal is lost', () => {
+  test('is created above the serial of its secondary, if that may be asked', async () => {
+    const port = await freePort()
+    const lines = `'allow-transfer { 127.0.0.1; };', 'also-notify { 127.0.0.1 port ${port}; };'`
+    const { server, space } = await serve('bind', bindOfFolder(await freePort()), lines)
+    const rule = `zones: [{files: zones/*.yaml, targets: [files], nameservers: ['127.0.0.1:${port}']}]\n`
+    space.write('zonewright.yaml', space.read('zonewright.yaml') + rule)
+    for (const more of ['', WWW]) {
+      space.define('example.com', NS + more)
+      expect((await space.apply()).status).toBe(0)
+    }
+    await startKnot({ secondaryZones: [{ name: 'example.com', primaryPort: server.port }], port })
+    await waitForZone(port, 'example.com', { serial: 2 })
+    space.define('example.com', null)
+    expect((await space.apply('--allow', 'delete-zone')).status).toBe(0)
+    rmSync(join(space.folder, '.zonewright'), { recursive: true })
+    space.define('example.com', NS)
+    expect((await space.apply()).status).toBe(0)
+    await waitForZone(port, 'example.com', { serial: 3 })
+    const created = { zone: 'example.com.', target: 'files', changes: [{ subject: 'domain', action: 'create' }] }
+    const zone = { plan: created, job: { nameservers: [`127.0.0.1:${port}`] } } as unknown as ApplicableZone
+    const providers = new Map([['files', { setsSerials: true } as Provider]])
+    const serials = async (env: Readonly<Record<string, string>>) =>
+      (await withLastSerials([zone], providers, { store: null, version: null, zones: new Map() }, { env })).map(
+        ({ lastSerial }) => lastSerial,
+      )
+    expect(await serials({})).toEqual([3])
+    expect(await serials({ ZONEWRIGHT_ALLOWED_HOSTS: '192.0.2.1' })).toEqual([undefined])
+  })
+})
 
 describeWithTools(['named-checkzone', 'nsd-checkzone', 'kzonecheck'], 'a check by the program of a server', () => {
   test.each([

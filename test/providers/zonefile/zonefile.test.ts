@@ -71,7 +71,7 @@ describe('a file', () => {
     await expectUnchanged(space)
   })
 
-  test('is removed with its zone', async () => {
+  test('is removed with its zone, and has a newer serial when it comes back', async () => {
     const space = await applied()
     space.define('example.com', null)
     expect((await space.apply()).status).toBe(3)
@@ -80,8 +80,12 @@ describe('a file', () => {
     const history = JSON.parse((await space.run('history', '--format', 'json')).stdout)
     const run = history.runs.find(({ applied: figures }: { applied: { delete: number } }) => figures.delete > 0)
     const back = await space.run('rollback', run.run, '--yes')
-    expect([back.status, serialOf(space.read(FILE))]).toEqual([0, 1])
+    expect([back.status, serialOf(space.read(FILE))]).toEqual([0, 2])
     expect(space.read(FILE)).toContain('192.0.2.1')
+    // Its definition is there again after another deletion.
+    expect((await space.apply('--allow', 'delete-zone')).status).toBe(0)
+    space.define('example.com', NS)
+    expect([(await space.apply()).status, serialOf(space.read(FILE))]).toEqual([0, 3])
   })
 
   test.each([

@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Diagnostic } from '../../../dns/diagnostic.ts'
+import { isSerial, type SerialNumber } from '../../../dns/serial-number.ts'
 import type { PlanFence } from '../../../plan/plan.ts'
 import { shortTime } from '../../../report/history.ts'
 import { isRunId } from '../journal-format.ts'
@@ -20,6 +21,8 @@ export interface Fence {
   readonly time: string
   /** The lowest number since which nothing has changed, if later runs changed nothing; that of `number` if absent. Numbers never return. */
   readonly from?: number
+  /** The last known serial of the zone, also of a deleted one; absent if its target does not show it. */
+  readonly serial?: SerialNumber | undefined
 }
 
 export interface Fences {
@@ -57,10 +60,11 @@ export async function readFences(store: JournalStore): Promise<Fences> {
   const { store: id, zones } = document
   if (typeof id !== 'string' || id.length > 100 || typeof zones !== 'object' || zones === null) throw broken('is incomplete')
   const entries = Object.entries(zones as Readonly<Record<string, Fence>>)
-  const isFence = ({ number, run, time, from }: Fence): boolean =>
+  const isFence = ({ number, run, time, from, serial }: Fence): boolean =>
     Number.isSafeInteger(number) &&
     number >= 0 &&
     (from === undefined || Number.isSafeInteger(from)) &&
+    (serial === undefined || isSerial(serial)) &&
     (run === '' || isRunId(run)) &&
     !Number.isNaN(Date.parse(time))
   if (!entries.every(([, fence]) => fence !== null && typeof fence === 'object' && isFence(fence)))
@@ -126,11 +130,11 @@ export type TakenFences =
   | { readonly taken: true; readonly before: Fences }
   | { readonly taken: false; readonly diagnostics: readonly Diagnostic[] }
 
-/** Takes the next number of every zone, if they are still those that `seen` has. Throws `StoreError`. */
+/** Takes the next number of every zone, if they are still those that `seen` has, and remembers the serials. Throws `StoreError`. */
 export async function takeFences(
   store: JournalStore,
   seen: Fences,
-  zones: readonly LeasedZone[],
+  zones: readonly (LeasedZone & { readonly serial?: SerialNumber | undefined })[],
   run: string,
   time: Date,
 ): Promise<TakenFences> {
@@ -145,7 +149,10 @@ export async function takeFences(
     })
     if (problems.length > 0) return { taken: false, diagnostics: problems }
     const next = new Map(current.zones)
-    for (const zone of zones) next.set(keyOf(zone), { number: (fenceOf(current, zone)?.number ?? 0) + 1, run, time: time.toISOString() })
+    for (const zone of zones) {
+      const { number = 0, serial } = fenceOf(current, zone) ?? {}
+      next.set(keyOf(zone), { number: number + 1, run, time: time.toISOString(), serial: zone.serial ?? serial })
+    }
     if ((await writeFences(store, current, next)) === 'written') return { taken: true, before: current }
     before = current
     await pause(attempt)

@@ -24,22 +24,22 @@ const MAX_RUNS = 500
 
 const OBJECTS_AT_ONCE = 8
 
-/** Fetches the runs, and with `states` all else that the folder of a journal in a bucket lacks. Throws `StoreError`, and the system's error. */
-async function fetchJournal(context: StoreContext, { states }: { readonly states: boolean }): Promise<void> {
+/** Fetches the runs, and with `states` all else that the folder of a journal in a bucket lacks, or without `runs` only that. Throws `StoreError`, and the system's error. */
+async function fetchJournal(context: StoreContext, { states, runs }: { readonly states: boolean; readonly runs: boolean }): Promise<void> {
   // The folder itself is the store.
   if (context.config?.journalStore.bucket == null) return
   const store = await openStore(context)
   try {
-    await Promise.all([fetchRuns(store, context.journal), states ? fetchStates(store, context.journal) : undefined])
+    await Promise.all([runs ? fetchRuns(store, context.journal) : undefined, states ? fetchStates(store, context.journal) : undefined])
   } finally {
     await store.close()
   }
 }
 
 /** The error of fetching the journal; null if it was fetched. */
-export async function fetchProblem(context: StoreContext, { states = false } = {}): Promise<Diagnostic | null> {
+export async function fetchProblem(context: StoreContext, { states = false, runs = true } = {}): Promise<Diagnostic | null> {
   try {
-    await fetchJournal(context, { states })
+    await fetchJournal(context, { states, runs })
     return null
   } catch (error) {
     const isOfStore = error instanceof StoreError
