@@ -19,14 +19,7 @@ afterEach(async () => {
 async function serve(handler: Handler, parallelism = 8, timeout = 15_000): Promise<{ provider: Provider; server: ScriptedServer }> {
   const server = await scriptedServer(handler)
   const retry = { ...DEFAULT_RETRY, tries: 3, busyTries: 5, firstDelay: 1, maxDelay: 20, maxRetryAfter: 2000 }
-  const provider = createCloudProvider({
-    provider: 'cloud',
-    baseUrl: server.baseUrl,
-    token: 'retry-token-77',
-    parallelism,
-    timeout,
-    retry,
-  })
+  const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: 'retry-token-77', parallelism, timeout, retry })
   open.push(server, provider)
   return { provider, server }
 }

@@ -35,9 +35,7 @@ async function start(
     audience: external.audience,
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
     token_url: `${origin}/v1/token`,
-    ...(impersonates && {
-      service_account_impersonation_url: `${origin}/v1/projects/-/serviceAccounts/${actsAs}:generateAccessToken`,
-    }),
+    ...(impersonates && { service_account_impersonation_url: `${origin}/v1/projects/-/serviceAccounts/${actsAs}:generateAccessToken` }),
     credential_source: source(origin),
   }
   writeFileSync(join(scene.folder, 'key.json'), JSON.stringify(file))

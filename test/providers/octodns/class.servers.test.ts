@@ -12,9 +12,7 @@ const A = (name: string, value: string, more: object = {}) => ({ name, type: 'A'
 
 const KEEP = A('keep', '192.0.2.1')
 
-const POOLS = {
-  dynamic: { pools: { one: { values: [{ value: '192.0.2.7' }] } }, rules: [{ pool: 'one' }] },
-}
+const POOLS = { dynamic: { pools: { one: { values: [{ value: '192.0.2.7' }] } }, rules: [{ pool: 'one' }] } }
 
 /** Records that octoDNS alone can describe. */
 const HELD = [
