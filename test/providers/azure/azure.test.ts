@@ -1,5 +1,6 @@
 /** What plans and runs do at Azure DNS beyond the conformance suite: ETags, metadata, aliases, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN } from '../scripted-scene.ts'
 import { hostSet, recordSet, startAzureScene } from './scene.ts'
 
@@ -24,9 +25,7 @@ describe('another client', () => {
         return { value: [{ ...set, type: 'Microsoft.Network/dnszones/A', properties }] }
       },
     })
-    const run = await scene.run(APPLY)
-    expect(run.status).toBe(1)
-    expect(run.stdout + run.stderr).toContain("The condition 'older' in the If-Match header was not satisfied")
+    await expectRun(scene.run(APPLY), 1, "The condition 'older' in the If-Match header was not satisfied")
     expect(ofMethod(scene.server.requests, method)).toBe(1)
     expect(scene.lines()).toContain('www 3600 IN A 192.0.2.1')
   })
@@ -42,8 +41,7 @@ describe('another client', () => {
         return { value: [] }
       },
     })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringContaining('exists already and hence cannot be created again')])
+    await expectRun(scene.run(APPLY), 1, 'exists already and hence cannot be created again')
     expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
   })
 })
@@ -102,11 +100,7 @@ describe('alias record sets', () => {
 
   test('are never replaced by a definition', async () => {
     const scene = await startAzureScene({ definition: '  lb: {type: A, value: 192.0.2.9}\n', sets: [alias] })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stderr]).toEqual([
-      0,
-      expect.stringContaining('lb.example.com. A of the definition is ignored: the one at az is an'),
-    ])
+    await expectRun(scene.run(APPLY), 0, 'lb.example.com. A of the definition is ignored: the one at az is an', 'stderr')
     expect(ofMethod(scene.server.requests, 'PUT')).toBe(0)
   })
 })
@@ -146,8 +140,7 @@ describe('zones', () => {
     const alias = recordSet('lb', 'A', [], { targetResource: { id: '/x/y/front' } })
     const scene = await startAzureScene({ definition: '  {}\n', sets: [hostSet('www', '192.0.2.1'), alias] })
     scene.define('  {}\n', 'absent: true\n')
-    const run = await scene.run([...APPLY, '--allow', 'delete-zone'])
-    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringContaining('another record set lb.example.com. A')])
+    await expectRun(scene.run([...APPLY, '--allow', 'delete-zone']), 1, 'another record set lb.example.com. A')
     expect(scene.zones()).toEqual(['example.com'])
   })
 

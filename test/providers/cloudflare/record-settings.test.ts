@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { startCloudflareScene } from './scene.ts'
 
@@ -89,8 +90,7 @@ test.each<[what: string, side: 'existing' | 'desired', settings: object, message
   const plan = JSON.parse(readFileSync(file, 'utf8'))
   plan.zones[0].changes[0][side].settings = settings
   writeFileSync(file, JSON.stringify({ ...plan, checksum: checksumOf(plan) }))
-  const { status, stdout, stderr } = await scene.run(['apply', 'plan.json', '--yes', '--no-color'])
-  expect([status, stdout + stderr]).toEqual([1, expect.stringContaining(message)])
+  await expectRun(scene.run(['apply', 'plan.json', '--yes', '--no-color']), 1, message)
   expect(settingsOf(scene)).toEqual(posts.map(() => ['www', false, 300, 'live', []]))
 })
 
@@ -133,9 +133,7 @@ describe('refused', () => {
     ['a wrong kind', '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: 2}}\n', 'cloudflare.proxied must be true or false'],
   ])('%s', async (_, definition, message) => {
     const scene = await startCloudflareScene({ definition })
-    const { status, stdout, stderr } = await scene.run(['plan'])
-    expect(status).toBe(1)
-    expect(stdout + stderr).toContain(message)
+    await expectRun(scene.run(['plan']), 1, message)
   })
 })
 

@@ -1,5 +1,6 @@
 /** What plans and runs do at Cloud DNS beyond the conformance suite: texts that deletions repeat, routing policies, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN } from '../scripted-scene.ts'
 import { PUBLIC_ZONE, startGoogleScene } from './scene.ts'
 
@@ -47,9 +48,7 @@ describe('a deletion repeats the record set exactly', () => {
         return { rrsets: [{ name: 'www.example.com.', type: 'A', ttl: 3600, rrdatas }] }
       },
     })
-    const run = await scene.run(APPLY)
-    expect(run.status).toBe(1)
-    expect(run.stdout + run.stderr).toMatch(/412 Precondition not met for 'entity.change.deletions\[0\]' \(conditionNotMet\)/)
+    await expectRun(scene.run(APPLY), 1, /412 Precondition not met for 'entity.change.deletions\[0\]' \(conditionNotMet\)/)
     expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
   })
 })
@@ -78,11 +77,7 @@ describe('routing policies', () => {
 
   test('are never replaced by a definition', async () => {
     const scene = await startGoogleScene({ definition: '  lb: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stderr]).toEqual([
-      0,
-      expect.stringContaining('lb.example.com. A of the definition is ignored: the one at gcp has'),
-    ])
+    await expectRun(scene.run(APPLY), 0, 'lb.example.com. A of the definition is ignored: the one at gcp has', 'stderr')
     expect(changesOf(scene.server.requests)).toBe(0)
   })
 
@@ -134,11 +129,7 @@ describe('zones', () => {
     } as const
     const scene = await startGoogleScene({ definition: '  {}\n', rrsets: ['www 300 A 192.0.2.1', routed] })
     scene.define('  {}\n', 'absent: true\n')
-    const run = await scene.run([...APPLY, '--allow', 'delete-zone'])
-    expect([run.status, run.stdout + run.stderr]).toEqual([
-      1,
-      expect.stringContaining('records that the plan does not know: lb.example.com. A'),
-    ])
+    await expectRun(scene.run([...APPLY, '--allow', 'delete-zone']), 1, 'records that the plan does not know: lb.example.com. A')
     expect(scene.zones()).toHaveLength(1)
     expect(scene.lines()).toHaveLength(2)
   })
@@ -151,8 +142,7 @@ describe('zones', () => {
     ]
     const definition = '  www: {type: A, value: 192.0.2.1}\n'
     const scene = await startGoogleScene({ definition, zones: twice })
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('name one of them under managed_zones')])
+    await expectRun(scene.run(PLAN), 1, 'name one of them under managed_zones')
     const chosen = await startGoogleScene({
       definition,
       zones: twice,
@@ -176,8 +166,7 @@ describe('zones', () => {
       zones: [forwarding],
       settings: 'project: test-project, token: env:TOKEN, visibility: private',
     })
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('example.com. forwards queries')])
+    await expectRun(scene.run(PLAN), 1, 'example.com. forwards queries')
   })
 })
 

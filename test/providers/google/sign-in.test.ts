@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createAccessTokens } from '../../../src/providers/access-tokens.ts'
 import { createTestAccount } from '../../scripted/google/account.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
+import { expectRun } from '../../support/cli.ts'
 import { startGoogleScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
@@ -106,8 +107,7 @@ test.each([
 ])('credentials with %s', async (_, text, message) => {
   const scene = await startGoogleScene({ definition: DEFINITION, settings: 'project: p, credentials: file:key.json' })
   writeFileSync(join(scene.folder, 'key.json'), text)
-  const run = await scene.run(PLAN)
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining(message)])
+  await expectRun(scene.run(PLAN), 1, message, 'stderr')
 })
 
 test.each([
@@ -117,15 +117,13 @@ test.each([
   ['plain HTTP', "project: p, credentials: metadata, token_url: 'http://192.0.2.1/token'", 'without TLS'],
 ])('settings with %s', async (_, settings, message) => {
   const scene = await startGoogleScene({ definition: DEFINITION, settings: settings || 'timeout: 5' })
-  const run = await scene.run(PLAN, { HOME: scene.folder })
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining(message)])
+  await expectRun(scene.run(PLAN, { HOME: scene.folder }), 1, message, 'stderr')
 })
 
 test('the host of the sign-in must be allowed too', async () => {
   const scene = await startGoogleScene({ definition: DEFINITION, settings: 'credentials: file:key.json' })
   writeFileSync(join(scene.folder, 'key.json'), keyFile)
-  const run = await scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.server.origin).host })
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('oauth2.googleapis.com')])
+  await expectRun(scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.server.origin).host }), 1, 'oauth2.googleapis.com', 'stderr')
   expect(scene.server.requests).toEqual([])
 })
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { aliasSet, changesIn, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
 
@@ -48,8 +49,7 @@ describe('what stays as it is', () => {
     const scene = await startRoute53Scene({ sets: [weighted('one', 10, '192.0.2.1')], definition: '  www: {type: A, value: 192.0.2.9}\n' })
     expect((await scene.run(PLAN)).stderr).toContain('www.example.com. A of the definition is ignored')
     scene.define('  www: {type: ALIAS, value: d1.cloudfront.net.}\n')
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('cannot hold www.example.com. ALIAS beside')])
+    await expectRun(scene.run(PLAN), 1, 'cannot hold www.example.com. ALIAS beside')
     expect(changesIn(scene.server)).toBe(0)
   })
 
@@ -133,9 +133,7 @@ describe('zones', () => {
   test('are not deleted with records that are left alone', async () => {
     const scene = await startRoute53Scene({ sets: [weighted('one', 10, '192.0.2.1'), plainSet('a.example.com.', 'A', 60, '192.0.2.1')] })
     scene.define('  {}\n', 'absent: true\n')
-    const applied = await scene.run(['apply', '--yes', '--allow', 'delete-zone'])
-    expect(applied.status).toBe(1)
-    expect(applied.stdout + applied.stderr).toContain('www.example.com. A has the weighted routing policy')
+    await expectRun(scene.run(['apply', '--yes', '--allow', 'delete-zone']), 1, 'www.example.com. A has the weighted routing policy')
     expect(scene.held()).toHaveLength(2)
   })
 
@@ -160,16 +158,14 @@ describe('zones', () => {
       settings: ', zone_type: private',
       definition: '  www: {type: A, value: 192.0.2.1}\n',
     })
-    const applied = await scene.run(APPLY)
-    expect([applied.status, applied.stdout + applied.stderr]).toEqual([1, expect.stringContaining('choose one under zone_ids')])
+    await expectRun(scene.run(APPLY), 1, 'choose one under zone_ids')
     expect(changesIn(scene.server)).toBe(0)
   })
 
   test('that another service of AWS manages are no missing ones', async () => {
     const zones = [{ id: 'ZMAP', name: 'example.com.', service: 'servicediscovery.amazonaws.com' }]
     const scene = await startRoute53Scene({ zones, definition: '  www: {type: A, value: 192.0.2.1}\n' })
-    const applied = await scene.run(APPLY)
-    expect([applied.status, applied.stdout + applied.stderr]).toEqual([1, expect.stringContaining('is managed by servicediscovery')])
+    await expectRun(scene.run(APPLY), 1, 'is managed by servicediscovery')
     expect(changesIn(scene.server)).toBe(0)
   })
 

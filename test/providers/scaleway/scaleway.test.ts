@@ -1,5 +1,6 @@
 /** What plans and runs do at Scaleway beyond the conformance suite: what records keep, dynamic records, zones, requests and errors. */
 import { describe, expect, test } from 'vitest'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
 import { startScalewayScene } from './scene.ts'
 
@@ -54,15 +55,13 @@ describe('dynamic records', () => {
   test('are left out of an import, and the next plan is empty', async () => {
     const scene = await startScalewayScene({ definition: '', added: [...added, A] })
     scene.undefine()
-    const imported = await scene.run(['import', '--from', 'live', '-o', 'zones'])
-    expect([imported.status, imported.stderr]).toEqual([0, expect.stringContaining('geo.example.com. A')])
+    await expectRun(scene.run(['import', '--from', 'live', '-o', 'zones']), 0, 'geo.example.com. A', 'stderr')
     expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
   })
 
   test('are not changed by a definition with the same record set', async () => {
     const scene = await startScalewayScene({ definition: `${WWW}  geo: {type: A, value: 192.0.2.99}\n`, added })
-    const run = await scene.run(APPLY)
-    expect(run.stderr).toMatch(/geo\.example\.com\. A/)
+    expect(await scene.run(APPLY)).toMatchObject({ stderr: expect.stringMatching(/geo\.example\.com\. A/) })
     expect(
       scene
         .records()
@@ -107,8 +106,7 @@ describe('zones', () => {
     const run = await scene.run(APPLY)
     expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringMatching(/no domain of the account holds example\.net\./)])
     expect(run.stdout + run.stderr).toContain('external domain')
-    const doctor = await scene.run(['doctor'])
-    expect([doctor.status, doctor.stdout]).toEqual([0, expect.stringMatching(/would create example\.net\..*only zones below a domain/s)])
+    await expectRun(scene.run(['doctor']), 0, /would create example\.net\..*only zones below a domain/s, 'stdout')
     expect(scene.server.requests.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
@@ -129,8 +127,7 @@ describe('requests', () => {
   test('an answer that states other data than the sent is an error', async () => {
     const stored = { records: [{ id: 'a', name: 'www', type: 'A', ttl: 3600, data: '203.0.113.9', comment: null }] }
     const scene = await startScalewayScene({ definition: WWW, answer: ({ method }) => (method === 'PATCH' ? stored : undefined) })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('www.example.com. A was set to 192.0.2.1')])
+    await expectRun(scene.run(APPLY), 1, 'www.example.com. A was set to 192.0.2.1', 'stderr')
   })
 
   test('all zones are looked up by name in one request before any is read', async () => {
