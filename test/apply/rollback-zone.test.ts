@@ -32,13 +32,7 @@ const zoneOf = (text: string | null, settings: ZoneSettings = {}): ExistingZone 
 }
 
 /** Plans the rollback of a run from `before` to `after`, with all changes applied unless `outcomes` is given; the zone is now `live`. */
-function rollBack(
-  before: string | null,
-  after: string,
-  live: string | null,
-  more: Partial<RollbackRules> = {},
-  outcomes?: Outcome[],
-): ZoneRollback {
+function rollBack(before: string | null, after: string, live: string | null, more: Partial<RollbackRules> = {}, outcomes?: Outcome[]) {
   const plan = planOf(before, after, { desired: desiredZone(ORIGIN, after, { apexNs: 'manage' }) })
   const run = { before: zoneOf(before), plan, outcomes: outcomes ?? plan.changes.map(() => APPLIED) }
   return planZoneRollback(run, zoneOf(live), rules(more))

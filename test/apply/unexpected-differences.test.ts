@@ -8,13 +8,7 @@ import { desiredZone, existingZone } from '../support/records.ts'
 const SETTINGS = { type: 'master', soa_email: 'hostmaster@example.com' } as const
 
 /** The diagnostics for the zone `live`, lines with record IDs; `outcome` is the outcome of every change. */
-function differences(
-  before: string,
-  desired: string,
-  live: readonly string[],
-  outcome: Outcome['state'] = 'applied',
-  ids: number[] = [],
-): string[] {
+function differences(before: string, desired: string, live: readonly string[], outcome: Outcome['state'] = 'applied', ids: number[] = []) {
   const plan = planOf(before, '', { desired: desiredZone(ORIGIN, desired, { unmanaged: [{ type: 'CAA' }] }) })
   const creations = [...ids]
   const outcomes = plan.changes.map(({ action, id }): Outcome => {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { readConfig } from '../../src/definition/config/read-config.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import type { ZoneSettings } from '../../src/dns/zone.ts'
-import type { Provider, ProviderType } from '../../src/providers/provider.ts'
+import type { ProviderType } from '../../src/providers/provider.ts'
 import { createProvider, useGivenTypes } from '../../src/providers/registry.ts'
 import { startService, UNLIMITED } from '../../src/service/index.ts'
 import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
@@ -259,10 +259,7 @@ async function startPackage(): Promise<RunningTarget> {
 }
 
 /** Creates the provider of a config entry, as a run does. Throws if the entry has a problem. */
-export async function openProvider(
-  { entry, env, type }: Pick<RunningTarget, 'entry' | 'env' | 'type'>,
-  folder = process.cwd(),
-): Promise<Provider> {
+export async function openProvider({ entry, env, type }: Pick<RunningTarget, 'entry' | 'env' | 'type'>, folder = process.cwd()) {
   const { config, diagnostics } = readConfig(`providers:\n  target: ${entry}\n`, { file: 'zonewright.yaml', folder, cwd: folder })
   const found = config?.providers.get('target')
   if (found === undefined) throw new Error(diagnostics.map(({ message }) => message).join('; '))

@@ -32,10 +32,7 @@ records:
       p=abc
 `
 
-const SEEDS: readonly string[] = [
-  SETTINGS,
-  ...CORPUS.flatMap(({ files }) => files.map(({ text }) => text)).filter((text) => text.length < 4000),
-]
+const SEEDS = [SETTINGS, ...CORPUS.flatMap(({ files }) => files.map(({ text }) => text)).filter((text) => text.length < 4000)]
 
 /** Pieces with a meaning in YAML or in a definition. */
 const PIECES = [

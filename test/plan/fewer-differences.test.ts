@@ -130,11 +130,7 @@ function expectAt(isTrue: boolean, larger: ZoneCase, smaller: ZoneCase): void {
 describe('with one difference less', () => {
   it.each([
     ['no limit', 8, () => null],
-    [
-      'a full or nearly full zone',
-      23,
-      (zone: ZoneCase) => Math.max(zone.existing.length, finalLines(zone).length) + (zone.existing.length % 3),
-    ],
+    ['a (nearly) full zone', 23, (zone: ZoneCase) => Math.max(zone.existing.length, finalLines(zone).length) + (zone.existing.length % 3)],
   ] as const)(
     'a plan that prefers calls never has more calls: %s',
     (_, seed, limitOf) => {

@@ -14,10 +14,7 @@ interface Scene {
 }
 
 /** A folder with a config alone. `answer`: an answer instead of that of the service; undefined for that of the service. */
-async function start(
-  type: CloudType,
-  answer: (request: ScriptedRequest) => ScriptedResponse | undefined = () => undefined,
-): Promise<Scene> {
+async function start(type: CloudType, answer: (asked: ScriptedRequest) => ScriptedResponse | undefined = () => undefined): Promise<Scene> {
   const { settings, variable, env: more, create }: CloudService = CLOUD[type]
   const { service } = create()
   const server = await startScriptedServer((request) => answer(request) ?? service(request))

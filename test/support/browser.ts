@@ -26,11 +26,7 @@ export interface OpenedPage {
   readonly problems: readonly string[]
 }
 
-export async function openPage(
-  browser: Browser,
-  html: string,
-  options: ContextOptions & { readonly hash?: string } = {},
-): Promise<OpenedPage> {
+export async function openPage(browser: Browser, html: string, options: ContextOptions & { readonly hash?: string } = {}) {
   const file = join(temporaryDirectory(), 'report.html')
   writeFileSync(file, html)
   const { href } = pathToFileURL(file)

@@ -22,10 +22,7 @@ export interface CliSetting {
 }
 
 /** Runs the program in this process, with no terminal. */
-export async function cli(
-  args: readonly string[],
-  { cwd, env = {}, now = () => new Date(), input = '', providerTypes }: CliSetting,
-): Promise<CliResult> {
+export async function cli(args: readonly string[], { cwd, env = {}, now = () => new Date(), input = '', providerTypes }: CliSetting) {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr'): CliIo['stdout'] => ({
     write: (text) => {
@@ -49,12 +46,7 @@ export async function cli(
 }
 
 /** Expects the status of a run, and a text or a pattern in a stream; in what both streams say, if none is named. */
-export async function expectRun(
-  run: CliResult | Promise<CliResult>,
-  status: number,
-  said: string | RegExp,
-  stream?: 'stdout' | 'stderr',
-): Promise<void> {
+export async function expectRun(run: CliResult | Promise<CliResult>, status: number, said: string | RegExp, stream?: 'stdout' | 'stderr') {
   const result = await run
   const text = stream === undefined ? result.stdout + result.stderr : result[stream]
   expect([result.status, text]).toEqual([status, typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said)])

@@ -61,12 +61,7 @@ function clock(from = '2026-11-21T06:30:00.000Z'): () => Date {
 }
 
 async function begin(journal: string, zones: readonly ApplicableZone[], more: Partial<RunToJournal> = {}): Promise<Journal> {
-  const plan: Plan = {
-    created: '2026-11-21T06:30:00.000Z',
-    tool: 'zonewright 1.2.3',
-    zones: zones.map((zone) => zone.plan),
-    diagnostics: [],
-  }
+  const plan: Plan = { created: '2026-11-21T06:30:00.000Z', tool: 'zw 1.2.3', zones: zones.map((zone) => zone.plan), diagnostics: [] }
   const common = { run: RUN, command: 'apply', rollsBack: null, approvedBy: [], process: OWN, now: clock() } as const
   return beginJournal({ journal, plan, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
 }
@@ -166,13 +161,7 @@ describe('the journal of a run', () => {
     for (const line of linesOf(folder)) expect(validate(line), JSON.stringify(validate.errors)).toBe(true)
 
     const run = only(folder)
-    expect(run).toMatchObject({
-      id: RUN,
-      status: 0,
-      state: 'applied',
-      rolledBackBy: [],
-      begin: { tool: 'zonewright 1.2.3', command: 'apply' },
-    })
+    expect(run).toMatchObject({ id: RUN, status: 0, state: 'applied', rolledBackBy: [], begin: { tool: 'zw 1.2.3', command: 'apply' } })
     expect(run.figures).toEqual({ applied: { create: 1, update: 2, delete: 0, total: 3 }, failed: 0, skipped: 0, unknown: 0 })
     const details = await readRunPlans(run)
     if (!details.ok) throw new Error(details.message)

@@ -134,9 +134,9 @@ test.each<[string, DnscontrolProvider['credentials'], string, object, string[]]>
   ],
   [
     'CLOUDFLAREAPI',
-    { apikey: '$K', apiuser: 'a@example.com' },
+    { apikey: '$K', apiuser: 'a@b.test' },
     'octodns_cloudflare.CloudflareProvider',
-    { token: 'env/K', email: 'a@example.com' },
+    { token: 'env/K', email: 'a@b.test' },
     [],
   ],
   ['GCLOUD', { project_id: 'p', name_server_set: 'x' }, 'octodns_googlecloud.GoogleCloudProvider', { project: 'p' }, ['name_server_set']],

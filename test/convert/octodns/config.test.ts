@@ -142,12 +142,7 @@ describe("octoDNS's configuration", () => {
   })
 
   test.each([
-    [
-      'env/NAME refers to the environment',
-      { directory: 'env/DIR', default_ttl: 'env/TTL/60' },
-      { directory: './there', defaultTtl: 60 },
-      [],
-    ],
+    ['env/NAME is a variable', { directory: 'env/DIR', default_ttl: 'env/TTL/60' }, { directory: './there', defaultTtl: 60 }, []],
     ['is null if the environment does not have it', { directory: 'env/GONE' }, { directory: null }, []],
     ['no path is taken for a variable', { directory: './env/DIR' }, { directory: './env/DIR' }, []],
     ['booleans of YAML 1.1', { populate_should_replace: 'yes', ignore_missing_zones: 'on' }, { replaces: true, ignoresMissing: true }, []],

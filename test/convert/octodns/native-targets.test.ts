@@ -129,11 +129,7 @@ test.each(CLASSES)('%s with %j runs in Python', (className, options) => {
 })
 
 test.each<[what: string, options: Settings, expected: Settings]>([
-  [
-    'by the names of zones',
-    { passwords: { 'example.com.': 'plain-1' } },
-    { passwords: { 'example.com.': 'env:TARGET_PASSWORDS_EXAMPLE_COM_' } },
-  ],
+  ['by zone names', { passwords: { 'example.com.': 'plain-1' } }, { passwords: { 'example.com.': 'env:TARGET_PASSWORDS_EXAMPLE_COM_' } }],
   [
     'of one name',
     { a: { token: 'plain-1' }, b: { token: 'plain-2' } },

@@ -71,12 +71,7 @@ test.each<readonly [string, readonly string[], Files, string[]]>([
     },
     [],
   ],
-  [
-    'nothing below the folder of the config itself',
-    ['{files: a.example.yaml}'],
-    { 'a.example.yaml': ZONE, 'old/b.example.yaml': ZONE },
-    [],
-  ],
+  ['nothing below the folder of the config', ['{files: a.example.yaml}'], { 'a.example.yaml': ZONE, 'old/b.example.yaml': ZONE }, []],
 ])('a definition that no rule matches is a warning: %s', async (_, rules, files, expected) => {
   expect(await warnings(rules, files)).toEqual(expected)
 })

@@ -11,33 +11,13 @@ const ruleWith = (schema: string, each = 'record_set'): string => `- name: rule
 describe('a policy file with an error has its place', () => {
   test.each([
     ['no list', 'name: a\n', /^p\.yaml:1:1: error\[schema-type\] the file must be a list/],
-    [
-      'an unknown key',
-      '- {name: a, each: zone, require: {}, wher: {}}\n',
-      /^p\.yaml:1:38: error\[schema-unknown-key\] unknown key "0\.wher"/,
-    ],
+    ['an unknown key', '- {name: a, each: zone, require: {}, wher: {}}\n', /^p\.yaml:1:38: error\[schema-unknown-key\] .*"0\.wher"/],
     ['a name with capitals', '- {name: A, each: zone, require: {}}\n', /^p\.yaml:1:10: error\[schema-value\]/],
-    [
-      'the name of another code',
-      '- {name: kept, each: zone, require: {}}\n',
-      /^p\.yaml:1:10: error\[policies-invalid\] .* policy-kept has another meaning$/,
-    ],
-    [
-      'a value that the keyword does not take',
-      ruleWith('minimum: low'),
-      /^p\.yaml:4:14: error\[schema-type\] "0\.require\.minimum" must be a number$/,
-    ],
+    ['another code', '- {name: kept, each: zone, require: {}}\n', /^p\.yaml:1:10: error\[policies-invalid\] .*kept has another meaning$/],
+    ['a value of another type', ruleWith('minimum: low'), /^p\.yaml:4:14: error\[schema-type\] "0\.require\.minimum" must be a number$/],
     ['an unknown type', ruleWith('properties: {ttl: {type: int}}'), /^p\.yaml:4:30: error\[schema-value\]/],
-    [
-      'a misspelt keyword',
-      ruleWith('properties: {ttl: {minimun: 300}}'),
-      /^p\.yaml:4:33: error\[policies-invalid\] .* no keyword "minimun"$/,
-    ],
-    [
-      'a misspelt property',
-      ruleWith('properties: {tll: {minimum: 300}}'),
-      /^p\.yaml:4:23: error\[policies-invalid\] .* no property "tll" here$/,
-    ],
+    ['a wrong keyword', ruleWith('properties: {ttl: {minimun: 300}}'), /^p\.yaml:4:33: error\[policies-invalid\] .* no keyword "minimun"$/],
+    ['a misspelt property', ruleWith('properties: {tll: {minimum: 300}}'), /^p\.yaml:4:23: error\[policies-invalid\] .* no property "tll"/],
     ['a required key that no document has', ruleWith('required: [tll]'), /no property "tll" here$/],
     ['a property of a list', ruleWith('properties: {recordSets: {properties: {ttl: {}}}}', 'zone'), /a list has no property "ttl"$/],
     ['items of no list', ruleWith('properties: {ttl: {items: {}}}'), /no list here$/],
@@ -64,11 +44,7 @@ describe('a policy file with an error has its place', () => {
     ['a pattern with a back-reference', ruleWith("properties: {name: {pattern: '(a)\\1'}}"), /the pattern cannot be used/],
     ['a pattern that is too long', ruleWith(`properties: {name: {pattern: ${'a'.repeat(1001)}}}`), /1001 characters; at most 1000/],
     ['a pattern of a property', ruleWith("patternProperties: {'(': {}}"), /the pattern cannot be used/],
-    [
-      'an unknown placeholder',
-      '- {name: a, each: zone, require: {}, message: "{name} is wrong"}\n',
-      /^p\.yaml:1:47: .*\{name\} is no placeholder$/,
-    ],
+    ['no placeholder', '- {name: a, each: zone, require: {}, message: "{name} is wrong"}\n', /^p\.yaml:1:47: .*\{name\} is no placeholder/],
     ['an exception without an end', '- {name: a, each: zone, require: {}, exceptions: [{zone: x, reason: r}]}\n', /needs the key "until"$/],
     [
       'an exception without a reason',

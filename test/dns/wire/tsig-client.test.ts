@@ -35,16 +35,8 @@ describe('an invalid signature of a response', () => {
   it.each([
     ['a response without a signature', query, 'the answer is not signed'],
     ['a signature without the request MAC', signMessage(query, key(), NOW).octets, 'the signature of the answer is wrong'],
-    [
-      'a signature by another key',
-      signMessage(query, { ...key(), name: name('other.') }, NOW).octets,
-      'the answer is signed with another key, other.',
-    ],
-    [
-      'a signature by another algorithm',
-      signMessage(query, key('hmac-sha1'), NOW).octets,
-      'the answer is signed by hmac-sha1., not by hmac-sha256',
-    ],
+    ['another key', signMessage(query, { ...key(), name: name('other.') }, NOW).octets, 'the answer is signed with another key, other.'],
+    ['another algorithm', signMessage(query, key('hmac-sha1'), NOW).octets, 'the answer is signed by hmac-sha1., not by hmac-sha256'],
     ['two signatures', signMessage(signMessage(query, key(), NOW).octets, key(), NOW).octets, 'a TSIG record is not the last one'],
   ])('%s', (_, octets, message) => expect(verify(octets)).toBe(message))
 

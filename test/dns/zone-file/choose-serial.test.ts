@@ -3,11 +3,7 @@ import { isNewerSerial, type SerialNumber, serialNumber } from '../../../src/dns
 import { chooseSerial, dateSerial, type ExistingZoneFile, unixTimeSerial } from '../../../src/dns/zone-file/choose-serial.ts'
 import { fc } from '../../support/fast-check.ts'
 
-const existing = (serial: number, isChanged: boolean): ExistingZoneFile => ({
-  serial: serialNumber(serial),
-  isChanged,
-  isReplaceable: true,
-})
+const existing = (serial: number, isChanged: boolean) => ({ serial: serialNumber(serial), isChanged, isReplaceable: true })
 const SAME = (serial: number): ExistingZoneFile => existing(serial, false)
 const CHANGED = (serial: number): ExistingZoneFile => existing(serial, true)
 const rule = (atLeast: number | null): { atLeast: SerialNumber | null } => ({ atLeast: atLeast === null ? null : serialNumber(atLeast) })

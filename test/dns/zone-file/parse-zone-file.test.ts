@@ -81,11 +81,7 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
     'a 1 TXT ü "\t\u{1F600}" a\u0001',
     ['a.example.com. 1 TXT "\\195\\188" "\\009\\240\\159\\152\\128" "a\\001"'],
   ],
-  [
-    'quotes within a service parameter',
-    'a 1 HTTPS 1 . alpn="h2,h3" key65000="a b;c"',
-    ['a.example.com. 1 HTTPS 1 . alpn=h2,h3 key65000="a b;c"'],
-  ],
+  ['quotes in a parameter', 'a 1 HTTPS 1 . alpn="h2,h3" key65000="a b;c"', ['a.example.com. 1 HTTPS 1 . alpn=h2,h3 key65000="a b;c"']],
   ['a quote that ends a service parameter', 'a 1 HTTPS 1 . alpn="h2"port=1', ['a.example.com. 1 HTTPS 1 . alpn=h2 port=1']],
   [
     'type mnemonics with service parameters in other fields',
@@ -97,11 +93,7 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
     'a 1 TYPE65280 \\# 3 01 02FF\na 1 TYPE65280 \\# 0\na 1 NULL \\# 1 00',
     ['a.example.com. 1 TYPE65280 \\# 3 0102ff', 'a.example.com. 1 TYPE65280 \\# 0', 'a.example.com. 1 NULL \\# 1 00'],
   ],
-  [
-    'the generic form of types with a presentation format',
-    'a 1 MX \\# 5 000a 0161 00\na 1 TXT \\# 1 00',
-    ['a.example.com. 1 MX 10 a.', 'a.example.com. 1 TXT ""'],
-  ],
+  ['generic forms of known types', 'a 1 MX \\# 5 000a 0161 00\na 1 TXT \\# 1 00', ['a.example.com. 1 MX 10 a.', 'a.example.com. 1 TXT ""']],
   [
     'SOA over lines with units',
     '@ 1 IN SOA ns hostmaster ( 1 ; serial\n 1h 15m\n\t4w 300 )',
@@ -113,11 +105,7 @@ const FILES: readonly (readonly [what: string, text: string, records: readonly s
     'a A 192.0.2.1\na 5 A 192.0.2.2\na A 192.0.2.3',
     ['a.example.com. - A 192.0.2.1', 'a.example.com. 5 A 192.0.2.2', 'a.example.com. 5 A 192.0.2.3'],
   ],
-  [
-    'the minimum of the SOA record',
-    '@ SOA . . 1 2 3 4 77\na A 192.0.2.1',
-    ['example.com. 77 SOA . . 1 2 3 4 77', 'a.example.com. 77 A 192.0.2.1'],
-  ],
+  ['the SOA minimum', '@ SOA . . 1 2 3 4 77\na A 192.0.2.1', ['example.com. 77 SOA . . 1 2 3 4 77', 'a.example.com. 77 A 192.0.2.1']],
 ]
 
 describe('parseZoneFile', () => {

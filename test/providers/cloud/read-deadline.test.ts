@@ -61,10 +61,7 @@ describe('a read has one deadline for all tries', () => {
     const all = await Promise.all(Array.from({ length: 40 }, () => fail(provider.readZone(ZONE))))
     // In sequence they would take forty seconds.
     expect(Math.max(...all.map(({ took }) => took))).toBeLessThan(20_000)
-    expect(all.at(-1)).toMatchObject({
-      code: 'provider-timeout',
-      message: expect.stringContaining('not sent: the server has not responded for 2 s'),
-    })
+    expect(all.at(-1)).toMatchObject({ code: 'provider-timeout', message: expect.stringMatching(/not sent: the server .* for 2 s/) })
     expect(server.seen.length).toBeLessThan(12)
   })
 

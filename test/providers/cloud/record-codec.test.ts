@@ -70,11 +70,7 @@ describe('reading records of the service', () => {
       { type: 'SRV', name: '_sip._tcp', service: '_sip', protocol: '_tcp', target: 'x.example.net' },
       '_sip._tcp.example.com. SRV 0 0 0 x.example.net.',
     ],
-    [
-      'an SRV without service',
-      { type: 'SRV', name: '_sip._tcp', target: 'x.example.net' },
-      '_sip._tcp.example.com. SRV 0 0 0 x.example.net.',
-    ],
+    ['SRV without service', { type: 'SRV', name: '_sip._tcp', target: 'x.example.net' }, '_sip._tcp.example.com. SRV 0 0 0 x.example.net.'],
     ['an address that is not canonical', { target: '010.020.030.040' }, 'a.example.com. A 010.020.030.040'],
     ['an invalid name', { name: 'a..b c' }, 'a.b\\032c.example.com. A 192.0.2.1 (named "a..b c")'],
     ['an unknown type', { type: 'HTTPS', target: '1 . alpn=h2' }, null],

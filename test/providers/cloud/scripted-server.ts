@@ -52,11 +52,6 @@ export const json = (response: ServerResponse, status: number, body: unknown, he
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-export const page = <T>(data: readonly T[], number = 1, pages = 1, results = data.length): object => ({
-  data,
-  page: number,
-  pages,
-  results,
-})
+export const page = <T>(data: readonly T[], page = 1, pages = 1, results = data.length): object => ({ data, page, pages, results })
 
 export const errors = (reason: string, field?: string): object => ({ errors: [field === undefined ? { reason } : { reason, field }] })

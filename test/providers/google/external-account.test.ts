@@ -20,10 +20,7 @@ const { account } = createTestAccount()
 const SECRETS = [external.subjectToken, external.requestToken, 'issued-token']
 
 /** Starts the services, and writes the file of credentials. */
-async function start(
-  source: (origin: string) => object,
-  { known = true, impersonates = true, actsAs = account.email } = {},
-): Promise<GoogleScene> {
+async function start(source: (origin: string) => object, { known = true, impersonates = true, actsAs = account.email } = {}) {
   const scene = await startGoogleScene({
     definition: '  www: {type: A, value: 192.0.2.1}\n',
     rrsets: RRSETS,
@@ -82,11 +79,7 @@ describe('a run signs in once', () => {
 
 describe('a refusal says what to check, and shows no secret', () => {
   test.each<readonly [string, () => Promise<GoogleScene>, RegExp]>([
-    [
-      'of the CI service',
-      () => start((origin) => ({ ...GITHUB(origin), headers: { Authorization: 'Bearer other-request-token' } })),
-      /401/,
-    ],
+    ['of the CI job', () => start((origin) => ({ ...GITHUB(origin), headers: { Authorization: 'Bearer other-request-token' } })), /401/],
     ['of the exchange', () => start(TEXT_FILE, { known: false }), /400 Invalid value for "audience".*workload identity pool/s],
     [
       'of the exchange, which repeats the token',

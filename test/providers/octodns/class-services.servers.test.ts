@@ -142,10 +142,7 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
 describeWithTools([python, 'openssl'], 'classes of octoDNS at cloud services', () => {
   test('octodns-cloudflare at the scripted Cloudflare', async () => {
     const id = '1'.repeat(32)
-    const cloudflare = createCloudflare({
-      token: 'cloudflare-token-0123456789',
-      zones: [{ id, name: 'example.com', plan: { legacy_id: 'pro' } }],
-    })
+    const cloudflare = createCloudflare({ token: 'cloudflare-token', zones: [{ id, name: 'example.com', plan: { legacy_id: 'pro' } }] })
     const host = 'api.cloudflare.com'
     const tls = selfSigned('test', ['rsa:2048'], `DNS:${host}`)
     const server = await startScriptedServer(cloudflare.service, tls)
@@ -154,7 +151,7 @@ describeWithTools([python, 'openssl'], 'classes of octoDNS at cloud services', (
     // Python runs this file when it starts.
     writeFileSync(join(folder, 'sitecustomize.py'), 'import direct_to\n')
     const env = {
-      CLOUDFLARE_TOKEN: 'cloudflare-token-0123456789',
+      CLOUDFLARE_TOKEN: 'cloudflare-token',
       SERVER: server.origin,
       HOSTS: host,
       REQUESTS_CA_BUNDLE: join(folder, 'certificate.pem'),

@@ -133,20 +133,14 @@ describeWithTools([OCTODNS_PYTHON, 'python3'], 'the settings of a provider class
     const { status, text } = await workspace(`{type: octodns, class: octodns_gandi.GandiProvider, python: ${join(folder, 'bare')}}`)([
       'plan',
     ])
-    expect([status, text]).toEqual([
-      1,
-      expect.stringMatching(/providers\.lab\.python: octoDNS is not installed.*pip install octodns-gandi/s),
-    ])
+    expect([status, text]).toEqual([1, expect.stringMatching(/providers\.lab\.python: octoDNS is not installed.*install octodns-gandi/s)])
   })
 
   test('doctor examines the class, its versions and its zones', async () => {
     const { run, define, store } = awkwardWorkspace()
     define(KEPT)
     const fine = await run('doctor')
-    expect([fine.status, fine.stdout]).toEqual([
-      0,
-      expect.stringMatching(/awkward\.AwkwardProvider can be used: octoDNS [\d.]+, Python 3\.[\d.]+/),
-    ])
+    expect([fine.status, fine.stdout]).toEqual([0, expect.stringMatching(/AwkwardProvider can be used: octoDNS [\d.]+, Python 3\.[\d.]+/)])
     expect(fine.stdout).toContain('it reads 1 of 1 zone')
     store([])
     const { folder, ...missing } = awkwardWorkspace()
@@ -159,10 +153,7 @@ describeWithTools([OCTODNS_PYTHON, 'python3'], 'the settings of a provider class
   test('a class that creates zones is named by the setting', async () => {
     const { run, define, folder, stored } = awkwardWorkspace({ settings: ', creates_zones: true' })
     define(KEPT)
-    writeFileSync(
-      join(folder, 'zones/other.example.yaml'),
-      'domain: other.example\nrecords:\n  www: {type: A, ttl: 60, value: 192.0.2.1}\n',
-    )
+    writeFileSync(join(folder, 'zones/other.example.yaml'), 'domain: other.example\nrecords:\n  www: {type: A, value: 192.0.2.1}\n')
     expect((await run('apply', '--yes')).status).toBe(0)
     expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
     expect(stored()).toHaveLength(1)

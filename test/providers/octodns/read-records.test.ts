@@ -35,22 +35,14 @@ describe('a record set', () => {
     ],
     ['a text with semicolons', { type: 'TXT', values: ['v=DKIM1\\; p="a"'] }, ['www.example.com. 300 TXT "v=DKIM1; p=\\"a\\""']],
     ['lenient', { settings: ['lenient'] }, ['www.example.com. 300 A 192.0.2.1']],
-    [
-      'other settings',
-      { settings: ['lenient', 'cloudflare.proxied'] },
-      ['www.example.com. A 192.0.2.1 has settings of octoDNS (cloudflare.proxied)'],
-    ],
+    ['other settings', { settings: ['lenient', 'cloudflare.x'] }, ['www.example.com. A 192.0.2.1 has settings of octoDNS (cloudflare.x)']],
     [
       'a type of one provider',
       { type: 'PowerDnsProvider/LUA', values: [{ type: 'A', script: 'x' }] },
       ['www.example.com. PowerDnsProvider/LUA {"type":"A","script":"x"} has a type that only octoDNS has'],
     ],
     ['no value', { type: 'TXT', values: [] }, [expect.stringMatching(/has data that no definition can have/)]],
-    [
-      'invalid data',
-      { values: ['192.0.2.256'] },
-      [expect.stringMatching(/^www\.example\.com\. A 192\.0\.2\.256 has data that no definition can have/)],
-    ],
+    ['invalid data', { values: ['192.0.2.256'] }, [expect.stringMatching(/A 192\.0\.2\.256 has data that no definition can have/)]],
     ['an invalid TTL', { ttl: -1 }, [expect.stringMatching(/has data that no definition can have/)]],
     ['a problem of the class', { values: [], problem: 'no parser' }, ['www.example.com. A  cannot be read by octoDNS (no parser)']],
   ])('%s', (_, more, expected) => {

@@ -54,14 +54,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     ])
     const soa = async (): Promise<string[]> => ((await dig({ port: server.port, name: 'new.example', type: 'SOA' }))[0] ?? '').split(' ')
     const first = await soa()
-    expect(first.filter((_, index) => index !== 2)).toEqual([
-      'ns1.example.net.',
-      'hostmaster.example.com.',
-      '7200',
-      '3600',
-      '604800',
-      '600',
-    ])
+    expect(first.filter((_, at) => at !== 2)).toEqual(['ns1.example.net.', 'hostmaster.example.com.', '7200', '3600', '604800', '600'])
     await expectEmptyPlan(folder)
 
     define(
@@ -71,14 +64,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     )
     expect(await apply(folder, '--allow', 'updates', '--allow', 'deletes')).toMatchObject({ status: 0, stderr: '' })
     const second = await soa()
-    expect(second.filter((_, index) => index !== 2)).toEqual([
-      'ns1.example.net.',
-      'dns\\.team.example.com.',
-      '7200',
-      '1200',
-      '604800',
-      '600',
-    ])
+    expect(second.filter((_, at) => at !== 2)).toEqual(['ns1.example.net.', 'dns\\.team.example.com.', '7200', '1200', '604800', '600'])
     expect(Number(second[2])).toBeGreaterThan(Number(first[2]))
     await expectEmptyPlan(folder)
 

@@ -39,12 +39,7 @@ describe('credentials', () => {
     const scene = await startRoute53Scene({ definition: WWW, settings: ', profile: dns' })
     const file = join(temporaryDirectory(), 'credentials')
     writeFileSync(file, `[dns]\naws_access_key_id = ${KEY.id}\naws_secret_access_key = ${KEY.secret}\n`)
-    const env = {
-      AWS_SHARED_CREDENTIALS_FILE: file,
-      AWS_CONFIG_FILE: file,
-      AWS_ACCESS_KEY_ID: 'AKIAWRONG',
-      AWS_SECRET_ACCESS_KEY: 'wrong-secret',
-    }
+    const env = { AWS_SHARED_CREDENTIALS_FILE: file, AWS_CONFIG_FILE: file, AWS_ACCESS_KEY_ID: 'AKIAW', AWS_SECRET_ACCESS_KEY: 'wrong' }
     expect(await runProgram(scene, APPLY, env)).toMatchObject({ status: 0 })
     expect(scene.held()).toHaveLength(1)
   })

@@ -101,12 +101,7 @@ describe('a reload', () => {
       'error[reload-failed] files: example.com. was written, but "programs/reload" ended with status 7: line one; reload: broken',
     )
     expect(space.read(FILE)).toContain('ns1.example.net.')
-    await expectRun(
-      space.run('plan', '--detailed-exitcode'),
-      0,
-      'warning[reload-failed] files: example.com. was written by an earlier run',
-      'stderr',
-    )
+    await expectRun(space.run('plan', '--detailed-exitcode'), 0, /warning\[reload-failed\].*written by an earlier run/, 'stderr')
     expect((await space.run('doctor')).stdout).toContain('servers were not told of the change of example.com.')
     await expectRun(space.apply(), 1, 'error[reload-failed]', 'stderr')
     space.succeed('reload')

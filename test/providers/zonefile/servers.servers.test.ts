@@ -20,11 +20,7 @@ import { NS, type Workspace, workspace } from './workspace.ts'
 const WWW = '  www: {type: A, ttl: 300, value: 192.0.2.1}\n'
 
 /** The programs that check a file, with their arguments. */
-const CHECKS: Readonly<Record<ServedBy, string>> = {
-  bind: 'named-checkzone',
-  nsd: 'nsd-checkzone',
-  knot: "[kzonecheck, -o, '{zone}', '{file}']",
-}
+const CHECKS: Record<ServedBy, string> = { bind: 'named-checkzone', nsd: 'nsd-checkzone', knot: "[kzonecheck, -o, '{zone}', '{file}']" }
 
 interface Running {
   readonly server: DnsServer

@@ -153,11 +153,7 @@ export function postRoutes(site: CodeSite, dialect: Dialect): readonly Route[] {
   const commentAt = (id: string | undefined): StoredPost | undefined => site.comments.find((one) => one.id === Number(id))
   const isOpen = ({ state }: StoredPost): boolean => state === 'open'
   return [
-    [
-      'GET',
-      paths.comments,
-      (request, of) => pageOf(request, site.comments.filter(({ number }) => number === Number(of)).map(shapes.comment)),
-    ],
+    ['GET', paths.comments, (asked, of) => pageOf(asked, site.comments.filter(({ number }) => number === Number(of)).map(shapes.comment))],
     ['POST', paths.comments, (request, of) => add(request, site.comments, Number(of), 'body')],
     [dialect.change, paths.comment, (request, id) => change(request, commentAt(id), 'body', shapes.comment)],
     [
