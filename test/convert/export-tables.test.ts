@@ -8,6 +8,7 @@ import { typeCode } from '../../src/dns/record-type.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../src/dns/zone.ts'
 import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../support/fast-check.ts'
+import { rounds } from '../support/random.ts'
 import { randomRecords } from '../support/random-records.ts'
 import { name, records } from '../support/records.ts'
 import { recordsOf, SUPPORTED } from './octodns/every-type.ts'
@@ -106,6 +107,7 @@ describe('a table', () => {
         const document = JSON.parse(exportJson([zone], OPTIONS).files[0]?.text ?? '') as { zones: { records: ResourceRecord[] }[] }
         expect(document.zones[0]?.records.map(line).sort()).toEqual(sorted([zone]))
       }),
+      { numRuns: rounds(100) },
     )
   })
 })

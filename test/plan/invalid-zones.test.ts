@@ -94,8 +94,8 @@ function randomOrders(plan: ZonePlan, random: Random): number[][] {
 }
 
 it.each([
-  ['few records', 600, 8],
-  ['more records', 80, 30],
+  ['few records', 300, 8],
+  ['more records', 40, 30],
   ['many records', 4, 400],
 ])(
   '%s: a plan reports an error, or is accepted',

@@ -6,6 +6,7 @@ import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 import { randomRecords } from '../../support/random-records.ts'
 import { recordsOf, SUPPORTED, ZONE } from '../octodns/every-type.ts'
 import { type PrintedZone, printTsv, printZone } from './print-get-zones.ts'
@@ -52,7 +53,7 @@ describe('get-zones', () => {
         expect(readZones(text)).toEqual(given.map(({ records }) => lines(records)))
         expect(commentedFeatures(text)).toEqual([])
       }),
-      { numRuns: 400 },
+      { numRuns: rounds(400) },
     )
   })
 
@@ -68,7 +69,7 @@ describe('get-zones', () => {
         const got = found.map(({ name, records }) => [name, ...lines(records)])
         expect(got).toEqual([...expected, ['example.net.', 'example.net. 300 TXT "bare"']])
       }),
-      { numRuns: 400 },
+      { numRuns: rounds(400) },
     )
   })
 
@@ -148,7 +149,7 @@ describe('get-zones', () => {
           ).toBe(own)
         commentedFeatures(text)
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     )
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compareNatural } from '../../../src/definition/print/natural-order.ts'
 import { fc } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 
 describe('natural order', () => {
   test.each([
@@ -31,7 +32,7 @@ describe('natural order', () => {
       fc.property(text, text, (a, b) => {
         expect(Math.sign(compareNatural(a, b))).toBe(Math.sign(byRuns(a, b)))
       }),
-      { numRuns: 5000 },
+      { numRuns: rounds(5000) },
     )
   })
 
@@ -46,7 +47,7 @@ describe('natural order', () => {
         expect(compareNatural(a, b) === 0).toBe(a === b)
         if (compareNatural(a, b) < 0 && compareNatural(b, c) < 0) expect(compareNatural(a, c)).toBeLessThan(0)
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     )
   })
 })
