@@ -29,12 +29,13 @@ const actAndReset: Handler = (request, response, store) => {
 
 describe('creations without a response', () => {
   test('finds the created record and sends the call once', async () => {
-    const { outcomes, calls, readBack } = await applyScripted({
-      before: '',
-      desired: 'www A 192.0.2.1',
-      handler: once(posts('www'), actAndReset),
-    })
-    expect({ outcomes, calls, readBack }).toEqual({
+    expect(
+      await applyScripted({
+        before: '',
+        desired: 'www A 192.0.2.1',
+        handler: once(posts('www'), actAndReset),
+      }),
+    ).toMatchObject({
       outcomes: ['create www.example.com. A: applied'],
       calls: ['POST www'],
       readBack: 'equal',
@@ -49,31 +50,35 @@ describe('creations without a response', () => {
     ])
   })
   test('sends a call that was not applied once more', async () => {
-    const { outcomes, calls, readBack } = await applyScripted({
-      before: '',
-      desired: 'www A 192.0.2.1',
-      handler: once(posts('www'), reset),
-    })
-    expect({ outcomes, calls, readBack }).toEqual({
+    expect(
+      await applyScripted({
+        before: '',
+        desired: 'www A 192.0.2.1',
+        handler: once(posts('www'), reset),
+      }),
+    ).toMatchObject({
       outcomes: ['create www.example.com. A: applied'],
       calls: ['POST www', 'POST www'],
       readBack: 'equal',
     })
   })
   test('the reason of a skipped change states the final outcome of the change it waited for', async () => {
-    const { outcomes } = await applyScripted({
-      before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
-      desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
-      handler: ({ method }, response) => {
-        if (method !== 'PUT') return undefined
-        json(response, 502, errors('down'))
-        return true
-      },
+    expect(
+      await applyScripted({
+        before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
+        desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
+        handler: ({ method }, response) => {
+          if (method !== 'PUT') return undefined
+          json(response, 502, errors('down'))
+          return true
+        },
+      }),
+    ).toMatchObject({
+      outcomes: [
+        'update web.example.com. CNAME: failed: 502 down; it was not applied',
+        'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
+      ],
     })
-    expect(outcomes).toEqual([
-      'update web.example.com. CNAME: failed: 502 down; it was not applied',
-      'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
-    ])
   })
   test('dependent changes continue', async () => {
     const { outcomes } = await applyScripted({
@@ -100,27 +105,29 @@ describe('creations without a response', () => {
   })
   test('is applied if the second call is refused because the first completed late', async () => {
     let tries = 0
-    const { outcomes } = await applyScripted({
-      before: '',
-      desired: 'www CNAME a.example.net.',
-      handler: (request, response, store) => {
-        if (request.method !== 'POST') return false
-        tries += 1
-        if (tries === 1) return reset(request, response, store)
-        storeRecord(store, request.body as Record<string, unknown>)
-        json(response, 400, errors('Record conflict - CNAMES must be unique', 'name'))
-        return true
-      },
-    })
-    expect(outcomes).toEqual(['create www.example.com. CNAME: applied'])
+    expect(
+      await applyScripted({
+        before: '',
+        desired: 'www CNAME a.example.net.',
+        handler: (request, response, store) => {
+          if (request.method !== 'POST') return false
+          tries += 1
+          if (tries === 1) return reset(request, response, store)
+          storeRecord(store, request.body as Record<string, unknown>)
+          json(response, 400, errors('Record conflict - CNAMES must be unique', 'name'))
+          return true
+        },
+      }),
+    ).toMatchObject({ outcomes: ['create www.example.com. CNAME: applied'] })
   })
   test('ignores an equal record that existed before', async () => {
-    const { outcomes, calls } = await applyScripted({
-      before: 'www 300 A 192.0.2.1',
-      desired: 'www 300 A 192.0.2.1\nweb 300 A 192.0.2.1',
-      handler: once(posts('web'), reset),
-    })
-    expect({ outcomes, calls }).toEqual({ outcomes: ['create web.example.com. A: applied'], calls: ['POST web', 'POST web'] })
+    expect(
+      await applyScripted({
+        before: 'www 300 A 192.0.2.1',
+        desired: 'www 300 A 192.0.2.1\nweb 300 A 192.0.2.1',
+        handler: once(posts('web'), reset),
+      }),
+    ).toMatchObject({ outcomes: ['create web.example.com. A: applied'], calls: ['POST web', 'POST web'] })
   })
   test('stays unknown if the zone cannot be read', async () => {
     const { outcomes, calls, diagnostics } = await applyScripted({
@@ -160,31 +167,33 @@ describe('responses that do not match the request', () => {
     ['the ID of another record', { id: 1, type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 }],
     ['an error with status 200', errors('went wrong')],
   ])('%s: searches for the record', async (_, answer) => {
-    const { outcomes, calls, readBack } = await applyScripted({
-      before: 'mail A 192.0.2.9',
-      desired: 'mail A 192.0.2.9\nwww A 192.0.2.1',
-      handler: once(posts('www'), (request, response, store) => {
-        storeRecord(store, request.body as Record<string, unknown>)
-        json(response, 200, answer)
-        return true
+    expect(
+      await applyScripted({
+        before: 'mail A 192.0.2.9',
+        desired: 'mail A 192.0.2.9\nwww A 192.0.2.1',
+        handler: once(posts('www'), (request, response, store) => {
+          storeRecord(store, request.body as Record<string, unknown>)
+          json(response, 200, answer)
+          return true
+        }),
       }),
-    })
-    expect({ outcomes, calls, readBack }).toEqual({
+    ).toMatchObject({
       outcomes: ['create www.example.com. A: applied'],
       calls: ['POST www'],
       readBack: 'equal',
     })
   })
   test('reports a record that was stored differently than sent', async () => {
-    const { outcomes, diagnostics, readBack } = await applyScripted({
-      before: '',
-      desired: 'www 300 A 192.0.2.1',
-      handler: once(posts('www'), (request, response, store) => {
-        json(response, 200, storeRecord(store, { ...(request.body as object), ttl_sec: 3600 }))
-        return true
+    expect(
+      await applyScripted({
+        before: '',
+        desired: 'www 300 A 192.0.2.1',
+        handler: once(posts('www'), (request, response, store) => {
+          json(response, 200, storeRecord(store, { ...(request.body as object), ttl_sec: 3600 }))
+          return true
+        }),
       }),
-    })
-    expect({ outcomes, diagnostics, readBack }).toEqual({
+    ).toMatchObject({
       outcomes: ['create www.example.com. A: applied'],
       diagnostics: [
         'warning[apply-altered] example.com. at cloud: www.example.com. A was sent as 192.0.2.1 (TTL 300) and stored as 192.0.2.1 (TTL 3600)',
@@ -197,19 +206,20 @@ describe('responses that do not match the request', () => {
 
 describe('changes by another client', () => {
   test('deletion of a missing record: applied, with a warning', async () => {
-    const { outcomes, diagnostics, readBack } = await applyScripted({
-      before: 'www A 192.0.2.1\nmail A 192.0.2.2',
-      desired: 'mail A 192.0.2.2',
-      handler: once(
-        ({ method }) => method === 'DELETE',
-        (request, response, store) => {
-          store.delete(1)
-          performRequest(request, response, store)
-          return true
-        },
-      ),
-    })
-    expect({ outcomes, diagnostics, readBack }).toEqual({
+    expect(
+      await applyScripted({
+        before: 'www A 192.0.2.1\nmail A 192.0.2.2',
+        desired: 'mail A 192.0.2.2',
+        handler: once(
+          ({ method }) => method === 'DELETE',
+          (request, response, store) => {
+            store.delete(1)
+            performRequest(request, response, store)
+            return true
+          },
+        ),
+      }),
+    ).toMatchObject({
       outcomes: ['delete www.example.com. A: applied'],
       diagnostics: [
         'warning[apply-drift] example.com. at cloud: www.example.com. A was to be deleted, but another client had already deleted it',
@@ -218,22 +228,25 @@ describe('changes by another client', () => {
     })
   })
   test('update of a missing record: fails, and dependent changes are skipped', async () => {
-    const { outcomes } = await applyScripted({
-      before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
-      desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
-      handler: once(
-        ({ method }) => method === 'PUT',
-        (request, response, store) => {
-          store.delete(1)
-          performRequest(request, response, store)
-          return true
-        },
-      ),
+    expect(
+      await applyScripted({
+        before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
+        desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
+        handler: once(
+          ({ method }) => method === 'PUT',
+          (request, response, store) => {
+            store.delete(1)
+            performRequest(request, response, store)
+            return true
+          },
+        ),
+      }),
+    ).toMatchObject({
+      outcomes: [
+        'update web.example.com. CNAME: failed: 404 Not found: another client deleted the record after it was read for the plan',
+        'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
+      ],
     })
-    expect(outcomes).toEqual([
-      'update web.example.com. CNAME: failed: 404 Not found: another client deleted the record after it was read for the plan',
-      'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
-    ])
   })
   test('conflict: fails, and the warning names the existing record', async () => {
     const { outcomes, diagnostics } = await applyScripted({
@@ -252,19 +265,20 @@ describe('changes by another client', () => {
     ])
   })
   test('reports an update that was overwritten immediately', async () => {
-    const { diagnostics, readBack } = await applyScripted({
-      before: 'www A 192.0.2.1',
-      desired: 'www A 192.0.2.2',
-      handler: once(
-        ({ method }) => method === 'PUT',
-        (request, response, store) => {
-          performRequest(request, response, store)
-          store.set(1, { ...store.get(1), target: '192.0.2.7' })
-          return true
-        },
-      ),
-    })
-    expect({ diagnostics, readBack }).toEqual({
+    expect(
+      await applyScripted({
+        before: 'www A 192.0.2.1',
+        desired: 'www A 192.0.2.2',
+        handler: once(
+          ({ method }) => method === 'PUT',
+          (request, response, store) => {
+            performRequest(request, response, store)
+            store.set(1, { ...store.get(1), target: '192.0.2.7' })
+            return true
+          },
+        ),
+      }),
+    ).toMatchObject({
       diagnostics: ['error[apply-unconfirmed] example.com. at cloud: www.example.com. A was set to 192.0.2.2, but is 192.0.2.7'],
       readBack: 'different',
     })

@@ -8,7 +8,7 @@ import { desiredZone, existingZone, name } from './records.ts'
 export const ORIGIN = name('example.com.')
 
 /** Records in which `A 1` is written for `A 192.0.2.1`, so that a case fits on a line. */
-export const withAddresses = (text: string): string => text.replace(/ A (\d)/g, ' A 192.0.2.$1')
+export const withAddresses = (text: string): string => text.replace(/ A (\d)\b/g, ' A 192.0.2.$1')
 
 /** What one call carries at the kinds of targets. */
 export const CALL_RULES = {
