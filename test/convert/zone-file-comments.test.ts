@@ -11,7 +11,7 @@ import type { IncludedZoneFile } from '../../src/dns/zone-file/scope.ts'
 import { parse } from '../definition/parse.ts'
 import { CORPUS, readCorpus } from '../dns/zone-file/corpus.ts'
 import { line, lines, ORIGIN } from '../dns/zone-file/zone-text.ts'
-import { fc } from '../support/fast-check.ts'
+import { fc, forAll } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
 
 const HEAD =
@@ -326,20 +326,17 @@ const commented = fc
 
 describe('any comments', () => {
   it('are all kept, and do not change the records', () => {
-    fc.assert(
-      fc.property(commented, ({ text, part, bare, isPartRead, marks }) => {
-        const { zone, dropped, diagnostics } = read(text, { part })
-        expect(hasErrors(diagnostics)).toBe(false)
-        expect(dropped).toEqual([])
-        const printed = expectSound(zone as ImportedZone)
-        const { zone: without } = read(bare, { part: PART.replace(/[~^]/g, '') })
-        expect(sortedLines(zone?.records ?? [])).toEqual(sortedLines(without?.records ?? []))
-        const carried = commentsOf(printed).join('\n')
-        const inPart = new Set(part.match(/<[0-9]+>/g))
-        for (const mark of marks) if (isPartRead || !inPart.has(mark)) expect(carried).toContain(mark)
-      }),
-      { numRuns: rounds(300) },
-    )
+    forAll(rounds(300), commented, ({ text, part, bare, isPartRead, marks }) => {
+      const { zone, dropped, diagnostics } = read(text, { part })
+      expect(hasErrors(diagnostics)).toBe(false)
+      expect(dropped).toEqual([])
+      const printed = expectSound(zone as ImportedZone)
+      const { zone: without } = read(bare, { part: PART.replace(/[~^]/g, '') })
+      expect(sortedLines(zone?.records ?? [])).toEqual(sortedLines(without?.records ?? []))
+      const carried = commentsOf(printed).join('\n')
+      const inPart = new Set(part.match(/<[0-9]+>/g))
+      for (const mark of marks) if (isPartRead || !inPart.has(mark)) expect(carried).toContain(mark)
+    })
   })
 
   it('of damaged zone files give a definition or errors', () => {
@@ -352,16 +349,13 @@ describe('any comments', () => {
       }),
       { maxLength: 5 },
     )
-    fc.assert(
-      fc.property(fc.constantFrom(...texts), damage, (text, edits) => {
-        const damaged = edits.reduce((current, { at, cut, put }) => {
-          const from = Math.floor(at * current.length)
-          return current.slice(0, from) + put + current.slice(from + cut)
-        }, text)
-        const { zone, diagnostics } = read(damaged)
-        if (zone !== null && !hasErrors(diagnostics)) expectSound(zone)
-      }),
-      { numRuns: rounds(300) },
-    )
+    forAll(rounds(300), fc.constantFrom(...texts), damage, (text, edits) => {
+      const damaged = edits.reduce((current, { at, cut, put }) => {
+        const from = Math.floor(at * current.length)
+        return current.slice(0, from) + put + current.slice(from + cut)
+      }, text)
+      const { zone, diagnostics } = read(damaged)
+      if (zone !== null && !hasErrors(diagnostics)) expectSound(zone)
+    })
   })
 })

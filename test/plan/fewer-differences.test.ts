@@ -131,19 +131,15 @@ describe('with one difference less', () => {
   it.each([
     ['no limit', 8, () => null],
     ['a (nearly) full zone', 23, (zone: ZoneCase) => Math.max(zone.existing.length, finalLines(zone).length) + (zone.existing.length % 3)],
-  ] as const)(
-    'a plan that prefers calls never has more calls: %s',
-    (_, seed, limitOf) => {
-      for (const [larger, smaller] of pairs(seededRandom(seed), 160, limitOf)) {
-        const calls = [larger, smaller].map((zone) => planCase(zone, { prefer: 'calls' }).calls.total)
-        expectAt(calls[0] === accepted(larger) && calls[1] === accepted(smaller), larger, smaller)
-        expectAt(accepted(smaller) <= accepted(larger), larger, smaller)
-      }
-    },
-    600_000,
-  )
+  ] as const)('a plan that prefers calls never has more calls: %s', { timeout: 600_000 }, (_, seed, limitOf) => {
+    for (const [larger, smaller] of pairs(seededRandom(seed), 160, limitOf)) {
+      const calls = [larger, smaller].map((zone) => planCase(zone, { prefer: 'calls' }).calls.total)
+      expectAt(calls[0] === accepted(larger) && calls[1] === accepted(smaller), larger, smaller)
+      expectAt(accepted(smaller) <= accepted(larger), larger, smaller)
+    }
+  })
 
-  it('a plan never has more interruptions or calls without new continuity needs', () => {
+  it('a plan never has more interruptions or calls without new continuity needs', { timeout: 600_000 }, () => {
     const seen = { same: 0, fewer: 0, moreNeeds: 0, moreNeedsAndWorse: 0, interrupted: 0 }
     for (const [larger, smaller] of pairs(seededRandom(3), 800, () => null)) {
       const [before, after] = [rankOf(larger), rankOf(smaller)]
@@ -160,9 +156,9 @@ describe('with one difference less', () => {
     // Most differences add no need, and a new need seldom costs more; every kind occurs.
     expect(seen.same + seen.fewer).toBeGreaterThan(4 * seen.moreNeeds)
     expect(Math.min(...Object.values(seen))).toBeGreaterThanOrEqual(rounds(4))
-  }, 600_000)
+  })
 
-  it('an address or a text that is kept, or already exists, costs no call', () => {
+  it('an address or a text that is kept, or already exists, costs no call', { timeout: 600_000 }, () => {
     const random = seededRandom(4)
     for (let checked = 0; checked < rounds(250); ) {
       const zone = anyCase(random)
@@ -173,7 +169,7 @@ describe('with one difference less', () => {
       checked += 1
       expectAt(rankOf(smaller) <= rankOf(zone) && addsNoNeed(smaller, zone), zone, smaller)
     }
-  }, 600_000)
+  })
 })
 
 /** No planner that prefers continuity can always have fewer calls for fewer differences: the minimum itself grows. */

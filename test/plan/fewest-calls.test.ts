@@ -42,22 +42,18 @@ describe('random zones', () => {
     ['a full zone in which an addition must precede a removal', 60, 200, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
     ['names that move with their pointers', 35, 200, (random) => movingCase(random)],
   ]
-  it.each(suites)(
-    '%s',
-    (_, seed, count, zoneOf) => {
-      const random = seededRandom(seed)
-      const failures = failuresOf(
-        rounds(count),
-        () => {
-          const zone = zoneOf(random)
-          return isSound(zone) && isSmall(zone) ? zone : null
-        },
-        problemOfPlan,
-      )
-      expect(failures).toBe('')
-    },
-    600_000,
-  )
+  it.each(suites)('%s', { timeout: 600_000 }, (_, seed, count, zoneOf) => {
+    const random = seededRandom(seed)
+    const failures = failuresOf(
+      rounds(count),
+      () => {
+        const zone = zoneOf(random)
+        return isSound(zone) && isSmall(zone) ? zone : null
+      },
+      problemOfPlan,
+    )
+    expect(failures).toBe('')
+  })
 })
 
 describe('larger zones', () => {

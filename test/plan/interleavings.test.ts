@@ -80,22 +80,18 @@ describe('small zones in every order', () => {
     ['a full zone in which an addition must precede a removal', 60, 100, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
     ['names that move with their pointers', 35, 100, (random) => movingCase(random)],
   ]
-  it.each(suites)(
-    '%s',
-    (_, seed, count, zoneOf) => {
-      const random = seededRandom(seed)
-      const failures = failuresOf(
-        rounds(count),
-        () => {
-          const zone = zoneOf(random)
-          return isSound(zone) && differing(zone) <= 12 ? zone : null
-        },
-        problemOfSmall,
-      )
-      expect(failures).toBe('')
-    },
-    LONG,
-  )
+  it.each(suites)('%s', { timeout: LONG }, (_, seed, count, zoneOf) => {
+    const random = seededRandom(seed)
+    const failures = failuresOf(
+      rounds(count),
+      () => {
+        const zone = zoneOf(random)
+        return isSound(zone) && differing(zone) <= 12 ? zone : null
+      },
+      problemOfSmall,
+    )
+    expect(failures).toBe('')
+  })
 })
 
 /** The unavoidable interruptions of the zone; one in use weighs more than all others. */
@@ -157,23 +153,19 @@ function problemOfNotices(zone: ZoneCase, prefer: 'continuity' | 'calls'): strin
 const emptyNameOf = (problem: string): string =>
   (/ points at (\S+), /.exec(problem) ?? /: (\S+) \S+ is empty$/.exec(problem))?.[1] ?? problem
 
-it(
-  'a plan announces exactly its interruptions, with the right reason',
-  () => {
-    const random = seededRandom(11)
-    const failures = failuresOf(
-      rounds(150),
-      () => {
-        const zone = random.chance(0.5) ? randomCase(random) : tradingCase(random)
-        const maybeFull = random.chance(0.3) ? limited(zone, random) : zone
-        return isSound(maybeFull) && differing(maybeFull) <= 12 ? maybeFull : null
-      },
-      (zone) => problemOfNotices(zone, 'continuity') ?? problemOfNotices(zone, 'calls'),
-    )
-    expect(failures).toBe('')
-  },
-  LONG,
-)
+it('a plan announces exactly its interruptions, with the right reason', { timeout: LONG }, () => {
+  const random = seededRandom(11)
+  const failures = failuresOf(
+    rounds(150),
+    () => {
+      const zone = random.chance(0.5) ? randomCase(random) : tradingCase(random)
+      const maybeFull = random.chance(0.3) ? limited(zone, random) : zone
+      return isSound(maybeFull) && differing(maybeFull) <= 12 ? maybeFull : null
+    },
+    (zone) => problemOfNotices(zone, 'continuity') ?? problemOfNotices(zone, 'calls'),
+  )
+  expect(failures).toBe('')
+})
 
 it('a full zone names its limit as the reason, also if the calls were chosen for it', () => {
   const existing = ['d.a 300 A 192.0.2.4', 'd.a SRV 0 5 443 d.a', 'c CNAME c']
@@ -228,42 +220,40 @@ function largestSequentialSize(parts: readonly ZoneCase[]): number {
 }
 
 describe('zones of 50 to 300 records', () => {
-  it(
-    'independent small changes: no interruption, or rarely one that is announced, and no more calls than their sum',
-    () => {
-      const random = seededRandom(5)
-      let announcedZones = 0
-      const check = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => {
-        const zone = sideBySide(parts)
-        const plan = planCase(zone)
-        const names = announced(plan).flatMap((notice) => notice.names)
-        const problem = problemOf(zone, names.length === 0, 'continuity', 1)
-        if (problem !== null) return problem
-        if (names.length > 0) {
-          announcedZones += 1
-          return JSON.stringify(names.sort()) === JSON.stringify(interruptedNames(zone, plan)) ? null : `announces ${names.join(', ')}`
-        }
-        const calls = plan.calls.total
-        const most = parts.reduce((sum, { least }) => sum + least, 0)
-        return calls > most || calls < lowerBound(stagesOfCase(zone))
-          ? `${calls} calls, expected ${lowerBound(stagesOfCase(zone))} to ${most}`
-          : null
+  it('independent small changes: no interruption, or rarely one that is announced, and no more calls than their sum', {
+    timeout: LONG,
+  }, () => {
+    const random = seededRandom(5)
+    let announcedZones = 0
+    const check = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => {
+      const zone = sideBySide(parts)
+      const plan = planCase(zone)
+      const names = announced(plan).flatMap((notice) => notice.names)
+      const problem = problemOf(zone, names.length === 0, 'continuity', 1)
+      if (problem !== null) return problem
+      if (names.length > 0) {
+        announcedZones += 1
+        return JSON.stringify(names.sort()) === JSON.stringify(interruptedNames(zone, plan)) ? null : `announces ${names.join(', ')}`
       }
-      const problemOfParts = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => attempt(() => check(parts))
-      for (let round = rounds(8); round > 0; round -= 1) {
-        let parts = Array.from({ length: 12 + random.below(40) }, (_, part) => continuousPart(random, part))
-        if (problemOfParts(parts) === null) continue
-        for (const part of parts) {
-          const fewer = parts.filter((one) => one !== part)
-          if (problemOfParts(fewer) !== null) parts = fewer
-        }
-        expect.fail(`${problemOfParts(parts)}\n${showPlanned(sideBySide(parts))}`)
+      const calls = plan.calls.total
+      const most = parts.reduce((sum, { least }) => sum + least, 0)
+      return calls > most || calls < lowerBound(stagesOfCase(zone))
+        ? `${calls} calls, expected ${lowerBound(stagesOfCase(zone))} to ${most}`
+        : null
+    }
+    const problemOfParts = (parts: readonly { zone: ZoneCase; least: number }[]): string | null => attempt(() => check(parts))
+    for (let round = rounds(8); round > 0; round -= 1) {
+      let parts = Array.from({ length: 12 + random.below(40) }, (_, part) => continuousPart(random, part))
+      if (problemOfParts(parts) === null) continue
+      for (const part of parts) {
+        const fewer = parts.filter((one) => one !== part)
+        if (problemOfParts(fewer) !== null) parts = fewer
       }
-      // Cycles of more records than the exact search takes may be opened with an interruption that another order would avoid.
-      expect(announcedZones).toBeLessThanOrEqual(Math.ceil(rounds(8) / 200))
-    },
-    LONG,
-  )
+      expect.fail(`${problemOfParts(parts)}\n${showPlanned(sideBySide(parts))}`)
+    }
+    // Cycles of more records than the exact search takes may be opened with an interruption that another order would avoid.
+    expect(announcedZones).toBeLessThanOrEqual(Math.ceil(rounds(8) / 200))
+  })
 
   it.each([
     [
@@ -296,24 +286,20 @@ describe('zones of 50 to 300 records', () => {
     expect(planCase(zone).calls.total).toBeLessThanOrEqual(most)
   })
 
-  it(
-    'independent full zones: accepted in every state, and every interrupted name is announced',
-    () => {
-      const random = seededRandom(6)
-      for (let round = rounds(24); round > 0; round -= 1) {
-        const parts = Array.from({ length: 2 + random.below(random.pick([3, 8])) }, (_, part) => fullPart(random, part))
-        const zone = { ...sideBySide(parts.map((part) => ({ zone: part }))), limit: largestSequentialSize(parts) }
-        const plan = planCase(zone)
-        const names = announced(plan).flatMap((notice) => notice.names)
-        expect(
-          attempt(() => problemOf(zone, false, 'continuity', 1)),
-          showPlanned(zone),
-        ).toBeNull()
-        expect(names.sort(), showPlanned(zone)).toEqual(interruptedNames(zone, plan))
-      }
-    },
-    LONG,
-  )
+  it('independent full zones: accepted in every state, and every interrupted name is announced', { timeout: LONG }, () => {
+    const random = seededRandom(6)
+    for (let round = rounds(24); round > 0; round -= 1) {
+      const parts = Array.from({ length: 2 + random.below(random.pick([3, 8])) }, (_, part) => fullPart(random, part))
+      const zone = { ...sideBySide(parts.map((part) => ({ zone: part }))), limit: largestSequentialSize(parts) }
+      const plan = planCase(zone)
+      const names = announced(plan).flatMap((notice) => notice.names)
+      expect(
+        attempt(() => problemOf(zone, false, 'continuity', 1)),
+        showPlanned(zone),
+      ).toBeNull()
+      expect(names.sort(), showPlanned(zone)).toEqual(interruptedNames(zone, plan))
+    }
+  })
 
   it('a full zone whose null MX changes its TTL: no other null MX comes beside it', () => {
     const existing = 'c CNAME c\na MX 10 a\na A 192.0.2.2\nd.a MX 0 .\nd.a A 192.0.2.4\nb CNAME host.example.net.\nfiller0 TXT "x"'
@@ -325,21 +311,17 @@ describe('zones of 50 to 300 records', () => {
   it.each([
     ['with many names', 60],
     ['with few names', 12],
-  ])(
-    'a large random change %s: accepted in every state, also in a full zone',
-    (_, count) => {
-      const random = seededRandom(count)
-      const failures = failuresOf(
-        rounds(8),
-        () => {
-          const zone = limited(randomCase(random, names.slice(0, count), 70 + random.below(280)), random)
-          return isSound(zone) ? zone : null
-        },
-        (zone) => problemOf(zone, false, 'continuity') ?? problemOf(zone, false, 'calls'),
-        1,
-      )
-      expect(failures).toBe('')
-    },
-    LONG,
-  )
+  ])('a large random change %s: accepted in every state, also in a full zone', { timeout: LONG }, (_, count) => {
+    const random = seededRandom(count)
+    const failures = failuresOf(
+      rounds(8),
+      () => {
+        const zone = limited(randomCase(random, names.slice(0, count), 70 + random.below(280)), random)
+        return isSound(zone) ? zone : null
+      },
+      (zone) => problemOf(zone, false, 'continuity') ?? problemOf(zone, false, 'calls'),
+      1,
+    )
+    expect(failures).toBe('')
+  })
 })

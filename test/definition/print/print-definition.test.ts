@@ -4,7 +4,7 @@ import { printDefinition } from '../../../src/definition/print/print-definition.
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { ResourceRecord } from '../../../src/dns/record.ts'
 import { CORPUS, parseCorpusZone } from '../../dns/zone-file/corpus.ts'
-import { fc } from '../../support/fast-check.ts'
+import { forAll } from '../../support/fast-check.ts'
 import { ORIGIN } from '../../support/plan.ts'
 import { rounds } from '../../support/random.ts'
 import { randomRecords } from '../../support/random-records.ts'
@@ -45,12 +45,9 @@ describe('parsing a printed definition gives the same records', () => {
   it('for every zone of the corpus, already formatted', { tags: ['long'] }, () => expectZones(zones, 60, 60))
 
   it('for any records', () => {
-    fc.assert(
-      fc.property(randomRecords, (records) => {
-        expectPrinted(ORIGIN, records)
-      }),
-      { numRuns: rounds(300) },
-    )
+    forAll(rounds(300), randomRecords, (records) => {
+      expectPrinted(ORIGIN, records)
+    })
   })
 })
 

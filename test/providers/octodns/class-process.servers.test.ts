@@ -162,7 +162,7 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     expect(await untilDead(child().pid)).toBe(true)
   })
 
-  test('a call that hangs ends with its processes, and the next read shows that it was not applied', async () => {
+  test('a call that hangs ends with its processes, and the next read shows that it was not applied', { timeout: 30_000 }, async () => {
     const { run, define, behave, folder, stored } = awkwardWorkspace({ settings: ', timeout: 1.5' })
     define(WANTED)
     behave('hang apply')
@@ -175,7 +175,7 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     behave('')
     expect((await run('apply', '--yes')).status).toBe(0)
     expect(stored()).toHaveLength(2)
-  }, 30_000)
+  })
 
   test('a call whose process dies before the change is sent again', async () => {
     const { run, define, behave, stored, folder } = awkwardWorkspace()
