@@ -1,27 +1,14 @@
 import type { ServerResponse } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RecordChange } from '../../../src/plan/plan.ts'
-import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
-import type { Provider, ZoneReference } from '../../../src/providers/provider.ts'
 import { makeChange } from '../../support/provider-calls.ts'
 import { name } from '../../support/records.ts'
-import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
+import { errors, type Handler, json, openCloud, page, CLOUD_ZONE as ZONE } from './scripted-server.ts'
 
 const TOKEN = 'secret-token-0123456789'
-const ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
-const open: { close(): Promise<void> }[] = []
 
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
-
-async function providerOf(handler: Handler, timeout = 2000): Promise<{ provider: Provider; server: ScriptedServer }> {
-  const server = await scriptedServer(handler)
-  const retry = { tries: 3, busyTries: 3, firstDelay: 1, maxDelay: 50, maxRetryAfter: 5000 }
-  const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: TOKEN, parallelism: 8, timeout, retry })
-  open.push(server, provider)
-  return { provider, server }
-}
+const RETRY = { tries: 3, busyTries: 3, firstDelay: 1, maxDelay: 50, maxRetryAfter: 5000 }
+const providerOf = (handler: Handler, timeout = 2000) => openCloud(handler, { token: TOKEN, timeout, retry: RETRY })
 
 const failure = async (promise: Promise<unknown>): Promise<{ code: string; message: string; ambiguous: boolean; hint?: string }> => {
   try {

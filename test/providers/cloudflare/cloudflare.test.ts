@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { expectRun } from '../../support/cli.ts'
-import { APPLY, PLAN } from '../scripted-scene.ts'
+import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { startCloudflareScene as start } from './scene.ts'
 
 const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
@@ -35,20 +35,15 @@ describe('what a record keeps', () => {
     expect((await scene.run(PLAN)).stdout).toContain('No changes')
     scene.define('  www: {type: A, values: [192.0.2.1, 192.0.2.2]}\n  other: {type: A, values: [192.0.2.1, 192.0.2.2]}\n')
     expect((await scene.run(APPLY)).status).toBe(0)
-    expect(
-      scene
-        .records()
-        .map(({ name, proxied, ttl }) => `${name} ${proxied} ${ttl}`)
-        .sort(),
-    ).toEqual(['other.example.com false 3600', 'other.example.com false 3600', 'www.example.com true 1', 'www.example.com true 1'])
+    expect(scene.view(({ name, proxied, ttl }) => `${name} ${proxied} ${ttl}`)).toEqual([
+      'other.example.com false 3600',
+      'other.example.com false 3600',
+      'www.example.com true 1',
+      'www.example.com true 1',
+    ])
     scene.define('  www: {type: CNAME, value: host.example.net.}\n  other: {type: CNAME, value: host.example.net.}\n')
     expect((await scene.run(APPLY)).status).toBe(0)
-    expect(
-      scene
-        .records()
-        .map(({ name, proxied }) => `${name} ${proxied}`)
-        .sort(),
-    ).toEqual(['other.example.com false', 'www.example.com true'])
+    expect(scene.view(({ name, proxied }) => `${name} ${proxied}`)).toEqual(['other.example.com false', 'www.example.com true'])
     expect((await scene.run(PLAN)).status).toBe(0)
   })
 
@@ -59,12 +54,7 @@ describe('what a record keeps', () => {
     ]
     const scene = await start({ posts, definition: '  new: {type: A, value: 192.0.2.1}\n  kept: {type: A, value: 192.0.2.1}\n' })
     expect((await scene.run(APPLY)).status).toBe(0)
-    expect(
-      scene
-        .records()
-        .map(({ name, proxied, comment }) => [name, proxied, comment])
-        .sort(),
-    ).toEqual([
+    expect(scene.view(({ name, proxied, comment }) => [name, proxied, comment])).toEqual([
       ['kept.example.com', false, null],
       ['new.example.com', false, null],
     ])
@@ -78,10 +68,7 @@ test('TTLs: none and 1 are automatic, others become the nearest limit of the pla
     const scene = await start({ definition, settings, plan: 'enterprise' })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect((await scene.run(PLAN)).status).toBe(0)
-    return scene
-      .records()
-      .map(({ name, ttl }) => [name.split('.')[0] ?? '', ttl])
-      .sort()
+    return scene.view(({ name, ttl }) => [name.split('.')[0] ?? '', ttl])
   }
   expect(await ttls('')).toEqual([
     ['auto', 1],
@@ -122,10 +109,7 @@ describe('requests', () => {
 test('more changes than one batch carries still move no record to another name', async () => {
   const hosts = Array.from({ length: 150 }, (_, host) => host)
   const posts = hosts.map((host) => ({ ...A, name: `old${host}`, comment: `of old${host}` }))
-  const scene = await start({
-    posts,
-    definition: hosts.map((host) => `  new${host}: {type: A, value: 192.0.2.1}\n`).join(''),
-  })
+  const scene = await start({ posts, definition: hosts.map((host) => `  new${host}: {type: A, value: 192.0.2.1}\n`).join('') })
   const applied = await scene.run([...APPLY, '--allow', 'empty-zone'])
   expect(applied.status).toBe(0)
   expect(applied.stdout).not.toContain('split')
@@ -161,7 +145,7 @@ test('with apex_ns: all-targets, its name servers become known to the other targ
 describe('records of others', () => {
   test('that Cloudflare manages itself are shown, left alone, and skipped by imports', async () => {
     const posts = [A, { type: 'MX', name: '@', content: 'route1.mx.example.net', priority: 10, ttl: 300 }]
-    const scene = await start({ posts, definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    const scene = await start({ posts, definition: WWW })
     for (const { type, meta } of scene.records()) if (type === 'MX') Object.assign(meta, { read_only: true, email_routing: true })
     await expectRun(scene.run([...APPLY, '--allow', 'deletes', '--allow', 'empty-zone']), 0, 'is managed by Cloudflare itself')
     expect(scene.records().map(({ type }) => type)).toContain('MX')

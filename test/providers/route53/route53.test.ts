@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
 import { expectRun } from '../../support/cli.ts'
-import { APPLY, PLAN } from '../scripted-scene.ts'
+import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { aliasSet, changesIn, startRoute53Scene as start, succeeded, ZONE_ID } from './scene.ts'
 
 const weighted = (identifier: string, weight: number, value: string) => ({
@@ -95,7 +95,7 @@ describe('the NS records of the apex', () => {
   const NS = (...names: string[]): string => `  '': {type: NS, ttl: 3600, values: [${names.join(', ')}]}\n`
 
   test('stay if the definition has none, and are replaced without a moment without them', async () => {
-    const scene = await start({ definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    const scene = await start({ definition: WWW })
     succeeded(await scene.run(APPLY))
     expect(scene.route53.sets(ZONE_ID).find(({ type }) => type === 'NS')?.values).toHaveLength(4)
     scene.define(NS('ns1.example.net.', 'ns2.example.net.'), 'apex_ns: manage\n')
@@ -147,30 +147,26 @@ describe('zones', () => {
     ['private, by id', ', zone_type: private, zone_ids: {example.com: ZPRIVATE2}', 'ZPRIVATE2'],
     ['by id, whatever its type', ', zone_ids: {example.com: ZPRIVATE1}', 'ZPRIVATE1'],
   ])('with one name: %s', async (_, settings, id) => {
-    const scene = await start({ zones: TWINS, settings, definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    const scene = await start({ zones: TWINS, settings, definition: WWW })
     succeeded(await scene.run(APPLY))
     for (const zone of TWINS) expect(scene.route53.sets(zone.id)).toHaveLength(zone.id === id ? 3 : 2)
   })
 
   test('with one name and no choice: nothing is changed, and no further zone is created', async () => {
-    const scene = await start({
-      zones: TWINS,
-      settings: ', zone_type: private',
-      definition: '  www: {type: A, value: 192.0.2.1}\n',
-    })
+    const scene = await start({ zones: TWINS, settings: ', zone_type: private', definition: WWW })
     await expectRun(scene.run(APPLY), 1, 'choose one under zone_ids')
     expect(changesIn(scene.server)).toBe(0)
   })
 
   test('that another service of AWS manages are no missing ones', async () => {
     const zones = [{ id: 'ZMAP', name: 'example.com.', service: 'servicediscovery.amazonaws.com' }]
-    const scene = await start({ zones, definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    const scene = await start({ zones, definition: WWW })
     await expectRun(scene.run(APPLY), 1, 'is managed by servicediscovery')
     expect(changesIn(scene.server)).toBe(0)
   })
 
   test('private ones are created in the VPC of the settings, and only then', async () => {
-    const definition = '  www: {type: A, value: 192.0.2.1}\n'
+    const definition = WWW
     const without = await start({ zones: [], settings: ', zone_type: private', definition })
     expect((await without.run(APPLY)).status).toBe(1)
     const vpc = ', zone_type: private, vpc: {id: vpc-0abc, region: eu-west-1}'
