@@ -86,12 +86,7 @@ export const POWERDNS: TargetKind = {
 }
 
 export const POWERDNS_API: TargetKind = { name: 'powerdns', tools: ['pdns_server', 'pdnsutil'], start: startPowerDnsApi }
-export const ZONEFILE: TargetKind = {
-  name: 'zonefile',
-  tools: ['named-checkzone', 'nsd-checkzone'],
-  usesNoNetwork: true,
-  start: startFolder,
-}
+export const ZONEFILE: TargetKind = { name: 'zonefile', tools: ['named-checkzone', 'nsd-checkzone'], usesNoNetwork: true, start: folderOf }
 
 export const OCTODNS: TargetKind = { name: 'octodns', tools: [], rejoinsTexts: true, start: startOctodnsFolder }
 
@@ -156,7 +151,7 @@ async function startOctodnsFolder(): Promise<RunningTarget> {
 }
 
 /** A folder whose files BIND and NSD must accept, and that BIND reads. */
-async function startFolder(): Promise<RunningTarget> {
+async function folderOf(): Promise<RunningTarget> {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, `${ZONE}.zone`), ZONE_FILE)
   const check = `[sh, -c, 'named-checkzone -i none -k ignore -n ignore -m ignore "$0" "$1" && nsd-checkzone "$0" "$1"', '{zone}', '{file}']`

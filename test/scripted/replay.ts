@@ -43,14 +43,8 @@ export interface GeneratedValues {
 
 /** The answer of a service to one request, without a connection. */
 export function ask(service: ScriptedService, method: string, uri: string, body: string, headers: Readonly<Record<string, string>>) {
-  const { pathname, searchParams } = new URL(uri, 'http://scripted')
-  return service({
-    method,
-    path: pathname,
-    query: searchParams,
-    headers: { host: 'scripted', 'content-type': 'application/json', ...headers },
-    body,
-  })
+  const { pathname: path, searchParams: query } = new URL(uri, 'http://scripted')
+  return service({ method, path, query, headers: { host: 'scripted', 'content-type': 'application/json', ...headers }, body })
 }
 
 /**

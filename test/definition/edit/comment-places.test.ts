@@ -52,10 +52,7 @@ test('a canonical text with comments does not change', () => {
 
 test.each([
   ['after keys', 'www: #1234\n  type: A\n  values: #beef on\n    - 192.0.2.1\n'],
-  [
-    'after the last value in brackets',
-    'www:\n  type: A\n  values:\n    [\n      192.0.2.1, # one\n      192.0.2.2 # two\n    ] # behind\n',
-  ],
+  ['after the last in brackets', 'www:\n  type: A\n  values:\n    [\n      192.0.2.1, # one\n      192.0.2.2 # two\n    ] # behind\n'],
 ])('comments %s', (_, text) => expect(formatDefinition(text)).toEqual({ ok: true, value: text }))
 
 test('a comment after the last comma stays with its value', () => {

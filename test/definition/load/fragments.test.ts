@@ -133,12 +133,7 @@ describe('files that include each other', () => {
       .replace('; a fragment can only contain records, at the top level', '')
 
   test.each([
-    [
-      'itself',
-      '[zone.yaml]',
-      { 'zone.yaml': 'domain: example.com\n' },
-      'zone.yaml:2:11: "zone.yaml" includes itself: zone.yaml, zone.yaml',
-    ],
+    ['self', '[zone.yaml]', { 'zone.yaml': 'domain: example.com\n' }, 'zone.yaml:2:11: "zone.yaml" includes itself: zone.yaml, zone.yaml'],
     [
       'in a cycle',
       '[a.yaml]',
@@ -153,12 +148,7 @@ describe('files that include each other', () => {
     ],
     ['with include:', '[a.yaml]', { 'a.yaml': 'include: [b.yaml]' }, 'zone.yaml:2:11: "a.yaml" has "include"'],
     ['with settings', '[a.yaml]', { 'a.yaml': 'ttl_sec: 60' }, 'zone.yaml:2:11: "a.yaml" has "ttl_sec"'],
-    [
-      'with records below records:',
-      '[a.yaml]',
-      { 'a.yaml': 'records: {a: {type: A, value: 192.0.2.1}}' },
-      'zone.yaml:2:11: "a.yaml" has "records"',
-    ],
+    ['with records:', '[a.yaml]', { 'a.yaml': 'records: {a: {type: A, value: 192.0.2.1}}' }, 'zone.yaml:2:11: "a.yaml" has "records"'],
   ])('%s', (_, include, files, expected) => {
     expect(diagnosticsOf(parseWith(include, files)).map(short)).toEqual([expected])
   })
