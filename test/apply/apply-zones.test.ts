@@ -8,6 +8,25 @@ const posts = (name: string): ((request: Parameters<Handler>[0]) => boolean) => 
   return ({ method, body }) => method === 'POST' && (body as { name: string }).name === name
 }
 
+const is = (wanted: string): ((request: Parameters<Handler>[0]) => boolean) => {
+  return ({ method }) => method === wanted
+}
+
+const apply = (before: string, desired: string, handler: Handler, more: Partial<Script> = {}) =>
+  applyScripted({ before, desired, handler, ...more })
+
+const answer = (status: number, body: object): Handler => {
+  return (_, response) => {
+    json(response, status, body)
+    return true
+  }
+}
+
+/** Handles only the requests with this method. */
+const on = (wanted: string, handler: Handler): Handler => {
+  return (request, response, store) => request.method === wanted && handler(request, response, store)
+}
+
 /** Handles only the first matching request. */
 function once(fits: (request: Parameters<Handler>[0]) => boolean, handler: Handler): Handler {
   let done = false
@@ -27,21 +46,20 @@ const actAndReset: Handler = (request, response, store) => {
   return reset(request, response, store)
 }
 
+/** Another client deleted record 1. */
+const afterDeletion: Handler = (request, response, store) => {
+  store.delete(1)
+  performRequest(request, response, store)
+  return true
+}
+const WWW_CREATED = { outcomes: ['create www.example.com. A: applied'], readBack: 'equal' }
+
 describe('creations without a response', () => {
   test('finds the created record and sends the call once', async () => {
-    const { outcomes, calls, readBack } = await applyScripted({
-      before: '',
-      desired: 'www A 192.0.2.1',
-      handler: once(posts('www'), actAndReset),
-    })
-    expect({ outcomes, calls, readBack }).toEqual({
-      outcomes: ['create www.example.com. A: applied'],
-      calls: ['POST www'],
-      readBack: 'equal',
-    })
+    expect(await apply('', 'www A 192.0.2.1', once(posts('www'), actAndReset))).toMatchObject({ ...WWW_CREATED, calls: ['POST www'] })
   })
   test('searches by name and type instead of reading the full zone', async () => {
-    const { requests } = await applyScripted({ before: '', desired: 'www A 192.0.2.1', handler: once(posts('www'), actAndReset) })
+    const { requests } = await apply('', 'www A 192.0.2.1', once(posts('www'), actAndReset))
     expect(requests.map(({ method, headers }) => `${method} ${headers['x-filter'] ?? ''}`)).toEqual([
       'POST ',
       'GET {"type":"A","name":"www"}',
@@ -49,47 +67,37 @@ describe('creations without a response', () => {
     ])
   })
   test('sends a call that was not applied once more', async () => {
-    const { outcomes, calls, readBack } = await applyScripted({
-      before: '',
-      desired: 'www A 192.0.2.1',
-      handler: once(posts('www'), reset),
-    })
-    expect({ outcomes, calls, readBack }).toEqual({
-      outcomes: ['create www.example.com. A: applied'],
-      calls: ['POST www', 'POST www'],
-      readBack: 'equal',
-    })
+    expect(await apply('', 'www A 192.0.2.1', once(posts('www'), reset))).toMatchObject({ ...WWW_CREATED, calls: ['POST www', 'POST www'] })
   })
   test('the reason of a skipped change states the final outcome of the change it waited for', async () => {
-    const { outcomes } = await applyScripted({
-      before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
-      desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
-      handler: ({ method }, response) => {
-        if (method !== 'PUT') return undefined
-        json(response, 502, errors('down'))
-        return true
-      },
+    expect(
+      await apply(
+        'www CNAME a.example.net.\nmail A 192.0.2.2',
+        'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
+        on('PUT', answer(502, errors('down'))),
+      ),
+    ).toMatchObject({
+      outcomes: [
+        'update web.example.com. CNAME: failed: 502 down; it was not applied',
+        'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
+      ],
     })
-    expect(outcomes).toEqual([
-      'update web.example.com. CNAME: failed: 502 down; it was not applied',
-      'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
-    ])
   })
   test('dependent changes continue', async () => {
-    const { outcomes } = await applyScripted({
-      before: 'old A 192.0.2.1\nalias CNAME old.example.com.',
-      desired: 'new TXT "x"\nalias CNAME new.example.com.',
-      handler: once(({ method }) => method === 'POST', actAndReset),
-    })
+    const { outcomes } = await apply(
+      'old A 192.0.2.1\nalias CNAME old.example.com.',
+      'new TXT "x"\nalias CNAME new.example.com.',
+      once(is('POST'), actAndReset),
+    )
     expect(outcomes.every((text) => text.endsWith(': applied'))).toBe(true)
   })
   test('does not resend a call that may complete later; its outcome stays unknown', async () => {
-    const { outcomes, calls, readBack } = await applyScripted({
-      before: '',
-      desired: 'www A 192.0.2.1',
-      handler: once(posts('www'), () => true),
-      timeout: 1_000,
-    })
+    const { outcomes, calls, readBack } = await apply(
+      '',
+      'www A 192.0.2.1',
+      once(posts('www'), () => true),
+      { timeout: 1_000 },
+    )
     expect(outcomes).toEqual([
       'create www.example.com. A: unknown: 127.0.0.1 did not respond in time: it sent nothing within 1 s; when the zone was read again it had not been applied, but it still may be'.replace(
         '127.0.0.1',
@@ -100,36 +108,27 @@ describe('creations without a response', () => {
   })
   test('is applied if the second call is refused because the first completed late', async () => {
     let tries = 0
-    const { outcomes } = await applyScripted({
-      before: '',
-      desired: 'www CNAME a.example.net.',
-      handler: (request, response, store) => {
+    expect(
+      await apply('', 'www CNAME a.example.net.', (request, response, store) => {
         if (request.method !== 'POST') return false
         tries += 1
         if (tries === 1) return reset(request, response, store)
         storeRecord(store, request.body as Record<string, unknown>)
         json(response, 400, errors('Record conflict - CNAMES must be unique', 'name'))
         return true
-      },
-    })
-    expect(outcomes).toEqual(['create www.example.com. CNAME: applied'])
+      }),
+    ).toMatchObject({ outcomes: ['create www.example.com. CNAME: applied'] })
   })
   test('ignores an equal record that existed before', async () => {
-    const { outcomes, calls } = await applyScripted({
-      before: 'www 300 A 192.0.2.1',
-      desired: 'www 300 A 192.0.2.1\nweb 300 A 192.0.2.1',
-      handler: once(posts('web'), reset),
+    expect(await apply('www 300 A 192.0.2.1', 'www 300 A 192.0.2.1\nweb 300 A 192.0.2.1', once(posts('web'), reset))).toMatchObject({
+      outcomes: ['create web.example.com. A: applied'],
+      calls: ['POST web', 'POST web'],
     })
-    expect({ outcomes, calls }).toEqual({ outcomes: ['create web.example.com. A: applied'], calls: ['POST web', 'POST web'] })
   })
   test('stays unknown if the zone cannot be read', async () => {
-    const { outcomes, calls, diagnostics } = await applyScripted({
-      before: '',
-      desired: 'www A 192.0.2.1',
-      handler: (_, response) => {
-        response.socket?.resetAndDestroy()
-        return true
-      },
+    const { outcomes, calls, diagnostics } = await apply('', 'www A 192.0.2.1', (_, response) => {
+      response.socket?.resetAndDestroy()
+      return true
     })
     expect(outcomes[0]).toMatch(/: unknown: the connection .* broke/)
     expect(calls).toEqual(['POST www'])
@@ -138,17 +137,17 @@ describe('creations without a response', () => {
   test('searches for many records together', async () => {
     const desired = Array.from({ length: 20 }, (_, index) => `h${index} A 192.0.2.1`).join('\n')
     const dropped = new Set<string>()
-    const { outcomes, requests } = await applyScripted({
-      before: '',
+    const { outcomes, requests } = await apply(
+      '',
       desired,
-      parallelism: 20,
-      handler: (request, response, store) => {
+      (request, response, store) => {
         const { name } = (request.body ?? {}) as { name?: string }
         if (name === undefined || dropped.has(name)) return false
         dropped.add(name)
         return actAndReset(request, response, store)
       },
-    })
+      { parallelism: 20 },
+    )
     expect(outcomes.every((text) => text.endsWith(': applied'))).toBe(true)
     expect(requests.filter(({ method }) => method === 'GET').length).toBeLessThan(15)
   })
@@ -160,32 +159,30 @@ describe('responses that do not match the request', () => {
     ['the ID of another record', { id: 1, type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 }],
     ['an error with status 200', errors('went wrong')],
   ])('%s: searches for the record', async (_, answer) => {
-    const { outcomes, calls, readBack } = await applyScripted({
-      before: 'mail A 192.0.2.9',
-      desired: 'mail A 192.0.2.9\nwww A 192.0.2.1',
-      handler: once(posts('www'), (request, response, store) => {
-        storeRecord(store, request.body as Record<string, unknown>)
-        json(response, 200, answer)
-        return true
-      }),
-    })
-    expect({ outcomes, calls, readBack }).toEqual({
-      outcomes: ['create www.example.com. A: applied'],
-      calls: ['POST www'],
-      readBack: 'equal',
-    })
+    expect(
+      await apply(
+        'mail A 192.0.2.9',
+        'mail A 192.0.2.9\nwww A 192.0.2.1',
+        once(posts('www'), (request, response, store) => {
+          storeRecord(store, request.body as Record<string, unknown>)
+          json(response, 200, answer)
+          return true
+        }),
+      ),
+    ).toMatchObject({ ...WWW_CREATED, calls: ['POST www'] })
   })
   test('reports a record that was stored differently than sent', async () => {
-    const { outcomes, diagnostics, readBack } = await applyScripted({
-      before: '',
-      desired: 'www 300 A 192.0.2.1',
-      handler: once(posts('www'), (request, response, store) => {
-        json(response, 200, storeRecord(store, { ...(request.body as object), ttl_sec: 3600 }))
-        return true
-      }),
-    })
-    expect({ outcomes, diagnostics, readBack }).toEqual({
-      outcomes: ['create www.example.com. A: applied'],
+    expect(
+      await apply(
+        '',
+        'www 300 A 192.0.2.1',
+        once(posts('www'), (request, response, store) => {
+          json(response, 200, storeRecord(store, { ...(request.body as object), ttl_sec: 3600 }))
+          return true
+        }),
+      ),
+    ).toMatchObject({
+      outcomes: WWW_CREATED.outcomes,
       diagnostics: [
         'warning[apply-altered] example.com. at cloud: www.example.com. A was sent as 192.0.2.1 (TTL 300) and stored as 192.0.2.1 (TTL 3600)',
         'error[apply-unconfirmed] example.com. at cloud: www.example.com. A was set to 192.0.2.1 (TTL 300), but is 192.0.2.1 (TTL 3600)',
@@ -197,19 +194,7 @@ describe('responses that do not match the request', () => {
 
 describe('changes by another client', () => {
   test('deletion of a missing record: applied, with a warning', async () => {
-    const { outcomes, diagnostics, readBack } = await applyScripted({
-      before: 'www A 192.0.2.1\nmail A 192.0.2.2',
-      desired: 'mail A 192.0.2.2',
-      handler: once(
-        ({ method }) => method === 'DELETE',
-        (request, response, store) => {
-          store.delete(1)
-          performRequest(request, response, store)
-          return true
-        },
-      ),
-    })
-    expect({ outcomes, diagnostics, readBack }).toEqual({
+    expect(await apply('www A 192.0.2.1\nmail A 192.0.2.2', 'mail A 192.0.2.2', once(is('DELETE'), afterDeletion))).toMatchObject({
       outcomes: ['delete www.example.com. A: applied'],
       diagnostics: [
         'warning[apply-drift] example.com. at cloud: www.example.com. A was to be deleted, but another client had already deleted it',
@@ -218,33 +203,29 @@ describe('changes by another client', () => {
     })
   })
   test('update of a missing record: fails, and dependent changes are skipped', async () => {
-    const { outcomes } = await applyScripted({
-      before: 'www CNAME a.example.net.\nmail A 192.0.2.2',
-      desired: 'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
-      handler: once(
-        ({ method }) => method === 'PUT',
-        (request, response, store) => {
-          store.delete(1)
-          performRequest(request, response, store)
-          return true
-        },
+    expect(
+      await apply(
+        'www CNAME a.example.net.\nmail A 192.0.2.2',
+        'web CNAME a.example.net.\nwww A 192.0.2.1\nmail A 192.0.2.2',
+        once(is('PUT'), afterDeletion),
       ),
+    ).toMatchObject({
+      outcomes: [
+        'update web.example.com. CNAME: failed: 404 Not found: another client deleted the record after it was read for the plan',
+        'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
+      ],
     })
-    expect(outcomes).toEqual([
-      'update web.example.com. CNAME: failed: 404 Not found: another client deleted the record after it was read for the plan',
-      'create www.example.com. A: skipped: waiting for update web.example.com. CNAME, which was not applied',
-    ])
   })
   test('conflict: fails, and the warning names the existing record', async () => {
-    const { outcomes, diagnostics } = await applyScripted({
-      before: '',
-      desired: 'www CNAME a.example.net.\nmail A 192.0.2.2',
-      handler: once(posts('www'), (_, response, store) => {
+    const { outcomes, diagnostics } = await apply(
+      '',
+      'www CNAME a.example.net.\nmail A 192.0.2.2',
+      once(posts('www'), (_, response, store) => {
         storeRecord(store, { type: 'CNAME', name: 'www', target: 'b.example.net', ttl_sec: 0 })
         json(response, 400, errors('Record conflict - CNAMES must be unique', 'name'))
         return true
       }),
-    })
+    )
     expect(outcomes).toContain('create www.example.com. CNAME: failed: 400 name: Record conflict - CNAMES must be unique')
     expect(outcomes).toContain('create mail.example.com. A: applied')
     expect(diagnostics).toEqual([
@@ -252,19 +233,17 @@ describe('changes by another client', () => {
     ])
   })
   test('reports an update that was overwritten immediately', async () => {
-    const { diagnostics, readBack } = await applyScripted({
-      before: 'www A 192.0.2.1',
-      desired: 'www A 192.0.2.2',
-      handler: once(
-        ({ method }) => method === 'PUT',
-        (request, response, store) => {
+    expect(
+      await apply(
+        'www A 192.0.2.1',
+        'www A 192.0.2.2',
+        once(is('PUT'), (request, response, store) => {
           performRequest(request, response, store)
           store.set(1, { ...store.get(1), target: '192.0.2.7' })
           return true
-        },
+        }),
       ),
-    })
-    expect({ diagnostics, readBack }).toEqual({
+    ).toMatchObject({
       diagnostics: ['error[apply-unconfirmed] example.com. at cloud: www.example.com. A was set to 192.0.2.2, but is 192.0.2.7'],
       readBack: 'different',
     })
@@ -283,15 +262,11 @@ describe('errors that stop further calls', () => {
   }
   test('a refused token stops the calls to its target', async () => {
     let count = 0
-    const { outcomes, calls } = await applyScripted({
-      before: '',
-      desired: many,
-      handler: ({ method }, response) => {
-        if (method === 'POST') count += 1
-        if (count <= 10) return false
-        json(response, 401, errors('Invalid Token'))
-        return true
-      },
+    const { outcomes, calls } = await apply('', many, ({ method }, response) => {
+      if (method === 'POST') count += 1
+      if (count <= 10) return false
+      json(response, 401, errors('Invalid Token'))
+      return true
     })
     expect(counted(outcomes)).toEqual({
       applied: 10,
@@ -301,66 +276,46 @@ describe('errors that stop further calls', () => {
     expect(calls).toHaveLength(11)
   })
   test('a missing grant stops the calls for its zone', async () => {
-    const { outcomes, calls } = await applyScripted({
-      before: '',
-      desired: many,
-      handler: ({ method }, response) => {
-        if (method !== 'POST') return false
-        json(response, 403, errors('Unauthorized'))
-        return true
-      },
-    })
+    const { outcomes, calls } = await apply('', many, on('POST', answer(403, errors('Unauthorized'))))
     expect(calls).toHaveLength(1)
     expect(counted(outcomes)['skipped: cloud does not allow changes in example.com. with this token']).toBe(59)
   })
   test('stops calling a server that fails repeatedly', async () => {
-    const { outcomes, calls } = await applyScripted({
-      before: '',
-      desired: many,
-      handler: ({ method }, response) => {
-        if (method !== 'POST') return false
-        json(response, 429, errors('Too many requests'))
-        return true
-      },
-    })
+    const { outcomes, calls } = await apply('', many, on('POST', answer(429, errors('Too many requests'))))
     expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 9, 'skipped: cloud did not respond to 9 calls in a row': 51 })
     expect(calls).toHaveLength(9 * 4)
   })
   test('refused records do not stop the run', async () => {
-    const { outcomes } = await applyScripted({
-      before: '',
-      desired: many,
-      handler: (request, response) => {
-        if (request.method !== 'POST' || (request.body as { name: string }).name === 'h59') return false
-        json(response, 400, errors('no', 'name'))
-        return true
-      },
+    const { outcomes } = await apply('', many, (request, response) => {
+      if (request.method !== 'POST' || (request.body as { name: string }).name === 'h59') return false
+      json(response, 400, errors('no', 'name'))
+      return true
     })
     expect(counted(outcomes)).toEqual({ applied: 1, 'failed: 400 name: no': 59 })
   })
   test('a stopped run finishes the calls in progress and skips the rest, with the reason', async () => {
     const stop = new AbortController()
-    const { outcomes, calls } = await applyScripted({
-      before: '',
-      desired: many,
-      run: { stop: stop.signal },
-      handler: (request, response, store) => {
+    const { outcomes, calls } = await apply(
+      '',
+      many,
+      (request, response, store) => {
         if (request.method !== 'POST' || (request.body as { name: string }).name !== 'h3') return false
         stop.abort('the time of the run, 60 s, is over')
         setTimeout(() => performRequest(request, response, store), 20)
         return true
       },
-    })
+      { run: { stop: stop.signal } },
+    )
     const applied = calls.length
     expect(counted(outcomes)).toEqual({ applied, 'skipped: the time of the run, 60 s, is over': 60 - applied })
   })
   test('does not wait for a server that delays the read-back', async () => {
     const stop = new AbortController()
     const begin = performance.now()
-    const { outcomes, readBack, diagnostics } = await applyScripted({
-      before: 'a A 192.0.2.1',
-      desired: 'a A 192.0.2.1\nb A 192.0.2.2\nc A 192.0.2.3',
-      handler: ({ method, body }, response, store) => {
+    const { outcomes, readBack, diagnostics } = await apply(
+      'a A 192.0.2.1',
+      'a A 192.0.2.1\nb A 192.0.2.2\nc A 192.0.2.3',
+      ({ method, body }, response, store) => {
         if (method !== 'POST') return undefined
         const reset = Math.floor(Date.now() / 1000) + 1000
         json(response, 200, storeRecord(store, body as Record<string, unknown>), {
@@ -370,8 +325,8 @@ describe('errors that stop further calls', () => {
         setTimeout(() => stop.abort('enough'), 50)
         return true
       },
-      run: { stop: stop.signal, lastReading: 200 },
-    })
+      { run: { stop: stop.signal, lastReading: 200 } },
+    )
     expect(outcomes).toEqual(['create b.example.com. A: applied', 'create c.example.com. A: skipped: enough'])
     expect(readBack).toBe('not-read')
     expect(diagnostics).toEqual([expect.stringContaining('error[provider-stopped]')])
@@ -380,17 +335,17 @@ describe('errors that stop further calls', () => {
   test('a stopped run does not wait for its retries', async () => {
     const stop = new AbortController()
     const begin = performance.now()
-    const { outcomes } = await applyScripted({
-      before: '',
-      desired: many,
-      run: { stop: stop.signal },
-      handler: ({ method }, response) => {
+    const { outcomes } = await apply(
+      '',
+      many,
+      ({ method }, response) => {
         if (method !== 'POST') return false
         setTimeout(() => stop.abort(), 20)
         json(response, 429, errors('Too many requests'), { 'retry-after': '60' })
         return true
       },
-    })
+      { run: { stop: stop.signal } },
+    )
     expect(performance.now() - begin).toBeLessThan(20_000)
     expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 1, 'skipped: the run was interrupted': 59 })
   })

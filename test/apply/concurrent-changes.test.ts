@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { applyZones } from '../../src/apply/apply-zones.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { json, type SeenRequest, scriptedServer } from '../providers/cloud/scripted-server.ts'
-import { ORIGIN } from '../support/plan.ts'
+import { ORIGIN, zoneChange } from '../support/plan.ts'
 import { existing } from '../support/records.ts'
 import { applyScripted, performRequest, providerAt, reportOf, type Script, type Store } from './apply-scene.ts'
 
@@ -112,18 +112,7 @@ test.each([
   onTestFinished(() => server.close())
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
   const reference = { name: ORIGIN, id: 7, settings, updated: null }
-  const deletion = {
-    action: 'delete',
-    subject: 'domain',
-    name: ORIGIN,
-    type: null,
-    id: 7,
-    existing: settings,
-    desired: null,
-    fields: [],
-    call: 0,
-    after: [],
-  }
+  const deletion = zoneChange({ action: 'delete', id: 7, existing: settings })
   const plan = { zone: ORIGIN, target: 'cloud', changes: [deletion] } as unknown as ZonePlan
   const zone = {
     plan,

@@ -2,19 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { unexpectedDifferences } from '../../src/apply/unexpected-differences.ts'
 import type { ExistingRecord } from '../../src/dns/record.ts'
 import type { Outcome } from '../../src/plan/plan.ts'
-import { ORIGIN, planOf } from '../support/plan.ts'
+import { ORIGIN, planOf, withAddresses } from '../support/plan.ts'
 import { desiredZone, existingZone } from '../support/records.ts'
 
 const SETTINGS = { type: 'master', soa_email: 'hostmaster@example.com' } as const
 
 /** The diagnostics for the zone `live`, lines with record IDs; `outcome` is the outcome of every change. */
-function differences(
-  before: string,
-  desired: string,
-  live: readonly string[],
-  outcome: Outcome['state'] = 'applied',
-  ids: number[] = [],
-): string[] {
+function differences(before: string, desired: string, live: readonly string[], outcome: Outcome['state'] = 'applied', ids: number[] = []) {
   const plan = planOf(before, '', { desired: desiredZone(ORIGIN, desired, { unmanaged: [{ type: 'CAA' }] }) })
   const creations = [...ids]
   const outcomes = plan.changes.map(({ action, id }): Outcome => {
@@ -23,7 +17,7 @@ function differences(
   })
   const records = live.map((line): ExistingRecord => {
     const [, id, text = ''] = /^([0-9]+) (.*)$/.exec(line) ?? []
-    const [{ name, type, ttl, data }] = existingZone(ORIGIN, text).records as [ExistingRecord]
+    const [{ name, type, ttl, data }] = existingZone(ORIGIN, withAddresses(text)).records as [ExistingRecord]
     return { id: Number(id), name, type, ttl, data }
   })
   const after = { name: ORIGIN, id: 1, settings: SETTINGS, records }
@@ -32,49 +26,40 @@ function differences(
   )
 }
 
+/** Without what all of them have. */
+const short = (one: string): string =>
+  one
+    .replace(/^apply-/, '')
+    .replaceAll('.example.com.', '')
+    .replaceAll('192.0.2.', '')
+
 const BEFORE = 'www A 192.0.2.1\nmail A 192.0.2.9'
 const AFTER = 'www A 192.0.2.2\nmail A 192.0.2.9\nnew TXT "a"'
 
 describe('read-back', () => {
-  test.each<[name: string, live: string[], expected: string[]]>([
-    ['as planned', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"'], []],
-    ['unmanaged records are ignored', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 x CAA 0 issue "ca.example"'], []],
-    [
-      'an update was overwritten',
-      ['1 www A 192.0.2.7', '2 mail A 192.0.2.9', '3 new TXT "a"'],
-      ['apply-unconfirmed: www.example.com. A was set to 192.0.2.2, but is 192.0.2.7'],
-    ],
-    [
-      'an updated record was renamed',
-      ['1 web A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"'],
-      ['apply-unconfirmed: www.example.com. A was set to 192.0.2.2, but is web.example.com. A 192.0.2.2'],
-    ],
-    [
-      'a created record is missing',
-      ['1 www A 192.0.2.2', '2 mail A 192.0.2.9'],
-      ['apply-unconfirmed: new.example.com. TXT was set to "a", but does not exist'],
-    ],
+  test.each<[name: string, live: string, expected: string[]]>([
+    ['as planned', '1 www A 2, 2 mail A 9, 3 new TXT "a"', []],
+    ['unmanaged records are ignored', '1 www A 2, 2 mail A 9, 3 new TXT "a", 4 x CAA 0 issue "ca.example"', []],
+    ['an update was overwritten', '1 www A 7, 2 mail A 9, 3 new TXT "a"', ['unconfirmed: www A was set to 2, but is 7']],
+    ['an updated record was renamed', '1 web A 2, 2 mail A 9, 3 new TXT "a"', ['unconfirmed: www A was set to 2, but is web A 2']],
+    ['a created record is missing', '1 www A 2, 2 mail A 9', ['unconfirmed: new TXT was set to "a", but does not exist']],
     [
       'another client changed another record',
-      ['1 www A 192.0.2.2', '2 mail 300 A 192.0.2.9', '3 new TXT "a"'],
-      ['apply-drift: another client changed mail.example.com. A from 192.0.2.9 to 192.0.2.9 (TTL 300) meanwhile'],
+      '1 www A 2, 2 mail 300 A 9, 3 new TXT "a"',
+      ['drift: another client changed mail A from 9 to 9 (TTL 300) meanwhile'],
     ],
-    [
-      'another client deleted another record',
-      ['1 www A 192.0.2.2', '3 new TXT "a"'],
-      ['apply-drift: another client deleted mail.example.com. A 192.0.2.9 meanwhile'],
-    ],
+    ['another client deleted another record', '1 www A 2, 3 new TXT "a"', ['drift: another client deleted mail A 9 meanwhile']],
     [
       'another client created a record',
-      ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 ftp A 192.0.2.5'],
-      ['apply-drift: another client created ftp.example.com. A 192.0.2.5 meanwhile'],
+      '1 www A 2, 2 mail A 9, 3 new TXT "a", 4 ftp A 5',
+      ['drift: another client created ftp A 5 meanwhile'],
     ],
     [
       'a creation was carried out twice',
-      ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"', '4 new TXT "a"'],
-      ['apply-unconfirmed: new.example.com. TXT "a" exists more than once'],
+      '1 www A 2, 2 mail A 9, 3 new TXT "a", 4 new TXT "a"',
+      ['unconfirmed: new TXT "a" exists more than once'],
     ],
-  ])('%s', (_, live, expected) => expect(differences(BEFORE, AFTER, live, 'applied', [3])).toEqual(expected))
+  ])('%s', (_, live, expected) => expect(differences(BEFORE, AFTER, live.split(', '), 'applied', [3]).map(short)).toEqual(expected))
 
   test.each<[string, string[]]>([
     ['carried out', ['1 www A 192.0.2.2', '2 mail A 192.0.2.9', '3 new TXT "a"']],

@@ -41,24 +41,7 @@ const PSEUDO_TYPES = /\s(?:ALIAS|LUA)\s/
 async function canonicalLines(text: string): Promise<readonly string[] | null> {
   if (PSEUDO_TYPES.test(text)) return null
   const hasSoa = /\sSOA\s/.test(text)
-  const checks = [
-    '-i',
-    'none',
-    '-k',
-    'ignore',
-    '-m',
-    'ignore',
-    '-M',
-    'ignore',
-    '-n',
-    'ignore',
-    '-r',
-    'ignore',
-    '-S',
-    'ignore',
-    '-T',
-    'ignore',
-  ]
+  const checks = '-i none -k ignore -m ignore -M ignore -n ignore -r ignore -S ignore -T ignore'.split(' ')
   const { status, stdout, stderr } = await checkZone(ZONE, `${hasSoa ? FRAME.replace(/^.*SOA.*\n/, '') : FRAME}${text}`, [
     ...checks,
     '-q',

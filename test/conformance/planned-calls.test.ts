@@ -20,7 +20,7 @@ import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { desiredZone, name, records } from '../support/records.ts'
 import { finalLines, isSound, randomCase, showCase, tradingCase, UNMANAGED, type ZoneCase } from '../support/zone-cases.ts'
 
-const CASES = rounds(48)
+const CASES = rounds(32)
 /** Zones that change at the same time. */
 const BATCH = 40
 /** The maximum pause before a call, in milliseconds. */

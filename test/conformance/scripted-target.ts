@@ -42,3 +42,24 @@ export function scriptedTarget<Type extends CloudType>(
     },
   }
 }
+
+export const AZURE = scriptedTarget('azure', {
+  options: { pageSize: 100 },
+  // Each record set is a request of its own.
+  maxSize: 130,
+  // The apex keeps the name servers of Azure.
+  defects: { '26. NS only APEX': /cannot be removed from the NS record set/ },
+})
+/** The provider creates the zone. */
+export const CLOUDFLARE = scriptedTarget('cloudflare', {
+  options: { zones: [], account: '2'.repeat(32), plan: 'free', maxRecords: 20_000 },
+  settings: `, account_id: '${'2'.repeat(32)}'`,
+  rejoinsTexts: true,
+})
+export const DESEC = scriptedTarget('desec')
+export const DIGITALOCEAN = scriptedTarget('digitalocean', { rejoinsTexts: true })
+export const GOOGLE = scriptedTarget('google', { options: { pageSize: 100 } })
+// Waiting for each action would take minutes.
+export const HETZNER = scriptedTarget('hetzner', { options: { stepsOf: (_, count) => (count % 100 === 0 ? [50] : null) } })
+export const ROUTE53 = scriptedTarget('route53')
+export const SCALEWAY = scriptedTarget('scaleway', { rejoinsTexts: true })

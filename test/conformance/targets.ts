@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { readConfig } from '../../src/definition/config/read-config.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import type { ZoneSettings } from '../../src/dns/zone.ts'
-import type { Provider, ProviderType } from '../../src/providers/provider.ts'
+import type { ProviderType } from '../../src/providers/provider.ts'
 import { createProvider, useGivenTypes } from '../../src/providers/registry.ts'
 import { startService, UNLIMITED } from '../../src/service/index.ts'
 import { startDnsFaultProxy } from '../support/dns-fault-proxy.ts'
@@ -86,12 +86,7 @@ export const POWERDNS: TargetKind = {
 }
 
 export const POWERDNS_API: TargetKind = { name: 'powerdns', tools: ['pdns_server', 'pdnsutil'], start: startPowerDnsApi }
-export const ZONEFILE: TargetKind = {
-  name: 'zonefile',
-  tools: ['named-checkzone', 'nsd-checkzone'],
-  usesNoNetwork: true,
-  start: startFolder,
-}
+export const ZONEFILE: TargetKind = { name: 'zonefile', tools: ['named-checkzone', 'nsd-checkzone'], usesNoNetwork: true, start: folderOf }
 
 export const OCTODNS: TargetKind = { name: 'octodns', tools: [], rejoinsTexts: true, start: startOctodnsFolder }
 
@@ -156,7 +151,7 @@ async function startOctodnsFolder(): Promise<RunningTarget> {
 }
 
 /** A folder whose files BIND and NSD must accept, and that BIND reads. */
-async function startFolder(): Promise<RunningTarget> {
+async function folderOf(): Promise<RunningTarget> {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, `${ZONE}.zone`), ZONE_FILE)
   const check = `[sh, -c, 'named-checkzone -i none -k ignore -n ignore -m ignore "$0" "$1" && nsd-checkzone "$0" "$1"', '{zone}', '{file}']`
@@ -259,10 +254,7 @@ async function startPackage(): Promise<RunningTarget> {
 }
 
 /** Creates the provider of a config entry, as a run does. Throws if the entry has a problem. */
-export async function openProvider(
-  { entry, env, type }: Pick<RunningTarget, 'entry' | 'env' | 'type'>,
-  folder = process.cwd(),
-): Promise<Provider> {
+export async function openProvider({ entry, env, type }: Pick<RunningTarget, 'entry' | 'env' | 'type'>, folder = process.cwd()) {
   const { config, diagnostics } = readConfig(`providers:\n  target: ${entry}\n`, { file: 'zonewright.yaml', folder, cwd: folder })
   const found = config?.providers.get('target')
   if (found === undefined) throw new Error(diagnostics.map(({ message }) => message).join('; '))

@@ -7,12 +7,7 @@ import { existingZone } from '../support/records.ts'
 const NONE = { defaults: { settings: {}, ttl: null } }
 
 it.each([
-  [
-    'an invalid mailbox',
-    { soa_email: 'not an email', group: 'dns' },
-    { group: 'dns' },
-    ['the setting soa_email: not an email is not an e-mail address'],
-  ],
+  ['a bad mailbox', { soa_email: 'no email', group: 'd' }, { group: 'd' }, ['the setting soa_email: no email is not an e-mail address']],
   ['an address that is none', { axfr_ips: ['192.0.2.1', 'ns1', '::1'] }, {}, ['the setting axfr_ips: ns1 among its addresses']],
   ['nothing unsupported', { soa_email: 'h@example.com', axfr_ips: ['::1'] }, { soa_email: 'h@example.com', axfr_ips: ['::1'] }, []],
 ])('settings of a provider: %s', (_, settings, expected, dropped) => {
@@ -25,7 +20,7 @@ it.each([
 })
 
 it('selects thousands of wildcard records as unmanaged, and no other record', () => {
-  const count = 6_000
+  const count = 2_000
   const lines = Array.from({ length: count }, (_, i) => `*.h${i} CNAME *.h${i}\na.g${i} A 192.0.2.1`)
   const existing = existingZone(ORIGIN, [...lines, 'a.h7 CNAME www', '*.h8 A 192.0.2.8'].join('\n'))
   const value = convertProviderZone(existing, NONE, { target: 'cloud', capabilities: CLOUD_CAPABILITIES })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { labelsOf, parseDomainName } from '../../src/dns/domain-name.ts'
 import { emailToName, nameToEmail, restoreMailboxCase } from '../../src/dns/mailbox.ts'
-import { fc } from '../support/fast-check.ts'
+import { fc, forAll } from '../support/fast-check.ts'
 
 describe('a mail address as a name', () => {
   test.each([
@@ -23,17 +23,15 @@ describe('a mail address as a name', () => {
 
   test('keeps any local part', () => {
     const local = fc.string({ minLength: 1, maxLength: 15, unit: 'grapheme' }).filter((text) => Buffer.from(text).toString() === text)
-    fc.assert(
-      fc.property(local, (text) => {
-        const name = emailToName(`${text}@example.com`)
-        if (name === null) expect(Buffer.byteLength(text)).toBeGreaterThan(63)
-        else {
-          expect(nameToEmail(name)).toBe(`${text}@example.com`)
-          const parsed = parseDomainName(name)
-          expect(parsed.ok && labelsOf(parsed.value)).toHaveLength(3)
-        }
-      }),
-    )
+    forAll(100, local, (text) => {
+      const name = emailToName(`${text}@example.com`)
+      if (name === null) expect(Buffer.byteLength(text)).toBeGreaterThan(63)
+      else {
+        expect(nameToEmail(name)).toBe(`${text}@example.com`)
+        const parsed = parseDomainName(name)
+        expect(parsed.ok && labelsOf(parsed.value)).toHaveLength(3)
+      }
+    })
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isNewerSerial, nextSerial, serialNumber } from '../../src/dns/serial-number.ts'
-import { fc } from '../support/fast-check.ts'
+import { fc, forAll } from '../support/fast-check.ts'
 
 const serial = fc.integer({ min: 0, max: 0xffffffff }).map(serialNumber)
 
@@ -21,10 +21,10 @@ describe('serial numbers (RFC 1982)', () => {
 
   test('the next serial is newer, also after 4294967295', () => {
     expect(nextSerial(serialNumber(0xffffffff))).toBe(0)
-    fc.assert(fc.property(serial, (value) => isNewerSerial(nextSerial(value), value)))
+    forAll(100, serial, (value) => isNewerSerial(nextSerial(value), value))
   })
 
   test('two serials are never both newer than each other', () => {
-    fc.assert(fc.property(serial, serial, (a, b) => !(isNewerSerial(a, b) && isNewerSerial(b, a))))
+    forAll(100, serial, serial, (a, b) => !(isNewerSerial(a, b) && isNewerSerial(b, a)))
   })
 })

@@ -26,38 +26,34 @@ function isSmall(zone: ZoneCase): boolean {
 
 describe('random zones', () => {
   const suites: [name: string, seed: number, count: number, (random: Random) => ZoneCase][] = [
-    ['records kept, changed, renamed, removed and added', 49, 1000, (random) => randomCase(random)],
-    ['a few names with many records', 29, 500, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
-    ['names that swap their records', 31, 1000, (random) => tradingCase(random)],
+    ['records kept, changed, renamed, removed and added', 49, 500, (random) => randomCase(random)],
+    ['a few names with many records', 29, 250, (random) => randomCase(random, ['a', 'b', 'c'], 8)],
+    ['names that swap their records', 31, 500, (random) => tradingCase(random)],
     [
       'a full or nearly full zone',
       30,
-      800,
+      400,
       (random) => {
         const zone = random.chance(0.5) ? randomCase(random) : tradingCase(random)
         const least = Math.max(zone.existing.length, stagesOfCase(zone).filter(({ after }) => after).length)
         return { ...zone, limit: least + random.below(4) }
       },
     ],
-    ['a full zone in which an addition must precede a removal', 60, 400, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
-    ['names that move with their pointers', 35, 400, (random) => movingCase(random)],
+    ['a full zone in which an addition must precede a removal', 60, 200, (random) => tightCase(random, random.pick([0, 0, 0, 1, 2, 3]))],
+    ['names that move with their pointers', 35, 200, (random) => movingCase(random)],
   ]
-  it.each(suites)(
-    '%s',
-    (_, seed, count, zoneOf) => {
-      const random = seededRandom(seed)
-      const failures = failuresOf(
-        rounds(count),
-        () => {
-          const zone = zoneOf(random)
-          return isSound(zone) && isSmall(zone) ? zone : null
-        },
-        problemOfPlan,
-      )
-      expect(failures).toBe('')
-    },
-    600_000,
-  )
+  it.each(suites)('%s', { timeout: 600_000 }, (_, seed, count, zoneOf) => {
+    const random = seededRandom(seed)
+    const failures = failuresOf(
+      rounds(count),
+      () => {
+        const zone = zoneOf(random)
+        return isSound(zone) && isSmall(zone) ? zone : null
+      },
+      problemOfPlan,
+    )
+    expect(failures).toBe('')
+  })
 })
 
 describe('larger zones', () => {
@@ -84,14 +80,14 @@ describe('larger zones', () => {
     expect(plan.diagnostics.map(({ code }) => code)).toEqual(2 * count + 2 > 14 ? ['calls-not-proved'] : [])
   })
 
-  it('a set of thousands of addresses that swaps names with a CNAME', () => {
-    const pool = (name: string): string[] => Array.from({ length: 4000 }, (_, at) => `${name} A 192.0.${2 + (at >> 8)}.${at & 255}`)
+  it('a set of many addresses that swaps names with a CNAME', () => {
+    const pool = (name: string): string[] => Array.from({ length: 1000 }, (_, at) => `${name} A 192.0.${2 + (at >> 8)}.${at & 255}`)
     const zone = {
       existing: ['w CNAME b', 'a CNAME h.example.net.', ...pool('b')],
       desired: ['w CNAME a', 'b CNAME h.example.net.', ...pool('a')],
       limit: null,
     }
-    expect(planCase(zone).calls.total).toBe(4003)
+    expect(planCase(zone).calls.total).toBe(1003)
   })
 
   it.each([1, 2, 3, 8, 30])('%i swaps, each with an unavoidable interruption, share one split', (count) => {

@@ -14,11 +14,7 @@ import { desiredZone, existingZone } from '../support/records.ts'
 
 const runs = (count: number): { numRuns: number } => ({ numRuns: rounds(count) })
 
-const zoneOf = (list: readonly DefinedRecord[], more: Partial<DesiredZone> = {}): DesiredZone => ({
-  ...desiredZone(ORIGIN, ''),
-  records: list,
-  ...more,
-})
+const zoneOf = (list: readonly DefinedRecord[], more: Partial<DesiredZone> = {}) => ({ ...desiredZone(ORIGIN, ''), records: list, ...more })
 
 const asExisting = (list: readonly ResourceRecord[]): ExistingRecord[] =>
   list.map(({ name, type, ttl, data }, index) => ({ id: index + 1, name, type, ttl, data }))

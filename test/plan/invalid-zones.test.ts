@@ -94,23 +94,19 @@ function randomOrders(plan: ZonePlan, random: Random): number[][] {
 }
 
 it.each([
-  ['few records', 600, 8],
-  ['more records', 80, 30],
+  ['few records', 300, 8],
+  ['more records', 40, 30],
   ['many records', 4, 400],
-])(
-  '%s: a plan reports an error, or is accepted',
-  (_, count, size) => {
-    const random = seededRandom(size)
-    for (let i = rounds(count); i > 0; i -= 1) {
-      const zone = anyCase(random, size)
-      expect(
-        attempt(() => problemOf(zone, random)),
-        showCase(zone),
-      ).toBeNull()
-    }
-  },
-  600_000,
-)
+])('%s: a plan reports an error, or is accepted', { timeout: 600_000 }, (_, count, size) => {
+  const random = seededRandom(size)
+  for (let i = rounds(count); i > 0; i -= 1) {
+    const zone = anyCase(random, size)
+    expect(
+      attempt(() => problemOf(zone, random)),
+      showCase(zone),
+    ).toBeNull()
+  }
+})
 
 it.each([
   ['two CNAMEs', ['a CNAME b', 'a CNAME c'], 'cname-not-alone'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { stringToTxtRdata } from '../../src/dns/character-string.ts'
 import { globIndex, globTest } from '../../src/dns/glob.ts'
 import { unmanagedTest } from '../../src/dns/unmanaged.ts'
-import { fc } from '../support/fast-check.ts'
+import { fc, forAll } from '../support/fast-check.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { rounds, seededRandom } from '../support/random.ts'
 import { name } from '../support/records.ts'
@@ -81,7 +81,7 @@ describe('selectors of names', () => {
     const globs = Array.from({ length: 200 }, text)
     const index = globIndex<string>()
     for (const glob of globs) index.add(glob, glob)
-    for (let round = 0; round < 2000; round += 1) {
+    for (let round = 0; round < 500; round += 1) {
       const owner = text() + text()
       const near = [...index.near(owner)]
       expect(new Set(near.filter((glob) => globTest(glob)(owner)))).toEqual(new Set(globs.filter((glob) => globTest(glob)(owner))))
@@ -95,15 +95,12 @@ describe('a glob', () => {
     const text = fc
       .array(fc.constantFrom('a', 'b', 'ab', 'aab'.repeat(20), 'aab'.repeat(20)), { maxLength: 6 })
       .map((parts) => parts.join(''))
-    fc.assert(
-      fc.property(fc.array(text, { minLength: 1, maxLength: 4 }), text, text, (parts, before, after) => {
-        const glob = parts.join('*')
-        const expression = new RegExp(`^${parts.join('.*')}$`)
-        for (const one of [before, parts.join(''), parts.join(before), `${before}${parts.join(after)}`, `${parts.join(before)}${after}`])
-          expect(globTest(glob)(one)).toBe(expression.test(one))
-      }),
-      { numRuns: rounds(300) },
-    )
+    forAll(rounds(300), fc.array(text, { minLength: 1, maxLength: 4 }), text, text, (parts, before, after) => {
+      const glob = parts.join('*')
+      const expression = new RegExp(`^${parts.join('.*')}$`)
+      for (const one of [before, parts.join(''), parts.join(before), `${before}${parts.join(after)}`, `${parts.join(before)}${after}`])
+        expect(globTest(glob)(one)).toBe(expression.test(one))
+    })
   })
 
   it.each([

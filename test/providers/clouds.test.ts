@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from '../../scripts/providers-page/notes.ts'
 import { plainSet } from '../scripted/route53/service.ts'
 import { CLOUD_TYPES, CLOUDFLARE_ZONE, type CloudType } from '../scripted/services.ts'
+import { expectRun } from '../support/cli.ts'
 import { hostSet, startAzureScene } from './azure/scene.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
 import { startDesecScene } from './desec/scene.ts'
@@ -226,7 +227,6 @@ describe('responses that are not of the API', () => {
     const answer: SceneOptions['answer'] = (request) => (path.test(request.path) ? body : undefined)
     const zones = type === 'cloudflare' ? { zones: [CLOUDFLARE_ZONE] } : type === 'desec' ? { domains: [{ name: 'example.com' }] } : {}
     const scene = await startCloudScene(type, { definition: '', answer, ...zones } as SceneOptions)
-    const { status, stdout, stderr } = await scene.run(PLAN)
-    expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(message)])
+    await expectRun(scene.run(PLAN), 1, message)
   })
 })

@@ -42,10 +42,7 @@ describe.each(PAGES)('the page of %s', (name, text) => {
     for (const config of configs)
       expect(
         await validated(`${config}zones:\n  - {files: 'zones/*', targets: [${/^ {2}(\w+):/m.exec(config)?.[1]}]}\n`, DEFINITION),
-      ).toMatchObject({
-        status: 0,
-        stdout: '',
-      })
+      ).toMatchObject({ status: 0, stdout: '' })
     for (const example of definitions)
       expect(await validated(configs[0] ?? '', example.startsWith('domain:') ? example : `domain: example.com\n${example}`)).toMatchObject({
         status: 0,

@@ -73,8 +73,7 @@ async function runPlan(): Promise<{ readonly tunnels: ReadonlySet<string>; reado
       AWS_ENDPOINT_URL_STS: 'https://sts.test',
     },
   })
-  const { status } = await run.ended
-  expect(status).toBe(1)
+  expect(await run.ended).toMatchObject({ status: 1 })
   return { tunnels, output: run.stdout() + run.stderr() }
 }
 

@@ -170,6 +170,15 @@ export const isDomainName = (name: unknown): name is string =>
 
 export const secondsOf = (time = new Date()): string => `${time.toISOString().slice(0, 19)}Z`
 
+/** Times in ISO 8601 with milliseconds, each later than the last. */
+export function risingMilliseconds(): () => string {
+  let last = 0
+  return () => {
+    last = Math.max(last + 1, Date.now())
+    return new Date(last).toISOString()
+  }
+}
+
 /** Times in ISO 8601 with microseconds, each later than the last. */
 export function risingClock(): () => string {
   let last = 0

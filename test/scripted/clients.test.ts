@@ -131,10 +131,6 @@ describeWithTools([python, 'openssl'], 'clients of the scripted services', () =>
       expect((await zonewright('plan', '--detailed-exitcode')).status).toBe(0)
     }
   }
-  test.each(USUAL)('Zonewright creates, changes and deletes every type through the class of octoDNS at %s', throughClassAt)
-  test.each(OTHERS)(
-    'Zonewright creates, changes and deletes every type through the class of octoDNS at %s',
-    { tags: ['long'] },
-    throughClassAt,
-  )
+  test.each(USUAL)('Zonewright writes every type through the class of octoDNS at %s', throughClassAt)
+  test.each(OTHERS)('Zonewright writes every type through the class of octoDNS at %s', { tags: ['long'] }, throughClassAt)
 })

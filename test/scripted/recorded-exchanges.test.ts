@@ -156,12 +156,8 @@ interface HetznerBody {
 replayTests('hetzner', {
   size: [23, 360],
   generated: { pattern: isNumber, timed: { ...RATE, started: SECONDS, finished: SECONDS } },
-  seed(recording) {
-    const exchanges = recording.exchanges.map((one) => ({
-      ...one,
-      path: one.uri.replace(/^https:\/\/[^/]+/, ''),
-      body: bodyOf<HetznerBody>(one),
-    }))
+  seed({ exchanges: all }) {
+    const exchanges = all.map((one) => ({ ...one, path: one.uri.replace(/^https:\/\/[^/]+/, ''), body: bodyOf<HetznerBody>(one) }))
     const [first] = exchanges
     const { zone } = (first as NonNullable<typeof first>).body
     const changes = exchanges.filter(({ method }) => method !== 'GET')
@@ -190,10 +186,7 @@ replayTests('hetzner', {
 
 const ACCESS_KEY = 'AKIAIOSFODNN7EXAMPLE'
 
-const PATTERNS: Readonly<Record<string, RegExp>> = {
-  Id: /^\/(?:change\/C|hostedzone\/Z)[A-Z0-9]{20}$/,
-  RequestId: UUID,
-}
+const PATTERNS: Record<string, RegExp> = { Id: /^\/(?:change\/C|hostedzone\/Z)[A-Z0-9]{20}$/, RequestId: UUID }
 
 replayTests('route53', {
   size: [28, 124],

@@ -1,6 +1,6 @@
 /** Reads the recordings of `test/recorded/` and replays them at a scripted service. */
 import { readFileSync } from 'node:fs'
-import type { ScriptedResponse, ScriptedService } from './scripted-server.ts'
+import type { ScriptedService } from './scripted-server.ts'
 
 export interface Exchange {
   readonly method: string
@@ -42,21 +42,9 @@ export interface GeneratedValues {
 }
 
 /** The answer of a service to one request, without a connection. */
-export function ask(
-  service: ScriptedService,
-  method: string,
-  pathAndQuery: string,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): ScriptedResponse {
-  const { pathname, searchParams } = new URL(pathAndQuery, 'http://scripted')
-  return service({
-    method,
-    path: pathname,
-    query: searchParams,
-    headers: { host: 'scripted', 'content-type': 'application/json', ...headers },
-    body,
-  })
+export function ask(service: ScriptedService, method: string, uri: string, body: string, headers: Readonly<Record<string, string>>) {
+  const { pathname: path, searchParams: query } = new URL(uri, 'http://scripted')
+  return service({ method, path, query, headers: { host: 'scripted', 'content-type': 'application/json', ...headers }, body })
 }
 
 /**

@@ -40,15 +40,9 @@ export async function startScriptedServer(service: ScriptedService, tls?: Certif
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
-    const url = new URL(incoming.url ?? '/', 'http://scripted')
+    const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', 'http://scripted')
     const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()]))
-    const request = {
-      method: incoming.method ?? '',
-      path: url.pathname,
-      query: url.searchParams,
-      headers,
-      body: Buffer.concat(chunks).toString('utf8'),
-    }
+    const request = { method: incoming.method ?? '', path, query, headers, body: Buffer.concat(chunks).toString() }
     requests.push(request)
     const { status, headers: sent, body } = service(request)
     if (request.method !== 'GET' && toLose > 0) {

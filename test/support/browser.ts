@@ -21,16 +21,7 @@ export const startBrowser = (): Promise<Browser> =>
   playwright.chromium.launch({ executablePath: findTool(CHROMIUM) ?? CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
 
 /** A page opened from a file, and what went wrong in it: errors, messages on the console and requests for anything else. */
-export interface OpenedPage {
-  readonly page: Page
-  readonly problems: readonly string[]
-}
-
-export async function openPage(
-  browser: Browser,
-  html: string,
-  options: ContextOptions & { readonly hash?: string } = {},
-): Promise<OpenedPage> {
+export async function openPage(browser: Browser, html: string, options: ContextOptions & { readonly hash?: string } = {}) {
   const file = join(temporaryDirectory(), 'report.html')
   writeFileSync(file, html)
   const { href } = pathToFileURL(file)

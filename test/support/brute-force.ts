@@ -76,12 +76,7 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
     const [before, after] = [(meeting & start) !== 0, (meeting & goal) !== 0]
     const works = (!stage.before || before) && (!stage.after || after)
     if (!(before && after) && !(stays && works)) continue
-    needs.push({
-      during: stage.before && stage.after ? null : maskOf((other) => other === stage),
-      one: meeting,
-      whose: stage,
-      inUse: stays,
-    })
+    needs.push({ during: stage.before && stage.after ? null : maskOf((one) => one === stage), one: meeting, whose: stage, inUse: stays })
   }
 
   return {

@@ -37,11 +37,7 @@ export interface ProgramSetting {
 export async function startProgram(args: readonly string[], { cwd, env = {}, before = [] }: ProgramSetting): Promise<ProgramRun> {
   const { FORCE_COLOR: _, NO_COLOR: __, ...inherited } = process.env
   const [command, ...words] = [...before, process.execPath, await builtProgram(), ...args] as [string, ...string[]]
-  const child = spawn(command, words, {
-    cwd,
-    env: { ...inherited, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(command, words, { cwd, env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const written = { stdout: '', stderr: '' }
   const watchers = new Set<() => void>()
   for (const name of ['stdout', 'stderr'] as const) {

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import { expect } from 'vitest'
 import type { CliIo } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
@@ -21,10 +22,7 @@ export interface CliSetting {
 }
 
 /** Runs the program in this process, with no terminal. */
-export async function cli(
-  args: readonly string[],
-  { cwd, env = {}, now = () => new Date(), input = '', providerTypes }: CliSetting,
-): Promise<CliResult> {
+export async function cli(args: readonly string[], { cwd, env = {}, now = () => new Date(), input = '', providerTypes }: CliSetting) {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr'): CliIo['stdout'] => ({
     write: (text) => {
@@ -45,4 +43,11 @@ export async function cli(
     providerTypes,
   })
   return { status, ...written }
+}
+
+/** Expects the status of a run, and a text or a pattern in a stream; in what both streams say, if none is named. */
+export async function expectRun(run: CliResult | Promise<CliResult>, status: number, said: string | RegExp, stream?: 'stdout' | 'stderr') {
+  const result = await run
+  const text = stream === undefined ? result.stdout + result.stderr : result[stream]
+  expect([result.status, text]).toEqual([status, typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said)])
 }

@@ -76,11 +76,7 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig', 'nsupdate'], 'secondaries as 
     const secondary = await start({ secondaryZones: [{ name: 'example.test', primaryPort: primary.port }] })
     await waitForZone(secondary.port, 'example.test', { serial: 1 })
     await primary.stop()
-    const again = await startBind({
-      zones: [{ ...ZONE, text: zoneText('example.test', 9) }],
-      notify: [secondary.port],
-      port: primary.port,
-    })
+    const again = await startBind({ zones: [{ ...ZONE, text: zoneText('example.test', 9) }], notify: [secondary.port], port: primary.port })
     await waitForZone(secondary.port, 'example.test', { serial: 9 })
     await again.stop()
   })

@@ -71,12 +71,7 @@ function closures(after: Graph): Set<number>[] {
 }
 
 /** Describes a state of some interleaving that the service refuses; null if there is none. */
-export function findRefusedState(
-  stages: readonly Stage[],
-  calls: readonly SimulatedCall[],
-  after: Graph,
-  limit: number | null,
-): string | null {
+export function findRefusedState(stages: readonly Stage[], calls: readonly SimulatedCall[], after: Graph, limit: number | null) {
   const all = closures(after)
   const callOf = callsByStage(calls)
   const byName = new Map<string, Stage[]>()
@@ -133,12 +128,7 @@ export const findInterruption = (
 ): string | null => findInterruptions(stages, calls, after, rules)[0] ?? null
 
 /** Everything that some interleaving interrupts, each RRset and each pointer once. */
-export function findInterruptions(
-  stages: readonly Stage[],
-  calls: readonly SimulatedCall[],
-  after: Graph,
-  rules: ContinuityRules,
-): string[] {
+export function findInterruptions(stages: readonly Stage[], calls: readonly SimulatedCall[], after: Graph, rules: ContinuityRules) {
   const all = closures(after)
   const callOf = callsByStage(calls)
   const problems: string[] = []

@@ -9,9 +9,7 @@ import { cloudflareCapabilities } from '../../src/providers/cloudflare/capabilit
 import { desecCapabilities } from '../../src/providers/desec/capabilities.ts'
 import { DIGITALOCEAN_CAPABILITIES } from '../../src/providers/digitalocean/capabilities.ts'
 import { type Provider, type ProviderCall, ProviderError } from '../../src/providers/provider.ts'
-import { DESEC } from '../conformance/desec-target.ts'
-import { DIGITALOCEAN } from '../conformance/digitalocean-target.ts'
-import { ROUTE53 } from '../conformance/route53-target.ts'
+import { DESEC, DIGITALOCEAN, ROUTE53 } from '../conformance/scripted-target.ts'
 import { openProvider, type TargetKind } from '../conformance/targets.ts'
 import { type Exchange, readRecording } from '../scripted/replay.ts'
 import { createMemory, type Memory } from './memory-provider.ts'
@@ -217,7 +215,7 @@ describe('accepts and refuses random calls like the provider at a server that an
     const random = seededRandom(28)
     const refused = { real: 0, total: 0 }
     const pool = records(ORIGIN, LINES.join('\n'))
-    for (let round = 0; round < rounds(200); round += 1) {
+    for (let round = 0; round < rounds(120); round += 1) {
       const [live, held] = [await real.readZone(reference), await ours.readZone(own as never)]
       const picked = random.pick(pool)
       const call = (existing: readonly (ResourceRecord & { id?: unknown })[]): ProviderCall => {

@@ -265,11 +265,7 @@ export function createMemory(options: MemoryOptions): Memory {
     }
 
     /** The records after one change of a single record, and what it stored. */
-    function changeRecord(
-      change: Change,
-      records: readonly ExistingRecord[],
-      zone: DomainName,
-    ): { records: ExistingRecord[]; result: AppliedChange } {
+    function changeRecord(change: Change, records: readonly ExistingRecord[], zone: DomainName) {
       if (change.subject !== 'record') throw new Error('a change of a zone is alone in its call')
       const what = `${{ create: 'creating', update: 'updating', delete: 'deleting' }[change.action]} ${change.name} ${change.type}`
       const at = change.action === 'create' ? -1 : records.findIndex(({ id }) => id === change.id)

@@ -7,6 +7,9 @@ import { desiredZone, existingZone, name } from './records.ts'
 
 export const ORIGIN = name('example.com.')
 
+/** Records in which `A 1` is written for `A 192.0.2.1`, so that a case fits on a line. */
+export const withAddresses = (text: string): string => text.replace(/ A (\d)\b/g, ' A 192.0.2.$1')
+
 /** What one call carries at the kinds of targets. */
 export const CALL_RULES = {
   record: { unit: 'record', maxUnits: 1, maxOctets: null, atomic: true, hasPrecondition: false, createsZoneWithRecords: false },
@@ -33,6 +36,10 @@ export function planOf(existing: string | null, desired: string, more: Partial<P
     ...more,
   })
 }
+
+/** A change of the zone itself. */
+export const zoneChange = <T extends object>(more: T) =>
+  ({ subject: 'domain', name: ORIGIN, type: null, id: 1, existing: null, desired: null, fields: [], call: 0, after: [], ...more }) as const
 
 /** Changes as text: `+ www A 192.0.2.1`, `~ www A 192.0.2.1 -> www A 192.0.2.2`; `< 0,1` lists the changes that it waits for. */
 export function changesOf(plan: ZonePlan): string[] {

@@ -58,15 +58,7 @@ function textRecords(): fc.Arbitrary<DefinedRecord> {
 }
 
 function lineRecords(): fc.Arbitrary<DefinedRecord> {
-  const names = fc.constantFrom(
-    'host',
-    'Host.Example.COM.',
-    'a.example.net.',
-    '@',
-    'b\u00fccher',
-    'xn--bcher-kva.example.net.',
-    '_x.example.net.',
-  )
+  const names = fc.constantFrom('host', 'Host.Example.COM.', 'a.example.net.', '@', 'b\u00fccher', 'xn--bcher-kva.', '_x.example.net.')
   const edge = fc.constantFrom(0, 1, 254, 255, 256, 65_535)
   const services = fc.constantFrom('_sip._tcp', '_SIP._TCP', '_my-svc._x-y', '_sip._tcp.sub', '_sip._tcp.deep.sub', 'plain', '_only')
   const line = fc.oneof(

@@ -23,11 +23,7 @@ test('a free port is free for TCP and UDP, and is not returned twice', async () 
 })
 
 test('runTool passes the input and returns status and output', async () => {
-  expect(await runTool('sh', ['-c', 'cat; echo bad >&2; exit 3'], { input: 'text' })).toEqual({
-    status: 3,
-    stdout: 'text',
-    stderr: 'bad\n',
-  })
+  expect(await runTool('sh', ['-c', 'cat; echo bad >&2; exit 3'], { input: 'in' })).toEqual({ status: 3, stdout: 'in', stderr: 'bad\n' })
   expect(await runTool('sh', ['-c', 'exit 0'], { input: 'x'.repeat(1_000_000) })).toMatchObject({ status: 0 })
   expect(findTool('a-missing-program')).toBe(null)
   expect(() => runTool('a-missing-program', [])).toThrow('is not installed')

@@ -176,12 +176,7 @@ interface StepState {
   status: number
 }
 
-async function runSteps(
-  state: StepState,
-  steps: readonly WorkflowStep[],
-  given: Contexts,
-  env: Readonly<Record<string, string>>,
-): Promise<void> {
+async function runSteps(state: StepState, steps: readonly WorkflowStep[], given: Contexts, env: Readonly<Record<string, string>>) {
   const outputs: Record<string, { outputs: Record<string, string> }> = {}
   for (const step of steps) {
     const contexts = {

@@ -28,7 +28,7 @@ function smallCase(random: Random, most: number): ZoneCase {
 it('bit masks and the simulator accept the same states', () => {
   const random = seededRandom(1)
   const seen = { passed: 0, refused: 0, interrupted: 0 }
-  for (let round = rounds(300); round > 0; round -= 1) {
+  for (let round = rounds(150); round > 0; round -= 1) {
     const zone = smallCase(random, 8)
     const stages = stagesOfCase(zone)
     const space = stateSpace(stages, ORIGIN, zone.limit)
@@ -51,13 +51,13 @@ it('bit masks and the simulator accept the same states', () => {
       ])
     }
   }
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(1000))
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(500))
 })
 
 it('the analysis finds a bad state if and only if the enumeration does', () => {
   const random = seededRandom(2)
   const seen = { refused: 0, accepted: 0, interrupted: 0, continuous: 0 }
-  for (let round = rounds(1500); round > 0; round -= 1) {
+  for (let round = rounds(800); round > 0; round -= 1) {
     const zone = smallCase(random, 9)
     const stages = stagesOfCase(zone)
     const calls = randomCalls(random, stages)
@@ -75,7 +75,7 @@ it('the analysis finds a bad state if and only if the enumeration does', () => {
     if (listed.accepted) expect(run.accepted).toBeNull()
     if (listed.continuous) expect(run.continuous).toBeNull()
   }
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(40))
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(20))
 })
 
 it('detects a cycle, a wait for a missing call and a wait of a call for itself', () => {

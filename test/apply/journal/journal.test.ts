@@ -61,12 +61,7 @@ function clock(from = '2026-11-21T06:30:00.000Z'): () => Date {
 }
 
 async function begin(journal: string, zones: readonly ApplicableZone[], more: Partial<RunToJournal> = {}): Promise<Journal> {
-  const plan: Plan = {
-    created: '2026-11-21T06:30:00.000Z',
-    tool: 'zonewright 1.2.3',
-    zones: zones.map((zone) => zone.plan),
-    diagnostics: [],
-  }
+  const plan: Plan = { created: '2026-11-21T06:30:00.000Z', tool: 'zw 1.2.3', zones: zones.map((zone) => zone.plan), diagnostics: [] }
   const common = { run: RUN, command: 'apply', rollsBack: null, approvedBy: [], process: OWN, now: clock() } as const
   return beginJournal({ journal, plan, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
 }
@@ -166,13 +161,7 @@ describe('the journal of a run', () => {
     for (const line of linesOf(folder)) expect(validate(line), JSON.stringify(validate.errors)).toBe(true)
 
     const run = only(folder)
-    expect(run).toMatchObject({
-      id: RUN,
-      status: 0,
-      state: 'applied',
-      rolledBackBy: [],
-      begin: { tool: 'zonewright 1.2.3', command: 'apply' },
-    })
+    expect(run).toMatchObject({ id: RUN, status: 0, state: 'applied', rolledBackBy: [], begin: { tool: 'zw 1.2.3', command: 'apply' } })
     expect(run.figures).toEqual({ applied: { create: 1, update: 2, delete: 0, total: 3 }, failed: 0, skipped: 0, unknown: 0 })
     const details = await readRunPlans(run)
     if (!details.ok) throw new Error(details.message)
@@ -296,6 +285,9 @@ describe('the journal of a run', () => {
     journal.end(0)
   })
 
+  const replacing = (from: string, to: string) => (path: string) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to))
+  const withOutcome = (zone: number, change: number) => (path: string) =>
+    appendFileSync(path, `{"event":"outcome","time":"x","zone":${zone},"change":${change},"outcome":{"state":"applied"}}\n`)
   const spoilAsFolder = (path: string): void => {
     rmSync(path)
     mkdirSync(path)
@@ -310,26 +302,10 @@ describe('the journal of a run', () => {
     ['is a folder', spoilAsFolder, /is a folder|cannot be read/],
     ['is a named pipe', spoilAsPipe, /no first line/],
     ['begins with something else', (path) => writeFileSync(path, '{"event":"end"}\n'), /first line of its journal is garbled/],
-    [
-      'has a newer version',
-      (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('"version":2', '"version":3')),
-      /has version 3; this program reads version 2/,
-    ],
-    [
-      'belongs to another run',
-      (path) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('-4f2a', '-4f2b')),
-      /belongs to run .*-4f2b/,
-    ],
-    [
-      'has a line for an unknown zone',
-      (path) => appendFileSync(path, '{"event":"outcome","time":"x","zone":1,"change":0,"outcome":{"state":"applied"}}\n'),
-      /names zone 1; it has 1 zones/,
-    ],
-    [
-      'has a line for an unknown change',
-      (path) => appendFileSync(path, '{"event":"outcome","time":"x","zone":0,"change":3,"outcome":{"state":"applied"}}\n'),
-      /a change that the plan of example\.com\. does not have/,
-    ],
+    ['has a newer version', replacing('"version":2', '"version":3'), /has version 3; this program reads version 2/],
+    ['belongs to another run', replacing('-4f2a', '-4f2b'), /belongs to run .*-4f2b/],
+    ['has a line for an unknown zone', withOutcome(1, 0), /names zone 1; it has 1 zones/],
+    ['has a line for an unknown change', withOutcome(0, 3), /a change that the plan of example\.com\. does not have/],
   ]
   test.each(problems)('gives a diagnostic if it %s; other runs are read', async (_, spoil, message) => {
     const folder = temporaryDirectory()
@@ -365,11 +341,7 @@ describe('the journal of a run', () => {
 
   const damagedPlans: [string, (path: string) => void, RegExp][] = [
     ['is missing', (path) => rmSync(path), /does not exist/],
-    [
-      'was changed',
-      (path) => writeFileSync(path, readFileSync(path, 'utf8').replace('192.0.2.3', '192.0.2.4')),
-      /was changed after it was saved/,
-    ],
+    ['was changed', replacing('192.0.2.3', '192.0.2.4'), /was changed after it was saved/],
   ]
   test.each(damagedPlans)('gives an error if its plan %s', async (_, spoil, message) => {
     const folder = temporaryDirectory()

@@ -154,10 +154,7 @@ describe("the configurations of DNSControl's own tests", () => {
     [{ unmanaged: [{ label_pattern: '*', rType_pattern: '*', target_pattern: '*' }] }, 'upsert-only'],
     [{ unmanaged: [{ label_pattern: 'a', rType_pattern: '*', target_pattern: '{a' }] }, 'create-only'],
     [{ unmanaged: [{ label_pattern: 'a', rType_pattern: 'DS', target_pattern: 'a' }, 5], keepunknown: true }, 'create-only'],
-    [
-      { unmanaged: [{ label_pattern: '{a', rType_pattern: '*', target_pattern: '*' }], unmanaged_disable_safety_check: true },
-      'create-only',
-    ],
+    [{ unmanaged: [{ label_pattern: '{', rType_pattern: '*', target_pattern: '*' }], unmanaged_disable_safety_check: true }, 'create-only'],
     [{ unmanaged: [{ label_pattern: '?a', rType_pattern: '*', target_pattern: '*' }] }, null],
   ])('IGNORE patterns without an equivalent, %j, give the policy %s', (rest, policy) => {
     const [found] = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', ...rest }] }), 'ir.json').domains
@@ -306,10 +303,7 @@ describe("the configurations of DNSControl's own tests", () => {
 
   test.each([
     [{ records: [{ type: 'A', name: 'a', target: '192.0.2.1', ttl: 'soon' }] }, /TTL/],
-    [
-      { records: [{ type: 'A', name: 'a.example.org.', target: '192.0.2.1' }] },
-      /the record a\.example\.org\. A: the name is not in the zone/,
-    ],
+    [{ records: [{ type: 'A', name: 'a.example.org.', target: '192.0.2.1' }] }, /record a\.example\.org\. A: the name is not in the zone/],
     [{ records: [{ type: 'A', name: 'a..b', target: '192.0.2.1' }] }, /the record a\.\.b A: /],
     [{ rawrecords: [{ type: 'A', args: ['a', '192.0.2.1'] }] }, /write the JSON without --raw/],
     [{ nameservers: [{}] }, /a name server without a name/],

@@ -8,7 +8,7 @@ import type { UnsupportedFeature } from '../../../src/convert/unsupported-featur
 import type { ImportedRecord } from '../../../src/definition/imported-zone.ts'
 import { hasErrors } from '../../../src/dns/diagnostic.ts'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 import { CONFIGS, mutatedConfigs } from './mutated-configs.ts'
 
@@ -60,21 +60,15 @@ function expectTold({ domains, dropped, diagnostics }: DnscontrolConfig): void {
 
 describe('malformed configurations', () => {
   test('are read or reported within a time limit', () => {
-    fc.assert(
-      fc.property(spoilt(CONFIGS, 4), (text) => {
-        const value = readIntermediate(text, 'ir.json')
-        expectTold(value)
-        expect(value.domains.length > 0 || hasErrors(value.diagnostics) || text.includes('"domains": []')).toBe(true)
-      }),
-      { numRuns: rounds(400) },
-    )
+    forAll(rounds(400), spoilt(CONFIGS, 4), (text) => {
+      const value = readIntermediate(text, 'ir.json')
+      expectTold(value)
+      expect(value.domains.length > 0 || hasErrors(value.diagnostics) || text.includes('"domains": []')).toBe(true)
+    })
   })
 
   test('with a valid structure and any content are read or reported', () => {
-    fc.assert(
-      fc.property(mutatedConfigs, (text) => expectTold(readIntermediate(text, 'ir.json'))),
-      { numRuns: rounds(400) },
-    )
+    forAll(rounds(400), mutatedConfigs, (text) => expectTold(readIntermediate(text, 'ir.json')))
   })
 
   test.each([
@@ -98,18 +92,15 @@ describe('malformed configurations', () => {
 })
 
 test('malformed lists are read, or reported with their lines, within a time limit', () => {
-  fc.assert(
-    fc.property(spoilt(LISTS, 6), (text) => {
-      isTsv(text)
-      const value = readTsv(text, 'a.tsv')
-      for (const { records } of value.zones) expectSound(records, value.dropped)
-      const lines = text.split('\n').filter((line) => line.trim() !== '').length
-      const reported =
-        value.zones.reduce((sum, { records, invalidRecords }) => sum + records.length + invalidRecords.length, 0) +
-        value.diagnostics.length +
-        value.dropped.filter(({ what }) => /type/.test(what)).length
-      expect(reported).toBe(lines)
-    }),
-    { numRuns: rounds(400) },
-  )
+  forAll(rounds(400), spoilt(LISTS, 6), (text) => {
+    isTsv(text)
+    const value = readTsv(text, 'a.tsv')
+    for (const { records } of value.zones) expectSound(records, value.dropped)
+    const lines = text.split('\n').filter((line) => line.trim() !== '').length
+    const reported =
+      value.zones.reduce((sum, { records, invalidRecords }) => sum + records.length + invalidRecords.length, 0) +
+      value.diagnostics.length +
+      value.dropped.filter(({ what }) => /type/.test(what)).length
+    expect(reported).toBe(lines)
+  })
 })

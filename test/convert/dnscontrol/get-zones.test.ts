@@ -5,7 +5,8 @@ import { type DomainName, parseDomainName } from '../../../src/dns/domain-name.t
 import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 import { randomRecords } from '../../support/random-records.ts'
 import { recordsOf, SUPPORTED, ZONE } from '../octodns/every-type.ts'
 import { type PrintedZone, printTsv, printZone } from './print-get-zones.ts'
@@ -46,30 +47,24 @@ const readZones = (text: string): string[][] =>
 
 describe('get-zones', () => {
   test('--format=zone: reads every record, in its zone', () => {
-    fc.assert(
-      fc.property(zones, (given) => {
-        const text = given.map(printZone).join('')
-        expect(readZones(text)).toEqual(given.map(({ records }) => lines(records)))
-        expect(commentedFeatures(text)).toEqual([])
-      }),
-      { numRuns: 400 },
-    )
+    forAll(rounds(400), zones, (given) => {
+      const text = given.map(printZone).join('')
+      expect(readZones(text)).toEqual(given.map(({ records }) => lines(records)))
+      expect(commentedFeatures(text)).toEqual([])
+    })
   })
 
   test('--format=tsv: reads every record, in its zone', () => {
-    fc.assert(
-      fc.property(zones, (given) => {
-        const listed = given.map(({ name, records }) => ({ name, records: records.filter(isListed) }))
-        // An unquoted text shows that no text is quoted.
-        const text = `${listed.map(printTsv).join('')}example.net\t@\t300\tIN\tTXT\tbare\n`
-        const { zones: found, dropped, diagnostics } = readTsv(text, 'a.tsv')
-        expect([dropped, diagnostics]).toEqual([[], []])
-        const expected = listed.filter(({ records }) => records.length > 0).map(({ name, records }) => [name, ...lines(records)])
-        const got = found.map(({ name, records }) => [name, ...lines(records)])
-        expect(got).toEqual([...expected, ['example.net.', 'example.net. 300 TXT "bare"']])
-      }),
-      { numRuns: 400 },
-    )
+    forAll(rounds(400), zones, (given) => {
+      const listed = given.map(({ name, records }) => ({ name, records: records.filter(isListed) }))
+      // An unquoted text shows that no text is quoted.
+      const text = `${listed.map(printTsv).join('')}example.net\t@\t300\tIN\tTXT\tbare\n`
+      const { zones: found, dropped, diagnostics } = readTsv(text, 'a.tsv')
+      expect([dropped, diagnostics]).toEqual([[], []])
+      const expected = listed.filter(({ records }) => records.length > 0).map(({ name, records }) => [name, ...lines(records)])
+      const got = found.map(({ name, records }) => [name, ...lines(records)])
+      expect(got).toEqual([...expected, ['example.net.', 'example.net. 300 TXT "bare"']])
+    })
   })
 
   test('both formats have every type', () => {
@@ -134,22 +129,19 @@ describe('get-zones', () => {
       ...['$ORIGIN example.com.', '$ORIGIN a.example.com.', '$ORIGIN b', '$ORIGIN .', '$ORIGIN ..', '$TTL 5', '', 'a A 192.0.2.1'],
       ...[';', '\r'],
     )
-    fc.assert(
-      fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 20 }), (given) => {
-        const text = given.join('\n')
-        const parts = splitZones(text)
-        expect(parts.map((part) => part.text).join('\n')).toBe(text)
-        for (const { text: own, linesBefore } of parts)
-          expect(
-            text
-              .split('\n')
-              .slice(linesBefore, linesBefore + own.split('\n').length)
-              .join('\n'),
-          ).toBe(own)
-        commentedFeatures(text)
-      }),
-      { numRuns: 1000 },
-    )
+    forAll(rounds(1000), fc.array(fc.oneof(piece, fc.string()), { maxLength: 20 }), (given) => {
+      const text = given.join('\n')
+      const parts = splitZones(text)
+      expect(parts.map((part) => part.text).join('\n')).toBe(text)
+      for (const { text: own, linesBefore } of parts)
+        expect(
+          text
+            .split('\n')
+            .slice(linesBefore, linesBefore + own.split('\n').length)
+            .join('\n'),
+        ).toBe(own)
+      commentedFeatures(text)
+    })
   })
 
   test('reports records and settings in comments', () => {

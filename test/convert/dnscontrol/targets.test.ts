@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { convertCredentials, type DnscontrolProvider } from '../../../src/convert/dnscontrol/credentials.ts'
-import { cli } from '../../support/cli.ts'
+import { cli, expectRun } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 const domain = (name: string, providers: readonly string[], meta: object = {}) => ({
@@ -66,18 +66,14 @@ zones:
 test('a config that exists stays, and its providers are the targets of the same name', async () => {
   const { folder, run, made } = project([domain('example.com', ['cf', 'aws'])])
   writeFileSync(join(folder, 'zonewright.yaml'), 'providers: {cf: {type: cloudflare, token: env:T}}\n')
-  const { status, stderr } = await run()
-  expect(status).toBe(0)
-  expect(stderr).toContain('DNS provider "aws" is not imported')
+  await expectRun(run(), 0, 'DNS provider "aws" is not imported', 'stderr')
   expect(existsSync(join(folder, 'out/zonewright.yaml'))).toBe(false)
   expect(made('example.com.yaml')).toContain('targets: [cf]')
 })
 
 test('without credentials, the file is asked for', async () => {
   const { run } = project([domain('example.com', ['cf'])], null)
-  const { status, stderr } = await run()
-  expect(status).toBe(0)
-  expect(stderr).toContain('--credentials creds.json')
+  await expectRun(run(), 0, '--credentials creds.json', 'stderr')
 })
 
 test('keys of Google and Hetzner, a comment, a trailing comma, and the type of the config', async () => {
@@ -114,9 +110,7 @@ test.each([['text'], [[1]], [{ cf: 'token' }], [{ cf: { TYPE: 'CLOUDFLAREAPI', a
   'credentials that are not an object per provider: %j',
   async (credentials) => {
     const { run } = project([domain('example.com', ['cf'])], credentials)
-    const { status, stderr } = await run()
-    expect(status).toBe(1)
-    expect(stderr).toContain('creds.json is not the JSON of DNSControl')
+    await expectRun(run(), 1, 'creds.json is not the JSON of DNSControl', 'stderr')
   },
 )
 
@@ -140,9 +134,9 @@ test.each<[string, DnscontrolProvider['credentials'], string, object, string[]]>
   ],
   [
     'CLOUDFLAREAPI',
-    { apikey: '$K', apiuser: 'a@example.com' },
+    { apikey: '$K', apiuser: 'a@b.test' },
     'octodns_cloudflare.CloudflareProvider',
-    { token: 'env/K', email: 'a@example.com' },
+    { token: 'env/K', email: 'a@b.test' },
     [],
   ],
   ['GCLOUD', { project_id: 'p', name_server_set: 'x' }, 'octodns_googlecloud.GoogleCloudProvider', { project: 'p' }, ['name_server_set']],

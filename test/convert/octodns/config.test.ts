@@ -5,7 +5,7 @@ import { isOctodnsConfig, readOctodnsConfig } from '../../../src/convert/octodns
 import { readYamlSource } from '../../../src/convert/octodns/yaml-sources.ts'
 import type { UnsupportedFeature } from '../../../src/convert/unsupported-features.ts'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 
 /** Any character. fast-check's own arbitrary takes seconds to build. */
@@ -142,12 +142,7 @@ describe("octoDNS's configuration", () => {
   })
 
   test.each([
-    [
-      'env/NAME refers to the environment',
-      { directory: 'env/DIR', default_ttl: 'env/TTL/60' },
-      { directory: './there', defaultTtl: 60 },
-      [],
-    ],
+    ['env/NAME is a variable', { directory: 'env/DIR', default_ttl: 'env/TTL/60' }, { directory: './there', defaultTtl: 60 }, []],
     ['is null if the environment does not have it', { directory: 'env/GONE' }, { directory: null }, []],
     ['no path is taken for a variable', { directory: './env/DIR' }, { directory: './env/DIR' }, []],
     ['booleans of YAML 1.1', { populate_should_replace: 'yes', ignore_missing_zones: 'on' }, { replaces: true, ignoresMissing: true }, []],
@@ -175,24 +170,21 @@ describe("octoDNS's configuration", () => {
   })
 
   test('is converted to valid YAML for any names', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: anyCharacter, maxLength: 12 }), { minLength: 1, maxLength: 4 }), (names) => {
-        const distinct = [...new Set(names)]
-        const targets = distinct.map((name) => ({ name, settings: { type: 'cloud' } }))
-        const text = printConvertedConfig({
-          from: names.join(''),
-          defaultTtl: 60,
-          splitExtension: names[0] ?? '.',
-          targets,
-          rules: [{ files: names, targets: distinct }],
-        })
-        const { root, diagnostics } = readYaml(text, { file: '' })
-        expect(diagnostics).toEqual([])
-        const providers = root?.kind === 'mapping' ? root.entries.find(({ key }) => key.text === 'providers')?.value : undefined
-        expect(providers?.kind === 'mapping' && providers.entries.map(({ key }) => key.text)).toEqual(distinct)
-      }),
-      { numRuns: rounds(100) },
-    )
+    forAll(rounds(100), fc.array(fc.string({ unit: anyCharacter, maxLength: 12 }), { minLength: 1, maxLength: 4 }), (names) => {
+      const distinct = [...new Set(names)]
+      const targets = distinct.map((name) => ({ name, settings: { type: 'cloud' } }))
+      const text = printConvertedConfig({
+        from: names.join(''),
+        defaultTtl: 60,
+        splitExtension: names[0] ?? '.',
+        targets,
+        rules: [{ files: names, targets: distinct }],
+      })
+      const { root, diagnostics } = readYaml(text, { file: '' })
+      expect(diagnostics).toEqual([])
+      const providers = root?.kind === 'mapping' ? root.entries.find(({ key }) => key.text === 'providers')?.value : undefined
+      expect(providers?.kind === 'mapping' && providers.entries.map(({ key }) => key.text)).toEqual(distinct)
+    })
   })
 })
 
@@ -204,18 +196,15 @@ test('malformed configurations are read, or reported with positions, within a ti
     cut: fc.oneof(fc.constant(0), fc.nat(12)),
     insert: fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })),
   })
-  fc.assert(
-    fc.property(fc.array(edit, { maxLength: 6 }), (edits) => {
-      const text = edits.reduce((whole, { at, cut, insert }) => {
-        const start = at % (whole.length + 1)
-        return whole.slice(0, start) + insert + whole.slice(start + cut)
-      }, CONFIG)
-      const value = readOctodnsConfig(text, 'production.yaml')
-      for (const { at, message } of value.diagnostics) expect([at?.file, message.length < 1000]).toEqual(['production.yaml', true])
-      const dropped: UnsupportedFeature[] = []
-      for (const provider of value.providers.values()) if (readYamlSource(provider, dropped) === null) convertTarget(provider, dropped)
-      expect(value.zones.length + value.diagnostics.length + value.dropped.length).toBeGreaterThan(0)
-    }),
-    { numRuns: rounds(400) },
-  )
+  forAll(rounds(400), fc.array(edit, { maxLength: 6 }), (edits) => {
+    const text = edits.reduce((whole, { at, cut, insert }) => {
+      const start = at % (whole.length + 1)
+      return whole.slice(0, start) + insert + whole.slice(start + cut)
+    }, CONFIG)
+    const value = readOctodnsConfig(text, 'production.yaml')
+    for (const { at, message } of value.diagnostics) expect([at?.file, message.length < 1000]).toEqual(['production.yaml', true])
+    const dropped: UnsupportedFeature[] = []
+    for (const provider of value.providers.values()) if (readYamlSource(provider, dropped) === null) convertTarget(provider, dropped)
+    expect(value.zones.length + value.diagnostics.length + value.dropped.length).toBeGreaterThan(0)
+  })
 })

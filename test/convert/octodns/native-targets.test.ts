@@ -6,6 +6,9 @@ import { checkSettings } from '../../../src/providers/registry.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 
+const ID = '11111111-1111-4111-8111-111111111111'
+const ACCOUNT = '0123456789abcdef0123456789abcdef'
+
 const NATIVE: readonly (readonly [className: string, options: Settings, expected: Settings])[] = [
   ['octodns_linode.LinodeProvider', { token: 'env/T' }, { type: 'cloud', preset: 'linode', token: 'env:T' }],
   ['octodns_scaleway.ScalewayProvider', { token: 'env/T', create_zone: true }, { type: 'scaleway', secret_key: 'env:T' }],
@@ -18,63 +21,36 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
   ['octodns_desec.DesecProvider', { token: 'env/T', retries: 3 }, { type: 'desec', token: 'env:T' }],
   [
     'octodns_cloudflare.CloudflareProvider',
-    { token: 'env/T', plan_type: 'pro', pagerules: false, retry_period: 5, account_id: '0123456789abcdef0123456789abcdef' },
-    { type: 'cloudflare', token: 'env:T', account_id: '0123456789abcdef0123456789abcdef', plan: 'pro' },
+    { token: 'env/T', plan_type: 'pro', pagerules: false, retry_period: 5, account_id: ACCOUNT },
+    { type: 'cloudflare', token: 'env:T', account_id: ACCOUNT, plan: 'pro' },
   ],
   [
     'octodns_cloudflare.CloudflareProvider',
-    { token: 'env/T', account_id: 'env/ACCOUNT' },
-    { type: 'cloudflare', token: 'env:T', account_id: 'env:ACCOUNT' },
+    { token: 'env/T', account_id: 'env/A' },
+    { type: 'cloudflare', token: 'env:T', account_id: 'env:A' },
   ],
   ['octodns_digitalocean.DigitalOceanProvider', { token: 'env/T' }, { type: 'digitalocean', token: 'env:T' }],
   ['octodns_hetzner.HetznerProvider', { token: 'env/T', backend: 'hcloud' }, { type: 'hetzner', token: 'env:T' }],
   ['octodns_route53.Route53Provider', {}, { type: 'route53' }],
   [
     'octodns_route53.Route53Provider',
-    {
-      access_key_id: 'env/ID',
-      secret_access_key: 'env/KEY',
-      client_max_attempts: 10,
-      private: true,
-      vpc_id: 'vpc-1',
-      vpc_region: 'eu-west-1',
-    },
-    {
-      type: 'route53',
-      access_key_id: 'env:ID',
-      secret_access_key: 'env:KEY',
-      zone_type: 'private',
-      vpc: { id: 'vpc-1', region: 'eu-west-1' },
-    },
+    { access_key_id: 'env/ID', secret_access_key: 'env/K', client_max_attempts: 9, private: true, vpc_id: 'vpc-1', vpc_region: 'eu' },
+    { type: 'route53', access_key_id: 'env:ID', secret_access_key: 'env:K', zone_type: 'private', vpc: { id: 'vpc-1', region: 'eu' } },
   ],
   [
     'octodns_azure.AzureProvider',
-    {
-      sub_id: '11111111-1111-4111-8111-111111111111',
-      resource_group: 'dns',
-      directory_id: 'example.com',
-      client_id: 'app',
-      key: 'env/KEY',
-      top: 500,
-    },
-    {
-      type: 'azure',
-      subscription: '11111111-1111-4111-8111-111111111111',
-      resource_group: 'dns',
-      tenant: 'example.com',
-      client_id: 'app',
-      client_secret: 'env:KEY',
-    },
+    { sub_id: ID, resource_group: 'dns', directory_id: 'example.com', client_id: 'app', key: 'env/K', top: 500 },
+    { type: 'azure', subscription: ID, resource_group: 'dns', tenant: 'example.com', client_id: 'app', client_secret: 'env:K' },
   ],
   [
     'octodns_azure.AzurePrivateProvider',
-    { sub_id: '11111111-1111-4111-8111-111111111111', resource_group: 'dns' },
-    { type: 'azure', subscription: '11111111-1111-4111-8111-111111111111', resource_group: 'dns', visibility: 'private' },
+    { sub_id: ID, resource_group: 'dns' },
+    { type: 'azure', subscription: ID, resource_group: 'dns', visibility: 'private' },
   ],
   [
     'octodns_googlecloud.GoogleCloudProvider',
-    { project: 'p', credentials_file: 'key.json' },
-    { type: 'google', project: 'p', credentials: 'file:key.json' },
+    { project: 'p', credentials_file: 'k.json' },
+    { type: 'google', project: 'p', credentials: 'file:k.json' },
   ],
   [
     'octodns_powerdns.PowerDnsProvider',
@@ -129,11 +105,7 @@ test.each(CLASSES)('%s with %j runs in Python', (className, options) => {
 })
 
 test.each<[what: string, options: Settings, expected: Settings]>([
-  [
-    'by the names of zones',
-    { passwords: { 'example.com.': 'plain-1' } },
-    { passwords: { 'example.com.': 'env:TARGET_PASSWORDS_EXAMPLE_COM_' } },
-  ],
+  ['by zone names', { passwords: { 'example.com.': 'plain-1' } }, { passwords: { 'example.com.': 'env:TARGET_PASSWORDS_EXAMPLE_COM_' } }],
   [
     'of one name',
     { a: { token: 'plain-1' }, b: { token: 'plain-2' } },

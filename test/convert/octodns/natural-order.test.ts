@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compareNatural } from '../../../src/definition/print/natural-order.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
+import { rounds } from '../../support/random.ts'
 
 describe('natural order', () => {
   test.each([
@@ -27,12 +28,9 @@ describe('natural order', () => {
       return left.length - right.length || (a < b ? -1 : a > b ? 1 : 0)
     }
     const text = fc.string({ unit: fc.constantFrom('a', 'B', '0', '1', '9', '.', '-', '\n', '\x7f', '/', ':'), maxLength: 8 })
-    fc.assert(
-      fc.property(text, text, (a, b) => {
-        expect(Math.sign(compareNatural(a, b))).toBe(Math.sign(byRuns(a, b)))
-      }),
-      { numRuns: 5000 },
-    )
+    forAll(rounds(5000), text, text, (a, b) => {
+      expect(Math.sign(compareNatural(a, b))).toBe(Math.sign(byRuns(a, b)))
+    })
   })
 
   test('is a total order', () => {
@@ -40,13 +38,10 @@ describe('natural order', () => {
       unit: fc.constantFrom('a', 'b', '0', '1', '9', '.', '-', 'é', 'e\u0301', '\ud83d\ude00', '\uffee'),
       maxLength: 6,
     })
-    fc.assert(
-      fc.property(text, text, text, (a, b, c) => {
-        expect(Math.sign(compareNatural(a, b))).toBe(-Math.sign(compareNatural(b, a)) + 0)
-        expect(compareNatural(a, b) === 0).toBe(a === b)
-        if (compareNatural(a, b) < 0 && compareNatural(b, c) < 0) expect(compareNatural(a, c)).toBeLessThan(0)
-      }),
-      { numRuns: 2000 },
-    )
+    forAll(rounds(2000), text, text, text, (a, b, c) => {
+      expect(Math.sign(compareNatural(a, b))).toBe(-Math.sign(compareNatural(b, a)) + 0)
+      expect(compareNatural(a, b) === 0).toBe(a === b)
+      if (compareNatural(a, b) < 0 && compareNatural(b, c) < 0) expect(compareNatural(a, c)).toBeLessThan(0)
+    })
   })
 })

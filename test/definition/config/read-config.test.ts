@@ -44,10 +44,10 @@ zones:
 defaults: {soa_email: hostmaster@example.com, ttl_sec: 1h, refresh_sec: 7200, default_ttl: 5m, tags: [dns], group: web}
 safety: {max_delete_percent: 10, max_update_percent: 50.5, min_existing: 0}
 nameservers: [127.0.0.1:5353]
-journal: state/runs
+journal: runs
 unsupported: skip
 octodns_default_ttl: 60
-octodns_split_extension: .split
+octodns_split_extension: .sp
 `)
     expect(diagnostics).toEqual([])
     if (!config) throw new Error('no config')
@@ -93,12 +93,7 @@ octodns_split_extension: .split
       ttlAt: expect.objectContaining({ line: 12, column: 92 }),
     })
     expect(config.safety).toEqual({ max_delete_percent: 10, max_update_percent: 50.5, min_existing: 0 })
-    expect(config).toMatchObject({
-      journal: '/srv/dns/state/runs',
-      unsupported: 'skip',
-      octodnsDefaultTtl: 60,
-      octodnsSplitExtension: '.split',
-    })
+    expect(config).toMatchObject({ journal: '/srv/dns/runs', unsupported: 'skip', octodnsDefaultTtl: 60, octodnsSplitExtension: '.sp' })
   })
 
   test.each<[name: string, text: string, expected: string[]]>([
@@ -117,11 +112,7 @@ octodns_split_extension: .split
       'providers:\n  lab: {type: [cloud]}\n',
       [`2:15 error provider-unknown (the types are ${[...PROVIDER_TYPES].sort().join(', ')})`],
     ],
-    [
-      'a provider without its settings',
-      'providers:\n  lab:\n    type: cloud\n',
-      ['3:5 error schema-missing-key', '3:5 error schema-missing-key'],
-    ],
+    ['missing settings', 'providers:\n  lab:\n    type: cloud\n', ['3:5 error schema-missing-key', '3:5 error schema-missing-key']],
     ['an empty token', "providers:\n  lab: {type: cloud, preset: linode, token: ''}\n", ['2:45 error schema-value']],
     ['a string as provider', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
     ['a list', '- a\n', ['1:1 error schema-type']],

@@ -15,10 +15,7 @@ describe('usage', () => {
       { path: '/srv/dns/usage.csv', shown: 'dns/usage.csv' },
       { path: null, shown: 'https://ns1.example.net/usage' },
     ])
-    expect(read('usage: {source: usage.csv, in_use: 7d}').config?.usage).toMatchObject({
-      inUse: 604_800,
-      sources: [{ shown: 'dns/usage.csv' }],
-    })
+    expect(read('usage: {source: u.csv, in_use: 7d}').config?.usage).toMatchObject({ inUse: 604_800, sources: [{ shown: 'dns/u.csv' }] })
     expect(read('').config?.usage).toEqual({ sources: [], inUse: 86_400 })
   })
 

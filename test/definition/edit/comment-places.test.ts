@@ -1,7 +1,7 @@
 /** Formatting keeps the positions of comments: a canonical text with comments at any allowed position does not change. */
 import { expect, test } from 'vitest'
 import { formatDefinition } from '../../../src/definition/print/format-definition.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 
 /** Lines of a canonical file; `at` lists the possible indentations of a comment below the line. */
@@ -45,20 +45,14 @@ const commented = fc
   )
 
 test('a canonical text with comments does not change', () => {
-  fc.assert(
-    fc.property(commented, (text) => {
-      expect(formatDefinition(text)).toEqual({ ok: true, value: text })
-    }),
-    { numRuns: rounds(200) },
-  )
+  forAll(rounds(200), commented, (text) => {
+    expect(formatDefinition(text)).toEqual({ ok: true, value: text })
+  })
 })
 
 test.each([
   ['after keys', 'www: #1234\n  type: A\n  values: #beef on\n    - 192.0.2.1\n'],
-  [
-    'after the last value in brackets',
-    'www:\n  type: A\n  values:\n    [\n      192.0.2.1, # one\n      192.0.2.2 # two\n    ] # behind\n',
-  ],
+  ['after the last in brackets', 'www:\n  type: A\n  values:\n    [\n      192.0.2.1, # one\n      192.0.2.2 # two\n    ] # behind\n'],
 ])('comments %s', (_, text) => expect(formatDefinition(text)).toEqual({ ok: true, value: text }))
 
 test('a comment after the last comma stays with its value', () => {

@@ -9,12 +9,7 @@ import { isSameTree } from '../../../src/definition/yaml/yaml-node.ts'
 
 describe('spacing', () => {
   it.each([
-    [
-      'is restored if nothing else differs',
-      'a:   {b:  c}  # d\n\n\ne:\n- f\n',
-      'a: {b: c} # d\n\ne:\n  - f\n',
-      'a:   {b:  c}  # d\n\n\ne:\n- f\n',
-    ],
+    ['is all that differs', 'a:   {b:  c}  # d\n\n\ne:\n- f\n', 'a: {b: c} # d\n\ne:\n  - f\n', 'a:   {b:  c}  # d\n\n\ne:\n- f\n'],
     ['stays around a new word', 'a:   [b,  c]  # d\n', 'a: [b, c, x] # d\n', 'a:   [b,  c, x]  # d\n'],
     ['of a new line follows the lines above', 'a:\n- b  # c\n- d\n', 'a:\n  - b # c\n  - d\n  - x\n', 'a:\n- b  # c\n- d\n- x\n'],
     ['of a folded text stays', 'a: >-\n  b\n  c\nd:   e\n', 'a: >-\n  b c\nd: x\n', 'a: >-\n  b\n  c\nd: x\n'],

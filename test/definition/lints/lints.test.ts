@@ -26,6 +26,9 @@ const ofExample = (...lines: Lines): string[] => codes(linted('example.com.', li
 
 const txt = (owner: string, text: string): string => `${owner} 300 TXT ${octetsToTxtRdata(Buffer.from(text))}`
 
+/** An SPF record with these terms. */
+const spf = (terms: string, owner = '@'): string => txt(owner, `v=spf1 ${terms} -all`)
+
 const rsaKey = (bits: number): Buffer =>
   generateKeyPairSync('rsa', {
     modulusLength: bits,
@@ -41,50 +44,42 @@ describe('SPF', () => {
   const A = (count: number): string => Array.from({ length: count }, (_, i) => `a:h${i}.example.org`).join(' ')
 
   test.each<[string, Lines, Lines]>([
-    ['ten queries', [txt('@', `v=spf1 ${A(10)} -all`)], []],
-    ['eleven queries', [txt('@', `v=spf1 ${A(11)} -all`)], ['1 warning spf-lookups']],
+    ['ten queries', [spf(A(10))], []],
+    ['eleven queries', [spf(A(11))], ['1 warning spf-lookups']],
     ['terms after all do not matter', [txt('@', `v=spf1 ${A(9)} -all a:x.example.org a:y.example.org`)], []],
-    [
-      'an include in the zone',
-      [txt('@', `v=spf1 ${A(5)} include:_s.example.com -all`), txt('_s', `v=spf1 ${A(5)} -all`)],
-      ['1 warning spf-lookups'],
-    ],
-    ['redirect', [txt('@', `v=spf1 ${A(5)} redirect=_s.example.com`), txt('_s', `v=spf1 ${A(5)} -all`)], ['1 warning spf-lookups']],
-    [
-      'a loop',
-      [txt('@', 'v=spf1 include:_s.example.com -all'), txt('_s', 'v=spf1 include:example.com -all')],
-      ['1 warning spf-lookups', '2 warning spf-lookups'],
-    ],
-    ['an include of nothing', [txt('@', 'v=spf1 include:_s.example.com -all')], ['1 warning spf-target-missing']],
-    ['mx without MX records', [txt('@', 'v=spf1 mx -all')], ['1 warning spf-target-missing']],
-    ['mx of a name with an unmanaged type', ['@ 300 MX 10 m.example.org.', txt('@', 'v=spf1 mx -all')], []],
+    ['an include in the zone', [spf(`${A(5)} include:_s.example.com`), spf(A(5), '_s')], ['1 warning spf-lookups']],
+    ['redirect', [txt('@', `v=spf1 ${A(5)} redirect=_s.example.com`), spf(A(5), '_s')], ['1 warning spf-lookups']],
+    ['a loop', [spf('include:_s.example.com'), spf('include:example.com', '_s')], ['1 warning spf-lookups', '2 warning spf-lookups']],
+    ['an include of nothing', [spf('include:_s.example.com')], ['1 warning spf-target-missing']],
+    ['mx without MX records', [spf('mx')], ['1 warning spf-target-missing']],
+    ['mx of a name with an unmanaged type', ['@ 300 MX 10 m.example.org.', spf('mx')], []],
     [
       'two queries without an answer',
-      [txt('@', 'v=spf1 a:x.example.com a:y.example.com -all')],
+      [spf('a:x.example.com a:y.example.com')],
       ['1 warning spf-target-missing', '1 warning spf-target-missing'],
     ],
     [
       'three queries without an answer',
-      [txt('@', 'v=spf1 a:x.example.com a:y.example.com a:z.example.com -all')],
+      [spf('a:x.example.com a:y.example.com a:z.example.com')],
       [...Array<string>(3).fill('1 warning spf-target-missing'), '1 warning spf-lookups'],
     ],
-    ['an address by a CNAME', ['m 300 CNAME h', 'h 300 A 192.0.2.1', txt('@', 'v=spf1 a:m.example.com -all')], []],
-    ['an address by a wildcard', ['*.m 300 A 192.0.2.1', txt('@', 'v=spf1 a:x.m.example.com -all')], []],
-    ['a name below a delegation', ['s 300 NS ns.example.org.', txt('@', 'v=spf1 a:x.s.example.com -all')], []],
+    ['an address by a CNAME', ['m 300 CNAME h', 'h 300 A 192.0.2.1', spf('a:m.example.com')], []],
+    ['an address by a wildcard', ['*.m 300 A 192.0.2.1', spf('a:x.m.example.com')], []],
+    ['a name below a delegation', ['s 300 NS ns.example.org.', spf('a:x.s.example.com')], []],
     [
       'eleven MX records',
-      [...Array.from({ length: 11 }, (_, i) => `@ 300 MX 10 m${i}.example.org.`), txt('@', 'v=spf1 mx -all')],
+      [...Array.from({ length: 11 }, (_, i) => `@ 300 MX 10 m${i}.example.org.`), spf('mx')],
       ['12 warning spf-lookups'],
     ],
-    ['macros', [txt('@', 'v=spf1 exists:%{i}._spf.example.com -all')], []],
-    ['an unknown mechanism', [txt('@', 'v=spf1 ip:192.0.2.1 -all')], ['1 warning spf-invalid']],
+    ['macros', [spf('exists:%{i}._spf.example.com')], []],
+    ['an unknown mechanism', [spf('ip:192.0.2.1')], ['1 warning spf-invalid']],
     ['another spelling of the version', [txt('@', 'v = spf1 -all')], ['1 warning spf-invalid']],
     ['a text that mentions SPF', [txt('@', 'spf is fun'), txt('@', 'v=spf10')], []],
   ])('%s', (_, lines, expected) => expect(ofExample(...lines)).toEqual(expected))
 
   it('follows includes through all managed zones, and says which it cannot follow', () => {
-    const lines = [txt('@', 'v=spf1 include:_spf.example.net include:a.example.org -all')]
-    const provider = linted('example.net.', [txt('_spf', `v=spf1 include:b.example.org ${A(8)} -all`)])
+    const lines = [spf('include:_spf.example.net include:a.example.org')]
+    const provider = linted('example.net.', [spf(`include:b.example.org ${A(8)}`, '_spf')])
     expect(messages(linted('example.com.', lines), provider)).toEqual([
       'example.com. TXT: the SPF record needs 11 DNS queries; receivers allow 10 (permerror); b.example.org. and a.example.org. are not managed here and counted as one each',
     ])
@@ -94,19 +89,19 @@ describe('SPF', () => {
   it('has short messages about long names', () => {
     const long = 'x'.repeat(9000)
     const includes = Array.from({ length: 6 }, (_, i) => `include:%{d}.${long}${i}.example.org`).join(' ')
-    const lines = [txt('@', `v=spf1 ${includes} -all`), txt('a', `v=spf1 ${long} -all`), txt('_dmarc', `v=DMARC1; p=none; rua=${long}`)]
+    const lines = [spf(`${includes}`), txt('a', `v=spf1 ${long} -all`), txt('_dmarc', `v=DMARC1; p=none; rua=${long}`)]
     for (const { message, hint = '' } of lintZones([linted('example.com.', lines)]).flat())
       expect(`${message}${hint}`.length).toBeLessThan(1000)
   })
 
   it('leaves an include of two SPF records to policy-multiple', () => {
-    const two = [txt('_s', 'v=spf1 -all'), txt('_s', 'v=spf1 a:x.example.org -all')]
-    expect(messages(linted('example.com.', [txt('@', `v=spf1 ${A(9)} include:_s.example.com -all`), ...two]))).toEqual([])
+    const two = [txt('_s', 'v=spf1 -all'), spf('a:x.example.org', '_s')]
+    expect(messages(linted('example.com.', [spf(`${A(9)} include:_s.example.com`), ...two]))).toEqual([])
   })
 
   it('gives a notice if unmanaged includes may exceed the limit', () => {
     const includes = Array.from({ length: 6 }, (_, i) => `include:s${i}.example.org`).join(' ')
-    expect(ofExample(txt('@', `v=spf1 ${includes} -all`))).toEqual(['1 notice spf-lookups'])
+    expect(ofExample(spf(`${includes}`))).toEqual(['1 notice spf-lookups'])
   })
 
   it('counts a chain of 5,000 records, and records that double at each step', { tags: ['long'], timeout: 60_000 }, () => {
@@ -254,8 +249,8 @@ describe('targets', () => {
     const query = { kind: 'instances', provider: null, tag: 'web' } as const
     const at = { file: 'zone', line: 9, column: 1 }
     const sourced = [{ name: name('gone.example.net.'), type: 'A', ttl: null, query, at }] as const
-    const spf = txt('@', 'v=spf1 a:gone.example.net -all')
-    expect(codes(linted('example.com.', ['a 300 CNAME gone.example.net.', spf]), linted('example.net.', NET, { sourced }))).toEqual([])
+    const policy = spf('a:gone.example.net')
+    expect(codes(linted('example.com.', ['a 300 CNAME gone.example.net.', policy]), linted('example.net.', NET, { sourced }))).toEqual([])
     expect(codes(linted('example.net.', ['gone 300 NS gone'], { sourced }))).toEqual([])
   })
 
@@ -263,7 +258,7 @@ describe('targets', () => {
     const at = { file: 'zone', line: 9, column: 1 }
     const lines = [
       'c 300 CNAME gone.example.net.',
-      txt('@', 'v=spf1 a:gone.example.net include:_spf.example.net mx:gone.example.net -all'),
+      spf('a:gone.example.net include:_spf.example.net mx:gone.example.net'),
       txt('_dmarc', 'v=DMARC1; p=none; rua=mailto:d@example.net'),
     ]
     const query = { kind: 'zone', provider: 'hidden', zone: name('example.net.'), name: name('example.net.') } as const
@@ -412,7 +407,7 @@ it('costs little for 400 zones of 60 records', { tags: ['long'], timeout: 60_000
       ...Array.from({ length: 6 }, (_, i) => `alias-${i} 300 CNAME host-${i}.zone-${(zone + 1) % 400}.example.`),
       '@ 300 MX 10 host-1',
       txt('@', `v=spf1 mx include:_spf.zone-0.example ~all`),
-      txt('_spf', 'v=spf1 ip4:192.0.2.1 -all'),
+      spf('ip4:192.0.2.1', '_spf'),
       txt('s1._domainkey', `v=DKIM1; p=${RSA}`),
     ]),
   )

@@ -44,15 +44,7 @@ function recordsOf({ records }: Pick<Scenario, 'records'>): DefinedRecord[] {
         : type === 'MX' || type === 'CNAME'
           ? `${text.replace(/\.?$/, '.')}`
           : text
-    return [
-      {
-        name,
-        type,
-        ttl: null,
-        data: data.toLowerCase() === data || type === 'TXT' ? data : data.toLowerCase(),
-        at: { file: name, line, column: 1 },
-      },
-    ]
+    return [{ name, type, ttl: null, data: type === 'TXT' ? data : data.toLowerCase(), at: { file: name, line, column: 1 } }]
   })
 }
 

@@ -125,45 +125,32 @@ mail.\${n}: {type: MX, ttl: '\${ttl}', value: {preference: '\${p}', exchange: '\
 })
 
 describe('files that include each other', () => {
+  /** Without what all of these messages have. */
+  const short = (one: string): string =>
+    one
+      .replace(/ error include-invalid (example\.com\.: )?/, ': ')
+      .replace('has the setting', 'has')
+      .replace('; a fragment can only contain records, at the top level', '')
+
   test.each([
-    [
-      'itself',
-      '[zone.yaml]',
-      { 'zone.yaml': 'domain: example.com\n' },
-      'zone.yaml:2:11 error include-invalid "zone.yaml" includes itself: zone.yaml, zone.yaml',
-    ],
+    ['self', '[zone.yaml]', { 'zone.yaml': 'domain: example.com\n' }, 'zone.yaml:2:11: "zone.yaml" includes itself: zone.yaml, zone.yaml'],
     [
       'in a cycle',
       '[a.yaml]',
       { 'a.yaml': 'x: !include b.yaml', 'b.yaml': '[!include a.yaml]' },
-      'b.yaml:1:11 error include-invalid "a.yaml" includes itself: zone.yaml, a.yaml, b.yaml, a.yaml',
+      'b.yaml:1:11: "a.yaml" includes itself: zone.yaml, a.yaml, b.yaml, a.yaml',
     ],
     [
       'through the definition',
       '[a.yaml]',
       { 'a.yaml': 'x: !include zone.yaml', 'zone.yaml': '' },
-      'a.yaml:1:13 error include-invalid "zone.yaml" includes itself: zone.yaml, a.yaml, zone.yaml',
+      'a.yaml:1:13: "zone.yaml" includes itself: zone.yaml, a.yaml, zone.yaml',
     ],
-    [
-      'with include:',
-      '[a.yaml]',
-      { 'a.yaml': 'include: [b.yaml]' },
-      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "include"; a fragment can only contain records, at the top level',
-    ],
-    [
-      'with settings',
-      '[a.yaml]',
-      { 'a.yaml': 'ttl_sec: 60' },
-      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "ttl_sec"; a fragment can only contain records, at the top level',
-    ],
-    [
-      'with records below records:',
-      '[a.yaml]',
-      { 'a.yaml': 'records: {a: {type: A, value: 192.0.2.1}}' },
-      'zone.yaml:2:11 error include-invalid example.com.: "a.yaml" has the setting "records"; a fragment can only contain records, at the top level',
-    ],
+    ['with include:', '[a.yaml]', { 'a.yaml': 'include: [b.yaml]' }, 'zone.yaml:2:11: "a.yaml" has "include"'],
+    ['with settings', '[a.yaml]', { 'a.yaml': 'ttl_sec: 60' }, 'zone.yaml:2:11: "a.yaml" has "ttl_sec"'],
+    ['with records:', '[a.yaml]', { 'a.yaml': 'records: {a: {type: A, value: 192.0.2.1}}' }, 'zone.yaml:2:11: "a.yaml" has "records"'],
   ])('%s', (_, include, files, expected) => {
-    expect(diagnosticsOf(parseWith(include, files))).toEqual([expected])
+    expect(diagnosticsOf(parseWith(include, files)).map(short)).toEqual([expected])
   })
 
   test.each([

@@ -26,10 +26,10 @@ const A = { 'zones/a.example.yaml': ZONE }
 
 test.each<readonly [string, readonly string[], Files, string[]]>([
   [
-    'a file beside the listed ones',
+    'a file beside',
     ['{files: zones/a.example.yaml}'],
-    { ...A, 'zones/b.example.yaml': ZONE },
-    [warning('1 definition has', 'zones/b.example.yaml')],
+    { ...A, 'zones/b.test.yaml': ZONE },
+    [warning('1 definition has', 'zones/b.test.yaml')],
   ],
   [
     'many files, of which three are listed',
@@ -71,12 +71,7 @@ test.each<readonly [string, readonly string[], Files, string[]]>([
     },
     [],
   ],
-  [
-    'nothing below the folder of the config itself',
-    ['{files: a.example.yaml}'],
-    { 'a.example.yaml': ZONE, 'old/b.example.yaml': ZONE },
-    [],
-  ],
+  ['nothing below the folder of the config', ['{files: a.example.yaml}'], { 'a.example.yaml': ZONE, 'old/b.example.yaml': ZONE }, []],
 ])('a definition that no rule matches is a warning: %s', async (_, rules, files, expected) => {
   expect(await warnings(rules, files)).toEqual(expected)
 })

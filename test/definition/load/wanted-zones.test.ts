@@ -43,11 +43,7 @@ describe('selects', () => {
     ['a glob of files', ['zones/team/*.yaml'], ['b.example.', 'c.test.']],
     ['a glob of folders', ['zones/**/*.{zone,db}'], ['d.test.']],
     ['a fragment, by the zones that include it', ['shared/mail.yaml'], ['a.example.', 'b.example.']],
-    [
-      'all of them together',
-      ['shared/mail.yaml', 'c.*', 'zones/team/d.test.zone', 'a.example'],
-      ['a.example.', 'b.example.', 'c.test.', 'd.test.'],
-    ],
+    ['all of them', ['shared/mail.yaml', 'c.*', 'zones/team/d.test.zone', 'a.example'], ['a.example.', 'b.example.', 'c.test.', 'd.test.']],
     ['everything without arguments', [], ['a.example.', 'b.example.', 'c.test.', 'd.test.', 'e.test.']],
   ])('%s', async (_, args, expected) => {
     expect(await load(args)).toEqual({ zones: expected, errors: [] })

@@ -4,7 +4,7 @@ import { isCommonRecord } from '../../../src/definition/parse/schema-check.ts'
 import { toJsonValue } from '../../../src/definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
 import type { YamlMapping } from '../../../src/definition/yaml/yaml-node.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 
 function record(text: string): YamlMapping {
@@ -90,15 +90,12 @@ describe('for any record', () => {
 
   it('the schema accepts it if it is common', () => {
     let common = 0
-    fc.assert(
-      fc.property(records, (text) => {
-        const node = record(text)
-        if (!isCommonRecord(node)) return true
-        common += 1
-        return isValid(node)
-      }),
-      { numRuns: rounds(3000) },
-    )
+    forAll(rounds(3000), records, (text) => {
+      const node = record(text)
+      if (!isCommonRecord(node)) return true
+      common += 1
+      return isValid(node)
+    })
     expect(common).toBeGreaterThan(rounds(100))
   })
 })

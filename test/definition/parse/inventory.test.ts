@@ -20,22 +20,10 @@ describe('addresses from an inventory', () => {
   })
 
   test.each([
-    [
-      'another type',
-      '  www: {type: CNAME, from: {instances: {tag: web}}}\n',
-      '"from" returns addresses, so the type must be A or AAAA, not CNAME',
-    ],
-    [
-      'values beside the inventory',
-      '  www: {type: A, value: 192.0.2.1, from: {instances: {tag: web}}}\n',
-      'the record has both values and "from"',
-    ],
+    ['another type', '  www: {type: CNAME, from: {instances: {tag: web}}}\n', '"from" returns addresses, so the type must be A or AAAA'],
+    ['values beside it', '  www: {type: A, value: 192.0.2.1, from: {instances: {tag: web}}}\n', 'the record has both values and "from"'],
     ['no kind', '  www: {type: A, from: {}}\n', '"from" must have one of the keys instances and loadbalancers, or "provider"'],
-    [
-      'two kinds',
-      '  www: {type: A, from: {instances: {tag: a}, loadbalancers: {tag: a}}}\n',
-      '"from" must have exactly one of the keys instances and loadbalancers',
-    ],
+    ['two kinds', '  www: {type: A, from: {instances: {tag: a}, loadbalancers: {tag: a}}}\n', '"from" must have exactly one of the keys'],
     ['an unknown kind', '  www: {type: A, from: {volumes: {tag: web}}}\n', 'unknown key "volumes" in from'],
     ['an unknown condition', '  www: {type: A, from: {instances: {tags: web}}}\n', 'unknown key "tags" in from.instances'],
     ['a condition of another kind', '  www: {type: A, from: {loadbalancers: {group: a}}}\n', 'unknown key "group"'],

@@ -34,10 +34,7 @@ const VALUES: readonly (readonly [record: string, settings: string, octodns?: st
   ['{type: HINFO, value: {cpu: RFC8482, os: ""}}', 'HINFO "RFC8482" ""'],
   ['{type: RP, value: {mbox: b., txt: .}}', 'RP b. .'],
   ['{type: URI, value: {priority: 1, weight: 2, target: "https://example.com/"}}', 'URI 1 2 "https://example.com/"'],
-  [
-    '{type: URLFWD, value: {path: /, target: "https://b.example", code: 301, masking: 2, query: 0}}',
-    'URLFWD "/" "https://b.example" 301 2 0',
-  ],
+  ['{type: URLFWD, value: {path: /, target: "https://b.x", code: 301, masking: 2, query: 0}}', 'URLFWD "/" "https://b.x" 301 2 0'],
   ['{type: TYPE65280, value: "\\\\# 2 0A0B"}', 'TYPE65280 \\# 2 0a0b'],
   // RFC 3597 section 5: any type may be written in this form.
   ["{type: A, value: '\\# 4 c0000201'}", 'A 192.0.2.1'],

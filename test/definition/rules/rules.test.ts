@@ -25,29 +25,17 @@ const CASES: readonly Case[] = [
   ['no records', '', ''],
 
   ['CNAME beside A', 'www 300 A 192.0.2.1 | www 300 CNAME a.example.net.', '2 error cname-not-alone'],
-  [
-    'CNAME beside two types is one error',
-    'www 300 CNAME a.example.net. | www 300 A 192.0.2.1 | www 300 TXT "x"',
-    '1 error cname-not-alone',
-  ],
+  ['CNAME beside two types: one error', 'www 300 CNAME a.example.net. | www 300 A 192.0.2.1 | www 300 TXT "x"', '1 error cname-not-alone'],
   ['CNAME beside its signature', 'www 300 CNAME a.example.net. | www 300 TYPE46 \\# 2 0001', ''],
   ['CNAME at the apex', '@ 300 CNAME a.example.net.', '1 error cname-at-apex'],
   ['two CNAMEs', 'w 300 CNAME a.example.net. | w 300 CNAME b.example.net.', '2 error singleton-multiple'],
   ['CNAME to itself', 'w 300 CNAME w', '1 warning cname-loop'],
-  [
-    'a CNAME loop of three names with a chain into it is reported once',
-    'tail 300 CNAME a | a 300 CNAME b | b 300 CNAME c | c 300 CNAME a',
-    '2 warning cname-loop',
-  ],
+  ['a CNAME loop of 3 with a chain into it', 'tail 300 CNAME a | a 300 CNAME b | b 300 CNAME c | c 300 CNAME a', '2 warning cname-loop'],
   ['two CNAME loops', 'a 300 CNAME b | b 300 CNAME a | c 300 CNAME d | d 300 CNAME c', '1 warning cname-loop, 3 warning cname-loop'],
   ['CNAME chain', 'a 300 CNAME b | b 300 CNAME c | c 300 A 192.0.2.1', ''],
 
   ['the same A twice', 'a 300 A 192.0.2.1 | a 300 A 192.0.2.1', '2 error record-duplicate'],
-  [
-    'the same address written twice with two TTLs',
-    'a 300 AAAA 2001:db8::1 | a 600 AAAA 2001:DB8:0::1',
-    '2 error record-duplicate, 2 warning ttl-mixed',
-  ],
+  ['an address twice with two TTLs', 'a 300 AAAA 2001:db8::1 | a 600 AAAA 2001:DB8:0::1', '2 error record-duplicate, 2 warning ttl-mixed'],
   ['two TXT that differ in case', 'a 300 TXT "x" | a 300 TXT "X"', ''],
   ['two DNAMEs', 'd 300 DNAME a.example. | d 300 DNAME b.example.', '2 error singleton-multiple'],
   ['two ALIAS', '@ 300 ALIAS a.example. | @ 300 ALIAS b.example.', '2 error singleton-multiple'],
@@ -66,11 +54,7 @@ const CASES: readonly Case[] = [
 
   ['null MX alone', '@ 300 MX 0 .', ''],
   ['null MX beside another MX', '@ 300 MX 10 mail.example.net. | @ 300 MX 0 .', '2 error null-mx-not-alone'],
-  [
-    'null SRV beside another SRV',
-    '_sip._tcp 300 SRV 0 0 0 . | _sip._tcp 300 SRV 1 1 5060 sip.example.net.',
-    '1 warning null-srv-not-alone',
-  ],
+  ['null SRV beside another', '_sip._tcp 300 SRV 0 0 0 . | _sip._tcp 300 SRV 1 1 5060 sip.example.net.', '1 warning null-srv-not-alone'],
 
   ['SOA', '@ 300 SOA ns. root. 1 2 3 4 5', '1 error soa-in-definition'],
 
@@ -103,11 +87,7 @@ const CASES: readonly Case[] = [
       '5 warning caa-value-invalid',
     ],
   ],
-  [
-    'CAA flags and tags',
-    '@ 300 CAA 1 issue "ca.example" | @ 300 CAA 0 isue "ca.example"',
-    '1 warning caa-flags-reserved, 2 warning caa-tag-unknown',
-  ],
+  ['CAA flags and tags', '@ 300 CAA 1 issue "ca.x" | @ 300 CAA 0 isue "ca.x"', '1 warning caa-flags-reserved, 2 warning caa-tag-unknown'],
 
   [
     'SRV names',
@@ -173,11 +153,7 @@ const CASES: readonly Case[] = [
     ['@ 300 MX 10 m | * 300 CNAME host.example.net. | @ 300 MX 10 a | a 300 A 192.0.2.1 | a 300 MX 10 x.a', 'x.a 300 A 192.0.2.1'],
     '1 warning target-is-cname',
   ],
-  [
-    'a CNAME below a delegation does not matter',
-    '@ 300 MX 10 m.sub | sub 300 NS ns.example.net. | m.sub 300 CNAME host.example.net.',
-    '3 warning below-delegation',
-  ],
+  ['below a delegation', '@ 300 MX 10 m.sub | sub 300 NS ns.example.net. | m.sub 300 CNAME h.example.net.', '3 warning below-delegation'],
   [
     'targets that are addresses',
     '@ 300 MX 10 192.0.2.1. | sub 300 NS 192.0.2.2. | www 300 CNAME 192.0.2.3. | w 300 CNAME 192.0.2.',
@@ -234,11 +210,7 @@ const CASES: readonly Case[] = [
     '1 warning ds-without-ns, 2 warning ds-without-ns',
   ],
 
-  [
-    'two records of a singleton type (RFC 9606 section 3)',
-    '@ 300 RESINFO qnamemin | @ 300 RESINFO exterr=15',
-    '2 error singleton-multiple',
-  ],
+  ['two records of a singleton type (RFC 9606, 3)', '@ 300 RESINFO qnamemin | @ 300 RESINFO exterr=15', '2 error singleton-multiple'],
   [
     'digests with a length that does not match their type',
     [

@@ -5,7 +5,7 @@ import { createQuery } from '../../../src/dns/wire/message.ts'
 import { appendSignature, parseTsigSecret, type Signature, splitSignature, type TsigKey } from '../../../src/dns/wire/tsig.ts'
 import { createTsigVerifier, signMessage } from '../../../src/dns/wire/tsig-client.ts'
 import { type RequestVerdict, signatureOctets, verifyRequest } from '../../../src/dns/wire/tsig-server.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 import { name } from '../../support/records.ts'
 
@@ -94,17 +94,14 @@ describe('a request', () => {
   })
 
   it('is never verified with one octet changed, and nothing is thrown', () => {
-    fc.assert(
-      fc.property(fc.nat({ max: request.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
-        const changed = Buffer.from(request)
-        changed[at] = (changed[at] as number) ^ change
-        // The identifier may change: the digest includes the original one. Names are digested in lower case.
-        const isLetter = (changed[at] as number) === ((request[at] as number) ^ 0x20)
-        if (at > 1 && !isLetter) expect(verify(changed).kind).not.toBe('verified')
-      }),
-      { numRuns: rounds(3000) },
-    )
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (random) => verify(random).kind !== 'verified'))
+    forAll(rounds(3000), fc.nat({ max: request.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
+      const changed = Buffer.from(request)
+      changed[at] = (changed[at] as number) ^ change
+      // The identifier may change: the digest includes the original one. Names are digested in lower case.
+      const isLetter = (changed[at] as number) === ((request[at] as number) ^ 0x20)
+      if (at > 1 && !isLetter) expect(verify(changed).kind).not.toBe('verified')
+    })
+    forAll(100, fc.uint8Array({ maxLength: 200 }), (random) => verify(random).kind !== 'verified')
   })
 })
 

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../../../src/dns/serial-number.ts'
 import { chooseSerial, dateSerial, type ExistingZoneFile, unixTimeSerial } from '../../../src/dns/zone-file/choose-serial.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 
-const existing = (serial: number, isChanged: boolean): ExistingZoneFile => ({
-  serial: serialNumber(serial),
-  isChanged,
-  isReplaceable: true,
-})
+const existing = (serial: number, isChanged: boolean) => ({ serial: serialNumber(serial), isChanged, isReplaceable: true })
 const SAME = (serial: number): ExistingZoneFile => existing(serial, false)
 const CHANGED = (serial: number): ExistingZoneFile => existing(serial, true)
 const rule = (atLeast: number | null): { atLeast: SerialNumber | null } => ({ atLeast: atLeast === null ? null : serialNumber(atLeast) })
@@ -54,13 +50,11 @@ describe('the serial of an exported zone file', () => {
   it('never goes back, and stays only if nothing changed', () => {
     const anySerial = fc.integer({ min: 0, max: 4294967295 }).map(serialNumber)
     const any = fc.option(anySerial, { nil: null })
-    fc.assert(
-      fc.property(any, any, anySerial, fc.boolean(), (atLeast, defined, serial, isChanged) => {
-        const chosen = chooseSerial({ atLeast }, defined, existing(serial, isChanged))
-        if (!chosen.ok) throw new Error(chosen.message)
-        expect(isNewerSerial(chosen.value, serial) || (!isChanged && chosen.value === serial)).toBe(true)
-      }),
-    )
+    forAll(100, any, any, anySerial, fc.boolean(), (atLeast, defined, serial, isChanged) => {
+      const chosen = chooseSerial({ atLeast }, defined, existing(serial, isChanged))
+      if (!chosen.ok) throw new Error(chosen.message)
+      expect(isNewerSerial(chosen.value, serial) || (!isChanged && chosen.value === serial)).toBe(true)
+    })
   })
 
   it('is a date or a time in UTC', () => {

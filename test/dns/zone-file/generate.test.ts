@@ -7,10 +7,7 @@ import { lines, ORIGIN, parse, problems } from './zone-text.ts'
 const GENERATED: readonly (readonly [text: string, records: readonly string[]])[] = [
   ['$GENERATE 1-2 a$ 60 A 192.0.2.$', ['a1.example.com. 60 A 192.0.2.1', 'a2.example.com. 60 A 192.0.2.2']],
   ['$GENERATE 0-4/2 $ 60 IN PTR h$.example.org.', [0, 2, 4].map((n) => `${n}.example.com. 60 PTR h${n}.example.org.`)],
-  [
-    '$GENERATE 9-10 a${0,3} 60 CNAME b${-5,2,d}',
-    ['a009.example.com. 60 CNAME b04.example.com.', 'a010.example.com. 60 CNAME b05.example.com.'],
-  ],
+  ['$GENERATE 9-10 a${0,3} 60 NS b${-5,2,d}', ['a009.example.com. 60 NS b04.example.com.', 'a010.example.com. 60 NS b05.example.com.']],
   ['$GENERATE 255-255 ${0,4,x}-${0,4,X}-${1,0,o} 60 CNAME c', ['00ff-00ff-400.example.com. 60 CNAME c.example.com.']],
   ['$GENERATE 26-26 ${0,7,n}.a 60 CNAME ${0,0,n}.b', ['a.1.0.0.a.example.com. 60 CNAME a.1.b.example.com.']],
   ['$GENERATE 1-1 a 60 MX "10 b$"', ['a.example.com. 60 MX 10 b1.example.com.']],

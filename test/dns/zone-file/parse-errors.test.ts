@@ -1,140 +1,102 @@
 import { describe, expect, test } from 'vitest'
-import { lines, parse, problems } from './zone-text.ts'
+import { lines, parse, problems, relativeLines } from './zone-text.ts'
 
 /** Text with errors, the position of each error, and the remaining records. */
-const CASES: readonly (readonly [what: string, text: string, problems: readonly string[], records?: readonly string[]])[] = [
+const CASES: [what: string, text: string, problems: string, records?: string][] = [
   [
     'reports every error',
     'a 1 A 1.2.3\nb 1 AAAA ::g\nc 1 A 192.0.2.1\nd 1 NOPE x\n',
-    ['1:7 error[value-invalid]', '2:10 error[value-invalid]', '4:5 error[type-unknown]'],
-    ['c.example.com. 1 A 192.0.2.1'],
+    '1:7 value-invalid, 2:10 value-invalid, 4:5 type-unknown',
+    'c 1 A 192.0.2.1',
   ],
   [
     'points to the wrong token',
     'a 1 MX ten mail\nb 1 MX 10 a..b\nc 1 SRV 1 2 70000 t.\n',
-    ['1:8 error[value-invalid]', '2:11 error[value-invalid]', '3:13 error[value-invalid]'],
+    '1:8 value-invalid, 2:11 value-invalid, 3:13 value-invalid',
   ],
-  ['points after the last field for a missing field', 'a 1 MX 10\nb 1 A', ['1:10 error[value-invalid]', '2:6 error[value-invalid]']],
-  ['an extra field', 'a 1 A 192.0.2.1 192.0.2.2', ['1:17 error[value-invalid]']],
-  ['no type', 'a\na 1 IN', ['1:2 error[zonefile-syntax]', '2:7 error[zonefile-syntax]']],
-  ['TTL or class twice', 'a 1 IN 2 A 192.0.2.1\na IN 1 IN A 192.0.2.1', ['1:8 error[zonefile-syntax]', '2:8 error[zonefile-syntax]']],
+  ['points after the last field for a missing field', 'a 1 MX 10\nb 1 A', '1:10 value-invalid, 2:6 value-invalid'],
+  ['an extra field', 'a 1 A 192.0.2.1 192.0.2.2', '1:17 value-invalid'],
+  ['no type', 'a\na 1 IN', '1:2 zonefile-syntax, 2:7 zonefile-syntax'],
+  ['TTL or class twice', 'a 1 IN 2 A 192.0.2.1\na IN 1 IN A 192.0.2.1', '1:8 zonefile-syntax, 2:8 zonefile-syntax'],
   [
     'a TTL out of range',
     'a 2147483648 A 192.0.2.1\na 2147483647 A 192.0.2.2\na 5y A 192.0.2.3',
-    ['1:3 error[ttl-invalid]', '3:3 error[ttl-invalid]'],
-    ['a.example.com. 2147483647 A 192.0.2.2'],
+    '1:3 ttl-invalid, 3:3 ttl-invalid',
+    'a 2147483647 A 192.0.2.2',
   ],
-  [
-    'other classes',
-    'a 1 CH TXT x\na HS 1 A 192.0.2.1\na CLASS3 A 192.0.2.1',
-    ['1:5 error[zonefile-class]', '2:3 error[zonefile-class]', '3:3 error[zonefile-class]'],
-  ],
-  [
-    'meta-types',
-    'a 1 TYPE41 \\# 0\na 1 TYPE255 \\# 0\na 1 ANY x',
-    ['1:5 error[type-unknown]', '2:5 error[type-unknown]', '3:5 error[zonefile-class]'],
-  ],
+  ['other classes', 'a 1 CH TXT x\na HS 1 A 192.0.2.1\na CLASS3 A 192.0.2.1', '1:5 zonefile-class, 2:3 zonefile-class, 3:3 zonefile-class'],
+  ['meta-types', 'a 1 TYPE41 \\# 0\na 1 TYPE255 \\# 0\na 1 ANY x', '1:5 type-unknown, 2:5 type-unknown, 3:5 zonefile-class'],
   [
     'an invalid owner; lines that inherit it are dropped silently',
     'a..b 1 A 192.0.2.1\n 1 A 192.0.2.2\nc 1 A 192.0.2.3',
-    ['1:1 error[name-invalid]'],
-    ['c.example.com. 1 A 192.0.2.3'],
+    '1:1 name-invalid',
+    'c 1 A 192.0.2.3',
   ],
-  ['no owner to inherit', ' 1 A 192.0.2.1\n 1 A 192.0.2.2\n', ['1:2 error[name-invalid]']],
-  [
-    'an unterminated quote',
-    'a 1 TXT "x\nb 1 A 192.0.2.1\nc 1 TXT "y',
-    ['1:9 error[zonefile-syntax]', '3:9 error[zonefile-syntax]'],
-    ['b.example.com. 1 A 192.0.2.1'],
-  ],
+  ['no owner to inherit', ' 1 A 192.0.2.1\n 1 A 192.0.2.2\n', '1:2 name-invalid'],
+  ['an unterminated quote', 'a 1 TXT "x\nb 1 A 192.0.2.1\nc 1 TXT "y', '1:9 zonefile-syntax, 3:9 zonefile-syntax', 'b 1 A 192.0.2.1'],
   [
     'an unterminated quote of a service parameter, before a backslash',
     'a 1 HTTPS 1 . alpn="h2\\\nb 1 TXT "x"\nc 1 HTTPS 1 . alpn="h2',
-    ['1:20 error[zonefile-syntax]', '3:20 error[zonefile-syntax]'],
-    ['b.example.com. 1 TXT "x"'],
+    '1:20 zonefile-syntax, 3:20 zonefile-syntax',
+    'b 1 TXT "x"',
   ],
-  ['an unclosed parenthesis', 'a 1 TXT ( x\nb 1 A 192.0.2.1\n', ['1:9 error[zonefile-syntax]'], ['b.example.com. 1 A 192.0.2.1']],
-  [
-    'an unmatched closing parenthesis',
-    'a 1 A 192.0.2.1 )\nb 1 A 192.0.2.2',
-    ['1:17 error[zonefile-syntax]'],
-    ['b.example.com. 1 A 192.0.2.2'],
-  ],
+  ['an unclosed parenthesis', 'a 1 TXT ( x\nb 1 A 192.0.2.1\n', '1:9 zonefile-syntax', 'b 1 A 192.0.2.1'],
+  ['a closing parenthesis', 'a 1 A 192.0.2.1 )\nb 1 A 192.0.2.2', '1:17 zonefile-syntax', 'b 1 A 192.0.2.2'],
   [
     'a carriage return without a line feed, which BIND reads as one',
     'a 1 TXT x\rb 1 A 192.0.2.1\nc 1 A 192.0.2.2\rd 1 A 192.0.2.3\ne 1 TXT "x\ry" ; z\rz\r\r\nf 1 TXT z\r',
-    ['1:10 error[zonefile-syntax]', '2:16 error[zonefile-syntax]'],
-    ['e.example.com. 1 TXT "x\\013y"', 'f.example.com. 1 TXT "z"'],
+    '1:10 zonefile-syntax, 2:16 zonefile-syntax',
+    'e 1 TXT "x\\013y"\nf 1 TXT "z"',
   ],
-  ['a backslash before CR LF', 'a 1 TXT x\\\r\nb 1 A 192.0.2.1\r\n', ['1:9 error[value-invalid]'], ['b.example.com. 1 A 192.0.2.1']],
-  ['a position on a later line', 'a 1 SOA . . (\n 1\n x\n 3 4 5 )\nb 1 A x', ['3:2 error[value-invalid]', '5:7 error[value-invalid]']],
-  ['a lone backslash', 'a\\\nb 1 TXT c\\', ['1:1 error[name-invalid]', '1:3 error[zonefile-syntax]', '2:9 error[value-invalid]']],
-  ['invalid escapes', 'a\\256 1 A 192.0.2.1\nb 1 TXT \\25x "\\999"', ['1:1 error[name-invalid]', '2:9 error[value-invalid]']],
-  [
-    'too long names',
-    `${'a'.repeat(64)} 1 A 192.0.2.1\n${'a.'.repeat(130)} 1 A 192.0.2.1`,
-    ['1:1 error[name-invalid]', '2:1 error[name-invalid]'],
-  ],
+  ['a backslash before CR LF', 'a 1 TXT x\\\r\nb 1 A 192.0.2.1\r\n', '1:9 value-invalid', 'b 1 A 192.0.2.1'],
+  ['a position on a later line', 'a 1 SOA . . (\n 1\n x\n 3 4 5 )\nb 1 A x', '3:2 value-invalid, 5:7 value-invalid'],
+  ['a lone backslash', 'a\\\nb 1 TXT c\\', '1:1 name-invalid, 1:3 zonefile-syntax, 2:9 value-invalid'],
+  ['invalid escapes', 'a\\256 1 A 192.0.2.1\nb 1 TXT \\25x "\\999"', '1:1 name-invalid, 2:9 value-invalid'],
+  ['too long names', `${'a'.repeat(64)} 1 A 192.0.2.1\n${'a.'.repeat(130)} 1 A 192.0.2.1`, '1:1 name-invalid, 2:1 name-invalid'],
   [
     'too long strings',
     `a 1 TXT ${'a'.repeat(255)}\nb 1 TXT ${'a'.repeat(256)}\nc 1 TXT ${'\\000'.repeat(256)}`,
-    ['2:9 error[value-invalid]', '3:9 error[value-invalid]'],
-    [`a.example.com. 1 TXT "${'a'.repeat(255)}"`],
+    '2:9 value-invalid, 3:9 value-invalid',
+    `a 1 TXT "${'a'.repeat(255)}"`,
   ],
-  ['too long rdata', `a 1 TXT ${`"${'a'.repeat(255)}" `.repeat(257)}`, ['1:9 error[value-invalid]']],
+  ['too long rdata', `a 1 TXT ${`"${'a'.repeat(255)}" `.repeat(257)}`, '1:9 value-invalid'],
   [
     'directives',
     '$NOPE x\n$ORIGIN\n$ORIGIN a b\n$ORIGIN a..b\n$TTL\n$TTL x\n $TTL 5',
-    [
-      ...['1:1 error[zonefile-directive]', '2:8 error[zonefile-directive]', '3:11 error[zonefile-directive]'],
-      ...['4:9 error[name-invalid]', '5:5 error[zonefile-directive]', '6:6 error[ttl-invalid]', '7:2 error[name-invalid]'],
-      '7:2 error[type-unknown]',
-    ],
+    '1:1 zonefile-directive, 2:8 zonefile-directive, 3:11 zonefile-directive, 4:9 name-invalid, 5:5 zonefile-directive, 6:6 ttl-invalid, 7:2 name-invalid, 7:2 type-unknown',
   ],
   [
     'generic rdata',
     'a 1 TYPE65280 \\# 2 00\na 1 TYPE65280 x\na 1 A \\# 3 000000\na 1 MX \\# 4 000ac000\na 1 ALIAS \\# 0',
-    [
-      ...['1:15 error[value-invalid]', '2:15 error[value-invalid]', '3:7 error[value-invalid]', '4:8 error[value-invalid]'],
-      '5:11 error[value-invalid]',
-    ],
+    '1:15 value-invalid, 2:15 value-invalid, 3:7 value-invalid, 4:8 value-invalid, 5:11 value-invalid',
   ],
-  ['compressed names in generic rdata', 'a 1 MINFO \\# 5 0161 00 c000', ['1:11 error[value-invalid]']],
+  ['compressed names in generic rdata', 'a 1 MINFO \\# 5 0161 00 c000', '1:11 value-invalid'],
   [
     'one warning for TTLs that servers read differently',
     '@ 1 SOA . . 1 2 3 4 77\na A 192.0.2.1\na A 192.0.2.2',
-    ['2:1 warning[zonefile-ttl]'],
-    ['example.com. 1 SOA . . 1 2 3 4 77', 'a.example.com. 1 A 192.0.2.1', 'a.example.com. 1 A 192.0.2.2'],
+    '2:1 warning zonefile-ttl',
+    '@ 1 SOA . . 1 2 3 4 77\na 1 A 192.0.2.1\na 1 A 192.0.2.2',
   ],
   [
     'an SOA without a TTL sets the default TTL to its minimum, as in BIND',
     '@ SOA . . 1 2 3 4 77\na A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1',
-    ['4:1 warning[zonefile-ttl]'],
-    [
-      'example.com. 77 SOA . . 1 2 3 4 77',
-      'a.example.com. 77 A 192.0.2.1',
-      'b.example.com. 60 A 192.0.2.1',
-      'c.example.com. 77 A 192.0.2.1',
-    ],
+    '4:1 warning zonefile-ttl',
+    '@ 77 SOA . . 1 2 3 4 77\na 77 A 192.0.2.1\nb 60 A 192.0.2.1\nc 77 A 192.0.2.1',
   ],
   [
     'an SOA with a TTL does not: records inherit the last stated TTL',
     '@ 900 SOA . . 1 2 3 4 77\na A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1',
-    ['2:1 warning[zonefile-ttl]'],
-    [
-      'example.com. 900 SOA . . 1 2 3 4 77',
-      'a.example.com. 900 A 192.0.2.1',
-      'b.example.com. 60 A 192.0.2.1',
-      'c.example.com. 60 A 192.0.2.1',
-    ],
+    '2:1 warning zonefile-ttl',
+    '@ 900 SOA . . 1 2 3 4 77\na 900 A 192.0.2.1\nb 60 A 192.0.2.1\nc 60 A 192.0.2.1',
   ],
 ]
 
 describe('zone-file errors', () => {
-  test.each(CASES.map(([what, text, found, records = []]) => ({ what, text, found, records })))('$what', ({ text, found, records }) => {
+  test.each(CASES)('%s', (_, text, found, records = '') => {
     const parsed = parse(text)
-    expect(problems(parsed)).toEqual(found)
-    expect(lines(parsed.records)).toEqual(records)
+    const shown = problems(parsed).map((one) => one.replace(/ error\[(.*)\]/, ' $1').replace(/\[(.*)\]/, ' $1'))
+    expect(shown.join(', ')).toBe(found)
+    expect(relativeLines(parsed.records)).toBe(records)
   })
 
   test('relative names without an origin', () => {

@@ -2,129 +2,95 @@ import { describe, expect, test } from 'vitest'
 import type { DefinedRecord } from '../../../src/dns/record.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { createZoneFileReader } from '../../../src/dns/zone-file/parse-zone-file.ts'
-import { lines, ORIGIN, parse } from './zone-text.ts'
+import { ORIGIN, parse, relativeLines } from './zone-text.ts'
 
 /** A zone file, and its records in order. */
-const FILES: readonly (readonly [what: string, text: string, records: readonly string[]])[] = [
-  ['nothing', '', []],
-  ['only comments and blank lines', '; a\n\n  \n\t; b\r\n', []],
-  ['a last line without a line end', 'a 60 IN A 192.0.2.1', ['a.example.com. 60 A 192.0.2.1']],
-  ['a byte order mark', '\uFEFFa 60 IN A 192.0.2.1', ['a.example.com. 60 A 192.0.2.1']],
-  ['lines that end in CR LF', 'a 60 A 192.0.2.1\r\n\r\nb 60 TXT x\r\n', ['a.example.com. 60 A 192.0.2.1', 'b.example.com. 60 TXT "x"']],
+const FILES: readonly (readonly [what: string, text: string, records: string])[] = [
+  ['nothing', '', ''],
+  ['only comments and blank lines', '; a\n\n  \n\t; b\r\n', ''],
+  ['a last line without a line end', 'a 60 IN A 192.0.2.1', 'a 60 A 192.0.2.1'],
+  ['a byte order mark', '\uFEFFa 60 IN A 192.0.2.1', 'a 60 A 192.0.2.1'],
+  ['lines that end in CR LF', 'a 60 A 192.0.2.1\r\n\r\nb 60 TXT x\r\n', 'a 60 A 192.0.2.1\nb 60 TXT "x"'],
   [
     'TTL before class, class before TTL, either alone, none',
     '$TTL 1\na 60 IN A 192.0.2.1\na IN 61 A 192.0.2.2\na IN A 192.0.2.3\na 62 A 192.0.2.4\na A 192.0.2.5',
-    [
-      ...['a.example.com. 60 A 192.0.2.1', 'a.example.com. 61 A 192.0.2.2', 'a.example.com. 1 A 192.0.2.3'],
-      ...['a.example.com. 62 A 192.0.2.4', 'a.example.com. 1 A 192.0.2.5'],
-    ],
+    'a 60 A 192.0.2.1\na 61 A 192.0.2.2\na 1 A 192.0.2.3\na 62 A 192.0.2.4\na 1 A 192.0.2.5',
   ],
   [
     'mnemonics in either case, generic class and type',
     'a 60 in a 192.0.2.1\nb 60 CLASS1 TYPE1 \\# 4 C0000202\n',
-    ['a.example.com. 60 A 192.0.2.1', 'b.example.com. 60 A 192.0.2.2'],
+    'a 60 A 192.0.2.1\nb 60 A 192.0.2.2',
   ],
   [
     'TTLs with units',
     '$TTL 1d12h\na A 192.0.2.1\na 1W2D3H4M5S A 192.0.2.2\na 2m A 192.0.2.3',
-    ['a.example.com. 129600 A 192.0.2.1', 'a.example.com. 788645 A 192.0.2.2', 'a.example.com. 120 A 192.0.2.3'],
+    'a 129600 A 192.0.2.1\na 788645 A 192.0.2.2\na 120 A 192.0.2.3',
   ],
   [
     'owners: relative, absolute, @, inherited, root',
     'a 1 A 192.0.2.1\n 1 A 192.0.2.2\n\tIN 1 A 192.0.2.3\nB.Example.ORG. 1 A 192.0.2.4\n@ 1 A 192.0.2.5\n. 1 NS @',
-    [
-      ...['a.example.com. 1 A 192.0.2.1', 'a.example.com. 1 A 192.0.2.2', 'a.example.com. 1 A 192.0.2.3'],
-      ...['b.example.org. 1 A 192.0.2.4', 'example.com. 1 A 192.0.2.5', '. 1 NS example.com.'],
-    ],
+    'a 1 A 192.0.2.1\na 1 A 192.0.2.2\na 1 A 192.0.2.3\nb.example.org. 1 A 192.0.2.4\n@ 1 A 192.0.2.5\n. 1 NS example.com.',
   ],
   [
     'owners that look like something else',
     '10 1 A 192.0.2.1\nIN 1 A 192.0.2.2\nA 1 A 192.0.2.3\n\\$ORIGIN 1 A 192.0.2.4\n\\@ 1 A 192.0.2.5\n1h A 192.0.2.6',
-    [
-      '10.example.com. 1 A 192.0.2.1',
-      'in.example.com. 1 A 192.0.2.2',
-      'a.example.com. 1 A 192.0.2.3',
-      '\\$origin.example.com. 1 A 192.0.2.4',
-      '\\@.example.com. 1 A 192.0.2.5',
-      '1h.example.com. 1 A 192.0.2.6',
-    ],
+    '10 1 A 192.0.2.1\nin 1 A 192.0.2.2\na 1 A 192.0.2.3\n\\$origin 1 A 192.0.2.4\n\\@ 1 A 192.0.2.5\n1h 1 A 192.0.2.6',
   ],
   [
     'escapes in names',
     'a\\.b 1 CNAME c\\032d\n\\065 1 A 192.0.2.1\na\\;b 1 A 192.0.2.2\n\\(\\)\\" 1 A 192.0.2.3',
-    [
-      'a\\.b.example.com. 1 CNAME c\\032d.example.com.',
-      'a.example.com. 1 A 192.0.2.1',
-      'a\\;b.example.com. 1 A 192.0.2.2',
-      '\\(\\)\\".example.com. 1 A 192.0.2.3',
-    ],
+    'a\\.b 1 CNAME c\\032d.example.com.\na 1 A 192.0.2.1\na\\;b 1 A 192.0.2.2\n\\(\\)\\" 1 A 192.0.2.3',
   ],
-  ['names in Unicode', 'bücher 1 CNAME straße\n', ['xn--bcher-kva.example.com. 1 CNAME xn--strae-oqa.example.com.']],
+  ['names in Unicode', 'bücher 1 CNAME straße\n', 'xn--bcher-kva 1 CNAME xn--strae-oqa.example.com.'],
   [
     '$ORIGIN, relative and absolute',
     '$ORIGIN @\n$ORIGIN example.com.\n$ORIGIN sub\na 1 A 192.0.2.1\n$ORIGIN example.org.\na 1 NS b\n$ORIGIN .\nc 1 NS d',
-    ['a.sub.example.com. 1 A 192.0.2.1', 'a.example.org. 1 NS b.example.org.', 'c. 1 NS d.'],
+    'a.sub 1 A 192.0.2.1\na.example.org. 1 NS b.example.org.\nc. 1 NS d.',
   ],
   [
     'parentheses: over lines, nested, around one token, around nothing',
     'a 1 ( A\n 192.0.2.1 ) ; c )\nb ( ( 1 ) A ( 192.0.2.2 ) )\nc()1 A 192.0.2.3\n( d\n1 A 192.0.2.4 )',
-    ['a.example.com. 1 A 192.0.2.1', 'b.example.com. 1 A 192.0.2.2', 'c.example.com. 1 A 192.0.2.3', 'd.example.com. 1 A 192.0.2.4'],
+    'a 1 A 192.0.2.1\nb 1 A 192.0.2.2\nc 1 A 192.0.2.3\nd 1 A 192.0.2.4',
   ],
-  [
-    'strings',
-    'a 1 TXT a "b c" "" d\\ e "f\\"g\\\\;(" \\065\\200 ";"',
-    ['a.example.com. 1 TXT "a" "b c" "" "d e" "f\\"g\\\\;(" "A\\200" ";"'],
-  ],
-  ['adjacent strings', 'a 1 TXT "a"b"c"d=e="f g"', ['a.example.com. 1 TXT "a" "b" "c" "d=e=" "f g"']],
+  ['strings', 'a 1 TXT a "b c" "" d\\ e "f\\"g\\\\;(" \\065\\200 ";"', 'a 1 TXT "a" "b c" "" "d e" "f\\"g\\\\;(" "A\\200" ";"'],
+  ['adjacent strings', 'a 1 TXT "a"b"c"d=e="f g"', 'a 1 TXT "a" "b" "c" "d=e=" "f g"'],
   [
     'characters beyond ASCII and controls in strings',
     'a 1 TXT ü "\t\u{1F600}" a\u0001',
-    ['a.example.com. 1 TXT "\\195\\188" "\\009\\240\\159\\152\\128" "a\\001"'],
+    'a 1 TXT "\\195\\188" "\\009\\240\\159\\152\\128" "a\\001"',
   ],
-  [
-    'quotes within a service parameter',
-    'a 1 HTTPS 1 . alpn="h2,h3" key65000="a b;c"',
-    ['a.example.com. 1 HTTPS 1 . alpn=h2,h3 key65000="a b;c"'],
-  ],
-  ['a quote that ends a service parameter', 'a 1 HTTPS 1 . alpn="h2"port=1', ['a.example.com. 1 HTTPS 1 . alpn=h2 port=1']],
+  ['quotes in a parameter', 'a 1 HTTPS 1 . alpn="h2,h3" key65000="a b;c"', 'a 1 HTTPS 1 . alpn=h2,h3 key65000="a b;c"'],
+  ['a quote that ends a service parameter', 'a 1 HTTPS 1 . alpn="h2"port=1', 'a 1 HTTPS 1 . alpn=h2 port=1'],
   [
     'type mnemonics with service parameters in other fields',
     'https 1 TXT a="b c"\na 1 TXT https a="b c"\nhttps 1 IN svcb 1 . alpn="a b"',
-    ['https.example.com. 1 TXT "a=" "b c"', 'a.example.com. 1 TXT "https" "a=" "b c"', 'https.example.com. 1 SVCB 1 . alpn="a b"'],
+    'https 1 TXT "a=" "b c"\na 1 TXT "https" "a=" "b c"\nhttps 1 SVCB 1 . alpn="a b"',
   ],
   [
     'types without a presentation format',
     'a 1 TYPE65280 \\# 3 01 02FF\na 1 TYPE65280 \\# 0\na 1 NULL \\# 1 00',
-    ['a.example.com. 1 TYPE65280 \\# 3 0102ff', 'a.example.com. 1 TYPE65280 \\# 0', 'a.example.com. 1 NULL \\# 1 00'],
+    'a 1 TYPE65280 \\# 3 0102ff\na 1 TYPE65280 \\# 0\na 1 NULL \\# 1 00',
   ],
-  [
-    'the generic form of types with a presentation format',
-    'a 1 MX \\# 5 000a 0161 00\na 1 TXT \\# 1 00',
-    ['a.example.com. 1 MX 10 a.', 'a.example.com. 1 TXT ""'],
-  ],
+  ['generic forms of known types', 'a 1 MX \\# 5 000a 0161 00\na 1 TXT \\# 1 00', 'a 1 MX 10 a.\na 1 TXT ""'],
   [
     'SOA over lines with units',
     '@ 1 IN SOA ns hostmaster ( 1 ; serial\n 1h 15m\n\t4w 300 )',
-    ['example.com. 1 SOA ns.example.com. hostmaster.example.com. 1 3600 900 2419200 300'],
+    '@ 1 SOA ns.example.com. hostmaster.example.com. 1 3600 900 2419200 300',
   ],
-  ['no TTL anywhere', 'a A 192.0.2.1', ['a.example.com. - A 192.0.2.1']],
+  ['no TTL anywhere', 'a A 192.0.2.1', 'a - A 192.0.2.1'],
   [
     'the last TTL stated, before any SOA',
     'a A 192.0.2.1\na 5 A 192.0.2.2\na A 192.0.2.3',
-    ['a.example.com. - A 192.0.2.1', 'a.example.com. 5 A 192.0.2.2', 'a.example.com. 5 A 192.0.2.3'],
+    'a - A 192.0.2.1\na 5 A 192.0.2.2\na 5 A 192.0.2.3',
   ],
-  [
-    'the minimum of the SOA record',
-    '@ SOA . . 1 2 3 4 77\na A 192.0.2.1',
-    ['example.com. 77 SOA . . 1 2 3 4 77', 'a.example.com. 77 A 192.0.2.1'],
-  ],
+  ['the SOA minimum', '@ SOA . . 1 2 3 4 77\na A 192.0.2.1', '@ 77 SOA . . 1 2 3 4 77\na 77 A 192.0.2.1'],
 ]
 
 describe('parseZoneFile', () => {
   test.each(FILES)('%s', (_, text, expected) => {
     const parsed = parse(text)
     expect(parsed.diagnostics).toEqual([])
-    expect(lines(parsed.records)).toEqual(expected)
+    expect(relativeLines(parsed.records)).toBe(expected)
   })
 
   test('the default TTL option applies to records before the first TTL', () => {

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../../src/dns/diagnostic.ts'
 import type { DefinedRecord } from '../../../src/dns/record.ts'
 import { createZoneFileReader, parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../../src/dns/zone-file/scope.ts'
-import { fc } from '../../support/fast-check.ts'
+import { fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 import { CORPUS, readCorpus } from './corpus.ts'
 import { line as lineOf, ORIGIN, parse } from './zone-text.ts'
@@ -99,10 +99,7 @@ describe('a record line means the same alone, with a comment and in a stream', (
   test('any combination of fields', () => {
     const directive = fc.constantFrom('$TTL 60', '$ORIGIN sub', '$ORIGIN .', '$ORIGIN example.com.', '', '; x', '   ', '\t;x')
     const lines = fc.array(fc.oneof({ weight: 5, arbitrary: line }, { weight: 1, arbitrary: directive }), { minLength: 1, maxLength: 12 })
-    fc.assert(
-      fc.property(lines, (parts) => expectSameReadings(`${parts.join('\n')}\n`)),
-      { numRuns: rounds(1000) },
-    )
+    forAll(rounds(1000), lines, (parts) => expectSameReadings(`${parts.join('\n')}\n`))
   })
 
   test.each(CORPUS.filter(({ file }) => /^[\0-\x7f]*$/.test(readCorpus(file))).map(({ file }) => file))('%s', (file) => {

@@ -20,6 +20,12 @@ export const line = ({ name: owner, ttl, type, data }: ResourceRecord): string =
 
 export const lines = (records: Iterable<ResourceRecord>): string[] => Array.from(records, line)
 
+/** Records as lines of one text, with their owners relative to example.com. */
+export const relativeLines = (records: Iterable<ResourceRecord>): string =>
+  lines(records)
+    .map((one) => one.replace(/^example\.com\. /, '@ ').replace(/^(\S*?)\.example\.com\. /, '$1 '))
+    .join('\n')
+
 /** Diagnostics without the message: `LINE:COLUMN severity[code]`. */
 export const problems = ({ diagnostics }: ZoneFileSummary): string[] =>
   diagnostics.map((diagnostic) =>

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cli } from '../../support/cli.ts'
+import { cli, expectRun } from '../../support/cli.ts'
 import { type DnsServer, startBind, startKnot, startNsd, TEST_KEY } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -42,21 +42,15 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
     }
 
     test('verify compares records and settings', async () => {
-      const equal = await workspace().run('verify', '--no-dns')
-      expect([equal.status, equal.stderr]).toEqual([0, ''])
+      expect(await workspace().run('verify', '--no-dns')).toMatchObject({ status: 0, stderr: '' })
       const { run } = workspace(RECORDS.replace('192.0.2.1', '192.0.2.2'), SETTINGS.replace('2h', '3h'))
-      const different = await run('verify', '--no-dns')
-      expect([different.status, different.stderr]).toEqual([2, expect.not.stringContaining('read-only')])
+      expect(await run('verify', '--no-dns')).toMatchObject({ status: 2, stderr: expect.not.stringContaining('read-only') })
     })
 
     test('plan and apply refuse changes before anything else', async () => {
       const { run } = workspace(`${RECORDS}  new: {type: A, value: 192.0.2.9}\n`)
       for (const command of [['plan'], ['apply', '--yes'], ['plan', '--out', 'plan.json']]) {
-        const result = await run(...command)
-        expect([result.status, result.stderr]).toEqual([
-          1,
-          expect.stringContaining('error[zone-read-only] example.com. at live cannot be changed: a transfer only reads it'),
-        ])
+        await expectRun(run(...command), 1, '[zone-read-only] example.com. at live cannot be changed: a transfer only reads it', 'stderr')
       }
       expect((await workspace().run('apply', '--yes')).status).toBe(0)
     })
@@ -71,8 +65,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
 
     test('a transfer without the key is refused, with a hint', async () => {
       const { run } = workspace(RECORDS, SETTINGS, '')
-      const plan = await run('plan')
-      expect([plan.status, plan.stderr]).toEqual([1, expect.stringContaining('allow the transfer to this host or key')])
+      await expectRun(run('plan'), 1, 'allow the transfer to this host or key', 'stderr')
       expect((await run('doctor')).status).toBe(1)
       expect((await workspace().run('doctor')).status).toBe(0)
     })

@@ -1,7 +1,8 @@
 /** What plans and runs do at Azure DNS beyond the conformance suite: ETags, metadata, aliases, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { APPLY, PLAN, TOKEN } from '../scripted-scene.ts'
-import { hostSet, recordSet, startAzureScene } from './scene.ts'
+import { expectRun } from '../../support/cli.ts'
+import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
+import { hostSet, recordSet, startAzureScene as start } from './scene.ts'
 
 const ofMethod = (requests: readonly { readonly method: string }[], method: string): number =>
   requests.filter((request) => request.method === method).length
@@ -12,7 +13,7 @@ describe('another client', () => {
     ['changed a record set that is to be deleted', 'DELETE', '  other: {type: A, value: 192.0.2.1}\n'],
   ])('%s: the service refuses the request', async (_, method, definition) => {
     let isRead = false
-    const scene = await startAzureScene({
+    const scene = await start({
       definition,
       sets: [hostSet('www', '192.0.2.1'), hostSet('other', '192.0.2.1')],
       answer(request) {
@@ -24,16 +25,14 @@ describe('another client', () => {
         return { value: [{ ...set, type: 'Microsoft.Network/dnszones/A', properties }] }
       },
     })
-    const run = await scene.run(APPLY)
-    expect(run.status).toBe(1)
-    expect(run.stdout + run.stderr).toContain("The condition 'older' in the If-Match header was not satisfied")
+    await expectRun(scene.run(APPLY), 1, "The condition 'older' in the If-Match header was not satisfied")
     expect(ofMethod(scene.server.requests, method)).toBe(1)
     expect(scene.lines()).toContain('www 3600 IN A 192.0.2.1')
   })
 
   test('created the record set that an apply creates: the service refuses the request', async () => {
     let isRead = false
-    const scene = await startAzureScene({
+    const scene = await start({
       definition: '  www: {type: A, value: 192.0.2.9}\n',
       sets: [hostSet('www', '192.0.2.1')],
       answer(request) {
@@ -42,15 +41,14 @@ describe('another client', () => {
         return { value: [] }
       },
     })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringContaining('exists already and hence cannot be created again')])
+    await expectRun(scene.run(APPLY), 1, 'exists already and hence cannot be created again')
     expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
   })
 })
 
 test('metadata stay when the records change', async () => {
   const metadata = { owner: 'web team' }
-  const scene = await startAzureScene({
+  const scene = await start({
     definition: '  www: {type: A, ttl: 600, values: [192.0.2.1, 192.0.2.2]}\n',
     sets: [recordSet('www', 'A', [{ ipv4Address: '192.0.2.1' }], { metadata })],
   })
@@ -62,7 +60,7 @@ test('metadata stay when the records change', async () => {
 test('a saved plan keeps metadata, and is refused after a change of another client', async () => {
   const metadata = { owner: 'web team' }
   const sets = [recordSet('www', 'A', [{ ipv4Address: '192.0.2.1' }], { metadata })]
-  const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.2}\n', sets })
+  const scene = await start({ definition: '  www: {type: A, value: 192.0.2.2}\n', sets })
   const plan = ['plan', '--out', 'plan.json', '--allow', 'updates', '--allow', 'deletes']
   expect((await scene.run(plan)).status).toBe(0)
   expect(await scene.run(['apply', 'plan.json', '--yes'])).toMatchObject({ status: 0, stderr: '' })
@@ -72,7 +70,7 @@ test('a saved plan keeps metadata, and is refused after a change of another clie
 
 test('an empty record set is filled', async () => {
   const empty = { ...hostSet('www', '192.0.2.1'), records: [] }
-  const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', sets: [empty] })
+  const scene = await start({ definition: WWW, sets: [empty] })
   expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
   expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
 })
@@ -84,7 +82,7 @@ test('names with and without the final dot are the same', async () => {
   ]
   const definition =
     "  www: {type: CNAME, value: host.example.net.}\n  '': {type: MX, value: {preference: 10, exchange: mail.example.net.}}\n"
-  const scene = await startAzureScene({ definition, sets })
+  const scene = await start({ definition, sets })
   expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
 })
 
@@ -93,7 +91,7 @@ describe('alias record sets', () => {
   const alias = recordSet('lb', 'A', [], { targetResource })
 
   test('are reported and left alone', async () => {
-    const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.9}\n', sets: [alias] })
+    const scene = await start({ definition: '  www: {type: A, value: 192.0.2.9}\n', sets: [alias] })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
     const plan = await scene.run(['plan', '--format', 'json'])
     expect(plan.stdout).toContain('is an alias of the resource publicIPAddresses/front')
@@ -101,29 +99,19 @@ describe('alias record sets', () => {
   })
 
   test('are never replaced by a definition', async () => {
-    const scene = await startAzureScene({ definition: '  lb: {type: A, value: 192.0.2.9}\n', sets: [alias] })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stderr]).toEqual([
-      0,
-      expect.stringContaining('lb.example.com. A of the definition is ignored: the one at az is an'),
-    ])
+    const scene = await start({ definition: '  lb: {type: A, value: 192.0.2.9}\n', sets: [alias] })
+    await expectRun(scene.run(APPLY), 0, 'lb.example.com. A of the definition is ignored: the one at az is an', 'stderr')
     expect(ofMethod(scene.server.requests, 'PUT')).toBe(0)
   })
 })
 
 describe('zones', () => {
   test('are created with the NS records of Azure and more of the definition, and deleted', async () => {
-    const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', zones: [] })
+    const scene = await start({ definition: WWW, zones: [] })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     expect(scene.zones()).toEqual(['example.com'])
-    const servers = [
-      'ns1-05.azure-dns.com.',
-      'ns2-05.azure-dns.net.',
-      'ns3-05.azure-dns.org.',
-      'ns4-05.azure-dns.info.',
-      'ns1.example.net.',
-    ]
-    scene.define(`  '': {type: NS, values: [${servers.join(', ')}]}\n  www: {type: A, value: 192.0.2.1}\n`)
+    const ns = ['ns1-05.azure-dns.com.', 'ns2-05.azure-dns.net.', 'ns3-05.azure-dns.org.', 'ns4-05.azure-dns.info.', 'ns1.example.net.']
+    scene.define(`  '': {type: NS, values: [${ns.join(', ')}]}\n  www: {type: A, value: 192.0.2.1}\n`)
     expect(await scene.run([...APPLY, '--allow', 'apex-ns'])).toMatchObject({ status: 0, stderr: '' })
     expect(scene.sets()[0]).toMatchObject({ type: 'NS', records: { length: 5 } })
     scene.define('  {}\n', 'absent: true\n')
@@ -132,7 +120,7 @@ describe('zones', () => {
   })
 
   test('whose creation or deletion has no answer are created and deleted', async () => {
-    const scene = await startAzureScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', zones: [] })
+    const scene = await start({ definition: WWW, zones: [] })
     scene.server.loseAnswers(1)
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
@@ -144,15 +132,14 @@ describe('zones', () => {
 
   test('with an alias record set are not deleted', async () => {
     const alias = recordSet('lb', 'A', [], { targetResource: { id: '/x/y/front' } })
-    const scene = await startAzureScene({ definition: '  {}\n', sets: [hostSet('www', '192.0.2.1'), alias] })
+    const scene = await start({ definition: '  {}\n', sets: [hostSet('www', '192.0.2.1'), alias] })
     scene.define('  {}\n', 'absent: true\n')
-    const run = await scene.run([...APPLY, '--allow', 'delete-zone'])
-    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringContaining('another record set lb.example.com. A')])
+    await expectRun(scene.run([...APPLY, '--allow', 'delete-zone']), 1, 'another record set lb.example.com. A')
     expect(scene.zones()).toEqual(['example.com'])
   })
 
   test('that are private have their own path and names of properties', async () => {
-    const scene = await startAzureScene({
+    const scene = await start({
       definition: '  www: {type: A, values: [192.0.2.1, 192.0.2.2]}\n  alias: {type: CNAME, value: www.example.com.}\n',
       isPrivate: true,
       settings: 'token: env:TOKEN, visibility: private',
@@ -167,8 +154,8 @@ describe('zones', () => {
 describe('requests', () => {
   test('a concurrent request is waited out', async () => {
     let refused = 0
-    const scene = await startAzureScene({
-      definition: '  www: {type: A, value: 192.0.2.1}\n',
+    const scene = await start({
+      definition: WWW,
       respond(request) {
         if (request.method !== 'PUT' || refused > 0) return undefined
         refused += 1
@@ -181,8 +168,8 @@ describe('requests', () => {
   })
 
   test.each([
-    ['a creation', [], '  www: {type: A, value: 192.0.2.1}\n', ['www 3600 IN A 192.0.2.1']],
-    ['an update', [hostSet('www', '192.0.2.2')], '  www: {type: A, value: 192.0.2.1}\n', ['www 3600 IN A 192.0.2.1']],
+    ['a creation', [], WWW, ['www 3600 IN A 192.0.2.1']],
+    ['an update', [hostSet('www', '192.0.2.2')], WWW, ['www 3600 IN A 192.0.2.1']],
     [
       'a deletion',
       [hostSet('www', '192.0.2.2'), hostSet('x', '192.0.2.2')],
@@ -190,7 +177,7 @@ describe('requests', () => {
       ['x 3600 IN A 192.0.2.2'],
     ],
   ])('a lost answer to %s is no conflict', async (_, before, definition, after) => {
-    const scene = await startAzureScene({ definition, sets: before })
+    const scene = await start({ definition, sets: before })
     scene.server.loseAnswers(1)
     expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
     expect(scene.lines()).toEqual(after)
@@ -198,10 +185,10 @@ describe('requests', () => {
 })
 
 test('errors of the settings name what to do, and never the token', async () => {
-  const other = await startAzureScene({ definition: '', resourceGroup: 'another' })
+  const other = await start({ definition: '', resourceGroup: 'another' })
   const doctor = await other.run(['doctor'])
   expect([doctor.status, doctor.stdout]).toEqual([1, expect.stringContaining('"DNS Zone Contributor" in the resource group dns')])
-  const missing = await startAzureScene({ definition: '', subscription: '00000000-0000-4000-8000-000000000000' })
+  const missing = await start({ definition: '', subscription: '00000000-0000-4000-8000-000000000000' })
   const plan = await missing.run(PLAN)
   expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('check the subscription')])
   for (const run of [doctor, plan]) expect(run.stdout + run.stderr).not.toContain(TOKEN)
@@ -211,7 +198,7 @@ describe('responses that are not of the API', () => {
   const properties = { TTL: 300, ARecords: [{ ipv4Address: '192.0.2.1' }] }
   const SET = { name: 'www', type: 'Microsoft.Network/dnszones/A', etag: '1', properties }
   test('a next page at another host is asked for at this one', async () => {
-    const scene = await startAzureScene({
+    const scene = await start({
       definition: '  www: {type: A, ttl: 300, value: 192.0.2.1}\n',
       answer: ({ path, query }) =>
         path.endsWith('/recordsets')

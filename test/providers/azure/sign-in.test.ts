@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { expectRun } from '../../support/cli.ts'
 import { hostSet, startAzureScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
@@ -72,7 +73,6 @@ test.each([
   ],
 ])('settings with %s', async (_, settings, env, message) => {
   const scene = await startAzureScene({ definition: DEFINITION, settings })
-  const run = await scene.run(PLAN, env)
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining(message)])
+  await expectRun(scene.run(PLAN, env), 1, message, 'stderr')
   expect(scene.server.requests).toEqual([])
 })

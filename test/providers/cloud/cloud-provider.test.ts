@@ -1,26 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import type { ServerResponse } from 'node:http'
+import { describe, expect, it } from 'vitest'
 import type { RecordChange } from '../../../src/plan/plan.ts'
-import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
-import type { Provider, ZoneReference } from '../../../src/providers/provider.ts'
 import { makeChange } from '../../support/provider-calls.ts'
 import { name } from '../../support/records.ts'
-import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
+import { errors, type Handler, json, openCloud, page, CLOUD_ZONE as ZONE } from './scripted-server.ts'
 
 const TOKEN = 'secret-token-0123456789'
-const ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
-const open: { close(): Promise<void> }[] = []
 
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
-
-async function providerOf(handler: Handler, timeout = 2000): Promise<{ provider: Provider; server: ScriptedServer }> {
-  const server = await scriptedServer(handler)
-  const retry = { tries: 3, busyTries: 3, firstDelay: 1, maxDelay: 50, maxRetryAfter: 5000 }
-  const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: TOKEN, parallelism: 8, timeout, retry })
-  open.push(server, provider)
-  return { provider, server }
-}
+const RETRY = { tries: 3, busyTries: 3, firstDelay: 1, maxDelay: 50, maxRetryAfter: 5000 }
+const providerOf = (handler: Handler, timeout = 2000) => openCloud(handler, { token: TOKEN, timeout, retry: RETRY })
 
 const failure = async (promise: Promise<unknown>): Promise<{ code: string; message: string; ambiguous: boolean; hint?: string }> => {
   try {
@@ -130,101 +118,42 @@ describe('reading records', () => {
 
 describe('failures', () => {
   const html = '<html><body>Bad gateway</body></html>'
-  const cases: { name: string; handler: Handler; code: string; requests: number; says?: RegExp; hint?: RegExp }[] = [
-    {
-      name: '401',
-      handler: (_, r) => json(r, 401, errors('Invalid Token')),
-      code: 'provider-unauthorized',
-      requests: 1,
-      says: /Invalid Token/,
-    },
-    {
-      name: 'a token without scope',
-      handler: (_, r) =>
+  const plain = (response: ServerResponse, status: number, type: string, text: string): void =>
+    void response.writeHead(status, { 'content-type': type }).end(text)
+  const cases: [name: string, code: string, requests: number, handler: Handler, says?: RegExp | undefined, hint?: RegExp][] = [
+    ['401', 'unauthorized', 1, (_, r) => json(r, 401, errors('Invalid Token')), /Invalid Token/],
+    [
+      'a token without scope',
+      'forbidden',
+      1,
+      (_, r) =>
         json(r, 401, errors('Your OAuth token is not authorized to use this endpoint.'), {
           'x-oauth-scopes': 'linodes:read_only',
           'x-accepted-oauth-scopes': 'domains:read_only',
         }),
-      code: 'provider-forbidden',
-      requests: 1,
-      hint: /needs domains:read_only, it has linodes:read_only/,
-    },
-    { name: '403', handler: (_, r) => json(r, 403, errors('Unauthorized')), code: 'provider-forbidden', requests: 1 },
-    { name: '404', handler: (_, r) => json(r, 404, errors('Not found')), code: 'provider-not-found', requests: 1 },
-    {
-      name: '400 with a field',
-      handler: (_, r) => json(r, 400, errors('Cannot filter on foo', 'X-Filter')),
-      code: 'provider-rejected',
-      requests: 1,
-      says: /X-Filter: Cannot filter on foo/,
-    },
-    { name: '500, retried', handler: (_, r) => json(r, 500, errors('Internal server error')), code: 'provider-failed', requests: 3 },
-    {
-      name: '502 in HTML',
-      handler: (_, r) => void r.writeHead(502, { 'content-type': 'text/html' }).end(html),
-      code: 'provider-failed',
-      requests: 3,
-      says: /text\/html/,
-    },
-    {
-      name: 'endless 429',
-      handler: (_, r) => json(r, 429, errors('Too many requests'), { 'retry-after': '0' }),
-      code: 'provider-rate-limited',
-      requests: 3,
-    },
-    {
-      name: '429 in HTML',
-      handler: (_, r) => void r.writeHead(429, { 'content-type': 'text/html' }).end(html),
-      code: 'provider-rate-limited',
-      requests: 3,
-    },
-    {
-      name: 'HTML with status 200',
-      handler: (_, r) => void r.writeHead(200, { 'content-type': 'text/html' }).end(html),
-      code: 'provider-garbled',
-      requests: 1,
-      says: /not JSON/,
-    },
-    {
-      name: 'JSON with the wrong content type',
-      handler: (_, r) => void r.writeHead(200, { 'content-type': 'text/plain' }).end('{}'),
-      code: 'provider-garbled',
-      requests: 1,
-    },
-    {
-      name: 'truncated JSON',
-      handler: (_, r) => void r.writeHead(200, { 'content-type': 'application/json' }).end('{"data": [{'),
-      code: 'provider-garbled',
-      requests: 1,
-      says: /malformed JSON/,
-    },
-    {
-      name: 'JSON of another shape',
-      handler: (_, r) => json(r, 200, { data: [{ id: 'x' }], page: 1, pages: 1, results: 1 }),
-      code: 'provider-garbled',
-      requests: 1,
-    },
-    {
-      name: 'a redirect',
-      handler: (_, r) => void r.writeHead(302, { location: 'http://192.0.2.1/' }).end(),
-      code: 'provider-garbled',
-      requests: 1,
-      says: /redirect/,
-    },
-    { name: 'a broken connection', handler: (_, r) => void r.destroy(), code: 'provider-failed', requests: 3 },
-    { name: 'no response', handler: () => undefined, code: 'provider-timeout', requests: 3 },
-    {
-      name: 'the token in the response',
-      handler: (_, r) => json(r, 400, errors(`bad ${TOKEN}`)),
-      code: 'provider-rejected',
-      requests: 1,
-      says: /bad \*\*\*/,
-    },
+      undefined,
+      /needs domains:read_only, it has linodes:read_only/,
+    ],
+    ['403', 'forbidden', 1, (_, r) => json(r, 403, errors('Unauthorized'))],
+    ['404', 'not-found', 1, (_, r) => json(r, 404, errors('Not found'))],
+    ['400 of a field', 'rejected', 1, (_, r) => json(r, 400, errors('Cannot filter on foo', 'X-Filter')), /X-Filter: Cannot filter/],
+    ['500, retried', 'failed', 3, (_, r) => json(r, 500, errors('Internal server error'))],
+    ['502 in HTML', 'failed', 3, (_, r) => plain(r, 502, 'text/html', html), /text\/html/],
+    ['endless 429', 'rate-limited', 3, (_, r) => json(r, 429, errors('Too many requests'), { 'retry-after': '0' })],
+    ['429 in HTML', 'rate-limited', 3, (_, r) => plain(r, 429, 'text/html', html)],
+    ['HTML with status 200', 'garbled', 1, (_, r) => plain(r, 200, 'text/html', html), /not JSON/],
+    ['JSON with the wrong content type', 'garbled', 1, (_, r) => plain(r, 200, 'text/plain', '{}')],
+    ['truncated JSON', 'garbled', 1, (_, r) => plain(r, 200, 'application/json', '{"data": [{'), /malformed JSON/],
+    ['JSON of another shape', 'garbled', 1, (_, r) => json(r, 200, { data: [{ id: 'x' }], page: 1, pages: 1, results: 1 })],
+    ['a redirect', 'garbled', 1, (_, r) => void r.writeHead(302, { location: 'http://192.0.2.1/' }).end(), /redirect/],
+    ['a broken connection', 'failed', 3, (_, r) => void r.destroy()],
+    ['no response', 'timeout', 3, () => undefined],
+    ['the token in the response', 'rejected', 1, (_, r) => json(r, 400, errors(`bad ${TOKEN}`)), /bad \*\*\*/],
   ]
-  it.each(cases)('$name', async ({ handler, code, requests, says, hint }) => {
+  it.each(cases)('%s', async (_, code, requests, handler, says, hint) => {
     const { provider, server } = await providerOf(handler, 200)
     const error = await failure(provider.readZone(ZONE))
-    expect(error.code).toBe(code)
+    expect(error.code).toBe(`provider-${code}`)
     expect(server.seen).toHaveLength(requests)
     expect(error.message).toContain('cloud: reading the records of example.com.')
     expect(error.message).not.toContain(TOKEN)

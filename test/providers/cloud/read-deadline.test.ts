@@ -1,32 +1,12 @@
 /** Deadlines of reads at a server that accepts connections and does not respond, over a real socket. */
-import { afterEach, describe, expect, test } from 'vitest'
-import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
-import type { Provider, ProviderError, ZoneReference } from '../../../src/providers/provider.ts'
-import { name } from '../../support/records.ts'
-import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
+import { describe, expect, test } from 'vitest'
+import type { ProviderError } from '../../../src/providers/provider.ts'
+import { errors, type Handler, json, openCloud, page, CLOUD_ZONE as ZONE } from './scripted-server.ts'
 
-const ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
 const DEADLINE = 2000
-const open: { close(): Promise<void> }[] = []
 
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close()
-})
-
-async function serve(handler: Handler): Promise<{ provider: Provider; server: ScriptedServer }> {
-  const server = await scriptedServer(handler)
-  const provider = createCloudProvider({
-    provider: 'cloud',
-    baseUrl: server.baseUrl,
-    token: 'token',
-    parallelism: 2,
-    timeout: 60_000,
-    readTimeout: DEADLINE / 2,
-    readDeadline: DEADLINE,
-  })
-  open.push(server)
-  return { provider, server }
-}
+const serve = (handler: Handler) =>
+  openCloud(handler, { parallelism: 2, timeout: 60_000, readTimeout: DEADLINE / 2, readDeadline: DEADLINE })
 
 async function fail(reading: Promise<unknown>): Promise<{ code: string; message: string; took: number }> {
   const begun = performance.now()
@@ -61,10 +41,7 @@ describe('a read has one deadline for all tries', () => {
     const all = await Promise.all(Array.from({ length: 40 }, () => fail(provider.readZone(ZONE))))
     // In sequence they would take forty seconds.
     expect(Math.max(...all.map(({ took }) => took))).toBeLessThan(20_000)
-    expect(all.at(-1)).toMatchObject({
-      code: 'provider-timeout',
-      message: expect.stringContaining('not sent: the server has not responded for 2 s'),
-    })
+    expect(all.at(-1)).toMatchObject({ code: 'provider-timeout', message: expect.stringMatching(/not sent: the server .* for 2 s/) })
     expect(server.seen.length).toBeLessThan(12)
   })
 

@@ -1,34 +1,16 @@
 /** Retries and rate limiting of requests, over a real socket. */
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { RecordChange } from '../../../src/plan/plan.ts'
-import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
-import type { Provider, ProviderError, ZoneReference } from '../../../src/providers/provider.ts'
+import type { Provider, ProviderError } from '../../../src/providers/provider.ts'
 import { DEFAULT_RETRY } from '../../../src/transport/retry.ts'
 import { makeChange } from '../../support/provider-calls.ts'
 import { name } from '../../support/records.ts'
-import { errors, type Handler, json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts'
-
-const ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
-const open: { close(): Promise<void> }[] = []
-
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
+import { errors, type Handler, json, openCloud, page, CLOUD_ZONE as ZONE } from './scripted-server.ts'
 
 /** `timeout` is in milliseconds: long, except in tests without a response. */
-async function serve(handler: Handler, parallelism = 8, timeout = 15_000): Promise<{ provider: Provider; server: ScriptedServer }> {
-  const server = await scriptedServer(handler)
+const serve = (handler: Handler, parallelism = 8, timeout = 15_000) => {
   const retry = { ...DEFAULT_RETRY, tries: 3, busyTries: 5, firstDelay: 1, maxDelay: 20, maxRetryAfter: 2000 }
-  const provider = createCloudProvider({
-    provider: 'cloud',
-    baseUrl: server.baseUrl,
-    token: 'retry-token-77',
-    parallelism,
-    timeout,
-    retry,
-  })
-  open.push(server, provider)
-  return { provider, server }
+  return openCloud(handler, { token: 'retry-token-77', parallelism, timeout, retry })
 }
 
 const data = { name: name('www.example.com.'), type: 'A', ttl: null, data: '192.0.2.1' } as const

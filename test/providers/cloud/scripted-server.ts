@@ -1,5 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
+import type { Provider, ZoneReference } from '../../../src/providers/provider.ts'
+import { name } from '../../support/records.ts'
 
 export interface SeenRequest {
   readonly method: string
@@ -52,11 +56,29 @@ export const json = (response: ServerResponse, status: number, body: unknown, he
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-export const page = <T>(data: readonly T[], number = 1, pages = 1, results = data.length): object => ({
-  data,
-  page: number,
-  pages,
-  results,
-})
+export const page = <T>(data: readonly T[], page = 1, pages = 1, results = data.length): object => ({ data, page, pages, results })
 
 export const errors = (reason: string, field?: string): object => ({ errors: [field === undefined ? { reason } : { reason, field }] })
+
+export const CLOUD_ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
+
+/** The cloud provider at a server with scripted responses. Both end with the test. */
+export async function openCloud(
+  handler: Handler,
+  more: Partial<Parameters<typeof createCloudProvider>[0]>,
+): Promise<{ readonly provider: Provider; readonly server: ScriptedServer }> {
+  const server = await scriptedServer(handler)
+  const provider = createCloudProvider({
+    provider: 'cloud',
+    baseUrl: server.baseUrl,
+    token: 'token',
+    parallelism: 8,
+    timeout: 2000,
+    ...more,
+  })
+  onTestFinished(async () => {
+    await server.close()
+    await provider.close()
+  })
+  return { provider, server }
+}

@@ -2,8 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { APPLY, PLAN } from '../scripted-scene.ts'
-import { startCloudflareScene } from './scene.ts'
+import { expectRun } from '../../support/cli.ts'
+import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
+import { startCloudflareScene as start } from './scene.ts'
 
 const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
 
@@ -13,10 +14,7 @@ describe('what a record keeps', () => {
       { ...A, proxied: true, comment: 'shop', tags: ['team:web'] },
       { type: 'CNAME', name: 'docs', content: 'a.example.net', ttl: 300, comment: 'manual', settings: { flatten_cname: true } },
     ]
-    const scene = await startCloudflareScene({
-      posts,
-      definition: '  www: {type: A, value: 192.0.2.9}\n  docs: {type: CNAME, value: b.example.net.}\n',
-    })
+    const scene = await start({ posts, definition: '  www: {type: A, value: 192.0.2.9}\n  docs: {type: CNAME, value: b.example.net.}\n' })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(
       scene.records().map(({ name, content, proxied, comment, tags, settings }) => [name, content, proxied, comment, tags, settings]),
@@ -33,24 +31,19 @@ describe('what a record keeps', () => {
       { ...A, name: 'other' },
     ]
     const both = '  www: {type: A, value: 192.0.2.1}\n  other: {type: A, value: 192.0.2.1}\n'
-    const scene = await startCloudflareScene({ posts, definition: both })
+    const scene = await start({ posts, definition: both })
     expect((await scene.run(PLAN)).stdout).toContain('No changes')
     scene.define('  www: {type: A, values: [192.0.2.1, 192.0.2.2]}\n  other: {type: A, values: [192.0.2.1, 192.0.2.2]}\n')
     expect((await scene.run(APPLY)).status).toBe(0)
-    expect(
-      scene
-        .records()
-        .map(({ name, proxied, ttl }) => `${name} ${proxied} ${ttl}`)
-        .sort(),
-    ).toEqual(['other.example.com false 3600', 'other.example.com false 3600', 'www.example.com true 1', 'www.example.com true 1'])
+    expect(scene.view(({ name, proxied, ttl }) => `${name} ${proxied} ${ttl}`)).toEqual([
+      'other.example.com false 3600',
+      'other.example.com false 3600',
+      'www.example.com true 1',
+      'www.example.com true 1',
+    ])
     scene.define('  www: {type: CNAME, value: host.example.net.}\n  other: {type: CNAME, value: host.example.net.}\n')
     expect((await scene.run(APPLY)).status).toBe(0)
-    expect(
-      scene
-        .records()
-        .map(({ name, proxied }) => `${name} ${proxied}`)
-        .sort(),
-    ).toEqual(['other.example.com false', 'www.example.com true'])
+    expect(scene.view(({ name, proxied }) => `${name} ${proxied}`)).toEqual(['other.example.com false', 'www.example.com true'])
     expect((await scene.run(PLAN)).status).toBe(0)
   })
 
@@ -59,17 +52,9 @@ describe('what a record keeps', () => {
       { ...A, proxied: true, comment: 'shop' },
       { ...A, name: 'kept' },
     ]
-    const scene = await startCloudflareScene({
-      posts,
-      definition: '  new: {type: A, value: 192.0.2.1}\n  kept: {type: A, value: 192.0.2.1}\n',
-    })
+    const scene = await start({ posts, definition: '  new: {type: A, value: 192.0.2.1}\n  kept: {type: A, value: 192.0.2.1}\n' })
     expect((await scene.run(APPLY)).status).toBe(0)
-    expect(
-      scene
-        .records()
-        .map(({ name, proxied, comment }) => [name, proxied, comment])
-        .sort(),
-    ).toEqual([
+    expect(scene.view(({ name, proxied, comment }) => [name, proxied, comment])).toEqual([
       ['kept.example.com', false, null],
       ['new.example.com', false, null],
     ])
@@ -80,13 +65,10 @@ test('TTLs: none and 1 are automatic, others become the nearest limit of the pla
   const definition =
     '  auto: {type: A, ttl: 1, value: 192.0.2.1}\n  low: {type: A, ttl: 30, value: 192.0.2.1}\n  high: {type: A, ttl: 90000, value: 192.0.2.1}\n'
   const ttls = async (settings: string): Promise<(string | number)[][]> => {
-    const scene = await startCloudflareScene({ definition, settings, plan: 'enterprise' })
+    const scene = await start({ definition, settings, plan: 'enterprise' })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect((await scene.run(PLAN)).status).toBe(0)
-    return scene
-      .records()
-      .map(({ name, ttl }) => [name.split('.')[0] ?? '', ttl])
-      .sort()
+    return scene.view(({ name, ttl }) => [name.split('.')[0] ?? '', ttl])
   }
   expect(await ttls('')).toEqual([
     ['auto', 1],
@@ -101,7 +83,7 @@ test('TTLs: none and 1 are automatic, others become the nearest limit of the pla
 })
 
 test('a CNAME at the apex is an ALIAS', async () => {
-  const scene = await startCloudflareScene({ definition: "  '': {type: ALIAS, value: host.example.net.}\n" })
+  const scene = await start({ definition: "  '': {type: ALIAS, value: host.example.net.}\n" })
   expect((await scene.run(APPLY)).status).toBe(0)
   expect(scene.records()).toMatchObject([{ name: 'example.com', type: 'CNAME', content: 'host.example.net' }])
   expect((await scene.run(PLAN)).status).toBe(0)
@@ -115,7 +97,7 @@ describe('requests', () => {
     ['free', '', 5],
     ['pro', ', plan: pro', 1],
   ] as const)('1,000 new records on the plan %s', async (plan, settings, calls) => {
-    const scene = await startCloudflareScene({ definition: thousand, settings, plan })
+    const scene = await start({ definition: thousand, settings, plan })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect(scene.records()).toHaveLength(1000)
     expect(batches(scene.server.requests)).toBe(calls)
@@ -127,10 +109,7 @@ describe('requests', () => {
 test('more changes than one batch carries still move no record to another name', async () => {
   const hosts = Array.from({ length: 150 }, (_, host) => host)
   const posts = hosts.map((host) => ({ ...A, name: `old${host}`, comment: `of old${host}` }))
-  const scene = await startCloudflareScene({
-    posts,
-    definition: hosts.map((host) => `  new${host}: {type: A, value: 192.0.2.1}\n`).join(''),
-  })
+  const scene = await start({ posts, definition: hosts.map((host) => `  new${host}: {type: A, value: 192.0.2.1}\n`).join('') })
   const applied = await scene.run([...APPLY, '--allow', 'empty-zone'])
   expect(applied.status).toBe(0)
   expect(applied.stdout).not.toContain('split')
@@ -141,7 +120,7 @@ test('more changes than one batch carries still move no record to another name',
 test('with apex_ns: all-targets, its name servers become known to the other targets, and those of the others are added', async () => {
   const zone = { id: '1'.repeat(32), name: 'example.com', type: 'full', name_servers: ['a.ns.example.net', 'b.ns.example.net'] }
   const page = { page: 1, per_page: 50, total_pages: 1, count: 1, total_count: 1 }
-  const scene = await startCloudflareScene({
+  const scene = await start({
     definition: '  www: {type: A, ttl: 300, value: 192.0.2.1}\n',
     answer: ({ method, path }) =>
       method === 'GET' && /\/zones(?:\?|$)/.test(path)
@@ -166,26 +145,23 @@ test('with apex_ns: all-targets, its name servers become known to the other targ
 describe('records of others', () => {
   test('that Cloudflare manages itself are shown, left alone, and skipped by imports', async () => {
     const posts = [A, { type: 'MX', name: '@', content: 'route1.mx.example.net', priority: 10, ttl: 300 }]
-    const scene = await startCloudflareScene({ posts, definition: '  www: {type: A, value: 192.0.2.1}\n' })
+    const scene = await start({ posts, definition: WWW })
     for (const { type, meta } of scene.records()) if (type === 'MX') Object.assign(meta, { read_only: true, email_routing: true })
-    const applied = await scene.run([...APPLY, '--allow', 'deletes', '--allow', 'empty-zone'])
-    expect([applied.status, applied.stdout + applied.stderr]).toEqual([0, expect.stringContaining('is managed by Cloudflare itself')])
+    await expectRun(scene.run([...APPLY, '--allow', 'deletes', '--allow', 'empty-zone']), 0, 'is managed by Cloudflare itself')
     expect(scene.records().map(({ type }) => type)).toContain('MX')
     expect((await scene.run(PLAN)).status).toBe(0)
     scene.undefine()
-    const imported = await scene.run(['import', '--from', 'cf', '-o', 'zones'])
-    expect([imported.status, imported.stderr]).toEqual([0, expect.stringContaining('the record is managed by Cloudflare itself')])
+    await expectRun(scene.run(['import', '--from', 'cf', '-o', 'zones']), 0, 'the record is managed by Cloudflare itself', 'stderr')
     expect(readFileSync(join(scene.folder, 'zones/example.com.yaml'), 'utf8')).not.toContain('MX')
   })
 
   test('of a type that no definition can name stay, and CERT records are ordinary', async () => {
     const cert = { type: 'CERT', name: 'c', ttl: 300, data: { type: 1, key_tag: 2, algorithm: 8, certificate: 'AQID' } }
-    const scene = await startCloudflareScene({
+    const scene = await start({
       posts: [cert],
       definition: '  d: {type: CERT, ttl: 300, value: {certificate_type: PKIX, key_tag: 3, algorithm: 8, certificate: AQID}}\n',
     })
-    const applied = await scene.run([...APPLY, '--allow', 'deletes'])
-    expect([applied.status, applied.stderr]).toEqual([0, expect.any(String)])
+    expect(await scene.run([...APPLY, '--allow', 'deletes'])).toMatchObject({ status: 0, stderr: expect.any(String) })
     expect(scene.records().map(({ type, name, content }) => `${type} ${name} ${content}`)).toEqual(['CERT d.example.com 1 3 8 AQID'])
     expect((await scene.run(PLAN)).status).toBe(0)
     // What the service could have tomorrow.

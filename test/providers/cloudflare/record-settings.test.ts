@@ -3,24 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
-import { startCloudflareScene } from './scene.ts'
+import { startCloudflareScene as start } from './scene.ts'
 
 const ROLLBACK = ['rollback', '--last', '--yes', '--no-color']
 const A = { type: 'A', ttl: 300, content: '192.0.2.1' }
 
 /** The name, `proxied`, the TTL, the comment and the tags of each record. */
-const settingsOf = (scene: Awaited<ReturnType<typeof startCloudflareScene>>): unknown[] =>
-  scene
-    .records()
-    .map(({ name, proxied, ttl, comment, tags }) => [name.split('.')[0], proxied, ttl, comment, tags])
-    .sort()
+const settingsOf = (scene: Awaited<ReturnType<typeof start>>): unknown[] =>
+  scene.view(({ name, proxied, ttl, comment, tags }) => [name.split('.')[0], proxied, ttl, comment, tags])
 
 test('a new record has the settings of its definition', async () => {
   const definition =
     '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: true, comment: web, tags: [team:web, a:b, team:web]}}\n' +
     '  auto: {type: A, value: 192.0.2.1, octodns: {cloudflare: {auto-ttl: true, comment: as octoDNS has it}}}\n'
-  const scene = await startCloudflareScene({ definition, settings: ', plan: pro', plan: 'pro' })
+  const scene = await start({ definition, settings: ', plan: pro', plan: 'pro' })
   const { stdout } = await scene.run(PLAN)
   expect(stdout).toContain('proxied: true, comment: "web", tags: ["a:b","team:web"]')
   expect((await scene.run(APPLY)).status).toBe(0)
@@ -34,7 +32,7 @@ test('a new record has the settings of its definition', async () => {
 test('an update changes the stated settings and keeps the others, also if the order of tags differs', async () => {
   const posts = [{ ...A, name: 'www', proxied: true, ttl: 1, comment: 'kept', tags: ['b:2', 'a:1'] }]
   const definition = '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: false, tags: [a:1, b:2]}}\n'
-  const scene = await startCloudflareScene({ posts, definition, settings: ', plan: pro', plan: 'pro' })
+  const scene = await start({ posts, definition, settings: ', plan: pro', plan: 'pro' })
   const { stdout } = await scene.run(PLAN)
   expect(stdout).toMatch(/- www +300 \(default\) +A +192\.0\.2\.1\n +proxied: true\n.*\+ www +3600 +A +192\.0\.2\.1\n +proxied: false\n/s)
   expect((await scene.run(APPLY)).status).toBe(0)
@@ -44,10 +42,7 @@ test('an update changes the stated settings and keeps the others, also if the or
 
 test('a change of a setting alone is an update; rollback takes it back, and restores a deleted record with its settings', async () => {
   const posts = [{ ...A, name: 'www', comment: 'before' }]
-  const scene = await startCloudflareScene({
-    posts,
-    definition: '  www: {type: A, ttl: 300, value: 192.0.2.1, cloudflare: {comment: after}}\n',
-  })
+  const scene = await start({ posts, definition: '  www: {type: A, ttl: 300, value: 192.0.2.1, cloudflare: {comment: after}}\n' })
   const planned = JSON.parse((await scene.run([...PLAN, '--format', 'json'])).stdout)
   expect(planned.zones[0].changes).toMatchObject([
     { action: 'update', fields: ['settings'], existing: { settings: { comment: 'before' } }, desired: { settings: { comment: 'after' } } },
@@ -64,7 +59,7 @@ test('a change of a setting alone is an update; rollback takes it back, and rest
 })
 
 test('a saved plan carries settings', async () => {
-  const scene = await startCloudflareScene({ definition: '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: true}}\n' })
+  const scene = await start({ definition: '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: true}}\n' })
   expect((await scene.run(['plan', '--out', 'plan.json', '--no-color'])).status).toBe(0)
   expect((await scene.run(['apply', 'plan.json', '--yes'])).status).toBe(0)
   expect(settingsOf(scene)).toEqual([['www', true, 1, null, []]])
@@ -80,26 +75,19 @@ test.each<[what: string, side: 'existing' | 'desired', settings: object, message
   ['a setting before is unknown', 'existing', { comment: 'live', other: 'x' }, '.existing.settings do not match the saved state'],
 ])('a saved plan that was edited is refused: %s', async (_, side, settings, message) => {
   const posts = side === 'existing' ? [{ ...A, name: 'www', comment: 'live' }] : []
-  const scene = await startCloudflareScene({
-    posts,
-    definition: '  www: {type: A, ttl: 300, value: 192.0.2.1, cloudflare: {comment: mine}}\n',
-  })
+  const scene = await start({ posts, definition: '  www: {type: A, ttl: 300, value: 192.0.2.1, cloudflare: {comment: mine}}\n' })
   expect((await scene.run(['plan', '--out', 'plan.json', '--no-color'])).status).toBe(0)
   const file = join(scene.folder, 'plan.json')
   const plan = JSON.parse(readFileSync(file, 'utf8'))
   plan.zones[0].changes[0][side].settings = settings
   writeFileSync(file, JSON.stringify({ ...plan, checksum: checksumOf(plan) }))
-  const { status, stdout, stderr } = await scene.run(['apply', 'plan.json', '--yes', '--no-color'])
-  expect([status, stdout + stderr]).toEqual([1, expect.stringContaining(message)])
+  await expectRun(scene.run(['apply', 'plan.json', '--yes', '--no-color']), 1, message)
   expect(settingsOf(scene)).toEqual(posts.map(() => ['www', false, 300, 'live', []]))
 })
 
 test('a lost answer to a change of a setting is looked up', async () => {
   const posts = [{ ...A, name: 'www' }]
-  const scene = await startCloudflareScene({
-    posts,
-    definition: '  www: {type: A, ttl: 300, value: 192.0.2.1, cloudflare: {comment: after}}\n',
-  })
+  const scene = await start({ posts, definition: '  www: {type: A, ttl: 300, value: 192.0.2.1, cloudflare: {comment: after}}\n' })
   scene.server.loseAnswers(1)
   expect((await scene.run(APPLY)).status).toBe(0)
   expect(settingsOf(scene)).toEqual([['www', false, 300, 'after', []]])
@@ -111,7 +99,7 @@ test('import writes settings that differ from the defaults, and the plan of the 
     { ...A, name: 'two', comment: 'one of two' },
     { ...A, name: 'two', content: '192.0.2.2' },
   ]
-  const scene = await startCloudflareScene({ posts, definition: '' })
+  const scene = await start({ posts, definition: '' })
   scene.undefine()
   const { status, stderr } = await scene.run(['import', '--from', 'cf', '-o', 'zones'])
   expect({ status, stderr }).toMatchObject({ status: 0 })
@@ -122,26 +110,20 @@ test('import writes settings that differ from the defaults, and the plan of the 
 
 describe('refused', () => {
   test.each([
-    [
-      'a proxied MX',
-      '  www: {type: MX, value: {preference: 10, exchange: mail.example.net.}, cloudflare: {proxied: true}}\n',
-      'proxies A, AAAA, ALIAS, CNAME',
-    ],
+    ['an MX', '  www: {type: MX, value: {preference: 10, exchange: m}, cloudflare: {proxied: true}}\n', 'proxies A, AAAA, ALIAS, CNAME'],
     ['tags on the plan free', '  www: {type: A, value: 192.0.2.1, cloudflare: {tags: [a:b]}}\n', 'the plan free has none'],
     ['a long comment', `  www: {type: A, value: 192.0.2.1, cloudflare: {comment: ${'x'.repeat(101)}}}\n`, 'the comment has 101 characters'],
     ['an unknown setting', '  www: {type: A, value: 192.0.2.1, cloudflare: {proxy: true}}\n', 'unknown key "proxy"'],
     ['a wrong kind', '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: 2}}\n', 'cloudflare.proxied must be true or false'],
   ])('%s', async (_, definition, message) => {
-    const scene = await startCloudflareScene({ definition })
-    const { status, stdout, stderr } = await scene.run(['plan'])
-    expect(status).toBe(1)
-    expect(stdout + stderr).toContain(message)
+    const scene = await start({ definition })
+    await expectRun(scene.run(['plan']), 1, message)
   })
 })
 
 test('export to octoDNS has the settings as octoDNS spells them', async () => {
   const definition = '  www: {type: A, value: 192.0.2.1, cloudflare: {auto_ttl: true, proxied: true, tags: [a:b]}}\n'
-  const scene = await startCloudflareScene({ definition })
+  const scene = await start({ definition })
   const { stdout } = await scene.run(['export', 'octodns', 'example.com'])
   expect(stdout).toContain('    cloudflare:\n      auto-ttl: true\n      proxied: true\n      tags:\n')
 })

@@ -1,4 +1,5 @@
 /** A scripted Cloudflare with the zone example.com. */
+import type { CloudflareRecord } from '../../scripted/cloudflare/records.ts'
 import type { CloudflareOptions } from '../../scripted/cloudflare/service.ts'
 import { type SceneOptions, startCloudScene } from '../scripted-scene.ts'
 
@@ -25,6 +26,8 @@ export async function startCloudflareScene({
     ...scene,
     /** Those of the zone that exists at the start, or of the one that was created. */
     records: () => scripted.records(zone()),
+    /** What a function says about each of them, sorted. */
+    view: <T>(of: (record: CloudflareRecord) => T): T[] => scripted.records(zone()).map(of).sort(),
     /** The names of the zones. */
     zones: () => scripted.zones().map(({ name }) => name),
   }

@@ -1,5 +1,6 @@
 /** Zones that runs create and delete at Cloudflare. */
 import { describe, expect, test } from 'vitest'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { startCloudflareScene } from './scene.ts'
 
@@ -12,8 +13,7 @@ const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
 describe('a new zone', () => {
   test('is planned, created with its records, and planned to empty; doctor names the servers for its registrar', async () => {
     const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones: [], definition: WWW })
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout]).toEqual([2, expect.stringContaining('new zone')])
+    await expectRun(scene.run(PLAN), 2, 'new zone', 'stdout')
     expect(await scene.run(['doctor'])).toMatchObject({ status: 0, stdout: expect.stringContaining('an apply would create example.com.') })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect([scene.zones(), scene.records().map(({ name }) => name)]).toEqual([['example.com'], ['www.example.com']])
@@ -29,15 +29,13 @@ describe('a new zone', () => {
 
   test('is an error without account_id, which names the setting', async () => {
     const scene = await startCloudflareScene({ account: ACCOUNT, zones: [], definition: WWW })
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('zone-fixed')])
+    await expectRun(scene.run(PLAN), 1, 'zone-fixed')
     expect((await scene.run(['doctor'])).stdout).toContain('set account_id')
   })
 
   test('that the token may not create: the error names the permission', async () => {
     const scene = await startCloudflareScene({ settings: IN_ACCOUNT.settings, zones: [], definition: WWW })
-    const { status, stdout, stderr } = await scene.run(APPLY)
-    expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/403 Requires permission.*Zone:Edit/s)])
+    await expectRun(scene.run(APPLY), 1, /403 Requires permission.*Zone:Edit/s)
   })
 
   test('is created in the account that a variable names', async () => {
@@ -61,8 +59,7 @@ describe('a zone that exists and cannot be managed is not created again', () => 
     ['a zone in two accounts', [ZONE, { ...ZONE, id: '4'.repeat(32) }], 'exists twice: name the account of one under account_id'],
   ])('%s', async (_, zones, message) => {
     const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones, definition: WWW })
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining(message)])
+    await expectRun(scene.run(PLAN), 1, message)
   })
 })
 
@@ -92,15 +89,13 @@ describe('a zone whose definition is absent', () => {
       },
     })
     scene.defineAbsent()
-    const { status, stdout, stderr } = await scene.run(DELETE)
-    expect([status, stdout + stderr]).toEqual([1, expect.stringContaining('late.example.com. A 192.0.2.9 was created')])
+    await expectRun(scene.run(DELETE), 1, 'late.example.com. A 192.0.2.9 was created')
     expect(scene.zones()).toEqual(['example.com'])
   })
 
   test('stays without account_id', async () => {
     const scene = await startCloudflareScene({ account: ACCOUNT, definition: WWW })
     scene.defineAbsent()
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('zone-fixed')])
+    await expectRun(scene.run(PLAN), 1, 'zone-fixed')
   })
 })

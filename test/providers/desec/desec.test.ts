@@ -1,5 +1,6 @@
 /** What plans and runs do at deSEC beyond the conformance suite: TTLs, new domains, requests, limits and errors. */
 import { describe, expect, test } from 'vitest'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { startDesecScene } from './scene.ts'
 
@@ -49,8 +50,7 @@ describe('domains', () => {
 
   test('a domain that a token may not create', async () => {
     const scene = await startDesecScene({ definition: WWW, domains: [], denied: ['create'] })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringMatching(/403 You do not have permission.*perm_create_domain/s)])
+    await expectRun(scene.run(APPLY), 1, /403 You do not have permission.*perm_create_domain/s)
   })
 
   test('a domain that is absent from its definition is deleted, unless another client added records', async () => {
@@ -68,16 +68,14 @@ describe('requests', () => {
       definition: '  www: {type: A, ttl: 60, value: 192.0.2.1}\n',
       domains: [{ name: 'example.com', minimum_ttl: 60 }],
     })
-    const { status, requests } = await scene.requestsOf(APPLY)
-    expect([status, requests]).toEqual([0, [`GET ${DOMAIN}`, `GET ${LIST}`, `PATCH ${LIST}`]])
+    expect(await scene.requestsOf(APPLY)).toMatchObject({ status: 0, requests: [`GET ${DOMAIN}`, `GET ${LIST}`, `PATCH ${LIST}`] })
     expect(scene.rrsets()?.find(({ type }) => type === 'A')?.ttl).toBe(60)
   })
 
   test('an answer that states other data than the sent is an error', async () => {
     const stored = [{ name: 'www.example.com.', type: 'A', ttl: 3600, records: ['203.0.113.9'] }]
     const scene = await startDesecScene({ definition: WWW, answer: ({ method }) => (method === 'PATCH' ? stored : undefined) })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('www.example.com. A was set to 192.0.2.1')])
+    await expectRun(scene.run(APPLY), 1, 'www.example.com. A was set to 192.0.2.1', 'stderr')
   })
 
   test('an unusually large change has several calls, whose bodies deSEC accepts', { tags: ['long'] }, async () => {
@@ -113,9 +111,7 @@ test('a refused bulk request names the record set, and changes nothing', async (
     answer: ({ method, path }) => (method === 'GET' && path === DOMAIN ? { name: 'example.com', minimum_ttl: 60 } : undefined),
   })
   scene.define(`  first: {type: A, value: 192.0.2.1}\n  second: {type: A, ttl: 60, value: 192.0.2.1}\n`)
-  const run = await scene.run(APPLY)
-  expect(run.status).toBe(1)
-  expect(run.stdout + run.stderr).toContain('second.example.com. A: ttl: Ensure this value is greater than or equal to 3600.')
+  await expectRun(scene.run(APPLY), 1, 'second.example.com. A: ttl: Ensure this value is greater than or equal to 3600.')
   expect(scene.rrsets()).toHaveLength(1)
 })
 
@@ -127,8 +123,7 @@ describe('responses that are not of the API', () => {
       respond: ({ path }) =>
         path === LIST ? { status: 200, headers: { 'content-type': 'application/json', link }, body: '[]' } : undefined,
     })
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stderr + plan.stdout]).toEqual([1, expect.stringContaining('the pages of the list have no end')])
+    await expectRun(scene.run(PLAN), 1, 'the pages of the list have no end')
     expect(scene.server.requests.filter(({ path }) => path === LIST).map(({ query }) => query.get('cursor'))).toEqual(['', 'again'])
   })
 })

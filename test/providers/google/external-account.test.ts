@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createTestAccount } from '../../scripted/google/account.ts'
+import { expectRun } from '../../support/cli.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { runTool } from '../../support/tools.ts'
@@ -19,10 +20,7 @@ const { account } = createTestAccount()
 const SECRETS = [external.subjectToken, external.requestToken, 'issued-token']
 
 /** Starts the services, and writes the file of credentials. */
-async function start(
-  source: (origin: string) => object,
-  { known = true, impersonates = true, actsAs = account.email } = {},
-): Promise<GoogleScene> {
+async function start(source: (origin: string) => object, { known = true, impersonates = true, actsAs = account.email } = {}) {
   const scene = await startGoogleScene({
     definition: '  www: {type: A, value: 192.0.2.1}\n',
     rrsets: RRSETS,
@@ -35,9 +33,7 @@ async function start(
     audience: external.audience,
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
     token_url: `${origin}/v1/token`,
-    ...(impersonates && {
-      service_account_impersonation_url: `${origin}/v1/projects/-/serviceAccounts/${actsAs}:generateAccessToken`,
-    }),
+    ...(impersonates && { service_account_impersonation_url: `${origin}/v1/projects/-/serviceAccounts/${actsAs}:generateAccessToken` }),
     credential_source: source(origin),
   }
   writeFileSync(join(scene.folder, 'key.json'), JSON.stringify(file))
@@ -83,11 +79,7 @@ describe('a run signs in once', () => {
 
 describe('a refusal says what to check, and shows no secret', () => {
   test.each<readonly [string, () => Promise<GoogleScene>, RegExp]>([
-    [
-      'of the CI service',
-      () => start((origin) => ({ ...GITHUB(origin), headers: { Authorization: 'Bearer other-request-token' } })),
-      /401/,
-    ],
+    ['of the CI job', () => start((origin) => ({ ...GITHUB(origin), headers: { Authorization: 'Bearer other-request-token' } })), /401/],
     ['of the exchange', () => start(TEXT_FILE, { known: false }), /400 Invalid value for "audience".*workload identity pool/s],
     [
       'of the exchange, which repeats the token',
@@ -117,8 +109,7 @@ test('each address of the file must be an allowed host', async () => {
   const foreign = { url: 'https://tokens.example.net/idtoken', headers: {} }
   const file = { type: 'external_account', audience: 'a', subject_token_type: 't', credential_source: foreign }
   writeFileSync(join(scene.folder, 'key.json'), JSON.stringify(file))
-  const run = await scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: host })
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('tokens.example.net:443 is not among the hosts')])
+  await expectRun(scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: host }), 1, 'tokens.example.net:443 is not among the hosts', 'stderr')
   expect(scene.server.requests).toEqual([])
 })
 
@@ -132,8 +123,7 @@ test.each<readonly [string, object, string]>([
   ['nothing', {}, 'no text "file"'],
 ])('a credential_source with %s is refused', async (_, source, message) => {
   const scene = await start(() => source)
-  const run = await scene.run(PLAN)
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining(message)])
+  await expectRun(scene.run(PLAN), 1, message, 'stderr')
   expect(scene.server.requests).toEqual([])
 })
 

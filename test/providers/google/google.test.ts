@@ -1,10 +1,17 @@
 /** What plans and runs do at Cloud DNS beyond the conformance suite: texts that deletions repeat, routing policies, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { APPLY, PLAN, TOKEN } from '../scripted-scene.ts'
-import { PUBLIC_ZONE, startGoogleScene } from './scene.ts'
+import { expectRun } from '../../support/cli.ts'
+import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
+import { PUBLIC_ZONE, startGoogleScene as start } from './scene.ts'
 
 const changesOf = (requests: readonly { readonly method: string; readonly path: string }[]): number =>
   requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/changes')).length
+
+/** A record set whose data depends on the client. */
+const routedBy = (routingPolicy: object) =>
+  ({ kind: 'dns#resourceRecordSet', name: 'lb.example.com.', type: 'A', ttl: 60, rrdatas: [], routingPolicy }) as const
+
+const ACCESS = 'project: test-project, token: env:TOKEN'
 
 describe('a deletion repeats the record set exactly', () => {
   test.each([
@@ -13,7 +20,7 @@ describe('a deletion repeats the record set exactly', () => {
     ['records in another order', 'www 300 A 192.0.2.2|192.0.2.1', 'A, values: [192.0.2.1, 192.0.2.2]'],
     ['a text in several strings', 'www 300 TXT "one" "two"', 'TXT, value: onetwo'],
   ])('%s', async (_, line, form) => {
-    const scene = await startGoogleScene({
+    const scene = await start({
       definition: `  www: {type: ${form}, ttl: 300}\n  kept: {type: A, value: 192.0.2.1}\n`,
       rrsets: [line, 'kept 3600 A 192.0.2.1'],
     })
@@ -27,17 +34,14 @@ describe('a deletion repeats the record set exactly', () => {
   })
 
   test('also of a saved plan', async () => {
-    const scene = await startGoogleScene({
-      definition: '  www: {type: A, ttl: 300, value: 192.0.2.9}\n',
-      rrsets: ['www 300 A 192.0.2.2|192.0.2.1'],
-    })
+    const scene = await start({ definition: '  www: {type: A, ttl: 300, value: 192.0.2.9}\n', rrsets: ['www 300 A 192.0.2.2|192.0.2.1'] })
     expect((await scene.run(['plan', '--out', 'plan.json', '--allow', 'updates', '--allow', 'deletes'])).status).toBe(0)
     expect(await scene.run(['apply', 'plan.json', '--yes'])).toMatchObject({ status: 0, stderr: '' })
     expect(scene.lines()).toEqual(['www 300 A 192.0.2.9'])
   })
 
   test('so a change of another client is refused by the service, and nothing of the call is made', async () => {
-    const scene = await startGoogleScene({
+    const scene = await start({
       definition: '  new: {type: A, value: 192.0.2.1}\n  www: {type: A, value: 192.0.2.9}\n',
       rrsets: ['www 3600 A 192.0.2.1'],
       answer({ method, path }) {
@@ -47,9 +51,7 @@ describe('a deletion repeats the record set exactly', () => {
         return { rrsets: [{ name: 'www.example.com.', type: 'A', ttl: 3600, rrdatas }] }
       },
     })
-    const run = await scene.run(APPLY)
-    expect(run.status).toBe(1)
-    expect(run.stdout + run.stderr).toMatch(/412 Precondition not met for 'entity.change.deletions\[0\]' \(conditionNotMet\)/)
+    await expectRun(scene.run(APPLY), 1, /412 Precondition not met for 'entity.change.deletions\[0\]' \(conditionNotMet\)/)
     expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
   })
 })
@@ -59,17 +61,10 @@ describe('routing policies', () => {
     { weight: 1, rrdatas: ['192.0.2.1'] },
     { weight: 2, rrdatas: ['192.0.2.2'] },
   ]
-  const routed = {
-    kind: 'dns#resourceRecordSet',
-    name: 'lb.example.com.',
-    type: 'A',
-    ttl: 60,
-    rrdatas: [],
-    routingPolicy: { wrr: { items } },
-  } as const
+  const routed = routedBy({ wrr: { items } })
 
   test('are reported and left alone', async () => {
-    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
+    const scene = await start({ definition: '  www: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
     const run = await scene.run(APPLY)
     expect(run.status).toBe(0)
     expect((await scene.run(['plan', '--format', 'json'])).stdout).toContain('has a routing policy (wrr)')
@@ -77,18 +72,14 @@ describe('routing policies', () => {
   })
 
   test('are never replaced by a definition', async () => {
-    const scene = await startGoogleScene({ definition: '  lb: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
-    const run = await scene.run(APPLY)
-    expect([run.status, run.stderr]).toEqual([
-      0,
-      expect.stringContaining('lb.example.com. A of the definition is ignored: the one at gcp has'),
-    ])
+    const scene = await start({ definition: '  lb: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
+    await expectRun(scene.run(APPLY), 0, 'lb.example.com. A of the definition is ignored: the one at gcp has', 'stderr')
     expect(changesOf(scene.server.requests)).toBe(0)
   })
 
   test('of another client after the plan stop the call', async () => {
     let reads = 0
-    const scene = await startGoogleScene({
+    const scene = await start({
       definition: "  '': {type: NS, values: [ns1.example.net., ns2.example.net.]}\n  lb: {type: A, value: 192.0.2.9}\n",
       zones: [],
       answer: ({ method, path }) => (method === 'GET' && path.endsWith('/rrsets') && ++reads === 1 ? { rrsets: [routed] } : undefined),
@@ -102,7 +93,7 @@ describe('routing policies', () => {
 describe('zones', () => {
   test('are created with NS records of Google or of the definition, and deleted', async () => {
     const definition = "  '': {type: NS, values: [ns1.example.net., ns2.example.net.]}\n  www: {type: A, value: 192.0.2.1}\n"
-    const scene = await startGoogleScene({ definition, zones: [], rrsets: [] })
+    const scene = await start({ definition, zones: [], rrsets: [] })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     const [zone] = scene.zones()
     expect(zone).toMatchObject({ name: 'example-com', dnsName: 'example.com.', visibility: 'public', description: '' })
@@ -118,27 +109,16 @@ describe('zones', () => {
   })
 
   test('without NS records in their definition keep those of Google', async () => {
-    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', zones: [], rrsets: [] })
+    const scene = await start({ definition: WWW, zones: [], rrsets: [] })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     expect(scene.rrsets(scene.zones()[0]?.id)[0]?.rrdatas).toHaveLength(4)
   })
 
   test('with records that the plan does not know are not deleted', async () => {
-    const routed = {
-      kind: 'dns#resourceRecordSet',
-      name: 'lb.example.com.',
-      type: 'A',
-      ttl: 60,
-      rrdatas: [],
-      routingPolicy: { geo: { items: [] } },
-    } as const
-    const scene = await startGoogleScene({ definition: '  {}\n', rrsets: ['www 300 A 192.0.2.1', routed] })
+    const routed = routedBy({ geo: { items: [] } })
+    const scene = await start({ definition: '  {}\n', rrsets: ['www 300 A 192.0.2.1', routed] })
     scene.define('  {}\n', 'absent: true\n')
-    const run = await scene.run([...APPLY, '--allow', 'delete-zone'])
-    expect([run.status, run.stdout + run.stderr]).toEqual([
-      1,
-      expect.stringContaining('records that the plan does not know: lb.example.com. A'),
-    ])
+    await expectRun(scene.run([...APPLY, '--allow', 'delete-zone']), 1, 'records that the plan does not know: lb.example.com. A')
     expect(scene.zones()).toHaveLength(1)
     expect(scene.lines()).toHaveLength(2)
   })
@@ -149,48 +129,34 @@ describe('zones', () => {
       { ...PUBLIC_ZONE, id: '5', name: 'other' },
       { ...PUBLIC_ZONE, id: '6', name: 'inside', visibility: 'private' },
     ]
-    const definition = '  www: {type: A, value: 192.0.2.1}\n'
-    const scene = await startGoogleScene({ definition, zones: twice })
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('name one of them under managed_zones')])
-    const chosen = await startGoogleScene({
-      definition,
-      zones: twice,
-      settings: 'project: test-project, token: env:TOKEN, managed_zones: {example.com: other}',
-    })
+    const definition = WWW
+    const scene = await start({ definition, zones: twice })
+    await expectRun(scene.run(PLAN), 1, 'name one of them under managed_zones')
+    const chosen = await start({ definition, zones: twice, settings: `${ACCESS}, managed_zones: {example.com: other}` })
     expect(await chosen.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     expect(chosen.rrsets('5').map(({ name }) => name)).toContain('www.example.com.')
-    const inside = await startGoogleScene({
-      definition,
-      zones: twice,
-      settings: 'project: test-project, token: env:TOKEN, visibility: private',
-    })
+    const inside = await start({ definition, zones: twice, settings: `${ACCESS}, visibility: private` })
     expect(await inside.run(APPLY)).toMatchObject({ status: 0 })
     expect(inside.rrsets('6').map(({ name }) => name)).toContain('www.example.com.')
   })
 
   test('without records of their own are listed as such', async () => {
     const forwarding = { ...PUBLIC_ZONE, visibility: 'private', forwardingConfig: { targetNameServers: [] } }
-    const scene = await startGoogleScene({
-      definition: '  www: {type: A, value: 192.0.2.1}\n',
-      zones: [forwarding],
-      settings: 'project: test-project, token: env:TOKEN, visibility: private',
-    })
-    const plan = await scene.run(PLAN)
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('example.com. forwards queries')])
+    const scene = await start({ definition: WWW, zones: [forwarding], settings: `${ACCESS}, visibility: private` })
+    await expectRun(scene.run(PLAN), 1, 'example.com. forwards queries')
   })
 })
 
 describe('after a change', () => {
   test('the run waits until all name servers have it', async () => {
-    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', pendingReads: 2 })
+    const scene = await start({ definition: WWW, pendingReads: 2 })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     expect(scene.server.requests.filter(({ path }) => /\/changes\/\d+$/.test(path))).toHaveLength(3)
   })
 
   test('a wait that is too long is a warning', async () => {
-    const settings = 'project: test-project, token: env:TOKEN, timeout: 1'
-    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', pendingReads: 99, settings })
+    const settings = `${ACCESS}, timeout: 1`
+    const scene = await start({ definition: WWW, pendingReads: 99, settings })
     const run = await scene.run(APPLY)
     expect(run.stdout + run.stderr).toContain('it is not known that all name servers of Google serve them')
     expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
@@ -200,27 +166,27 @@ describe('after a change', () => {
 describe('requests', () => {
   test('changes with long data stay below the limit of the service', async () => {
     const definition = Array.from({ length: 600 }, (_, host) => `  t${host}: {type: TXT, value: ${'x'.repeat(240)}}\n`).join('')
-    const scene = await startGoogleScene({ definition })
+    const scene = await start({ definition })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
     expect(changesOf(scene.server.requests)).toBe(2)
     expect(scene.lines()).toHaveLength(600)
   })
 
   test.each([403, 429] as const)('a rate limit (%d) is waited out', async (pauseStatus) => {
-    const scene = await startGoogleScene({ definition: '  www: {type: A, value: 192.0.2.1}\n', requestsPerPause: 2, pauseStatus })
+    const scene = await start({ definition: WWW, requestsPerPause: 2, pauseStatus })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
     expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
   })
 })
 
 test('a project that the account cannot use is named, and never the token', async () => {
-  const scene = await startGoogleScene({ definition: '', settings: 'project: other-project, token: env:TOKEN' })
+  const scene = await start({ definition: '', settings: 'project: other-project, token: env:TOKEN' })
   const { status, stdout, stderr } = await scene.run(['doctor'])
   expect([status, stdout]).toEqual([1, expect.stringContaining('roles/dns.admin in the project other-project')])
   expect(stdout + stderr).not.toContain(TOKEN)
 })
 
 test('an identifier that is a path', async () => {
-  const scene = await startGoogleScene({ definition: '', zones: [{ ...PUBLIC_ZONE, id: '../../x' }] })
+  const scene = await start({ definition: '', zones: [{ ...PUBLIC_ZONE, id: '../../x' }] })
   expect((await scene.run(PLAN)).stderr).toContain('has the id')
 })

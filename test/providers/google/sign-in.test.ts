@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { createAccessTokens } from '../../../src/providers/access-tokens.ts'
 import { createTestAccount } from '../../scripted/google/account.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
-import { startGoogleScene } from './scene.ts'
+import { expectRun } from '../../support/cli.ts'
+import { startGoogleScene as openScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
 const DEFINITION = '  www: {type: A, value: 192.0.2.1}\n'
@@ -33,7 +34,7 @@ const CASES: readonly (readonly [string, string, Readonly<Record<string, string>
 describe.each(CASES)('%s', (_, settings, env) => {
   const tokenUrl = settings.includes('metadata') ? 'ORIGIN/computeMetadata/v1/instance/service-accounts/default/token' : 'ORIGIN/token'
   const start = async (refused = false) => {
-    const scene = await startGoogleScene({
+    const scene = await openScene({
       definition: DEFINITION,
       rrsets: RRSETS,
       ...(!refused && { account: known }),
@@ -61,7 +62,7 @@ describe.each(CASES)('%s', (_, settings, env) => {
 })
 
 test('a lost answer to the sign-in is no uncertain change: it is asked for again', async () => {
-  const scene = await startGoogleScene({
+  const scene = await openScene({
     definition: DEFINITION,
     account: known,
     settings: "credentials: file:key.json, token_url: 'ORIGIN/token'",
@@ -76,10 +77,7 @@ test('a lost answer to the sign-in is no uncertain change: it is asked for again
 test.each([0, 270, 280, 285, 290])(
   'a server that repeats a secret after %i characters does not bring a part of it into messages',
   async (before) => {
-    const scene = await startGoogleScene({
-      definition: DEFINITION,
-      settings: "project: p, credentials: file:key.json, token_url: 'ORIGIN/wrong'",
-    })
+    const scene = await openScene({ definition: DEFINITION, settings: "project: p, credentials: file:key.json, token_url: 'ORIGIN/wrong'" })
     writeFileSync(join(scene.folder, 'key.json'), JSON.stringify(person))
     const echo = await startScriptedServer(({ body }) => ({
       status: 400,
@@ -104,10 +102,9 @@ test.each([
   ['no key', '{"type": "service_account", "client_email": "a@b"}', 'has no "private_key"'],
   ['a key that is none', '{"type": "service_account", "client_email": "a@b", "private_key": "x"}', 'has a private key that cannot be read'],
 ])('credentials with %s', async (_, text, message) => {
-  const scene = await startGoogleScene({ definition: DEFINITION, settings: 'project: p, credentials: file:key.json' })
+  const scene = await openScene({ definition: DEFINITION, settings: 'project: p, credentials: file:key.json' })
   writeFileSync(join(scene.folder, 'key.json'), text)
-  const run = await scene.run(PLAN)
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining(message)])
+  await expectRun(scene.run(PLAN), 1, message, 'stderr')
 })
 
 test.each([
@@ -116,16 +113,14 @@ test.each([
   ['a token and credentials', 'project: p, token: env:TOKEN, credentials: metadata', 'remove one of them'],
   ['plain HTTP', "project: p, credentials: metadata, token_url: 'http://192.0.2.1/token'", 'without TLS'],
 ])('settings with %s', async (_, settings, message) => {
-  const scene = await startGoogleScene({ definition: DEFINITION, settings: settings || 'timeout: 5' })
-  const run = await scene.run(PLAN, { HOME: scene.folder })
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining(message)])
+  const scene = await openScene({ definition: DEFINITION, settings: settings || 'timeout: 5' })
+  await expectRun(scene.run(PLAN, { HOME: scene.folder }), 1, message, 'stderr')
 })
 
 test('the host of the sign-in must be allowed too', async () => {
-  const scene = await startGoogleScene({ definition: DEFINITION, settings: 'credentials: file:key.json' })
+  const scene = await openScene({ definition: DEFINITION, settings: 'credentials: file:key.json' })
   writeFileSync(join(scene.folder, 'key.json'), keyFile)
-  const run = await scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.server.origin).host })
-  expect([run.status, run.stderr]).toEqual([1, expect.stringContaining('oauth2.googleapis.com')])
+  await expectRun(scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.server.origin).host }), 1, 'oauth2.googleapis.com', 'stderr')
   expect(scene.server.requests).toEqual([])
 })
 

@@ -45,13 +45,7 @@ export function awkwardWorkspace({ settings = '', options = '', env = {} as Read
   const read = (name: string): string => (existsSync(file(name)) ? readFileSync(file(name), 'utf8') : '')
   const entry = `{type: octodns, class: awkward.AwkwardProvider, python: '${OCTODNS_PYTHON}', options: {folder: stored, token: env:AWKWARD_TOKEN${options}}${settings}}`
   writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  odd: ${entry}\n`)
-  const all = {
-    PATH: process.env['PATH'] ?? '',
-    PYTHONPATH: PYTHON_FOLDER,
-    AWKWARD_TOKEN: TOKEN,
-    OTHER_TOKEN: 'another-secret-token',
-    ...env,
-  }
+  const all = { PATH: process.env['PATH'] ?? '', PYTHONPATH: PYTHON_FOLDER, AWKWARD_TOKEN: TOKEN, OTHER_TOKEN: 'another-token', ...env }
   const workspace: AwkwardWorkspace = {
     folder,
     env: all,

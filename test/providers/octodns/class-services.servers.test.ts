@@ -10,7 +10,7 @@ import { createCloudflare } from '../../scripted/cloudflare/service.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { afterThisFile } from '../../support/after-file.ts'
 import { selfSigned } from '../../support/certificate.ts'
-import { cli } from '../../support/cli.ts'
+import { cli, expectRun } from '../../support/cli.ts'
 import { startBind, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { NONE, startFaultProxy } from '../../support/fault-proxy.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
@@ -83,8 +83,7 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
       PDNS_KEY: 'a-wrong-key-0123456789',
     })
     wrong.define(RECORDS)
-    const { status, stdout, stderr } = await wrong.run('plan')
-    expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/PowerDNS unauthorized host=127\.0\.0\.1/)])
+    await expectRun(wrong.run('plan'), 1, /PowerDNS unauthorized host=127\.0\.0\.1/)
   })
 
   test('a read that a gateway refuses for a moment is repeated once', async () => {
@@ -101,8 +100,7 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
     proxy.use(() => (left-- > 0 ? { kind: 'answer', when: 'before', status: 503, html: true } : NONE))
     expect((await run('plan', '--detailed-exitcode')).status).toBe(2)
     proxy.use(() => ({ kind: 'answer', when: 'before', status: 503, html: true }))
-    const { status, stdout, stderr } = await run('plan')
-    expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(/requests\.exceptions\.HTTPError: 503 Server Error/)])
+    await expectRun(run('plan'), 1, /requests\.exceptions\.HTTPError: 503 Server Error/)
     await proxy.close()
   })
 
@@ -117,8 +115,7 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
     const many = Array.from({ length: 500 }, (_, index) => `  h${index}: {type: A, ttl: 300, value: 192.0.2.1}\n`).join('')
     define(RECORDS + many)
     expect(await apply()).toMatchObject({ readBack: 'equal', calls: { total: 1 } })
-    const verified = await run('verify', '--nameserver', `127.0.0.1:${server.port}`)
-    expect([verified.status, verified.stdout]).toEqual([0, expect.any(String)])
+    expect(await run('verify', '--nameserver', `127.0.0.1:${server.port}`)).toMatchObject({ status: 0, stdout: expect.any(String) })
     define(RECORDS)
     expect(await apply('--allow', 'deletes')).toMatchObject({ readBack: 'equal' })
     expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
@@ -145,10 +142,7 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
 describeWithTools([python, 'openssl'], 'classes of octoDNS at cloud services', () => {
   test('octodns-cloudflare at the scripted Cloudflare', async () => {
     const id = '1'.repeat(32)
-    const cloudflare = createCloudflare({
-      token: 'cloudflare-token-0123456789',
-      zones: [{ id, name: 'example.com', plan: { legacy_id: 'pro' } }],
-    })
+    const cloudflare = createCloudflare({ token: 'cloudflare-token', zones: [{ id, name: 'example.com', plan: { legacy_id: 'pro' } }] })
     const host = 'api.cloudflare.com'
     const tls = selfSigned('test', ['rsa:2048'], `DNS:${host}`)
     const server = await startScriptedServer(cloudflare.service, tls)
@@ -157,7 +151,7 @@ describeWithTools([python, 'openssl'], 'classes of octoDNS at cloud services', (
     // Python runs this file when it starts.
     writeFileSync(join(folder, 'sitecustomize.py'), 'import direct_to\n')
     const env = {
-      CLOUDFLARE_TOKEN: 'cloudflare-token-0123456789',
+      CLOUDFLARE_TOKEN: 'cloudflare-token',
       SERVER: server.origin,
       HOSTS: host,
       REQUESTS_CA_BUNDLE: join(folder, 'certificate.pem'),
@@ -203,8 +197,7 @@ describeWithTools([python, 'openssl'], 'classes of octoDNS at cloud services', (
     })
     direct.define(RECORDS)
     expect((await direct.run('plan', '--detailed-exitcode')).status).toBe(2)
-    const failed = await direct.run('apply', '--yes')
-    expect([failed.status, failed.stdout + failed.stderr]).toEqual([1, expect.stringMatching(/KeyError: 'IsTruncated'/)])
+    await expectRun(direct.run('apply', '--yes'), 1, /KeyError: 'IsTruncated'/)
   })
 })
 

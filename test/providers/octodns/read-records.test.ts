@@ -5,16 +5,8 @@ import { name } from '../../support/records.ts'
 
 const ZONE = name('example.com.')
 
-const described = (more: object) => ({
-  name: 'www',
-  type: 'A',
-  ttl: 300,
-  values: ['192.0.2.1'],
-  settings: [],
-  dynamic: false,
-  problem: null,
-  ...more,
-})
+const BASE = { name: 'www', type: 'A', ttl: 300, values: ['192.0.2.1'], settings: [], dynamic: false, problem: null }
+const described = (more: object) => ({ ...BASE, ...more })
 
 const read = (more: object, servesApexNs = false): string[] => {
   const { records, unplanned } = readClassRecords([described(more)], ZONE, { servesApexNs, redact: String })
@@ -28,29 +20,17 @@ describe('a record set', () => {
   test.each<[what: string, more: object, expected: string[]]>([
     ['several values', { values: ['192.0.2.2', '192.0.2.1'] }, ['www.example.com. 300 A 192.0.2.2', 'www.example.com. 300 A 192.0.2.1']],
     ['the apex', { name: '' }, ['example.com. 300 A 192.0.2.1']],
-    [
-      'a mapping with numbers as text',
-      { type: 'MX', values: [{ preference: '10', exchange: 'MAIL.example.net.' }] },
-      ['www.example.com. 300 MX 10 mail.example.net.'],
-    ],
+    ['a mapping', { type: 'MX', values: [{ preference: '10', exchange: 'M.test.' }] }, ['www.example.com. 300 MX 10 m.test.']],
     ['a text with semicolons', { type: 'TXT', values: ['v=DKIM1\\; p="a"'] }, ['www.example.com. 300 TXT "v=DKIM1; p=\\"a\\""']],
     ['lenient', { settings: ['lenient'] }, ['www.example.com. 300 A 192.0.2.1']],
-    [
-      'other settings',
-      { settings: ['lenient', 'cloudflare.proxied'] },
-      ['www.example.com. A 192.0.2.1 has settings of octoDNS (cloudflare.proxied)'],
-    ],
+    ['other settings', { settings: ['lenient', 'cloudflare.x'] }, ['www.example.com. A 192.0.2.1 has settings of octoDNS (cloudflare.x)']],
     [
       'a type of one provider',
       { type: 'PowerDnsProvider/LUA', values: [{ type: 'A', script: 'x' }] },
       ['www.example.com. PowerDnsProvider/LUA {"type":"A","script":"x"} has a type that only octoDNS has'],
     ],
     ['no value', { type: 'TXT', values: [] }, [expect.stringMatching(/has data that no definition can have/)]],
-    [
-      'invalid data',
-      { values: ['192.0.2.256'] },
-      [expect.stringMatching(/^www\.example\.com\. A 192\.0\.2\.256 has data that no definition can have/)],
-    ],
+    ['invalid data', { values: ['192.0.2.256'] }, [expect.stringMatching(/A 192\.0\.2\.256 has data that no definition can have/)]],
     ['an invalid TTL', { ttl: -1 }, [expect.stringMatching(/has data that no definition can have/)]],
     ['a problem of the class', { values: [], problem: 'no parser' }, ['www.example.com. A  cannot be read by octoDNS (no parser)']],
   ])('%s', (_, more, expected) => {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectRun } from '../../support/cli.ts'
 import { type PowerDnsServer, startPowerDns } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig, transferZone } from '../../support/tools.ts'
@@ -53,14 +54,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     ])
     const soa = async (): Promise<string[]> => ((await dig({ port: server.port, name: 'new.example', type: 'SOA' }))[0] ?? '').split(' ')
     const first = await soa()
-    expect(first.filter((_, index) => index !== 2)).toEqual([
-      'ns1.example.net.',
-      'hostmaster.example.com.',
-      '7200',
-      '3600',
-      '604800',
-      '600',
-    ])
+    expect(first.filter((_, at) => at !== 2)).toEqual(['ns1.example.net.', 'hostmaster.example.com.', '7200', '3600', '604800', '600'])
     await expectEmptyPlan(folder)
 
     define(
@@ -70,14 +64,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     )
     expect(await apply(folder, '--allow', 'updates', '--allow', 'deletes')).toMatchObject({ status: 0, stderr: '' })
     const second = await soa()
-    expect(second.filter((_, index) => index !== 2)).toEqual([
-      'ns1.example.net.',
-      'dns\\.team.example.com.',
-      '7200',
-      '1200',
-      '604800',
-      '600',
-    ])
+    expect(second.filter((_, at) => at !== 2)).toEqual(['ns1.example.net.', 'dns\\.team.example.com.', '7200', '1200', '604800', '600'])
     expect(Number(second[2])).toBeGreaterThan(Number(first[2]))
     await expectEmptyPlan(folder)
 
@@ -98,18 +85,15 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     expect(await api.zone('secondary.example.')).toMatchObject({ masters: ['192.0.2.54', '2001:db8::53'] })
     await expectEmptyPlan(folder)
     define(folder, 'secondary.example', 'records: {www: {type: A, value: 192.0.2.1}}\n')
-    const plan = await run(folder, server, 'plan')
-    expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('setting-invalid')])
+    await expectRun(run(folder, server, 'plan'), 1, 'setting-invalid')
   })
 
   test('a missing TSIG key is an error before anything is created', async () => {
     const folder = here(', new_zones: {master_tsig_key_ids: [nokey]}')
     define(folder, 'keyless.example', 'records: {www: {type: A, value: 192.0.2.1}}\n')
-    const applied = await run(folder, server, 'apply', '--yes')
-    expect([applied.status, applied.stdout + applied.stderr]).toEqual([1, expect.stringContaining('the server has no TSIG key "nokey"')])
+    await expectRun(run(folder, server, 'apply', '--yes'), 1, 'the server has no TSIG key "nokey"')
     expect((await api.send('GET', '/zones/keyless.example.')).status).toBe(404)
-    const doctor = await run(folder, server, 'doctor')
-    expect([doctor.status, doctor.stdout]).toEqual([1, expect.stringContaining('no TSIG key "nokey"')])
+    await expectRun(run(folder, server, 'doctor'), 1, 'no TSIG key "nokey"', 'stdout')
   })
 
   test('replaces record sets in one call, keeps comments and disabled records, and shows the latter', async () => {
@@ -174,18 +158,15 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     await api.create('in.example.')
     await api.replace('in.example.', { name: 'www.in.example.', type: 'A', records: [record('192.0.2.1'), record('192.0.2.2', true)] })
     const folder = here()
-    const imported = await run(folder, server, 'import', '--from', 'pdns', 'in.example', '-o', 'zones')
-    expect([imported.status, imported.stderr]).toEqual([0, expect.stringContaining('is disabled')])
-    const plan = await run(folder, server, 'plan', '--detailed-exitcode')
-    expect([plan.status, plan.stdout]).toEqual([0, expect.stringContaining('No changes')])
+    await expectRun(run(folder, server, 'import', '--from', 'pdns', 'in.example', '-o', 'zones'), 0, 'is disabled', 'stderr')
+    await expectRun(run(folder, server, 'plan', '--detailed-exitcode'), 0, 'No changes', 'stdout')
   })
 
   test('a signed zone stays valid: names are denied and found after a change', async () => {
     await api.create('signed.example.', { dnssec: true, api_rectify: false })
     const folder = here()
     define(folder, 'signed.example', 'records:\n  a.b.new: {type: A, ttl: 300, value: 192.0.2.1}\n')
-    const applied = await apply(folder)
-    expect([applied.status, applied.stderr]).toEqual([0, ''])
+    expect(await apply(folder)).toMatchObject({ status: 0, stderr: '' })
     // Without rectification there would be no NSEC record for the name above the new one.
     const denied = await dig({
       port: server.port,
@@ -225,8 +206,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     define(folder, 'shared.example', 'default_ttl: 300\nrecords:\n  www: {type: A, value: 192.0.2.2}\n')
     expect((await run(folder, server, 'plan', '--out', 'plan.json')).status).toBe(0)
     await api.replace('shared.example.', { name: 'www.shared.example.', type: 'A', records: [record('192.0.2.99')] })
-    const refused = await run(folder, server, 'apply', 'plan.json', '--yes')
-    expect([refused.status, refused.stderr + refused.stdout]).toEqual([3, expect.stringContaining('192.0.2.99')])
+    await expectRun(run(folder, server, 'apply', 'plan.json', '--yes'), 3, '192.0.2.99')
     expect(await api.lines('shared.example.')).toContain('www.shared.example. 300 A 192.0.2.99')
   })
 
@@ -270,8 +250,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     expect(plan.stderr).toMatch(new RegExp(`error\\[${code}\\] pdns: (?:reading any|looking up zones)`))
     expect(plan.stderr).toMatch(hint)
     expect(plan.stderr).not.toContain(secret)
-    const doctor = await run(folder, { ...server, api: { ...server.api, key: secret } }, 'doctor')
-    expect(doctor.status).toBe(1)
+    expect(await run(folder, { ...server, api: { ...server.api, key: secret } }, 'doctor')).toMatchObject({ status: 1 })
   })
 
   test('doctor says what works', async () => {
@@ -290,8 +269,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
       join(folder, 'zones/refuse.example.yaml'),
       'domain: refuse.example\nrecords:\n  a: {type: A, value: 192.0.2.1}\n  k: {type: KEY, value: {flags: 49152, protocol: 3, algorithm: 8}}\n',
     )
-    const applied = await run(folder, server, 'apply', '--yes')
-    expect([applied.status, applied.stdout + applied.stderr]).toEqual([1, expect.stringContaining('422')])
+    await expectRun(run(folder, server, 'apply', '--yes'), 1, '422')
     expect(await api.lines('refuse.example.')).toEqual(['refuse.example. 3600 NS ns1.example.net.'])
   })
 
@@ -312,8 +290,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
       'case.example',
       "records:\n  '': {type: MX, ttl: 300, value: {preference: 10, exchange: mail.example.net.}}\n  up: {type: A, ttl: 300, value: 192.0.2.1}\n",
     )
-    const applied = await run(folder, server, 'apply', '--yes')
-    expect([applied.status, applied.stdout]).toEqual([0, expect.stringContaining('1 deleted in 1 zone (1 call)')])
+    await expectRun(run(folder, server, 'apply', '--yes'), 0, '1 deleted in 1 zone (1 call)', 'stdout')
     expect((await api.lines('case.example.')).filter((line) => line.includes(' MX '))).toEqual([
       'case.example. 300 MX 10 mail.example.net.',
     ])

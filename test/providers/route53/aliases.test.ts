@@ -1,6 +1,7 @@
 /** Aliases of Route 53 as ALIAS records: what stays, what new ones lead to, and what is refused. */
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
+import { expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { aliasSet, changesIn, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
 
@@ -55,8 +56,7 @@ describe('an ALIAS to a name of the zone', () => {
 
   test('without addresses there is refused', async () => {
     const scene = await startRoute53Scene({ definition: '  web: {type: TXT, value: text}\n  b: {type: ALIAS, value: web}\n' })
-    const applied = await scene.run(APPLY)
-    expect([applied.status, applied.stdout + applied.stderr]).toEqual([1, expect.stringContaining('web.example.com. has no addresses')])
+    await expectRun(scene.run(APPLY), 1, 'web.example.com. has no addresses')
     expect(scene.held()).toEqual([])
   })
 
@@ -151,8 +151,7 @@ describe('an existing alias', () => {
         return undefined
       },
     })
-    const applied = await scene.run(APPLY)
-    expect([applied.status, applied.stdout + applied.stderr]).toEqual([1, expect.stringContaining('do not match the current values')])
+    await expectRun(scene.run(APPLY), 1, 'do not match the current values')
     expect(scene.held()).toEqual([`www.example.com. A ${CLOUDFRONT} d9.cloudfront.net.`])
   })
 })
@@ -167,7 +166,6 @@ test.each([
   ],
 ])('a plan refuses an ALIAS with %s', async (_, definition, message) => {
   const scene = await startRoute53Scene({ definition })
-  const plan = await scene.run(PLAN)
-  expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining(message)])
+  await expectRun(scene.run(PLAN), 1, message)
   expect(changesIn(scene.server)).toBe(0)
 })

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { loadOptionalPackage } from '../../../src/providers/optional-package.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { startProgram } from '../../support/built-program.ts'
+import { expectRun } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { changesIn, KEY, type Route53Scene, startRoute53Scene } from './scene.ts'
@@ -38,12 +39,7 @@ describe('credentials', () => {
     const scene = await startRoute53Scene({ definition: WWW, settings: ', profile: dns' })
     const file = join(temporaryDirectory(), 'credentials')
     writeFileSync(file, `[dns]\naws_access_key_id = ${KEY.id}\naws_secret_access_key = ${KEY.secret}\n`)
-    const env = {
-      AWS_SHARED_CREDENTIALS_FILE: file,
-      AWS_CONFIG_FILE: file,
-      AWS_ACCESS_KEY_ID: 'AKIAWRONG',
-      AWS_SECRET_ACCESS_KEY: 'wrong-secret',
-    }
+    const env = { AWS_SHARED_CREDENTIALS_FILE: file, AWS_CONFIG_FILE: file, AWS_ACCESS_KEY_ID: 'AKIAW', AWS_SECRET_ACCESS_KEY: 'wrong' }
     expect(await runProgram(scene, APPLY, env)).toMatchObject({ status: 0 })
     expect(scene.held()).toHaveLength(1)
   })
@@ -109,18 +105,13 @@ describe('credentials', () => {
 describe('doctor', () => {
   test('tries a change that changes nothing', async () => {
     const scene = await startRoute53Scene({ definition: WWW })
-    const doctor = await scene.run(['doctor'])
-    expect([doctor.status, doctor.stdout]).toEqual([0, expect.stringContaining('example.com.: the credentials may read and change it')])
+    await expectRun(scene.run(['doctor']), 0, 'example.com.: the credentials may read and change it', 'stdout')
     expect(scene.held()).toEqual([])
   })
 
   test('finds a missing permission and a missing zone', async () => {
     const scene = await startRoute53Scene({ definition: WWW, denied: ['ChangeResourceRecordSets'] })
-    const denied = await scene.run(['doctor'])
-    expect([denied.status, denied.stdout]).toEqual([
-      1,
-      expect.stringContaining('not authorized to perform: route53:ChangeResourceRecordSets'),
-    ])
+    await expectRun(scene.run(['doctor']), 1, 'not authorized to perform: route53:ChangeResourceRecordSets', 'stdout')
     const without = await startRoute53Scene({ definition: WWW, zones: [] })
     expect((await without.run(['doctor'])).stdout).toContain('an apply would create example.com.')
   })

@@ -79,11 +79,7 @@ const RECORD_FORMS: Readonly<Record<string, (record: Fields) => Fields>> = {
     if (!isIPv6(ipv6Address)) throw badRequest(`The value '${ipv6Address}' is not a valid IPv6 address.`)
     return { ipv6Address }
   },
-  CAA: (record) => ({
-    flags: numberOf(record, 'flags', 255),
-    tag: String(fieldOf(record, 'tag')),
-    value: String(fieldOf(record, 'value')),
-  }),
+  CAA: (one) => ({ flags: numberOf(one, 'flags', 255), tag: String(fieldOf(one, 'tag')), value: String(fieldOf(one, 'value')) }),
   CNAME: (record) => ({ cname: host(fieldOf(record, 'cname')) }),
   MX: (record) => ({ exchange: host(fieldOf(record, 'exchange')), preference: numberOf(record, 'preference') }),
   NS: (record) => ({ nsdname: host(fieldOf(record, 'nsdname')) }),

@@ -24,6 +24,7 @@ export interface CloudflareRecord {
   readonly modified_on: string
 }
 
+type Stored = Omit<CloudflareRecord, 'id' | 'created_on' | 'modified_on'>
 export type Plan = 'free' | 'pro' | 'business' | 'enterprise'
 
 export const refusal = (status: number, code: number, message: string, headers = {}): Refusal =>
@@ -63,12 +64,7 @@ const MAX_COMMENT = (plan: Plan): number => (plan === 'free' ? 100 : 500)
 const MAX_TAGS = (plan: Plan): number => (plan === 'free' ? 0 : 20)
 
 /** What a request says about a record, in the stored form. `existing` supplies absent fields of a PATCH. */
-export function storedForm(
-  sent: Fields,
-  zone: string,
-  plan: Plan,
-  existing?: CloudflareRecord,
-): Omit<CloudflareRecord, 'id' | 'created_on' | 'modified_on'> {
+export function storedForm(sent: Fields, zone: string, plan: Plan, existing?: CloudflareRecord): Stored {
   const fields: Fields = { ...existing, ...withoutUndefined(sent) }
   const type = String(fields['type'] ?? '').toUpperCase()
   if (!TYPES.has(type)) throw invalid(9004, `Invalid type ${type}.`)
@@ -199,11 +195,7 @@ function contentOfData(type: string, data: Fields): string {
 const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
 
 /** Refuses a record that cannot be beside the others of the zone. */
-export function refuseClash(
-  record: Omit<CloudflareRecord, 'id' | 'created_on' | 'modified_on'>,
-  zone: string,
-  others: Iterable<CloudflareRecord>,
-): void {
+export function refuseClash(record: Stored, zone: string, others: Iterable<CloudflareRecord>): void {
   const { name, type } = record
   for (const other of others) {
     if (other.name !== name) continue

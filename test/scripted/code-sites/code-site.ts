@@ -151,13 +151,10 @@ export function postRoutes(site: CodeSite, dialect: Dialect): readonly Route[] {
     return answer(200, shape(post))
   }
   const commentAt = (id: string | undefined): StoredPost | undefined => site.comments.find((one) => one.id === Number(id))
+  const issueAt = (of: string | undefined) => site.issues.find(({ number }) => number === Number(of))
   const isOpen = ({ state }: StoredPost): boolean => state === 'open'
   return [
-    [
-      'GET',
-      paths.comments,
-      (request, of) => pageOf(request, site.comments.filter(({ number }) => number === Number(of)).map(shapes.comment)),
-    ],
+    ['GET', paths.comments, (asked, of) => pageOf(asked, site.comments.filter(({ number }) => number === Number(of)).map(shapes.comment))],
     ['POST', paths.comments, (request, of) => add(request, site.comments, Number(of), 'body')],
     [dialect.change, paths.comment, (request, id) => change(request, commentAt(id), 'body', shapes.comment)],
     [
@@ -172,17 +169,7 @@ export function postRoutes(site: CodeSite, dialect: Dialect): readonly Route[] {
     ],
     ['GET', paths.issues, (request) => pageOf(request, [...dialect.beforeIssues(), ...site.issues.filter(isOpen).map(shapes.issue)])],
     ['POST', paths.issues, (request) => add(request, site.issues, null, dialect.issueText)],
-    [
-      dialect.change,
-      paths.issue,
-      (request, of) =>
-        change(
-          request,
-          site.issues.find(({ number }) => number === Number(of)),
-          dialect.issueText,
-          shapes.issue,
-        ),
-    ],
+    [dialect.change, paths.issue, (request, of) => change(request, issueAt(of), dialect.issueText, shapes.issue)],
     [
       'GET',
       paths.pull,

@@ -57,12 +57,7 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
   const runs: StoredRun[] = []
   const artifacts: StoredArtifact[] = []
   const callerOf = (authorization: string | undefined): Caller | undefined => callers[(authorization ?? '').replace(/^Bearer /, '')]
-  const user = (login: string): object => ({
-    login,
-    id: login.length * 7919,
-    type: login.endsWith('[bot]') ? 'Bot' : 'User',
-    site_admin: false,
-  })
+  const user = (login: string): object => ({ login, id: login.length * 7919, type: login.endsWith('[bot]') ? 'Bot' : 'User' })
   const comment = ({ id, number, author, body }: StoredPost): object => ({
     url: `https://api.github.com/repos/${repository}/issues/comments/${id}`,
     html_url: `https://github.com/${repository}/pull/${number}#issuecomment-${id}`,
@@ -74,15 +69,7 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     body,
     performed_via_github_app: null,
   })
-  const issue = ({ id, number, author, title, body, state }: StoredPost): object => ({
-    id,
-    number,
-    title,
-    user: user(author),
-    state,
-    body,
-    labels: [],
-  })
+  const issue = ({ id, number, author, title, body, state }: StoredPost) => ({ id, number, title, user: user(author), state, body })
   const repo = (name: string): object => ({ id: name.length, full_name: name, owner: { login: name.split('/')[0] } })
   const pull = (one: StoredPull): object => ({
     id: one.number * 1000,

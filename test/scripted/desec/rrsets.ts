@@ -30,17 +30,11 @@ export interface Written {
 }
 
 /** Checks one RRset of a request, and returns it with canonical contents. Throws the error object of the RRset. */
-export function checkedRrset(
-  sent: Fields,
-  domain: string,
-  minimumTtl: number,
-  existing: DesecRrset | undefined,
-  isPatch: boolean,
-): Written {
+export function checkedRrset(sent: Fields, domain: string, minimumTtl: number, before: DesecRrset | undefined, isPatch: boolean): Written {
   const { subname = '', type, ttl, records } = sent
   const errors: Record<string, string[]> = {}
   const isDeletion = Array.isArray(records) && records.length === 0
-  const isPartial = isPatch && (existing !== undefined || isDeletion)
+  const isPartial = isPatch && (before !== undefined || isDeletion)
   if (typeof subname !== 'string' || (subname !== '' && !SUBNAME.test(subname)))
     errors['subname'] = [
       "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components may not exceed 63 characters.",

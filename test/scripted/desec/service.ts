@@ -146,11 +146,8 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
     if (method !== 'POST') {
       const all = [...state].reverse().map(([name, domain]) => described(name, domain, false))
       const owned = query.get('owns_qname')
-      const matches = all.filter(({ name }) => owned === null || `.${owned}`.endsWith(`.${name}`))
-      return page(
-        owned === null ? matches : matches.sort((a, b) => String(b['name']).length - String(a['name']).length).slice(0, 1),
-        request,
-      )
+      const found = all.filter(({ name }) => owned === null || `.${owned}`.endsWith(`.${name}`))
+      return page(owned === null ? found : found.sort((a, b) => String(b['name']).length - String(a['name']).length).slice(0, 1), request)
     }
     const name = String((sentIn(body) as Fields)['name'] ?? '')
     if (denied.includes('create')) throw FORBIDDEN

@@ -144,9 +144,5 @@ function page(path: string, query: URLSearchParams, key: string, items: readonly
     ...(number > 1 && { first: to(1), prev: to(number - 1) }),
     ...(number < last && { last: to(last), next: to(number + 1) }),
   }
-  return {
-    [key]: shown,
-    links: Object.keys(pages).length === 0 ? {} : { pages },
-    meta: { total: items.length },
-  }
+  return { [key]: shown, links: Object.keys(pages).length === 0 ? {} : { pages }, meta: { total: items.length } }
 }

@@ -1,5 +1,5 @@
 /** A service account for tests: its key file, and what the scripted sign-in knows of it. */
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto'
 import type { Account } from './sign-in.ts'
 
 export const PROJECT = 'test-project'
@@ -10,8 +10,12 @@ export interface TestAccount {
   readonly keyFile: string
 }
 
+/** Made when it is first needed, and once per worker: that takes a tenth of a second or more. */
+let keys: KeyPairKeyObjectResult | undefined
+
 export function createTestAccount(tokenUri = 'https://oauth2.googleapis.com/token'): TestAccount {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  keys ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { publicKey, privateKey } = keys
   const email = `dns@${PROJECT}.iam.gserviceaccount.com`
   const keyFile = JSON.stringify({
     type: 'service_account',

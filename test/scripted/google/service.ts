@@ -1,5 +1,5 @@
 /** A scripted Cloud DNS: managed zones, RRsets and changes in memory behind API v1, with tokens, pages, quotas, rate limits and a sign-in. */
-import { isApexFrame, isAsked, isWholeNumber, jsonOf, scriptedService, type Throttling } from '../base.ts'
+import { isApexFrame, isAsked, isWholeNumber, jsonOf, risingMilliseconds, scriptedService, type Throttling } from '../base.ts'
 import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
 import { changedRrsets, compareRrsets, type GoogleRrset, refusal, type SentChange } from './rrsets.ts'
 import { type Account, createSignIn } from './sign-in.ts'
@@ -72,13 +72,7 @@ export function createGoogle(options: GoogleOptions): ScriptedGoogle {
   )
   const signIn = createSignIn(options.token, options.account)
   let nextChange = options.firstChange ?? 1
-  let clock = 0
-
-  /** Each time later than the last. */
-  const now = (): string => {
-    clock = Math.max(clock + 1, Date.now())
-    return new Date(clock).toISOString()
-  }
+  const now = risingMilliseconds()
 
   const found = (part: string): ZoneState => {
     const zone = state.get(part) ?? [...state.values()].find((one) => one.zone.name === part)

@@ -5,12 +5,7 @@ import { HETZNER_ZONE, TOKEN } from '../services.ts'
 
 const { id: ID } = HETZNER_ZONE
 const RRSETS = `/zones/${ID}/rrsets`
-const rrset = (name: string, type: string, ...values: readonly string[]): object => ({
-  name,
-  type,
-  ttl: 300,
-  records: values.map((value) => ({ value })),
-})
+const rrset = (name: string, type: string, ...values: string[]) => ({ name, type, ttl: 300, records: values.map((value) => ({ value })) })
 const A = rrset('www', 'A', '192.0.2.1')
 const CNAME = rrset('www', 'CNAME', 'other')
 

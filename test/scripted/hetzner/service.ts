@@ -154,14 +154,7 @@ export function createHetzner(options: HetznerOptions): ScriptedHetzner {
     if ([...zones.values()].some((zone) => zone.name === name)) throw refusal(409, 'uniqueness_error', 'Zone already exists')
     if (mode === 'secondary' && !(Array.isArray(primaries) && primaries.length > 0)) throw invalidInput('primary_nameservers', 'is missing')
     const id = 90_000 + zones.size
-    const zone = completeZone({
-      id,
-      name,
-      mode,
-      ttl: ttl == null ? 86_400 : checkTtl(ttl),
-      labels: labels ?? {},
-      primary_nameservers: primaries ?? [],
-    })
+    const zone = completeZone({ id, name, mode, ttl: checkTtl(ttl ?? 86_400), labels: labels ?? {}, primary_nameservers: primaries ?? [] })
     const wanted = (rrsets as readonly Fields[]).map((rrset) => newRrset(zone, rrset))
     const change = (): void => {
       zones.set(id, zone)

@@ -1,6 +1,6 @@
 /** A scripted Route 53: hosted zones and record sets in memory behind the API of 2013-04-01, with signatures, pages, atomic change batches and throttling. */
 import { randomBytes } from 'node:crypto'
-import { compare, isApexFrame, type Result, scriptedService, type Throttling } from '../base.ts'
+import { compare, isApexFrame, type Result, risingMilliseconds, scriptedService, type Throttling } from '../base.ts'
 import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
 import { changedSets, compareSets, printRecordSet, type RecordSet, readRecordSet, refusal, reversed, storedName } from './record-sets.ts'
 import { type AccessKey, checkSignature } from './signature.ts'
@@ -76,6 +76,7 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
   for (const zone of options.zones)
     zones.set(zone.id, { ...zone, sets: [...requiredSets(zone.name), ...(zone.sets ?? [])].sort(compareSets) })
   let busy = options.busyChanges ?? 0
+  const now = risingMilliseconds()
 
   const zoneOf = (id: string): Zone => {
     const zone = zones.get(id)
@@ -88,7 +89,7 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
     return [
       ['Id', `/change/${id}`],
       ['Status', 'PENDING'],
-      ['SubmittedAt', new Date().toISOString()],
+      ['SubmittedAt', now()],
       ['Comment', comment],
     ]
   }
@@ -183,7 +184,7 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
     const content: XmlContent = [
       ['Id', `/change/${id}`],
       ['Status', left > 0 ? 'PENDING' : 'INSYNC'],
-      ['SubmittedAt', new Date().toISOString()],
+      ['SubmittedAt', now()],
     ]
     return answer('GetChangeResponse', [['ChangeInfo', content]])
   }

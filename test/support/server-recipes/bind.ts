@@ -3,10 +3,7 @@ import { plainKeyName, type ServerRecipe, type ServerSetup } from './recipe.ts'
 /** BIND 9.18: primary and secondary, transfers, dynamic update. Runs as any user: nothing is written outside the directory. */
 export const bind: ServerRecipe = {
   tools: ['named'],
-  files: (setup) => ({
-    'named.conf': config(setup),
-    ...Object.fromEntries(setup.zones.map(({ name, text }) => [`${name}.zone`, text])),
-  }),
+  files: (setup) => ({ 'named.conf': config(setup), ...Object.fromEntries(setup.zones.map(({ name, text }) => [`${name}.zone`, text])) }),
   command: ({ directory }) => ['named', '-f', '-c', `${directory}/named.conf`, '-n', '1'],
   // The journal of the old file would be replayed over the new one, or prevent the zone from loading.
   staleFiles: (zone) => [`${zone}.zone.jnl`],

@@ -3,10 +3,7 @@ import { plainKeyName, type ServerRecipe, type ServerSetup } from './recipe.ts'
 /** NSD 4.6: primary and secondary, transfers; it has no dynamic update. */
 export const nsd: ServerRecipe = {
   tools: ['nsd'],
-  files: (setup) => ({
-    'nsd.conf': config(setup),
-    ...Object.fromEntries(setup.zones.map(({ name, text }) => [`${name}.zone`, text])),
-  }),
+  files: (setup) => ({ 'nsd.conf': config(setup), ...Object.fromEntries(setup.zones.map(({ name, text }) => [`${name}.zone`, text])) }),
   command: ({ directory }) => ['nsd', '-d', '-c', `${directory}/nsd.conf`],
   staleFiles: () => [],
   zoneFile: (zone) => `${zone}.zone`,

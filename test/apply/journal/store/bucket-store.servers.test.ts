@@ -145,14 +145,7 @@ describeWithTools([MOTO], 'moto', () => {
       run,
       folder,
     )
-    const begin = {
-      event: 'begin',
-      format: 'zonewright-journal',
-      version: 2,
-      time: '2026-11-21T06:30:00.000Z',
-      run,
-      tool: 'zonewright 0.1.0',
-    }
+    const begin = { event: 'begin', format: 'zonewright-journal', version: 2, time: '2026-11-21T06:30:00.000Z', run, tool: 'zw 0.1.0' }
     const first = JSON.stringify({ ...begin, command: 'apply', rollsBack: null, process: { pid: 1, started: null, host: 'a' }, zones: [] })
     const lines = [first, ...Array.from({ length: 3000 }, (_, index) => `line ${index} ${'x'.repeat(60)}`)]
     const before = store.requests

@@ -64,8 +64,7 @@ describe('a store in a folder', () => {
     for (let count = 0; count < 8; count += 1) await others.write('fences', `other ${count}`, 'any')
     rmSync(join(folder, 'fences.2'), { force: true })
     writeFileSync(join(folder, 'fences.1'), '1\n')
-    const late = await store.write('fences', 'late', (read as { version: string }).version)
-    expect(late.state).toBe('conflict')
+    expect(await store.write('fences', 'late', (read as { version: string }).version)).toMatchObject({ state: 'conflict' })
     expect(await store.read('fences')).toMatchObject({ text: 'other 7' })
   })
 

@@ -1,4 +1,0 @@
-import { faultTests } from './fault-suite.ts'
-import { CLOUD } from './targets.ts'
-
-faultTests(CLOUD)

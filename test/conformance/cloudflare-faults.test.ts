@@ -1,4 +1,0 @@
-import { CLOUDFLARE } from './cloudflare-target.ts'
-import { faultTests } from './fault-suite.ts'
-
-faultTests(CLOUDFLARE)

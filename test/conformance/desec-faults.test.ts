@@ -1,4 +1,0 @@
-import { DESEC } from './desec-target.ts'
-import { faultTests } from './fault-suite.ts'
-
-faultTests(DESEC)

@@ -1,3 +1,0 @@
-import { scriptedTarget } from './scripted-target.ts'
-
-export const DESEC = scriptedTarget('desec')

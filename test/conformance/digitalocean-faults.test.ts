@@ -1,4 +1,0 @@
-import { DIGITALOCEAN } from './digitalocean-target.ts'
-import { faultTests } from './fault-suite.ts'
-
-faultTests(DIGITALOCEAN)

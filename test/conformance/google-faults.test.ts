@@ -1,4 +1,0 @@
-import { faultTests } from './fault-suite.ts'
-import { GOOGLE } from './google-target.ts'
-
-faultTests(GOOGLE)

@@ -1,4 +1,0 @@
-import { faultTests } from './fault-suite.ts'
-import { BIND } from './targets.ts'
-
-faultTests(BIND)

@@ -1,4 +1,0 @@
-import { faultTests } from './fault-suite.ts'
-import { POWERDNS } from './targets.ts'
-
-faultTests(POWERDNS)

@@ -1,4 +1,0 @@
-import { faultTests } from './fault-suite.ts'
-import { SCALEWAY } from './scaleway-target.ts'
-
-faultTests(SCALEWAY)

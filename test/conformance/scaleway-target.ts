@@ -1,3 +1,0 @@
-import { scriptedTarget } from './scripted-target.ts'
-
-export const SCALEWAY = scriptedTarget('scaleway', { rejoinsTexts: true })

@@ -1,4 +1,0 @@
-import { conformanceTests, UPDATE_SKIPS } from './provider-suite.ts'
-import { ZONEFILE } from './targets.ts'
-
-conformanceTests(ZONEFILE, UPDATE_SKIPS)
