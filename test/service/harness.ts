@@ -8,6 +8,8 @@ import { Pool } from 'undici'
 import { expect, inject } from 'vitest'
 import type { DatabaseLocation } from '../../src/service/backup.ts'
 import { type RunningService, readSeed, type Seed, type ServiceOptions, startService, UNLIMITED } from '../../src/service/index.ts'
+import { NO_SECRETS } from '../../src/service/secrets/prepare-secrets.ts'
+import { createUsers } from '../../src/service/seed/apply-seed.ts'
 import type { Database } from '../../src/service/store/database.ts'
 import { openDatabase } from '../../src/service/store/open-database.ts'
 import { DATABASE_FILE } from '../../src/service/store/private-files.ts'
@@ -105,12 +107,17 @@ export function seedFrom(document: string | object): Seed {
   return seed
 }
 
-/** Runs a service during `work`. The token of its administrator is `bootstrap`, unless the options have another. */
+/** Creates the users and objects of a seed in a database, as a start of the service does. */
+export const applySeed = (database: Database, seed: string | object) =>
+  createUsers(database, null, seedFrom(seed), '2026-01-31T09:00:00', NO_SECRETS)
+
+/** Runs a service on an empty store, or a given one, during `work`. The token of its administrator is `bootstrap`, unless the options have another. */
 export async function during<T>(
   options: Partial<ServiceOptions>,
   work: (client: Client, service: RunningService) => Promise<T>,
 ): Promise<T> {
-  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...options })
+  const store = await storeFor(options)
+  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...store, ...options })
   const { client, close } = connect(service.baseUrl, service.token ?? options.bootstrapToken ?? 'bootstrap')
   try {
     return await work(client, service)
@@ -120,10 +127,13 @@ export async function during<T>(
   }
 }
 
+const storeFor = async ({ dataFolder, database }: Partial<ServiceOptions>): Promise<Partial<Store>> =>
+  dataFolder === undefined && database === undefined ? freshStore() : {}
+
 /** A service without rate limits that is stopped after the tests of the file; an internal error fails them. */
 export async function startForTest(options: Partial<ServiceOptions> = {}): Promise<{ service: RunningService; client: Client }> {
   const errors: unknown[] = []
-  const store = options.dataFolder === undefined && options.database === undefined ? await freshStore() : {}
+  const store = await storeFor(options)
   const service = await startService({
     ...UNLIMITED,
     dataFolder: null,

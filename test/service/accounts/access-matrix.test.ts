@@ -87,7 +87,12 @@ describe('scopes', () => {
 
   test.each(named)('%s', async (_name, route) => {
     const path = await pathOf(route, sharedName(route))
-    for (const { scopes, client } of stranger) {
+    const families = scopesOf(route).map((needed) => needed.split(':')[0] as string)
+    const others = stranger.filter(({ scopes }) => !families.some((family) => scopes.startsWith(family)))
+    // Those of its own families, `*`, and one other; scopes.test.ts compares all scopes with each other.
+    const place = ROUTES.indexOf(route) % (others.length - 1)
+    const tried = stranger.filter((one) => !others.includes(one) || one.scopes === '*' || others.indexOf(one) === place + 1)
+    for (const { scopes, client } of tried) {
       const enough = scopesOf(route).every((needed) => covers(scopes, needed))
       const answer = await client.call(route.method, path, bodyOf(route))
       const reason = answer.status === 401 ? answer.body.errors[0].reason : 'let in'

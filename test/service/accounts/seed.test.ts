@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readSeed, startService } from '../../../src/service/index.ts'
-import { type Client, connect, during, freshStore, LOOPBACK, openStore, type Store, seedFrom, startForTest } from '../harness.ts'
+import { applySeed, type Client, connect, during, freshStore, LOOPBACK, openStore, type Store, seedFrom, startForTest } from '../harness.ts'
 
 /** Lines, columns and messages; paths without the leading `accounts.`. */
 const problemsOf = (text: string): string[] =>
@@ -199,14 +199,12 @@ describe('a service with a seed', async () => {
       'one.example',
     ],
   ])('is refused with %s, and nothing is stored', async (_name, text, named) => {
-    const started = withService(
-      text.replace('accounts: [', 'accounts: [{ users: [{ username: early, email: e@example.com, tokens: [{ token: early-token }] }] }, '),
-      async () => undefined,
-    )
-    await expect(started).rejects.toThrow(RangeError)
-    await expect(started).rejects.toThrow(named)
-    await expect(started).rejects.not.toThrow('bob-token')
+    const early = '{ users: [{ username: early, email: e@example.com, tokens: [{ token: early-token }] }] }'
     const database = await openStore(store)
+    const applied = applySeed(database, text.replace('accounts: [', `accounts: [${early}, `))
+    await expect(applied).rejects.toThrow(RangeError)
+    await expect(applied).rejects.toThrow(named)
+    await expect(applied).rejects.not.toThrow('bob-token')
     expect(
       await database.read((connection) => connection.selectFrom('users').select('id').where('username', '=', 'early').execute()),
     ).toEqual([])

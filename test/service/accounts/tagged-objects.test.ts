@@ -243,8 +243,7 @@ describe('an instance, a volume or a load balancer of a seed', () => {
       ['volumes.label: this label is already in the file', 'volumes.id: this id is already in the file'],
     ],
   ])('with %s is refused', (_name, text, problems) => {
-    expect(problemsOf(text)).toEqual(expect.arrayContaining(problems))
-    expect(problemsOf(text).length).toBeLessThanOrEqual(problems.length)
+    expect(problemsOf(text).sort()).toEqual(problems.sort())
   })
 
   test.each<[string, object, string]>([

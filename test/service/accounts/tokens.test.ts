@@ -3,6 +3,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../src/service/store/open-database.ts'
+import { rounds } from '../../support/random.ts'
 import { type Client, connect, freshStore, startForTest, temporaryDirectory } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
 
@@ -129,7 +130,7 @@ describe('a token expires', () => {
   })
 
   test('for every request that starts afterwards', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < rounds(20); round += 1) {
       const { token, id } = await client.ok('POST', '/profile/tokens', {})
       const bearer = as(token)
       const before = Array.from({ length: 8 }, () => bearer.call('GET', '/domains'))
