@@ -7,9 +7,10 @@ import { type DnsServer, startBind, startKnot, startNsd, waitForZone } from '../
 import { freePort } from '../../support/free-port.ts'
 import { rounds, seededRandom } from '../../support/random.ts'
 import { describeWithTools } from '../../support/skip.ts'
-import { nsupdate, type TsigKey, transferZone } from '../../support/tools.ts'
+import { nsupdate } from '../../support/tools.ts'
 import { eventually } from './eventually.ts'
 import { type KeyEntry, type Keyed, startKeyed, toolKey } from './keyed-service.ts'
+import { serialIn, zoneAt } from './transferred-zone.ts'
 
 const MAKES = [
   { make: 'BIND', tool: 'named', start: startBind, host: '127.0.0.1' },
@@ -19,14 +20,6 @@ const MAKES = [
 
 const ALICE: KeyEntry = { name: 'alice-1.example', account: 'alice' }
 const BOB: KeyEntry = { name: 'bob-1.example', account: 'bob', algorithm: 'hmac-sha512' }
-
-const plain = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/\s+/g, ' ')).sort()
-
-/** The full zone from a server, sorted, with one SOA. */
-const zoneAt = async (host: string, port: number, name: string, key?: TsigKey): Promise<string[]> =>
-  plain(await transferZone({ host, port, name, ...(key && { key }), options: ['+onesoa'] }))
-
-const serialIn = (lines: readonly string[]): number => Number(lines.find((line) => line.includes(' SOA '))?.split(' ')[6])
 
 describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries with the key', () => {
   let keyed: Keyed
