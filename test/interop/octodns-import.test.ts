@@ -341,52 +341,6 @@ describe('what cannot be expressed is reported per record', () => {
       [expect.stringMatching(/^warning\[record-extra\] www\.example\.com\. A: .*"octodns\.route53"/)],
     ])
   })
-
-  it('a lenient record set that breaks a rule stops no other zone; with --lossy it is left out and left alone', async () => {
-    const files = {
-      'zones/example.com.yaml': `# The zone.
----
-'':
-  octodns: {lenient: true}
-  type: CAA
-  value: {flags: 0, tag: issue, value: ca.example}
-# both
-www:
-- type: A
-  value: 192.0.2.1
-- octodns: {lenient: true}
-  type: CNAME
-  value: web.example.net.
-x: {type: A, value: 192.0.2.2} # x
-`,
-      'zones/example.net.yaml': ZONE,
-    }
-    const run = scene(files)
-    const refused = await run('zones', '-o', 'out')
-    expect([refused.status, refused.stderr.match(/^.*\[.*$/gm)]).toEqual([
-      1,
-      [
-        expect.stringMatching(
-          /^zones\/example\.com\.yaml:13:10: error\[import-lossy\] www\.example\.com\. CNAME: a definition cannot express this lenient record set: /,
-        ),
-      ],
-    ])
-    const { status, stderr } = await run('zones', '-o', 'out', '--lossy')
-    expect([status, stderr.match(/error\[/g)]).toEqual([0, null])
-    expect(stderr).toContain('(it is left out, and a selector under "unmanaged" leaves it alone)')
-    const out = join(cwdOf(run), 'out')
-    expect(readFileSync(join(out, 'example.net.yaml'), 'utf8')).toBe(ZONE)
-    const text = readFileSync(join(out, 'example.com.yaml'), 'utf8')
-    for (const part of ['unmanaged:', '{name: www, type: CNAME}', '192.0.2.1', '# The zone.', '# x']) expect(text).toContain(part)
-    expect(text).not.toContain('web.example.net')
-    addFiles(out, { 'zonewright.yaml': 'providers: {cloud: {type: cloud, preset: linode, token: env:A}}\nzones: [{files: "*.yaml"}]\n' })
-    expect((await cli(['validate'], { cwd: out })).status).toBe(0)
-  })
-
-  it('lenient and targeting are kept', async () => {
-    const run = scene({ 'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1, octodns: {lenient: true, excluded: [a]}}\n' })
-    expect((await run('zones/example.com.yaml', '-o', 'out')).status).toBe(0)
-  })
 })
 
 describe('a directory', () => {

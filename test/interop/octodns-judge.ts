@@ -189,27 +189,6 @@ export async function loadSourcesWithOctodns(config: string, cwd: string): Promi
   return loaded
 }
 
-const PLAN = `
-import json, sys, warnings
-warnings.simplefilter('ignore')
-from octodns.provider.yaml import YamlProvider
-from octodns_bind import ZoneFileProvider
-from octodns.zone import Zone
-directory, zonefiles, name = sys.argv[1:]
-source = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True)
-target = ZoneFileProvider('target', zonefiles, check_origin=False)
-desired, existing = Zone(name, []), Zone(name, [])
-source.populate(desired)
-# As a target, its zone-file provider has no existing records, so it is read as a source.
-target.populate(existing, lenient=True)
-print(json.dumps([repr(change) for change in existing.changes(desired, target)]))
-`
-
-/** The changes that octoDNS plans from its files for a folder of zone files. */
-export async function planWithOctodns(directory: string, zoneFiles: string, zone: string): Promise<string[]> {
-  return JSON.parse(await run(PLAN, [directory, zoneFiles, zone]))
-}
-
 const TYPES = `
 import json
 from octodns.manager import Manager

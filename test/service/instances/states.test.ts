@@ -76,10 +76,6 @@ describe('an update', () => {
     ['a label that is taken', { label: 'theirs' }, ['label: Label must be unique among your linodes']],
     ['an invalid label', { label: 'a..b' }, ['label: A label cannot have two hyphens, underscores or dots in a row.']],
     ['negative alerts', { alerts: { cpu: -1 } }, ['alerts.cpu: alerts.cpu must be between 0 and 2147483647']],
-    ['invalid alerts', { alerts: { disk: 1 } }, ['alerts.disk: Unknown field']],
-    ['an invalid day', { backups: { schedule: { day: 'Someday' } } }, ['backups.schedule.day: backups.schedule.day is not valid']],
-    ['an invalid window', { backups: { schedule: { window: 'W1' } } }, ['backups.schedule.window: backups.schedule.window is not valid']],
-    ['a watchdog that is text', { watchdog_enabled: 'yes' }, ['watchdog_enabled: watchdog_enabled is not valid']],
   ])('of %s is refused', async (_name, body, problems) => {
     await client.call('POST', '/compute/instances', { ...EMPTY, label: 'theirs' })
     const { path } = await made(EMPTY)

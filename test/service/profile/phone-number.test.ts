@@ -271,12 +271,4 @@ describe('a number', () => {
   ])('%s %s is not valid', async (iso_code, phone_number, field) => {
     await expect(parsePhoneNumber({ iso_code, phone_number })).rejects.toMatchObject({ problems: [{ field }] })
   })
-
-  test('of any other form is refused', async () => {
-    const client = newUser()
-    for (const body of [{}, { iso_code: 'USA', phone_number: 1 }]) {
-      const problems = await client.problems('POST', '/profile/phone-number', body)
-      expect(problems.map((problem) => problem.split(':')[0])).toEqual(['iso_code', 'phone_number'])
-    }
-  })
 })
