@@ -191,6 +191,22 @@ export function connect(baseUrl: string, token: string): { client: Client; close
   return { client, close: () => pool.close() }
 }
 
+/** Errors, and bodies that get them. */
+export type Refusals = readonly (readonly [problems: string | readonly string[], ...bodies: readonly object[]])[]
+
+/** Titles, bodies and their errors; long titles are cut. */
+export const refusalsOf = (table: Refusals) =>
+  table.flatMap(([problems, ...bodies]) => bodies.map((body) => [titleOf(body), body, [problems].flat()] as const))
+
+export const titleOf = (body: object): string => JSON.stringify(body).slice(0, 120)
+
+/** A body with each of the values as one of its fields. */
+export const withValues = (body: object, field: string, ...values: readonly unknown[]): object[] =>
+  values.map((value) => ({ ...body, [field]: value }))
+
+/** The error of a field without more to say. */
+export const invalid = (field: string): string => `${field}: ${field} is not valid`
+
 /** Sends text on its own connection. Resolves with all received text when the connection is closed, or after the end of an error. */
 export function exchange(baseUrl: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {

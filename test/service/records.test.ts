@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MASTER, startForTest } from './harness.ts'
+import { invalid, MASTER, type Refusals, refusalsOf, startForTest, titleOf, withValues } from './harness.ts'
 
 let now = Date.parse('2026-03-01T10:00:00Z')
 const { client } = await startForTest({ clock: () => now })
@@ -16,9 +16,6 @@ const RECORDS = await freshRecords('example.com')
 const SRV = { type: 'SRV', service: 'sip', protocol: 'tcp', priority: 1, weight: 2, port: 5060, target: 'sip.example.net' }
 const UNSET = { priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
 const LONG_TEXT = 'x'.repeat(65535)
-
-/** A title of a body: long values are cut. */
-const titleOf = (body: object): string => JSON.stringify(body).slice(0, 120)
 
 /** The records of type A that names give. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -96,16 +93,15 @@ describe('create', () => {
   })
 
   const ADDRESS = 'target: Invalid IPv4 or IPv6 address'
-  const TARGET = 'target: target is not valid'
+  const TARGET = invalid('target')
   const CHARACTERS = ['name: Name contains invalid characters', 'name: Invalid hostname']
   const a = { type: 'A', target: '192.0.2.1' }
   const caa = { type: 'CAA', tag: 'issue', target: 'ca.example.net' }
   const iodef = { type: 'CAA', tag: 'iodef' }
-  const named = (...names: readonly unknown[]): object[] => names.map((name) => ({ ...a, name }))
-  const leading = (body: object, ...targets: readonly unknown[]): object[] => targets.map((target) => ({ ...body, target }))
+  const named = (...names: readonly unknown[]): object[] => withValues(a, 'name', ...names)
+  const leading = (body: object, ...targets: readonly unknown[]): object[] => withValues(body, 'target', ...targets)
 
-  /** Errors, and bodies that get them. */
-  const REFUSED: readonly (readonly [problems: string | readonly string[], ...bodies: readonly object[]])[] = [
+  const REFUSED: Refusals = [
     ['type: type is required', {}],
     ['type: Invalid record type', { type: 'DS', target: 'x' }, { type: 'a', target: 'x' }, { type: 1 }, { ...a, type: null }],
     ['flags: Unknown field', { ...a, flags: 0 }],
@@ -114,7 +110,7 @@ describe('create', () => {
     ['name: Invalid hostname', ...named('a..b', 'a'.repeat(64), 'a.*', '*a', 'a.example.net.', '.')],
     ['name: Length must be 1-100 characters', ...named(`${'a'.repeat(50)}.${'b'.repeat(50)}`, 'a'.repeat(5000))],
     ['name: Length must be 1-100 characters', { ...SRV, service: 's'.repeat(60), protocol: `tcp.${'a'.repeat(40)}` }],
-    ['name: name is not valid', ...named(5)],
+    [invalid('name'), ...named(5)],
     ['target: target is required', ...['A', 'NS', 'MX', 'TXT'].map((type) => ({ type })), { type: 'CAA', tag: 'issue' }],
     ['target: target is required', { type: 'A', target: '' }, { type: 'TXT', target: '' }, { type: 'MX', priority: 10 }],
     [ADDRESS, ...leading({ type: 'A' }, 'www', '192.0.2', '192.000.002.001', '192.0.2.1.', '2001:db8::1')],
@@ -148,14 +144,14 @@ describe('create', () => {
     [['tag: tag is required', 'target: You have entered an invalid target'], { ...caa, tag: '', target: 'a b' }],
     [['priority', 'weight', 'port', 'target', 'service'].map((field) => `${field}: ${field} is required`), { type: 'SRV' }],
     ['service: service is required', { ...SRV, service: '' }],
-    ['service: service is not valid', { ...SRV, service: 'a.b' }, { ...SRV, service: 's'.repeat(63) }],
-    ['protocol: protocol is not valid', { ...SRV, protocol: 't cp' }],
+    [invalid('service'), { ...SRV, service: 'a.b' }, { ...SRV, service: 's'.repeat(63) }],
+    [invalid('protocol'), { ...SRV, protocol: 't cp' }],
     ['priority: priority must be between 0 and 255', { ...SRV, priority: 256 }, { ...SRV, priority: -1 }],
     ['priority: priority is required', { ...SRV, priority: null }],
     ['weight: weight must be between 0 and 65535', { ...SRV, weight: 65536 }],
     ['port: port must be between 0 and 65535', { ...SRV, port: 65536 }],
-    ['port: port is not valid', { ...SRV, port: '80' }],
-    ['ttl_sec: ttl_sec is not valid', { ...a, ttl_sec: '300' }, { ...a, ttl_sec: -1 }, { ...a, ttl_sec: 300.5 }],
+    [invalid('port'), { ...SRV, port: '80' }],
+    [invalid('ttl_sec'), { ...a, ttl_sec: '300' }, { ...a, ttl_sec: -1 }, { ...a, ttl_sec: 300.5 }],
     [
       ['more: Unknown field', 'type: Invalid record type', 'priority: priority must be between 0 and 255', 'ttl_sec: ttl_sec is not valid'],
       { type: 'X', priority: 300, ttl_sec: '1', more: 1 },
@@ -176,12 +172,9 @@ describe('create', () => {
     [[...CHARACTERS, ADDRESS], { type: 'A', name: '@', target: 'x', weight: 1 }],
   ]
 
-  test.each(REFUSED.flatMap(([problems, ...bodies]) => bodies.map((body) => [titleOf(body), body, [problems].flat()] as const)))(
-    '%s is refused',
-    async (_title, body, problems) => {
-      expect(await client.problems('POST', RECORDS, body)).toEqual(problems)
-    },
-  )
+  test.each(refusalsOf(REFUSED))('%s is refused', async (_title, body, problems) => {
+    expect(await client.problems('POST', RECORDS, body)).toEqual(problems)
+  })
 
   test('a missing domain is 404', async () => {
     expect((await client.call('POST', '/domains/999999/records', { type: 'A', target: '192.0.2.1' })).status).toBe(404)

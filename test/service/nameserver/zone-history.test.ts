@@ -12,8 +12,6 @@ import { createZoneHistory, HISTORY_LIMITS, type ZoneDifference } from '../../..
 import { formatTransferredZone, parseZoneText } from '../../../src/service/zone/zone-text.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
-import { describeWithTools } from '../../support/skip.ts'
-import { kdig, runTool } from '../../support/tools.ts'
 import { connect, freshStore, LOOPBACK } from '../harness.ts'
 import { records } from './rich-zones.ts'
 import { openTcp } from './tcp-client.ts'
@@ -272,15 +270,6 @@ describe('IXFR', async () => {
     test('is sent in several messages, and only the SOA over UDP', async () => {
       expect(await answer(4, 'udp')).toEqual(['SOA 5'])
       expect(await answer(4, 'tcp')).toHaveLength(4 + 1 + 100)
-    })
-
-    describeWithTools(['kdig'], 'sent to kdig', () => {
-      test('is complete, in several messages', async () => {
-        const { stdout } = await runTool('kdig', ['@127.0.0.1', '-p', String(port), '-t', 'IXFR=4', 'example.test'])
-        expect(stdout).toMatch(/\([2-9] messages/)
-        const lines = await kdig({ port, name: 'example.test', type: 'IXFR=4', options: ['+noall', '+answer'] })
-        expect(lines.filter((line) => line.includes('more'))).toHaveLength(100)
-      })
     })
   })
 })
