@@ -118,8 +118,11 @@ const TABLE: readonly (readonly [place: string, name: string, ...getting: string
 ]
 
 // On PostgreSQL only the query differs; store/postgres/zone-names.test.ts has its locks.
-describe.each(Object.entries(OPERATIONS).slice(0, ON_POSTGRES ? 1 : undefined))('%s', (_operation, { ask }) => {
-  test.each(TABLE)('%s: %s', async (_place, name, ...getting) => {
+const TRIED = Object.entries(OPERATIONS).slice(0, ON_POSTGRES ? 1 : undefined)
+
+describe.each(TRIED.map(([operation, { ask }], index) => ({ operation, ask, index })))('$operation', ({ ask, index }) => {
+  // The operations claim names by one function: the others have a quarter of the table each.
+  test.each(TABLE.filter((_, place) => index === 0 || place % 4 === index - 1))('%s: %s', async (_place, name, ...getting) => {
     for (const [person, client] of Object.entries(CLIENTS)) {
       const answer = await ask(client, name)
       if (getting.includes(person)) {
