@@ -162,24 +162,3 @@ describe('the declarations', () => {
       if (route.path.includes(`{${parameter}}`)) expect(route.grants?.object).toMatchObject({ kind, parameter, permissions })
   })
 })
-
-describe('a restricted user', () => {
-  const writer = as(tokenOf('writer'))
-
-  test('cannot change tags of instances, but may send the existing ones', async () => {
-    const [{ id, tags }] = (await writer.ok('GET', '/compute/instances')).data
-    expect((await writer.call('PUT', `/compute/instances/${id}`, { tags: ['mine'] })).status).toBe(403)
-    await writer.ok('PUT', `/compute/instances/${id}`, { tags, group: 'changed' })
-    expect(await owner.ok('GET', `/compute/instances/${id}`)).toMatchObject({ tags, group: 'changed' })
-    const order = { region: 'us-east', type: 'g6-nanode-1' }
-    const keeper = as(tokenOf('keeper'))
-    expect((await keeper.call('POST', '/compute/instances', { ...order, tags: ['mine'] })).status).toBe(403)
-    const made = await keeper.ok('POST', '/compute/instances', order)
-    expect((await keeper.ok('GET', '/profile/grants')).instance).toContainEqual({
-      id: made.id,
-      label: made.label,
-      permissions: 'read_write',
-    })
-    expect((await writer.call('GET', `/compute/instances/${made.id}`)).status).toBe(403)
-  })
-})
