@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +58,18 @@ export async function freshStore(): Promise<Store> {
   emptyDatabase ??= makeEmptyDatabase()
   writeFileSync(join(dataFolder, DATABASE_FILE), await emptyDatabase, { mode: 0o600 })
   return { dataFolder }
+}
+
+/** Gives stores filled alike: copies of the first one, except on PostgreSQL. */
+export function filledStores(fill: () => Promise<Store>): () => Promise<Store> {
+  let first: Promise<Store> | undefined
+  return async () => {
+    if (ON_POSTGRES) return fill()
+    first ??= fill()
+    const dataFolder = temporaryDirectory()
+    cpSync((await first).dataFolder as string, dataFolder, { recursive: true })
+    return { dataFolder }
+  }
 }
 
 /** A SQLite database with all tables, like the template on PostgreSQL: the migrations take a third of the time of a first start. */

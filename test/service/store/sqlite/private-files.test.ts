@@ -7,7 +7,7 @@ import { backUpService, restoreService } from '../../../../src/service/backup.ts
 import { type ServiceOptions, startService } from '../../../../src/service/index.ts'
 import { sharedFolderReason } from '../../../../src/service/store/private-files.ts'
 import { findTool } from '../../../support/tools.ts'
-import { type Client, connect, during, LOOPBACK, temporaryDirectory } from '../../harness.ts'
+import { type Client, connect, during, filledStores, LOOPBACK, temporaryDirectory } from '../../harness.ts'
 import { gzipOf, put, startUpload } from '../../images/upload-client.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
@@ -94,28 +94,24 @@ test('files have the right modes even if the umask removes the owner’s permiss
   expect(modesOf(join(folder, 'data'))).toMatchObject({ 'service.db': '600', 'secrets.key': '600', 'service.lock': '600' })
 })
 
-/** A folder with all files of a killed service, readable and writable by everyone; a copy of the first one. */
+/** A folder with all files of a killed service, readable and writable by everyone. */
 async function openedFolder(): Promise<string> {
-  const folder = join(temporaryDirectory(), 'data')
-  opened ??= openFolder()
-  cpSync(await opened, folder, { recursive: true })
+  const folder = (await usedStore()).dataFolder as string
   for (const name of Object.keys(modesOf(folder)).sort().reverse())
     chmodSync(join(folder, name), lstatSync(join(folder, name)).isDirectory() ? 0o777 : 0o666)
   expect(modesOf(folder)).toMatchObject({ 'service.db-wal': '666', 'service.db-shm': '666', 'service.pid': '666' })
   return folder
 }
 
-let opened: Promise<string> | undefined
-
-async function openFolder(): Promise<string> {
-  const folder = join(temporaryDirectory(), 'data')
-  const killed = await serve({ dataFolder: folder })
+const usedStore = filledStores(async () => {
+  const dataFolder = join(temporaryDirectory(), 'data')
+  const killed = await serve({ dataFolder })
   const { client, close } = connect(killed.baseUrl, 'bootstrap')
   await useAll(client)
   await close()
   await killed.kill()
-  return folder
-}
+  return { dataFolder }
+})
 
 test('tightens wider modes at startup, each with a warning that contains the previous mode', async () => {
   const folder = await openedFolder()
