@@ -137,11 +137,6 @@ www:
     expect([status, stderr]).toEqual([0, expect.stringContaining('separate it from managed records, so plans delete it')])
     expect(readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')).not.toContain('unmanaged')
   })
-
-  it('stay errors if they are not lenient', async () => {
-    const cwd = folderWith({ 'in/example.com.yaml': '---\nbad: {type: A, value: 192.0.2.300}\n' })
-    expect((await cli(['import', 'octodns', 'in', '-o', 'out', '--lossy'], { cwd })).status).toBe(1)
-  })
 })
 
 it('needs no --lossy for a zone without a file, and for a processor that keeps all records', async () => {

@@ -139,26 +139,12 @@ describe('a token expires', () => {
 })
 
 describe('the list', () => {
-  const filter = (value: object) => ({ 'x-filter': JSON.stringify(value) })
-  const labels = async (value: object): Promise<string[]> =>
-    (await founder.ok('GET', '/profile/tokens', undefined, filter(value))).data.map(({ label }: { label: string }) => label)
-  const founder = as(tokenOf('founder'))
-
-  test('is filtered and ordered by label and creation time', async () => {
-    for (const [label, at] of [
-      ['Zulu', START + 1000],
-      ['alpha', START + 2000],
-      ['Mike', START + 3000],
-    ] as const) {
-      time = at
-      await founder.ok('POST', '/profile/tokens', { label })
-    }
-    time = START
-    expect(await labels({ label: 'ALPHA' })).toEqual(['alpha'])
-    expect(await labels({ created: '2026-01-01T00:00:02' })).toEqual(['alpha'])
-    expect(await labels({ created: { '+gte': '2026-01-01T00:00:02' }, '+order_by': 'label', '+order': 'desc' })).toEqual(['Mike', 'alpha'])
-    expect(await labels({ created: { '+gt': '2026-01-01T00:00:00' }, '+order_by': 'label' })).toEqual(['alpha', 'Mike', 'Zulu'])
-    expect(await labels({ '+or': [{ label: { '+contains': 'ul' } }, { label: 'mike' }] })).toEqual(['Zulu', 'Mike'])
+  test('is filtered and ordered', async () => {
+    const founder = as(tokenOf('founder'))
+    for (const label of ['Zulu', 'alpha', 'Mike']) await founder.ok('POST', '/profile/tokens', { label })
+    const filter = { 'x-filter': '{"+or": [{"label": {"+contains": "ul"}}, {"label": "mike"}], "+order_by": "label"}' }
+    const { data } = await founder.ok('GET', '/profile/tokens', undefined, filter)
+    expect(data.map(({ label }: { label: string }) => label)).toEqual(['Mike', 'Zulu'])
   })
 })
 

@@ -116,23 +116,3 @@ test('jobs that were running when the service ended are finished once by the nex
   expect((await list()).map(({ status }: { status: string }) => status)).toEqual(['running', 'running', 'running', 'offline'])
   for (const { id } of [source, ...made, clone]) expect((await next.client.ok('GET', `/compute/instances/${id}/configs`)).results).toBe(1)
 })
-
-test('a missing instance is not found', async () => {
-  const { path } = await made(EMPTY)
-  for (const [method, below, body] of [
-    ['GET', ''],
-    ['PUT', '', { label: 'abc' }],
-    ['POST', '/boot', {}],
-    ['POST', '/clone', {}],
-    ['GET', '/configs'],
-    ['POST', '/configs', { label: 'x', devices: {} }],
-    ['GET', '/backups'],
-    ['POST', '/backups', { label: 'x' }],
-    ['POST', '/backups/cancel'],
-    ['POST', '/backups/enable'],
-  ] as const) {
-    expect([method, below, (await client.call(method, `/compute/instances/999999${below}`, body)).status]).toEqual([method, below, 404])
-  }
-  expect((await client.call('GET', `${path}/backups/999`)).status).toBe(404)
-  expect((await client.call('POST', `${path}/backups/999/restore`, { instance_id: 1 })).status).toBe(404)
-})

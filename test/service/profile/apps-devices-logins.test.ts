@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { readSeed } from '../../../src/service/index.ts'
-import { type Client, connect, freshStore, ON_POSTGRES, openStore, startForTest } from '../harness.ts'
+import { type Client, freshStore, ON_POSTGRES, openStore } from '../harness.ts'
 import { DAY, MINUTE, START, startClocked, textOf } from './clocked-service.ts'
 import { SSH_KEYS } from './ssh-key-samples.ts'
 
@@ -284,12 +284,4 @@ test("a seed reports the errors of users' objects", () => {
   for (const part of ['timezone', 'authorized_keys', 'ssh_key', 'question_id', 'scopes', 'expiry', 'last_remote_addr', 'datetime', 'ip:']) {
     expect(problems.some((message) => message.includes(part))).toBe(true)
   }
-})
-
-test('sessions end sooner with a faster clock', async () => {
-  const users = [{ username: 'alice', email: 'alice@example.com', tokens: [{ token: 'alice' }], devices: [{ user_agent: 'Mozilla/5.0' }] }]
-  // Thirty days in a second.
-  const { service } = await startForTest({ seed: seedOf({ accounts: [{ users }] }), clockSpeed: 2_592_000 })
-  const alice = connect(service.baseUrl, 'alice').client
-  await expect.poll(async () => (await alice.ok('GET', '/profile/devices')).results).toBe(0)
 })
