@@ -9,41 +9,12 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const CORPORA = fileURLToPath(new URL('../corpora', import.meta.url))
 
-interface Case {
-  readonly dir: string
-  readonly zone: string
-  readonly files: readonly string[]
-  /** Owner and type of the record sets that octoDNS itself refuses without the provider. */
-  readonly unsupported?: readonly (readonly [string, string])[]
-}
-
-const CASES: readonly Case[] = readFileSync(join(CORPORA, 'octodns/cases.jsonl'), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => JSON.parse(line))
-
 /** The text of each error with `--verbose`, and the exit status without `--lossy` and with it. */
 async function imported(cwd: string, format: string, source: string): Promise<{ statuses: (number | null)[]; errors: string[] }> {
   const strict = await cli(['import', format, source, '-o', 'strict', '--verbose'], { cwd })
   const lossy = await cli(['import', format, source, '-o', 'lossy', '--lossy'], { cwd })
   return { statuses: [strict.status, lossy.status], errors: (strict.stderr.match(/(?<=error\[).*$/gm) ?? []).sort() }
 }
-
-describe('configurations of octoDNS', () => {
-  // The folder of the zones as the configuration names it.
-  const expectImported = async (dir: string, config: string, folder: string, aliases: number): Promise<void> => {
-    const read = (file: string): string => readFileSync(join(CORPORA, 'octodns', dir, file), 'utf8')
-    const cases = CASES.filter((one) => one.dir === dir)
-    const zones = cases.flatMap(({ files }) => files.map((file) => [`${folder}/${file}`, read(file)] as const))
-    const cwd = folderWith({ 'production.yaml': read(config), ...Object.fromEntries(zones) })
-    const unsupported = cases.flatMap(({ unsupported = [] }) => unsupported.filter(([, type]) => type === 'Route53Provider/ALIAS'))
-    expect(unsupported).toHaveLength(aliases)
-    expect(await imported(cwd, 'octodns', 'production.yaml')).toEqual({ statuses: [0, 0], errors: [] })
-  }
-
-  it('pydis', () => expectImported('pydis', '_production.yaml.txt', 'dns/zones', 0))
-  it('moj, with its aliases of Route 53', { tags: ['long'] }, () => expectImported('moj', '_config.yaml.txt', 'hostedzones', 105))
-})
 
 /** The lost records of DNSControl's configurations: owner and type, or a whole variant of a zone. */
 const LOST: Readonly<Record<string, readonly string[]>> = {

@@ -1,9 +1,6 @@
-/** Uploads beyond the life of a process: crashes, stops and restarts, days, several processes on one database. */
-import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { claimUpload, hashUploadKey } from '../../../src/service/store/upload-store.ts'
 import { connect, freshStore, ON_POSTGRES, openStore, startForTest, temporaryDirectory } from '../harness.ts'
@@ -12,31 +9,7 @@ import { eventually, filesOf, folderOf, gzipOf, put, reasonOf, sendPart, startUp
 
 const start = serviceProcesses()
 const DATA = gzipOf(2)
-const MEBIBYTE = 1024 * 1024
-
 const LONG = { tags: ['long'] }
-
-/** The peak memory of a process, in MB. */
-const peakOf = (pid: number): number => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-
-test.skipIf(process.platform !== 'linux')('memory does not grow with the data, or with its inflated size', LONG, async () => {
-  const store = await freshStore()
-  const { pid, baseUrl } = await start(store)
-  const { client } = connect(baseUrl, 'bootstrap')
-  await put((await startUpload(client)).url, DATA)
-  const before = peakOf(pid)
-  // Each member has a megabyte that does not compress.
-  const member = gzipSync(randomBytes(MEBIBYTE), { level: 0 })
-  const large = await startUpload(client)
-  expect((await put(large.url, Array<Buffer>(64).fill(member))).status).toBe(200)
-  expect((await client.ok('GET', `/images/${large.id}`)).size).toBe(64)
-  const zeros = await startUpload(client)
-  expect((await put(zeros.url, gzipSync(Buffer.alloc(128 * MEBIBYTE)))).status).toBe(200)
-  expect((await client.ok('GET', `/images/${zeros.id}`)).size).toBe(128)
-  const grown = peakOf(pid) - before
-  process.stderr.write(process.env['ZONEWRIGHT_TEST_FIGURES'] ? `upload of 64 MiB: ${grown.toFixed(1)} MB more at most\n` : '')
-  expect(grown).toBeLessThan(60)
-})
 
 test('data of an interrupted upload is removed at the next start, and can be sent again', async () => {
   const store = await freshStore()

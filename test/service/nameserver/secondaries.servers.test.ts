@@ -124,30 +124,3 @@ describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {
     expect(serialIn(await zoneAt(MAKES[0].host, peerPort, 'main.example'))).toBe(before)
   })
 })
-
-describeWithTools(['nsd', 'knotd', 'dig'], 'a slave domain', () => {
-  test('passes on the zone of its master', async () => {
-    const port = await freePort()
-    const { service, client } = await startForTest({ dns: LOOPBACK, peerPort: port })
-    const text = (serial: number): string =>
-      [
-        `@ 300 SOA ns hostmaster ${serial} 14400 3600 604800 60\n@ 300 NS ns\nns 300 A 192.0.2.53`,
-        ...Array.from({ length: 100 * serial }, (_, i) => `host-${i} 300 A 192.0.2.${i % 256}\n*.wild-${i} 60 TXT "of ${serial}"`),
-      ].join('\n')
-    const zone = 'chain.example'
-    const [master] = await Promise.all([
-      startKnot({ port, zones: [{ name: zone, text: text(1) }], notify: [portOf(service)] }),
-      startNsd({ host: '127.0.0.21', port, secondaryZones: [{ name: zone, primaryPort: portOf(service) }] }),
-    ])
-    await client.ok('POST', '/domains', { domain: zone, type: 'slave', master_ips: ['127.0.0.1'], axfr_ips: ['127.0.0.21', '127.0.0.1'] })
-    // Knot increments the serial by one.
-    for (const serial of [1, 2, 3]) {
-      if (serial > 1) master.replaceZone(zone, text(serial))
-      await waitForZone(port, zone, { host: '127.0.0.21', serial })
-      const sent = await zoneAt('127.0.0.1', port, zone)
-      expect(sent).toHaveLength(3 + 200 * serial)
-      expect(await zoneAt('127.0.0.1', portOf(service), zone)).toEqual(sent)
-      await eventually(async () => expect(await zoneAt('127.0.0.21', port, zone)).toEqual(sent))
-    }
-  })
-})
