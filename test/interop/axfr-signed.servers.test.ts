@@ -1,14 +1,10 @@
 /** Imports signed zones (DNSSEC) from real servers: generated records are left out with a warning, all others are imported. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { startBind, startKnot, startNsd } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { runTool } from '../support/tools.ts'
-
-const SIGNING = ['dnssec-keygen', 'dnssec-signzone'] as const
+import { SIGNING, signedZone } from './signed-zone.ts'
 
 const ZONE = `$ORIGIN example.com.
 $TTL 3600
@@ -20,21 +16,6 @@ sub NS ns.sub
 sub DS 12345 13 2 ${'ab'.repeat(32)}
 ns.sub A 192.0.2.9
 `
-
-/** The zone signed with BIND's own tools. */
-async function signed(...options: string[]): Promise<string> {
-  const cwd = temporaryDirectory()
-  mkdirSync(cwd, { recursive: true })
-  writeFileSync(join(cwd, 'zone'), ZONE)
-  for (const [tool, args] of [
-    ['dnssec-keygen', ['-q', '-a', '13', 'example.com']],
-    ['dnssec-signzone', ['-q', '-S', '-z', ...options, '-o', 'example.com', 'zone']],
-  ] as const) {
-    const { status, stderr } = await runTool(tool, args, { cwd })
-    expect({ tool, status, stderr }).toMatchObject({ status: 0 })
-  }
-  return readFileSync(join(cwd, 'zone.signed'), 'utf8')
-}
 
 const SERVERS = [
   { make: 'BIND', tool: 'named', start: startBind },
@@ -48,7 +29,7 @@ for (const { make, tool, start } of SERVERS) {
       ['NSEC', [], /^\d+ NSEC, \d+ RRSIG$/],
       ['NSEC3', ['-3', 'abcd'], /^\d+ NSEC3, 1 NSEC3PARAM, \d+ RRSIG$/],
     ])('with %s', async (_, options, left) => {
-      const server = await start({ zones: [{ name: 'example.com', text: await signed(...options) }] })
+      const server = await start({ zones: [{ name: 'example.com', text: await signedZone(ZONE, [[]], ['-z', ...options]) }] })
       const cwd = temporaryDirectory()
       const result = await cli(['import', 'axfr', `127.0.0.1:${server.port}`, 'example.com'], { cwd, env: {} })
       expect(result.status).toBe(0)

@@ -6,27 +6,15 @@ import { cli } from '../support/cli.ts'
 import { startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { runTool, transferZone } from '../support/tools.ts'
+import { transferZone } from '../support/tools.ts'
+import { SIGNING, signedZone } from './signed-zone.ts'
 
 const SOA = '@ 3600 SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ 3600 NS ns1\nns1 3600 A 192.0.2.1\n'
 const ZONE = `${SOA}www 3600 A 192.0.2.2\nsub 3600 NS ns.sub\nsub 3600 DS 12345 13 2 ${'ab'.repeat(32)}\nns.sub 3600 A 192.0.2.9\n`
 const KEY = '@ 3600 DNSKEY 257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ==\n'
 
-/** The zone signed with BIND's own tools, with CDS and CDNSKEY records. */
-async function signed(...options: string[]): Promise<string> {
-  const cwd = temporaryDirectory()
-  mkdirSync(cwd, { recursive: true })
-  writeFileSync(join(cwd, 'zone'), ZONE)
-  for (const [tool, args] of [
-    ['dnssec-keygen', ['-q', '-a', '13', '-f', 'KSK', '-P', 'sync', 'now', 'example.com']],
-    ['dnssec-keygen', ['-q', '-a', '13', 'example.com']],
-    ['dnssec-signzone', ['-q', '-S', ...options, '-o', 'example.com', 'zone']],
-  ] as const) {
-    const { status, stderr } = await runTool(tool, args, { cwd })
-    expect({ tool, status, stderr }).toMatchObject({ status: 0 })
-  }
-  return readFileSync(join(cwd, 'zone.signed'), 'utf8')
-}
+/** The zone with CDS and CDNSKEY records. */
+const signed = (...options: string[]): Promise<string> => signedZone(ZONE, [['-f', 'KSK', '-P', 'sync', 'now'], []], options)
 
 async function open(text: string) {
   const folder = temporaryDirectory()
@@ -53,7 +41,7 @@ async function open(text: string) {
   }
 }
 
-describeWithTools(['named', 'dig', 'dnssec-keygen', 'dnssec-signzone'], 'copies of signed zones', () => {
+describeWithTools(['named', 'dig', ...SIGNING], 'copies of signed zones', () => {
   test.each([
     ['a zone file, with NSEC', 'former-files', []],
     ['a transfer, with NSEC3', 'former-axfr', ['-3', 'abcd']],

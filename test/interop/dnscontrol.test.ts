@@ -11,31 +11,9 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const CORPUS = fileURLToPath(new URL('../corpora/dnscontrol', import.meta.url))
 
-const JSONS = readdirSync(join(CORPUS, 'parse_tests')).filter((name) => /^\d.*\.json$/.test(name))
-
-/** Files with records that no name server accepts: base64 instead of hexadecimal. */
-const INVALID_RECORDS = ['015-tlsa.json', '057-smimea.json']
-
 const files = (folder: string): string[] => readdirSync(folder).sort()
 
 describe('import dnscontrol', () => {
-  it.each(JSONS)('%s', async (name) => {
-    const cwd = temporaryDirectory()
-    const result = await cli(['import', 'dnscontrol', join(CORPUS, 'parse_tests', name), '-o', 'out', '--lossy'], { cwd })
-    if (INVALID_RECORDS.includes(name)) expect(result.stderr).toMatch(/warning\[import-lossy\].* is not hexadecimal/)
-    const json = JSON.parse(readFileSync(join(CORPUS, 'parse_tests', name), 'utf8')) as { domains: { name: string }[] }
-    if (json.domains.length === 0) {
-      expect([result.status, result.stderr]).toEqual([1, expect.stringContaining('has no zones')])
-      return
-    }
-    expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
-    const made = files(join(cwd, 'out')).filter((file) => file !== 'zonewright.yaml')
-    expect(made).toEqual([...new Set(json.domains.map((domain) => `${domain.name}.yaml`))].sort())
-    // A config is made if the types of the providers are known, and it is valid with its definitions.
-    if (made.length < files(join(cwd, 'out')).length)
-      expect(await cli(['validate'], { cwd: join(cwd, 'out') })).toMatchObject({ status: 0 })
-  })
-
   it('imports the named variant of a split horizon, and reports the others', async () => {
     const source = join(CORPUS, 'parse_tests', '037-splithor.json')
     const cwd = temporaryDirectory()

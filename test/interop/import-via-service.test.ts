@@ -17,6 +17,9 @@ cpu HINFO "a" "b"
 
 const VIA = ['import', '--from', 'cloud', '--via-service'] as const
 
+/** A command that failed, with a message. */
+const failed = (message: string) => ({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
+
 const EMPTY = { files: { 'zones/.keep': '' } }
 
 describeWithTools(['named'], 'import --via-service', () => {
@@ -32,7 +35,7 @@ describeWithTools(['named'], 'import --via-service', () => {
   it('creates a zone and its definition, with an empty plan', async () => {
     const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
     const args = [...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones']
-    expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining('[not-confirmed]') })
+    expect(await scene.run(...args)).toMatchObject(failed('[not-confirmed]'))
     expect(await scene.run(...args, '--dry-run')).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('Not done because of --dry-run'),
@@ -73,17 +76,13 @@ describeWithTools(['named'], 'import --via-service', () => {
   it('reports the zones created before a failure', async () => {
     const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
     const result = await scene.run(...'import --from cloud --via-service 127.0.0.1 example.com example.org -o z --yes'.split(' '))
-    expect(result).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('warning[zone-undefined] cloud now has example.com.'),
-    })
+    expect(result).toMatchObject(failed('warning[zone-undefined] cloud now has example.com.'))
   })
 
   it('checks for existing files before it creates anything', async () => {
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': 'mine' }, peerPort: open.port })
     const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'zones', '--yes')
-    expect(result).toMatchObject({ status: 1, stderr: expect.stringContaining('[file-exists]') })
+    expect(result).toMatchObject(failed('[file-exists]'))
     expect(scene.proxy.requests).toEqual([])
   })
 
@@ -100,33 +99,25 @@ describeWithTools(['named'], 'import --via-service', () => {
       ['--clone', 'example.com'],
     ]) {
       const result = await scene.run('import', '--from', 'cloud', ...how, 'example.com', '-o', 'other', '--yes')
-      expect(result).toMatchObject({
-        status: 1,
-        stdout: '',
-        stderr: expect.stringContaining('error[zone-exists] cloud already has example.com.'),
-      })
+      expect(result).toMatchObject(failed('error[zone-exists] cloud already has example.com.'))
     }
     const both = await scene.run(...VIA, '127.0.0.1', 'example.net', 'example.com', '-o', 'other', '--yes')
-    expect(both).toMatchObject({ status: 1, stderr: expect.stringContaining('[zone-exists]') })
+    expect(both).toMatchObject(failed('[zone-exists]'))
     expect(scene.proxy.mutations()).toHaveLength(before)
   })
 
   it('reports a zone that the name server does not have', async () => {
     const scene = await openServiceScene({ ...EMPTY, peerPort: open.port })
     const result = await scene.run(...VIA, '127.0.0.1', 'other.example', '-o', 'zones', '--yes')
-    expect(result).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('[provider-rejected] cloud: importing other.example. from 127.0.0.1: 400'),
-    })
+    expect(result).toMatchObject(failed('[provider-rejected] cloud: importing other.example. from 127.0.0.1: 400'))
     expect(result.stderr).not.toContain('[zone-undefined]')
-    expect(await scene.run('import', '--from', 'cloud')).toMatchObject({ status: 1, stderr: expect.stringContaining('cloud has no zones') })
+    expect(await scene.run('import', '--from', 'cloud')).toMatchObject(failed('cloud has no zones'))
   })
 
   it('reports a created zone whose definition cannot be written', async () => {
     const scene = await openServiceScene({ files: { 'zones/.keep': '', file: 'mine' }, peerPort: open.port })
     const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'file', '--yes')
-    expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('[file-unwritable] file/example.com.yaml') })
+    expect(result).toMatchObject(failed('[file-unwritable] file/example.com.yaml'))
     expect(result.stderr).toContain(
       'warning[zone-undefined] cloud now has example.com., and no definition for it was written (import it with: zonewright import --from cloud example.com)',
     )
@@ -146,11 +137,7 @@ describeWithTools(['named'], 'import --via-service', () => {
     const scene = await openServiceScene({ ...EMPTY, script, peerPort: open.port })
     upstream = scene.service.baseUrl
     const result = await scene.run(...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones', '--yes')
-    expect(result).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('warning[zone-undefined] cloud now has example.com.'),
-    })
+    expect(result).toMatchObject(failed('warning[zone-undefined] cloud now has example.com.'))
     expect(scene.proxy.mutations()).toHaveLength(1)
   })
 })
@@ -171,7 +158,7 @@ it('a --via-service that names no server is refused before any request', async (
     [`${'a'.repeat(64)}.example`, 'is neither'],
   ] as [string, string][]) {
     const result = await scene.run(...VIA, nameserver, 'example.com', '--yes')
-    expect(result, nameserver).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
+    expect(result, nameserver).toMatchObject(failed(message))
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may appear in the output
     expect(result.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
   }
@@ -182,7 +169,7 @@ it('a --via-service that names no server is refused before any request', async (
     // The service knows nothing of them.
     const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '-o', 'zones', '--yes', ...option)
     const message = 'are for imports from a name server (axfr), not for provider'
-    expect(result, option[0]).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
+    expect(result, option[0]).toMatchObject(failed(message))
   }
   expect(scene.proxy.requests).toEqual([])
 })
@@ -202,7 +189,7 @@ it('a zone of another account is reported without a hint about transfers, whatev
   const script = onImport({ status: 400, headers: json, body: '{"errors":[{"field":"domain","reason":"DNS zone already exists."}]}' })
   const scene = await openServiceScene({ ...EMPTY, script, provider: 'preset: linode' })
   const result = await scene.run(...VIA, 'axfr.example.net', 'transfer.example', '--yes')
-  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('400 domain: DNS zone already exists.') })
+  expect(result).toMatchObject(failed('400 domain: DNS zone already exists.'))
   expect(result.stderr).not.toMatch(/must allow|zone-undefined/)
 })
 
@@ -213,7 +200,7 @@ it.each([
   const script = onImport({ status, headers: json, body: JSON.stringify({ errors: [{ reason }] }) })
   const scene = await openServiceScene({ ...EMPTY, script })
   const result = await scene.run(...VIA, '127.0.0.1', 'example.com', '--yes')
-  expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(code) })
+  expect(result).toMatchObject(failed(code))
   expect(result.stderr).not.toContain('[zone-undefined]')
 })
 
@@ -229,11 +216,7 @@ it('retries a busy service, and reports that a killed one may have created the z
   const scene = await openServiceScene({ ...EMPTY, script })
   const result = await scene.run(...VIA, '127.0.0.1', 'example.com', 'example.net', '-o', 'zones', '--yes')
   expect(asked).toBe(2)
-  expect(result).toMatchObject({
-    status: 1,
-    stdout: '',
-    stderr: expect.stringContaining('warning[zone-undefined] cloud may have created example.com., or may still be doing so'),
-  })
+  expect(result).toMatchObject(failed('warning[zone-undefined] cloud may have created example.com., or may still be doing so'))
 })
 
 describe('Ctrl-C while a zone is being created', () => {

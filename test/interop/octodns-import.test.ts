@@ -160,12 +160,10 @@ octodns_split_extension: .
     expect(result.status).toBe(1)
     expect(`${result.stdout}${result.stderr}`).not.toContain('hunter2')
     const lossy = result.stderr.match(/(?<=import-lossy\] )[^(\n]*(?= |$)/gm)?.map((line) => line.trim())
-    expect(lossy?.sort()).toEqual(
-      [
-        'example.com.: a definition cannot express the records of the source generated',
-        'alias.example.: a definition cannot express the records of the source generated',
-      ].sort(),
+    const lost = ['alias.example.', 'example.com.'].map(
+      (zone) => `${zone}: a definition cannot express the records of the source generated`,
     )
+    expect(lossy?.sort()).toEqual(lost)
     expect(result.stderr.match(/(?<=warning\[import-aside\] ).*(?= only affects octoDNS)/g)).toEqual([
       'manager.max_workers',
       'lenient of example.com.',
@@ -193,16 +191,11 @@ zones: {'*': {sources: [config]}, one.example.: {alias: bücher.example.}, two.e
   linode prod: {class: octodns_linode.LinodeProvider, token: env/A}
   linode-prod: {class: octodns_linode.LinodeProvider, token: env/B}
 zones:
-  '*': {sources: [config], targets: [linode prod, linode-prod, config, gone], processors: [a]}
+  '*': {sources: [config], targets: [linode prod, linode-prod, config, gone]}
 `
     const run = scene({ 'p.yaml': config, 'zones/example.com.yaml': ZONE })
     const { status, stderr } = await run('p.yaml', '-o', 'out', '--lossy')
-    expect([status, stderr.match(/(?<=cannot express ).*$/gm)?.sort()]).toEqual([
-      0,
-      [
-        'the effect of the processor a (which the config does not define) on example.com.: its effect is unknown (no plan changes an existing record set (policy: create-only))',
-      ],
-    ])
+    expect([status, stderr.match(/(?<=cannot express ).*$/gm)]).toEqual([0, null])
     expect(stderr.match(/(?<=not imported: ).*$/gm)?.sort()).toEqual([
       'its target "gone", which is not a provider in the octoDNS config',
       'its target config, the folder of its files',
@@ -263,18 +256,6 @@ zones:
     })
     expect(await run('config/production.yaml', '-o', 'out', '--lossy')).toMatchObject({ status: 0 })
     expect(filesBelow(join(cwdOf(run), 'out'))).toEqual(['zones/example.com.yaml', 'zonewright.yaml'])
-  })
-
-  it('prints a zone again if its source has another TTL', async () => {
-    const second = CONFIG.replace(
-      '  linode:',
-      '  slow: {class: octodns.provider.yaml.YamlProvider, directory: ./slow, default_ttl: 86400}\n  linode:',
-    ).replace("  '*'", "  slow.example.: {sources: [slow], targets: [second]}\n  '*'")
-    const run = scene({ ...files, 'config/production.yaml': second, 'slow/slow.example.yaml': 'www: {type: A, value: 192.0.2.9}\n' })
-    const result = await run('config/production.yaml', '-o', 'out', '--lossy')
-    expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
-    expect(readFileSync(join(cwdOf(run), 'out/slow/slow.example.yaml'), 'utf8')).toMatch(/86400|1d/)
-    expect((await cli(['validate'], { cwd: join(cwdOf(run), 'out') })).status).toBe(0)
   })
 
   it.each([
@@ -340,52 +321,6 @@ describe('what cannot be expressed is reported per record', () => {
       0,
       [expect.stringMatching(/^warning\[record-extra\] www\.example\.com\. A: .*"octodns\.route53"/)],
     ])
-  })
-
-  it('a lenient record set that breaks a rule stops no other zone; with --lossy it is left out and left alone', async () => {
-    const files = {
-      'zones/example.com.yaml': `# The zone.
----
-'':
-  octodns: {lenient: true}
-  type: CAA
-  value: {flags: 0, tag: issue, value: ca.example}
-# both
-www:
-- type: A
-  value: 192.0.2.1
-- octodns: {lenient: true}
-  type: CNAME
-  value: web.example.net.
-x: {type: A, value: 192.0.2.2} # x
-`,
-      'zones/example.net.yaml': ZONE,
-    }
-    const run = scene(files)
-    const refused = await run('zones', '-o', 'out')
-    expect([refused.status, refused.stderr.match(/^.*\[.*$/gm)]).toEqual([
-      1,
-      [
-        expect.stringMatching(
-          /^zones\/example\.com\.yaml:13:10: error\[import-lossy\] www\.example\.com\. CNAME: a definition cannot express this lenient record set: /,
-        ),
-      ],
-    ])
-    const { status, stderr } = await run('zones', '-o', 'out', '--lossy')
-    expect([status, stderr.match(/error\[/g)]).toEqual([0, null])
-    expect(stderr).toContain('(it is left out, and a selector under "unmanaged" leaves it alone)')
-    const out = join(cwdOf(run), 'out')
-    expect(readFileSync(join(out, 'example.net.yaml'), 'utf8')).toBe(ZONE)
-    const text = readFileSync(join(out, 'example.com.yaml'), 'utf8')
-    for (const part of ['unmanaged:', '{name: www, type: CNAME}', '192.0.2.1', '# The zone.', '# x']) expect(text).toContain(part)
-    expect(text).not.toContain('web.example.net')
-    addFiles(out, { 'zonewright.yaml': 'providers: {cloud: {type: cloud, preset: linode, token: env:A}}\nzones: [{files: "*.yaml"}]\n' })
-    expect((await cli(['validate'], { cwd: out })).status).toBe(0)
-  })
-
-  it('lenient and targeting are kept', async () => {
-    const run = scene({ 'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1, octodns: {lenient: true, excluded: [a]}}\n' })
-    expect((await run('zones/example.com.yaml', '-o', 'out')).status).toBe(0)
   })
 })
 
@@ -472,20 +407,8 @@ records:
       expect(refused.stderr).toContain(what)
     expect(refused.stderr).not.toContain('mail.example.com.')
     expect((await cli(['export', 'octodns', '-o', 'out', '--lossy'], { cwd })).status).toBe(0)
-    expect(readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')).toBe(`---
-'':
-  ttl: 3600
-  type: MX
-  value:
-    exchange: mail.example.com.
-    preference: 10
-mail:
-  octodns:
-    excluded:
-    - cloud
-  ttl: 60
-  type: A
-  value: 192.0.2.1
-`)
+    // print-octodns-zone.test.ts has the form of the file.
+    const text = readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')
+    expect(text.match(/^\S+:|ttl: \d+|excluded:|- cloud/gm)).toEqual(["'':", 'ttl: 3600', 'mail:', 'excluded:', '- cloud', 'ttl: 60'])
   })
 })

@@ -23,7 +23,7 @@ export function describeWithOctodns(name: string, suite: () => void): void {
     describe(name, { tags: ['servers'] }, suite)
     return
   }
-  const line = `${name} (needs octoDNS: ZONEWRIGHT_OCTODNS names the bin folder of a virtual environment with octodns, octodns-bind and octodns-powerdns)`
+  const line = `${name} (needs octoDNS: ZONEWRIGHT_OCTODNS names the bin folder of a virtual environment with octodns and octodns-bind)`
   process.stderr.write(`!!! SKIPPED: ${line}\n`)
   const log = process.env['ZONEWRIGHT_SKIP_LOG']
   if (log !== undefined) appendFileSync(log, `${line}\n`)
@@ -39,11 +39,20 @@ export interface LoadedRrset {
   readonly values: readonly string[]
 }
 
-const LOAD = `
+/** The beginning of scripts that print RRsets. */
+const SHOWN = `
 import json, sys, warnings
 warnings.simplefilter('ignore')
 from octodns.provider.yaml import YamlProvider
 from octodns.zone import Zone
+def shown(record):
+    # Text without escapes: printing some non-ASCII texts in presentation form never ends.
+    text = record._type in ('TXT', 'SPF')
+    values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
+    return {'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}
+`
+
+const LOAD = `${SHOWN}
 directory, split, *names = sys.argv[1:]
 provider = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True, split_extension=split or False)
 for name in names:
@@ -51,51 +60,12 @@ for name in names:
     zone = Zone(name, {other[: -len(name) - 1] for other in names if other.endswith('.' + name)})
     provider.populate(zone)
     for record in sorted(zone.records):
-        # Text without escapes: printing some non-ASCII texts in presentation form never ends.
-        text = record._type in ('TXT', 'SPF')
-        values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
-        print(json.dumps({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}))
+        print(json.dumps(shown(record)))
 `
 
 /** The RRsets that octoDNS loads for zones of a folder with `enforce_order`; with `split`, also from folders with that suffix. Throws octoDNS's error. */
 export const loadWithOctodns = (directory: string, zones: readonly string[], split = ''): Promise<LoadedRrset[]> =>
   load(LOAD, [directory, split, ...zones])
-
-const LOAD_POWERDNS = `
-import json, sys, warnings
-warnings.simplefilter('ignore')
-from octodns.zone import Zone
-from octodns_powerdns import PowerDnsProvider
-name, port, key = sys.argv[1:]
-zone = Zone(name, [])
-PowerDnsProvider('pdns', '127.0.0.1', key, port=int(port)).populate(zone, lenient=True)
-for record in sorted(zone.records):
-    text = record._type in ('TXT', 'SPF')
-    values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
-    print(json.dumps({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values}))
-`
-
-/** The RRsets that octoDNS's provider reads from a PowerDNS server on 127.0.0.1 with the HTTP API on `port`. */
-export const loadFromPowerDns = (zone: string, port: number, key: string): Promise<LoadedRrset[]> =>
-  load(LOAD_POWERDNS, [zone, String(port), key])
-
-const PLAN_POWERDNS = `
-import sys, warnings
-warnings.simplefilter('ignore')
-from octodns.provider.yaml import YamlProvider
-from octodns.zone import Zone
-from octodns_powerdns import PowerDnsProvider
-directory, name, port, key = sys.argv[1:]
-zone = Zone(name, [])
-YamlProvider('config', directory, escaped_semicolons=True).populate(zone)
-plan = PowerDnsProvider('pdns', '127.0.0.1', key, port=int(port)).plan(zone)
-for change in plan.changes if plan else []:
-    print(change)
-`
-
-/** The changes that octoDNS would make at a PowerDNS server to have the zone of a folder there, one line each. */
-export const planWithPowerDns = async (directory: string, zone: string, port: number, key: string): Promise<string[]> =>
-  (await run(PLAN_POWERDNS, [directory, zone, String(port), key])).split('\n').filter((line) => line !== '')
 
 async function load(script: string, args: readonly string[]): Promise<LoadedRrset[]> {
   return (await run(script, args))
@@ -149,8 +119,7 @@ for folder in folders:
         print(json.dumps(f'{type(error).__name__}: {error}'))
 `
 
-const SOURCES = `
-from octodns.zone import Zone
+const SOURCES = `${SHOWN}
 def answer(manager):
     loaded = []
     arpa = manager.processors.get('auto-arpa')
@@ -168,10 +137,7 @@ def answer(manager):
             zone = alias
         if arpa is not None:
             arpa.process_source_zone(zone, [])
-        for record in sorted(zone.records):
-            text = record._type in ('TXT', 'SPF')
-            values = [value.to_raw_text() for value in record.values] if text else list(record.to_rrset().rdatas)
-            loaded.append({'name': record.fqdn, 'type': record._type, 'ttl': record.ttl, 'values': values})
+        loaded += [shown(record) for record in sorted(zone.records)]
     return loaded
 `
 
@@ -187,27 +153,6 @@ export async function loadSourcesWithOctodns(config: string, cwd: string): Promi
   const [loaded = ''] = await loadSourcesOf(config, [cwd])
   if (typeof loaded === 'string') throw new Error(loaded)
   return loaded
-}
-
-const PLAN = `
-import json, sys, warnings
-warnings.simplefilter('ignore')
-from octodns.provider.yaml import YamlProvider
-from octodns_bind import ZoneFileProvider
-from octodns.zone import Zone
-directory, zonefiles, name = sys.argv[1:]
-source = YamlProvider('config', directory, enforce_order=True, escaped_semicolons=True)
-target = ZoneFileProvider('target', zonefiles, check_origin=False)
-desired, existing = Zone(name, []), Zone(name, [])
-source.populate(desired)
-# As a target, its zone-file provider has no existing records, so it is read as a source.
-target.populate(existing, lenient=True)
-print(json.dumps([repr(change) for change in existing.changes(desired, target)]))
-`
-
-/** The changes that octoDNS plans from its files for a folder of zone files. */
-export async function planWithOctodns(directory: string, zoneFiles: string, zone: string): Promise<string[]> {
-  return JSON.parse(await run(PLAN, [directory, zoneFiles, zone]))
 }
 
 const TYPES = `

@@ -54,7 +54,13 @@ const CREATE_ONLY = /^ {4}policy: create-only$/m
 const of = (settings: string): string => `{class: octodns.processor.${settings}}`
 const filter = (settings: string): string => of(`filter.${settings}`)
 
-const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, more?: Partial<ProcessorCase>])[] = [
+type More = Partial<ProcessorCase>
+
+const drops = (dropped: RegExp): More => ({ dropped })
+const warned = (dropped: RegExp): More => ({ dropped, keepsRecords: true })
+const UNMATCHED = /the names that it ignores, which no selector can express/
+
+const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, more?: More])[] = [
   ['IgnoreRootNsFilter', filter('IgnoreRootNsFilter'), /^ {6}- \{name: '', type: NS\}$/m],
   ['ExcludeRootNsChanges without an error', filter('ExcludeRootNsChanges, error: false'), /^ {6}- \{name: '', type: NS\}$/m],
   ['ExcludeRootNsChanges', filter('ExcludeRootNsChanges'), NO_RULE, { refused: true }],
@@ -69,7 +75,7 @@ const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, 
     'TypeRejectlistFilter for the files only',
     filter('TypeRejectlistFilter, rejectlist: [CNAME, MX], include_target: false'),
     NO_RULE,
-    { dropped: /on example\.com\.: 2 record sets, which it deletes at the target/ },
+    drops(/on example\.com\.: 2 record sets, which it deletes at the target/),
   ],
   [
     'NameRejectlistFilter',
@@ -80,37 +86,32 @@ const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, 
     'NameRejectlistFilter with an expression that no selector can express',
     filter("NameRejectlistFilter, rejectlist: ['/^web-[0-9]$/']"),
     UPSERT_ONLY,
-    { dropped: /the names that it ignores, which no selector can express/, keepsRecords: true },
+    warned(UNMATCHED),
   ],
   [
     'NameRejectlistFilter with such an expression that matches the files',
     filter("NameRejectlistFilter, rejectlist: ['/^chang[ed]+$/', '*.wild']"),
     CREATE_ONLY,
-    { dropped: /the names that it ignores, which no selector can express/ },
+    drops(UNMATCHED),
   ],
   [
     'NameAllowlistFilter of all names in the files',
     filter("NameAllowlistFilter, allowlist: ['', kept, new, changed, alias]"),
     UPSERT_ONLY,
-    { dropped: /which are all except those it lists/, keepsRecords: true },
+    warned(/which are all except those it lists/),
   ],
   [
     'NameAllowlistFilter',
     filter('NameAllowlistFilter, allowlist: [kept, gone]'),
     CREATE_ONLY,
-    { dropped: /which are all except those it lists/ },
+    drops(/which are all except those it lists/),
   ],
-  [
-    'ValueRejectlistFilter',
-    filter('ValueRejectlistFilter, rejectlist: [192.0.2.4, /example/]'),
-    CREATE_ONLY,
-    { dropped: /because of a value/ },
-  ],
+  ['ValueRejectlistFilter', filter('ValueRejectlistFilter, rejectlist: [192.0.2.4, /example/]'), CREATE_ONLY, drops(/because of a value/)],
   [
     'NetworkValueRejectlistFilter',
     filter('NetworkValueRejectlistFilter, rejectlist: [10.0.0.0/8]'),
     CREATE_ONLY,
-    { dropped: /because of a value/ },
+    drops(/because of a value/),
   ],
   ['ZoneNameFilter without an error', filter('ZoneNameFilter, error: false'), /- \{name: '\*example\.com'\}$/m],
   [
@@ -130,36 +131,16 @@ const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, 
       keepsRecords: true,
     },
   ],
-  [
-    'OwnershipProcessor',
-    of('ownership.OwnershipProcessor'),
-    UPSERT_ONLY,
-    { dropped: /it deletes its own record sets/, keepsRecords: true },
-  ],
-  [
-    'MetaProcessor',
-    of('meta.MetaProcessor'),
-    /- \{name: meta, type: TXT\}$/m,
-    { dropped: /the TXT record meta, which it rewrites/, keepsRecords: true },
-  ],
+  ['OwnershipProcessor', of('ownership.OwnershipProcessor'), UPSERT_ONLY, warned(/it deletes its own record sets/)],
+  ['MetaProcessor', of('meta.MetaProcessor'), /- \{name: meta, type: TXT\}$/m, warned(/the TXT record meta, which it rewrites/)],
   [
     'include_meta',
     '',
     /- \{name: octodns-meta, type: TXT\}$/m,
     { manager: 'include_meta: true', dropped: /the TXT record octodns-meta, which it rewrites/, keepsRecords: true },
   ],
-  [
-    'TtlRestrictionFilter',
-    of('restrict.TtlRestrictionFilter, min_ttl: 60'),
-    NO_RULE,
-    { dropped: /its refusal of TTLs/, keepsRecords: true },
-  ],
-  [
-    'TtlClampProcessor',
-    of('clamp.TtlClampProcessor, min_ttl: 60'),
-    NO_RULE,
-    { dropped: /its limit of TTLs to 60 to 86400/, keepsRecords: true },
-  ],
+  ['TtlRestrictionFilter', of('restrict.TtlRestrictionFilter, min_ttl: 60'), NO_RULE, warned(/its refusal of TTLs/)],
+  ['TtlClampProcessor', of('clamp.TtlClampProcessor, min_ttl: 60'), NO_RULE, warned(/its limit of TTLs to 60 to 86400/)],
   [
     'Templating',
     of('templating.Templating'),
@@ -177,7 +158,7 @@ const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, 
     'a filter that removes the name servers of the apex from the files',
     filter('TypeAllowlistFilter, allowlist: [A, MX, TXT, CNAME], include_target: false'),
     /- \{name: '', type: NS\}$/m,
-    { dropped: /1 record set, which it deletes at the target/ },
+    drops(/1 record set, which it deletes at the target/),
   ],
   [
     'a global processor and a post-processor',

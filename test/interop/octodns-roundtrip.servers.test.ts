@@ -7,19 +7,22 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
-import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
+import { parseDefinition, parseSplitZone } from '../../src/definition/parse/parse-definition.ts'
 import { OCTODNS_TYPES } from '../../src/definition/print/octodns-value.ts'
 import { printOctodnsZone } from '../../src/definition/print/octodns-zone.ts'
 import { checkZone } from '../../src/definition/rules/rules.ts'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import { type DefinedRecord, rrsetKey } from '../../src/dns/record.ts'
 import { DEFAULT_ZONE_OPTIONS } from '../../src/dns/zone.ts'
 import { printZoneFile } from '../../src/dns/zone-file/print-zone-file.ts'
-import { recordsOf } from '../convert/octodns/every-type.ts'
+import { CORPUS } from '../convert/octodns/corpus.ts'
+import { ZONE as ORIGIN, recordsOf } from '../convert/octodns/every-type.ts'
 import { GENERATED_TYPES, type GeneratedZone, zoneLines, zoneOf } from '../convert/octodns/octodns-zones.ts'
 import { cli } from '../support/cli.ts'
 import { startBind } from '../support/dns-servers.ts'
 import { fc } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
+import { name as parsed, records } from '../support/records.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { findTool } from '../support/tools.ts'
 import {
@@ -40,15 +43,15 @@ interface Printed extends GeneratedZone {
   readonly held: readonly DefinedRecord[]
 }
 
-function printed({ name, records }: GeneratedZone): Printed {
-  const { text, dropped } = printOctodnsZone({ name, records, rrsetTargets: [], defaultTtl: null })
+function printed({ name, records }: GeneratedZone, managed?: ReadonlySet<DomainName>): Printed {
+  const { text, dropped } = printOctodnsZone({ name, records, rrsetTargets: [], defaultTtl: null, ...(managed && { managed }) })
   const named = new Set(
     dropped.map((item) => (item.name === null || item.type === null ? '' : rrsetKey({ name: item.name, type: item.type }))),
   )
   return { name, records, text, held: records.filter((record) => !named.has(rrsetKey(record))) }
 }
 
-const PRINTED: readonly Printed[] = ZONES.map(printed)
+const PRINTED: readonly Printed[] = ZONES.map((zone) => printed(zone))
 
 const SUPPORTED = PRINTED.flatMap(({ held }) => held)
 
@@ -70,6 +73,48 @@ const readBack = (text: string, { name }: GeneratedZone): readonly DefinedRecord
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
   return zone?.records ?? []
 }
+
+describeWithOctodns('exported zones', () => {
+  /** The differences between records and what octoDNS loads from their printed files, except for records reported as dropped. */
+  const differences = async (zones: readonly GeneratedZone[]): Promise<string[]> => {
+    const managed = new Set(zones.map(({ name }) => name))
+    const all = zones.map((zone) => printed(zone, managed))
+    const folder = write(temporaryDirectory(), all)
+    const loaded = await loadWithOctodns(
+      folder,
+      zones.map(({ name }) => name),
+    )
+    const held = all.flatMap((zone) => zone.held)
+    const keys = new Set(held.map(rrsetKey))
+    const found = new Set(loaded.filter(({ name, type }) => keys.has(`${name} ${type}`)).flatMap(linesOfLoaded))
+    const wanted = new Set(linesOf(held))
+    return [...[...wanted].filter((one) => !found.has(one)), ...[...found].filter((one) => !wanted.has(one)).map((one) => `+ ${one}`)]
+  }
+
+  it('are loaded by octoDNS if they are nested', async () => {
+    const [above, below] = [ORIGIN, parsed('sub.example.com.')]
+    const lines = 'sub 60 NS ns.sub\nns.sub 60 A 192.0.2.1\nsub 60 CAA 0 issue "ca.example.net"\nwww.sub 60 A 192.0.2.2'
+    const zones = [
+      { name: above, records: records(above, lines) },
+      { name: below, records: records(below, 'www 60 A 192.0.2.3') },
+    ]
+    expect(await differences(zones)).toEqual([])
+  })
+
+  it('of the corpus are loaded by octoDNS', { timeout: 60_000 }, async () => {
+    const zones = new Map<DomainName, GeneratedZone>()
+    for (const { zone: text, files, isSplit, defaultTtl } of CORPUS) {
+      const [first] = files
+      const name = parsed(text)
+      if (!first || zones.has(name)) continue
+      const options = { zoneName: name, octodnsDefaultTtl: defaultTtl }
+      const { zone } = isSplit ? parseSplitZone(files, options) : parseDefinition(first.text, { ...options, ...first })
+      if (zone) zones.set(name, { name, records: zone.records })
+    }
+    expect(zones.size).toBeGreaterThan(60)
+    expect(await differences([...zones.values()])).toEqual([])
+  })
+})
 
 describeWithOctodns('generated zones, to octoDNS and back', () => {
   it('have every type that the installed octoDNS supports', { timeout: 120_000 }, async () => {

@@ -1,10 +1,9 @@
 /** Invalid transfers: each is reported, and nothing is written. */
 import { readdirSync } from 'node:fs'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type CliResult, cli } from '../support/cli.ts'
-import { startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { TEST_KEY } from '../support/dns-servers.ts'
 import { type CraftedMessage, type SignatureParts, signingServer, wireName, wireRecord, wireSoa } from '../support/signing-server.ts'
-import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const SECRET = Buffer.from(TEST_KEY.secret, 'base64')
@@ -138,69 +137,12 @@ describe('TSIG errors of the server', () => {
     expectRefused([...inMessages([{}, {}]).slice(0, 1), { records: [], signature: {}, rcode: 2 }], 'the answer is SERVFAIL'))
 })
 
-const BADTIME = /failed: BADTIME: the server has another time: its clock is 7[0-9]{3} s ahead of the local one/
-
-const SERVERS = [
-  { make: 'BIND', tools: ['named'], start: startBind, late: BADTIME },
-  { make: 'Knot DNS', tools: ['knotd'], start: startKnot, late: BADTIME },
-  { make: 'NSD', tools: ['nsd'], start: startNsd, late: BADTIME },
-  // It reports only a refusal.
-  {
-    make: 'PowerDNS',
-    tools: ['pdns_server', 'pdnsutil'],
-    start: startPowerDns,
-    late: /failed: the answer is NOTAUTH \(.*, and its secret and clock must match\)/,
-  },
-] as const
-
-const ZONE = `$ORIGIN example.com.
-$TTL 3600
-@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
-@ NS ns1.example.net.
-www A 192.0.2.1
-`
-
-for (const { make, tools, start, late } of SERVERS) {
-  describeWithTools(tools, `${make} refuses a signature`, () => {
-    const wrongAlgorithm = ['--tsig', 'hmac-sha512:upd:env:SECRET']
-    it('with another time, algorithm or name, and the error is reported', async () => {
-      const server = await start({ key: TEST_KEY, unsignedTransfer: false, zones: [{ name: 'example.com', text: ZONE }] })
-      expect(await importFrom(server.port, ...SIGNED)).toMatchObject({ status: 0 })
-
-      const unknown = await importFrom(server.port, '--tsig', 'nobody:env:SECRET')
-      expect(unknown).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/failed: (?:BADKEY: the server does not know the key|the answer is NOTAUTH)/),
-      })
-      const other = await importFrom(server.port, ...wrongAlgorithm)
-      expect(other).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/failed: (?:BADKEY: |BADSIG: |the answer is NOTAUTH|the answer is REFUSED)/),
-      })
-
-      const now = Date.now
-      const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() - 7_200_000)
-      const delayed = await importFrom(server.port, ...SIGNED).finally(() => clock.mockRestore())
-      expect(delayed).toMatchObject({ status: 1, stderr: expect.stringMatching(late) })
-    })
-  })
-}
-
 describe('records of a transfer', () => {
   const transfer = async (records: readonly Buffer[], ...more: string[]): Promise<CliResult> =>
     importFrom(await signingServer(SECRET, [{ records: [SOA, ...records, SOA], signature: null }]), ...more)
 
-  it.each([
-    ['OPT', 41],
-    ['TYPE0', 0],
-    ['TYPE128', 128],
-    ['TKEY', 249],
-    ['TSIG', 250],
-    ['IXFR', 251],
-    ['AXFR', 252],
-    ['MAILA', 254],
-    ['ANY', 255],
-  ])('of types that no zone has are named and may be left out: %s', async (mnemonic, code) => {
+  const NO_ZONE_TYPES = { OPT: 41, TYPE0: 0, TYPE128: 128, TKEY: 249, TSIG: 250, IXFR: 251, AXFR: 252, MAILA: 254, ANY: 255 }
+  it.each(Object.entries(NO_ZONE_TYPES))('of types that no zone has are named and may be left out: %s', async (mnemonic, code) => {
     const records = [wireRecord('x.example.com', code, Buffer.of(1, 2, 3)), address('www.example.com')]
     const text = `[import-lossy] x.example.com. ${mnemonic}: a definition cannot express \\# 3 010203: no zone has records of this type (RFC 6895 section 3.1)`
     const strict = await transfer(records)
@@ -246,12 +188,8 @@ describe('records of a transfer', () => {
 
   it('of obsolete types are imported', async () => {
     const name = wireName('a.example.com')
-    const records: [number, Buffer][] = [
-      [3, name],
-      [4, name],
-      [7, name],
-      [8, name],
-      [9, name],
+    const records: (readonly [number, Buffer])[] = [
+      ...[3, 4, 7, 8, 9].map((code) => [code, name] as const),
       [11, Buffer.of(192, 0, 2, 1, 6, 0, 0, 1)],
       [14, Buffer.concat([name, name])],
       [30, Buffer.concat([name, Buffer.of(0x60)])],
@@ -305,41 +243,32 @@ describe('records of a transfer', () => {
     expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
   })
 
-  it('keep the capital letters in the mailbox of the SOA', async () => {
-    const times = wireSoa('example.com').subarray(-20)
-    // Its host is a compression pointer to the question.
-    const data = Buffer.concat([wireName('NS1.Example.NET'), Buffer.of(9), Buffer.from('Jane.Doe!'), Buffer.of(0xc0, 12), times])
-    const soa = wireRecord('EXAMPLE.com', 6, data)
-    const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
-    const cwd = temporaryDirectory()
-    const result = await cli(['import', 'axfr', `127.0.0.1:${port}`, 'example.com'], { cwd, env: {} })
-    expect(result).toMatchObject({ status: 0, stdout: expect.stringContaining('soa_email: Jane.Doe!@example.com\n') })
-  })
+  const times = SOA.subarray(-20)
+  const words = (...values: readonly number[]): Buffer =>
+    Buffer.from(values.flatMap((v) => [24, 16, 8, 0].map((shift) => (v >>> shift) & 0xff)))
+  const soaOf = (primary: string, mailbox: Buffer, rest = times, owner = 'example.com'): Buffer =>
+    wireRecord(owner, 6, Buffer.concat([wireName(primary), mailbox, rest]))
+  const mailboxOf = (...octets: readonly number[]): Buffer => Buffer.concat([Buffer.of(octets.length, ...octets), wireName('example.net')])
 
-  it('keep the primary, the serial, times of 0 and times above the maximum TTL of the SOA', async () => {
-    const times = Buffer.from([7, 0, 0, 0xffffffff, 0xffffffff].flatMap((value) => [24, 16, 8, 0].map((shift) => (value >>> shift) & 0xff)))
-    const soa = wireRecord('example.com', 6, Buffer.concat([wireName('ns1.example.net'), wireName('h.example.net'), times]))
-    const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
-    const { status, stdout } = await cli(['import', 'axfr', `127.0.0.1:${port}`, 'example.com'], { cwd: temporaryDirectory(), env: {} })
-    expect({ status, stdout }).toEqual({
-      status: 0,
-      stdout: expect.stringContaining(
-        'soa: {primary: ns1.example.net., serial: 7, refresh: 0, retry: 0, expire: 4294967295, minimum: 4294967295, ttl: 300}\n',
-      ),
-    })
-  })
-
-  it.each([
-    ['is not UTF-8', Buffer.of(3, 0xff, 0x61, 0x62), 'mailbox: \\255ab.example.net.,'],
-    ['has a control character', Buffer.of(3, 0x61, 0, 0x62), 'mailbox: a\\000b.example.net.,'],
-    ['is no address', Buffer.of(3, 0x61, 0x20, 0x62), 'mailbox: a\\032b.example.net.,'],
-  ])('keep the mailbox of an SOA that %s', async (_, label, expected) => {
-    const times = wireSoa('example.com').subarray(-20)
-    const soa = wireRecord('example.com', 6, Buffer.concat([wireName('ns1.example.net'), label, wireName('example.net'), times]))
+  it.each<[string, Buffer, string]>([
+    [
+      'capital letters of its mailbox, whose host is a compression pointer to the question',
+      soaOf('NS1.Example.NET', Buffer.concat([Buffer.of(9), Buffer.from('Jane.Doe!'), Buffer.of(0xc0, 12)]), times, 'EXAMPLE.com'),
+      'soa_email: Jane.Doe!@example.com\n',
+    ],
+    [
+      'primary, serial, times of 0 and times above the maximum TTL',
+      soaOf('ns1.example.net', wireName('h.example.net'), words(7, 0, 0, 0xffffffff, 0xffffffff)),
+      'soa: {primary: ns1.example.net., serial: 7, refresh: 0, retry: 0, expire: 4294967295, minimum: 4294967295, ttl: 300}\n',
+    ],
+    ['mailbox that is not UTF-8', soaOf('ns1.example.net', mailboxOf(0xff, 0x61, 0x62)), 'mailbox: \\255ab.example.net.,'],
+    ['mailbox with a control character', soaOf('ns1.example.net', mailboxOf(0x61, 0, 0x62)), 'mailbox: a\\000b.example.net.,'],
+    ['mailbox that is no address', soaOf('ns1.example.net', mailboxOf(0x61, 0x20, 0x62)), 'mailbox: a\\032b.example.net.,'],
+  ])('with an SOA keep the %s', async (_, soa, expected) => {
     const port = await signingServer(SECRET, [{ records: [soa, address('www.example.com'), soa], signature: null }])
     const { status, stdout } = await cli(['import', 'axfr', `127.0.0.1:${port}`, 'example.com'], { cwd: temporaryDirectory(), env: {} })
     expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining(expected) })
-    expect(stdout).not.toContain('soa_email')
+    if (expected.startsWith('mailbox')) expect(stdout).not.toContain('soa_email')
   })
 
   it('without an SOA make the transfer invalid', async () => {

@@ -4,6 +4,8 @@
  */
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
+import type { DomainName } from '../../src/dns/domain-name.ts'
+import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
 import type { Route } from '../../src/service/api/route.ts'
 import { ROUTES } from '../../src/service/api/routes.ts'
 import { fc } from '../support/fast-check.ts'
@@ -168,6 +170,18 @@ describe.each(withBody.map((route): [string, Route] => [nameOf(route), route]))(
 
 const isNumbered = (value: unknown): boolean =>
   typeof value === 'string' && /^(any|any tag|clone|cloned|changed)[- ]\d+(\.example)?$/.test(value)
+
+test('the zones of all accepted records and settings are valid', async () => {
+  await service.flush()
+  const { data } = await owner.ok('GET', '/domains?page_size=500')
+  for (const { id, domain, type } of data) {
+    const lines: string[] = (await owner.ok('GET', `/domains/${id}/zone-file`)).zone_file
+    if (type !== 'master' || lines.length === 0) continue
+    const { records, diagnostics } = parseZoneFile(`${lines.join('\n')}\n`, { origin: `${domain}.` as DomainName, file: domain })
+    expect([domain, diagnostics.filter(({ severity }) => severity === 'error')]).toEqual([domain, []])
+    expect([domain, records]).toEqual([domain, expect.objectContaining({ length: lines.length - 2 })])
+  }
+})
 
 describe.each(ROUTES.filter(({ body }) => body === undefined).map((route): [string, Route] => [nameOf(route), route]))(
   '%s',

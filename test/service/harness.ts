@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,8 @@ import { Pool } from 'undici'
 import { expect, inject } from 'vitest'
 import type { DatabaseLocation } from '../../src/service/backup.ts'
 import { type RunningService, readSeed, type Seed, type ServiceOptions, startService, UNLIMITED } from '../../src/service/index.ts'
+import { NO_SECRETS } from '../../src/service/secrets/prepare-secrets.ts'
+import { createUsers } from '../../src/service/seed/apply-seed.ts'
 import type { Database } from '../../src/service/store/database.ts'
 import { openDatabase } from '../../src/service/store/open-database.ts'
 import { DATABASE_FILE } from '../../src/service/store/private-files.ts'
@@ -58,6 +60,18 @@ export async function freshStore(): Promise<Store> {
   return { dataFolder }
 }
 
+/** Gives stores filled alike: copies of the first one, except on PostgreSQL. */
+export function filledStores(fill: () => Promise<Store>): () => Promise<Store> {
+  let first: Promise<Store> | undefined
+  return async () => {
+    if (ON_POSTGRES) return fill()
+    first ??= fill()
+    const dataFolder = temporaryDirectory()
+    cpSync((await first).dataFolder as string, dataFolder, { recursive: true })
+    return { dataFolder }
+  }
+}
+
 /** A SQLite database with all tables, like the template on PostgreSQL: the migrations take a third of the time of a first start. */
 let emptyDatabase: Promise<Buffer> | undefined
 
@@ -105,12 +119,17 @@ export function seedFrom(document: string | object): Seed {
   return seed
 }
 
-/** Runs a service during `work`. The token of its administrator is `bootstrap`, unless the options have another. */
+/** Creates the users and objects of a seed in a database, as a start of the service does. */
+export const applySeed = (database: Database, seed: string | object) =>
+  createUsers(database, null, seedFrom(seed), '2026-01-31T09:00:00', NO_SECRETS)
+
+/** Runs a service on an empty store, or a given one, during `work`. The token of its administrator is `bootstrap`, unless the options have another. */
 export async function during<T>(
   options: Partial<ServiceOptions>,
   work: (client: Client, service: RunningService) => Promise<T>,
 ): Promise<T> {
-  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...options })
+  const store = await storeFor(options)
+  const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...store, ...options })
   const { client, close } = connect(service.baseUrl, service.token ?? options.bootstrapToken ?? 'bootstrap')
   try {
     return await work(client, service)
@@ -120,10 +139,13 @@ export async function during<T>(
   }
 }
 
+const storeFor = async ({ dataFolder, database }: Partial<ServiceOptions>): Promise<Partial<Store>> =>
+  dataFolder === undefined && database === undefined ? freshStore() : {}
+
 /** A service without rate limits that is stopped after the tests of the file; an internal error fails them. */
 export async function startForTest(options: Partial<ServiceOptions> = {}): Promise<{ service: RunningService; client: Client }> {
   const errors: unknown[] = []
-  const store = options.dataFolder === undefined && options.database === undefined ? await freshStore() : {}
+  const store = await storeFor(options)
   const service = await startService({
     ...UNLIMITED,
     dataFolder: null,
@@ -180,6 +202,22 @@ export function connect(baseUrl: string, token: string): { client: Client; close
   }
   return { client, close: () => pool.close() }
 }
+
+/** Errors, and bodies that get them. */
+export type Refusals = readonly (readonly [problems: string | readonly string[], ...bodies: readonly object[]])[]
+
+/** Titles, bodies and their errors; long titles are cut. */
+export const refusalsOf = (table: Refusals) =>
+  table.flatMap(([problems, ...bodies]) => bodies.map((body) => [titleOf(body), body, [problems].flat()] as const))
+
+export const titleOf = (body: object): string => JSON.stringify(body).slice(0, 120)
+
+/** A body with each of the values as one of its fields. */
+export const withValues = (body: object, field: string, ...values: readonly unknown[]): object[] =>
+  values.map((value) => ({ ...body, [field]: value }))
+
+/** The error of a field without more to say. */
+export const invalid = (field: string): string => `${field}: ${field} is not valid`
 
 /** Sends text on its own connection. Resolves with all received text when the connection is closed, or after the end of an error. */
 export function exchange(baseUrl: string, text: string): Promise<string> {

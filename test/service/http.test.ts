@@ -21,11 +21,9 @@ describe('requests outside the API', async () => {
     ['a number in another form', 'GET', '/domains/1e0', undefined, {}, 404, errors('Not found')],
     ['an id above the limit', 'GET', '/domains/99999999999999999999', undefined, {}, 404, errors('Not found')],
     ['label with NUL', 'GET', '/tags/a%00b', undefined, {}, 404, errors('Not found')],
-    ['label with NUL to delete', 'DELETE', '/tags/a%00b', undefined, {}, 404, errors('Not found')],
     ['label that is not UTF-8', 'GET', '/tags/%ED%A0%80', undefined, {}, 404, errors('Not found')],
     ['a missing domain', 'GET', '/domains/4711', undefined, {}, 404, errors('Not found')],
     ['an unsupported method', 'PATCH', '/domains/1', {}, {}, 405, errors('Method Not Allowed')],
-    ['method of another path', 'DELETE', '/domains', undefined, {}, 405, errors('Method Not Allowed')],
     ['JSON that does not parse', 'POST', '/domains', '{"domain":', {}, 400, errors('Invalid JSON')],
     ['JSON that is not UTF-8', 'POST', '/domains', Buffer.from('{"domain":"\xff"}', 'latin1'), {}, 400, errors('Invalid JSON')],
     ['body that is a list', 'POST', '/domains', [], {}, 400, errors('The request body must be a JSON object')],
@@ -53,17 +51,6 @@ describe('requests outside the API', async () => {
       ])
       expect([path, ...statuses.map(({ status }) => status)]).toEqual([path, 400, 415, 413])
     }
-  })
-
-  test('errors before routing are JSON, too', async () => {
-    for (const text of ['GET /v4/domains HTTP/1.1\r\n\r\n', 'HELLO\r\n\r\n'])
-      expect(await exchange(service.baseUrl, text)).toMatch(/\r\ncontent-type: application\/json\r\n/i)
-    const upload = await fetch(new URL('/uploads/unknown', service.baseUrl), {
-      method: 'PUT',
-      headers: { 'content-type': 'application/octet-stream' },
-      body: '',
-    })
-    expect([upload.status, upload.headers.get('content-type')]).toEqual([404, 'application/json'])
   })
 
   test.each([
@@ -169,7 +156,7 @@ describe('requests outside the API', async () => {
     ],
   ])('%s', async (_name, text, status, reason) => {
     const reply = await exchange(service.baseUrl, text)
-    expect(reply).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(reply).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*content-type: application/json\r`, 'i'))
     expect(JSON.parse(reply.slice(reply.indexOf('\r\n\r\n')))).toEqual(errors(reason))
   })
 })

@@ -3,11 +3,12 @@ import { connect as tlsConnect } from 'node:tls'
 import { Agent, request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { startService } from '../../src/service/index.ts'
+import { createLog } from '../../src/service/observability/log.ts'
 import { checkHealth } from '../../src/service/observability/observability.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { dig } from '../support/tools.ts'
-import { LOOPBACK, startForTest, temporaryDirectory } from './harness.ts'
+import { freshStore, LOOPBACK, startForTest, temporaryDirectory } from './harness.ts'
 
 const TOKEN = 'a-token-that-no-log-may-hold'
 
@@ -41,11 +42,24 @@ describe('the log', () => {
     expect(lines.join('').toLowerCase()).not.toContain('bearer')
   })
 
-  test('respects the configured level', async () => {
+  test('has errors with their message and without added properties, from the configured level on', async () => {
     const lines: string[] = []
-    const { client } = await startForTest({ log: { level: 'warn', write: (line) => lines.push(line) } })
-    await client.ok('GET', '/domains')
-    expect(lines).toEqual([])
+    const log = await createLog({ level: 'warn', write: (line) => lines.push(line) })
+    const cause = Object.assign(new Error('reset'), { key: 'secret' })
+    const error = Object.assign(new RangeError('the connection was lost', { cause }), {
+      code: '57P01',
+      detail: 'Key (hash)=(secret) exists',
+      client: { secretKey: 'secret', connectionParameters: { password: 'secret' } },
+    })
+    log.error({ error }, 'fault')
+    log.error({ error: 'a text' }, 'fault')
+    log.info({}, 'request')
+    const shown = { type: 'RangeError', message: 'the connection was lost', code: '57P01', cause: { message: 'reset' } }
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'error', message: 'fault', error: shown },
+      { error: { message: 'a text' } },
+    ])
+    expect(lines.join('')).not.toContain('secret')
   })
 })
 
@@ -81,15 +95,17 @@ describeWithTools(['dig'], 'the observability listener, with queries by dig', ()
 })
 
 describe('the observability listener', () => {
-  test('serves no other path, and no path of the API', async () => {
-    const { service } = await startForTest({ observability: LOOPBACK })
+  test('serves no other path, is healthy while the service runs, and reports stopping while a request is running', async () => {
+    const service = await startService({
+      ...(await freshStore()),
+      listen: LOOPBACK,
+      dns: null,
+      observability: LOOPBACK,
+      bootstrapToken: TOKEN,
+    })
     expect((await text(`${service.observabilityUrl}/v4/domains`)).status).toBe(404)
     expect((await request(`${service.observabilityUrl}/metrics`, { method: 'POST' })).statusCode).toBe(405)
     expect((await text(service.baseUrl.replace('/v4', '/metrics'))).status).toBe(404)
-  })
-
-  test('is healthy while the service runs and reports stopping while a request is running', async () => {
-    const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, observability: LOOPBACK, bootstrapToken: TOKEN })
     expect(await text(`${service.observabilityUrl}/healthz`)).toEqual({ status: 200, body: '{"status":"ok","checks":{"database":"ok"}}\n' })
     const { hostname, port } = new URL(service.baseUrl)
     const body = JSON.stringify({ domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../../src/service/index.ts'
 import { inParallel, MASTER, startForTest } from './harness.ts'
-import { record, scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
 
 describe('the limit of records', async () => {
   const { client } = await startForTest({ limits: { recordsPerDomain: 50 } })
@@ -47,30 +46,4 @@ describe('the limit of records', async () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     expect((await client.ok('GET', path)).results).toBe(1)
   })
-})
-
-/** Like an import: the last quarter of a domain is the slowest if the cost grows with the number of records. */
-const IMPORTED = 9_000
-
-test('a domain holds exactly 12,000 records, created at a steady rate, and lists them', { timeout: 400_000, tags: ['long'] }, async () => {
-  const hosts = Array.from({ length: IMPORTED }, (_, index) => record(`h${index}.full.example.`, 'A', '192.0.2.1'))
-  const peerPort = await scriptedMaster(serving([soa(1, '3600 600 604800 300', 'full.example.'), ...hosts]))
-  const { service, client } = await startForTest({ peerPort })
-  const { id } = await client.ok('POST', '/domains/import', { domain: 'full.example', remote_nameserver: '127.0.0.1' })
-  const path = `/domains/${id}/records`
-  await inParallel(12_000 - IMPORTED, 32, (index) =>
-    client.ok('POST', path, { type: 'A', name: `h${IMPORTED + index}`, target: '192.0.2.1' }),
-  )
-  expect(await client.problems('POST', path, { type: 'A', target: '192.0.2.1' })).toEqual(['A domain can have at most 12000 records.'])
-
-  const names = new Set<string>()
-  for (let page = 1; page <= 24; page += 1) {
-    const { data, pages, results } = await client.ok('GET', `${path}?page_size=500&page=${page}`)
-    expect([pages, results]).toEqual([24, 12_000])
-    for (const { name } of data) names.add(name)
-  }
-  expect(names.size).toBe(12_000)
-
-  await service.flush()
-  expect((await client.ok('GET', `/domains/${id}/zone-file`)).zone_file).toHaveLength(12_000 + 8)
 })

@@ -345,8 +345,8 @@ test('the service and the minimal rules agree on every change', { timeout: 180_0
     const { id } = await client.ok('POST', '/domains', { type: 'master', soa_email: 'a@model.example', domain: ZONE })
     await play(`/domains/${id}/records`, steps).finally(() => client.ok('DELETE', `/domains/${id}`))
   }
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), playInZone), { numRuns: rounds(100) })
-  expect(seen.taken).toBeGreaterThan(rounds(200))
-  expect(seen.refused).toBeGreaterThan(rounds(200))
-  expect(seen.conflicts).toBeGreaterThan(rounds(20))
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), playInZone), { numRuns: rounds(60) })
+  expect(seen.taken).toBeGreaterThan(rounds(120))
+  expect(seen.refused).toBeGreaterThan(rounds(120))
+  expect(seen.conflicts).toBeGreaterThan(rounds(12))
 })

@@ -1,17 +1,6 @@
 /** Rotates the key of the secrets while services run on the database; the command is killed and repeated. */
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -28,6 +17,7 @@ import {
   type Client,
   connect,
   during,
+  filledStores,
   freshStore,
   ON_POSTGRES,
   openStore,
@@ -37,6 +27,7 @@ import {
   temporaryDirectory,
 } from './harness.ts'
 import { filesWith, numberOf } from './raw-files.ts'
+import { answered, keyFile, responsesOf } from './security-answers.ts'
 import { serviceProcesses } from './service-process.ts'
 
 const serve = serviceProcesses()
@@ -46,8 +37,6 @@ const random = seededRandom(13)
 /** Users besides the administrator, each with three answers: several batches. */
 const USERS = 160
 
-const keyFile = (store: Store): string => join(store.dataFolder as string, 'secrets.key')
-
 const keysIn = (store: Store): string[] => readFileSync(keyFile(store), 'utf8').trimEnd().split('\n')
 
 /** The options of processes during the rotation. */
@@ -55,16 +44,8 @@ const bothKeys = (store: Store): Store => (ON_POSTGRES ? { ...store, secretsKey:
 
 const ringOf = (store: Store): KeyRing => (ON_POSTGRES ? keysFromText(store.secretsKey as string) : keysFromFile(keyFile(store)))
 
-/** A store with many users who have answers; on SQLite a copy of the first one. */
-async function filledStore(): Promise<Store> {
-  if (ON_POSTGRES) return fillStore()
-  filled ??= fillStore()
-  const dataFolder = temporaryDirectory()
-  cpSync((await filled).dataFolder as string, dataFolder, { recursive: true })
-  return { dataFolder }
-}
-
-let filled: Promise<Store> | undefined
+/** A store with many users who have answers. */
+const filledStore = filledStores(fillStore)
 
 async function fillStore(): Promise<Store> {
   const store = await freshStore()
@@ -98,18 +79,11 @@ const rotate = (store: Store): Promise<ProgramRun> =>
     env: store.database ? { ZONEWRIGHT_DATABASE: store.database, ZONEWRIGHT_SECRETS_KEY: `${NEW_KEY},${TEST_KEY}` } : {},
   })
 
-const answered = (prefix: string) => ({
-  security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `${prefix}-${question_id}` })),
-})
-
-const responsesOf = async (client: Client): Promise<string[]> =>
-  (await client.ok('GET', '/profile/security-questions')).security_questions.flatMap(
-    ({ response }: { response: string | null }) => response ?? [],
-  )
+const answersOf = (prefix: string | number): string[] => [1, 2, 3].map((question) => `${prefix}-${question}`)
 
 /** A service can read the secrets of the store. */
 const expectAnswers = (store: Store): Promise<void> =>
-  during(store, async (_, { baseUrl }) => expect(await responsesOf(connect(baseUrl, 'user-7').client)).toEqual(['7-1', '7-2', '7-3']))
+  during(store, async (_, { baseUrl }) => expect(await responsesOf(connect(baseUrl, 'user-7').client)).toEqual(answersOf(7)))
 
 /** Users who keep writing and reading their secrets; every request must succeed. The returned function stops them. */
 function startUsers(clients: readonly ((token: string) => Client)[]): () => Promise<Map<number, string>> {
@@ -120,9 +94,9 @@ function startUsers(clients: readonly ((token: string) => Client)[]): () => Prom
       for (let number = first; number < USERS && !stopped; number += 8) {
         const client = (clients[(number + round) % clients.length] as (token: string) => Client)(`user-${number}`)
         const text = randomBytes(4).toString('hex')
-        await client.ok('POST', '/profile/security-questions', answered(text))
+        await client.ok('POST', '/profile/security-questions', answered(...answersOf(text)))
         last.set(number, text)
-        expect(await responsesOf(client)).toEqual([1, 2, 3].map((question) => `${text}-${question}`))
+        expect(await responsesOf(client)).toEqual(answersOf(text))
         // A wrong code writes the row back.
         if (round === 0)
           await client.ok('POST', '/profile/phone-number', {
@@ -191,7 +165,7 @@ test('re-encrypts everything while processes serve, even if it is killed at vari
     for (let number = 0; number < USERS; number += 1) {
       const prefix = last.get(number) ?? String(number)
       const answers = await responsesOf(connect(baseUrl, `user-${number}`).client)
-      expect(answers).toEqual([1, 2, 3].map((question) => `${prefix}-${question}`))
+      expect(answers).toEqual(answersOf(prefix))
     }
   })
 })
@@ -215,7 +189,7 @@ test('a start with both keys keeps the old one current', async () => {
   const store = await filledStore()
   const before = await countsOf(store)
   if (!ON_POSTGRES) writeFileSync(keyFile(store), `${NEW_KEY}\n${keysIn(store)[0]}\n`)
-  await during(bothKeys(store), (client) => client.ok('POST', '/profile/security-questions', answered('new')))
+  await during(bothKeys(store), (client) => client.ok('POST', '/profile/security-questions', answered(...answersOf('new'))))
   expect(await countsOf(store)).toEqual({ [Object.keys(before)[0] as string]: 483 })
 })
 

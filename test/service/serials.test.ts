@@ -68,6 +68,7 @@ test('a start renders zones again only for other name servers', async () => {
     await during({ ...store, nsNames }, async (other, { flush }) => {
       if (id === 0) id = (await other.ok('POST', '/domains', { ...MASTER, domain: 'start.example' })).id
       serials.push((await serialOf(id, other, flush)) % 1_000_000)
+      expect((await other.ok('GET', `/domains/${id}/zone-file`)).zone_file).toContain(`@\t\tNS\t${nsNames[0]}.`)
     })
   }
   expect(serials).toEqual([1, 1, 2, 2])

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/service/api/routes.ts'
 import { findNameConflict } from '../../src/service/store/zone-name-store.ts'
 import { rounds } from '../support/random.ts'
-import { type Client, connect, during, freshStore, MASTER, ON_POSTGRES, openStore, type Store, seedFrom, startForTest } from './harness.ts'
+import { applySeed, type Client, connect, freshStore, MASTER, ON_POSTGRES, openStore, seedFrom, startForTest } from './harness.ts'
 import { scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
 
 const OVERLAP = { errors: [{ field: 'domain', reason: 'A DNS zone above or below this name exists, and you may not change it.' }] }
@@ -118,8 +118,11 @@ const TABLE: readonly (readonly [place: string, name: string, ...getting: string
 ]
 
 // On PostgreSQL only the query differs; store/postgres/zone-names.test.ts has its locks.
-describe.each(Object.entries(OPERATIONS).slice(0, ON_POSTGRES ? 1 : undefined))('%s', (_operation, { ask }) => {
-  test.each(TABLE)('%s: %s', async (_place, name, ...getting) => {
+const TRIED = Object.entries(OPERATIONS).slice(0, ON_POSTGRES ? 1 : undefined)
+
+describe.each(TRIED.map(([operation, { ask }], index) => ({ operation, ask, index })))('$operation', ({ ask, index }) => {
+  // The operations claim names by one function: the others have a quarter of the table each.
+  test.each(TABLE.filter((_, place) => index === 0 || place % 4 === index - 1))('%s: %s', async (_place, name, ...getting) => {
     for (const [person, client] of Object.entries(CLIENTS)) {
       const answer = await ask(client, name)
       if (getting.includes(person)) {
@@ -197,7 +200,7 @@ describe.skipIf(ON_POSTGRES)('concurrent requests', () => {
   test.each(Object.entries(OPERATIONS))('%s: only one account gets overlapping names', async (operation, { ask }) => {
     const people = ['alice', 'bob']
     // In sequence: the number of concurrent imports is limited.
-    for (let round = 0; round < rounds(6); round += 1) {
+    for (let round = 0; round < rounds(operation === 'create a master' ? 6 : 2); round += 1) {
       const asked = lineOf(round).flatMap((name) => people.map((person) => ({ name, person })))
       const answers = await Promise.all(asked.map(({ name, person }) => ask(CLIENTS[person] as Client, name)))
       const got = asked.map((request, index) => ({ ...request, ...(answers[index] as (typeof answers)[number]) }))
@@ -209,27 +212,23 @@ describe.skipIf(ON_POSTGRES)('concurrent requests', () => {
   })
 })
 
-describe('a seed', () => {
-  const start = (store: Store, zones: Parameters<typeof accounts>[0]) =>
-    during({ ...store, seed: seedFrom(accounts(zones)) }, async () => undefined)
-
-  test.each([
-    ['below', ['a.example'], ['www.a.example'], 'the domain www.a.example of the seed is above or below a domain of another account'],
-    ['above', ['www.a.example'], ['a.example'], 'the domain a.example of the seed is above or below a domain of another account'],
-    ['at a public suffix', [], ['co.uk'], 'the domain co.uk of the seed is a public suffix'],
-  ])('with a zone %s is refused, and nothing is stored', async (_place, alice, bob, message) => {
-    const store = await freshStore()
-    await expect(start(store, { alice, bob })).rejects.toThrow(message)
-    await start(store, { alice: ['www.a.example', 'a.example'], bob: [] })
-  })
+test.each([
+  ['below', ['a.example'], ['www.a.example'], 'the domain www.a.example of the seed is above or below a domain of another account'],
+  ['above', ['www.a.example'], ['a.example'], 'the domain a.example of the seed is above or below a domain of another account'],
+  ['at a public suffix', [], ['co.uk'], 'the domain co.uk of the seed is a public suffix'],
+])('a seed with a zone %s is refused, and nothing is stored', async (_place, alice, bob, message) => {
+  const database = await openStore(await freshStore())
+  await expect(applySeed(database, accounts({ alice, bob }))).rejects.toThrow(message)
+  await applySeed(database, accounts({ alice: ['www.a.example', 'a.example'], bob: [] }))
+  await database.close()
 })
 
 describe('overlapping zones from an earlier version', async () => {
   const store = await freshStore()
-  const seed = seedFrom(accounts({ alice: ['alice.example', 'first.example'], bob: ['bob.example', 'second.example', 'third.example'] }))
-  await during({ ...store, seed }, async () => undefined)
-  // As stored by the earlier version, without the reversed name.
+  const seed = accounts({ alice: ['alice.example', 'first.example'], bob: ['bob.example', 'second.example', 'third.example'] })
   const database = await openStore(store)
+  await applySeed(database, seed)
+  // As stored by the earlier version, without the reversed name.
   await database.write(async (connection) => {
     const names = { 'second.example': 'www.alice.example', 'third.example': 'a.www.alice.example', 'first.example': 'co.uk' }
     for (const [domain, name] of Object.entries(names)) {
@@ -238,24 +237,15 @@ describe('overlapping zones from an earlier version', async () => {
   })
   await database.close()
   const lines: string[] = []
-  const later = await startForTest({
-    ...store,
-    bootstrapToken: 'administrator',
-    seed,
-    log: { level: 'warn', write: (line) => lines.push(line) },
-  })
+  const log = { level: 'warn', write: (line: string) => lines.push(line) } as const
+  const later = await startForTest({ ...store, bootstrapToken: 'administrator', seed: seedFrom(seed), log })
   const [alice, bob] = ['alice', 'bob'].map((token) => connect(later.service.baseUrl, token).client) as [Client, Client]
   const idOf = async (client: Client, domain: string): Promise<number> =>
     (await client.ok('GET', '/domains', undefined, { 'x-filter': JSON.stringify({ domain }) })).data[0].id
 
   test('cause one warning each at startup', () => {
-    const inside = {
-      level: 'warn',
-      above: 'alice.example',
-      account: 3,
-      accountAbove: 2,
-      message: 'zone is inside a zone of another account',
-    }
+    const message = 'zone is inside a zone of another account'
+    const inside = { level: 'warn', above: 'alice.example', account: 3, accountAbove: 2, message }
     expect(lines.map((line) => JSON.parse(line)).map(({ time: _, ...line }) => line)).toEqual([
       { ...inside, zone: 'www.alice.example' },
       { ...inside, zone: 'a.www.alice.example' },

@@ -87,7 +87,12 @@ describe('scopes', () => {
 
   test.each(named)('%s', async (_name, route) => {
     const path = await pathOf(route, sharedName(route))
-    for (const { scopes, client } of stranger) {
+    const families = scopesOf(route).map((needed) => needed.split(':')[0] as string)
+    const others = stranger.filter(({ scopes }) => !families.some((family) => scopes.startsWith(family)))
+    // Those of its own families, `*`, and one other; scopes.test.ts compares all scopes with each other.
+    const place = ROUTES.indexOf(route) % (others.length - 1)
+    const tried = stranger.filter((one) => !others.includes(one) || one.scopes === '*' || others.indexOf(one) === place + 1)
+    for (const { scopes, client } of tried) {
       const enough = scopesOf(route).every((needed) => covers(scopes, needed))
       const answer = await client.call(route.method, path, bodyOf(route))
       const reason = answer.status === 401 ? answer.body.errors[0].reason : 'let in'
@@ -155,26 +160,5 @@ describe('the declarations', () => {
     const permissions = route.method === 'GET' ? 'read_only' : 'read_write'
     for (const [parameter, kind] of Object.entries({ domainId: 'domain', instanceId: 'instance', imageId: 'image', scriptId: 'script' }))
       if (route.path.includes(`{${parameter}}`)) expect(route.grants?.object).toMatchObject({ kind, parameter, permissions })
-  })
-})
-
-describe('a restricted user', () => {
-  const writer = as(tokenOf('writer'))
-
-  test('cannot change tags of instances, but may send the existing ones', async () => {
-    const [{ id, tags }] = (await writer.ok('GET', '/compute/instances')).data
-    expect((await writer.call('PUT', `/compute/instances/${id}`, { tags: ['mine'] })).status).toBe(403)
-    await writer.ok('PUT', `/compute/instances/${id}`, { tags, group: 'changed' })
-    expect(await owner.ok('GET', `/compute/instances/${id}`)).toMatchObject({ tags, group: 'changed' })
-    const order = { region: 'us-east', type: 'g6-nanode-1' }
-    const keeper = as(tokenOf('keeper'))
-    expect((await keeper.call('POST', '/compute/instances', { ...order, tags: ['mine'] })).status).toBe(403)
-    const made = await keeper.ok('POST', '/compute/instances', order)
-    expect((await keeper.ok('GET', '/profile/grants')).instance).toContainEqual({
-      id: made.id,
-      label: made.label,
-      permissions: 'read_write',
-    })
-    expect((await writer.call('GET', `/compute/instances/${made.id}`)).status).toBe(403)
   })
 })

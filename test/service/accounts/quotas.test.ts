@@ -9,6 +9,7 @@ import { GOOD_BODIES } from '../good-bodies.ts'
 import {
   type Client,
   connect,
+  filledStores,
   freshStore,
   inParallel,
   MASTER,
@@ -37,8 +38,10 @@ type Things = Readonly<
   Record<'instance' | 'saved' | 'disk' | 'backup' | 'domain' | 'record' | 'script' | 'token' | 'sshKey', number> & { image: string }
 >
 
-/** A store with accounts that have some objects of every kind. */
-async function filledStore(): Promise<{ store: Store; things: Things }> {
+let things = {} as Things
+
+/** Stores with accounts that have some objects of every kind. */
+const filledStore = filledStores(async () => {
   const store = await freshStore()
   const { service } = await startForTest({
     ...store,
@@ -60,11 +63,13 @@ async function filledStore(): Promise<{ store: Store; things: Things }> {
   const [image] = (await owner.ok('GET', '/images', undefined, { 'x-filter': JSON.stringify({ label: SHARED }) })).data
   now += 120_000
   await service.catchUp()
-  const things = { instance, saved, disk: config.devices.sda.disk_id, backup: backup.id, domain, record: record.id, script: script.id }
   await close()
   await service.stop()
-  return { store, things: { ...things, image: image.id, token: token.id, sshKey: sshKey.id } }
-}
+
+  const made = { backup: backup.id, record: record.id, script: script.id, image: image.id, token: token.id, sshKey: sshKey.id }
+  things = { instance, saved, domain, disk: config.devices.sda.disk_id, ...made }
+  return store
+})
 
 /** The number of objects of each kind in the first account; a service may be running on the store. */
 async function holdingsOf(store: Store): Promise<Readonly<Record<string, number>>> {
@@ -122,7 +127,7 @@ const startAll = (store: Store, options: Partial<ServiceOptions>) =>
 
 // A domain or an instance with a new tag needs both quotas, so tags have a service of their own.
 describe.each([['tags'], HOLDINGS.filter((name) => name !== 'tags')].map((names) => ({ names })))('at the quota', async ({ names }) => {
-  const { store, things } = await filledStore()
+  const store = await filledStore()
   const held = await holdingsOf(store)
   const quotas = Object.fromEntries(names.map((name) => [name, (held[name] as number) + 2]))
   const started = await startAll(store, { peerPort: await scriptedMaster(anyZone, { keep: true }), quotas })
@@ -198,7 +203,7 @@ describe('quotas of single accounts', () => {
 })
 
 describe('at a quota of 0', async () => {
-  const { store, things } = await filledStore()
+  const store = await filledStore()
   const before = await holdingsOf(store)
   const { service } = await startForTest({ ...store, clock, peerPort: await scriptedMaster(anyZone, { keep: true }), quotas: NOTHING })
   const { client } = connect(service.baseUrl, tokenOf('owner'))

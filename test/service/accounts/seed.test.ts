@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readSeed, startService } from '../../../src/service/index.ts'
-import { type Client, connect, during, freshStore, LOOPBACK, openStore, type Store, seedFrom, startForTest } from '../harness.ts'
+import { applySeed, type Client, connect, during, freshStore, LOOPBACK, openStore, type Store, seedFrom, startForTest } from '../harness.ts'
 
 /** Lines, columns and messages; paths without the leading `accounts.`. */
 const problemsOf = (text: string): string[] =>
@@ -34,6 +34,14 @@ accounts:
         tokens: [{ token: carol-token }]
 `
 
+const user = (name: string, rest = ''): string => `{ username: ${name}, email: u@example.com${rest} }`
+
+/** A seed whose user has a grant on a domain. */
+const granting = (domain: string): string => {
+  const grants = `{ domain: [{ domain: ${domain}, permissions: read_only }] }`
+  return `accounts: [{ users: [${user('mallory', `, restricted: true, grants: ${grants}`)}] }]`
+}
+
 describe('a seed file', () => {
   test('is read', () => {
     const { seed, diagnostics } = readSeed(SEED, 'seed.yaml')
@@ -59,36 +67,36 @@ describe('a seed file', () => {
     })
   })
 
-  const user = (rest: string): string => `accounts:\n  - users:\n      - { username: u, email: u@example.com${rest} }\n`
+  const file = (rest: string): string => `accounts:\n  - users:\n      - ${user('u', rest)}\n`
 
   test.each<[string, string, string[]]>([
     ['nothing', '', ['1:1 a seed must be a mapping with the key accounts']],
     ['no accounts', 'users: []\n', ['1:1 accounts is required', '1:8 users: Unknown field']],
     ['an account without users', 'accounts: [{ users: [] }]\n', ['1:21 users is not valid']],
     ['a user without a name', 'accounts:\n  - users:\n      - { email: a@example.com }\n', ['3:9 users.username is required']],
-    ['a name with a space', user('').replace('username: u', 'username: a b'), ['3:21 users.username is not valid']],
-    ['a number as a token', user(', tokens: [{ token: 42 }]'), ['3:64 users.tokens.token is not valid']],
-    ['an invalid address', user('').replace('u@example.com', 'u'), ['3:31 users.email: not an email address']],
-    ['unknown scopes', user(', tokens: [{ token: t, scopes: everything }]'), ['3:75 users.tokens.scopes: not a list of scopes']],
+    ['a name with a space', file('').replace('username: u', 'username: a b'), ['3:21 users.username is not valid']],
+    ['a number as a token', file(', tokens: [{ token: 42 }]'), ['3:64 users.tokens.token is not valid']],
+    ['an invalid address', file('').replace('u@example.com', 'u'), ['3:31 users.email: not an email address']],
+    ['unknown scopes', file(', tokens: [{ token: t, scopes: everything }]'), ['3:75 users.tokens.scopes: not a list of scopes']],
     [
       'an invalid end',
-      user(', tokens: [{ token: t, expiry: never }]'),
+      file(', tokens: [{ token: t, expiry: never }]'),
       ['3:75 users.tokens.expiry: not a time such as 2030-01-31T09:00:00'],
     ],
-    ['grants of an unrestricted user', user(', grants: { domain: [] }'), ['3:54 users.grants: an unrestricted user needs no grants']],
+    ['grants of an unrestricted user', file(', grants: { domain: [] }'), ['3:54 users.grants: an unrestricted user needs no grants']],
     [
       'an unknown grant',
-      user(', restricted: true, grants: { global: { add_zones: true } }'),
+      file(', restricted: true, grants: { global: { add_zones: true } }'),
       ['3:95 users.grants.global.add_zones: Unknown field'],
     ],
     [
       'an invalid domain',
-      `${user('')}    domains:\n      - { domain: a..b, type: master }\n`,
+      `${file('')}    domains:\n      - { domain: a..b, type: master }\n`,
       ['5:19 domains.domain: domain is not valid', '5:9 domains.soa_email: soa_email required when type=master'],
     ],
     [
       'duplicates',
-      `accounts:\n  - users:\n      - { username: u, email: u@example.com, tokens: [{ token: t }] }\n      - { username: u, email: u@example.com, tokens: [{ token: t }] }\n`,
+      `accounts:\n  - users:\n${`      - ${user('u', ', tokens: [{ token: t }]')}\n`.repeat(2)}`,
       ['4:21 users.username: this username is already in the file', '4:64 users.tokens.token: this token is already in the file'],
     ],
   ])('with %s', (_name, text, problems) => {
@@ -110,7 +118,7 @@ describe('a seed file', () => {
 
   test('does not show tokens in its diagnostics', () => {
     const said = JSON.stringify(
-      readSeed(user(', tokens: [{ token: "secret secret" }, { token: secret-2 }, { token: secret-2 }]'), 'seed.yaml'),
+      readSeed(file(', tokens: [{ token: "secret secret" }, { token: secret-2 }, { token: secret-2 }]'), 'seed.yaml'),
     )
     expect(said).not.toContain('secret')
   })
@@ -164,49 +172,30 @@ describe('a service with a seed', async () => {
     await withService(more, async (as) => {
       expect((await as('dave-token').ok('GET', '/domains')).results).toBe(2)
     })
-    const beside =
-      'accounts: [{ users: [{ username: admin, email: a@example.com }, { username: erin, email: e@example.com, tokens: [{ token: erin-token }] }] }]'
-    await withService(beside, async (as) => {
+    const beside = [user('admin'), user('erin', ', tokens: [{ token: erin-token }]')]
+    await withService(`accounts: [{ users: [${beside}] }]`, async (as) => {
       await as(administrator).ok('POST', '/tags', { label: 'shared' })
       expect((await as('erin-token').ok('GET', '/tags')).data).toEqual([{ label: 'shared' }])
     })
   })
 
   test.each<[string, string, string]>([
-    [
-      'users of one account in two',
-      'accounts: [{ users: [{ username: alice, email: a@example.com }, { username: carol, email: a@example.com }] }]',
-      'alice, carol',
-    ],
+    ['users of one account in two', `accounts: [{ users: [${user('alice')}, ${user('carol')}] }]`, 'alice, carol'],
     [
       'a domain of another account',
-      'accounts: [{ users: [{ username: carol, email: c@example.com }], domains: [{ domain: one.example, type: master, soa_email: a@example.com }] }]',
+      `accounts: [{ users: [${user('carol')}], domains: [{ domain: one.example, type: master, soa_email: a@example.com }] }]`,
       'one.example',
     ],
-    [
-      'a token of another user',
-      'accounts: [{ users: [{ username: mallory, email: m@example.com, tokens: [{ token: bob-token }] }] }]',
-      'mallory',
-    ],
-    [
-      'a grant on a missing object',
-      'accounts: [{ users: [{ username: mallory, email: m@example.com, restricted: true, grants: { domain: [{ domain: three.example, permissions: read_only }] } }] }]',
-      'three.example',
-    ],
-    [
-      "a grant on another account's object",
-      'accounts: [{ users: [{ username: mallory, email: m@example.com, restricted: true, grants: { domain: [{ domain: one.example, permissions: read_only }] } }] }]',
-      'one.example',
-    ],
+    ['a token of another user', `accounts: [{ users: [${user('mallory', ', tokens: [{ token: bob-token }]')}] }]`, 'mallory'],
+    ['a grant on a missing object', granting('three.example'), 'three.example'],
+    ["a grant on another account's object", granting('one.example'), 'one.example'],
   ])('is refused with %s, and nothing is stored', async (_name, text, named) => {
-    const started = withService(
-      text.replace('accounts: [', 'accounts: [{ users: [{ username: early, email: e@example.com, tokens: [{ token: early-token }] }] }, '),
-      async () => undefined,
-    )
-    await expect(started).rejects.toThrow(RangeError)
-    await expect(started).rejects.toThrow(named)
-    await expect(started).rejects.not.toThrow('bob-token')
+    const early = `{ users: [${user('early', ', tokens: [{ token: early-token }]')}] }`
     const database = await openStore(store)
+    const applied = applySeed(database, text.replace('accounts: [', `accounts: [${early}, `))
+    await expect(applied).rejects.toThrow(RangeError)
+    await expect(applied).rejects.toThrow(named)
+    await expect(applied).rejects.not.toThrow('bob-token')
     expect(
       await database.read((connection) => connection.selectFrom('users').select('id').where('username', '=', 'early').execute()),
     ).toEqual([])
@@ -216,10 +205,8 @@ describe('a service with a seed', async () => {
 
 test('an invalid seed stops a first start before a token is shown, and the next start creates one', async () => {
   const store = await freshStore()
-  const bad = seedFrom(
-    'accounts: [{ users: [{ username: u, email: u@example.com, restricted: true, grants: { domain: [{ domain: no.example, permissions: read_only }] } }] }]',
-  )
-  await expect(startService({ ...store, listen: LOOPBACK, dns: null, seed: bad })).rejects.toThrow('no.example')
+  const seed = seedFrom(granting('no.example'))
+  await expect(startService({ ...store, listen: LOOPBACK, dns: null, seed })).rejects.toThrow('no.example')
   const { service, client } = await startForTest(store)
   expect(service.token).toMatch(/^[0-9a-f]{64}$/)
   expect((await client.call('GET', '/profile')).status).toBe(200)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Client, connect, inParallel, startForTest } from '../harness.ts'
+import { type Client, connect, inParallel, invalid, startForTest } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
 
 const { service, client: admin } = await startForTest({ seed: seedOfPeople(['one.example', 'two.example']) })
@@ -68,21 +68,12 @@ describe('a tag', () => {
     expect((await owner.ok('GET', '/domains', undefined, { 'x-filter': '{"tags":"doomed"}' })).results).toBe(0)
   })
 
-  test.each<[string, object, string[]]>([
-    ['no label', {}, ['label: label is required']],
-    ['a short label', { label: 'ab' }, ['label: Length must be 3-50 characters']],
-    ['a long label', { label: 'x'.repeat(51) }, ['label: Length must be 3-50 characters']],
-    ['a missing instance', { label: 'tag', instances: [1] }, ['instances: instances is not valid']],
-    [
-      'missing objects in two fields',
-      { label: 'tag', linodes: [1], volumes: [2] },
-      ['linodes: linodes is not valid', 'volumes: volumes is not valid'],
-    ],
-    ['IDs that are not numbers', { label: 'tag', domains: ['1'] }, ['domains: domains is not valid']],
-    ['an unknown ID', { label: 'tag', domains: [999_999] }, ['domains: domains is not valid']],
-    ['an unknown kind', { label: 'tag', images: [1] }, ['images: Unknown field']],
-  ])('with %s is refused', async (_name, body, problems) => {
-    expect(await owner.problems('POST', '/tags', body)).toEqual(problems)
+  test.each([
+    [['instances'], { instances: [1] }],
+    [['linodes', 'volumes'], { linodes: [1], volumes: [2] }],
+    [['domains'], { domains: [999_999] }],
+  ])('with missing objects is refused: %j', async (fields, objects) => {
+    expect(await owner.problems('POST', '/tags', { label: 'tag', ...objects })).toEqual(fields.map(invalid))
   })
 
   test('is refused as the 501st tag of a domain', async () => {
@@ -115,9 +106,6 @@ describe('the tags of an account', () => {
     await makeDomain(stranger, many)
     expect(await labels(stranger, '?page_size=25&page=3')).toEqual(many.toSorted().slice(50))
     expect(await stranger.ok('GET', '/tags?page_size=25')).toMatchObject({ pages: 3, results: 60 })
-    expect(await stranger.problems('GET', '/tags', undefined, { 'x-filter': '{"label":"x"}' })).toEqual([
-      'X-Filter: Cannot filter on label',
-    ])
   })
 
   test('are visible to a restricted user if an object with the tag is', async () => {

@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { PUBLIC_IMAGES } from '../../../src/service/catalogue/public-images.ts'
-import { connect, freshStore, openStore, startForTest } from '../harness.ts'
+import { connect, startForTest } from '../harness.ts'
 
-const store = await freshStore()
-const { service, client } = await startForTest({ ...store, clockSpeed: 1000 })
+const { service, client } = await startForTest({ clockSpeed: 1000 })
 const { client: nobody } = connect(service.baseUrl, '')
 
 const send = async (url: string, data: Buffer | string) => {
@@ -87,35 +86,24 @@ describe('private images', () => {
     expect(await client.ok('PUT', path, { description: null })).toMatchObject({ label: 'second', description: null })
     expect(await client.ok('PUT', path, { description: 'x'.repeat(65_000) })).toMatchObject({ description: 'x'.repeat(65_000) })
     expect(await client.ok('PUT', path, { description: '' })).toMatchObject({ description: null })
-    expect(await client.problems('PUT', path, { label: '', description: 'x'.repeat(65_001), other: 1 })).toEqual(
-      expect.arrayContaining([
-        'label: Length must be 1-50 characters',
-        'description: Length must be 1-65000 characters',
-        'other: Unknown field',
-      ]),
-    )
     expect(await client.ok('DELETE', path.replace('private/', 'private%2F'))).toEqual({})
     expect((await client.call('GET', path)).status).toBe(404)
     expect((await client.call('DELETE', path)).status).toBe(404)
   })
 
   test.each<[string, object, string[]]>([
-    ['nothing', {}, ['label: label is required', 'region: region is required']],
     ['no such region', { label: 'a', region: 'us-north' }, ['region: region is not valid']],
     [
       'schema errors and semantic errors',
       { region: 'us-north', x: 1 },
       ['label: label is required', 'x: Unknown field', 'region: region is not valid'],
     ],
-    ['a number', { label: 1, region: 'us-east' }, ['label: label is not valid']],
   ])('an upload of %s is refused', async (_name, body, problems) => {
     expect(await client.problems('POST', '/images/upload', body)).toEqual(problems)
   })
 
   test('from a missing disk are refused', async () => {
-    expect(await client.problems('POST', '/images', {})).toEqual(['disk_id: disk_id is required'])
     expect(await client.problems('POST', '/images', { disk_id: 4711 })).toEqual(['disk_id: disk_id is not valid'])
-    expect(await client.problems('POST', '/images', { disk_id: '1' })).toEqual(['disk_id: disk_id is not valid'])
   })
 })
 
@@ -135,17 +123,11 @@ describe('the list', async () => {
   })
 
   test.each<[object, string[] | null]>([
-    [{ is_public: false }, mine],
-    [{ label: 'ZEBRA' }, ['Zebra']],
     [{ label: { '+contains': 'debian' } }, ['Debian 9', 'Debian 10', 'Debian 11', 'Debian 12', 'Debian of mine']],
     [{ vendor: 'debian', deprecated: false }, ['Debian 10', 'Debian 11', 'Debian 12']],
-    [{ vendor: null }, mine],
     [{ vendor: { '+neq': null }, size: { '+lt': 300 } }, ['Alpine 3.13', 'Alpine 3.14', 'Alpine 3.15']],
     [{ size: { '+lte': 2 } }, ['Zebra', 'alpha', 'awaited']],
-    [{ status: 'pending_upload' }, ['awaited']],
     [{ status: { '+neq': 'available' } }, ['awaited']],
-    [{ type: 'automatic' }, []],
-    [{ is_public: false, '+order_by': 'label' }, ['alpha', 'awaited', 'Debian of mine', 'Zebra']],
     [{ '+or': [{ label: 'alpha' }, { label: 'arch linux' }], '+order_by': 'size', '+order': 'desc' }, ['Arch Linux', 'alpha']],
     [
       { '+order_by': 'size', size: { '+lt': 280 } },
@@ -155,31 +137,22 @@ describe('the list', async () => {
     expect(labelsOf(await filtered(filter))).toEqual(expected)
   })
 
-  test.each([
-    [{ '+order_by': 'label' }],
-    [{ '+order_by': 'label', '+order': 'desc' }],
-    [{ '+order_by': 'vendor' }],
-    [{ '+order_by': 'is_public', '+order': 'desc' }],
-  ])('has every image once with the order %j', async (filter) => {
-    const whole = labelsOf(await filtered(filter))
-    expect(whole).toHaveLength(shared.length + mine.length)
-    const pages = await Promise.all([1, 2, 3].map((page) => filtered(filter, `page_size=25&page=${page}`)))
-    expect(pages.flatMap(labelsOf)).toEqual(whole)
-    if ('+order_by' in filter && filter['+order_by'] === 'label') {
+  test.each([[{ '+order_by': 'label', '+order': 'desc' }], [{ '+order_by': 'is_public', '+order': 'desc' }]])(
+    'has every image once with the order %j',
+    async (filter) => {
+      const whole = labelsOf(await filtered(filter))
+      expect(whole).toHaveLength(shared.length + mine.length)
+      const pages = await Promise.all([1, 2, 3].map((page) => filtered(filter, `page_size=25&page=${page}`)))
+      expect(pages.flatMap(labelsOf)).toEqual(whole)
+      if (filter['+order_by'] !== 'label') return
       const folded = whole.map((label) => label.toLowerCase())
-      expect(folded).toEqual('+order' in filter ? [...folded].sort().reverse() : [...folded].sort())
-    }
-  })
+      expect(folded).toEqual([...folded].sort().reverse())
+    },
+  )
 
-  test('cannot be ordered by status, or filtered by other fields', async () => {
-    for (const [filter, reason] of [
-      [{ '+order_by': 'status' }, 'Cannot order by status'],
-      [{ status: 'available', '+order_by': 'status', '+order': 'desc' }, 'Cannot order by status'],
-      [{ created: '2026-01-01' }, 'Cannot filter on created'],
-      [{ id: 'public/arch' }, 'Cannot filter on id'],
-    ] as const) {
-      expect(await client.problems('GET', '/images', undefined, { 'x-filter': JSON.stringify(filter) })).toEqual([`X-Filter: ${reason}`])
-    }
+  test('cannot be ordered by status', async () => {
+    const filter = { 'x-filter': '{"status": "available", "+order_by": "status"}' }
+    expect(await client.problems('GET', '/images', undefined, filter)).toEqual(['X-Filter: Cannot order by status'])
   })
 
   test('has no page if it is empty', async () => {
@@ -190,18 +163,4 @@ describe('the list', async () => {
     await client.ok('DELETE', `/images/${awaited.id}`)
     expect(await filtered({ status: 'pending_upload' })).toMatchObject({ results: 0 })
   })
-})
-
-test('only the hash of an upload key is stored', async () => {
-  const { upload_to } = await client.ok('POST', '/images/upload', { label: 'secret', region: 'us-east' })
-  const key = upload_to.split('/').pop()
-  expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/)
-  // One process holds the SQLite folder, so the rows are read through the service's own backup.
-  expect(JSON.stringify(await client.ok('GET', '/images'))).not.toContain(key)
-  if (store.database) {
-    const database = await openStore(store)
-    const rows = await database.read((connection) => connection.selectFrom('images').selectAll().execute())
-    expect(JSON.stringify(rows)).not.toContain(key)
-    await database.close()
-  }
 })

@@ -1,44 +1,8 @@
-/** Instances with killed processes, and with several processes at once. */
+/** Instances with several processes at once. */
 import { describe, expect, test } from 'vitest'
 import { startService, UNLIMITED } from '../../../src/service/index.ts'
-import { type Client, connect, freshStore, inParallel, LOOPBACK, ON_POSTGRES, type Store } from '../harness.ts'
-import { serviceProcesses } from '../service-process.ts'
-import { eventually } from '../transfers/eventually.ts'
+import { type Client, connect, freshStore, inParallel, LOOPBACK, ON_POSTGRES } from '../harness.ts'
 import { EMPTY, IMAGE, START } from './fixture.ts'
-
-const serve = serviceProcesses()
-/** The clock runs faster: ten seconds take half a second. */
-const fast = (store: Store): Store => ({ ...store, clockSpeed: 20 }) as Store
-
-test('running jobs of a killed process are finished exactly once when one starts', { timeout: 180_000, tags: ['long'] }, async () => {
-  const store = await freshStore()
-  const first = await serve(fast(store))
-  const before = connect(first.baseUrl, 'bootstrap')
-  const source = await before.client.ok('POST', '/compute/instances', IMAGE)
-  const sourcePath = `/compute/instances/${source.id}`
-  await eventually(async () => expect((await before.client.ok('GET', sourcePath)).status).toBe('running'), 15_000)
-  // Killed while three are being provisioned and one cloned.
-  const made = await Promise.all([0, 1, 2].map(() => before.client.ok('POST', '/compute/instances', { ...IMAGE, backups_enabled: true })))
-  const clone = await before.client.ok('POST', `${sourcePath}/clone`, {})
-  await first.kill()
-  await before.close()
-
-  const second = await serve(fast(store))
-  const { client, close } = connect(second.baseUrl, 'bootstrap')
-  const ids = [source.id, ...made.map(({ id }) => id), clone.id]
-  expect((await client.ok('GET', '/compute/instances')).data.map(({ id }: { id: number }) => id).sort()).toEqual([...ids].sort())
-  await eventually(async () => {
-    const { data } = await client.ok('GET', '/compute/instances')
-    expect(data.map(({ status }: { status: string }) => status)).toEqual(['running', 'running', 'running', 'running', 'offline'])
-    expect(data.filter(({ backups }: { backups: { schedule: { day: string | null } } }) => backups.schedule.day === 'Scheduling')).toEqual(
-      [],
-    )
-  })
-  for (const id of ids) expect((await client.ok('GET', `/compute/instances/${id}/configs`)).results).toBe(1)
-  await client.ok('DELETE', `/compute/instances/${clone.id}`)
-  await close()
-  await second.kill()
-})
 
 describe.runIf(ON_POSTGRES)('processes of one database', () => {
   test('agree on labels, addresses, states and the number of clones', { timeout: 180_000 }, async () => {

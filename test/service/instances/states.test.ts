@@ -76,10 +76,6 @@ describe('an update', () => {
     ['a label that is taken', { label: 'theirs' }, ['label: Label must be unique among your linodes']],
     ['an invalid label', { label: 'a..b' }, ['label: A label cannot have two hyphens, underscores or dots in a row.']],
     ['negative alerts', { alerts: { cpu: -1 } }, ['alerts.cpu: alerts.cpu must be between 0 and 2147483647']],
-    ['invalid alerts', { alerts: { disk: 1 } }, ['alerts.disk: Unknown field']],
-    ['an invalid day', { backups: { schedule: { day: 'Someday' } } }, ['backups.schedule.day: backups.schedule.day is not valid']],
-    ['an invalid window', { backups: { schedule: { window: 'W1' } } }, ['backups.schedule.window: backups.schedule.window is not valid']],
-    ['a watchdog that is text', { watchdog_enabled: 'yes' }, ['watchdog_enabled: watchdog_enabled is not valid']],
   ])('of %s is refused', async (_name, body, problems) => {
     await client.call('POST', '/compute/instances', { ...EMPTY, label: 'theirs' })
     const { path } = await made(EMPTY)
@@ -119,24 +115,4 @@ test('jobs that were running when the service ended are finished once by the nex
   await next.pass(60)
   expect((await list()).map(({ status }: { status: string }) => status)).toEqual(['running', 'running', 'running', 'offline'])
   for (const { id } of [source, ...made, clone]) expect((await next.client.ok('GET', `/compute/instances/${id}/configs`)).results).toBe(1)
-})
-
-test('a missing instance is not found', async () => {
-  const { path } = await made(EMPTY)
-  for (const [method, below, body] of [
-    ['GET', ''],
-    ['PUT', '', { label: 'abc' }],
-    ['POST', '/boot', {}],
-    ['POST', '/clone', {}],
-    ['GET', '/configs'],
-    ['POST', '/configs', { label: 'x', devices: {} }],
-    ['GET', '/backups'],
-    ['POST', '/backups', { label: 'x' }],
-    ['POST', '/backups/cancel'],
-    ['POST', '/backups/enable'],
-  ] as const) {
-    expect([method, below, (await client.call(method, `/compute/instances/999999${below}`, body)).status]).toEqual([method, below, 404])
-  }
-  expect((await client.call('GET', `${path}/backups/999`)).status).toBe(404)
-  expect((await client.call('POST', `${path}/backups/999/restore`, { instance_id: 1 })).status).toBe(404)
 })

@@ -40,9 +40,9 @@ interface Running extends JobRunner {
 }
 
 /** A runner that is closed after the tests of the file. */
-function runnerOf(database: Database, handlers: JobHandlers, clock: () => number, speed = 1): Running {
+function runnerOf(database: Database, handlers: JobHandlers, clock: () => number): Running {
   const errors: unknown[] = []
-  const timers = createTimers({ clock, speed })
+  const timers = createTimers({ clock, speed: 1 })
   const runner = createJobRunner({ database, timers, handlers, log: SILENT, onError: (error) => errors.push(error) })
   afterAll(async () => {
     await runner.close()
@@ -126,15 +126,6 @@ test('a runner catches up at the start, and wakes for new jobs', async () => {
   runner.wake()
   await sleep(50)
   expect(await ranOf(database)).toHaveLength(151)
-})
-
-test('jobs run sooner with a faster clock', async () => {
-  const database = await openDatabase()
-  const real = Date.now()
-  const runner = runnerOf(database, { note }, Date.now, 36_000)
-  await enqueue(database, { kind: 'note', subject: 1, due: real + 3_600_000 })
-  runner.start()
-  await eventually(async () => expect(await ranOf(database)).toHaveLength(1), 10_000)
 })
 
 test('a failing job is rolled back, reported and retried with doubled delay, while others run', async () => {

@@ -96,20 +96,10 @@ function freedomOfKnot(comparable: Comparable, { name }: Asked): Comparable {
   return CROSSING.test(name) ? { rcode: 'any', authoritative, truncated } : comparable
 }
 
-describeWithTools(['named'], `${QUESTIONS.length} questions to BIND`, () => {
-  test('have the same responses', async () => {
-    await compareWith(await startBind({ zones: JUDGE_ZONES }), freedomOfBind)
-  })
-})
-
-describeWithTools(['nsd'], `${QUESTIONS.length} questions to NSD`, () => {
-  test('have the same responses', async () => {
-    await compareWith(await startNsd({ zones: JUDGE_ZONES }), freedomOfNsd)
-  })
-})
-
-describeWithTools(['knotd'], `${QUESTIONS.length} questions to Knot`, () => {
-  test('have the same responses', async () => {
-    await compareWith(await startKnot({ zones: JUDGE_ZONES }), freedomOfKnot)
-  })
+describeWithTools(['named', 'nsd', 'knotd'], `${QUESTIONS.length} questions`, () => {
+  test.each([
+    ['BIND', startBind, freedomOfBind],
+    ['NSD', startNsd, freedomOfNsd],
+    ['Knot', startKnot, freedomOfKnot],
+  ] as const)('have the responses of %s', async (_, start, normalise) => compareWith(await start({ zones: JUDGE_ZONES }), normalise))
 })

@@ -1,7 +1,5 @@
-import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
@@ -70,18 +68,6 @@ const octets = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 600 }).map((random) => Buffer.from(random)) },
 )
 
-/** The socket drops a datagram if its buffer is full. */
-async function untilAnswered(): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await askUdp(port, query(3), 2_000)
-      return
-    } catch (error) {
-      if (tries === 15) throw error
-    }
-  }
-}
-
 describe('random octets', () => {
   test('get no UDP response above the safe size, and no error larger than the query', async () => {
     await fc.assert(
@@ -109,35 +95,6 @@ describe('random octets', () => {
       }),
       { numRuns: rounds(100) },
     )
-  })
-
-  test('use no memory in a flood', { tags: ['long'] }, async () => {
-    const socket = createSocket('udp4')
-    socket.connect(port, '127.0.0.1')
-    await once(socket, 'connect')
-    const batches = fc.sample(octets, { numRuns: 500, seed: 7 })
-    const before = process.memoryUsage().rss
-    for (let i = 0; i < 40; i += 1) {
-      for (const sent of batches) socket.send(sent)
-      await sleep(1)
-    }
-    await untilAnswered()
-    socket.close()
-    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
-  })
-
-  test('nonexistent names use no memory', { tags: ['long'] }, async () => {
-    const socket = createSocket('udp4')
-    socket.connect(port, '127.0.0.1')
-    await once(socket, 'connect')
-    const before = process.memoryUsage().rss
-    for (let i = 0; i < 20_000; i += 1) {
-      socket.send(encodeMessage(query(i & 0xffff, 'A', `${'n'.repeat(50)}-${i}.wild.example.test.`)))
-      if (i % 500 === 0) await sleep(1)
-    }
-    await untilAnswered()
-    socket.close()
-    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000)
   })
 })
 
@@ -226,12 +183,12 @@ describe('connections', () => {
       for (let at = 0; at + 4 <= octets.length; at += 2 + octets.readUInt16BE(at)) ids.push(octets.readUInt16BE(at + 2))
       return ids
     }
-    const sent = Array.from({ length: 5_000 }, (_, id) => id)
+    const sent = Array.from({ length: 2_500 }, (_, id) => id)
     socket.write(Buffer.concat(sent.map((id) => framed(encodeMessage(query(id))))))
     await askUdp(port, query(3))
     // A client that waits for all the others gets its response after them.
-    expect(idsOf(Buffer.concat(chunks)).length).toBeLessThan(5_000)
-    await expect.poll(() => idsOf(Buffer.concat(chunks)).length).toBe(5_000)
+    expect(idsOf(Buffer.concat(chunks)).length).toBeLessThan(2_500)
+    await expect.poll(() => idsOf(Buffer.concat(chunks)).length).toBe(2_500)
     expect(idsOf(Buffer.concat(chunks))).toEqual(sent)
     socket.destroy()
   })

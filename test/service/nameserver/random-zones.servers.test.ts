@@ -107,22 +107,16 @@ function freedomOfBind(comparable: Comparable, asked: Asked): Comparable {
   return { ...freedom(comparable, asked), ...(isCircle && { rcode: 'any' }) }
 }
 
-async function compare(judge: DnsServer, normalise = freedom): Promise<void> {
+async function compare(judge: DnsServer, normalise: typeof freedom): Promise<void> {
   expect(differences(QUESTIONS, ours, await askAll(judge.port, QUESTIONS), normalise)).toEqual({})
 }
 
 const zones = ZONES.map((zone: { readonly name: DomainName; readonly records: readonly ServedRecord[] }) => zoneFile(zone))
 
 describeWithTools(['nsd', 'knotd', 'named'], `${QUESTIONS.length} questions about ${ZONES.length} random zones`, () => {
-  test('have the responses of NSD', async () => {
-    await compare(await startNsd({ zones }))
-  })
-
-  test('have the responses of Knot', async () => {
-    await compare(await startKnot({ zones }))
-  })
-
-  test('have the responses of BIND', async () => {
-    await compare(await startBind({ zones }), freedomOfBind)
-  })
+  test.each([
+    ['NSD', startNsd, freedom],
+    ['Knot', startKnot, freedom],
+    ['BIND', startBind, freedomOfBind],
+  ] as const)('have the responses of %s', async (_, start, normalise) => compare(await start({ zones }), normalise))
 })

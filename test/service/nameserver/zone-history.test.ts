@@ -12,8 +12,6 @@ import { createZoneHistory, HISTORY_LIMITS, type ZoneDifference } from '../../..
 import { formatTransferredZone, parseZoneText } from '../../../src/service/zone/zone-text.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
-import { describeWithTools } from '../../support/skip.ts'
-import { kdig, runTool } from '../../support/tools.ts'
 import { connect, freshStore, LOOPBACK } from '../harness.ts'
 import { records } from './rich-zones.ts'
 import { openTcp } from './tcp-client.ts'
@@ -54,7 +52,7 @@ describe('a history', () => {
   test('does not keep the text of the compared versions in memory', () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
-    const others = Array.from({ length: 1000 }, (_, i) => `t${i}.example.test. 60 TXT "${'x'.repeat(200)}"`)
+    const others = Array.from({ length: 600 }, (_, i) => `t${i}.example.test. 60 TXT "${'x'.repeat(200)}"`)
     const base = recordsOf(1, others)
     const version = (serial: number): ZoneData => {
       const text = formatTransferredZone(ZONE, 1, [
@@ -67,14 +65,14 @@ describe('a history', () => {
     let existing = version(1)
     collect()
     const before = process.memoryUsage().heapUsed
-    for (let serial = 2; serial <= 60; serial += 1) {
+    for (let serial = 2; serial <= 40; serial += 1) {
       const next = version(serial)
       history.record(existing, next)
       existing = next
     }
     collect()
-    // The texts have a total of 13 MB.
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(6_000_000)
+    // The texts have a total of 5 MB.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(3_000_000)
     expect(history.since(existing, 1)?.added).toHaveLength(1)
   })
 
@@ -272,15 +270,6 @@ describe('IXFR', async () => {
     test('is sent in several messages, and only the SOA over UDP', async () => {
       expect(await answer(4, 'udp')).toEqual(['SOA 5'])
       expect(await answer(4, 'tcp')).toHaveLength(4 + 1 + 100)
-    })
-
-    describeWithTools(['kdig'], 'sent to kdig', () => {
-      test('is complete, in several messages', async () => {
-        const { stdout } = await runTool('kdig', ['@127.0.0.1', '-p', String(port), '-t', 'IXFR=4', 'example.test'])
-        expect(stdout).toMatch(/\([2-9] messages/)
-        const lines = await kdig({ port, name: 'example.test', type: 'IXFR=4', options: ['+noall', '+answer'] })
-        expect(lines.filter((line) => line.includes('more'))).toHaveLength(100)
-      })
     })
   })
 })

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
@@ -8,9 +6,6 @@ import { CLASS, createQuery, type Message, rcodeName } from '../../../src/dns/wi
 import { createAxfrQuery, createAxfrReader } from '../../../src/dns/wire/transfer.ts'
 import { type NameServer, type NameServerLimits, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import type { ServedRecord } from '../../../src/service/nameserver/zone-data.ts'
-import { describeWithTools } from '../../support/skip.ts'
-import { temporaryDirectory } from '../../support/temp-directory.ts'
-import { dig, runTool } from '../../support/tools.ts'
 import { RICH_ZONES, records } from './rich-zones.ts'
 import { openTcp, type TcpClient } from './tcp-client.ts'
 import { askUdp } from './udp-client.ts'
@@ -325,42 +320,5 @@ describe('load', () => {
     await askUdp(port, createQuery(1, { name: name('web.example.test.'), type: 'A' }))
     expect(ended).toBeLessThan(10)
     expect((await transfers).every((result) => result.records.length === BIG_COUNT + 2)).toBe(true)
-  })
-})
-
-describeWithTools(['dig', 'kdig', 'drill', 'named-checkzone'], 'other secondaries', () => {
-  test.each(RICH_ZONES)('transfer $name, and named-checkzone finds no error in it', async ({ name: zone, records: all }) => {
-    const folder = temporaryDirectory()
-    const lines = await dig({ port, name: zone, type: 'AXFR', options: ['+noall', '+answer', '+tcp'] })
-    expect(lines).toHaveLength(all.length + 1)
-    const file = join(folder, 'zone')
-    // The last SOA repeats the first.
-    writeFileSync(file, `${lines.slice(0, -1).join('\n')}\n`)
-    const checked = await runTool('named-checkzone', ['-i', 'none', '-k', 'ignore', '-r', 'ignore', zone, file])
-    expect(checked.stdout).toMatch(/OK/)
-
-    const kdig = await runTool('kdig', ['@127.0.0.1', '-p', String(port), zone, 'AXFR', '+noall', '+answer'])
-    expect(
-      kdig.stdout
-        .trim()
-        .split('\n')
-        .filter((text) => !text.startsWith(';')),
-    ).toHaveLength(all.length + 1)
-    expect(kdig.stderr + kdig.stdout).not.toMatch(/WARNING|ERROR/)
-    const drill = await runTool('drill', ['-t', '-p', String(port), '@127.0.0.1', zone, 'AXFR'])
-    expect(
-      drill.stdout
-        .trim()
-        .split('\n')
-        .filter((text) => !text.startsWith(';') && text !== ''),
-    ).toHaveLength(all.length + 1)
-  })
-
-  test('request changes and get the zone, or the response that there are none', async () => {
-    const [full, none] = [
-      await dig({ port, name: 'other.test', type: 'IXFR=0', options: ['+noall', '+answer'] }),
-      await dig({ port, name: 'other.test', type: 'IXFR=1', options: ['+noall', '+answer', '+tcp'] }),
-    ]
-    expect([full.length, none.length]).toEqual([6, 1])
   })
 })

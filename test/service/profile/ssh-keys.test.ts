@@ -13,15 +13,8 @@ const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
 
 test('an invalid SSH key is refused with its errors', async () => {
   const client = as('colleague')
-  expect(await client.problems('POST', PATH, {})).toEqual(['label: label is required', 'ssh_key: ssh_key is required'])
   const isNone = 'A key must be an SSH public key of type ssh-dss, ssh-rsa, ecdsa-sha2-nistp, ssh-ed25519, sk-ecdsa-sha2-nistp256.'
   expect(await client.problems('POST', PATH, { label: 'x', ssh_key: 'ssh-ed25519 x' })).toEqual([`ssh_key: ${isNone}`])
-  expect(await client.problems('POST', PATH, { label: 'x'.repeat(65), ssh_key: ED25519 })).toEqual([
-    'label: Length must be 1-64 characters',
-  ])
-  const { id } = await client.ok('POST', PATH, { label: '', ssh_key: ED25519 })
-  expect(await client.problems('PUT', `${PATH}/${id}`, { label: 1 })).toEqual(['label: label is not valid'])
-  expect(await client.problems('GET', PATH, undefined, { 'x-filter': '{"label": ""}' })).toEqual(['X-Filter: Cannot filter on label'])
 })
 
 test('only their user can add, list, rename and delete SSH keys', async () => {

@@ -48,9 +48,6 @@ describe('a script', () => {
   })
 
   test.each<[string, object, string[]]>([
-    ['nothing', {}, ['label: label is required', 'images: images is required', 'script: script is required']],
-    ['a short label', { ...BODY, label: 'ab' }, ['label: Length must be 3-128 characters']],
-    ['a long label', { ...BODY, label: 'x'.repeat(129) }, ['label: Length must be 3-128 characters']],
     ['no images', { ...BODY, images: [] }, ['images: images is not valid']],
     [
       'no such images',
@@ -58,9 +55,6 @@ describe('a script', () => {
       ['images: public/none is not an image', 'images: private/4711 is not an image'],
     ],
     ['a bad tag', { ...BODY, script: '<UDF name="a"/>' }, ['script: A UDF tag is not valid: the field a has no label']],
-    ['a long script', { ...BODY, script: 'x'.repeat(65_536) }, ['script: Length must be 1-65535 characters']],
-    ['wrong types', { ...BODY, is_public: 'yes', rev_note: 1 }, ['is_public: is_public is not valid', 'rev_note: rev_note is not valid']],
-    ['an unknown field', { ...BODY, size: 1 }, ['size: Unknown field']],
   ])('with %s is refused', async (_name, body, problems) => {
     expect((await client.problems('POST', PATH, body)).sort()).toEqual([...problems].sort())
   })
@@ -109,23 +103,14 @@ describe('the list', async () => {
     )
 
   test.each<[object, string[]]>([
-    [{}, ['Alpha', 'beta', 'gamma']],
-    [{ label: 'ALPHA' }, ['Alpha']],
     [{ description: { '+contains': 'NUMBER' }, '+order_by': 'label', '+order': 'desc' }, ['gamma', 'beta', 'Alpha']],
     [{ is_public: true }, ['gamma']],
     [{ mine: true }, ['Alpha', 'beta', 'gamma']],
-    [{ mine: false }, []],
     [{ rev_note: 'beta NOTE' }, ['beta']],
-    [{ deployments_total: 0 }, ['Alpha', 'beta', 'gamma']],
     [{ deployments_total: { '+gt': 0 } }, []],
     [{ mine: true, '+order_by': 'mine' }, ['Alpha', 'beta', 'gamma']],
   ])('is filtered by %j', async (filter, labels) => {
     expect(await filtered(filter)).toEqual(labels)
-  })
-
-  test.each(['username', 'script', 'images', 'id'])('is not filtered by %s', async (field) => {
-    const headers = { 'x-filter': JSON.stringify({ [field]: 'x' }) }
-    expect(await stranger.problems('GET', PATH, undefined, headers)).toEqual([`X-Filter: Cannot filter on ${field}`])
   })
 
   test('is complete for its account, and has public scripts for others', async () => {

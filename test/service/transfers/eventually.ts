@@ -8,7 +8,7 @@ export async function eventually<T>(expectations: () => Promise<T>, within = 15_
       return await expectations()
     } catch (error) {
       if (performance.now() > deadline) throw error
-      await sleep(15)
+      await sleep(30)
     }
   }
 }

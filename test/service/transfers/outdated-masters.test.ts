@@ -1,7 +1,7 @@
 /** Masters that announce a newer zone than they send, like servers during a reload or behind a shared address. */
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { SerialNumber } from '../../../src/dns/serial-number.ts'
 import type { Message } from '../../../src/dns/wire/message.ts'
@@ -9,8 +9,6 @@ import type { ClaimedRefresh } from '../../../src/service/store/secondary-store.
 import type { RefreshResult } from '../../../src/service/transfers/refresh-from-masters.ts'
 import { refreshOutcome } from '../../../src/service/transfers/secondaries.ts'
 import { queryDns } from '../../../src/transport/dns-client.ts'
-import { startNsd, waitForZone } from '../../support/dns-servers.ts'
-import { describeWithTools } from '../../support/skip.ts'
 import { LOOPBACK, startForTest } from '../harness.ts'
 import { eventually } from './eventually.ts'
 import { sendNotify } from './notify.ts'
@@ -163,26 +161,7 @@ test.concurrent('does not expect the serial that a former master announced from 
   expect(sentOf('former.test')).toHaveLength(before)
 })
 
-describeOutcome()
-
-describeWithTools(['nsd'], 'NSD as master', () => {
-  test('is followed through every reload', { timeout: 180_000 }, async () => {
-    const text = (serial: number): string =>
-      `@ 300 SOA ns hostmaster ${serial} ${REFRESH} 3600 604800 60\n@ 300 NS ns\nns 300 A 192.0.2.53\n`
-    const nsd = await startNsd({ zones: [{ name: 'nsd.test', text: text(1) }] })
-    const slave = await startForTest({ dns: LOOPBACK, peerPort: nsd.port })
-    const at = slave.service.dnsAddress?.port ?? 0
-    await slave.client.ok('POST', '/domains', { domain: 'nsd.test', type: 'slave', master_ips: ['127.0.0.1'] })
-    for (let serial = 1; serial <= 15; serial += 1) {
-      if (serial > 1) nsd.replaceZone('nsd.test', text(serial))
-      await waitForZone(nsd.port, 'nsd.test', { serial })
-      await sendNotify(at, 'nsd.test', { serial })
-      await eventually(async () => expect(await serialAt('nsd.test', at)).toBe(serial), WITHIN)
-    }
-  })
-})
-
-function describeOutcome(): void {
+describe('the time of the next request', () => {
   const claim = (behind: number): ClaimedRefresh => ({
     domainId: 1,
     accountId: 1,
@@ -227,4 +206,4 @@ function describeOutcome(): void {
     expect(refreshOutcome(claim(4), answer, 0, () => 0)).toMatchObject({ behind: 5, failures: 0, errors: 'late' })
     expect(refreshOutcome(claim(4), { ...answer, behind: false }, 0, () => 0)).toMatchObject({ behind: 0, refreshAt: 3_600_000 })
   })
-}
+})

@@ -6,9 +6,7 @@ import { RCODE, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { findPeers, type Peer, type PeerRules, peerAt } from '../../../src/service/transfers/peer.ts'
 import { NO_TRANSFER_KEYS } from '../../../src/service/transfers/transfer-keys.ts'
 import { querySerial, TRANSFER_LIMITS, transferZone } from '../../../src/service/transfers/transfer-zone.ts'
-import { startBind, startKnot, startNsd, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
-import { describeWithTools } from '../../support/skip.ts'
 import { answerOf, record, type Script, scriptedMaster, serving, soa } from './scripted-master.ts'
 
 const ZONE = 'example.test.' as DomainName
@@ -16,82 +14,6 @@ const RULES: PeerRules = { port: 53, publicOnly: false, localAddresses: [], keys
 const OWNED = { name: ZONE, accountId: 1 }
 const NEVER = new AbortController().signal
 const at = (port: number): Peer => ({ address: '127.0.0.1', port, localAddress: null, signing: null })
-
-const HOSTS = 3000
-const TEXT = `$TTL 300
-@ SOA ns1 host\\.master 4294967295 3600 600 604800 60
-@ NS ns1
-ns1 A 192.0.2.53
-www CNAME web
-web A 192.0.2.1
-text TXT "x" "y\\"z"
-odd TYPE65280 \\# 3 010203
-${Array.from({ length: HOSTS }, (_, i) => `h${i} AAAA 2001:db8::${i.toString(16)}`).join('\n')}
-`
-
-for (const [make, tool, start] of [
-  ['BIND', 'named', startBind],
-  ['Knot', 'knotd', startKnot],
-  ['NSD', 'nsd', startNsd],
-] as const) {
-  describeWithTools([tool], make, () => {
-    test('sends the serial and the zone', async () => {
-      const server = await start({ zones: [{ name: 'example.test', text: TEXT }] })
-      expect(await querySerial(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).toBe(4294967295)
-      const { soa, records, outOfZone } = await transferZone(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)
-      expect(soa).toEqual({
-        mailbox: 'host\\.master.example.test.',
-        serial: 4294967295,
-        refresh: 3600,
-        retry: 600,
-        expire: 604800,
-        minimum: 60,
-      })
-      expect([records.length, outOfZone]).toEqual([7 + HOSTS, 0])
-      expect(records[0]).toMatchObject({ name: 'example.test.', type: 'SOA', ttl: 300 })
-      expect(records).toContainEqual({ name: 'odd.example.test.', type: 'TYPE65280', ttl: 300, data: '\\# 3 010203' })
-      expect(records).toContainEqual({ name: 'text.example.test.', type: 'TXT', ttl: 300, data: '"x" "y\\"z"' })
-      await expect(transferZone(at(server.port), ZONE, { ...TRANSFER_LIMITS, records: 3006 }, NEVER)).rejects.toMatchObject({
-        reason: 'too-large',
-      })
-      const other = 'example.org.' as DomainName
-      await expect(transferZone(at(server.port), other, TRANSFER_LIMITS, NEVER)).rejects.toMatchObject({ reason: 'refused' })
-    })
-
-    test('that does not allow transfers', async () => {
-      const server = await start({ zones: [{ name: 'example.test', text: TEXT }], key: TEST_KEY, unsignedTransfer: false })
-      await expect(transferZone(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).rejects.toMatchObject({
-        reason: 'refused',
-        message: expect.stringContaining('request was refused'),
-      })
-      expect(await querySerial(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).toBe(4294967295)
-    })
-  })
-}
-
-describeWithTools(['pdns_server', 'sqlite3'], 'PowerDNS', () => {
-  test('sends the serial and the zone', async () => {
-    const server = await startPowerDns()
-    await fetch(`${server.api.url}/servers/localhost/zones`, {
-      method: 'POST',
-      headers: { 'x-api-key': server.api.key, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        name: ZONE,
-        kind: 'Master',
-        nameservers: ['ns1.example.test.'],
-        rrsets: [{ name: `www.${ZONE}`, type: 'A', ttl: 60, changetype: 'REPLACE', records: [{ content: '192.0.2.1', disabled: false }] }],
-      }),
-    })
-    expect(await querySerial(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)).toBeGreaterThan(0)
-    const { records } = await transferZone(at(server.port), ZONE, TRANSFER_LIMITS, NEVER)
-    expect(records.map(({ name, type, data }) => `${name} ${type} ${type === 'SOA' ? '' : data}`)).toEqual(
-      expect.arrayContaining(['example.test. SOA ', 'example.test. NS ns1.example.test.', 'www.example.test. A 192.0.2.1']),
-    )
-    await expect(transferZone(at(server.port), 'example.org.' as DomainName, TRANSFER_LIMITS, NEVER)).rejects.toMatchObject({
-      reason: 'refused',
-    })
-  })
-})
 
 const host = record('www.example.test.', 'A', '192.0.2.1')
 const closing =
@@ -257,23 +179,16 @@ describe('peers', () => {
     ['127.0.0.1', true, false],
     ['::1', true, false],
     ['10.0.0.1', true, false],
-    ['192.168.1.1', true, false],
     ['169.254.169.254', true, false],
-    ['100.64.0.1', true, false],
     ['::ffff:10.0.0.1', true, false],
-    ['fe80::1', true, false],
     ['fd00::1', true, false],
     ['64:ff9b::a00:1', true, false],
     ['0.0.0.0', false, false],
     ['::', false, false],
-    ['::ffff:0.0.0.0', false, false],
     ['224.0.0.1', false, false],
-    ['ff02::1', false, false],
-    ['255.255.255.255', false, false],
     // Ordinary addresses besides those for documentation; nothing is sent to them.
     ['192.0.3.1', true, true],
     ['2001:db7::1', true, true],
-    ['2001:db8::1', true, false],
   ])('%s', (address, anywhere, inPublic) => {
     const allowed = (publicOnly: boolean): boolean => {
       try {

@@ -1,13 +1,11 @@
 /** Files of the service are private, with any umask and any previous mode. */
-import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { backUpService, restoreService } from '../../../../src/service/backup.ts'
 import { type ServiceOptions, startService } from '../../../../src/service/index.ts'
 import { sharedFolderReason } from '../../../../src/service/store/private-files.ts'
-import { findTool } from '../../../support/tools.ts'
-import { type Client, connect, during, LOOPBACK, temporaryDirectory } from '../../harness.ts'
+import { type Client, connect, during, filledStores, LOOPBACK, temporaryDirectory } from '../../harness.ts'
 import { gzipOf, put, startUpload } from '../../images/upload-client.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
@@ -94,28 +92,24 @@ test('files have the right modes even if the umask removes the owner’s permiss
   expect(modesOf(join(folder, 'data'))).toMatchObject({ 'service.db': '600', 'secrets.key': '600', 'service.lock': '600' })
 })
 
-/** A folder with all files of a killed service, readable and writable by everyone; a copy of the first one. */
+/** A folder with all files of a killed service, readable and writable by everyone. */
 async function openedFolder(): Promise<string> {
-  const folder = join(temporaryDirectory(), 'data')
-  opened ??= openFolder()
-  cpSync(await opened, folder, { recursive: true })
+  const folder = (await usedStore()).dataFolder as string
   for (const name of Object.keys(modesOf(folder)).sort().reverse())
     chmodSync(join(folder, name), lstatSync(join(folder, name)).isDirectory() ? 0o777 : 0o666)
   expect(modesOf(folder)).toMatchObject({ 'service.db-wal': '666', 'service.db-shm': '666', 'service.pid': '666' })
   return folder
 }
 
-let opened: Promise<string> | undefined
-
-async function openFolder(): Promise<string> {
-  const folder = join(temporaryDirectory(), 'data')
-  const killed = await serve({ dataFolder: folder })
+const usedStore = filledStores(async () => {
+  const dataFolder = join(temporaryDirectory(), 'data')
+  const killed = await serve({ dataFolder })
   const { client, close } = connect(killed.baseUrl, 'bootstrap')
   await useAll(client)
   await close()
   await killed.kill()
-  return folder
-}
+  return { dataFolder }
+})
 
 test('tightens wider modes at startup, each with a warning that contains the previous mode', async () => {
   const folder = await openedFolder()
@@ -250,32 +244,3 @@ test('the target of a symbolic link keeps its mode: a database is refused, an im
   await expect(warningsOf({ dataFolder: folder })).rejects.toThrow('service.db is a symbolic link')
   expect(modesOf(elsewhere)).toEqual({ '.': '644' })
 })
-
-/** Whether another user can read the file. */
-const canNobodyRead = (path: string): boolean =>
-  spawnSync('setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', 'cat', path], { stdio: 'ignore' }).status === 0
-
-test.skipIf(!isRoot || findTool('setpriv') === null)(
-  'another user can read no file, in a private or a readable folder',
-  { tags: ['servers'] },
-  async () => {
-    withUmask(0)
-    const parent = temporaryDirectory()
-    chmodSync(parent, 0o755)
-    writeFileSync(join(parent, 'open'), '')
-    expect(canNobodyRead(join(parent, 'open'))).toBe(true)
-    const folder = join(parent, 'data')
-    cpSync(await openedFolder(), folder, { recursive: true, mode: 0 })
-    await warningsOf({ dataFolder: folder }, async (client) => {
-      await useAll(client)
-      await backUpService({ dataFolder: folder }, join(parent, 'all.backup'))
-      expect(canNobodyRead(join(parent, 'all.backup'))).toBe(false)
-      const files = Object.keys(modesOf(folder)).filter((name) => lstatSync(join(folder, name)).isFile())
-      expect(files.length).toBeGreaterThanOrEqual(8)
-      expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
-      // The modes of the folders alone would protect the files, and the modes of the files too.
-      for (const name of ['.', 'images']) chmodSync(join(folder, name), 0o755)
-      expect(files.filter((name) => canNobodyRead(join(folder, name)))).toEqual([])
-    })
-  },
-)

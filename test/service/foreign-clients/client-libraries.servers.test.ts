@@ -1,0 +1,96 @@
+/** The Python and Go clients of the hosting service, unchanged; `python/linode_api4_walk.py` and `linodego/` use them. */
+import { fileURLToPath } from 'node:url'
+import { beforeAll, expect, test } from 'vitest'
+import { findForeignClient } from '../../support/foreign-clients.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { isInSection, isServed, runClient, startClientService } from './client-service.ts'
+
+/** The requests of each operation, as method, path and status. */
+type Requests = Readonly<Record<string, readonly string[]>>
+
+interface Library {
+  readonly name: string
+  readonly program: string
+  /** The arguments of the program before its command. */
+  readonly args: readonly string[]
+  /** The least number of operations: in total, of the service, and of its sections but not of the service. */
+  readonly least: readonly [number, number, number]
+  /** Whether the service has the operation with these requests. */
+  readonly isOurs: (requests: readonly string[]) => boolean
+  /** Operations that the introspection cannot cause to make a request, but that the walk uses. */
+  readonly alsoUsed: readonly string[]
+  /** Operations without a request, or with one that the introspection cannot cause. */
+  readonly withoutRequest: RegExp
+  /** Operations whose only request the service refuses. */
+  readonly refused: readonly string[]
+}
+
+const LIBRARIES: readonly Library[] = [
+  {
+    name: 'linode_api4',
+    program: findForeignClient('python-clients'),
+    args: ['-B', fileURLToPath(new URL('python/linode_api4_walk.py', import.meta.url))],
+    least: [300, 70, 50],
+    isOurs: (requests) => requests.length > 0 && requests.every(isServed),
+    alsoUsed: [
+      ...['delete', 'get', 'load', 'post', 'put'].map((name) => `LinodeClient.${name}`),
+      ...['LinodeGroup.stackscript_create', 'ProfileGroup.security_questions_answer', 'ProfileGroup.ssh_key_upload', 'Tag.load'],
+    ],
+    withoutRequest:
+      /^((Account|Networking|Longview|ObjectStorage|LKE|Database|Volume|Polling|Monitor|ImageShareGroup)\w*\.|\w+\.invalidate$|LinodeClient\.volume_create$|Instance\.(lke_cluster|placement_group|rebuild|stats_for)$)/,
+    refused: [],
+  },
+  {
+    name: 'linodego',
+    program: findForeignClient('linodego'),
+    args: [],
+    least: [400, 75, 40],
+    isOurs: (requests) => requests.some(isServed),
+    alsoUsed: [],
+    withoutRequest:
+      /^(Set\w+|Add\w*Condition|Use\w+|On\w+|Invalidate\w+|GetPollDelay|LoadConfig|R|NewEventPollerWithoutEntity|UploadImageToURL|WaitForDatabaseStatus)$/,
+    // One filters configuration profiles by `interfaces`, which the API does not allow, the other sends `remove_nameserver`.
+    refused: ['GetVLANIPAMAddress', 'ImportDomain'],
+  },
+]
+
+const withoutStatus = (request: string): string => request.slice(0, request.lastIndexOf(' '))
+
+for (const { name, program, args, least, isOurs, alsoUsed, withoutRequest, refused } of LIBRARIES) {
+  const run = (more: readonly string[], env?: Readonly<Record<string, string>>) => runClient(program, [...args, ...more], env)
+
+  describeWithTools([program], name, () => {
+    let operations: readonly { readonly name: string; readonly requests: readonly string[] }[] = []
+    let served: readonly string[] = []
+
+    beforeAll(async () => {
+      const found: Requests | typeof operations = await run(['operations'])
+      const all = Array.isArray(found) ? found : Object.entries(found as Requests).map(([one, requests]) => ({ name: one, requests }))
+      operations = all.map((one) => ({ name: one.name, requests: one.requests.map(withoutStatus) }))
+      served = operations.filter(({ requests }) => isOurs(requests)).map((one) => one.name)
+    })
+
+    test('has operations in all sections, and none without a request that is not known', () => {
+      expect(operations.length).toBeGreaterThan(least[0])
+      expect(served.length).toBeGreaterThan(least[1])
+      const silent = operations.filter((one) => one.requests.length === 0 && !withoutRequest.test(one.name))
+      expect(silent.map((one) => one.name).sort()).toEqual(alsoUsed.toSorted())
+    })
+
+    test.each(['v4', 'v4beta'])('every operation of the service succeeds under %s', async (version) => {
+      const { environment } = await startClientService()
+      const { requests, problems } = await run(['walk'], { ...environment, VERSION: version })
+      expect(problems).toEqual([])
+      const succeeded = (one: string): boolean => (requests[one] ?? []).some((request: string) => / 20[04]$/.test(request))
+      expect([...served, ...alsoUsed].filter((one) => !succeeded(one))).toEqual(refused)
+    })
+
+    test('operations that the service does not have are refused', async () => {
+      const absent = operations.filter((one) => one.requests.some(isInSection) && !served.includes(one.name)).map((one) => one.name)
+      expect(absent.length).toBeGreaterThan(least[2])
+      const { environment } = await startClientService()
+      const answers: Requests = await run(['absent', ...absent], environment)
+      for (const one of absent) expect([one, answers[one]?.at(-1)]).toEqual([one, expect.stringMatching(/ 40[045]$/)])
+    })
+  })
+}
