@@ -134,7 +134,7 @@ function watchTarget(provider: Provider): TargetWatch {
   let silent = 0
   return {
     provider,
-    slots: pLimit(provider.parallelism),
+    slots: pLimit(provider.capabilities.calls.oneAtATime ? 1 : provider.parallelism),
     stop: controller.signal,
     note(error) {
       if (error?.notSent) return
