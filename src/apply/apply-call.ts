@@ -42,7 +42,7 @@ export interface CallRun {
   /** Milliseconds to wait after a connection broke, so that the server can finish, before the zone is read. */
   readonly recoveryPause: number
   /** Called before the call is sent, repetitions included. Returns why it must not be sent; null if it may. */
-  readonly onCall: () => Promise<string | null>
+  readonly onCall: (call: Changeset) => Promise<string | null>
 }
 
 /**
@@ -53,7 +53,7 @@ export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeRe
   let uncertain: ProviderError | null = null
   let mayCompleteLater = false
   for (let attempt = 1; ; attempt += 1) {
-    const forbidden = await run.onCall()
+    const forbidden = await run.onCall(call)
     if (forbidden !== null) return each(call, unsent(forbidden, uncertain, mayCompleteLater))
     const { results, error } = await callOnce(call, run)
     if (error === undefined) return results
