@@ -8,7 +8,7 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { FullDate } from '../dns/ownership.ts'
 import type { Allowance, DesiredZone, Policy } from '../dns/zone.ts'
 import type { Preference } from '../plan/continuity.ts'
-import type { Plan, ZoneOutcome } from '../plan/plan.ts'
+import type { Plan, StoredTtls, ZoneOutcome } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { Shard } from '../plan/shards.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
@@ -166,6 +166,8 @@ export interface ZoneJob {
   readonly nameservers?: readonly string[] | null | undefined
   /** Whether the zone is deleted because its definition was removed; false if absent. It is no part of the plan if it does not exist. */
   readonly isRemoved?: boolean | undefined
+  /** TTLs in place of which the target has stored others, as the journal says; absent if there are none. */
+  readonly storedTtls?: StoredTtls | undefined
 }
 
 /** Which removed zones are looked up. */

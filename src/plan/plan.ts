@@ -6,6 +6,9 @@ import { conflictingSettings, type ExistingRecord, type ResourceRecord, recordKe
 import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import type { QuarantineRule } from '../dns/zone-source.ts'
 
+/** What a target stores for the TTLs in seconds that it is sent: the same, or others because of a limit that only the target knows. */
+export type StoredTtls = ReadonlyMap<number, number>
+
 /** The plans of all zones of a run, and the diagnostics that belong to no zone. */
 export interface Plan {
   /** ISO 8601, UTC. */
@@ -258,6 +261,8 @@ export interface ZoneOutcome {
   readonly outcomes: readonly Outcome[]
   /** Whether the records that were read after the changes equal the plan's result; `not-read` if nothing was applied. */
   readonly readBack: 'equal' | 'different' | 'not-read'
+  /** What the target stores for the TTLs that were sent; absent if the zone was not read. */
+  readonly storedTtls?: StoredTtls | undefined
   readonly diagnostics: readonly Diagnostic[]
 }
 
