@@ -84,7 +84,7 @@ function compared(
   const ttls = storedTtls(sent, live?.records ?? [])
   const differences = unexpectedDifferences(plan, outcomes, existing, live, ttls)
   const isEqual = outcomes.every(({ state }) => state === 'applied') && differences.length === 0
-  const diagnostics = [...noticed, ...storedTtlWarnings(plan, sent, ttls), ...differences]
+  const diagnostics = [...noticed, ...storedTtlWarnings(`${plan.zone} at ${plan.target}`, sent, ttls), ...differences]
   return { plan, outcomes, readBack: isEqual ? 'equal' : 'different', storedTtls: ttls, diagnostics }
 }
 

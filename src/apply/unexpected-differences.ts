@@ -5,8 +5,8 @@ import { conflictingSettings, contentKey, type ExistingRecord, isApexNs, type Re
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
 import { differingSettings } from '../plan/domain-change.ts'
-import type { Outcome, StoredTtls, ZonePlan } from '../plan/plan.ts'
-import { withStoredTtl } from '../plan/stored-ttls.ts'
+import type { Outcome, ZonePlan } from '../plan/plan.ts'
+import { type StoredTtls, withStoredTtl } from '../plan/stored-ttls.ts'
 
 /** Maximum differences listed per zone. */
 const SHOWN = 20

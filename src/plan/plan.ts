@@ -6,9 +6,6 @@ import { conflictingSettings, type ExistingRecord, type ResourceRecord, recordKe
 import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
 import type { QuarantineRule } from '../dns/zone-source.ts'
 
-/** What a target stores for the TTLs in seconds that it is sent: the same, or others because of a limit that only the target knows. */
-export type StoredTtls = ReadonlyMap<number, number>
-
 /** The plans of all zones of a run, and the diagnostics that belong to no zone. */
 export interface Plan {
   /** ISO 8601, UTC. */
@@ -143,10 +140,7 @@ export interface LostAnswers {
   readonly isGone: boolean
 }
 
-export interface NameAndType {
-  readonly name: DomainName
-  readonly type: string
-}
+export type NameAndType = Pick<RecordChange, 'name' | 'type'>
 
 export interface CallCount {
   /** The number of changes with each action. */
@@ -261,8 +255,8 @@ export interface ZoneOutcome {
   readonly outcomes: readonly Outcome[]
   /** Whether the records that were read after the changes equal the plan's result; `not-read` if nothing was applied. */
   readonly readBack: 'equal' | 'different' | 'not-read'
-  /** What the target stores for the TTLs that were sent; absent if the zone was not read. */
-  readonly storedTtls?: StoredTtls | undefined
+  /** See `StoredTtls`; absent if the zone was not read. */
+  readonly storedTtls?: ReadonlyMap<number, number> | undefined
   readonly diagnostics: readonly Diagnostic[]
 }
 

@@ -5,17 +5,20 @@ import type { Ttl } from '../dns/ttl.ts'
 import { listed } from '../report/english.ts'
 import { lowestTtl } from './changesets.ts'
 import type { FittedZone } from './fit-to-target.ts'
-import type { StoredTtls, ZonePlan } from './plan.ts'
+
+/** By the TTL that was sent, in seconds; the same TTL if the target stores it. */
+export type StoredTtls = ReadonlyMap<number, number>
 
 /** What a target stores for the TTLs of records that were sent. A TTL that it stores in several forms is left out: another client may have changed a record. */
 export function storedTtls(sent: readonly ResourceRecord[], live: readonly ExistingRecord[]): StoredTtls {
   const found = new Map(live.map((record) => [recordKey(record), record.ttl]))
-  const stored = new Map<number, Set<number>>()
-  for (const record of sent) {
+  const pairs = sent.flatMap((record): [number, number][] => {
     const ttl = found.get(recordKey(record)) ?? null
-    if (record.ttl !== null && ttl !== null) stored.set(record.ttl, (stored.get(record.ttl) ?? new Set()).add(ttl))
-  }
-  return new Map([...stored].flatMap(([ttl, values]) => (values.size === 1 ? [[ttl, [...values][0] as number]] : [])))
+    return record.ttl === null || ttl === null ? [] : [[record.ttl, ttl]]
+  })
+  const ttls = new Map(pairs)
+  for (const [ttl, stored] of pairs) if (ttls.get(ttl) !== stored) ttls.delete(ttl)
+  return ttls
 }
 
 /** The record with the TTL that the target stores. */
@@ -24,16 +27,13 @@ export function withStoredTtl<Kind extends ResourceRecord>(record: Kind, ttls: S
   return ttl === undefined || ttl === record.ttl ? record : { ...record, ttl: ttl as Ttl }
 }
 
-/** Maximum record sets in one message. */
-const MAX_LISTED = 5
-
-/** One warning for each TTL in place of which the target stores another one. */
-export function storedTtlWarnings({ zone, target }: ZonePlan, sent: readonly ResourceRecord[], ttls: StoredTtls): Diagnostic[] {
+/** One warning for each TTL in place of which the target stores another one. `subject`: the zone and the target. */
+export function storedTtlWarnings(subject: string, sent: readonly ResourceRecord[], ttls: StoredTtls): Diagnostic[] {
   return [...ttls].flatMap(([ttl, stored]): Diagnostic[] => {
     if (stored === ttl) return []
     const names = [...new Set(sent.flatMap((record) => (record.ttl === ttl ? [`${record.name} ${record.type}`] : [])))]
-    const message = `${zone} at ${target}: the server stores TTL ${stored}, not ${ttl}, for ${listed(names, MAX_LISTED)}`
-    const hint = `this is a limit of the server, such as "max-zone-ttl" of BIND or the least TTL of a tariff: write TTL ${stored} in the definition; plans leave these record sets alone until it has a third TTL`
+    const message = `${subject}: the server stores TTL ${stored}, not ${ttl}, for ${listed(names, 5)}`
+    const hint = `a limit of the server, such as "max-zone-ttl" of BIND or the least TTL of a tariff: write TTL ${stored} in the definition; plans leave these record sets alone while it has TTL ${ttl}`
     return [{ severity: 'warning', code: 'apply-altered', message, hint }]
   })
 }
@@ -47,13 +47,13 @@ export function withStoredTtls(fitted: FittedZone, existing: readonly ExistingRe
   const live = groupRrsets(existing)
   const liveTtl = (record: ResourceRecord): number | null => lowestTtl(live.get(rrsetKey(record)) ?? [])
   const lifted = new Set(fitted.records.map(liveTtl))
-  const diagnostics = new Map<string, Diagnostic>()
+  const notices = new Map<string, Diagnostic>()
   const records = fitted.records.map((record) => {
     const stored = withStoredTtl(record, ttls)
     if (stored === record || liveTtl(record) !== stored.ttl || lifted.has(record.ttl)) return record
     const why = `${target} stores TTL ${stored.ttl}, not ${record.ttl}`
-    const message = `${why}, for ${record.name} ${record.type}: an earlier run has found this limit of the server`
-    diagnostics.set(rrsetKey(record), {
+    const message = `${why}, for ${record.name} ${record.type}: a limit of the server that an earlier run has found`
+    notices.set(rrsetKey(record), {
       severity: 'notice',
       code: 'ttl-rounded',
       message,
@@ -62,5 +62,5 @@ export function withStoredTtls(fitted: FittedZone, existing: readonly ExistingRe
     })
     return stored
   })
-  return { ...fitted, records, diagnostics: [...fitted.diagnostics, ...diagnostics.values()] }
+  return { ...fitted, records, diagnostics: [...fitted.diagnostics, ...notices.values()] }
 }

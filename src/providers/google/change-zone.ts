@@ -90,10 +90,8 @@ const sendChange = (
   const what = `changing records of ${name}`
   return api.request({ method: 'POST', path, body: { additions, deletions }, what, ...options }, (body) => {
     const change = changeShape(body)
-    const returned = new Set(change.additions.map(rrsetKey))
-    const missing = additions.find((rrset) => !returned.has(rrsetKey(rrset)))
-    if (missing !== undefined) throw new ShapeError(`${missing.name} ${missing.type} is missing`)
-    if (returned.size !== additions.length) throw new ShapeError('it has record sets that were not sent')
+    const [sent, returned] = [additions, change.additions].map((rrsets) => rrsets.map(rrsetKey).sort().join(', '))
+    if (sent !== returned) throw new ShapeError('it adds other record sets than were sent')
     return change
   })
 }

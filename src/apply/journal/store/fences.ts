@@ -5,10 +5,10 @@
  * One object has the fences of all zones: a plan costs one request, and a run takes the fences of all its zones at once or none.
  */
 import { randomBytes } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { Diagnostic } from '../../../dns/diagnostic.ts'
 import { MAX_TTL } from '../../../dns/ttl.ts'
-import type { PlanFence, StoredTtls } from '../../../plan/plan.ts'
+import type { PlanFence, ZoneOutcome } from '../../../plan/plan.ts'
+import type { StoredTtls } from '../../../plan/stored-ttls.ts'
 import { shortTime } from '../../../report/history.ts'
 import { isRunId } from '../journal-format.ts'
 import { type JournalStore, StoreError } from './journal-store.ts'
@@ -23,7 +23,7 @@ export interface Fence {
   /** The lowest number since which nothing has changed, if later runs changed nothing; that of `number` if absent. Numbers never return. */
   readonly from?: number
   /** TTLs in place of which the target stores others; absent if there are none. */
-  readonly ttls?: Readonly<Record<string, number>>
+  readonly ttls?: readonly (readonly [sent: number, stored: number])[]
 }
 
 export interface Fences {
@@ -61,13 +61,13 @@ export async function readFences(store: JournalStore): Promise<Fences> {
   const { store: id, zones } = document
   if (typeof id !== 'string' || id.length > 100 || typeof zones !== 'object' || zones === null) throw broken('is incomplete')
   const entries = Object.entries(zones as Readonly<Record<string, Fence>>)
-  const isFence = ({ number, run, time, from, ttls = {} }: Fence): boolean =>
+  const isFence = ({ number, run, time, from, ttls = [] }: Fence): boolean =>
     Number.isSafeInteger(number) &&
     number >= 0 &&
     (from === undefined || Number.isSafeInteger(from)) &&
     (run === '' || isRunId(run)) &&
     !Number.isNaN(Date.parse(time)) &&
-    Object.entries(ttls).flat().every(isTtl)
+    ttls.flat().every((ttl) => Number.isInteger(ttl) && ttl >= 0 && ttl <= MAX_TTL)
   if (!entries.every(([, fence]) => fence !== null && typeof fence === 'object' && isFence(fence)))
     throw broken('has a fence without a number, a run and a time')
   return { store: id, version: read.version, zones: new Map(entries) }
@@ -75,13 +75,9 @@ export async function readFences(store: JournalStore): Promise<Fences> {
 
 export const fenceOf = ({ zones }: Fences, zone: LeasedZone): Fence | null => zones.get(keyOf(zone)) ?? null
 
-const isTtl = (ttl: unknown): boolean => Number.isInteger(Number(ttl)) && Number(ttl) >= 0 && Number(ttl) <= MAX_TTL
-
-/** The TTLs in place of which earlier runs have found others; undefined if there are none. */
-export function storedTtlsOf(fences: Fences | null | undefined, zone: LeasedZone): StoredTtls | undefined {
-  const { ttls } = (fences && fenceOf(fences, zone)) ?? {}
-  return ttls && new Map(Object.entries(ttls).map(([ttl, stored]) => [Number(ttl), stored]))
-}
+/** The TTLs in place of which earlier runs have found others. */
+export const storedTtlsOf = (fences: Fences | null | undefined, zone: LeasedZone): StoredTtls =>
+  new Map((fences && fenceOf(fences, zone)?.ttls) ?? [])
 
 /** The fence that a plan of the zone carries. */
 export const planFence = (fences: Fences, zone: LeasedZone): PlanFence => ({
@@ -178,22 +174,22 @@ export const markUnchanged = (store: JournalStore, before: Fences, zones: readon
   })
 
 /** Remembers what a run has found about the TTLs that the targets of zones store, and forgets what is no longer true. Throws `StoreError`. */
-export const rememberTtls = (
-  store: JournalStore,
-  zones: readonly (LeasedZone & { readonly storedTtls?: StoredTtls | undefined })[],
-): Promise<void> =>
-  updateFences(store, zones, ({ ttls: known = {}, ...fence }, zone) => {
-    const found = Object.fromEntries(zone.storedTtls ?? [])
-    const ttls = Object.fromEntries(Object.entries({ ...known, ...found }).filter(([ttl, stored]) => Number(ttl) !== stored))
-    if (isDeepStrictEqual(ttls, known)) return null
-    return Object.keys(ttls).length === 0 ? fence : { ...fence, ttls }
-  })
+export async function rememberTtls(store: JournalStore, seen: Fences, outcomes: readonly ZoneOutcome[]): Promise<void> {
+  const found = new Map(outcomes.map(({ plan, storedTtls = [] }) => [keyOf(plan), [...storedTtls]]))
+  const foundIn = (zone: LeasedZone): readonly [number, number][] => found.get(keyOf(zone)) ?? []
+  const zones = outcomes.flatMap(({ plan }) =>
+    foundIn(plan).some(([sent, stored]) => (storedTtlsOf(seen, plan).get(sent) ?? sent) !== stored) ? [plan] : [],
+  )
+  const replaced = (ttls: readonly (readonly [number, number])[]) => [...new Map(ttls)].filter(([sent, stored]) => sent !== stored)
+  if (zones.length > 0)
+    await updateFences(store, zones, (now, zone) => ({ ...now, ttls: replaced([...(now.ttls ?? []), ...foundIn(zone)]) }))
+}
 
 /** Replaces the fences of zones for which `next` returns another one. */
-async function updateFences<Zone extends LeasedZone>(
+async function updateFences(
   store: JournalStore,
-  zones: readonly Zone[],
-  next: (now: Fence, zone: Zone) => Fence | null,
+  zones: readonly LeasedZone[],
+  next: (now: Fence, zone: LeasedZone) => Fence | null,
 ): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const current = await readFences(store)
