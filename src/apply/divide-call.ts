@@ -9,7 +9,7 @@ import { applyCall, type CallRun, type ChangeResult } from './apply-call.ts'
 import { blockedBy } from './call-graph.ts'
 
 /** Refused parts after which a part that is refused is not divided any more: the target probably refuses everything. */
-const MOST_REFUSED = 20
+const MOST_REFUSED = 100
 
 /** Makes a call, in parts if the target refuses it. Returns one result per change. */
 export async function applyDivided(call: Changeset, run: CallRun): Promise<ChangeResult[]> {
