@@ -147,5 +147,4 @@ function watchTarget(provider: Provider): TargetWatch {
   }
 }
 
-const isSilence = ({ code }: ProviderError): boolean =>
-  code === 'provider-unreachable' || code === 'provider-timeout' || code === 'provider-failed' || code === 'provider-rate-limited'
+const isSilence = ({ code }: ProviderError): boolean => /^provider-(?:unreachable|timeout|failed|garbled|rate-limited)$/.test(code)
