@@ -3,9 +3,10 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import { type Changeset, changesetsOf } from '../plan/changesets.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { Provider, ProviderCallOptions, ProviderError, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
-import { applyCall, type ChangeResult, createReread } from './apply-call.ts'
+import { type ChangeResult, createReread } from './apply-call.ts'
 import type { GivenApprovals } from './approvals/approvals-of-plan.ts'
 import { runGraph, skipped, stopReason } from './call-graph.ts'
+import { applyDivided } from './divide-call.ts'
 import type { RolledBackRun } from './journal/journal-format.ts'
 import { lateChangeFinder } from './late-changes.ts'
 import { readBack } from './read-back.ts'
@@ -85,8 +86,9 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   const ended = new AbortController()
   const stop = AbortSignal.any([watch.stop, ended.signal, ...(run.stop ? [run.stop] : [])])
   const options: ProviderCallOptions = { stop, signal: run.abort, mayWrite: run.mayWrite, lastSerial: zone.lastSerial }
-  const calls = changesetsOf(plan.changes, existing?.records ?? [], provider.capabilities.calls)
-  const claimed = new Set(existing?.records.flatMap(({ id }) => (id === undefined ? [] : [id])))
+  const records = existing?.records ?? []
+  const calls = changesetsOf(plan.changes, records, provider.capabilities.calls)
+  const claimed = new Set(records.flatMap(({ id }) => (id === undefined ? [] : [id])))
   const reread = createReread(provider, options)
   const findLateChange = lateChangeFinder(provider, zone, options, run.freshFor)
   const recoveryPause = run.recoveryPause ?? RECOVERY_PAUSE
@@ -99,8 +101,8 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     const late = await findLateChange(call, reference)
     if (stop.aborted) return skipped(call, stopReason(stop))
     if (late !== null) return call.indexes.map(() => ({ state: 'failed', error: late }))
-    const onCall = async (): Promise<string | null> => (await run.onCall?.(zone, call)) ?? null
-    const made = await applyCall(call, { provider, reference, options, reread, claimed, recoveryPause, onCall })
+    const onCall = async (sent: Changeset): Promise<string | null> => (await run.onCall?.(zone, sent)) ?? null
+    const made = await applyDivided(call, { provider, reference, existing: records, options, reread, claimed, recoveryPause, onCall })
     const [first] = made as [ChangeResult]
     watch.note(first.outcome.state === 'applied' ? null : (first.error ?? null))
     if (first.error?.code === 'provider-forbidden') ended.abort(`${provider.name} does not allow changes in ${plan.zone} with this token`)
@@ -139,7 +141,7 @@ function watchTarget(provider: Provider): TargetWatch {
   let silent = 0
   return {
     provider,
-    slots: pLimit(provider.parallelism),
+    slots: pLimit(provider.capabilities.calls.oneAtATime ? 1 : provider.parallelism),
     stop: controller.signal,
     note(error) {
       if (error?.notSent) return
@@ -150,5 +152,4 @@ function watchTarget(provider: Provider): TargetWatch {
   }
 }
 
-const isSilence = ({ code }: ProviderError): boolean =>
-  code === 'provider-unreachable' || code === 'provider-timeout' || code === 'provider-failed' || code === 'provider-rate-limited'
+const isSilence = ({ code }: ProviderError): boolean => /^provider-(?:unreachable|timeout|failed|garbled|rate-limited)$/.test(code)

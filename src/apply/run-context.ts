@@ -11,6 +11,7 @@ import type { Preference } from '../plan/continuity.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { Shard } from '../plan/shards.ts'
+import type { StoredTtls } from '../plan/stored-ttls.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { GivenTypes } from '../providers/registry.ts'
 import type { ReportFormat } from '../report/formats.ts'
@@ -168,6 +169,8 @@ export interface ZoneJob {
   readonly isRemoved?: boolean | undefined
   /** Whether the desired zone has only what changes, so that its plan does not name the records that it leaves; false if absent. */
   readonly isPartial?: boolean | undefined
+  /** TTLs in place of which the target has stored others, as the journal says; absent if there are none. */
+  readonly storedTtls?: StoredTtls | undefined
 }
 
 /** Which removed zones are looked up. */

@@ -99,15 +99,24 @@ async function openForPlan(given: RunSetup<PlanRunOptions>, zones: readonly stri
   return { ...(await openWorkspace(setup, zones)), mark }
 }
 
-/** What the journal says about the zones, before they are read. Fetches the cutovers that other machines have begun. Without a journal that can be read, a warning: the plan can be applied, but its age is judged by its time. */
-async function fencesForPlan(
-  context: RunContext<PlanRunOptions>,
-): Promise<{ readonly fences: Fences | null; readonly problems: readonly Diagnostic[] }> {
+interface ReadFences {
+  readonly fences: Fences | null
+  readonly problems: readonly Diagnostic[]
+}
+
+/** What the journal says about the zones, before they are read. Fetches the cutovers that other machines have begun. */
+async function fencesForPlan(context: RunContext): Promise<ReadFences> {
   const unread = await fetchProblem(context, { states: true, runs: false })
+  const read = await knownFences(context)
+  return unread === null || read.fences === null ? read : { ...read, problems: [{ ...unread, severity: 'warning' }] }
+}
+
+/** What the journal says about the zones. Without a journal that can be read, a warning: a plan can be applied, but its age is judged by its time. */
+export async function knownFences(context: RunContext): Promise<ReadFences> {
   let store: JournalStore | null = null
   try {
     store = await openStore(context)
-    return { fences: await readFences(store), problems: unread === null ? [] : [{ ...unread, severity: 'warning' }] }
+    return { fences: await readFences(store), problems: [] }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const message = `whether another run changes the zones before this plan is applied is judged by time only: ${error.message}`

@@ -11,6 +11,7 @@ import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderErr
 import { createTransferReader } from '../transfer-reader.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
 import { examineCatalog, previewCatalog, type ServedCatalog, updateCatalog } from './catalog.ts'
+import { likelyRule } from './likely-rule.ts'
 import { updateContent } from './update-content.ts'
 
 const UNSIGNED = 'anybody who can send from this address can change the zones'
@@ -112,6 +113,13 @@ async function applyUpdate(
       cause: error,
     })
   }
-  if (response.rcode !== RCODE.NOERROR) throw refusal(options, response.rcode, what)
-  return {}
+  if (response.rcode === RCODE.NOERROR) return {}
+  const error = refusal(options, response.rcode, what)
+  if (response.rcode !== RCODE.REFUSED) throw error
+  // A server that accepts an update without content (RFC 2136 section 3.3) has refused this one because of what it changes.
+  const empty = await exchange(options, createUpdate(0, zone.name, { prerequisites: [], updates: [] }), what, call)
+  if (empty.rcode !== RCODE.NOERROR) throw error
+  const [first, ...others] = rrsets
+  const hint = first === undefined || others.length > 0 ? undefined : likelyRule(first, zone.name)
+  throw new ProviderError('provider-rejected', error.message, { status: 'REFUSED', hint })
 }

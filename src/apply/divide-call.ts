@@ -1,0 +1,74 @@
+/**
+ * Divides a call that the target refuses because of what it carries, until the refused record sets are found. The parts follow each other as the plan of several
+ * calls would, so that the state after each of them is safe; what has to follow a refused part is not sent.
+ */
+import { carryRrsets } from '../plan/carry-changes.ts'
+import { type Changeset, changesetsOf, compareRrsets } from '../plan/changesets.ts'
+import type { Change } from '../plan/plan.ts'
+import { applyCall, type CallRun, type ChangeResult } from './apply-call.ts'
+import { blockedBy } from './call-graph.ts'
+
+/** Refused parts after which a part that is refused is not divided any more: the target probably refuses everything. */
+const MOST_REFUSED = 100
+
+/** Makes a call, in parts if the target refuses it. Returns one result per change. */
+export async function applyDivided(call: Changeset, run: CallRun): Promise<ChangeResult[]> {
+  const whole = await applyCall(call, run)
+  const parts = isRefused(whole, run) ? partsOf(call, run) : []
+  if (parts.length < 2) return whole
+  const results = new Map<number, ChangeResult>()
+  /** For each part that was not applied, why another one does not follow it. */
+  const failed = new Map<Changeset, string>()
+  const note = (part: Changeset, resultOf: (index: number) => ChangeResult): void => {
+    // What the first change of the call states is not about all of them any more.
+    for (const index of part.indexes) results.set(index, { ...resultOf(index), storedRecords: undefined })
+    const { outcome } = resultOf(part.indexes[0] as number)
+    if (outcome.state !== 'applied') failed.set(part, blockedBy(part.changes[0] as Change, outcome))
+  }
+  let refused = 0
+  const send = async (some: readonly Changeset[], first?: readonly ChangeResult[]): Promise<void> => {
+    const open = some.filter((part) => {
+      const because = part.after.map((before) => failed.get(parts[before] as Changeset)).find((reason) => reason !== undefined)
+      if (because !== undefined) note(part, () => ({ outcome: { state: 'skipped', because } }))
+      return because === undefined
+    })
+    if (open.length === 0) return
+    const joined = join(open)
+    const made = first ?? (await applyCall(joined, run))
+    const half = Math.ceil(open.length / 2)
+    if (isRefused(made, run) && open.length > 1 && refused < MOST_REFUSED) {
+      await send(open.slice(0, half))
+      await send(open.slice(half))
+      return
+    }
+    if (isRefused(made, run)) refused += 1
+    const byIndex = new Map(joined.indexes.map((index, at) => [index, made[at] as ChangeResult]))
+    for (const part of open) note(part, (index) => byIndex.get(index) as ChangeResult)
+  }
+  await send(parts, whole)
+  return call.indexes.map((index) => results.get(index) as ChangeResult)
+}
+
+/** Whether nothing of a call was carried out because the target does not accept all that it carries. */
+const isRefused = ([first]: readonly ChangeResult[], { provider: { capabilities } }: CallRun): boolean =>
+  capabilities.calls.divides === true && first?.outcome.state === 'failed' && first.error?.code === 'provider-rejected'
+
+/** The smallest parts of a call, each after those that it has to follow. */
+function partsOf({ changes, indexes }: Changeset, { provider, reference, existing }: CallRun): Changeset[] {
+  const records = changes.flatMap((change) => (change.subject === 'record' ? [{ ...change, after: [] }] : []))
+  if (reference === null || records.length < changes.length) return []
+  const { calls: rules, maxRecords } = provider.capabilities
+  const carried = carryRrsets(records, existing, rules, (maxRecords ?? Number.POSITIVE_INFINITY) - existing.length, reference.name, true)
+  return changesetsOf(carried.changes, existing, rules).map((part) => ({
+    ...part,
+    indexes: part.indexes.map((at) => indexes[at] as number),
+  }))
+}
+
+/** One call with all that these parts carry. */
+const join = (parts: readonly Changeset[]): Changeset => ({
+  indexes: parts.flatMap(({ indexes }) => indexes),
+  changes: parts.flatMap(({ changes }) => changes),
+  rrsets: parts.flatMap(({ rrsets }) => rrsets).sort(compareRrsets),
+  after: [],
+})
