@@ -42,7 +42,7 @@ export interface CallRun {
   /** Milliseconds to wait after a connection broke, so that the server can finish, before the zone is read. */
   readonly recoveryPause: number
   /** Called before the call is sent, repetitions included. Returns why it must not be sent; null if it may. */
-  readonly onCall: () => Promise<string | null>
+  readonly onCall: (call: Changeset) => Promise<string | null>
 }
 
 /**
@@ -53,7 +53,7 @@ export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeRe
   let uncertain: ProviderError | null = null
   let mayCompleteLater = false
   for (let attempt = 1; ; attempt += 1) {
-    const forbidden = await run.onCall()
+    const forbidden = await run.onCall(call)
     if (forbidden !== null) return each(call, unsent(forbidden, uncertain, mayCompleteLater))
     const { results, error } = await callOnce(call, run)
     if (error === undefined) return results
@@ -144,12 +144,12 @@ function resultOfVerdict(verdict: Verdict, error: ProviderError, mayCompleteLate
 
 /**
  * Whether a call that was not applied may be sent again. One that may complete later is sent again only if that does no harm: a second zone creation is refused,
- * and a second call for an RRset is refused or leaves the same RRset. Updates and deletions of single records were already repeated by the provider.
+ * and a second call for an RRset is refused or leaves the same RRset. Updates and deletions of single records, and settings of zones beside them, were already repeated by the provider.
  */
 function mayRepeat({ changes }: Changeset, { mayCompleteLater }: ProviderError, { provider }: CallRun): boolean {
   const [first] = changes as [Change]
-  if (first.subject === 'domain') return first.action === 'create'
   const { unit } = provider.capabilities.calls
+  if (first.subject === 'domain') return first.action === 'create' || (first.action === 'update' && unit === 'rrset' && !mayCompleteLater)
   return unit === 'rrset' || (changes.every(({ action }) => action === 'create') && !mayCompleteLater)
 }
 

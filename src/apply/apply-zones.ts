@@ -3,9 +3,10 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import { type Changeset, changesetsOf } from '../plan/changesets.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import type { Provider, ProviderCallOptions, ProviderError, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
-import { applyCall, type ChangeResult, createReread } from './apply-call.ts'
+import { type ChangeResult, createReread } from './apply-call.ts'
 import type { GivenApprovals } from './approvals/approvals-of-plan.ts'
 import { runGraph, skipped, stopReason } from './call-graph.ts'
+import { applyDivided } from './divide-call.ts'
 import type { RolledBackRun } from './journal/journal-format.ts'
 import { lateChangeFinder } from './late-changes.ts'
 import { readBack } from './read-back.ts'
@@ -94,8 +95,9 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     const late = await findLateChange(call, reference)
     if (stop.aborted) return skipped(call, stopReason(stop))
     if (late !== null) return call.indexes.map(() => ({ state: 'failed', error: late }))
-    const onCall = async (): Promise<string | null> => (await run.onCall?.(zone, call)) ?? null
-    const made = await applyCall(call, { provider, reference, options, reread, claimed, recoveryPause, onCall })
+    const onCall = async (sent: Changeset): Promise<string | null> => (await run.onCall?.(zone, sent)) ?? null
+    const zoneBefore = { name: plan.zone, existing: existing?.records ?? [] }
+    const made = await applyDivided(call, zoneBefore, { provider, reference, options, reread, claimed, recoveryPause, onCall })
     const [first] = made as [ChangeResult]
     watch.note(first.outcome.state === 'applied' ? null : (first.error ?? null))
     if (first.error?.code === 'provider-forbidden') ended.abort(`${provider.name} does not allow changes in ${plan.zone} with this token`)
@@ -134,7 +136,7 @@ function watchTarget(provider: Provider): TargetWatch {
   let silent = 0
   return {
     provider,
-    slots: pLimit(provider.parallelism),
+    slots: pLimit(provider.capabilities.calls.oneAtATime ? 1 : provider.parallelism),
     stop: controller.signal,
     note(error) {
       if (error?.notSent) return

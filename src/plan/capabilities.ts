@@ -40,8 +40,12 @@ export interface CallRules {
   readonly atomic: boolean
   /** Whether the target orders the changes of a call itself, so that one that is not atomic may carry changes that depend on each other; false if absent. */
   readonly ordersChanges?: boolean | undefined
+  /** Whether a call that is refused for its content is divided, so that a record that the target refuses does not stop the others; false if absent. */
+  readonly divides?: boolean | undefined
   /** Whether a call states what it expects to find, so that it never overwrites another client's change. */
   readonly hasPrecondition: boolean
+  /** Whether the target fails if two calls write at the same time, so that they follow each other in all its zones; false if absent. */
+  readonly oneAtATime?: boolean | undefined
   /** Whether the call that creates a zone carries records too, as many as another call carries, so that no new zone is served without its records. */
   readonly createsZoneWithRecords: boolean
   /** Whether an update of a single record may give it another owner; true if absent. False if records have more than owner, type, TTL and data, which would move too. */

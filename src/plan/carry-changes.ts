@@ -104,7 +104,8 @@ function rrsetUnits(changes: readonly Uncarried[], existing: readonly ExistingRe
 
 /**
  * Changes of RRsets, in several calls. `headroom`: the records that the target accepts beyond the existing ones. If that is too little for all additions at
- * once, RRsets that lose records come first and one call follows another: then the zone never holds more records than before the plan or after it.
+ * once, RRsets that lose records come first and one call follows another: then the zone never holds more records than before the plan or after it. `isDivided`: only
+ * RRsets that must change together share a call, so that a call that the target refuses carries nothing else.
  */
 export function carryRrsets(
   changes: readonly Uncarried[],
@@ -112,12 +113,13 @@ export function carryRrsets(
   rules: CallRules,
   headroom: number,
   zone: DomainName,
+  isDivided = false,
 ): CarriedChanges {
   const units = rrsetUnits(changes, existing, rules, zone)
   const isLimited = units.reduce((sum, unit) => sum + Math.max(0, growthOf(unit)), 0) > headroom
   units.sort((a, b) => (isLimited ? growthOf(a) - growthOf(b) : phaseOf(a) - phaseOf(b)) || compareRrsets(a, b))
   const edges = rrsetEdges(units)
-  const callOf = callsOfUnits(units, edges, rules, isLimited)
+  const callOf = callsOfUnits(units, edges, rules, isLimited, isDivided)
   const count = callOf.reduce((most, call) => Math.max(most, call + 1), 0)
   const waits: Set<number>[] = Array.from({ length: count }, (_, at) => new Set(isLimited && at > 0 ? [at - 1] : []))
   const interrupted = new Set<string>()
@@ -152,7 +154,13 @@ export function carryRrsets(
 const growthOf = ({ existing, desired }: RrsetChange): number => (desired?.data.length ?? 0) - (existing?.data.length ?? 0)
 
 /** The number of the call of each unit. Clusters fill one call after another. */
-function callsOfUnits(units: readonly RrsetUnit[], edges: RrsetEdges, rules: CallRules, isLimited: boolean): Int32Array {
+function callsOfUnits(
+  units: readonly RrsetUnit[],
+  edges: RrsetEdges,
+  rules: CallRules,
+  isLimited: boolean,
+  isDivided: boolean,
+): Int32Array {
   const callOf = new Int32Array(units.length).fill(-1)
   let call = -1
   let open: CallSize = NO_SIZE
@@ -170,7 +178,7 @@ function callsOfUnits(units: readonly RrsetUnit[], edges: RrsetEdges, rules: Cal
   for (const cluster of isLimited ? clustersByGrowth(units, edges, rules) : clustersOf(units, edges, rules)) {
     const own = totalSize(cluster.map((at) => units[at] as RrsetUnit))
     const together = addSizes(open, own)
-    const isNext = call === -1 || mustFollow(cluster, together)
+    const isNext = call === -1 || isDivided || mustFollow(cluster, together)
     if (isNext) call += 1
     open = isNext ? own : together
     for (const at of cluster) callOf[at] = call

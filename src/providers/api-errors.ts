@@ -28,34 +28,47 @@ const CODES: Readonly<Record<number, DiagnosticCode>> = {
 
 /** What an error response says. */
 export interface StatedError {
-  readonly text: string
+  /** Null if the body is not an error body of the service. */
+  readonly text: string | null
   /** The code, if it is not the one that the status implies. */
   readonly code?: DiagnosticCode | undefined
   readonly hint?: string | ((code: DiagnosticCode) => string | undefined) | undefined
 }
 
-/** The error of a response with an error status. */
+/**
+ * The error of a response with an error status. A proxy or gateway may answer in place of the service: without an error body of the service, a status says nothing
+ * about the request, except that of a rate limit (RFC 6585 section 4).
+ */
 export function statusError(
   provider: string,
   what: string,
-  { status }: HttpResponse,
+  response: HttpResponse,
   mutates: boolean,
   { text, code: stated, hint }: StatedError,
 ): ProviderError {
-  const code = stated ?? CODES[status] ?? (status >= 400 && status < 500 ? 'provider-rejected' : 'provider-failed')
-  return new ProviderError(code, `${provider}: ${what}: ${status} ${text}`, {
-    status: String(status),
-    ambiguous: mutates && (status >= 500 || status === 408),
-    // After a gateway's timeout the server behind it may still be working.
-    mayCompleteLater: mutates && status >= 504,
-    hint: (typeof hint === 'function' ? hint(code) : hint) ?? usualHint(code, mutates),
-  })
+  const { status } = response
+  const isForeign = text === null && status !== 429
+  const isRefusal = status < 500 && status !== 408
+  const code =
+    isForeign && isRefusal ? 'provider-garbled' : (stated ?? CODES[status] ?? (isRefusal ? 'provider-rejected' : 'provider-failed'))
+  return new ProviderError(
+    code,
+    `${provider}: ${what}: ${status} ${text ?? `the response is not from the API (${describeBody(response)})`}`,
+    {
+      status: String(status),
+      ambiguous: mutates && (isForeign || !isRefusal),
+      // After a gateway's timeout the server behind it may still be working.
+      mayCompleteLater: mutates && status >= 504,
+      hint: (isForeign ? undefined : typeof hint === 'function' ? hint(code) : hint) ?? usualHint(code, mutates),
+    },
+  )
 }
 
 /** What to do about the error of a read of which the service says no more. Reports give the outcome of a change instead. */
 export const usualHint = (code: DiagnosticCode, mutates: boolean): string | undefined => (mutates ? undefined : USUAL_HINTS[code])
 
 const USUAL_HINTS: Partial<Record<DiagnosticCode, string>> = {
+  'provider-garbled': 'check base_url; if it is right, a proxy or gateway has answered in place of the service',
   'provider-failed': 'the server has a problem of its own: try again later',
   'provider-not-found': 'check base_url; if it is right, another client may have deleted the zone: plan again',
   'provider-timeout': 'try again later; "timeout" in the settings of the provider allows more time',
@@ -81,22 +94,13 @@ export function readErrorBody<T>({ text }: HttpResponse, read: (body: unknown) =
   }
 }
 
-/** The text for an error response without a reason. */
-export const notFromApi = (response: HttpResponse): string => `${NOT_FROM_API} (${describeBody(response)})`
-
-const NOT_FROM_API = 'the response is not from the API'
-
-/**
- * The result of a read, or null if the API says that there is no such zone. Another server may say so of every path, so its response is an error. `words`: part
- * of the answer about a missing zone, if the API has the same status for other problems.
- */
-export async function nullIfMissing<T>(read: Promise<T>, words = ''): Promise<T | null> {
+/** The result of a read, or null if the API says that there is no such zone. */
+export async function nullIfMissing<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await read
   } catch (error) {
-    const isMissing = error instanceof ProviderError && error.code === 'provider-not-found' && error.message.includes(words)
-    if (!isMissing || error.message.includes(NOT_FROM_API)) throw error
-    return null
+    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
+    throw error
   }
 }
 

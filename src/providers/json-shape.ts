@@ -36,3 +36,9 @@ export function wholeNumberOf(fields: Fields, key: string, what: string): number
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError(`${what} has no whole number "${key}"`)
   return value
 }
+
+/** Throws a `ShapeError` unless an answer about the zone `sent` names this zone: a final dot and case do not matter. */
+export function checkZoneName(sent: string, returned: string): void {
+  const [a, b] = [sent, returned].map((name) => name.toLowerCase().replace(/\.$/, ''))
+  if (a !== b) throw new ShapeError(`the zone ${sent} was returned as ${JSON.stringify(returned.slice(0, 300))}`)
+}

@@ -67,7 +67,7 @@ export async function sendRequest(sender: Sender, call: ApiRequest): Promise<Htt
     const { response, failure } = await attemptOnce(sender, call, turn, deadline)
     if (response) return response
     // An earlier attempt deleted the object, and its response did not arrive.
-    if (failure.error.status === '404' && call.method === 'DELETE' && mayHaveActed) return DELETED
+    if (failure.error.code === 'provider-not-found' && call.method === 'DELETE' && mayHaveActed) return DELETED
     const isBusy = failure.retry === 'busy'
     if (isBusy) postponed += 1
     else failures += 1

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from '../../scripts/providers-page/notes.ts'
 import { plainSet } from '../scripted/route53/service.ts'
+import type { ScriptedResponse } from '../scripted/scripted-server.ts'
 import { CLOUD_TYPES, CLOUDFLARE_ZONE, type CloudType } from '../scripted/services.ts'
 import { hostSet, startAzureScene } from './azure/scene.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
@@ -16,25 +17,30 @@ import { APPLY, hostLines, PLAN, type SceneOptions, type ScriptedScene, startClo
 const times = <T>(count: number, make: (host: number) => T): T[] => Array.from({ length: count }, (_, host) => make(host))
 
 /** A zone with an address at each of many hosts, and a definition with this address there. */
-const WITH_HOSTS: Readonly<Record<CloudType, (count: number, definition: string) => Promise<ScriptedScene>>> = {
-  azure: (count, definition) => startAzureScene({ definition, sets: times(count, (host) => hostSet(`h${host}`, '192.0.2.1')) }),
-  cloudflare(count, definition) {
+const WITH_HOSTS: Readonly<
+  Record<CloudType, (count: number, definition: string, respond?: SceneOptions['respond']) => Promise<ScriptedScene>>
+> = {
+  azure: (count, definition, respond) =>
+    startAzureScene({ definition, respond, sets: times(count, (host) => hostSet(`h${host}`, '192.0.2.1')) }),
+  cloudflare(count, definition, respond) {
     const posts = times(count, (host) => ({ type: 'A', name: `h${host}`, content: '192.0.2.1', ttl: 3600 }))
-    return startCloudflareScene({ definition, posts, settings: ', plan: pro', maxRecords: 20_000 })
+    return startCloudflareScene({ definition, respond, posts, settings: ', plan: pro', maxRecords: 20_000 })
   },
-  desec(count, definition) {
+  desec(count, definition, respond) {
     const rrsets = times(count, (host) => ({ subname: `h${host}`, type: 'A', ttl: 3600, records: ['192.0.2.1'] }))
-    return startDesecScene({ definition, rrsets })
+    return startDesecScene({ definition, respond, rrsets })
   },
-  digitalocean: (count, definition) =>
-    startDigitalOceanScene({ definition, records: times(count, (host) => record(host + 1, `h${host}`, 'A', '192.0.2.1')) }),
-  google: (count, definition) => startGoogleScene({ definition, rrsets: times(count, (host) => `h${host} 3600 A 192.0.2.1`) }),
-  hetzner: (count, definition) => startHetznerScene({ definition, rrsets: times(count, (host) => rrset(`h${host}`, 'A', ['192.0.2.1'])) }),
-  route53: (count, definition) =>
-    startRoute53Scene({ definition, sets: times(count, (host) => plainSet(`h${host}.example.com.`, 'A', 3600, '192.0.2.1')) }),
-  scaleway(count, definition) {
+  digitalocean: (count, definition, respond) =>
+    startDigitalOceanScene({ definition, respond, records: times(count, (host) => record(host + 1, `h${host}`, 'A', '192.0.2.1')) }),
+  google: (count, definition, respond) =>
+    startGoogleScene({ definition, respond, rrsets: times(count, (host) => `h${host} 3600 A 192.0.2.1`) }),
+  hetzner: (count, definition, respond) =>
+    startHetznerScene({ definition, respond, rrsets: times(count, (host) => rrset(`h${host}`, 'A', ['192.0.2.1'])) }),
+  route53: (count, definition, respond) =>
+    startRoute53Scene({ definition, respond, sets: times(count, (host) => plainSet(`h${host}.example.com.`, 'A', 3600, '192.0.2.1')) }),
+  scaleway(count, definition, respond) {
     const added = times(count, (host) => ({ name: `h${host}`, type: 'A', ttl: 3600, data: '192.0.2.1' }))
-    return startScalewayScene({ definition, added })
+    return startScalewayScene({ definition, respond, added })
   },
 }
 
@@ -148,6 +154,74 @@ describe('a token', () => {
     expect(wrong.status).toBe(1)
     for (const { stdout, stderr } of [refused, doctor, wrong])
       for (const secret of ['wrong-token', TOKEN]) expect(stdout + stderr).not.toContain(secret)
+  })
+})
+
+/** Answers of proxies and gateways; the last one looks like a confirmation. */
+const FOREIGN: readonly (readonly [status: number, body: unknown])[] = [
+  [404, '<html>Not Found</html>'],
+  [409, { message: 'Conflict' }],
+  [404, { error: { message: 'no route' } }],
+  [409, { errors: [{ message: 'Conflict' }] }],
+  [404, '<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>'],
+]
+
+/** The answer of something between, in JSON unless it is a text. */
+const foreign = (status: number, body: unknown): ScriptedResponse => {
+  const isText = typeof body === 'string'
+  return { status, headers: { 'content-type': isText ? 'text/html' : 'application/json' }, body: isText ? body : JSON.stringify(body) }
+}
+
+describe('answers of a gateway', () => {
+  test.each(CLOUD_TYPES)('%s: a change that was made is read again, and is not sent again', async (type) => {
+    let answers: ScriptedResponse[] = []
+    const scene = await WITH_HOSTS[type](1, hostLines(1), (request) => {
+      if (request.method === 'GET' || answers.length === 0) return undefined
+      scene.scripted.service(request)
+      return answers.pop()
+    })
+    for (const [index, definition] of [hostLines(2), hostLines(2, '192.0.2.2')].entries()) {
+      answers = [foreign(...(FOREIGN[index] as (typeof FOREIGN)[number]))]
+      const before = writesOf(scene)
+      scene.define(definition)
+      const { status, stdout } = await scene.run(APPLY)
+      expect([status, stdout]).toEqual([0, expect.not.stringContaining('another client')])
+      expect(writesOf(scene) - before).toBeLessThan(3)
+      await expectUnchanged(scene)
+    }
+  })
+
+  test.each(CLOUD_TYPES)('%s: a zone is not missing because something between says so', async (type) => {
+    for (const [status, body] of FOREIGN) {
+      const scene = await startCloudScene(type, { definition: WWW, respond: () => foreign(status, body) } as SceneOptions)
+      const { status: exit, stdout, stderr } = await scene.run(PLAN)
+      expect([exit, stdout + stderr]).toEqual([1, expect.stringContaining(`${status} the response is not from the API`)])
+    }
+  })
+
+  test.each<[CloudType, (body: string) => string]>([
+    ['azure', (body) => body.replace('"name":"www"', '"name":"ftp"')],
+    ['azure', (body) => body.replace(/"type":"[^"]*\/A"/, '"type":"Microsoft.Network/dnszones/AAAA"')],
+    ['google', (body) => body.replace('www.example.com.', 'ftp.example.com.')],
+    ['google', (body) => body.replace(/"additions":\[.*?\]\}?\]/, '"additions":[]')],
+    ['scaleway', (body) => body.replace('"name":"www"', '"name":"ftp"')],
+  ])('%s: a confirmation that names another record is not believed', async (type, alter) => {
+    const scene = await startCloudScene(type, {
+      definition: WWW,
+      respond(request) {
+        if (request.method === 'GET') return undefined
+        const answer = scene.scripted.service(request)
+        const body = alter(answer.body)
+        expect(body).not.toBe(answer.body)
+        return { ...answer, body }
+      },
+    } as SceneOptions)
+    expect((await scene.run(APPLY)).status).toBe(0)
+    // The records are read again.
+    const { requests } = scene.server
+    const after = requests.slice(requests.findIndex(({ method }) => method !== 'GET') + 1)
+    expect(after.filter(({ path }) => !path.includes('/changes/'))).not.toEqual([])
+    await expectUnchanged(scene)
   })
 })
 

@@ -1,9 +1,9 @@
 /** A client of Azure DNS behind Azure Resource Manager: tokens, errors, pages and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
 import type { AccessTokens } from '../access-tokens.ts'
-import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
-import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { checkZoneName, type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
 import type { Visibility } from './record-format.ts'
@@ -117,7 +117,7 @@ const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => (
       hint: (code) => (OWN_NS.test(response.text) ? OWN_NS_HINT : hintFor(code, subscription, resourceGroup)),
     }),
   // Azure Resource Manager refuses one of two requests for the same resource, and has not acted on it.
-  isBusy: (response) => response.status === 409 && /concurrent request|another operation/i.test(response.text),
+  isBusy: (response) => response.status === 409 && /concurrent request|another operation/i.test(reasonOf(response) ?? ''),
   addressHint: (provider) =>
     `check base_url of ${provider}: Azure Resource Manager is at https://management.azure.com, which is used without the setting`,
   startHint: 'start the server',
@@ -140,15 +140,24 @@ function hintFor(code: string, subscription: string, resourceGroup: string): str
 const MAX_REASON = 500
 
 /** Azure Resource Manager puts its errors in a frame, the service behind it does not. */
-function reasonOf(response: HttpResponse): string {
-  const text = readErrorBody(response, (body) => {
+function reasonOf(response: HttpResponse): string | null {
+  return readErrorBody(response, (body) => {
     const { code, message } = ((body as Fields)['error'] ?? body) as Fields
-    return typeof message === 'string' ? `${message.replace(/\s+/g, ' ').slice(0, MAX_REASON)} (${String(code).slice(0, 100)})` : null
+    if (typeof code !== 'string' || typeof message !== 'string') return null
+    return `${message.replace(/\s+/g, ' ').slice(0, MAX_REASON)} (${code.slice(0, 100)})`
   })
-  return text ?? notFromApi(response)
 }
 
 export const zoneShape = (value: unknown): ApiZone => ({ name: textOf(fieldsOf(value, 'a zone'), 'name', 'a zone') })
+
+/** The shape of an answer about one zone. */
+export const zoneNamed =
+  (name: string) =>
+  (value: unknown): ApiZone => {
+    const zone = zoneShape(value)
+    checkZoneName(name, zone.name)
+    return zone
+  }
 
 export function setShape(value: unknown): ApiSet {
   const fields = fieldsOf(value, 'a record set')

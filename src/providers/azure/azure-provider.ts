@@ -12,7 +12,7 @@ import {
   type ZoneReference,
   type ZoneSnapshot,
 } from '../provider.ts'
-import { type ApiZone, type AzureScope, createAzureApi, zoneShape, zonesPath } from './azure-api.ts'
+import { type ApiZone, type AzureScope, createAzureApi, zoneNamed, zoneShape, zonesPath } from './azure-api.ts'
 import { azureCapabilities } from './capabilities.ts'
 import { type Azure, applyCall, findRecords, readZone } from './change-zone.ts'
 
@@ -76,7 +76,7 @@ async function findZone({ api }: Azure, name: DomainName, call?: ProviderCallOpt
     return [
       await api.request(
         { method: 'GET', path: `/${encodeURIComponent(name.slice(0, -1))}`, what: `looking up ${name}`, ...call },
-        zoneShape,
+        zoneNamed(name.slice(0, -1)),
       ),
     ]
   } catch (error) {

@@ -7,8 +7,9 @@ import { excerpt } from '../../dns/excerpt.ts'
 import { type ExistingRecord, isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, type RrsetName, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { sleep } from '../../transport/retry.ts'
+import { ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import { type AzureApi, anyShape, setShape, zoneShape } from './azure-api.ts'
+import { type AzureApi, anyShape, setShape, zoneNamed } from './azure-api.ts'
 import { type LiveSet, type LiveZone, liveSet, readLive, relativeName } from './live-zone.ts'
 import { recordsToApi, type Visibility } from './record-format.ts'
 
@@ -65,7 +66,9 @@ async function readSet(azure: Azure, zone: ZoneReference, rrset: RrsetName, opti
   const what = `reading ${rrset.name} ${rrset.type}`
   const known = knownSets(azure, zone)
   try {
-    const set = await azure.api.request({ method: 'GET', path: pathOf(zone, rrset), what, ...options }, (body) => shaped(azure, zone, body))
+    const set = await azure.api.request({ method: 'GET', path: pathOf(zone, rrset), what, ...options }, (body) =>
+      shaped(azure, zone, rrset, body),
+    )
     known.set(rrsetKey(rrset), set)
     return set
   } catch (error) {
@@ -75,7 +78,12 @@ async function readSet(azure: Azure, zone: ZoneReference, rrset: RrsetName, opti
   }
 }
 
-const shaped = ({ visibility }: Azure, { name }: ZoneReference, body: unknown): LiveSet => liveSet(setShape(body), name, visibility).set
+/** Throws a `ShapeError` unless the answer is about this record set. */
+function shaped({ visibility }: Azure, zone: ZoneReference, { name, type }: RrsetName, body: unknown): LiveSet {
+  const { set } = liveSet(setShape(body), zone.name, visibility)
+  if (set.owner === name && set.api.type === type) return set
+  throw new ShapeError(`${name} ${type} was returned as ${set.owner} ${set.api.type}`)
+}
 
 function knownSets({ sets }: Azure, { id }: ZoneReference): Map<string, LiveSet> {
   const known = sets.get(id) ?? new Map<string, LiveSet>()
@@ -132,7 +140,7 @@ async function changeSet(
     ...(metadata != null && { metadata }),
   }
   const request = { method: 'PUT', path, headers, body: { properties }, what: `changing ${rrset.name} ${type}`, ...options } as const
-  const stored = await api.request(request, (body) => shaped(azure, zone, body))
+  const stored = await api.request(request, (body) => shaped(azure, zone, rrset, body))
   known.set(key, stored)
   return stored.records
 }
@@ -141,7 +149,7 @@ async function createZone({ api }: Azure, name: DomainName, options?: ProviderCa
   const id = name.slice(0, -1)
   const headers = { 'if-none-match': '*' }
   const body = { location: 'global' }
-  await api.request({ method: 'PUT', path: `/${id}`, headers, body, what: `creating ${name}`, ...options }, zoneShape)
+  await api.request({ method: 'PUT', path: `/${id}`, headers, body, what: `creating ${name}`, ...options }, zoneNamed(id))
   return { changes: [{ id }], zone: { name, id, settings: { type: 'master' }, updated: null } }
 }
 
@@ -174,7 +182,7 @@ async function deleteZone(
   let waited = 0
   for (let pause = FIRST_PAUSE; waited < patience; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     const isGone = await api
-      .request({ method: 'GET', path, what: `looking whether ${zone.name} is deleted`, ...options }, zoneShape)
+      .request({ method: 'GET', path, what: `looking whether ${zone.name} is deleted`, ...options }, zoneNamed(String(zone.id)))
       .then(() => false)
       .catch((error: unknown) => {
         if (error instanceof ProviderError && error.code === 'provider-not-found') return true

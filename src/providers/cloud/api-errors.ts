@@ -1,6 +1,7 @@
 /** How the cloud API reports errors. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, notFromApi, statusError } from '../api-errors.ts'
+import { type ApiDialect, statusError } from '../api-errors.ts'
+import type { Fields } from '../json-shape.ts'
 import type { ProviderError } from '../provider.ts'
 
 /** One error of a request, as the API reports it. */
@@ -19,9 +20,9 @@ export const CLOUD_DIALECT: ApiDialect = {
 function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
   const problems = problemsOf(response)
   const lacksScope = problems?.some((problem) => /not authorized to use this endpoint/i.test(problem.reason)) ?? false
-  const reasons = problems?.map((problem) => (problem.field === null ? problem.reason : `${problem.field}: ${problem.reason}`)).join('; ')
+  const reasons = problems?.map((problem) => (problem.field === null ? problem.reason : `${problem.field}: ${problem.reason}`))
   return statusError(provider, what, response, mutates, {
-    text: reasons ?? notFromApi(response),
+    text: reasons?.join('; ') ?? null,
     code: lacksScope ? 'provider-forbidden' : undefined,
     hint: (code) => hintFor(code, lacksScope, response),
   })
@@ -36,10 +37,11 @@ function problemsOf(response: HttpResponse): ApiProblem[] | null {
     return null
   }
   const errors = (body as { errors?: unknown } | null)?.errors
-  if (!Array.isArray(errors) || errors.length === 0) return null
-  return errors.slice(0, 20).map((entry: { field?: unknown; reason?: unknown } | null) => ({
-    field: typeof entry?.field === 'string' ? entry.field.slice(0, 100) : null,
-    reason: typeof entry?.reason === 'string' ? entry.reason.slice(0, 500) : 'no reason given',
+  if (!Array.isArray(errors) || errors.length === 0 || errors.some((entry: Fields | null) => typeof entry?.['reason'] !== 'string'))
+    return null
+  return errors.slice(0, 20).map(({ field, reason }: { field?: unknown; reason: string }) => ({
+    field: typeof field === 'string' ? field.slice(0, 100) : null,
+    reason: reason.slice(0, 500),
   }))
 }
 

@@ -3,7 +3,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { groupRrsets, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage } from '../../plan/changesets.ts'
 import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
-import { fieldsOf, idOf, ShapeError } from '../json-shape.ts'
+import { checkZoneName, fieldsOf, idOf } from '../json-shape.ts'
 import type { AppliedCall, ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { type ApiZone, type CloudflareApi, ID, zoneShape } from './cloudflare-api.ts'
 import { existingRecords, readRecords } from './live-zone.ts'
@@ -21,8 +21,7 @@ export async function createZone(
   const request = { method: 'POST', path: '/zones', body, what: `creating ${name}`, ...options } as const
   const zone = await api.request(request, (result) => {
     const created = zoneShape(result)
-    if (created.name.toLowerCase() !== body.name)
-      throw new ShapeError(`the zone ${body.name} was returned as ${JSON.stringify(created.name.slice(0, 300))}`)
+    checkZoneName(body.name, created.name)
     return created
   })
   return { changes: [{ id: zone.id }], zone: referenceTo(zone, name) }

@@ -1,7 +1,7 @@
 /** A client of Cloudflare's API v4: errors, complete lists and response bodies. */
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type Page, readPages } from '../read-pages.ts'
@@ -89,13 +89,15 @@ const CLOUDFLARE_DIALECT: ApiDialect = {
 const MAX_ERRORS = 3
 const MAX_REASON = 500
 
-function reasonOf(response: HttpResponse): { readonly code: number | null; readonly text: string } {
+function reasonOf(response: HttpResponse): { readonly code: number | null; readonly text: string | null } {
   const stated = readErrorBody(response, (body) => {
-    const { errors } = body as { readonly errors: readonly { readonly code: unknown; readonly message: unknown }[] }
-    const texts = errors.slice(0, MAX_ERRORS).map(({ code, message }) => `${String(message)} (${String(code)})`)
-    return texts.length > 0 ? { code: Number(errors[0]?.code), text: texts.join('; ').slice(0, MAX_REASON) } : null
+    const { success, errors } = body as { readonly success: unknown; readonly errors: readonly { code: unknown; message: unknown }[] }
+    const code = errors[0]?.code
+    if (success !== false || typeof code !== 'number') return null
+    const texts = errors.slice(0, MAX_ERRORS).map((error) => `${String(error.message)} (${String(error.code)})`)
+    return { code, text: texts.join('; ').slice(0, MAX_REASON) }
   })
-  return stated ?? { code: null, text: notFromApi(response) }
+  return stated ?? { code: null, text: null }
 }
 
 function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {

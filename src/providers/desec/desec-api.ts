@@ -1,6 +1,6 @@
 /** A client of deSEC's API v1: errors, complete lists and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
@@ -52,12 +52,18 @@ const MAX_ERRORS = 3
 const MAX_DEPTH = 5
 const MAX_REASON = 500
 
+/** The keys of an error: those of the service, and the fields of domains and RRsets. */
+const FIELDS = new Set(['detail', 'non_field_errors', 'name', 'subname', 'type', 'ttl', 'records'])
+
 /** The texts of an error: `detail`, those of fields, or those of the items of a bulk request, which are numbered from 0. */
-function reasonOf(response: HttpResponse): string {
+function reasonOf(response: HttpResponse): string | null {
   const texts = readErrorBody(response, (body) =>
     Array.isArray(body) ? body.flatMap((item, index) => textsOf(item).map((text) => `item ${index}: ${text}`)) : textsOf(body),
   )
-  return texts?.slice(0, MAX_ERRORS).join('; ').slice(0, MAX_REASON) || notFromApi(response)
+  const isOwn = readErrorBody(response, (body) =>
+    [body].flat().every((item) => Object.keys(item as object).every((key) => FIELDS.has(key))),
+  )
+  return (isOwn && texts?.slice(0, MAX_ERRORS).join('; ').slice(0, MAX_REASON)) || null
 }
 
 function textsOf(value: unknown, depth = 0): string[] {

@@ -57,7 +57,7 @@ export function createDomains(api: DesecApi, provider: string): Domains {
     try {
       return (await api.request(request, (body) => referenceTo(domainShape(body), name))).value
     } catch (error) {
-      if (error instanceof ProviderError && error.status === '404') return null
+      if (error instanceof ProviderError && error.code === 'provider-not-found') return null
       throw error
     }
   }

@@ -1,6 +1,6 @@
 /** A client of DigitalOcean's API v2: errors, complete lists, domains and records. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type Page, readPages } from '../read-pages.ts'
@@ -61,12 +61,11 @@ const DIGITALOCEAN_DIALECT: ApiDialect = {
 /** Maximum characters of a reason in a message. */
 const MAX_REASON = 500
 
-function reasonOf(response: HttpResponse): string {
-  const text = readErrorBody(response, (body) => {
+function reasonOf(response: HttpResponse): string | null {
+  return readErrorBody(response, (body) => {
     const { id, message } = body as { readonly id?: unknown; readonly message?: unknown }
-    return typeof message === 'string' ? `${message} (${String(id)})`.slice(0, MAX_REASON) : null
+    return typeof id === 'string' && typeof message === 'string' ? `${message} (${id})`.slice(0, MAX_REASON) : null
   })
-  return text ?? notFromApi(response)
 }
 
 function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): Page<T> {

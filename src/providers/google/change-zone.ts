@@ -8,6 +8,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { sleep } from '../../transport/retry.ts'
+import { checkZoneName, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { MAX_RRSETS } from './capabilities.ts'
 import { type ApiChange, type ApiZone, anyShape, changeShape, type GoogleApi, type SentRrset, zoneShape } from './google-api.ts'
@@ -86,7 +87,15 @@ const sendChange = (
   options?: ProviderCallOptions,
 ): Promise<ApiChange> => {
   const path = `/managedZones/${id}/changes`
-  return api.request({ method: 'POST', path, body: { additions, deletions }, what: `changing records of ${name}`, ...options }, changeShape)
+  const what = `changing records of ${name}`
+  return api.request({ method: 'POST', path, body: { additions, deletions }, what, ...options }, (body) => {
+    const change = changeShape(body)
+    const returned = new Set(change.additions.map(rrsetKey))
+    const missing = additions.find((rrset) => !returned.has(rrsetKey(rrset)))
+    if (missing !== undefined) throw new ShapeError(`${missing.name} ${missing.type} is missing`)
+    if (returned.size !== additions.length) throw new ShapeError('it has record sets that were not sent')
+    return change
+  })
 }
 
 /** Milliseconds before the second look at a change; the pauses double. */
@@ -141,7 +150,11 @@ async function createZone(google: Google, name: DomainName, options?: ProviderCa
   if (existing.some(({ visibility }) => visibility === 'public'))
     throw new ProviderError('provider-conflict', `${google.name}: ${name} exists already`, { hint: 'plan again to see its records' })
   const body = { name: serviceNameOf(name), dnsName: name, description: '', visibility: 'public' }
-  const zone = await api.request({ method: 'POST', path: '/managedZones', body, what: `creating ${name}`, ...options }, zoneShape)
+  const zone = await api.request({ method: 'POST', path: '/managedZones', body, what: `creating ${name}`, ...options }, (response) => {
+    const created = zoneShape(response)
+    checkZoneName(name, created.dnsName)
+    return created
+  })
   return { changes: [{ id: zone.id }], zone: google.referenceTo(zone, name) }
 }
 

@@ -2,7 +2,7 @@
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { HttpResponse } from '../../transport/http-client.ts'
 import type { AccessTokens } from '../access-tokens.ts'
-import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
@@ -101,7 +101,7 @@ const dialectOf = (project: string): ApiDialect => ({
   errorOfResponse(provider, what, response, mutates) {
     const { reason, text } = reasonOf(response)
     // A record set that another client deleted.
-    const isGone = response.status === 404 && text.includes('entity.change.deletions')
+    const isGone = response.status === 404 && text?.includes('entity.change.deletions')
     return statusError(provider, what, response, mutates, {
       text,
       code: RATE_LIMITS.has(reason)
@@ -133,18 +133,19 @@ function hintFor(code: string, reason: string, project: string): string | undefi
 /** Maximum characters of a reason in a message. */
 const MAX_REASON = 500
 
-function reasonOf(response: HttpResponse): { readonly reason: string; readonly text: string } {
+function reasonOf(response: HttpResponse): { readonly reason: string; readonly text: string | null } {
   const stated = readErrorBody(response, (body) => {
     const { error } = body as {
-      readonly error: { readonly message?: unknown; readonly errors?: readonly { readonly reason?: unknown }[] }
+      readonly error: { readonly code?: unknown; readonly message?: unknown; readonly errors?: readonly { readonly reason?: unknown }[] }
     }
+    if (error.code !== response.status) return null
     const reason = String(error.errors?.[0]?.reason ?? '').slice(0, 100)
     const text = String(error.message ?? '')
       .replace(/\s+/g, ' ')
       .slice(0, MAX_REASON)
     return text === '' ? null : { reason, text: reason === '' ? text : `${text} (${reason})` }
   })
-  return stated ?? { reason: '', text: notFromApi(response) }
+  return stated ?? { reason: '', text: null }
 }
 
 /** Settings of zones that have no records of their own. */

@@ -9,7 +9,7 @@ import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../../
 import type { Change, DomainChange } from '../../plan/plan.ts'
 import { sleep } from '../../transport/retry.ts'
 import { isOfNewZone, refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
-import { fieldsOf, ShapeError } from '../json-shape.ts'
+import { checkZoneName, fieldsOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
 import { HETZNER_NAMESERVERS } from './capabilities.ts'
@@ -46,7 +46,8 @@ export async function applyCall(
       return await changeRrset(hetzner, zone, rrset, call.changes, attempt === 1, options)
     } catch (error) {
       // The API asks to repeat a change that met another one.
-      const mayRepeat = error instanceof ProviderError && error.status === '409' && attempt < ATTEMPTS && !options?.stop?.aborted
+      const mayRepeat =
+        error instanceof ProviderError && error.status === '409' && !error.ambiguous && attempt < ATTEMPTS && !options?.stop?.aborted
       if (!mayRepeat) throw error
       await sleep(PAUSE * attempt, options?.stop).catch(() => undefined)
     }
@@ -189,10 +190,11 @@ async function createZone(
     ...(type === 'slave' && { primary_nameservers: primaries.map((address) => ({ address })) }),
   }
   const what = `creating ${name}`
-  const { zone, action } = await hetzner.api.request({ method: 'POST', path: '/zones', body, what, ...options }, (response) => ({
-    zone: zoneShape(fieldsOf(response, 'the response')['zone']),
-    action: actionOf(response),
-  }))
+  const { zone, action } = await hetzner.api.request({ method: 'POST', path: '/zones', body, what, ...options }, (response) => {
+    const created = zoneShape(fieldsOf(response, 'the response')['zone'])
+    checkZoneName(name, created.name)
+    return { zone: created, action: actionOf(response) }
+  })
   const failure = await hetzner.actions.wait(action, what, options)
   const problems = failure === null ? [] : [unpublished(what, failure)]
   return { changes: [{ id: zone.id }], zone: referenceTo(zone, name), problems }

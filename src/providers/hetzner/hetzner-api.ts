@@ -1,6 +1,6 @@
 /** A client of the Hetzner Cloud API: errors, complete lists and response bodies of zones, RRsets and actions. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type Page, readPages } from '../read-pages.ts'
@@ -100,14 +100,14 @@ const HETZNER_DIALECT: ApiDialect = {
 /** Maximum characters of a reason in a message. */
 const MAX_REASON = 500
 
-function reasonOf(response: HttpResponse): { readonly code: string | null; readonly text: string } {
+function reasonOf(response: HttpResponse): { readonly code: string | null; readonly text: string | null } {
   const stated = readErrorBody(response, (body) => {
     const { error } = body as { readonly error: { readonly code: unknown; readonly message: unknown } }
-    return typeof error.code === 'string'
-      ? { code: error.code, text: `${String(error.message)} (${error.code})`.slice(0, MAX_REASON) }
-      : null
+    const { code, message } = error
+    if (typeof code !== 'string' || typeof message !== 'string') return null
+    return { code, text: `${message} (${code})`.slice(0, MAX_REASON) }
   })
-  return stated ?? { code: null, text: notFromApi(response) }
+  return stated ?? { code: null, text: null }
 }
 
 function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): Page<T> {

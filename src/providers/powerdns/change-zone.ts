@@ -10,7 +10,7 @@ import { rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
 import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
-import { ShapeError } from '../json-shape.ts'
+import { checkZoneName } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
 import { creationBody, type NewZones } from './new-zone.ts'
@@ -69,8 +69,7 @@ async function createZone(
   const request = { method: 'POST', path: `${api.path}/zones?rrsets=false`, body, what: `creating ${name}`, ...options } as const
   const { value } = await api.request(request, (response) => {
     const zone = zoneShape(response)
-    if (zone.name.toLowerCase() !== name)
-      throw new ShapeError(`the zone ${name} was returned as ${JSON.stringify(zone.name.slice(0, 300))}`)
+    checkZoneName(name, zone.name)
     return zone
   })
   const reference = referenceTo(value, name)

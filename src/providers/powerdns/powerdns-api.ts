@@ -1,6 +1,6 @@
 /** A client of the PowerDNS HTTP API: its paths, errors and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, notFromApi, readErrorBody, statusError } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 
@@ -42,7 +42,7 @@ export interface PowerDnsApi {
 
 /** `server`: the identifier of the server at the API, `localhost` for PowerDNS itself. */
 export function createPowerDnsApi(connection: ApiConnection, server: string): PowerDnsApi {
-  const { request, close } = createJsonApi(connection, { 'x-api-key': connection.token }, POWERDNS_DIALECT)
+  const { request, close } = createJsonApi(connection, { 'x-api-key': connection.token, accept: 'application/json' }, POWERDNS_DIALECT)
   return { request, close, path: `/api/v1/servers/${encodeURIComponent(server)}` }
 }
 
@@ -59,15 +59,11 @@ const POWERDNS_DIALECT: ApiDialect = {
 /** Maximum characters of a reason in a message. */
 const MAX_REASON = 500
 
-/** The server's reason: the text of its JSON, or a plain text such as `Not Found`. */
-function reasonOf(response: HttpResponse): string {
-  const { headers, text } = response
-  if (/^text\/plain\b/i.test(headers['content-type'] ?? '')) return text.slice(0, MAX_REASON).trim()
-  const reason = readErrorBody(response, (body) => {
+function reasonOf(response: HttpResponse): string | null {
+  return readErrorBody(response, (body) => {
     const { error } = body as { readonly error?: unknown }
     return typeof error === 'string' ? error.slice(0, MAX_REASON) : null
   })
-  return reason ?? notFromApi(response)
 }
 
 function hintFor(provider: string, status: number): string | undefined {

@@ -7,6 +7,6 @@ const MAX_UPDATE_OCTETS = 64_000
 
 export const RFC2136_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
-  calls: { ...RRSET_STORE.calls, maxOctets: MAX_UPDATE_OCTETS, isDnsMessage: true, hasPrecondition: true },
+  calls: { ...RRSET_STORE.calls, maxOctets: MAX_UPDATE_OCTETS, isDnsMessage: true, divides: true, hasPrecondition: true },
   rules: [refuseServerTypes, refusePseudoTypes],
 }

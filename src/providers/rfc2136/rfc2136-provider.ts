@@ -11,6 +11,7 @@ import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderErr
 import { createTransferReader } from '../transfer-reader.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
 import { examineCatalog, previewCatalog, type ServedCatalog, updateCatalog } from './catalog.ts'
+import { likelyRule } from './likely-rule.ts'
 import { updateContent } from './update-content.ts'
 
 const UNSIGNED = 'anybody who can send from this address can change the zones'
@@ -112,6 +113,21 @@ async function applyUpdate(
       cause: error,
     })
   }
-  if (response.rcode !== RCODE.NOERROR) throw refusal(options, response.rcode, what)
-  return {}
+  if (response.rcode === RCODE.NOERROR) return {}
+  const error = refusal(options, response.rcode, what)
+  if (response.rcode !== RCODE.REFUSED || !(await takesUpdates(options, zone.name, call))) throw error
+  const [first] = rrsets
+  const hint = first === undefined || rrsets.length > 1 ? undefined : likelyRule(first, zone.name)
+  throw new ProviderError('provider-rejected', error.message, { status: 'REFUSED', hint })
+}
+
+/** Whether the server accepts an update of the zone that changes nothing, so that it has refused another one for its content (RFC 2136 section 3.3). */
+async function takesUpdates(options: NameServer, zone: DomainName, call?: ProviderCallOptions): Promise<boolean> {
+  try {
+    const empty = createUpdate(0, zone, { prerequisites: [], updates: [] })
+    return (await exchange(options, empty, `an update of ${zone} without content`, call)).rcode === RCODE.NOERROR
+  } catch (error) {
+    if (error instanceof ProviderError) return false
+    throw error
+  }
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { counted } from '../../report/english.ts'
 import { changedSincePlan } from '../changed-rrsets.ts'
-import { type Fields, fieldsOf, listOf, textOf } from '../json-shape.ts'
+import { checkZoneName, type Fields, fieldsOf, listOf, textOf } from '../json-shape.ts'
 import {
   type AppliedCall,
   type ProviderCall,
@@ -147,7 +147,11 @@ export async function createZone(
     what: `creating ${name}`,
     changes: true,
     command: (sdk) => new sdk.CreateHostedZoneCommand(input),
-    shape: (output) => zoneShape(output['HostedZone']),
+    shape: (output) => {
+      const created = zoneShape(output['HostedZone'])
+      checkZoneName(name, created.name)
+      return created
+    },
     ...options,
   })
   route53.memories.set(zone.id, { originals: new Map(), addresses: new Set() })

@@ -7,7 +7,7 @@ import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { createSilenceClock } from '../../transport/read-deadline.ts'
 import { httpRequestOf, type SdkRequest, sdkResponseOf, sendElsewhere, whyNoCredentials } from '../../transport/sdk-handler.ts'
-import { type ApiDialect, describeBody, garbled, usualHint } from '../api-errors.ts'
+import { type ApiDialect, garbled, statusError } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
 import { loadOptionalPackage } from '../optional-package.ts'
@@ -211,23 +211,20 @@ const LIMIT = /\blimit of [0-9]+ exceeded\b/
 
 const ROUTE53_DIALECT: ApiDialect = {
   errorOfResponse(provider, what, response, mutates) {
-    const { status } = response
     const { code: reason, text } = reasonOf(response)
     const isBatch = reason === 'InvalidChangeBatch'
     const code =
-      status === 429
-        ? 'provider-rate-limited'
-        : isBatch && CONFLICT.test(text)
-          ? 'provider-conflict'
-          : isBatch && LIMIT.test(text)
-            ? 'limit-exceeded'
-            : ((reason !== null && Object.hasOwn(CODES, reason) ? CODES[reason] : undefined) ??
-              (status < 500 ? 'provider-rejected' : 'provider-failed'))
-    return new ProviderError(code, `${provider}: ${what}: ${reason === null ? `${status} ${text}` : `${reason}: ${text}`}`, {
-      status: String(status),
-      ambiguous: mutates && (status >= 500 || status === 408),
-      mayCompleteLater: mutates && status >= 504,
-      hint: code === 'provider-conflict' ? 'plan again to see the change' : (HINTS[code] ?? usualHint(code, mutates)),
+      isBatch && CONFLICT.test(text)
+        ? 'provider-conflict'
+        : isBatch && LIMIT.test(text)
+          ? 'limit-exceeded'
+          : reason !== null && Object.hasOwn(CODES, reason)
+            ? CODES[reason]
+            : undefined
+    return statusError(provider, what, response, mutates, {
+      text: reason === null ? null : `${reason}: ${text}`,
+      code,
+      hint: (own) => (own === 'provider-conflict' ? 'plan again to see the change' : HINTS[own]),
     })
   },
   isBusy: (response) => reasonOf(response).code === 'PriorRequestNotComplete',
@@ -242,8 +239,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /** The code and message of an error response; the code is null if it does not come from the API. */
 function reasonOf(response: HttpResponse): { readonly code: string | null; readonly text: string } {
-  const [, code] = /<Code>([A-Za-z.]{1,100})<\/Code>/.exec(response.text) ?? []
+  const [, code = null] = /<ErrorResponse\b[\s\S]*<Code>([A-Za-z.]{1,100})<\/Code>/.exec(response.text) ?? []
   const [, message = ''] = /<Message>([^<]*)<\/Message>/.exec(response.text) ?? []
-  if (code === undefined) return { code: null, text: `the response is not from the API (${describeBody(response)})` }
   return { code, text: message.replace(/&(#?\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity).slice(0, MAX_REASON) }
 }

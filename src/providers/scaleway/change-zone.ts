@@ -6,7 +6,7 @@ import { type DomainName, parentOf, relativeName } from '../../dns/domain-name.t
 import { rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage } from '../../plan/changesets.ts'
 import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
-import { fieldsOf, listOf, ShapeError } from '../json-shape.ts'
+import { checkZoneName, fieldsOf, listOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { addTo, type LiveRecord, type LiveZone, liveRecord, readLive, zonePath } from './live-zone.ts'
 import { type ApiZone, anyShape, recordShape, zoneShape } from './scaleway-api.ts'
@@ -66,6 +66,9 @@ async function changeRecords(
       )
       const { length } = body.changes.flatMap(writtenBy)
       if (returned.length !== length) throw new ShapeError(`there are ${returned.length} records instead of ${length}`)
+      const own = new Set(rrsets.map(rrsetKey))
+      const other = returned.find(({ record }) => !own.has(rrsetKey(record)))
+      if (other !== undefined) throw new ShapeError(`${other.record.name} ${other.record.type} was returned, which was not sent`)
       return returned
     })
     .catch((error: unknown) => {
@@ -158,7 +161,7 @@ async function createZone(scaleway: Scaleway, name: DomainName, options?: Provid
   const request = { method: 'POST', path: '/dns-zones', body, what: `creating ${name}`, ...options } as const
   const { value } = await api.request(request, (response): ApiZone => {
     const zone = zoneShape(response)
-    if (`${zone.name}.` !== name) throw new ShapeError(`the zone ${name} was returned as ${JSON.stringify(zone.name.slice(0, 300))}`)
+    checkZoneName(name, zone.name)
     return zone
   })
   const zone = referenceTo(value, name)

@@ -1,7 +1,7 @@
 /** A client of Scaleway's Domains and DNS API v2beta1: errors, complete lists and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
 import { sleep } from '../../transport/retry.ts'
-import { type ApiDialect, notFromApi, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
 import { ProviderError } from '../provider.ts'
@@ -73,20 +73,20 @@ const SCALEWAY_DIALECT: ApiDialect = {
 const MAX_DETAILS = 3
 const MAX_REASON = 500
 
-function reasonOf(response: HttpResponse): { readonly type: string; readonly message: string; readonly text: string } {
+function reasonOf(response: HttpResponse): { readonly type: string; readonly message: string; readonly text: string | null } {
   const stated = readErrorBody(response, (value) => {
     const body = value as Fields
-    if (typeof body['message'] !== 'string') return null
-    const { message } = body
+    const { type, message } = body
+    if (typeof message !== 'string' || (typeof type !== 'string' && message !== NO_ZONE)) return null
     const details = Array.isArray(body['details']) ? (body['details'] as readonly Fields[]).slice(0, MAX_DETAILS) : []
     const texts = details.map((detail) =>
       ['argument_name', 'resource', 'action', 'help_message', 'reason']
         .flatMap((key) => (detail[key] ? [String(detail[key])] : []))
         .join(' '),
     )
-    return { type: String(body['type'] ?? ''), message, text: [message, ...texts].join('; ').slice(0, MAX_REASON) }
+    return { type: String(type ?? ''), message, text: [message, ...texts].join('; ').slice(0, MAX_REASON) }
   })
-  return stated ?? { type: '', message: '', text: notFromApi(response) }
+  return stated ?? { type: '', message: '', text: null }
 }
 
 /** Maximum pages of a list. */

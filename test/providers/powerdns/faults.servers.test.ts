@@ -72,6 +72,15 @@ describeWithTools(['pdns_server', 'pdnsutil'], 'PowerDNS behind a bad network', 
     expect((await api.lines(`${zone}.`)).filter((line) => line.includes(' A '))).toHaveLength(1)
   })
 
+  test('an SOA record that the server could not write is written after a read', async () => {
+    await api.create('locked.example.')
+    const folder = workspace(proxy.origin)
+    define(folder, 'locked.example', 'refresh_sec: 2h\nrecords: {}\n')
+    const changes = failOnce(({ method }) => method === 'PATCH', { kind: 'answer', when: 'before', status: 500, html: false })
+    expect((await apply(folder)).status).toBe(0)
+    expect(changes).toEqual(['PATCH', 'PATCH'])
+  })
+
   test.each([200, 404, 500])('an answer %d that is not from the API is one clear error, and nothing is changed', async (status) => {
     const zone = `html${status}.example`
     await api.create(`${zone}.`)

@@ -327,4 +327,23 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     expect((await run(folder, server, 'plan')).stderr).not.toContain('capital')
     expect(await dig({ port: server.port, name: 'up.case.example' })).toEqual(['192.0.2.1'])
   })
+
+  test('SQLite takes one write at a time: thirty zones and their SOA records change at once', {
+    tags: ['long'],
+    timeout: 120_000,
+  }, async () => {
+    const folder = here(', parallelism: 8')
+    for (const [round, settings] of ['', 'refresh_sec: 2h\n', 'refresh_sec: 3h\n', 'refresh_sec: 4h\n'].entries()) {
+      for (let zone = 0; zone < 30; zone += 1) {
+        if (round === 0) await api.create(`many${zone}.example.`)
+        const hosts = Array.from({ length: 20 }, (_, host) => `  h${host}: {type: A, value: 192.0.2.${round + 1}}\n`)
+        define(folder, `many${zone}.example`, `${settings}records:\n${hosts.join('')}`)
+      }
+      const { status, stdout } = await apply(folder, '--allow', 'updates')
+      const failed = JSON.parse(stdout).zones.flatMap((zone: { changes: { outcome: { state: string; error?: string } }[] }) =>
+        zone.changes.flatMap(({ outcome }) => (outcome.state === 'applied' ? [] : [outcome.error])),
+      )
+      expect([status, failed]).toEqual([0, []])
+    }
+  })
 })

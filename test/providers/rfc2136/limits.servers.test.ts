@@ -1,0 +1,68 @@
+/** Rules and limits of a real BIND server that plans cannot know before the first apply. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { cli } from '../../support/cli.ts'
+import { type DnsServer, startServer, TEST_KEY } from '../../support/dns-servers.ts'
+import { bind } from '../../support/server-recipes/bind.ts'
+import type { ServerRecipe } from '../../support/server-recipes/recipe.ts'
+import { describeWithTools } from '../../support/skip.ts'
+import { temporaryDirectory } from '../../support/temp-directory.ts'
+import { transferZone } from '../../support/tools.ts'
+
+const ZONE = [
+  '$TTL 3600',
+  '@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300',
+  '@ NS ns1.example.net.',
+  'www 300 A 192.0.2.1',
+  '',
+].join('\n')
+
+/** BIND with its usual checks of names and targets, and more options of the zone. */
+const strictBind = (options = ''): ServerRecipe => ({
+  ...bind,
+  files(setup) {
+    const files = bind.files(setup)
+    return { ...files, 'named.conf': (files['named.conf'] ?? '').replace('check-names ignore; check-integrity no;', options) }
+  },
+})
+
+describeWithTools(['named', 'dig'], 'the rules and limits of BIND', () => {
+  let server: DnsServer
+  let folder: string
+  const define = (records: string): void =>
+    writeFileSync(
+      join(folder, 'zones/example.com.yaml'),
+      `domain: example.com\nrecords:\n  www: {type: A, ttl: 300, value: 192.0.2.1}\n${records}`,
+    )
+  const run = (...args: string[]) => cli([...args, '--no-color'], { cwd: folder, env: { LAB_KEY: TEST_KEY.secret } })
+  const served = async (): Promise<string[]> =>
+    (await transferZone({ port: server.port, name: 'example.com', key: TEST_KEY })).flatMap((line) =>
+      /\s(?:SOA|NS)\s/.test(line) ? [] : [line.replace(/\s+/g, ' ').replace('.example.com. ', ' ')],
+    )
+
+  async function start(options: string): Promise<void> {
+    server = await startServer(strictBind(options), { zones: [{ name: 'example.com', text: ZONE }], key: TEST_KEY })
+    folder = temporaryDirectory()
+    mkdirSync(join(folder, 'zones'))
+    const tsig = `{name: ${TEST_KEY.name}, secret: env:LAB_KEY}`
+    writeFileSync(
+      join(folder, 'zonewright.yaml'),
+      `providers:\n  lab: {type: rfc2136, server: '127.0.0.1:${server.port}', tsig: ${tsig}}\nzones: [{files: zones/*.yaml, targets: [lab]}]\n`,
+    )
+  }
+  beforeAll(() => start(''))
+
+  test('records that it refuses are named with the likely rule, and the others are changed', async () => {
+    const mx = (name: string): string => `{type: MX, ttl: 300, value: {preference: 10, exchange: ${name}}}`
+    const hosts = Array.from({ length: 30 }, (_, host) => `  h${host}: {type: A, ttl: 300, value: 192.0.2.1}\n`).join('')
+    define(`${hosts}  a_b: {type: A, ttl: 300, value: 192.0.2.1}\n  m1: ${mx('nowhere')}\n  m2: ${mx('h3')}\n`)
+    const { status, stdout } = await run('apply', '--yes')
+    expect(status).toBe(4)
+    expect(stdout).toMatch(/\+ a_b .*\n +failed: .* REFUSED \(a_b\.example\.com\. is not the name of a host, which "check-names"/)
+    expect(stdout).toMatch(/\+ m1 .*\n +failed: .* REFUSED \(servers refuse an MX record whose target .* nowhere\.example\.com\.\)/)
+    expect(stdout).toContain('Applied in part: 2 failed; 31 created')
+    expect((await served()).length).toBe(32)
+    expect(await run('validate')).toMatchObject({ stdout: expect.stringContaining('m1.example.com. MX points to nowhere.example.com.') })
+  })
+})
