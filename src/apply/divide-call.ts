@@ -7,6 +7,7 @@ import type { ExistingRecord } from '../dns/record.ts'
 import { carryRrsets } from '../plan/carry-changes.ts'
 import { type Changeset, changesetsOf, compareRrsets } from '../plan/changesets.ts'
 import type { RecordChange } from '../plan/plan.ts'
+import { stronglyConnectedComponents } from '../plan/topological-order.ts'
 import { applyCall, type CallRun, type ChangeResult } from './apply-call.ts'
 import { describeChange } from './call-graph.ts'
 
@@ -69,17 +70,33 @@ function isRefused([first]: readonly ChangeResult[], { provider }: CallRun): boo
   return divides === true && atomic && first?.outcome.state === 'failed' && first.error?.code === 'provider-rejected'
 }
 
-/** The smallest parts of a call, each after those that it has to follow. */
+/** The smallest parts of a call, each after those that it has to follow. All changes at one name are in one part. */
 function partsOf({ changes, indexes }: Changeset, { name, existing }: DividedZone, { provider }: CallRun): Changeset[] {
   const records = changes.flatMap((change) => (change.subject === 'record' ? [{ ...change, after: [] }] : []))
   if (records.length < changes.length) return []
   const { calls: rules, maxRecords } = provider.capabilities
   const headroom = maxRecords === null ? Number.POSITIVE_INFINITY : maxRecords - existing.length
-  const carried = carryRrsets(records, existing, rules, headroom, name, true)
-  return changesetsOf(carried.changes, existing, rules).map((part) => ({
-    ...part,
-    indexes: part.indexes.map((at) => indexes[at] as number),
-  }))
+  // Single records of an RRset stay together, too.
+  const carried = carryRrsets(records, existing, { ...rules, unit: 'rrset', maxUnits: null }, headroom, name, true)
+  const parts = changesetsOf(carried.changes, existing, rules)
+  const waits = parts.map(({ after }) => new Set(after))
+  const byName = new Map<string, number>()
+  parts.forEach(({ changes: own }, number) => {
+    for (const { name: owner } of own) {
+      const other = byName.get(owner)
+      byName.set(owner, number)
+      if (other === undefined) continue
+      waits[number]?.add(other)
+      waits[other]?.add(number)
+    }
+  })
+  const components = stronglyConnectedComponents(waits)
+  const componentOf = new Map(components.flatMap((numbers, at) => numbers.map((number) => [number, at] as const)))
+  return components.map((numbers, at) => {
+    const before = numbers.flatMap((number) => [...(waits[number] ?? [])].map((one) => componentOf.get(one) as number))
+    const { indexes: own, ...part } = join(parts, numbers)
+    return { ...part, indexes: own.map((index) => indexes[index] as number), after: [...new Set(before)].filter((one) => one !== at) }
+  })
 }
 
 /** One call with all that these parts carry. */
