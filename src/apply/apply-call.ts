@@ -35,6 +35,8 @@ export interface CallRun {
   readonly provider: Provider
   /** The zone when the call is sent; null before it is created. */
   readonly reference: ZoneReference | null
+  /** The records of the zone before the calls of the run. */
+  readonly existing: readonly ExistingRecord[]
   readonly options: ProviderCallOptions
   readonly reread: Reread
   /** Identifiers of records whose origin is known. Created records are added. */

@@ -81,8 +81,9 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   const ended = new AbortController()
   const stop = AbortSignal.any([watch.stop, ended.signal, ...(run.stop ? [run.stop] : [])])
   const options: ProviderCallOptions = { stop, signal: run.abort, mayWrite: run.mayWrite }
-  const calls = changesetsOf(plan.changes, existing?.records ?? [], provider.capabilities.calls)
-  const claimed = new Set(existing?.records.flatMap(({ id }) => (id === undefined ? [] : [id])))
+  const records = existing?.records ?? []
+  const calls = changesetsOf(plan.changes, records, provider.capabilities.calls)
+  const claimed = new Set(records.flatMap(({ id }) => (id === undefined ? [] : [id])))
   const reread = createReread(provider, options)
   const findLateChange = lateChangeFinder(provider, zone, options, run.freshFor)
   const recoveryPause = run.recoveryPause ?? RECOVERY_PAUSE
@@ -96,8 +97,7 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     if (stop.aborted) return skipped(call, stopReason(stop))
     if (late !== null) return call.indexes.map(() => ({ state: 'failed', error: late }))
     const onCall = async (sent: Changeset): Promise<string | null> => (await run.onCall?.(zone, sent)) ?? null
-    const zoneBefore = { name: plan.zone, existing: existing?.records ?? [] }
-    const made = await applyDivided(call, zoneBefore, { provider, reference, options, reread, claimed, recoveryPause, onCall })
+    const made = await applyDivided(call, { provider, reference, existing: records, options, reread, claimed, recoveryPause, onCall })
     const [first] = made as [ChangeResult]
     watch.note(first.outcome.state === 'applied' ? null : (first.error ?? null))
     if (first.error?.code === 'provider-forbidden') ended.abort(`${provider.name} does not allow changes in ${plan.zone} with this token`)

@@ -93,7 +93,8 @@ const AFTER: Readonly<Record<Outcome['state'], string>> = {
   unknown: 'whose result is unknown',
 }
 
-const blockedBy = (change: Change, { state }: Outcome): string => `waiting for ${describeChange(change)}, ${AFTER[state]}`
+/** Why a call is not made after a change with this outcome. */
+export const blockedBy = (change: Change, { state }: Outcome): string => `waiting for ${describeChange(change)}, ${AFTER[state]}`
 
 /** Updates the reasons of changes that were skipped because of an outcome that was unknown then and has been resolved since. */
 export function withResolvedReasons(calls: readonly Changeset[], before: readonly Outcome[], resolved: readonly Outcome[]): Outcome[] {

@@ -2,7 +2,7 @@
 import { expiryWarnings } from '../definition/rules/expiry.ts'
 import { type FullDate, fullDateOf } from '../dns/ownership.ts'
 import type { Plan, ZonePlan } from '../plan/plan.ts'
-import { type Fences, planFence } from './journal/store/fences.ts'
+import { type Fences, planFence, storedTtlsOf } from './journal/store/fences.ts'
 import { openStore } from './journal/store/open-store.ts'
 import { type PlannedRun, type PlannedZone, planZones } from './plan-zones.ts'
 import { type RunContext, withProgress } from './run-context.ts'
@@ -16,7 +16,8 @@ import { createSourceReader, hasSources } from './sources/read-sources.ts'
  */
 export const makePlan = (context: RunContext, signal?: AbortSignal, fences?: Fences | null, countsReads = true): Promise<PlannedRun> =>
   withProgress(context.output, async (onProgress) => {
-    const { jobs, providers, now, tool, secrets, nameRemoved } = context
+    const { providers, now, tool, secrets, nameRemoved } = context
+    const jobs = context.jobs.map((job) => ({ ...job, storedTtls: storedTtlsOf(fences, { zone: job.desired.name, target: job.target }) }))
     const sources = openSources(context, countsReads, signal)
     const [read, removed = []] = await Promise.all([
       planZones(jobs, { providers, now: now(), tool, signal, onProgress, sources }),

@@ -13,7 +13,7 @@ import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { type RunCommand, runId } from './journal/journal-format.ts'
 import { keepOutOfGit } from './journal/keep-out-of-git.ts'
 import { type AcquiredLease, acquireLease, type LeaseRequest } from './journal/store/acquire-lease.ts'
-import { type Fences, markUnchanged, takeFences } from './journal/store/fences.ts'
+import { type Fences, markUnchanged, rememberTtls, takeFences } from './journal/store/fences.ts'
 import { fetchStates } from './journal/store/fetch-journal.ts'
 import type { Heartbeat } from './journal/store/heartbeat.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
@@ -154,6 +154,7 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
     const outcomes = await applyJournalled(pending, withLease(options, heartbeat), journal, copy ?? undefined)
     if (heartbeat.lost.aborted)
       output.error('lease-lost', String(heartbeat.lost.reason), 'the report shows the changes made; "zonewright plan" shows those left')
+    await rememberTtls(store, fences, outcomes).catch(storeProblem)
     const unchanged = outcomes.filter((outcome) => outcome.outcomes.every(({ state }) => state === 'failed' || state === 'skipped'))
     if (unchanged.length > 0)
       await markUnchanged(

@@ -183,6 +183,7 @@ export function planAgain(zone: Omit<PlannedZone, 'plan'>, provider: Provider): 
     rendered: rendered.state,
     servedApexNs: rendered.providerApexNs,
     readOnly: existing?.readOnly,
+    storedTtls: job.storedTtls,
   })
   const warnings = (existing?.warnings ?? []).map((warning) => ({ ...warning, at: job.desired.at }))
   const owner = job.owner === undefined ? {} : { owner: job.owner }

@@ -7,6 +7,7 @@ import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
 import type { ExistingZone } from '../dns/zone.ts'
 import type { Changeset } from '../plan/changesets.ts'
 import type { Change, Outcome, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import { storedTtls, storedTtlWarnings } from '../plan/stored-ttls.ts'
 import {
   diagnosticOf,
   type Provider,
@@ -77,9 +78,14 @@ function compared(
   live: ExistingZone | null,
   noticed: readonly Diagnostic[],
 ): ZoneOutcome {
-  const differences = unexpectedDifferences(plan, outcomes, existing, live)
+  const sent = plan.changes.flatMap((change, index) =>
+    change.subject === 'record' && change.desired !== null && outcomes[index]?.state === 'applied' ? [change.desired] : [],
+  )
+  const ttls = storedTtls(sent, live?.records ?? [])
+  const differences = unexpectedDifferences(plan, outcomes, existing, live, ttls)
   const isEqual = outcomes.every(({ state }) => state === 'applied') && differences.length === 0
-  return { plan, outcomes, readBack: isEqual ? 'equal' : 'different', diagnostics: [...noticed, ...differences] }
+  const diagnostics = [...noticed, ...storedTtlWarnings(`${plan.zone} at ${plan.target}`, sent, ttls), ...differences]
+  return { plan, outcomes, readBack: isEqual ? 'equal' : 'different', storedTtls: ttls, diagnostics }
 }
 
 /**
@@ -144,7 +150,8 @@ function noticedByCalls({ zone, target, changes }: ZonePlan, results: ReadonlyMa
       const message = `${zone} at ${target}: ${change.name} ${change.type} was to be deleted, but another client had already deleted it`
       return [{ severity: 'warning', code: 'apply-drift', message }]
     }
-    const text = stored && change.desired && alteredText(change.desired, stored)
+    // A TTL that the target replaces is reported once for all records.
+    const text = stored && change.desired && alteredText({ ...change.desired, ttl: stored.ttl }, stored)
     return text ? [{ severity: 'warning', code: 'apply-altered', message: `${zone} at ${target}: ${text}` }] : []
   })
 }

@@ -11,6 +11,7 @@ import type { Preference } from '../plan/continuity.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { Shard } from '../plan/shards.ts'
+import type { StoredTtls } from '../plan/stored-ttls.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { GivenTypes } from '../providers/registry.ts'
 import type { ReportFormat } from '../report/formats.ts'
@@ -166,6 +167,8 @@ export interface ZoneJob {
   readonly nameservers?: readonly string[] | null | undefined
   /** Whether the zone is deleted because its definition was removed; false if absent. It is no part of the plan if it does not exist. */
   readonly isRemoved?: boolean | undefined
+  /** TTLs in place of which the target has stored others, as the journal says; absent if there are none. */
+  readonly storedTtls?: StoredTtls | undefined
 }
 
 /** Which removed zones are looked up. */

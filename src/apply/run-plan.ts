@@ -90,8 +90,8 @@ async function openForPlan(given: RunSetup<PlanRunOptions>, zones: readonly stri
 }
 
 /** What the journal says about the zones, before they are read. Without a journal that can be read, a warning: the plan can be applied, but its age is judged by its time. */
-async function fencesForPlan(
-  context: RunContext<PlanRunOptions>,
+export async function fencesForPlan(
+  context: RunContext,
 ): Promise<{ readonly fences: Fences | null; readonly problems: readonly Diagnostic[] }> {
   let store: JournalStore | null = null
   try {

@@ -17,6 +17,7 @@ import { EXIT, type ExitStatus } from './exit-status.ts'
 import { makePlan } from './live-plan.ts'
 import type { PlannedZone } from './plan-zones.ts'
 import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
+import { fencesForPlan } from './run-plan.ts'
 import type { QueriedServer } from './verify-zone.ts'
 import { verifyZone } from './verify-zone.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
@@ -58,7 +59,8 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
   const context: VerifyContext = { ...setup, ...(await openWorkspace(setup, zones)) }
   try {
     if (!reportLoaded(context)) return fail(context.diagnostics)
-    const planned = await makePlan(context, undefined, undefined, false)
+    const { fences } = await fencesForPlan(context)
+    const planned = await makePlan(context, undefined, fences, false)
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
     const own = [...planned.plan.diagnostics, ...found.diagnostics]

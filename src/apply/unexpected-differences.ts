@@ -6,6 +6,7 @@ import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
 import { differingSettings } from '../plan/domain-change.ts'
 import type { Outcome, ZonePlan } from '../plan/plan.ts'
+import { type StoredTtls, withStoredTtl } from '../plan/stored-ttls.ts'
 
 /** Maximum differences listed per zone. */
 const SHOWN = 20
@@ -24,15 +25,17 @@ interface Difference {
   readonly text: string
 }
 
-/** Compares the zone with the expected result of the calls. Returns a diagnostic for each difference. */
+/** Compares the zone with the expected result of the calls, where the target may store other TTLs. Returns a diagnostic for each difference. */
 export function unexpectedDifferences(
   plan: ZonePlan,
   outcomes: readonly Outcome[],
   before: ExistingZone | null,
   live: ExistingZone | null,
+  ttls: StoredTtls = new Map(),
 ): Diagnostic[] {
   const isUnmanaged = unmanagedTest(plan.unmanaged ?? [], plan.zone)
-  const { certain, possible } = expectedRecords(plan, outcomes, before?.records ?? [])
+  const { certain: wanted, possible } = expectedRecords(plan, outcomes, before?.records ?? [])
+  const certain = wanted.map((one) => (one.own ? { ...one, record: withStoredTtl(one.record, ttls) } : one))
   // A target may give a new zone its own name servers.
   const hasOwnNs = before === null && !certain.some(({ record }) => isApexNs(record, plan.zone))
   const managed = (records: readonly ExistingRecord[]): ExistingRecord[] =>

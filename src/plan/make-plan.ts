@@ -25,6 +25,7 @@ import type { RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
 import { aliasesBesideAddresses, conflictsAmongAdded, conflictsWithKept } from './record-conflicts.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
+import { type StoredTtls, withStoredTtls } from './stored-ttls.ts'
 import { undescribableReason } from './undescribable.ts'
 
 export interface PlanInput {
@@ -41,6 +42,8 @@ export interface PlanInput {
   readonly servedApexNs: readonly string[] | null
   /** Continuity if absent. */
   readonly prefer?: Preference | undefined
+  /** What earlier runs have found; absent if nothing. */
+  readonly storedTtls?: StoredTtls | undefined
   /** Why no call can change the existing zone; absent if calls can. */
   readonly readOnly?: ReadOnlyReason | undefined
 }
@@ -55,7 +58,8 @@ export interface ReadOnlyReason {
 export function makeZonePlan(input: PlanInput): ZonePlan {
   const { desired, existing, target, capabilities } = input
   const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name)
-  const shared = withUnmanagedTtls(withNameservers(fitToTarget(desired, target, capabilities), input), isUnmanaged, input)
+  const known = withStoredTtls(fitToTarget(desired, target, capabilities), existing?.records ?? [], target, input.storedTtls ?? new Map())
+  const shared = withUnmanagedTtls(withNameservers(known, input), isUnmanaged, input)
   const wanted = withFixedTtls(shared, existing?.records ?? [])
   const held = heldRrsets(input)
   const fitted = held.size === 0 ? wanted : { ...wanted, records: wanted.records.filter((record) => !held.has(rrsetKey(record))) }

@@ -140,10 +140,7 @@ export interface LostAnswers {
   readonly isGone: boolean
 }
 
-export interface NameAndType {
-  readonly name: DomainName
-  readonly type: string
-}
+export type NameAndType = Pick<RecordChange, 'name' | 'type'>
 
 export interface CallCount {
   /** The number of changes with each action. */
@@ -258,6 +255,8 @@ export interface ZoneOutcome {
   readonly outcomes: readonly Outcome[]
   /** Whether the records that were read after the changes equal the plan's result; `not-read` if nothing was applied. */
   readonly readBack: 'equal' | 'different' | 'not-read'
+  /** See `StoredTtls`; absent if the zone was not read. */
+  readonly storedTtls?: ReadonlyMap<number, number> | undefined
   readonly diagnostics: readonly Diagnostic[]
 }
 

@@ -38,10 +38,10 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
   ['JSON nested 100,000 deep', raw(`{"data":${'['.repeat(1e5)}${']'.repeat(1e5)}}`), 'garbled', ''],
   ['204', { status: 204, headers: {}, body: '' }, 'garbled', 'not JSON'],
   ['401', errors(401, 'Invalid Token'), 'unauthorized', 'the token is wrong, revoked or expired'],
-  ['401 in HTML', raw(HTML, 'text/html', 401), 'unauthorized', '401 the response is not from the API (text/html'],
+  ['401 in HTML', raw(HTML, 'text/html', 401), 'garbled', '401 the response is not from the API (text/html'],
   ['403', errors(403, 'Unauthorized'), 'forbidden', 'grant'],
   ['404', errors(404, 'Not found'), 'not-found', '404 Not found (check that base_url of cloud is the URL of the API with its version'],
-  ['404 in HTML', raw(HTML, 'text/html', 404), 'not-found', '404 the response is not from the API'],
+  ['404 in HTML', raw(HTML, 'text/html', 404), 'garbled', '404 the response is not from the API'],
   ['418', errors(418, 'Teapot'), 'rejected', '418 Teapot'],
 ]
 

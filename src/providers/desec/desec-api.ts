@@ -60,16 +60,14 @@ function reasonOf(response: HttpResponse): string | null {
   const texts = readErrorBody(response, (body) =>
     Array.isArray(body) ? body.flatMap((item, index) => textsOf(item).map((text) => `item ${index}: ${text}`)) : textsOf(body),
   )
-  const isOwn = readErrorBody(response, (body) =>
-    [body].flat().every((item) => Object.keys(item as object).every((key) => FIELDS.has(key))),
-  )
-  return (isOwn && texts?.slice(0, MAX_ERRORS).join('; ').slice(0, MAX_REASON)) || null
+  return texts?.slice(0, MAX_ERRORS).join('; ').slice(0, MAX_REASON) || null
 }
 
 function textsOf(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return []
   return Object.entries(value).flatMap(([key, inner]) => {
+    if (!Array.isArray(value) && !FIELDS.has(key)) return []
     const texts = textsOf(inner, depth + 1)
     return Array.isArray(value) || key === 'detail' || key === 'non_field_errors' ? texts : texts.map((text) => `${key}: ${text}`)
   })

@@ -1,7 +1,7 @@
 /** The domains of an account, and the minimum TTLs of those that were looked up. */
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { nullIfMissing } from '../api-errors.ts'
-import { ShapeError } from '../json-shape.ts'
+import { checkZoneName } from '../json-shape.ts'
 import {
   type NamedReadOptions,
   type ProviderCallOptions,
@@ -47,9 +47,7 @@ export function createDomains(api: DesecApi, provider: string): Domains {
     return referenceOf(name)
   }
   const referenceTo = (domain: ApiDomain, expected: DomainName): ZoneReference => {
-    const name = parseAbsoluteName(domain.name)
-    if (!name.ok || name.value !== expected)
-      throw new ShapeError(`the domain ${expected} was returned as ${JSON.stringify(domain.name.slice(0, 300))}`)
+    checkZoneName(expected, domain.name)
     return note(domain, expected)
   }
   const lookUp = async (name: DomainName, options?: ProviderCallOptions): Promise<ZoneReference | null> => {

@@ -4,7 +4,7 @@
  */
 import { isApexNs, sameRecord } from '../../dns/record.ts'
 import type { RecordChange } from '../../plan/plan.ts'
-import { fieldsOf, ShapeError } from '../json-shape.ts'
+import { checkZoneName, fieldsOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
 import { type DigitalOceanApi, domainShape, recordShape } from './digitalocean-api.ts'
@@ -35,9 +35,7 @@ export async function applyCall(
     // Also if the answer is lost.
     created.set(body.name, null)
     await api.request(request, (response) => {
-      const name = domainShape(fieldsOf(response, 'the response')['domain'])
-      if (name.toLowerCase() !== body.name)
-        throw new ShapeError(`the domain ${body.name} was returned as ${JSON.stringify(name.slice(0, 300))}`)
+      checkZoneName(body.name, domainShape(fieldsOf(response, 'the response')['domain']))
     })
     return { changes: [{ id: body.name }], zone: referenceTo(change.name) }
   }

@@ -58,7 +58,7 @@ async function changeRrsets(
   const texts = google.texts.get(zone.id) as ZoneTexts
   const routed = rrsets.find((rrset) => texts.routed.has(rrsetKey(rrset)))
   if (routed !== undefined)
-    throw new ProviderError('provider-rejected', `${name}: ${routed.name} ${routed.type} has a routing policy, which would be lost`, {
+    throw new ProviderError('provider-conflict', `${name}: ${routed.name} ${routed.type} has a routing policy, which would be lost`, {
       hint: 'list the name under "unmanaged" in the definition, or remove the policy at Google',
     })
   // Google has given a new zone NS records of its own.
@@ -90,10 +90,8 @@ const sendChange = (
   const what = `changing records of ${name}`
   return api.request({ method: 'POST', path, body: { additions, deletions }, what, ...options }, (body) => {
     const change = changeShape(body)
-    const returned = new Set(change.additions.map(rrsetKey))
-    const missing = additions.find((rrset) => !returned.has(rrsetKey(rrset)))
-    if (missing !== undefined) throw new ShapeError(`${missing.name} ${missing.type} is missing`)
-    if (returned.size !== additions.length) throw new ShapeError('it has record sets that were not sent')
+    const [sent, returned] = [additions, change.additions].map((rrsets) => rrsets.map(rrsetKey).sort().join(', '))
+    if (sent !== returned) throw new ShapeError('it adds other record sets than were sent')
     return change
   })
 }

@@ -115,19 +115,11 @@ async function applyUpdate(
   }
   if (response.rcode === RCODE.NOERROR) return {}
   const error = refusal(options, response.rcode, what)
-  if (response.rcode !== RCODE.REFUSED || !(await takesUpdates(options, zone.name, call))) throw error
-  const [first] = rrsets
-  const hint = first === undefined || rrsets.length > 1 ? undefined : likelyRule(first, zone.name)
+  if (response.rcode !== RCODE.REFUSED) throw error
+  // A server that accepts an update without content (RFC 2136 section 3.3) has refused this one because of what it changes.
+  const empty = await exchange(options, createUpdate(0, zone.name, { prerequisites: [], updates: [] }), what, call)
+  if (empty.rcode !== RCODE.NOERROR) throw error
+  const [first, ...others] = rrsets
+  const hint = first === undefined || others.length > 0 ? undefined : likelyRule(first, zone.name)
   throw new ProviderError('provider-rejected', error.message, { status: 'REFUSED', hint })
-}
-
-/** Whether the server accepts an update of the zone that changes nothing, so that it has refused another one for its content (RFC 2136 section 3.3). */
-async function takesUpdates(options: NameServer, zone: DomainName, call?: ProviderCallOptions): Promise<boolean> {
-  try {
-    const empty = createUpdate(0, zone, { prerequisites: [], updates: [] })
-    return (await exchange(options, empty, `an update of ${zone} without content`, call)).rcode === RCODE.NOERROR
-  } catch (error) {
-    if (error instanceof ProviderError) return false
-    throw error
-  }
 }

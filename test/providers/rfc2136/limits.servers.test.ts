@@ -65,4 +65,15 @@ describeWithTools(['named', 'dig'], 'the rules and limits of BIND', () => {
     expect((await served()).length).toBe(32)
     expect(await run('validate')).toMatchObject({ stdout: expect.stringContaining('m1.example.com. MX points to nowhere.example.com.') })
   })
+
+  test('a TTL beyond max-zone-ttl is reported with what the server stores, and the next plan is empty', async () => {
+    await start('max-zone-ttl 3600;')
+    define('  long: {type: A, ttl: 1d, value: 192.0.2.2}\n')
+    expect(await run('apply', '--yes')).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('stores TTL 3600, not 86400, for long.example.com. A'),
+    })
+    expect(await run('plan', '--detailed-exitcode')).toMatchObject({ status: 0, stdout: expect.stringContaining('No changes') })
+    expect((await run('verify', '--nameserver', `127.0.0.1:${server.port}`)).status).toBe(0)
+  })
 })

@@ -6,7 +6,9 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Diagnostic } from '../../../dns/diagnostic.ts'
-import type { PlanFence } from '../../../plan/plan.ts'
+import { MAX_TTL } from '../../../dns/ttl.ts'
+import type { PlanFence, ZoneOutcome } from '../../../plan/plan.ts'
+import type { StoredTtls } from '../../../plan/stored-ttls.ts'
 import { shortTime } from '../../../report/history.ts'
 import { isRunId } from '../journal-format.ts'
 import { type JournalStore, StoreError } from './journal-store.ts'
@@ -20,6 +22,8 @@ export interface Fence {
   readonly time: string
   /** The lowest number since which nothing has changed, if later runs changed nothing; that of `number` if absent. Numbers never return. */
   readonly from?: number
+  /** TTLs in place of which the target stores others; absent if there are none. */
+  readonly ttls?: readonly (readonly [sent: number, stored: number])[]
 }
 
 export interface Fences {
@@ -57,18 +61,23 @@ export async function readFences(store: JournalStore): Promise<Fences> {
   const { store: id, zones } = document
   if (typeof id !== 'string' || id.length > 100 || typeof zones !== 'object' || zones === null) throw broken('is incomplete')
   const entries = Object.entries(zones as Readonly<Record<string, Fence>>)
-  const isFence = ({ number, run, time, from }: Fence): boolean =>
+  const isFence = ({ number, run, time, from, ttls = [] }: Fence): boolean =>
     Number.isSafeInteger(number) &&
     number >= 0 &&
     (from === undefined || Number.isSafeInteger(from)) &&
     (run === '' || isRunId(run)) &&
-    !Number.isNaN(Date.parse(time))
+    !Number.isNaN(Date.parse(time)) &&
+    ttls.flat().every((ttl) => Number.isInteger(ttl) && ttl >= 0 && ttl <= MAX_TTL)
   if (!entries.every(([, fence]) => fence !== null && typeof fence === 'object' && isFence(fence)))
     throw broken('has a fence without a number, a run and a time')
   return { store: id, version: read.version, zones: new Map(entries) }
 }
 
 export const fenceOf = ({ zones }: Fences, zone: LeasedZone): Fence | null => zones.get(keyOf(zone)) ?? null
+
+/** The TTLs in place of which earlier runs have found others. */
+export const storedTtlsOf = (fences: Fences | null | undefined, zone: LeasedZone): StoredTtls =>
+  new Map((fences && fenceOf(fences, zone)?.ttls) ?? [])
 
 /** The fence that a plan of the zone carries. */
 export const planFence = (fences: Fences, zone: LeasedZone): PlanFence => ({
@@ -145,7 +154,10 @@ export async function takeFences(
     })
     if (problems.length > 0) return { taken: false, diagnostics: problems }
     const next = new Map(current.zones)
-    for (const zone of zones) next.set(keyOf(zone), { number: (fenceOf(current, zone)?.number ?? 0) + 1, run, time: time.toISOString() })
+    for (const zone of zones) {
+      const { number = 0, ttls } = fenceOf(current, zone) ?? {}
+      next.set(keyOf(zone), { number: number + 1, run, time: time.toISOString(), ...(ttls && { ttls }) })
+    }
     if ((await writeFences(store, current, next)) === 'written') return { taken: true, before: current }
     before = current
     await pause(attempt)
@@ -154,18 +166,39 @@ export async function takeFences(
 }
 
 /** Says of zones that a run changed nothing in them, so that its plan can be applied again. Throws `StoreError`. */
-export async function markUnchanged(store: JournalStore, before: Fences, zones: readonly LeasedZone[], run: string): Promise<void> {
+export const markUnchanged = (store: JournalStore, before: Fences, zones: readonly LeasedZone[], run: string): Promise<void> =>
+  updateFences(store, zones, (now, zone) => {
+    if (now.run !== run) return null
+    const former = fenceOf(before, zone) ?? { number: 0, run: '', time: new Date(0).toISOString() }
+    return { ...former, number: now.number, from: former.from ?? former.number }
+  })
+
+/** Remembers what a run has found about the TTLs that the targets of zones store, and forgets what is no longer true. Throws `StoreError`. */
+export async function rememberTtls(store: JournalStore, seen: Fences, outcomes: readonly ZoneOutcome[]): Promise<void> {
+  const found = new Map(outcomes.map(({ plan, storedTtls = [] }) => [keyOf(plan), [...storedTtls]]))
+  const foundIn = (zone: LeasedZone): readonly [number, number][] => found.get(keyOf(zone)) ?? []
+  const zones = outcomes.flatMap(({ plan }) =>
+    foundIn(plan).some(([sent, stored]) => (storedTtlsOf(seen, plan).get(sent) ?? sent) !== stored) ? [plan] : [],
+  )
+  const replaced = (ttls: readonly (readonly [number, number])[]) => [...new Map(ttls)].filter(([sent, stored]) => sent !== stored)
+  if (zones.length > 0)
+    await updateFences(store, zones, (now, zone) => ({ ...now, ttls: replaced([...(now.ttls ?? []), ...foundIn(zone)]) }))
+}
+
+/** Replaces the fences of zones for which `next` returns another one. */
+async function updateFences(
+  store: JournalStore,
+  zones: readonly LeasedZone[],
+  next: (now: Fence, zone: LeasedZone) => Fence | null,
+): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const current = await readFences(store)
-    const own = zones.filter((zone) => fenceOf(current, zone)?.run === run)
-    if (own.length === 0) return
-    const next = new Map(current.zones)
-    for (const zone of own) {
-      const former = fenceOf(before, zone) ?? { number: 0, run: '', time: new Date(0).toISOString() }
-      const { number = 0 } = fenceOf(current, zone) ?? {}
-      next.set(keyOf(zone), { ...former, number, from: former.from ?? former.number })
-    }
-    if ((await writeFences(store, current, next)) === 'written') return
+    const changed = zones.flatMap((zone) => {
+      const now = fenceOf(current, zone)
+      const fence = now && next(now, zone)
+      return fence === null ? [] : [[keyOf(zone), fence] as const]
+    })
+    if (changed.length === 0 || (await writeFences(store, current, new Map([...current.zones, ...changed]))) === 'written') return
     await pause(attempt)
   }
 }

@@ -1,0 +1,62 @@
+/** Limits of TTLs that only the server knows: the first report names them, later plans know them. */
+import { expect, test } from 'vitest'
+import { RFC2136_CAPABILITIES } from '../../src/providers/rfc2136/capabilities.ts'
+import { openScene } from '../cli/scene.ts'
+import type { FaultChoice } from '../support/memory-provider.ts'
+
+const APPLY = ['apply', '--yes', '--allow', 'updates']
+const PLAN = ['plan', '--detailed-exitcode']
+
+/** Stores TTL 3600 in place of longer ones, of the records that match. */
+const limiting =
+  (pattern = /./): FaultChoice =>
+  ({ kind }, memory) => {
+    for (const line of kind === 'read' ? (memory.zone('example.com') ?? []) : []) {
+      const [owner, ttl, ...rest] = line.split(' ')
+      if (Number(ttl) > 3600 && pattern.test(line)) memory.change('example.com', [owner, 3600, ...rest].join(' '))
+    }
+    return null
+  }
+
+const definition = (ttl: string, more = ''): Record<string, string> => ({
+  'zones/example.com.yaml': `domain: example.com
+records:
+  www: {type: A, ttl: ${ttl}, value: 192.0.2.1}
+  mail: {type: A, ttl: ${ttl}, value: 192.0.2.2}
+  short: {type: A, ttl: 5m, value: 192.0.2.4}
+${more}`,
+})
+
+const open = (fault: FaultChoice) =>
+  openScene({ capabilities: RFC2136_CAPABILITIES, zones: { 'example.com': '' }, files: definition('1d'), fault })
+
+test('the first report names the stored TTL, and later plans are empty until the definition or the limit changes', async () => {
+  const scene = open(limiting())
+  const first = await scene.run(...APPLY)
+  expect([first.status, first.stderr]).toEqual([
+    0,
+    expect.stringMatching(/warning\[apply-altered\] .*stores TTL 3600, not 86400, for mail\.example\.com\. A and www\.example\.com\. A/),
+  ])
+  expect(await scene.run(...PLAN)).toMatchObject({ status: 0, stderr: expect.stringContaining('notice[ttl-rounded]') })
+  expect((await scene.run('verify', '--no-dns')).status).toBe(0)
+
+  // Another TTL is tried.
+  scene.write(definition('2h'))
+  expect((await scene.run(...PLAN)).status).toBe(2)
+  expect(await scene.run(...APPLY)).toMatchObject({ status: 0, stderr: expect.stringContaining('TTL 3600, not 7200') })
+  expect((await scene.run(...PLAN)).status).toBe(0)
+
+  // A new record shows that the limit is gone.
+  scene.memory.use(undefined)
+  scene.write(definition('2h', '  new: {type: A, ttl: 2h, value: 192.0.2.5}\n'))
+  expect((await scene.run(...APPLY)).status).toBe(0)
+  expect((await scene.run(...APPLY)).status).toBe(0)
+  expect(scene.memory.zone('example.com')?.filter((line) => line.includes(' 7200 ')).length).toBe(3)
+  expect((await scene.run(...PLAN)).status).toBe(0)
+})
+
+test('a TTL that only some of the sent records have is the work of another client', async () => {
+  const scene = open(limiting(/^www/))
+  expect(await scene.run(...APPLY)).toMatchObject({ status: 1, stderr: expect.stringContaining('error[apply-unconfirmed]') })
+  expect((await scene.run(...PLAN)).status).toBe(2)
+})
