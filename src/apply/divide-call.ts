@@ -5,6 +5,7 @@
 import { carryRrsets } from '../plan/carry-changes.ts'
 import { type Changeset, changesetsOf, compareRrsets } from '../plan/changesets.ts'
 import type { Change } from '../plan/plan.ts'
+import { stronglyConnectedComponents } from '../plan/topological-order.ts'
 import { applyCall, type CallRun, type ChangeResult } from './apply-call.ts'
 import { blockedBy } from './call-graph.ts'
 
@@ -22,8 +23,8 @@ export async function applyDivided(call: Changeset, run: CallRun): Promise<Chang
   const note = (part: Changeset, resultOf: (index: number) => ChangeResult): void => {
     // What the first change of the call states is not about all of them any more.
     for (const index of part.indexes) results.set(index, { ...resultOf(index), storedRecords: undefined })
-    const { outcome } = resultOf(part.indexes[0] as number)
-    if (outcome.state !== 'applied') failed.set(part, blockedBy(part.changes[0] as Change, outcome))
+    const at = part.indexes.findIndex((index) => resultOf(index).outcome.state !== 'applied')
+    if (at !== -1) failed.set(part, blockedBy(part.changes[at] as Change, resultOf(part.indexes[at] as number).outcome))
   }
   let refused = 0
   const send = async (some: readonly Changeset[], first?: readonly ChangeResult[]): Promise<void> => {
@@ -53,16 +54,33 @@ export async function applyDivided(call: Changeset, run: CallRun): Promise<Chang
 const isRefused = ([first]: readonly ChangeResult[], { provider: { capabilities } }: CallRun): boolean =>
   capabilities.calls.divides === true && first?.outcome.state === 'failed' && first.error?.code === 'provider-rejected'
 
-/** The smallest parts of a call, each after those that it has to follow. */
+/** The smallest parts of a call, each after those that it has to follow. All changes at one name are in one part. */
 function partsOf({ changes, indexes }: Changeset, { provider, reference, existing }: CallRun): Changeset[] {
   const records = changes.flatMap((change) => (change.subject === 'record' ? [{ ...change, after: [] }] : []))
   if (reference === null || records.length < changes.length) return []
   const { calls: rules, maxRecords } = provider.capabilities
-  const carried = carryRrsets(records, existing, rules, (maxRecords ?? Number.POSITIVE_INFINITY) - existing.length, reference.name, true)
-  return changesetsOf(carried.changes, existing, rules).map((part) => ({
-    ...part,
-    indexes: part.indexes.map((at) => indexes[at] as number),
-  }))
+  const headroom = (maxRecords ?? Number.POSITIVE_INFINITY) - existing.length
+  // Single records of an RRset stay together, too.
+  const carried = carryRrsets(records, existing, { ...rules, unit: 'rrset', maxUnits: null }, headroom, reference.name, true)
+  const parts = changesetsOf(carried.changes, existing, rules)
+  const waits = parts.map(({ after }) => new Set(after))
+  const byName = new Map<string, number>()
+  parts.forEach((part, number) => {
+    for (const { name } of part.changes) {
+      const other = byName.get(name) ?? number
+      byName.set(name, number)
+      if (other === number) continue
+      waits[number]?.add(other)
+      waits[other]?.add(number)
+    }
+  })
+  const components = stronglyConnectedComponents(waits)
+  const componentOf = new Map(components.flatMap((numbers, at) => numbers.map((number) => [number, at] as const)))
+  return components.map((numbers, at) => {
+    const part = join(numbers.map((number) => parts[number] as Changeset))
+    const before = new Set(numbers.flatMap((number) => [...(waits[number] ?? [])].map((one) => componentOf.get(one) as number)))
+    return { ...part, indexes: part.indexes.map((index) => indexes[index] as number), after: [...before].filter((one) => one !== at) }
+  })
 }
 
 /** One call with all that these parts carry. */

@@ -1,10 +1,8 @@
 /** Finds the records that a definition cannot contain, and selectors of `unmanaged` for them. */
 import { checkZone } from '../definition/rules/rules.ts'
 import { isError, type SourcePosition } from '../dns/diagnostic.ts'
-import { type DomainName, parseDomainName, relativeName } from '../dns/domain-name.ts'
+import { type DomainName, relativeName } from '../dns/domain-name.ts'
 import { globIndex } from '../dns/glob.ts'
-import { canonicalRdata } from '../dns/rdata/canonical.ts'
-import { presentationTokens } from '../dns/rdata/field.ts'
 import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import { parseRecordType } from '../dns/record-type.ts'
 import { MAX_TTL } from '../dns/ttl.ts'
@@ -12,6 +10,8 @@ import { unmanagedTest } from '../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type UnmanagedSelector } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { fitToTarget } from '../plan/fit-to-target.ts'
+import { withoutSubject } from '../plan/misfits.ts'
+import { hasDefinableData } from '../plan/undescribable.ts'
 
 /** A provider that holds a zone, and what it supports. */
 export interface ZoneTarget {
@@ -82,11 +82,10 @@ function splitBy<R extends ResourceRecord>(
 }
 
 /** What is wrong with the record itself: providers may hold invalid ones. */
-function problemOf({ type, data, ttl }: ExistingRecord): string | null {
+function problemOf(record: ExistingRecord): string | null {
+  const { ttl } = record
   if (ttl !== null && ttl > MAX_TTL) return `its TTL of ${ttl} s is above the maximum of ${MAX_TTL} s`
-  const tokens = presentationTokens(data)
-  const canonical = tokens.ok ? canonicalRdata(type, tokens.value, (text) => parseDomainName(text)) : tokens
-  return canonical.ok && canonical.value === data ? null : 'its data is invalid'
+  return hasDefinableData(record) ? null : 'its data is invalid'
 }
 
 /** Reasons by the index of the record. */
@@ -97,7 +96,7 @@ function refusedByTarget(zone: DesiredZone, { target, capabilities }: ZoneTarget
   const reasons = new Map<number, string>()
   for (const { at, message, severity } of fitToTarget(zone, target, capabilities).diagnostics) {
     const record = recordAt(zone, at)
-    if (severity === 'error' && record !== undefined) reasons.set(indexOf(at), withoutSubject(record, message))
+    if (severity === 'error' && record !== undefined) reasons.set(indexOf(at), withoutSubject(message, record))
   }
   return reasons
 }
@@ -106,7 +105,7 @@ function refusedByRules(zone: DesiredZone): Reasons {
   const reasons = new Map<string, string>()
   for (const diagnostic of checkZone(zone)) {
     const record = isError(diagnostic) ? recordAt(zone, diagnostic.at) : undefined
-    if (record !== undefined) reasons.set(rrsetKey(record), withoutSubject(record, diagnostic.message))
+    if (record !== undefined) reasons.set(rrsetKey(record), withoutSubject(diagnostic.message, record))
   }
   return new Map(
     zone.records.flatMap((record, index) => {
@@ -114,11 +113,6 @@ function refusedByRules(zone: DesiredZone): Reasons {
       return reason === undefined ? [] : [[index, reason]]
     }),
   )
-}
-
-const withoutSubject = ({ name, type }: ResourceRecord, message: string): string => {
-  const subject = `${name} ${type}: `
-  return message.startsWith(subject) ? message.slice(subject.length) : message
 }
 
 /** A line number identifies each record, so a diagnostic can be matched to its record. */

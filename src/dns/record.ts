@@ -68,6 +68,10 @@ export function conflictingSettings({ settings: a }: ResourceRecord, { settings:
   return Object.keys(a).filter((key) => b[key] !== undefined && settingKey(a[key]) !== settingKey(b[key]))
 }
 
+/** The settings of a record that are neither false nor empty. */
+export const statedSettings = ({ settings = {} }: ResourceRecord): readonly (readonly [string, RecordSettings[string]])[] =>
+  Object.entries(settings).filter(([, value]) => (typeof value === 'object' ? value.length > 0 : value !== false && value !== ''))
+
 const settingKey = (value: RecordSettings[string] | undefined): string =>
   JSON.stringify(typeof value === 'object' ? value.toSorted(compareText) : value)
 

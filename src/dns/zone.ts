@@ -177,6 +177,8 @@ export interface UnplannedRecord extends Pick<ExistingRecord, 'name' | 'type' | 
   readonly reason: string
   /** Whether the RRset can have no other record; false if absent. Plans leave the RRset to it. */
   readonly holdsRrset?: boolean | undefined
+  /** Whether name servers answer with it; true if absent. */
+  readonly isServed?: boolean | undefined
 }
 
 /** A comment in a definition or zone file, with its subject. */

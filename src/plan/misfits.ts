@@ -4,6 +4,7 @@ import type { DomainName } from '../dns/domain-name.ts'
 import { type DefinedRecord, groupRrsets, recordKey } from '../dns/record.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import type { Capabilities } from './capabilities.ts'
+import type { RrsetName } from './changesets.ts'
 import { fitToTarget } from './fit-to-target.ts'
 
 export interface Misfit {
@@ -38,16 +39,25 @@ function misfitsOfRrset(zone: DesiredZone, set: readonly DefinedRecord[], target
   const changed = set.filter((record) => !kept.has(recordKey(record))).length - leftOut
   const found: Misfit[] = []
   if (leftOut > 0)
-    found.push({ rrset, records: leftOut, state: 'left-out', reason: reasonIn(diagnostics, ({ severity }) => severity !== 'notice') })
+    found.push({
+      rrset,
+      records: leftOut,
+      state: 'left-out',
+      reason: reasonIn(diagnostics, rrset, ({ severity }) => severity !== 'notice'),
+    })
   if (changed > 0)
-    found.push({ rrset, records: changed, state: 'changed', reason: reasonIn(diagnostics, ({ code }) => code !== 'ttl-rounded') })
+    found.push({ rrset, records: changed, state: 'changed', reason: reasonIn(diagnostics, rrset, ({ code }) => code !== 'ttl-rounded') })
   const otherTtl = records.find(({ ttl }) => set.every((record) => record.ttl !== null && record.ttl !== ttl))
   if (otherTtl !== undefined)
     found.push({ rrset, records: records.length, state: 'ttl', reason: `TTL ${first.ttl} becomes ${otherTtl.ttl ?? 'the default'}` })
   return found
 }
 
-const reasonIn = (diagnostics: readonly Diagnostic[], isReason: (diagnostic: Diagnostic) => boolean): string => {
+function reasonIn(diagnostics: readonly Diagnostic[], rrset: RrsetName, isReason: (diagnostic: Diagnostic) => boolean): string {
   const found = diagnostics.find(isReason)
-  return found?.cause?.message ?? found?.message ?? ''
+  return found?.cause?.message ?? withoutSubject(found?.message ?? '', rrset)
 }
+
+/** The message of a rule about a record, without the record at its start. */
+export const withoutSubject = (message: string, { name, type }: RrsetName): string =>
+  message.startsWith(`${name} ${type}: `) ? message.slice(name.length + type.length + 3) : message

@@ -2,21 +2,29 @@
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
 import { canonicalRdata } from '../dns/rdata/canonical.ts'
 import { presentationTokens } from '../dns/rdata/field.ts'
-import type { ExistingRecord } from '../dns/record.ts'
+import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { Capabilities } from './capabilities.ts'
+import { withoutSubject } from './misfits.ts'
+
+/** Follows the name, type and data of a record without `hasDefinableData`. */
+export const MALFORMED = 'has data that no definition can have'
+
+/** Whether the data has the canonical form of its type. Malformed data of a provider does not. */
+export function hasDefinableData({ type, data }: ResourceRecord): boolean {
+  const tokens = presentationTokens(data)
+  const canonical = tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
+  return canonical.ok && canonical.value === data
+}
 
 /** Why no definition could describe the record, in words that follow its name, type and data; null if one could. */
 export function undescribableReason(record: ExistingRecord, zone: DomainName, { types, rules }: Capabilities): string | null {
   const { name, type, ttl, data } = record
   if (types !== null && !types.has(type)) return 'has a type that is not managed'
   if (!isAtOrBelow(name, zone)) return 'is outside the zone'
-  const tokens = presentationTokens(data)
-  const canonical = tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
-  if (!canonical.ok || canonical.value !== data) return 'has data that no definition can have'
+  if (!hasDefinableData(record)) return MALFORMED
   // Settings and TTLs are not part of the record: a definition states others.
   const bare = { name, type, ttl, data, at: { file: '', line: 1, column: 1 } }
   const refusal = rules.map((rule) => rule(bare, zone)).find((ruled) => ruled.record === null)
   if (refusal === undefined) return null
-  const message = refusal.diagnostics[0]?.message ?? ''
-  return `cannot be in a definition (${message.startsWith(`${name} ${type}: `) ? message.slice(name.length + type.length + 3) : message})`
+  return `cannot be in a definition (${withoutSubject(refusal.diagnostics[0]?.message ?? '', record)})`
 }

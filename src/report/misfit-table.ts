@@ -19,18 +19,18 @@ export interface MisfitCause {
 
 /** The causes of misfits in the order of their first RRsets; each names some RRsets (all with `verbose`). */
 export function misfitCauses(zone: DomainName, misfits: readonly Misfit[], verbose: boolean): MisfitCause[] {
-  const causes = new Map<string, { state: Misfit['state']; reason: string; records: number; rrsets: string[] }>()
+  const causes = new Map<string, { state: Misfit['state']; reason: string; records: number; rrsets: Set<string> }>()
   for (const { rrset, records, state, reason } of misfits) {
     const key = `${state} ${reason}`
-    const cause = causes.get(key) ?? { state, reason, records: 0, rrsets: [] }
+    const cause = causes.get(key) ?? { state, reason, records: 0, rrsets: new Set() }
     causes.set(key, cause)
     cause.records += records
-    if (rrset !== null) cause.rrsets.push(`${relativeName(rrset.name, zone) || '@'} ${rrset.type}`)
+    if (rrset !== null) cause.rrsets.add(`${relativeName(rrset.name, zone) || '@'} ${rrset.type}`)
   }
   return [...causes.values()].map(({ state, reason, records, rrsets }) => ({
     what: state === 'left-out' ? 'left out' : 'changed',
     records: records === 0 ? '' : formatCount(records),
-    which: records === 0 ? 'settings' : listed(rrsets, verbose ? undefined : MOST_NAMED),
+    which: records === 0 ? 'settings' : listed([...rrsets], verbose ? undefined : MOST_NAMED),
     why: reason,
   }))
 }

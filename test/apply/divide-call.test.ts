@@ -1,5 +1,6 @@
 /** A target that refuses a message because of some record sets: the others are changed, in a safe order. */
 import { expect, test } from 'vitest'
+import { cloudflareCapabilities } from '../../src/providers/cloudflare/capabilities.ts'
 import { RFC2136_CAPABILITIES } from '../../src/providers/rfc2136/capabilities.ts'
 import { openScene } from '../cli/scene.ts'
 import type { FaultChoice } from '../support/memory-provider.ts'
@@ -18,9 +19,9 @@ const hosts = (count: number): string =>
   Array.from({ length: count }, (_, host) => `  h${host}: {type: A, ttl: 300, value: 192.0.2.1}\n`).join('')
 
 /** Applies the definition, and returns the exit status, the changes by state, and the messages that were sent. */
-async function applied(existing: string, definition: string, refused: Parameters<typeof refusing>[0]) {
+async function applied(existing: string, definition: string, refused: Parameters<typeof refusing>[0], capabilities = RFC2136_CAPABILITIES) {
   const scene = openScene({
-    capabilities: RFC2136_CAPABILITIES,
+    capabilities,
     zones: { 'example.com': existing },
     files: { 'zones/example.com.yaml': `domain: example.com\nrecords:\n${definition}` },
     fault: refusing(refused),
@@ -41,14 +42,17 @@ test('the refused record sets are found, and all others are changed', async () =
   expect((await scene.run(...APPLY)).status).toBe(0)
 })
 
-test('what must follow a refused record set is not changed, and what must change together does', async () => {
+test.each([
+  ['rrset', RFC2136_CAPABILITIES],
+  ['record', cloudflareCapabilities('free', false)],
+])('what must follow a refused %s is not changed, and what must change together does', async (_, capabilities) => {
   const existing = '@ 300 MX 10 mail1\nmail1 300 A 192.0.2.1\nold 300 CNAME mail1\nswap 300 CNAME www.example.net.\n'
   const definition = `  '': {type: MX, ttl: 300, value: {preference: 10, exchange: mail2}}
   mail2: {type: A, ttl: 300, value: 192.0.2.2}
   alias: {type: CNAME, ttl: 300, value: mail2}
   swap: {type: A, ttl: 300, value: 192.0.2.3}
 ${hosts(4)}`
-  const { scene, inState } = await applied(existing, definition, ['mail2'])
+  const { scene, inState } = await applied(existing, definition, ['mail2'], capabilities)
   // The old mail server stays as long as the MX record points to it.
   expect([inState('failed'), inState('skipped').sort()]).toEqual([['mail2 A'], ['alias CNAME', 'example MX', 'mail1 A']])
   expect(scene.memory.zone('example.com')).toEqual(

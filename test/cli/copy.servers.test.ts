@@ -1,7 +1,9 @@
 /** `copy` between the service and a name server, judged by zone transfers of the server and records of the service. */
 import { expect, test } from 'vitest'
+import { apiOf, originOf, record } from '../providers/powerdns/scene.ts'
 import type { CliResult } from '../support/cli.ts'
-import { type DnsServer, startBind, TEST_KEY } from '../support/dns-servers.ts'
+import { type DnsServer, startBind, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
+import { POWERDNS_API_KEY } from '../support/server-recipes/powerdns.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { transferZone } from '../support/tools.ts'
 import { openServiceScene, type ServiceScene } from './service-scene.ts'
@@ -44,7 +46,7 @@ async function openWithBind(zone: string, definition: string = ZONE): Promise<Op
   return { scene, bind, copy }
 }
 
-const env = { LAB_KEY: TEST_KEY.secret }
+const env = { LAB_KEY: TEST_KEY.secret, PDNS_KEY: POWERDNS_API_KEY }
 const records = async (bind: DnsServer): Promise<string[]> => {
   const lines = await transferZone({ port: bind.port, name: 'example.com', key: TEST_KEY })
   return [...new Set(lines.filter((line) => !/\sSOA\s/.test(line)).map((line) => line.replace(/\s+/g, ' ')))].sort()
@@ -160,5 +162,51 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     expect([copied.status, copied.stdout]).toEqual([0, expect.stringContaining('2 created')])
     const back = await copy('cloud', 'mirror', '--yes', '--apex-ns', 'ns9.example.net')
     expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('zone-read-only')])
+  })
+})
+
+describeWithTools(['pdns_server', 'pdnsutil', 'named', 'dig'], 'copies from PowerDNS', () => {
+  const LUA = 'A "ifportup(443, {\'192.0.2.1\'})"'
+
+  test('LUA records arrive at another PowerDNS; elsewhere they stop the copy; disabled ones are a notice', async () => {
+    const [former, next] = [await startPowerDns(), await startPowerDns()]
+    const { scene, bind, copy } = await openWithBind(SERVED())
+    const providers = [former, next].map(
+      (server, at) => `  pdns${at}: {type: powerdns, base_url: '${originOf(server)}', api_key: env:PDNS_KEY}\n`,
+    )
+    scene.write({
+      'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(/^providers:\n/, `providers:\n${providers.join('')}`),
+    })
+    const api = apiOf(former)
+    await api.create('example.com.')
+    await api.replace(
+      'example.com.',
+      { name: 'www.example.com.', type: 'A', records: [record('192.0.2.1'), record('192.0.2.8', true)] },
+      { name: 'off.example.com.', type: 'A', records: [record('192.0.2.9', true)] },
+      { name: 'lua.example.com.', type: 'LUA', records: [record(LUA)] },
+    )
+    const refused = await copy('pdns0', 'lab', '--yes')
+    expect([refused.status, refused.stderr.split('\n').slice(2, 7)]).toEqual([
+      1,
+      [
+        '  left out        2  off A and www A  at pdns0 it is disabled',
+        expect.stringContaining('lab keeps its own settings'),
+        '  left out        1  lua LUA          name servers do not know this type of a provider',
+        expect.stringMatching(/^notice\[record-unplanned\].*disabled/),
+        expect.stringMatching(/^notice\[record-unplanned\].*disabled/),
+      ],
+    ])
+    expect(await records(bind)).toEqual(['example.com. 3600 IN NS ns1.example.net.'])
+    const copied = await copy('pdns0', 'lab', '--yes', '--lossy')
+    expect([copied.status, copied.stderr]).toEqual([0, expect.stringContaining('warning[type-unsupported] lua.example.com. LUA')])
+    expect(await records(bind)).toContain('www.example.com. 300 IN A 192.0.2.1')
+    const moved = await copy('pdns0', 'pdns1', '--yes')
+    expect([moved.status, moved.stderr]).toEqual([0, expect.stringMatching(/record-unplanned/)])
+    expect(await apiOf(next).lines('example.com.')).toEqual([
+      'example.com. 3600 NS ns1.example.net.',
+      `lua.example.com. 300 LUA ${LUA}`,
+      'www.example.com. 300 A 192.0.2.1',
+    ])
+    expect((await copy('pdns0', 'pdns1', '--dry-run')).stdout).toContain('No changes')
   })
 })

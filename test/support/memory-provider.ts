@@ -300,9 +300,12 @@ export function createMemory(options: MemoryOptions): Memory {
         const what = `changing ${zone.name}`
         if (calls.unit === 'record') {
           if (calls.maxUnits !== null && changes.length > calls.maxUnits) reject(what, `a request has at most ${calls.maxUnits} records`)
-          for (const change of changes) {
+          const offset = results.length
+          // A batch that is carried out as a whole begins with its deletions, as at Cloudflare.
+          const isFirst = (change: Change): boolean => calls.atomic && change.action === 'delete'
+          for (const change of changes.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)))) {
             const { records, result } = changeRecord(change, zones.get(zone.name)?.records ?? [], zone.name)
-            results.push(result)
+            results[offset + changes.indexOf(change)] = result
             store(zone, records)
           }
         } else if (call.rrsets.length > 0) {

@@ -1,12 +1,13 @@
 /** A zone of one provider as it is desired at another. */
-import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { type DefinedRecord, isApexNs, type ResourceRecord, recordKey } from '../../dns/record.ts'
-import { isSignerRecord, SIGNER_KEYS, signerRrsets } from '../../dns/signer-records.ts'
+import { type DefinedRecord, isApexNs, type ResourceRecord, recordKey, statedSettings } from '../../dns/record.ts'
+import { isSignerRecord, type RrsetName, SIGNER_KEYS, signerRrsets } from '../../dns/signer-records.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import type { Misfit } from '../../plan/misfits.ts'
+import { hasDefinableData, MALFORMED } from '../../plan/undescribable.ts'
 import type { ZoneSnapshot } from '../../providers/provider.ts'
 
 export interface CopyOptions {
@@ -44,9 +45,12 @@ export function copiedZone(existing: ExistingZone, source: CopyEnd, target: Copy
   const seen = new Set<string>()
   const records: DefinedRecord[] = []
   for (const record of existing.records) {
-    if (isApexNs(record, name) || isSignerRecord(record, name) || seen.has(recordKey(record))) continue
+    if (isApexNs(record, name) || isSignerRecord(record, name) || seen.has(recordKey(record)) || !hasDefinableData(record)) continue
     seen.add(recordKey(record))
-    records.push({ name: record.name, type: record.type, ttl: ttlOf(record), data: record.data, at })
+    const { type, data, settings } = record
+    const kind = source.capabilities.recordSettings
+    const isCopied = kind !== undefined && kind === target.capabilities.recordSettings && settings !== undefined
+    records.push({ name: record.name, type, ttl: ttlOf(record), data, at, ...(isCopied && { providerSettings: { [kind]: settings } }) })
   }
   for (const record of apexNsRecords(existing, target, options)) records.push({ ...record, ttl: ttlOf(record), at })
   return {
@@ -61,13 +65,62 @@ export function copiedZone(existing: ExistingZone, source: CopyEnd, target: Copy
   }
 }
 
-/** The records of the source's signer, which are never copied. They are no loss: the signer of the target makes its own. */
-export function signerMisfits({ name, records, signerRecords = [] }: ZoneSnapshot, target: string): Misfit[] {
-  const reason = `they belong to the signer (DNSSEC): sign the zone at ${target}`
-  return signerRrsets([...records, ...signerRecords], name).map(
-    ({ count, ...rrset }): Misfit => ({ rrset, records: count, state: 'left-out', reason }),
-  )
+/** A part of the source that a copy does not have, whatever the target. */
+export interface LeftBehind extends Misfit {
+  readonly rrset: RrsetName
+  /** Whether answers of the target would lack it. */
+  readonly isLoss: boolean
 }
+
+/**
+ * What a copy does not have of the source: the records of its signer, which are no loss, since the signer of the target makes its own; those that no plan
+ * contains; and settings of records that only this type of provider has.
+ */
+export function leftBehind(
+  { name, records, unplanned = [], signerRecords = [] }: ZoneSnapshot,
+  source: CopyEnd,
+  target: CopyEnd,
+): LeftBehind[] {
+  const signer = signerRrsets([...records, ...unplanned, ...signerRecords], name).map(({ count, ...rrset }): LeftBehind => {
+    const reason = `they belong to the signer (DNSSEC): sign the zone at ${target.name}`
+    return { rrset, records: count, state: 'left-out', reason, isLoss: false }
+  })
+  const isOrdinary = (record: ResourceRecord): boolean => !isApexNs(record, name) && !isSignerRecord(record, name)
+  const one = ({ name: owner, type }: RrsetName, state: Misfit['state'], reason: string, isLoss: boolean): LeftBehind => ({
+    rrset: { name: owner, type },
+    records: 1,
+    state,
+    reason: `at ${source.name} it ${reason}`,
+    isLoss,
+  })
+  const others = records.filter(isOrdinary).flatMap((record): LeftBehind[] => {
+    if (!hasDefinableData(record)) return [one(record, 'left-out', MALFORMED, true)]
+    const settings = statedSettings(record).map(([key]) => key)
+    const isCopied = source.capabilities.recordSettings === target.capabilities.recordSettings
+    return settings.length === 0 || isCopied ? [] : [one(record, 'changed', `has the settings ${settings.join(', ')}`, true)]
+  })
+  const kept = unplanned.filter((record) => isOrdinary({ ...record, ttl: null }))
+  return [...signer, ...others, ...kept.map((record) => one(record, 'left-out', record.reason, record.isServed !== false))]
+}
+
+/** Losses as errors that stop the copy, or as warnings; the others as notices. Those of a signer are no finding. */
+export const leftBehindDiagnostics = (left: readonly LeftBehind[], zone: DomainName, lossy: boolean): Diagnostic[] =>
+  left.flatMap(({ rrset, state, reason, isLoss }): Diagnostic[] => {
+    if (isSignerRecord(rrset, zone)) return []
+    const message = `${reason}; ${state === 'left-out' ? 'it is' : 'they are'} not copied`
+    return [
+      {
+        severity: isLoss ? (lossy ? 'warning' : 'error') : 'notice',
+        code: 'record-unplanned',
+        message: `${rrset.name} ${rrset.type}: ${message}`,
+        cause: { subject: state === 'left-out' ? 'record' : 'record with settings', message },
+        ...(isLoss && !lossy && { hint: COPY_HINT }),
+      },
+    ]
+  })
+
+/** How to copy what cannot be copied as it is. */
+export const COPY_HINT = 'change it at the provider to copy from, or copy the rest with --lossy'
 
 /** The settings without those that say nothing, if the target does not have them. */
 function settingsFor(settings: ZoneSettings, { capabilities }: CopyEnd): ZoneSettings {

@@ -10,7 +10,7 @@ import { checkPlan } from '../check-plan.ts'
 import { movingZones } from '../cutover/moving-zones.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from '../exit-status.ts'
 import { lockRun } from '../locked-run.ts'
-import { type PlannedRun, planZones } from '../plan-zones.ts'
+import { type PlannedRun, type PlannedZone, planZones } from '../plan-zones.ts'
 import { reportEmptyPlan, reportPlanDiagnostics } from '../report-plan.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
@@ -29,7 +29,7 @@ import {
 import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
-import { type CopyOptions, copiedZone, signerMisfits } from './copied-zone.ts'
+import { COPY_HINT, type CopyOptions, copiedZone, leftBehind, leftBehindDiagnostics } from './copied-zone.ts'
 
 export interface CopyRunOptions extends CopyPlanOptions {
   /** The providers' names in the config. */
@@ -239,13 +239,22 @@ export async function planCopy(
     const allow = new Set((options.allow ?? []) as Allowance[])
     return { desired, target: target.name, policy: 'sync', thresholds: safety, prefer: options.prefer, allow }
   })
-  jobs.forEach(({ desired }, index) => {
-    const own = signerMisfits(zones[index] as ZoneSnapshot, target.name)
-    output.misfits(desired.name, target.name, [...own, ...misfitsOf(desired, target.name, target.capabilities)])
-  })
+  const left = new Map(zones.map((zone) => [zone.name, leftBehind(zone, source, target)]))
+  for (const { desired } of jobs)
+    output.misfits(desired.name, target.name, [...(left.get(desired.name) ?? []), ...misfitsOf(desired, target.name, target.capabilities)])
   const planned = await withProgress(output, (onProgress) => planZones(jobs, { providers, now: now(), tool, signal, onProgress }))
-  return withoutSecrets(withoutPositions(planned), secrets)
+  const withLosses = (zone: PlannedZone): PlannedZone => {
+    const own = leftBehindDiagnostics(left.get(zone.plan.zone) ?? [], zone.plan.zone, options.lossy ?? false)
+    const fitting = zone.plan.diagnostics.map((one) =>
+      one.severity === 'error' && UNSUPPORTED.has(one.code) ? { ...one, hint: COPY_HINT } : one,
+    )
+    return { ...zone, plan: { ...zone.plan, diagnostics: [...own, ...fitting] } }
+  }
+  return withoutSecrets(withoutPositions({ ...planned, zones: planned.zones.map(withLosses) }), secrets)
 }
+
+/** Errors about records that the target cannot hold. */
+const UNSUPPORTED: ReadonlySet<Diagnostic['code']> = new Set(['type-unsupported', 'record-unsupported'])
 
 /** The plan without positions: records of a provider have none. */
 export function withoutPositions({ plan, zones }: PlannedRun): PlannedRun {

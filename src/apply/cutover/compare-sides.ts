@@ -1,6 +1,7 @@
 /** Compares what the name servers of two providers answer for a zone. */
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { groupRrsets, isApexNs, type ResourceRecord } from '../../dns/record.ts'
+import { typeCode } from '../../dns/record-type.ts'
 import { createDnsClient, type DnsAnswer, type DnsClient } from '../../transport/dns-client.ts'
 import { type DnsServer, formatServer, isDnsFailure } from '../../transport/dns-exchange.ts'
 
@@ -35,7 +36,8 @@ export async function compareSides(
   if (reference === undefined || other.length === 0) return { ok: false, message: 'a side has no name server to ask' }
   const sets = [...groupRrsets(records).values()]
     .map(([first]) => first as ResourceRecord)
-    .filter((record) => !isApexNs(record, zone) && !isLeftOut(record))
+    // No query can ask for a type that has no number.
+    .filter((record) => !isApexNs(record, zone) && !isLeftOut(record) && typeCode(record.type) !== null)
   const clients = [reference, ...other].map((server) => ({ server, client: createDnsClient(server) }))
   const [left, ...right] = clients as [Side, ...Side[]]
   const differences: AnswerDifference[] = []

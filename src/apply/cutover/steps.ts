@@ -7,7 +7,7 @@ import { agreeing, counted, durationText } from '../../report/english.ts'
 import { queryDns } from '../../transport/dns-client.ts'
 import { type DnsServer, isDnsFailure } from '../../transport/dns-exchange.ts'
 import { loweringJob } from '../choreography/stages.ts'
-import { copiedZone } from '../copy/copied-zone.ts'
+import { copiedZone, leftBehind } from '../copy/copied-zone.ts'
 import { planCopy } from '../copy/run-copy.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
@@ -196,7 +196,8 @@ async function compare(
   const { zone, ends, options, output, state } = context
   const { source, target } = ends
   const desired = copiedZone(existing, source, target, { apexNs: null, isNew: false, defaults: {}, lossy: true })
-  const misfits = misfitsOf(desired, target.name, target.capabilities)
+  const lost = leftBehind(existing, source, target).filter(({ isLoss }) => isLoss)
+  const misfits = [...lost, ...misfitsOf(desired, target.name, target.capabilities)]
   const leftOut = new Set(misfits.flatMap(({ rrset, state: fate }) => (rrset === null || fate === 'ttl' ? [] : [rrsetKey(rrset)])))
   const [former, other] = [serversOf(options.fromServer, formerNames), serversOf(options.toServer, names)]
   if (!mayAsk(context, [...former, ...other])) return failed(state)

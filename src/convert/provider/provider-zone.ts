@@ -3,7 +3,7 @@ import type { Config } from '../../definition/config/config.ts'
 import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
-import { type ExistingRecord, recordKey } from '../../dns/record.ts'
+import { type ExistingRecord, type ResourceRecord, recordKey, rrsetKey, statedSettings } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ExistingZone, UnplannedRecord, ZoneComment } from '../../dns/zone.ts'
 import { undescribableReason } from '../../plan/undescribable.ts'
@@ -73,11 +73,8 @@ function withoutDuplicates(records: readonly ExistingRecord[]): ExistingRecord[]
 /** A record without a TTL would get the default of the config. A TTL of 0 prevents that: it too means the zone's default. */
 const ttlOf = ({ ttl }: ExistingRecord, defaultTtl: Ttl | null): Ttl | null => (ttl === null && defaultTtl !== null ? (0 as Ttl) : ttl)
 
-/** The settings of a record that are neither false nor empty. */
-function settingsOf({ settings = {} }: ExistingRecord, { capabilities }: ZoneTarget): Pick<ImportedRecord, 'providerSettings'> {
-  const stated = Object.entries(settings).filter(([, value]) =>
-    typeof value === 'object' ? value.length > 0 : value !== false && value !== '',
-  )
+function settingsOf(record: ExistingRecord, { capabilities }: ZoneTarget): Pick<ImportedRecord, 'providerSettings'> {
+  const stated = statedSettings(record)
   if (stated.length === 0 || capabilities.recordSettings === undefined) return {}
   return { providerSettings: { [capabilities.recordSettings]: Object.fromEntries(stated) } }
 }

@@ -199,7 +199,7 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
     case 'optional-string':
     case 'text':
       return finish(node.at, canonicalField(kind, [stringToken(node.text, context.state.layout)], noNames), context, name)
-    case 'strings': {
+    case 'script': {
       // One text, whatever blanks it has.
       const strings = presentationTokens(octetsToTxtRdata(Buffer.from(node.text, 'utf8')))
       return finish(node.at, strings.ok ? canonicalField(kind, strings.value, noNames) : strings, context, name)

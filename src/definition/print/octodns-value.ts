@@ -49,7 +49,7 @@ function plainValue(type: string, data: string): YamlValue {
   const value: Record<string, YamlValue> = {}
   for (const [i, { key, kind }] of fields.entries()) {
     const text = texts[i] ?? ''
-    if (kind === 'strings') {
+    if (kind === 'script') {
       // The last field: all strings of the rdata that are left.
       value[key] = Buffer.from(txtRdataToOctets(texts.slice(i).join(' '))).toString('utf8')
       continue

@@ -70,6 +70,7 @@ const NUMBERS: ReadonlySet<FieldKind> = new Set<FieldKind>(['u8', 'u16', 'u32', 
 function fieldValue(kind: FieldKind, text: string, zone: DomainName): YamlData | null {
   if (kind === 'name') return targetValue(text as DomainName, zone)
   if (NUMBERS.has(kind) && /^[0-9]+$/.test(text)) return Number(text)
+  if (kind === 'script') return utf8(txtRdataToOctets(text))
   if (kind !== 'string' && kind !== 'optional-string' && kind !== 'text') return text
   if (text === '') return text
   const octets = unescapeString(text.slice(1, -1))

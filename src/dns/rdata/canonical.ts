@@ -19,6 +19,7 @@ import {
   canonicalLocator64,
   canonicalNsap,
   canonicalSalt,
+  canonicalScript,
   canonicalString,
   canonicalStrings,
   canonicalText,
@@ -156,6 +157,8 @@ export function canonicalField(kind: FieldKind, tokens: readonly Token[], readNa
       return tokens.length === 1 ? canonicalString(token) : failure(`has ${tokens.length} strings, at most one is allowed`)
     case 'strings':
       return canonicalStrings(tokens)
+    case 'script':
+      return canonicalScript(tokens)
     case 'text':
       return canonicalText(token)
     case 'tag':

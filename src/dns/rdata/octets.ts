@@ -1,6 +1,13 @@
 /** Octets in rdata: hexadecimal, base64, base32hex and strings. */
-
-import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS, quoteString, unescapeString } from '../character-string.ts'
+import { isUtf8 } from 'node:buffer'
+import {
+  MAX_RDATA_OCTETS,
+  MAX_STRING_OCTETS,
+  octetsToTxtRdata,
+  quoteString,
+  txtRdataToOctets,
+  unescapeString,
+} from '../character-string.ts'
 import { quoted } from '../excerpt.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readRest, readString, remainingOctets, throwWireError } from '../wire/reader.ts'
@@ -116,6 +123,14 @@ export function canonicalStrings(tokens: readonly Token[]): Result<string> {
     data += data === '' ? quoteString(octets.value) : ` ${quoteString(octets.value)}`
   }
   return total > MAX_RDATA_OCTETS ? tooLong(total) : ok(data)
+}
+
+/** UTF-8 text, split into strings of 255 octets. */
+export function canonicalScript(tokens: readonly Token[]): Result<string> {
+  const strings = canonicalStrings(tokens)
+  if (!strings.ok) return strings
+  const octets = txtRdataToOctets(strings.value)
+  return isUtf8(octets) ? ok(octetsToTxtRdata(octets)) : failure('is not UTF-8 text')
 }
 
 /** Quoted text that has no length octet on the wire. */

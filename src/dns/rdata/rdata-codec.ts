@@ -48,6 +48,17 @@ const U8 = unsigned(writeU8, readU8)
 const U16 = unsigned(writeU16, readU16)
 const U32 = unsigned(writeU32, readU32)
 
+const STRINGS: FieldCodec = {
+  encode: (writer, tokens) => {
+    for (const token of tokens) writeString(writer, tokenOctets(token))
+  },
+  decode: (reader) => {
+    const strings = [quoteString(readString(reader))]
+    while (remainingOctets(reader) > 0) strings.push(quoteString(readString(reader)))
+    return strings.join(' ')
+  },
+}
+
 /** The codec of each kind of field. */
 const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   u8: U8,
@@ -83,16 +94,8 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
     },
     decode: (reader) => (remainingOctets(reader) === 0 ? '' : quoteString(readString(reader))),
   },
-  strings: {
-    encode: (writer, tokens) => {
-      for (const token of tokens) writeString(writer, tokenOctets(token))
-    },
-    decode: (reader) => {
-      const strings = [quoteString(readString(reader))]
-      while (remainingOctets(reader) > 0) strings.push(quoteString(readString(reader)))
-      return strings.join(' ')
-    },
-  },
+  strings: STRINGS,
+  script: STRINGS,
   text: {
     encode: (writer, [token]) => writeOctets(writer, tokenOctets(token)),
     decode: (reader) => quoteString(readRest(reader)),

@@ -116,7 +116,7 @@ const TYPES: readonly RdataType[] = [
   define('DLV', 32769, DIGEST),
   define('ALIAS', null, 'value:name', { singleton: true }),
   // PowerDNS: the type of the records that the script makes, and the script.
-  define('LUA', null, 'type:type script:strings'),
+  define('LUA', null, 'type:type script:script'),
   define('URLFWD', null, 'path:string target:string code:u16 masking:u8 query:u8'),
 ]
 
@@ -165,6 +165,8 @@ export type FieldKind =
   | 'optional-string'
   /** One or more character-strings. */
   | 'strings'
+  /** UTF-8 text in one or more character-strings; how it is split has no meaning. */
+  | 'script'
   /** The rest of the rdata as text without a length octet, at most 65,535 octets: CAA value, URI target. */
   | 'text'
   /** The tag of a CAA record: lower-case letters and digits (RFC 8659 section 4.1). */
@@ -209,6 +211,7 @@ export type FieldKind =
 const REST_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
   'optional-string',
   'strings',
+  'script',
   'hex',
   'base64',
   'optional-base64',

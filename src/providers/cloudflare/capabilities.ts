@@ -120,7 +120,7 @@ const ZONE_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){2,}$/
 export const cloudflareCapabilities = (plan: CloudflarePlan, createsZones: boolean): Capabilities => ({
   ...RRSET_STORE,
   // Comments, tags and the proxy belong to a name.
-  calls: { ...RRSET_STORE.calls, unit: 'record', maxUnits: MAX_BATCH[plan], movesRecords: false },
+  calls: { ...RRSET_STORE.calls, divides: true, unit: 'record', maxUnits: MAX_BATCH[plan], movesRecords: false },
   types: TYPES,
   settings: new Set(['type']),
   fixedSettings: new Set(['type']),

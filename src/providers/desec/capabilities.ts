@@ -80,7 +80,7 @@ export function desecCapabilities(minimumTtl: (zone: DomainName) => number | nul
   })
   return {
     ...RRSET_STORE,
-    calls: { ...RRSET_STORE.calls, maxOctets: MAX_CALL_OCTETS },
+    calls: { ...RRSET_STORE.calls, divides: true, maxOctets: MAX_CALL_OCTETS },
     types: TYPES,
     settings: new Set(['type']),
     fixedSettings: new Set(['type']),

@@ -42,7 +42,7 @@ const strings = refuseIf(({ type, data }) => {
 /** Public zones have name servers of Google, so only they can have an ALIAS, and can be created without a network. */
 export const googleCapabilities = (visibility: Visibility): Capabilities => ({
   ...RRSET_STORE,
-  calls: { ...RRSET_STORE.calls, maxUnits: MAX_RRSETS, maxOctets: MAX_RRDATA, countsRdataOnly: true, hasPrecondition: true },
+  calls: { ...RRSET_STORE.calls, divides: true, maxUnits: MAX_RRSETS, maxOctets: MAX_RRDATA, countsRdataOnly: true, hasPrecondition: true },
   settings: new Set(['type']),
   fixedSettings: new Set(['type']),
   settingProblems: ({ type }) => (type === 'slave' ? [{ field: 'type', message: 'Cloud DNS has no secondary zones' }] : []),

@@ -58,7 +58,7 @@ async function changeRrsets(
   const texts = google.texts.get(zone.id) as ZoneTexts
   const routed = rrsets.find((rrset) => texts.routed.has(rrsetKey(rrset)))
   if (routed !== undefined)
-    throw new ProviderError('provider-rejected', `${name}: ${routed.name} ${routed.type} has a routing policy, which would be lost`, {
+    throw new ProviderError('provider-conflict', `${name}: ${routed.name} ${routed.type} has a routing policy, which would be lost`, {
       hint: 'list the name under "unmanaged" in the definition, or remove the policy at Google',
     })
   // Google has given a new zone NS records of its own.

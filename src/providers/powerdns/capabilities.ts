@@ -71,7 +71,7 @@ const locationRange = refuseIf(({ type, data }) => {
 /** With SQLite, the server fails with status 500 if two requests write at the same time. */
 export const POWERDNS_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
-  calls: { ...RRSET_STORE.calls, maxOctets: MAX_CALL_OCTETS, createsZoneWithRecords: true, oneAtATime: true },
+  calls: { ...RRSET_STORE.calls, divides: true, maxOctets: MAX_CALL_OCTETS, createsZoneWithRecords: true, oneAtATime: true },
   settings: new Set(['type', 'soa_email', 'master_ips', 'expire_sec', 'refresh_sec', 'retry_sec', 'ttl_sec']),
   fixedSettings: new Set(['type']),
   neededToCreate: { master: [], slave: ['master_ips'] },

@@ -27,6 +27,8 @@ export interface LiveZone {
   readonly settings: ZoneSettings
   readonly records: readonly ExistingRecord[]
   readonly unplanned: readonly UnplannedRecord[]
+  /** Of a zone that another server has signed. */
+  readonly signerRecords: readonly ResourceRecord[]
   /** The names of RRsets in capital letters, as its database has them: the server does not serve such rows, and the API cannot change them. */
   readonly capitalNames: readonly string[]
   /** By `rrsetKey`. */
@@ -61,18 +63,23 @@ export function liveZone(zone: ApiZone, expected: DomainName): LiveZone {
     throw new ShapeError(`the zone ${expected} was returned as ${JSON.stringify(zone.name.slice(0, 300))}`)
   const { settings } = referenceTo(zone, expected)
   const rrsets = new Map<string, LiveRrset>()
-  if (isSecondary(zone)) return { zone, name: expected, settings, records: [], unplanned: [], capitalNames: [], rrsets, soa: null }
+  if (isSecondary(zone))
+    return { zone, name: expected, settings, records: [], unplanned: [], signerRecords: [], capitalNames: [], rrsets, soa: null }
   const unplanned: UnplannedRecord[] = []
+  const signerRecords: ResourceRecord[] = []
   let soa: ResourceRecord | null = null
   for (const rrset of zone.rrsets) {
     const owner = parseDomainName(rrset.name)
     if (!owner.ok) throw new ShapeError(`a record is named ${JSON.stringify(rrset.name.slice(0, 300))}: ${owner.message}`)
     const read = rrset.records.map((record) => readRecord(rrset, record, owner.value))
     for (const { record } of read) if (record.type === 'SOA' && record.name === expected) soa = record
-    if (isServerType(rrset.type)) continue
+    if (isServerType(rrset.type)) {
+      if (rrset.type !== 'SOA') signerRecords.push(...read.map(({ record }) => record))
+      continue
+    }
     const problem = rrsetProblem(rrset, owner.value, expected)
     for (const { record, api } of read)
-      if (problem !== null || api.disabled) unplanned.push({ ...record, reason: problem ?? 'is disabled' })
+      if (problem !== null || api.disabled) unplanned.push({ ...record, reason: problem ?? 'is disabled', isServed: !api.disabled })
     if (problem !== null || read[0] === undefined) continue
     rrsets.set(rrsetKey(read[0].record), {
       records: read.filter(({ api }) => !api.disabled).map(({ record }) => record),
@@ -89,6 +96,7 @@ export function liveZone(zone: ApiZone, expected: DomainName): LiveZone {
     settings: { ...settings, ...times },
     records,
     unplanned: unplanned.sort(byName),
+    signerRecords,
     capitalNames,
     rrsets,
     soa,

@@ -68,13 +68,14 @@ const PLAIN_NAME = /^(?:[a-z0-9_-]+\.)+$/
 const MISSING: ReadonlySet<string> = new Set(['provider-not-found', 'provider-rejected'])
 
 async function readSnapshot(powerDns: PowerDns, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
-  const { settings, records, unplanned, capitalNames, soa, ...live } = await readLive(powerDns, zone, call)
+  const { settings, records, unplanned, signerRecords, capitalNames, soa, ...live } = await readLive(powerDns, zone, call)
   return {
     name: zone.name,
     id: live.zone.id,
     settings,
     records,
     unplanned,
+    signerRecords,
     ...(soa && { serial: serialOf(soa) }),
     millisecondsSinceLastChange: null,
     warnings: capitalWarnings(powerDns.name, capitalNames),

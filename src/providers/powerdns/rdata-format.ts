@@ -2,11 +2,10 @@
  * Rdata as the API writes it. The server compares each text with the one that it would write itself and refuses a difference ("Not in expected format"), apart
  * from letter case. Types that it does not know have the generic form (RFC 3597).
  */
-import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { ipv6Groups } from '../../dns/ip-address.ts'
 import { canonicalRdata, isGenericForm, rdataFields } from '../../dns/rdata/canonical.ts'
-import { presentationTokens, type Token } from '../../dns/rdata/field.ts'
+import { presentationTokens } from '../../dns/rdata/field.ts'
 import { parseGenericForm, toGenericForm } from '../../dns/rdata/generic-form.ts'
 import { svcParamKey } from '../../dns/rdata/svc-param-forms.ts'
 import { parseRecordType, typeCode } from '../../dns/record-type.ts'
@@ -89,17 +88,8 @@ export function rdataFromApi(apiType: string, content: string): { readonly type:
     type.value === 'IPSECKEY' && gateway?.text === '0' && precedence && algorithm
       ? [precedence, gateway, algorithm, ROOT_TOKEN, ...key]
       : tokens.value
-  if (type.value === 'LUA') return { type: type.value, data: luaData(fields) }
   const generic = isGenericForm(fields) ? parseGenericForm(type.value, fields) : null
   return { type: type.value, data: generic?.ok ? ok(generic.value) : canonicalRdata(type.value, fields, readName) }
-}
-
-/** The server joins the strings of a script, so how they are split has no meaning. */
-function luaData(tokens: readonly Token[]): Result<string> {
-  const data = canonicalRdata('LUA', tokens, readName)
-  if (!data.ok) return data
-  const [type = '', ...strings] = rdataFields(data.value)
-  return ok(`${type} ${octetsToTxtRdata(txtRdataToOctets(strings.join(' ')))}`)
 }
 
 const ROOT_TOKEN = { text: '.', quoted: false } as const

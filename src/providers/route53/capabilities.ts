@@ -67,7 +67,7 @@ const alias =
 /** `createsZones`: whether the settings say how zones are created. */
 export const route53Capabilities = (aliasZones: AliasZones, createsZones: boolean): Capabilities => ({
   ...RRSET_STORE,
-  calls: { ...RRSET_STORE.calls, maxUnits: MAX_VALUES.count, maxValues: MAX_VALUES, hasPrecondition: true },
+  calls: { ...RRSET_STORE.calls, divides: true, maxUnits: MAX_VALUES.count, maxValues: MAX_VALUES, hasPrecondition: true },
   types: TYPES,
   settings: new Set(['type']),
   fixedSettings: new Set(['type']),

@@ -58,7 +58,7 @@ const ttlRange: RecordRule = (record) => ({ record: fitTtlRange(record, MIN_TTL,
 
 export const SCALEWAY_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
-  calls: { ...RRSET_STORE.calls, maxOctets: MAX_CALL_OCTETS },
+  calls: { ...RRSET_STORE.calls, divides: true, maxOctets: MAX_CALL_OCTETS },
   types: TYPES,
   settings: new Set(['type']),
   fixedSettings: new Set(['type']),

@@ -1,4 +1,4 @@
-import { quoteString } from '../../../src/dns/character-string.ts'
+import { octetsToTxtRdata, quoteString } from '../../../src/dns/character-string.ts'
 import { formatIpv6 } from '../../../src/dns/ip-address.ts'
 import { formatTimestamp } from '../../../src/dns/rdata/numbers.ts'
 import type { FieldKind } from '../../../src/dns/rdata/rdata-types.ts'
@@ -95,6 +95,7 @@ const KINDS: Readonly<Record<FieldKind, fc.Arbitrary<string>>> = {
   string: quoted(0, 255),
   'optional-string': fc.oneof(fc.constant(''), quoted(1, 20)),
   strings: list(quoted(0, 255), 1, 5),
+  script: fc.string({ maxLength: 600 }).map((text) => octetsToTxtRdata(Buffer.from(text))),
   text: quoted(1, 600),
   tag: fc.constantFrom('issue', 'iodef', 'x1'),
   hex: hex(1, 70),

@@ -105,14 +105,14 @@ test('record sets of a type that is not managed are reported and stay', async ()
   expect(plan.status).toBe(0)
 })
 
-test('a refused bulk request names the record set, and changes nothing', async () => {
+test('a refused bulk request names the record set, and the others are changed', async () => {
   const scene = await startDesecScene({
     definition: `${WWW}  old: {type: A, value: 192.0.2.1}\n`,
     answer: ({ method, path }) => (method === 'GET' && path === DOMAIN ? { name: 'example.com', minimum_ttl: 60 } : undefined),
   })
   scene.define(`  first: {type: A, value: 192.0.2.1}\n  second: {type: A, ttl: 60, value: 192.0.2.1}\n`)
-  await expectRun(scene.run(APPLY), 1, 'second.example.com. A: ttl: Ensure this value is greater than or equal to 3600.')
-  expect(scene.rrsets()).toHaveLength(1)
+  await expectRun(scene.run(APPLY), 4, 'second.example.com. A: ttl: Ensure this value is greater than or equal to 3600.')
+  expect(scene.rrsets()).toHaveLength(2)
 })
 
 describe('responses that are not of the API', () => {

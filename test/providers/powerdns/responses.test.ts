@@ -58,7 +58,7 @@ test('records outside the zone, of unknown types or malformed, and the words of 
     { ...RECORD, type: 'RRSIG', records: [{ content: 'x' }] },
   ]
   const provider = await providerFor((_path, response) => json(response, 200, { ...BODY, kind: 'Primary', rrsets }))
-  const { records, unplanned, settings } = await provider.readZone(reference)
+  const { records, unplanned, settings, signerRecords } = await provider.readZone(reference)
   expect(settings.type).toBe('master')
   expect(records.map(({ name: owner, ttl, data }) => `${owner} ${ttl} ${data}`)).toEqual([
     'www.example.com. 300 192.0.2.1',
@@ -68,6 +68,7 @@ test('records outside the zone, of unknown types or malformed, and the words of 
     'www.example.com. ADDR has a type that only PowerDNS has',
     'www.example.org. A is outside the zone',
   ])
+  expect(signerRecords?.map(({ type }) => type)).toEqual(['RRSIG'])
 })
 
 test('the zones of a list that no definition can describe are named', async () => {

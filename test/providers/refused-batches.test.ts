@@ -1,0 +1,57 @@
+/** A batch that a service refuses because of one record: the others are changed, except at the same name and after the refused one. */
+import { expect, test } from 'vitest'
+import { jsonResponse } from '../scripted/base.ts'
+import type { ScriptedResponse } from '../scripted/scripted-server.ts'
+import type { CloudType } from '../scripted/services.ts'
+import { APPLY, hostLines, startCloudScene } from './scripted-scene.ts'
+
+const INVALID_BATCH = `<?xml version="1.0"?>
+<ErrorResponse xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Error><Type>Sender</Type><Code>InvalidChangeBatch</Code><Message>[Invalid Resource Record]</Message></Error><RequestId>1</RequestId></ErrorResponse>`
+
+/** How each service with batches refuses the content of one. */
+const REFUSALS: readonly (readonly [type: CloudType, response: ScriptedResponse])[] = [
+  [
+    'cloudflare',
+    jsonResponse(400, { result: null, success: false, errors: [{ code: 9005, message: 'Content is invalid.' }], messages: [] }),
+  ],
+  ['desec', jsonResponse(400, [{}, { non_field_errors: ['Record content malformed.'] }])],
+  [
+    'google',
+    jsonResponse(400, {
+      error: { code: 400, message: 'Invalid value', errors: [{ domain: 'global', reason: 'invalid', message: 'Invalid value' }] },
+    }),
+  ],
+  ['route53', { status: 400, headers: { 'content-type': 'text/xml' }, body: INVALID_BATCH }],
+  ['scaleway', jsonResponse(400, { details: [], message: 'invalid argument(s)', type: 'invalid_arguments' })],
+]
+
+interface ReportedChange {
+  readonly name: string
+  readonly type: string
+  readonly outcome: { readonly state: string }
+}
+
+const DEFINITION = `${hostLines(20)}  odd: [{type: A, value: 192.0.2.1}, {type: AAAA, value: '2001:db8::1'}, {type: TXT, value: refused}]
+  alias: {type: CNAME, value: odd}
+`
+
+test.each(REFUSALS)('%s', async (type, response) => {
+  let isStrict = true
+  const scene = await startCloudScene(type, {
+    definition: DEFINITION,
+    respond: ({ method, body }) => (method !== 'GET' && isStrict && body.includes('refused') ? response : undefined),
+  })
+  const { status, stdout, stderr } = await scene.run([...APPLY, '--format', 'json'])
+  const [{ changes }] = JSON.parse(stdout).zones as [{ changes: readonly ReportedChange[] }]
+  const inState = (state: string): string[] =>
+    changes.flatMap(({ name, type: of, outcome }) => (outcome.state === state ? [`${name.split('.')[0]} ${of}`] : [])).sort()
+  expect([status, inState('failed'), inState('skipped'), inState('applied').length], stderr).toEqual([
+    4,
+    ['odd A', 'odd AAAA', 'odd TXT'],
+    ['alias CNAME'],
+    20,
+  ])
+  expect(scene.server.requests.filter(({ method }) => method !== 'GET').length).toBeLessThan(14)
+  isStrict = false
+  expect((await scene.run(APPLY)).status).toBe(0)
+})
