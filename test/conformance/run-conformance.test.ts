@@ -74,7 +74,7 @@ test.each<[what: string, behaviour: Behaviour, group: string, reason: RegExp]>([
     'stores another TTL',
     { store: (set) => ({ ...set, desired: set.desired && { ...set.desired, ttl: 60 as never } }) },
     'Attl',
-    /read back/,
+    /a second plan/,
   ],
   ['lists one page', { list: (records) => records.slice(0, 100) }, 'pager101', /read back different/],
   ['lists a record twice', { list: (records) => [...records, ...records.slice(0, 1)] }, 'A', /./],
