@@ -65,7 +65,7 @@ test('a faithful store passes', async () => {
 test.each<[what: string, behaviour: Behaviour, group: string, reason: RegExp]>([
   ['keeps only one record of a set', { store: (set) => withData(set, (data) => data.slice(0, 1)) }, 'ManyAtOnce', /read back different/],
   ['no deletions', { store: (set) => (set.desired === null ? { ...set, desired: set.existing } : set) }, 'Protocol-Wildcard', /read back/],
-  ['changes TTLs', { store: (set) => ({ ...set, desired: set.desired && { ...set.desired, ttl: 60 as never } }) }, 'Attl', /read back/],
+  ['changes TTLs', { store: (set) => ({ ...set, desired: set.desired && { ...set.desired, ttl: 60 as never } }) }, 'Attl', /a second plan/],
   ['lists one page', { list: (records) => records.slice(0, 100) }, 'pager101', /read back different/],
   ['lists a record twice', { list: (records) => [...records, ...records.slice(0, 1)] }, 'A', /./],
   ['joins strings', { store: (set) => withData(set, (data) => data.map((one) => one.replaceAll('" "', ''))) }, 'octets in TXT', /./],
