@@ -9,7 +9,7 @@ import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
 import { createScriptedGitlab, type ScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { afterThisFile } from '../support/after-file.ts'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { git } from '../support/workflow-runner.ts'
@@ -87,11 +87,9 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
   })
 
   test('a merge request gets one note, and each pipeline updates it', async () => {
-    const planned = await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], mergeRequest(head))
-    expect(planned).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('192.0.2.7'),
-      stderr: expect.stringContaining('merge request !5 is created'),
+    expectEnd(await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], mergeRequest(head)), 0, {
+      err: 'merge request !5 is created',
+      out: '192.0.2.7',
     })
     plan = readFileSync(join(clone, 'plan.json'), 'utf8')
     rmSync(join(clone, 'plan.json'))
@@ -120,8 +118,7 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
   ])('after a merge, a plan %s is not applied', async (_, change) => {
     const merged = mergeInto()
     keepPlan(change)
-    const applied = await run(['ci', 'apply'], push(merged.sha, merged.before))
-    expect(applied).toMatchObject({ status: 3, stderr: expect.stringContaining('no pipeline of !5 in this project ran for') })
+    expectEnd(await run(['ci', 'apply'], push(merged.sha, merged.before)), 3, { err: 'no pipeline of !5 in this project ran for' })
     expect(scene.proxy.mutations()).toHaveLength(1 + 2)
   })
 
@@ -130,8 +127,7 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     const result = 'd'.repeat(40)
     gitlab.parents.set(result, ['e'.repeat(40), head])
     keepPlan({ sha: result })
-    const applied = await run(['ci', 'apply'], push(merged.sha, merged.before))
-    expect(applied).toMatchObject({ status: 0, stdout: expect.stringContaining('192.0.2.7') })
+    expectEnd(await run(['ci', 'apply'], push(merged.sha, merged.before)), 0, { out: '192.0.2.7' })
     expect((await run(['ci', 'apply'], push(merged.sha, merged.before))).status).toBe(0)
   })
 
@@ -168,9 +164,7 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     [{ CI_COMMIT_SHA: '../../x' }, /CI_COMMIT_SHA is not a commit/],
     [{ CI_MERGE_REQUEST_IID: '', CI_COMMIT_BRANCH: 'x' }, /not for a pull request/],
   ])('with the variables %j the command says what is wrong', async (variables, message) => {
-    const { status, stderr } = await run(['ci', 'plan'], { ...mergeRequest(head), ...variables })
-    expect(status).toBe(1)
-    expect(stderr).toMatch(message)
+    expectEnd(await run(['ci', 'plan'], { ...mergeRequest(head), ...variables }), 1, { err: message })
   })
 
   test('approvals are notes on the merge request, and the config before the push says whose', async () => {
@@ -186,15 +180,13 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     gitlab.pulls.push({ number: 6, head: tip, headOwner: 'team', headBranch: 'lowered', base: 'main', state: 'merged', mergeCommit: tip })
     // The pipeline plans with the config of the target branch.
     writeFileSync(join(clone, 'zonewright.yaml'), config)
-    const planned = await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], { ...mergeRequest(tip), CI_MERGE_REQUEST_IID: '6' })
-    expect(planned).toMatchObject({ status: 0 })
+    expectEnd(await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], { ...mergeRequest(tip), CI_MERGE_REQUEST_IID: '6' }), 0)
     expect(gitlab.comments.at(-1)?.body).toMatch(/\*\*Needs 1 approval\*\* .*<code>alice<\/code> can approve/)
     plan = readFileSync(join(clone, 'plan.json'), 'utf8')
     rmSync(join(clone, 'plan.json'))
     git(clone, 'reset', '-q', '--hard')
     keepPlan({ sha: tip, number: 6 })
-    const unapproved = await run(['ci', 'apply'], push(tip, before))
-    expect(unapproved).toMatchObject({ status: 3, stderr: expect.stringContaining('needs 1 approval and has none') })
+    expectEnd(await run(['ci', 'apply'], push(tip, before)), 3, { err: 'needs 1 approval and has none' })
     const body = `Fine.\n\n${signText(plan, privateKey, octets)}`
     gitlab.comments.push({ id: gitlab.nextId(), number: 6, author: 'anybody', title: '', body, state: 'open' })
     expect(await run(['ci', 'apply'], push(tip, before))).toMatchObject({ status: 0, stdout: expect.stringContaining('192.0.2.33') })

@@ -242,10 +242,7 @@ describe('never queries a name server that is not allowed', () => {
     const scene = await openWireScene(() => null)
     const command = ['import', '--from', 'cloud', 'example.net', '--via-service', 'ns1.evil.example', '--yes', '-o', 'imported']
     const ended = endedOf(await scene.runWith(allowing(new URL(scene.proxy.origin).host, '127.0.0.1:9'), ...command))
-    expect(ended).toEqual({
-      status: 1,
-      output: expect.stringContaining('error[host-not-allowed] --via-service: ns1.evil.example:53'),
-    })
+    expect(ended).toEqual({ status: 1, output: expect.stringContaining('error[host-not-allowed] --via-service: ns1.evil.example:53') })
     expect(scene.proxy.requests).toEqual([])
   })
 })

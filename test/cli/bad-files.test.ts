@@ -2,6 +2,7 @@
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { expectEnd } from '../support/cli.ts'
 import { expectNothingDone, openScene, ZONE } from './scene.ts'
 
 const record = (fields: string): string => `${ZONE}  x: ${fields}\n`
@@ -75,10 +76,7 @@ describe('suggests the nearest known key or value', () => {
   ])('%s: %j', async (file, text, suggestion) => {
     const scene = openScene()
     scene.write({ [file]: text })
-    const { status, stderr } = await scene.run('plan')
-    expect(status).toBe(1)
-    expect(stderr).toContain(`Did you mean "${suggestion}"?`)
-    expect(stderr).toMatch(new RegExp(`^${file}:\\d+:\\d+: error\\[`, 'm'))
+    expectEnd(await scene.run('plan'), 1, { err: [`Did you mean "${suggestion}"?`, new RegExp(`^${file}:\\d+:\\d+: error\\[`, 'm')] })
   })
 })
 
@@ -99,8 +97,7 @@ describe('files', () => {
     // A file with a hole: nothing that reads it whole gets far.
     truncateSync(join(scene.folder, path), 2 ** 33)
     for (const command of ['validate', 'plan', 'fmt', 'verify']) {
-      const { status, stdout, stderr } = await scene.run(command)
-      expect(status).toBe(1)
+      const { stdout, stderr } = expectEnd(await scene.run(command), 1)
       expect(stdout + stderr).toMatch(/error\[file-too-large\] .*8589934592 octets/)
     }
     expect(scene.memory.requests).toEqual([])
@@ -141,9 +138,7 @@ test('reports all errors of all files at once, then their number', async () => {
       'zones/example.org.yaml': ZONE.replaceAll('example.com', 'example.org').replace('192.0.2.1', '192.0.2.256'),
     },
   })
-  const { status, stdout, stderr } = await scene.run('plan', '--verbose')
-  expect(status).toBe(1)
-  expect(stdout).toBe('')
+  const { stderr } = expectEnd(await scene.run('plan', '--verbose'), 1, { out: '' })
   expect(stderr.match(/^zones\/example\.com\.yaml:\d+:\d+: error\[/gm)?.length).toBeGreaterThanOrEqual(800)
   expect(stderr).toMatch(/^zones\/example\.net\.yaml:1:\d+: error\[yaml-syntax\]/m)
   expect(stderr).toMatch(/^zones\/example\.org\.yaml:4:\d+: error\[value-invalid\]/m)

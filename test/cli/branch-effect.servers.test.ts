@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -137,10 +137,7 @@ describeWithTools(['git'], 'plan --base', () => {
     const again = await cli(['report', '.git/effect.json', '--format', 'json'], { cwd: repo.folder })
     expect(JSON.parse(again.stdout)).toEqual(JSON.parse(read('.git/effect.json')))
     writeFileSync(join(repo.folder, 'mine.txt'), 'x')
-    expect(await plan(...OFFLINE, '--base', 'main', '--out', 'mine.txt')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('file-exists'),
-    })
+    expectEnd(await plan(...OFFLINE, '--base', 'main', '--out', 'mine.txt'), 1, { err: 'file-exists' })
   })
 
   test.each([
@@ -149,8 +146,7 @@ describeWithTools(['git'], 'plan --base', () => {
   ])('an unusable revision: %s', async (revision, message) => {
     const { repo, plan } = await repository()
     repo.commit({})
-    const { status, stderr } = await plan(...OFFLINE, `--base=${revision}`)
-    expect([status, stderr]).toEqual([1, expect.stringContaining(`error[revision-unreadable] ${message}`)])
+    expectEnd(await plan(...OFFLINE, `--base=${revision}`), 1, { err: `error[revision-unreadable] ${message}` })
   })
 
   test('a base with errors is no reason to show less', async () => {

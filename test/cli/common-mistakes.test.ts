@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { openScene, ZONE } from './scene.ts'
 import { openWireScene } from './service-scene.ts'
 
@@ -36,9 +36,7 @@ describe('in a definition', () => {
     ],
   ])('%s', async (_, text, message) => {
     const scene = openScene({ files: { 'zones/example.com.yaml': text } })
-    const { status, stdout } = await scene.run('validate')
-    expect(stdout).toContain(message)
-    expect(status).toBe(1)
+    expectEnd(await scene.run('validate'), 1, { out: message })
   })
 
   test('UTF-16', async () => {
@@ -82,11 +80,7 @@ describe('on the command line', () => {
 
   test('shows a path outside the folder unchanged', async () => {
     const scene = openScene()
-    const { status, stdout } = await scene.run('validate', '/nowhere.yaml')
-    expect({ status, stdout }).toMatchObject({
-      status: 1,
-      stdout: expect.stringMatching(/^error\[file-unreadable\] \/nowhere\.yaml does not exist\n/),
-    })
+    expectEnd(await scene.run('validate', '/nowhere.yaml'), 1, { out: /^error\[file-unreadable\] \/nowhere\.yaml does not exist\n/ })
   })
 })
 
@@ -96,11 +90,7 @@ describe('in the config', () => {
     const folder = join(scene.folder, 'elsewhere')
     scene.write({ 'elsewhere/zonewright.yml': 'providers: {}\n', 'elsewhere/zones/x': '' })
     rmSync(join(scene.folder, 'zonewright.yaml'))
-    const { status, stderr } = await cli(['plan'], { cwd: join(folder, 'zones') })
-    expect({ status, stderr }).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('(rename ../zonewright.yml, or name it with -c)'),
-    })
+    expectEnd(await cli(['plan'], { cwd: join(folder, 'zones') }), 1, { err: '(rename ../zonewright.yml, or name it with -c)' })
   })
 
   test('a config of octoDNS', async () => {
@@ -114,11 +104,9 @@ describe('in the config', () => {
   test('a file instead of the journal folder', async () => {
     const scene = openScene({ config: 'journal: taken\n' })
     scene.write({ taken: '' })
-    const { status, stderr } = await scene.run('apply', '--yes')
-    expect(status).toBe(1)
-    expect(stderr).toMatch(
-      /error\[journal-failed\] the journal in .* cannot be written: a file has the name of a folder in its path \(nothing was changed/,
-    )
+    expectEnd(await scene.run('apply', '--yes'), 1, {
+      err: /error\[journal-failed\] the journal in .* cannot be written: a file has the name of a folder in its path \(nothing was changed/,
+    })
     expect(scene.memory.writes()).toEqual([])
   })
 

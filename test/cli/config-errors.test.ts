@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { expectNothingDone, filesBelow, openScene, TOKEN } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
@@ -96,11 +96,9 @@ describe('the token', () => {
     const scene = openScene()
     const config = scene.files()['zonewright.yaml'] as string
     scene.write({ 'zonewright.yaml': config.replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
-    const validated = await scene.run('validate', '--quiet')
-    expect(validated.status).toBe(0)
-    expect(validated.stdout).toMatch(
-      /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token contains a secret in plain text/,
-    )
+    expectEnd(await scene.run('validate', '--quiet'), 0, {
+      out: /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token contains a secret in plain text/,
+    })
     expect((await scene.run('plan')).status).toBe(0)
   })
 
@@ -116,9 +114,7 @@ describe('the token', () => {
 
   test('is not sent if it contains a line break', async () => {
     const scene = openScene()
-    const { status, stderr } = await scene.runWith({ ZONEWRIGHT_TOKEN: `${TOKEN}\r\nX-Injected: yes` }, 'plan')
-    expect(status).toBe(1)
-    expect(stderr).toContain('error[secret-missing]')
+    expectEnd(await scene.runWith({ ZONEWRIGHT_TOKEN: `${TOKEN}\r\nX-Injected: yes` }, 'plan'), 1, { err: 'error[secret-missing]' })
     expect(scene.memory.requests).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../definition/files.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { checkZone, findTool } from '../support/tools.ts'
 import { filesBelow } from './scene.ts'
@@ -119,11 +119,9 @@ describe('export zonefile', () => {
 
   it('uses the given name servers and serial if the zone has none', async () => {
     const cwd = folderWith({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
-    const without = await run(cwd, 'export', 'zonefile')
-    expect(without).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[zone-without-ns]') })
+    expectEnd(await run(cwd, 'export', 'zonefile'), 0, { err: 'warning[zone-without-ns]' })
     const options = ['--ns', 'ns1.example.net', '--ns', 'ns2.example.net.', '--serial', '2026010101', '--canonical']
-    const result = await run(cwd, 'export', '--to', 'zonefile', ...options)
-    expect(result).toMatchObject({ status: 0, stderr: '' })
+    const result = expectEnd(await run(cwd, 'export', '--to', 'zonefile', ...options), 0, { err: '' })
     expect(result.stdout).toBe(`example.com.	86400	IN	SOA	ns1.example.net. hostmaster.example.com. 2026010101 14400 14400 1209600 86400
 example.com.	86400	IN	NS	ns1.example.net.
 example.com.	86400	IN	NS	ns2.example.net.
@@ -190,34 +188,29 @@ describe('unsupported features of a format', () => {
     for (const what of dropped) expect(strict.stderr).toContain(what)
     expect(strict.status).toBe(dropped.length > 0 ? 1 : 0)
     expect(strict.stdout === '').toBe(dropped.length > 0)
-    const lossy = await run(cwd, 'export', format, '--lossy')
-    expect(lossy.status).toBe(0)
-    expect(lossy.stdout).toContain('ns.example.net.')
+    const lossy = expectEnd(await run(cwd, 'export', format, '--lossy'), 0, { out: 'ns.example.net.' })
     expect(lossy.stderr.match(/warning\[export-lossy\]/g) ?? []).toHaveLength(dropped.length)
   })
 
   it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('%s reports keys that only octoDNS supports', async (format) => {
     const text = 'www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}\nx: {type: Route53Provider/ALIAS, value: {}}\n'
     const folder = folderWith({ 'zones/example.com.yaml': text })
-    const strict = await run(folder, 'export', format, '-o', 'out')
-    expect(strict).toMatchObject({ status: 1, stdout: '' })
-    expect(strict.stderr).toContain('error[export-lossy] www.example.com. A: no target supports "geo"')
-    expect(strict.stderr).toMatch(/error\[export-lossy\] x\.example\.com\. Route53Provider\/ALIAS: /)
+    expectEnd(await run(folder, 'export', format, '-o', 'out'), 1, {
+      err: [
+        'error[export-lossy] www.example.com. A: no target supports "geo"',
+        /error\[export-lossy\] x\.example\.com\. Route53Provider\/ALIAS: /,
+      ],
+      out: '',
+    })
     expect(Object.keys(filesBelow(folder))).toEqual(['zones/example.com.yaml'])
-    const lossy = await run(folder, 'export', format, '-o', 'out', '--lossy')
-    expect(lossy).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('warning[record-extra] www.example.com. A: no target supports "geo"'),
+    expectEnd(await run(folder, 'export', format, '-o', 'out', '--lossy'), 0, {
+      err: 'warning[record-extra] www.example.com. A: no target supports "geo"',
     })
   })
 
   it('a slave zone has no zone file', async () => {
     const slave = folderWith({ 'zones/example.com.yaml': 'domain: example.com\ntype: slave\nmaster_ips: [192.0.2.1]\n' })
-    expect(await run(slave, 'export', 'zonefile')).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('a slave zone, whose records come from its masters'),
-    })
+    expectEnd(await run(slave, 'export', 'zonefile'), 1, { err: 'a slave zone, whose records come from its masters', out: '' })
   })
 })
 
@@ -242,8 +235,7 @@ describe('export json', () => {
 })
 
 it('export csv is a table of all records without formulas', async () => {
-  const { status, stdout } = await run(folderWith({ 'zones/example.com.yaml': ZONE }), 'export', 'csv', '--lossy')
-  expect(status).toBe(0)
+  const { stdout } = expectEnd(await run(folderWith({ 'zones/example.com.yaml': ZONE }), 'export', 'csv', '--lossy'), 0)
   const rows = stdout.split('\r\n')
   expect(rows).toHaveLength(11)
   for (const row of [
@@ -268,8 +260,7 @@ describe('destination', () => {
     ['a file instead of a folder', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
   ])('refuses %s', async (_, args, message) => {
     const cwd = folderWith(files)
-    const result = await run(cwd, ...args)
-    expect(result).toMatchObject({ status: 1, stdout: '' })
+    const result = expectEnd(await run(cwd, ...args), 1, { out: '' })
     expect(result.stderr.toLowerCase()).toContain(message.toLowerCase())
     expect(filesBelow(cwd)).toEqual(files)
   })

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { startProgram } from '../support/built-program.ts'
 import type { CliResult } from '../support/cli.ts'
+import { expectEnd } from '../support/cli.ts'
 import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN } from './scene.ts'
 import { openWireScene } from './service-scene.ts'
@@ -120,8 +121,7 @@ describe('every command that reads definitions', () => {
   ])('%s', async (_, command) => {
     const scene = openScene({ files: { [YAML]: txt(TOKEN) } })
     const before = scene.files()
-    const { status, stdout, stderr } = await scene.run(...command)
-    expect(status).toBe(1)
+    const { stdout, stderr } = expectEnd(await scene.run(...command), 1)
     expect(stdout + stderr).toContain('secret-exposed')
     expect(scene.memory.requests).toEqual([])
     expect(scene.files()).toEqual(before)
@@ -130,11 +130,9 @@ describe('every command that reads definitions', () => {
   test('record does not write one', async () => {
     const scene = openScene()
     const before = scene.files()
-    const { status, stderr } = await scene.run('record', 'add', 'example.com', 'x', 'TXT', TOKEN, '--verbose')
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringContaining('error[secret-exposed] the line contains the secret of providers.cloud.token'),
-    ])
+    expectEnd(await scene.run('record', 'add', 'example.com', 'x', 'TXT', TOKEN, '--verbose'), 1, {
+      err: 'error[secret-exposed] the line contains the secret of providers.cloud.token',
+    })
     expect(scene.files()).toEqual(before)
   })
 
@@ -142,8 +140,7 @@ describe('every command that reads definitions', () => {
     const scene = openScene({ files: { 'from/example.net.zone': zoneFile(TOKEN).replace('com', 'net') } })
     const before = scene.files()
     for (const more of [[], ['-o', 'out']]) {
-      const { status, stderr } = await scene.run('import', 'zonefile', 'from', ...more)
-      expect([status, stderr]).toEqual([1, expect.stringContaining('from/example.net.zone:3:1: error[secret-exposed]')])
+      expectEnd(await scene.run('import', 'zonefile', 'from', ...more), 1, { err: 'from/example.net.zone:3:1: error[secret-exposed]' })
     }
     expect(scene.files()).toEqual(before)
   })
@@ -191,8 +188,7 @@ describe('live data', () => {
     const scene = await leaked()
     const before = scene.files()
     const mutations = scene.memory.writes().length
-    const { status, stdout, stderr } = await scene.runWith({ OTHER }, ...command)
-    expect(status).toBe(1)
+    const { stdout, stderr } = expectEnd(await scene.runWith({ OTHER }, ...command), 1)
     expect(stdout + stderr).toMatch(/secret-exposed/)
     expect(stdout + stderr).toContain(PLACE)
     expectNoSecret(stdout + stderr, {}, [OTHER])
@@ -204,8 +200,7 @@ describe('live data', () => {
     const scene = await leaked()
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     const mutations = scene.memory.writes().length
-    const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'rollback', '--last', '--yes')
-    expect([status, stderr]).toEqual([1, expect.stringContaining(PLACE)])
+    const { stdout, stderr } = expectEnd(await scene.runWith({ OTHER }, 'rollback', '--last', '--yes'), 1, { err: PLACE })
     expectNoSecret(stdout + stderr, {}, [OTHER])
     expect(scene.memory.writes().length).toBe(mutations)
   })
@@ -222,12 +217,10 @@ describe('live data', () => {
   test('import from a provider writes no secret', async () => {
     const scene = await leaked()
     const before = scene.files()
-    const { status, stdout, stderr } = await scene.runWith({ OTHER }, 'import', '--from', 'cloud', '-o', 'out')
-    expect([status, stdout, stderr]).toEqual([
-      1,
-      '',
-      expect.stringContaining('error[secret-exposed] t.example.com. TXT contains the secret of providers.other.token'),
-    ])
+    const { stderr } = expectEnd(await scene.runWith({ OTHER }, 'import', '--from', 'cloud', '-o', 'out'), 1, {
+      err: 'error[secret-exposed] t.example.com. TXT contains the secret of providers.other.token',
+      out: '',
+    })
     expectNoSecret(stderr, {}, [OTHER])
     expect(scene.files()).toEqual(before)
   })
@@ -257,8 +250,7 @@ describe('a server that repeats the token', () => {
     ['doctor as JSON', ['doctor', '--format', 'json']],
   ])('%s', async (_, command) => {
     const scene = await openWireScene(repeating)
-    const { status, stdout, stderr } = await scene.run(...command)
-    expect(status).toBe(1)
+    const { stdout, stderr } = expectEnd(await scene.run(...command), 1)
     expect(stdout + stderr).toContain('bad header: Bearer ***, or ***')
     expect(stdout + stderr).not.toContain('secret-exposed')
   })
@@ -266,8 +258,7 @@ describe('a server that repeats the token', () => {
   test('in the response to a change: the journal contains the failure without the token', async () => {
     const none = { headers: { 'content-type': 'application/json' }, body: '{"data":[],"page":1,"pages":1,"results":0}' }
     const scene = await openWireScene((request) => (request.method === 'GET' ? none : repeating(request)))
-    const { status, stdout } = await scene.run('apply', '--yes')
-    expect([status, stdout]).toEqual([1, expect.stringContaining('bad header: Bearer ***, or ***')])
+    expectEnd(await scene.run('apply', '--yes'), 1, { out: 'bad header: Bearer ***, or ***' })
     const journal = Object.entries(scene.files()).filter(([path]) => path.startsWith('.zonewright/runs/'))
     expect(journal.map(([, text]) => text).join('')).toContain('bad header: Bearer ***, or ***')
     expectNoSecret('', Object.fromEntries(journal))

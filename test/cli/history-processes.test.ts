@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { validate } from '../../generated/journal-schema.js'
 import { isLive, ownHolder } from '../../src/apply/journal/store/leases.ts'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
+import { expectEnd } from '../support/cli.ts'
 import { leasesIn } from '../support/leases.ts'
 import type { Script } from './recording-proxy.ts'
 import { TOKEN, ZONE } from './scene.ts'
@@ -105,8 +106,7 @@ describe('an apply that is killed', () => {
     expect(shown.split('unknown whether it was carried out: the run ended before the response arrived')).toHaveLength(run.unknown + 1)
     // Its lease belongs to a dead process.
     expect(await leasesIn(scene.folder)).toHaveLength(1)
-    const rest = await scene.run('apply', '--yes')
-    expect(rest.status, rest.stderr).toBe(0)
+    expectEnd(await scene.run('apply', '--yes'), 0)
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
     expect(recordCalls(scene)).toBe(RECORDS)
     expect(await leasesIn(scene.folder)).toEqual([])
@@ -122,8 +122,7 @@ describe('an apply that is killed', () => {
     await killed.ended
     scene.release()
     await scene.proxy.idle()
-    const back = await scene.run('rollback', '--last', '--yes', '--allow', 'deletes', '--format', 'json')
-    expect(back.status, back.stderr).toBe(0)
+    const back = expectEnd(await scene.run('rollback', '--last', '--yes', '--allow', 'deletes', '--format', 'json'), 0)
     const { summary } = JSON.parse(back.stdout)
     expect(summary).toMatchObject({ create: 0, update: 0, applied: summary.delete, unchanged: 3 })
     expect(summary.delete).toBe(recordCalls(scene) - summary.delete - 3)

@@ -1,6 +1,7 @@
 /** Server data reaches a terminal, a log, a page or a pull request only as text. */
 import { describe, expect, test } from 'vitest'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
+import { expectEnd } from '../support/cli.ts'
 import type { Script } from './recording-proxy.ts'
 import { openScene } from './scene.ts'
 import { openWireScene } from './service-scene.ts'
@@ -78,8 +79,7 @@ describe.each(HOSTILE)('%j', (evil) => {
 
   test('in the text of an error', async () => {
     const scene = await openWireScene(() => ({ status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: evil }] }) }))
-    const { status, stdout, stderr } = await scene.run('plan', '--verbose')
-    expect(status).toBe(1)
+    const { stdout, stderr } = expectEnd(await scene.run('plan', '--verbose'), 1)
     expect(stdout + stderr).not.toMatch(UNSAFE)
     expect(stderr.length).toBeLessThan(5_000)
   })

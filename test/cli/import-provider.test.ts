@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { holding } from './listed-zones.ts'
 import { type FolderScene, filesBelow, openScene, type SceneOptions, TOKEN } from './scene.ts'
@@ -58,9 +58,7 @@ describe('import --from', () => {
     await expectEmptyPlan(scene)
     expect(await scene.run('fmt', '--check')).toMatchObject({ status: 0 })
     // The commented-out selectors work.
-    scene.write({
-      'zones/example.com.yaml': text.replace('# unmanaged:', 'unmanaged:').replace(/^ {2}_acme-challenge.*\n/m, ''),
-    })
+    scene.write({ 'zones/example.com.yaml': text.replace('# unmanaged:', 'unmanaged:').replace(/^ {2}_acme-challenge.*\n/m, '') })
     await expectEmptyPlan(scene)
   })
 
@@ -85,8 +83,7 @@ a-gone TXT "${heritage}"
 _acme-challenge TXT a
 _abcdef._acme-challenge.www TXT b
 _dnsauth.www TXT c`)
-    const result = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-    expect(result).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 18 records, read back and compared.') })
+    expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, { err: '1 zone with 18 records, read back and compared.' })
     await expectEmptyPlan(scene)
     const text = scene.files()['zones/example.com.yaml'] as string
     expect(text.slice(0, text.indexOf('domain:'))).toBe(`# Records at _acme-challenge usually belong to a certificate client.
@@ -131,8 +128,7 @@ records:
     ['zone', ['--from', 'cloud', 'example.com', 'example.net'], '[zone-unknown] cloud has no zone example.net.'],
   ])('reports an unknown %s, and writes nothing', async (_, args, message) => {
     const scene = withZone('')
-    const result = await scene.run('import', ...args, '-o', 'zones')
-    expect(result).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
+    expectEnd(await scene.run('import', ...args, '-o', 'zones'), 1, { err: message, out: '' })
     expect(Object.keys(scene.files()).sort()).toEqual(['zones/.keep', 'zonewright.yaml'])
   })
 
@@ -180,10 +176,8 @@ describe('import --from one of several providers', () => {
     const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
     const config = 'zones: [{files: zones/*.yaml, targets: [cloud], apex_ns: manage}]\n'
     const scene = await openWireScene(holding([{ id: 9, domain: 'example.com', records: [ns, ns] }]), { ...EMPTY, config })
-    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-    expect(imported).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('a definition can contain a record once, and the next plan deletes number 2'),
+    expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, {
+      err: 'a definition can contain a record once, and the next plan deletes number 2',
     })
     expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
   })
@@ -198,11 +192,7 @@ describe('init --from', () => {
     expect(result).toMatchObject({ status: 0, stderr: '' })
     expect(result.stdout).toContain('Written:\n  zonewright.yaml\n  zones/example.com.yaml\n  .github/workflows/dns.yml\n')
     await expectEmptyPlan(scene)
-    expect(await scene.run('init', '--from', `${scene.proxy.origin}/v4`)).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('[file-exists]'),
-    })
+    expectEnd(await scene.run('init', '--from', `${scene.proxy.origin}/v4`), 1, { err: '[file-exists]', out: '' })
   })
 
   it.each([

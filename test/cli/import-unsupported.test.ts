@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { validate as validateDoctor } from '../../generated/doctor-schema.js'
+import { expectEnd } from '../support/cli.ts'
 import { holding, type ListedDomain } from './listed-zones.ts'
 import { openServiceScene, openWireScene, type WireScene } from './service-scene.ts'
 
@@ -16,8 +17,7 @@ const held = (records: readonly object[], settings: object = {}): ListedDomain[]
 /** Imports without `--lossy`, which must write nothing, and with it; returns both standard errors. */
 async function importBoth(scene: WireScene): Promise<{ strict: string; lossy: string }> {
   const before = scene.files()
-  const strict = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-  expect(strict).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/\nNothing was written\.\n$/) })
+  const strict = expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 1, { err: /\nNothing was written\.\n$/, out: '' })
   expect(scene.files()).toEqual(before)
   const lossy = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
   expect(lossy).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error[') })
@@ -205,8 +205,7 @@ describe('records that no definition can have', () => {
     const { strict, lossy } = await importBoth(scene)
     for (const text of [strict, lossy]) expect(text).toContain('plans leave it unchanged at cloud')
     expect(lossy).not.toContain('import-pending')
-    const plan = await planOf(scene)
-    expect(plan).toMatchObject({ status: 0, stderr: expect.stringContaining('notice[record-unplanned] x.*.example.com. A 192.0.2.1') })
+    expectEnd(await planOf(scene), 0, { err: 'notice[record-unplanned] x.*.example.com. A 192.0.2.1' })
   })
 
   it('are summarised in the comment if there are many', async () => {
@@ -250,8 +249,7 @@ describe('exact duplicates', () => {
   it('are reported with their calls in the next plan', async () => {
     const records = [A, A, { ...A, ttl_sec: 300 }, record('TXT', 'a'), record('TXT', 'a'), address('www')]
     const scene = await openListed(held(records))
-    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-    expect(imported).toMatchObject({ status: 0 })
+    const imported = expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0)
     for (const text of [
       'example.com. holds example.com. A 192.0.2.1 3 times; a definition can contain a record once, and the next plan deletes number 2, 3',
       'example.com. holds x.example.com. TXT "a" 2 times; a definition can contain a record once, and the next plan deletes number 5',
@@ -269,10 +267,8 @@ describe('exact duplicates', () => {
   it('of apex NS records stay, since the provider serves its own', async () => {
     const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
     const scene = await openListed(held([ns, ns]))
-    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-    expect(imported).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('2 times; a definition can contain a record once, and plans leave the duplicates unchanged'),
+    expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, {
+      err: '2 times; a definition can contain a record once, and plans leave the duplicates unchanged',
     })
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
@@ -290,11 +286,8 @@ it('a slave is imported without its records, and the plan is empty', async () =>
 
 it('reports a TTL that the provider does not store, with its call in the next plan', async () => {
   const scene = await openListed(held([{ ...A, ttl_sec: 301 }]))
-  expect(await scene.run('import', '--from', 'cloud', '-o', 'zones')).toMatchObject({
-    status: 0,
-    stderr: expect.stringContaining(
-      'warning[import-pending] example.com.: the next plan has 1 call to make it equal to the definition: update example.com. A (ttl)',
-    ),
+  expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, {
+    err: 'warning[import-pending] example.com.: the next plan has 1 call to make it equal to the definition: update example.com. A (ttl)',
   })
   expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
 })

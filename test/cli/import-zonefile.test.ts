@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { expectEnd } from '../support/cli.ts'
 import { filesBelow } from './scene.ts'
 import { folderOf, run, SOA } from './zone-file-folder.ts'
 
@@ -42,14 +43,8 @@ records:
     })
     expect(filesBelow(cwd)['zones/example.com.yaml']).toContain('  www: {type: A, ttl: 60, value: 192.0.2.1}\n')
     expect(await run(cwd, 'validate', 'zones')).toMatchObject({ status: 0 })
-    const one = await run(cwd, 'import', 'zonefile', 'dns', 'example.net')
-    expect(one).toMatchObject({ status: 0, stdout: expect.stringMatching(/^domain: example\.net\n/) })
-    const several = await run(cwd, 'import', 'zonefile', 'dns')
-    expect(several).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('error[usage] standard output takes one file, not 3 files'),
-    })
+    expectEnd(await run(cwd, 'import', 'zonefile', 'dns', 'example.net'), 0, { out: /^domain: example\.net\n/ })
+    expectEnd(await run(cwd, 'import', 'zonefile', 'dns'), 1, { err: 'error[usage] standard output takes one file, not 3 files', out: '' })
   })
 
   it('reports a zone that is too large for a definition, without an internal error', async () => {
@@ -66,16 +61,16 @@ records:
     const cwd = folderOf({
       'example.com.zone': `${SOA}a 60 TXT "x" "y"\nb 60 TXT "\\255"\nc 60 TYPE65280 \\# 2 abcd\nd 60 A 192.0.2.1\nd 120 A 192.0.2.2\ne\\.f 60 A 192.0.2.3\n`,
     })
-    const result = await run(cwd, 'import', 'zonefile', 'example.com.zone')
-    expect(result.status).toBe(0)
-    expect(result.stdout).toContain(`  a: {type: TXT, value: {rdata: '"x" "y"'}}
+    expectEnd(await run(cwd, 'import', 'zonefile', 'example.com.zone'), 0, {
+      out: `  a: {type: TXT, value: {rdata: '"x" "y"'}}
   b: {type: TXT, value: {rdata: '"\\255"'}}
   c: {type: TYPE65280, value: \\# 2 abcd}
   d:
     - {type: A, value: 192.0.2.1}
     - {type: A, ttl: 120, value: 192.0.2.2}
   e\\.f: {type: A, value: 192.0.2.3}
-`)
+`,
+    })
   })
 
   it('uses the zone of the command line if the file does not name it', async () => {
@@ -89,8 +84,7 @@ records:
 
   it('keeps a mailbox that is no mail address', async () => {
     const cwd = folderOf({ 'example.com.zone': SOA.replace('hostmaster.example.com.', 'Root.localhost.') })
-    const { status, stdout } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
-    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('mailbox: root.localhost.,') })
+    const { stdout } = expectEnd(await run(cwd, 'import', 'zonefile', 'example.com.zone'), 0, { out: 'mailbox: root.localhost.,' })
     expect(stdout).not.toContain('soa_email')
   })
 
@@ -137,9 +131,7 @@ records:
     ['no source', {}, [], 'error[usage] import needs a format and a source'],
   ] as [string, Record<string, string>, string[], string][])('refuses %s and writes nothing', async (_, files, args, message) => {
     const cwd = folderOf(files)
-    const result = await run(cwd, 'import', 'zonefile', ...args)
-    expect(result).toMatchObject({ status: 1, stdout: '' })
-    expect(result.stderr).toContain(message)
+    expectEnd(await run(cwd, 'import', 'zonefile', ...args), 1, { err: message, out: '' })
     expect(filesBelow(cwd)).toEqual(files)
   })
 
@@ -154,8 +146,7 @@ records:
       ['import', 'zonefile', '.', '-o', 'out'],
       ['validate', 'example.com.zone'],
     ]) {
-      const { status, stdout, stderr } = await run(cwd, ...args)
-      expect(status).toBe(0)
+      const { stdout, stderr } = expectEnd(await run(cwd, ...args), 0)
       expect(stdout + stderr).toMatch(
         /^example\.com\.zone:4:1: warning\[record-duplicate\] www\.example\.com\. [A-Z]+: the value .* is given twice; the first one is used/m,
       )
@@ -166,8 +157,7 @@ records:
 
   it('reports duplicates at the same positions once', async () => {
     const cwd = folderOf({ 'example.com.zone': `${SOA}${'$INCLUDE a\n'.repeat(9)}`, a: 'www 60 A 192.0.2.1\n' })
-    const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
-    expect(status).toBe(0)
+    const { stderr } = expectEnd(await run(cwd, 'import', 'zonefile', 'example.com.zone'), 0)
     expect(stderr.match(/record-duplicate/g)).toHaveLength(2)
     expect(stderr).toContain(
       'a:1:1: warning[record-duplicate] 7 more records are given twice, the last one here; the first of each is used\n',
@@ -191,8 +181,7 @@ records:
       [below, 'example.com.zone:3:1: error[soa-in-definition] sub.example.com. SOA: the zone is example.com.'],
     ] as const) {
       for (const command of [['import', 'zonefile'], ['validate']]) {
-        const { status, stdout, stderr } = await run(cwd, ...command, 'example.com.zone')
-        expect(status).toBe(1)
+        const { stdout, stderr } = expectEnd(await run(cwd, ...command, 'example.com.zone'), 1)
         expect((stdout + stderr).match(/error\[/g)).toHaveLength(1)
         expect(stdout + stderr).toContain(message)
       }
@@ -204,8 +193,7 @@ records:
       'z/example.com.zone': `; The zone of ops.\n${SOA}\n; the site\nwww 60 A 192.0.2.1 ; rack 4\n;old 60 A 192.0.2.2\n\n$INCLUDE more\n`,
       'z/more': '; from elsewhere\nx 60 A 192.0.2.3\n; the end',
     })
-    const { status, stdout } = await run(cwd, 'import', 'zonefile', 'z')
-    expect(status).toBe(0)
+    const { stdout } = expectEnd(await run(cwd, 'import', 'zonefile', 'z'), 0)
     expect(stdout).toBe(`# The zone of ops.
 domain: example.com
 soa_email: hostmaster@example.com
@@ -252,8 +240,7 @@ records:
       expect(stderr).toContain(
         `warning[file-format] ${file} looks like a zone file but is not named like one, so it was skipped (name the file itself`,
       )
-    const none = await run(cwd, 'import', 'zonefile', 'z/more')
-    expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('z/more/b.example.hosts looks like a zone file') })
+    expectEnd(await run(cwd, 'import', 'zonefile', 'z/more'), 1, { err: 'z/more/b.example.hosts looks like a zone file' })
   })
 
   it('names some of many ignored files', async () => {
@@ -274,9 +261,8 @@ records:
   })
 
   it('refuses an unknown format name', async () => {
-    expect(await run(folderOf({}), 'import', 'zonefle', 'x')).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/there is no import format "zonefle" \(did you mean "zonefile"\?\)/i),
+    expectEnd(await run(folderOf({}), 'import', 'zonefle', 'x'), 1, {
+      err: /there is no import format "zonefle" \(did you mean "zonefile"\?\)/i,
     })
   })
 
@@ -291,11 +277,9 @@ records:
     const cwd = folderOf({ 'z/a.example.zone': SOA, 'z/b.example.zone': SOA })
     mkdirSync(join(cwd, 'out'))
     symlinkSync('nowhere', join(cwd, 'out/b.example.yaml'))
-    const result = await run(cwd, 'import', 'zonefile', 'z', '-o', 'out')
-    expect(result).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('error[file-exists] out/b.example.yaml already exists'),
+    expectEnd(await run(cwd, 'import', 'zonefile', 'z', '-o', 'out'), 1, {
+      err: 'error[file-exists] out/b.example.yaml already exists',
+      out: '',
     })
     expect(filesBelow(join(cwd, 'out'))).toEqual({})
   })
@@ -347,8 +331,7 @@ describe('invalid $INCLUDE files', () => {
     writeFileSync(join(cwd, 'huge'), '')
     truncateSync(join(cwd, 'huge'), 100_000_000)
     for (const command of [['import', 'zonefile'], ['validate']]) {
-      const value = await run(cwd, ...command, 'example.com.zone')
-      expect(value.status).toBe(1)
+      const value = expectEnd(await run(cwd, ...command, 'example.com.zone'), 1)
       expect(value.stdout + value.stderr).toContain(message)
       expect((value.stdout + value.stderr).length).toBeLessThan(30_000)
     }

@@ -14,7 +14,7 @@ import type { DomainName } from '../../src/dns/domain-name.ts'
 import { afterThisFile } from '../support/after-file.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { selfSigned } from '../support/certificate.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -142,9 +142,7 @@ describeWithTools(['curl', 'openssl', 'tar', 'sha256sum'], 'the script that inst
 
 test('without a release the workflow has empty settings, and init says so', async () => {
   const folder = temporaryDirectory()
-  const { status, stdout } = await cli(['init'], { cwd: folder })
-  expect(status).toBe(0)
-  expect(stdout).toContain('Set ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM in the CI jobs')
+  expectEnd(await cli(['init'], { cwd: folder }), 0, { out: 'Set ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM in the CI jobs' })
   const text = readFileSync(join(folder, '.github/workflows/dns.yml'), 'utf8')
   expect(text).toMatch(/^ {2}ZONEWRIGHT_TARBALL: ''\n {2}ZONEWRIGHT_CHECKSUM: ''$/m)
   const given = { tarball: 'https://releases.example.com/zonewright-1.2.3.tgz', checksum: 'ab'.repeat(64) }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { expectEnd } from '../support/cli.ts'
 import { openLiveScene, openScene, ZONE } from './scene.ts'
 
 interface PlanDocument {
@@ -29,8 +30,7 @@ test('a locked zone is in the document, with the holder', async () => {
   })
   const first = scene.run('apply', '--yes')
   await isRead
-  const second = await scene.run('apply', '--yes', '--format', 'json')
-  expect(second.status).toBe(1)
+  const second = expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 1)
   expect(documentOf(second).diagnostics).toMatchObject([{ code: 'zone-locked' }])
   release()
   expect((await first).status).toBe(0)
@@ -42,8 +42,7 @@ test('a journal that cannot be written does not prevent the document', async () 
   const runs = join(scene.folder, '.zonewright/runs')
   renameSync(runs, `${runs}.away`)
   writeFileSync(runs, '')
-  const applied = await scene.run('apply', '--yes', '--format', 'json')
-  expect(applied).toMatchObject({ status: 1, stderr: expect.stringContaining('journal-failed') })
+  const applied = expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 1, { err: 'journal-failed' })
   expect(documentOf(applied).zones).toHaveLength(1)
 })
 
@@ -65,10 +64,10 @@ test('a rollback obeys --timeout', async () => {
     if (scene.memory.writes().length === sent + 2) endTime()
     return null
   })
-  const back = await scene.run('rollback', '--last', '--yes', '--timeout', '3600', '--parallelism', '2', '--allow', 'deletes')
-  expect(back.stderr).toContain('The 3600 s of --timeout are over')
-  expect(back.stdout).toContain('skipped: the time of the run, 3600 s, is over')
-  expect(back.status).toBe(4)
+  expectEnd(await scene.run('rollback', '--last', '--yes', '--timeout', '3600', '--parallelism', '2', '--allow', 'deletes'), 4, {
+    err: 'The 3600 s of --timeout are over',
+    out: 'skipped: the time of the run, 3600 s, is over',
+  })
 })
 
 test.each(['pipe', 'pipe.json'])('refuses a named pipe as a plan instead of waiting: %s', async (file) => {

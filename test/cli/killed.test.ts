@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Client, connect } from '../service/harness.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
+import { expectEnd } from '../support/cli.ts'
 import { type Random, seededRandom } from '../support/random.ts'
 import { TOKEN } from './scene.ts'
 import { openServiceScene, type ServiceScene } from './service-scene.ts'
@@ -124,9 +125,7 @@ describe('rolled back', () => {
     await applyAndKill(scene, 15)
     const { data } = await scene.client.ok('GET', '/domains')
     await scene.client.ok('POST', `/domains/${data[0].id}/records`, { type: 'A', name: 'theirs', target: '192.0.2.77' })
-    const { status, stderr } = await scene.run('rollback', '--last', '--yes', '--overwrite')
-    expect(status).toBe(0)
-    expect(stderr).toContain('notice[rollback-kept]')
+    expectEnd(await scene.run('rollback', '--last', '--yes', '--overwrite'), 0, { err: 'notice[rollback-kept]' })
     expect(await held(scene)).toEqual([...expected, 'theirs A 192.0.2.77'])
   })
 
@@ -142,8 +141,7 @@ describe('rolled back', () => {
     scene.write({ 'zones/example.com.yaml': definition(MANY) })
     await applyAndKill(scene, 5 + random.below(15))
     const left = await held(scene)
-    const refused = await scene.run('rollback', '--last', '--yes')
-    expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining(`--allow ${allow}`)])
+    expectEnd(await scene.run('rollback', '--last', '--yes'), 3, { out: `--allow ${allow}` })
     expect(await held(scene)).toEqual(left)
     expect((await scene.run('rollback', '--last', '--yes', '--allow', allow)).status).toBe(0)
     expect(await held(scene)).toEqual(before)

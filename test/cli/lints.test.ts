@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { LINT_CODES } from '../../src/dns/suppression.ts'
 import { folderWith } from '../definition/files.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 
 const CONFIG = 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n'
 const ZONE = 'domain: example.com\nsoa_email: a@example.com\n'
@@ -109,8 +109,7 @@ describe('ignore', () => {
     expect((await cli(['record', 'rename', 'example.com', 'www', 'web'], { cwd })).status).toBe(0)
     expect(text()).toMatch(/web: .*address-private/)
 
-    const json = await cli(['export', 'json', '-o', 'zones.json'], { cwd })
-    expect(json.status, json.stderr).toBe(0)
+    expectEnd(await cli(['export', 'json', '-o', 'zones.json'], { cwd }), 0)
     const [zone] = JSON.parse(readFileSync(join(cwd, 'zones.json'), 'utf8')).zones
     expect(zone.ignore).toEqual([{ code: 'txt-long', reason: 'many', type: 'TXT' }])
     expect(zone.records[0].ignore).toEqual([{ code: 'address-private', reason: 'VPN' }])
@@ -130,8 +129,7 @@ describe('ignore', () => {
         'providers:\n  config: {class: octodns.provider.yaml.YamlProvider, directory: config}\n  cloud: {class: octodns_linode.LinodeProvider, token: env/TOKEN}\nzones:\n  example.com.: {sources: [config], targets: [cloud]}\n',
       'config/example.com.yaml': `${WWW}, ignore: [${IGNORE}]}\n`,
     })
-    const { status, stderr } = await cli(['import', 'octodns', 'octodns.yaml', '-o', 'out'], { cwd })
-    expect(status, stderr).toBe(0)
+    expectEnd(await cli(['import', 'octodns', 'octodns.yaml', '-o', 'out'], { cwd }), 0)
     expect(readFileSync(join(cwd, 'out/config/example.com.yaml'), 'utf8')).toContain('address-private')
   })
 })
@@ -165,7 +163,5 @@ describe('validate', () => {
 })
 
 test.each(LINT_CODES)('explain prints the page of %s', async (code) => {
-  const { status, stdout } = await cli(['explain', code], { cwd: folderWith({}) })
-  expect(status).toBe(0)
-  expect(stdout).toMatch(new RegExp(`^# ${code}\n\n## What does it find`))
+  expectEnd(await cli(['explain', code], { cwd: folderWith({}) }), 0, { out: new RegExp(`^# ${code}\n\n## What does it find`) })
 })

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { validate as isRun } from '../../generated/run-schema.js'
+import { expectEnd } from '../support/cli.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -134,8 +135,7 @@ describe('--notify', () => {
   test('has no secret that an error repeats', async () => {
     const receiver = await startReceiver()
     const scene = openScene({ fault: () => ({ kind: 'refused', code: 'provider-rejected', message: `400 no ${KEY}` }) })
-    const run = await scene.runWith({ KEY }, 'plan', '--notify', receiver.url, '--notify-key', 'env:KEY')
-    expect(run.status).toBe(1)
+    expectEnd(await scene.runWith({ KEY }, 'plan', '--notify', receiver.url, '--notify-key', 'env:KEY'), 1)
     const { errors } = documentOf(receiver.deliveries[0] as Delivery)
     expect(errors).toMatchObject([{ code: 'provider-rejected', message: expect.stringContaining('***') }])
     expect(JSON.stringify(errors)).not.toContain(KEY.slice(0, 8))
@@ -182,8 +182,7 @@ describe('--notify', () => {
     ['another format', ['--notify', 'https://127.0.0.1/', '--notify-format', 'xml'], {}, 'json, slack'],
   ])('with %s ends the run before it begins', async (_, args, env, message) => {
     const { runWith, memory } = openScene()
-    const { status, stdout, stderr } = await runWith(env, 'apply', '--yes', ...args)
-    expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
+    const { stdout, stderr } = expectEnd(await runWith(env, 'apply', '--yes', ...args), 1, { err: message })
     expect(stdout + stderr).not.toContain('secret-path')
     expect(memory.requests).toEqual([])
   })
@@ -260,9 +259,7 @@ test('a file of metrics that cannot be written is a warning', async () => {
   writeFileSync(join(folder, 'file'), '')
   chmodSync(folder, 0o500)
   onTestFinished(() => chmodSync(folder, 0o700))
-  const applied = await run('apply', '--yes', '--metrics-file', join(folder, 'file/zw.prom'))
-  expect([applied.status, applied.stderr]).toEqual([
-    0,
-    expect.stringMatching(/^warning\[file-unwritable\] \S+zw\.prom cannot be written: \S/m),
-  ])
+  expectEnd(await run('apply', '--yes', '--metrics-file', join(folder, 'file/zw.prom')), 0, {
+    err: /^warning\[file-unwritable\] \S+zw\.prom cannot be written: \S/m,
+  })
 })

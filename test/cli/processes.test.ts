@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
+import { expectEnd } from '../support/cli.ts'
 import type { Script } from './recording-proxy.ts'
 import { TOKEN } from './scene.ts'
 import { openServiceScene, openWireScene, type ServiceScene, type WireScene } from './service-scene.ts'
@@ -64,8 +65,7 @@ describe('a signal during apply', () => {
       expect(applied + skipped).toBe(RECORDS + 1)
       expect(applied).toBe(scene.proxy.mutations().length)
       expect(run.stdout()).toContain('skipped: the run was interrupted')
-      const rest = await scene.run('apply', '--yes')
-      expect(rest).toMatchObject({ status: 0, stdout: expect.stringContaining(`Applied: ${skipped} created`) })
+      expectEnd(await scene.run('apply', '--yes'), 0, { out: `Applied: ${skipped} created` })
       expect(scene.proxy.mutations()).toHaveLength(RECORDS + 1)
     },
   )

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { startProgram } from '../support/built-program.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { edit, type Words } from './record-edits.ts'
 
 const ZONE = `# yaml-language-server: $schema=../schemas/zone.schema.json
@@ -137,13 +137,11 @@ describe('record', () => {
     ['CRLF and a line of dots', '# head\r\n---\r\n', 'www: {type: A, value: 192.0.2.1}\r\n...\r\n', '...\r\n'],
     ['no final line end', '# head\n', 'www: {type: A, value: 192.0.2.1}', ''],
   ])("leaves an empty mapping in octoDNS's layout, and replaces it later: %s", async (_, head, before, foot) => {
-    const removed = await edit({ [FILE]: head + before }, 'remove example.com www A')
-    expect(removed.status).toBe(0)
+    const removed = expectEnd(await edit({ [FILE]: head + before }, 'remove example.com www A'), 0)
     const text = removed.text(FILE)
     expect(text.split(/\r?\n/).filter((line) => line === '{}')).toHaveLength(1)
     expect(text.replace(/\{\}(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
-    const added = await edit({ [FILE]: text }, 'add example.com mail A 192.0.2.2')
-    expect(added.status).toBe(0)
+    const added = expectEnd(await edit({ [FILE]: text }, 'add example.com mail A 192.0.2.2'), 0)
     expect(added.text(FILE).replace(/mail:\r?\n {2}type: A\r?\n {2}value: 192\.0\.2\.2(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
   })
 

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
+import { expectEnd } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { openLiveScene, openScene, type Scene, ZONE, zoneOf } from './scene.ts'
@@ -35,8 +36,7 @@ const NAMED =
 describe('a zone that a former run applied', () => {
   test('is named by each plan of all zones, and not by a plan of others', async () => {
     const scene = await sceneAfterRemoval()
-    const { status, stderr } = await scene.run('plan', '--detailed-exitcode')
-    expect([status, stderr]).toEqual([0, expect.stringMatching(NAMED)])
+    expectEnd(await scene.run('plan', '--detailed-exitcode'), 0, { err: NAMED })
     expect((await scene.run('plan', 'example.com')).stderr).not.toContain('zone-removed')
     const { zones, diagnostics } = documentOf((await scene.run('plan', '--format', 'json')).stdout)
     expect(zones.map(({ zone }) => zone)).toEqual(['example.com.', 'example.net.'])
@@ -53,11 +53,9 @@ describe('a zone that a former run applied', () => {
 
   test('is deleted with delete_removed, after consent to deletions', async () => {
     const scene = await sceneAfterRemoval('delete_removed: true\n')
-    const verified = await scene.run('verify', '--no-dns')
-    expect([verified.status, verified.stdout]).toEqual([2, expect.stringContaining('1 change pending ("zonewright plan" shows it)')])
+    expectEnd(await scene.run('verify', '--no-dns'), 2, { out: '1 change pending ("zonewright plan" shows it)' })
     expect((await scene.run('doctor')).stdout).toContain('2 zones defined')
-    const refused = await scene.run('apply', '--yes')
-    expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining('delete-zone')])
+    expectEnd(await scene.run('apply', '--yes'), 3, { out: 'delete-zone' })
     expect((await scene.run('plan', '--out', 'plan.json', '--allow', 'delete-zone')).status).toBe(0)
     const applied = documentOf((await scene.run('apply', './plan.json', '--yes', '--format', 'json')).stdout)
     expect(applied.zones.find(({ zone }) => zone === 'example.org.')?.changes).toMatchObject([
@@ -138,13 +136,7 @@ describeWithTools(['git'], 'a zone of a revision', () => {
   test('at another provider is named with what can be done there', async () => {
     const { run } = await withTargets('')
     const { status, stderr } = await run('plan', '--since', 'HEAD')
-    expect([status, hintsOf(stderr)]).toEqual([
-      0,
-      {
-        ...UNDELETABLE,
-        locked: expect.stringContaining('set "delete_removed: true"'),
-      },
-    ])
+    expect([status, hintsOf(stderr)]).toEqual([0, { ...UNDELETABLE, locked: expect.stringContaining('set "delete_removed: true"') }])
   })
 
   test('at another provider is not deleted where plans cannot, which the hint says also with delete_removed', async () => {
@@ -152,10 +144,7 @@ describeWithTools(['git'], 'a zone of a revision', () => {
     const { status, stderr } = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone')
     expect([status, hintsOf(stderr)]).toEqual([
       0,
-      {
-        ...UNDELETABLE,
-        locked: 'it is not deleted, because locked cannot be used: "zonewright doctor" says why',
-      },
+      { ...UNDELETABLE, locked: 'it is not deleted, because locked cannot be used: "zonewright doctor" says why' },
     ])
     expect((await run('zones', '--since', 'HEAD')).stderr).toContain('(a plan deletes it after --allow delete-zone; to keep it')
   })
@@ -210,10 +199,9 @@ describe('doctor', () => {
     const scene = await openLiveScene({ files: { ...FILES, ...many } })
     expect((await scene.run('doctor')).stdout).not.toContain('no definition')
     for (const file of Object.keys(many)) rmSync(join(scene.folder, file))
-    const { stdout, status } = await scene.run('doctor')
-    expect(status).toBe(0)
-    expect(stdout).toMatch(/warning +zones +12 zones have no definition: z0\.example\., z1\.example\., .* and 2 more/)
-    expect(stdout).toContain('zonewright import provider cloud')
+    expectEnd(await scene.run('doctor'), 0, {
+      out: [/warning +zones +12 zones have no definition: z0\.example\., z1\.example\., .* and 2 more/, 'zonewright import provider cloud'],
+    })
     expect((await scene.run('doctor', 'example.com')).stdout).not.toContain('no definition')
   })
 

@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
+import { expectEnd } from '../support/cli.ts'
 import { openScene, ZONE } from './scene.ts'
 
 describe('a report', () => {
@@ -23,8 +24,7 @@ describe('a report', () => {
       summary: { applied: 4, created: 4, updated: 0, deleted: 0 },
     })
     for (const format of REPORT_FORMATS.plan) {
-      const { status, stdout } = await scene.run('report', 'apply.json', '--format', format)
-      expect(status).toBe(0)
+      const { stdout } = expectEnd(await scene.run('report', 'apply.json', '--format', format), 0)
       if (format === 'json' || format === 'sarif') continue
       expect(stdout).toMatch(/4 created|<b>4<\/b><span>created/)
       expect(stdout).not.toMatch(/to create|To delete|<h1>Plan/)
@@ -34,8 +34,7 @@ describe('a report', () => {
 
   test.each(['plan.json', 'saved.json'])('of %s says what is planned', async (file) => {
     for (const format of REPORT_FORMATS.plan) {
-      const { status, stdout, stderr } = await scene.run('report', file, '--format', format)
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      const { stdout } = expectEnd(await scene.run('report', file, '--format', format), 0, { err: '' })
       if (format === 'json') expect(JSON.parse(stdout).zones).toEqual(JSON.parse(textOf('plan.json')).zones)
       else if (format !== 'sarif') expect(stdout).toMatch(/4 to create|<b>4<\/b><span>to create/)
     }
@@ -60,15 +59,9 @@ describe('a report', () => {
   })
 
   test('needs no config and no server for a file', async () => {
-    const { status, stdout } = await scene.runWith(
-      { ZONEWRIGHT_ALLOWED_HOSTS: 'none.example' },
-      'report',
-      'plan.json',
-      '--config',
-      'missing.yaml',
-    )
-    expect(status).toBe(0)
-    expect(stdout).toContain('Plan: 4 to create')
+    expectEnd(await scene.runWith({ ZONEWRIGHT_ALLOWED_HOSTS: 'none.example' }, 'report', 'plan.json', '--config', 'missing.yaml'), 0, {
+      out: 'Plan: 4 to create',
+    })
   })
 
   const spoil = (more: object) => (): string => JSON.stringify({ ...JSON.parse(textOf('plan.json')), ...more })
@@ -92,9 +85,7 @@ describe('a report', () => {
     ['a saved plan that was changed', () => textOf('saved.json').replace('192.0.2.2', '192.0.2.66'), 'was changed after it was saved'],
   ])('of %s is refused', async (_, text, message) => {
     writeFileSync(path('bad.json'), text())
-    const { status, stdout, stderr } = await scene.run('report', 'bad.json')
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain(message)
+    const { stderr } = expectEnd(await scene.run('report', 'bad.json'), 1, { err: message, out: '' })
     expect(stderr).not.toContain('\u001b')
   })
 
@@ -112,18 +103,14 @@ describe('a report', () => {
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.77') })
     writeFileSync(path('verify.json'), (await scene.run('verify', '--no-dns', '--format', 'json')).stdout)
     for (const format of REPORT_FORMATS.verification) {
-      const { status, stdout } = await scene.run('verify', '--no-dns', '--format', format)
-      expect(status).toBe(2)
-      expect(stdout).toMatch(/not as defined|pending/)
+      const { stdout } = expectEnd(await scene.run('verify', '--no-dns', '--format', format), 2, { out: /not as defined|pending/ })
       if (!['text', 'github', 'sarif'].includes(format)) expect(stdout).toContain('team-a')
       expect(await again('verify.json', format)).toBe(stdout)
     }
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.256') })
     writeFileSync(path('validate.json'), (await scene.run('validate', '--format', 'json')).stdout)
     for (const format of REPORT_FORMATS.validation) {
-      const { status, stdout } = await scene.run('validate', '--format', format)
-      expect(status).toBe(1)
-      expect(stdout).toContain('192.0.2.256')
+      const { stdout } = expectEnd(await scene.run('validate', '--format', format), 1, { out: '192.0.2.256' })
       expect(await again('validate.json', format)).toBe(stdout)
     }
   })
@@ -155,9 +142,7 @@ describe('a report', () => {
     ]
     for (const [document, message] of cases) {
       writeFileSync(path('bad.json'), JSON.stringify(document))
-      const { status, stdout, stderr } = await scene.run('report', 'bad.json', '--format', 'html')
-      expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-      expect(stderr).toContain(message)
+      expectEnd(await scene.run('report', 'bad.json', '--format', 'html'), 1, { err: message, out: '' })
     }
     writeFileSync(path('good.json'), JSON.stringify(verification))
     const merged = await scene.run('report', 'merge', 'plan.json', 'good.json')

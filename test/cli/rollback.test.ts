@@ -5,6 +5,7 @@ import { describe, expect, it, test } from 'vitest'
 import { validate as validateHistory } from '../../generated/history-schema.js'
 import { validate as validatePlan } from '../../generated/plan-schema.js'
 import { JOURNAL_VERSION } from '../../src/apply/journal/journal-format.ts'
+import { expectEnd } from '../support/cli.ts'
 import { leasesIn } from '../support/leases.ts'
 import { filesBelow, openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
 
@@ -32,8 +33,7 @@ async function twoRuns(): Promise<{ scene: Scene; before: string[]; after: strin
   const scene = await openLiveScene({ files: { 'zones/example.com.yaml': FIRST } })
   const before = held(scene)
   scene.write({ 'zones/example.com.yaml': CHANGED })
-  const second = await scene.run('apply', ...YES)
-  expect(second.status, second.stderr).toBe(0)
+  expectEnd(await scene.run('apply', ...YES), 0)
   return { scene, before, after: held(scene) }
 }
 
@@ -50,8 +50,7 @@ describe('a run of another machine', () => {
 
   it.each(['copied', 'copied/', './copied', 'copied/journal.jsonl'])('is rolled back from %s', async (path) => {
     const { scene, before, id } = await copiedRun()
-    const back = await scene.run('rollback', path, ...YES)
-    expect(back).toMatchObject({ status: 0, stderr: expect.stringContaining(`Rolling back run ${id}, apply of `) })
+    expectEnd(await scene.run('rollback', path, ...YES), 0, { err: `Rolling back run ${id}, apply of ` })
     expect(held(scene)).toEqual(before)
     expect(await runs(scene)).toMatchObject([{ command: 'rollback', rollsBack: id, state: 'applied' }])
   })
@@ -59,10 +58,8 @@ describe('a run of another machine', () => {
   it('is named by its path if something is left', async () => {
     const { scene } = await copiedRun()
     scene.memory.change('example.com', 'www A 192.0.2.66')
-    const back = await scene.run('rollback', 'copied/journal.jsonl', ...YES)
-    expect(back).toMatchObject({
-      status: 4,
-      stderr: expect.stringContaining('"zonewright rollback copied/journal.jsonl --overwrite" rolls back the rest'),
+    expectEnd(await scene.run('rollback', 'copied/journal.jsonl', ...YES), 4, {
+      err: '"zonewright rollback copied/journal.jsonl --overwrite" rolls back the rest',
     })
     expect((await scene.run('rollback', 'copied/journal.jsonl', '--overwrite', ...YES)).status).toBe(0)
   })
@@ -115,8 +112,7 @@ describe('a run of another machine', () => {
     const { scene } = await copiedRun()
     damage(scene)
     const sent = scene.memory.writes().length
-    const back = await scene.run('rollback', path, ...YES)
-    expect([back.status, back.stderr]).toEqual([1, expect.stringContaining(message)])
+    expectEnd(await scene.run('rollback', path, ...YES), 1, { err: message })
     expect(scene.memory.writes()).toHaveLength(sent)
   })
 })
@@ -125,8 +121,7 @@ describe('rollback', () => {
   it('reverts the last run without definitions, also if it is a rollback', async () => {
     const { scene, before, after } = await twoRuns()
     rmSync(join(scene.folder, 'zones'), { recursive: true })
-    const back = await scene.run('rollback', '--last', ...YES)
-    expect(back).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Rolling back run \S+, apply of /) })
+    expectEnd(await scene.run('rollback', '--last', ...YES), 0, { err: /^Rolling back run \S+, apply of / })
     expect(held(scene)).toEqual(before)
     expect(scene.memory.settingsOf('example.com')).toMatchObject({ soa_email: 'hostmaster@example.com', tags: ['first'] })
     expect((await scene.run('rollback', '--last', ...YES)).status).toBe(0)
@@ -150,8 +145,7 @@ describe('rollback', () => {
     const report = await scene.run('rollback', (last as Run).run, 'example.com')
     expect(report).toMatchObject({ status: 1, stdout: expect.stringMatching(/ Plan: \d to create, \d to update, \d to delete in 1 zone/) })
     expect(scene.memory.writes()).toHaveLength(sent)
-    const done = await scene.run('rollback', (last as Run).run.slice(0, -1).toLowerCase(), ...YES)
-    expect(done.status, done.stderr).toBe(0)
+    const done = expectEnd(await scene.run('rollback', (last as Run).run.slice(0, -1).toLowerCase(), ...YES), 0)
     expect(held(scene)).toEqual(before)
     expect(done.stdout).toContain(`(${scene.memory.writes().length - sent} calls)`)
   })
@@ -168,11 +162,9 @@ describe('rollback', () => {
   it('does not revert what another client changed, exits with 4, and overwrites it only with --overwrite', async () => {
     const { scene, before } = await twoRuns()
     scene.memory.change('example.com', 'www A 192.0.2.66')
-    const back = await scene.run('rollback', '--last', ...YES)
-    expect(back.status).toBe(4)
-    expect(back.stderr).toMatch(
-      /warning\[rollback-conflict\] example\.com\. at cloud: www\.example\.com\. A was changed by the run, and again since/,
-    )
+    const back = expectEnd(await scene.run('rollback', '--last', ...YES), 4, {
+      err: /warning\[rollback-conflict\] example\.com\. at cloud: www\.example\.com\. A was changed by the run, and again since/,
+    })
     expect(held(scene)).toContain('www.example.com. - A 192.0.2.66')
     expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied', 'applied', 'applied'])
     const [, run] = await runs(scene)
@@ -191,8 +183,7 @@ describe('rollback', () => {
     expect(held(scene)).toEqual(before)
     expect((await scene.run('rollback', '--last', '--yes', '--allow', 'delete-zone')).status).toBe(0)
     expect(scene.memory.zone('example.com')).toBeNull()
-    const again = await scene.run('rollback', '--last', '--yes')
-    expect(again.status, again.stderr).toBe(0)
+    expectEnd(await scene.run('rollback', '--last', '--yes'), 0)
     expect(held(scene)).toEqual(before)
     expect(scene.memory.settingsOf('example.com')).toMatchObject({ soa_email: 'hostmaster@example.com', type: 'master' })
   })
@@ -259,11 +250,9 @@ describe('rollback', () => {
     const { scene } = await twoRuns()
     scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('/v4', '/v5') })
     const sent = scene.memory.requests.length
-    const { status, stderr } = await scene.run('rollback', '--last', '--yes')
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(/error\[target-changed\] run \S+ changed cloud at \S+\/v4; in this config cloud is \S+\/v5/),
-    ])
+    expectEnd(await scene.run('rollback', '--last', '--yes'), 1, {
+      err: /error\[target-changed\] run \S+ changed cloud at \S+\/v4; in this config cloud is \S+\/v5/,
+    })
     expect(scene.memory.requests).toHaveLength(sent)
   })
 
@@ -272,8 +261,7 @@ describe('rollback', () => {
     const [last] = await runs(scene)
     const path = join(scene.folder, '.zonewright/runs', (last as Run).run, 'plans/1.json')
     writeFileSync(path, readFileSync(path, 'utf8').replace('192.0.2.1', '192.0.2.250'))
-    const { status, stderr } = await scene.run('rollback', '--last', ...YES)
-    expect([status, stderr]).toEqual([1, expect.stringContaining('error[journal-unreadable]')])
+    expectEnd(await scene.run('rollback', '--last', ...YES), 1, { err: 'error[journal-unreadable]' })
   })
 
   it('writes no secret to the journal', async () => {
@@ -310,12 +298,14 @@ describe('history', () => {
   it('shows one run with its plan and outcomes', async () => {
     const { scene } = await twoRuns()
     const listed = await runs(scene)
-    const { stdout, status } = await scene.run('history', (listed[1] as Run).run)
-    expect(status).toBe(0)
-    expect(stdout).toContain(`Run ${listed[1]?.run}\n`)
-    expect(stdout).toMatch(/ended .*with exit status 0/)
-    expect(stdout).toMatch(/\+ mail +3600 +A +192\.0\.2\.2/)
-    expect(stdout).toMatch(/\nApplied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)
+    expectEnd(await scene.run('history', (listed[1] as Run).run), 0, {
+      out: [
+        `Run ${listed[1]?.run}\n`,
+        /ended .*with exit status 0/,
+        /\+ mail +3600 +A +192\.0\.2\.2/,
+        /\nApplied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/,
+      ],
+    })
     const document = JSON.parse((await scene.run('history', '--last', '--format', 'json')).stdout)
     expect(validateHistory(document), JSON.stringify(validateHistory.errors)).toBe(true)
     expect(document.runs).toEqual([listed[0]])

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import { expectEnd } from '../support/cli.ts'
 import type { Memory } from '../support/memory-provider.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { openLiveScene, type Scene, TOKEN, withoutToken, ZONE, zoneOf } from './scene.ts'
@@ -91,9 +92,7 @@ test('a zone without planned changes may change', async () => {
   scene.write({ 'zones/example.com.yaml': ZONE })
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
   addTheirs(scene)
-  const { status, stdout } = await scene.run(...APPLY)
-  expect(status).toBe(0)
-  expect(stdout).toContain('Applied: 0 created, 1 updated, 0 deleted in 1 zone')
+  expectEnd(await scene.run(...APPLY), 0, { out: 'Applied: 0 created, 1 updated, 0 deleted in 1 zone' })
 })
 
 /** Runs the program on a terminal that confirms after `seconds`; `meanwhile` runs before that. */
@@ -151,16 +150,19 @@ describe('--partial', () => {
   test('applies the zones that have not changed, and lists the others', async () => {
     const scene = await plannedScene()
     addTheirs(scene)
-    const held = await scene.run(...APPLY, '--format', 'json')
-    expect(held.status).toBe(3)
+    const held = expectEnd(await scene.run(...APPLY, '--format', 'json'), 3)
     expect(refusedIn(JSON.parse(held.stdout))).toEqual(['moved', undefined])
 
-    const { status, stdout, stderr } = await scene.run(...APPLY, '--partial')
-    expect(status).toBe(3)
-    expect(stderr).toMatch(/^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made .*: 1 record added/m)
-    expect(stdout).toContain('the zone has changed since the plan was made')
-    expect(stdout).toMatch(/^1 error\. Applied in part: 1 skipped; 0 created, 1 updated, 0 deleted in 1 zone \(1 call\)$/m)
-    expect(stderr).toMatch(/^Not applied: 1 zone that has changed .*: example\.com\. at cloud\. Plan it again\.$/m)
+    expectEnd(await scene.run(...APPLY, '--partial'), 3, {
+      err: [
+        /^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made .*: 1 record added/m,
+        /^Not applied: 1 zone that has changed .*: example\.com\. at cloud\. Plan it again\.$/m,
+      ],
+      out: [
+        'the zone has changed since the plan was made',
+        /^1 error\. Applied in part: 1 skipped; 0 created, 1 updated, 0 deleted in 1 zone \(1 call\)$/m,
+      ],
+    })
     const pending = await scene.run('plan', '--format', 'json')
     expect(JSON.parse(pending.stdout).zones.map(({ changes }: { changes: unknown[] }) => changes.length)).toEqual([2, 0])
     const history = await scene.run('history', '--format', 'json')
@@ -172,8 +174,7 @@ describe('--partial', () => {
     addTheirs(scene)
     expect((await scene.run(...APPLY, '--partial')).status).toBe(3)
     const before = scene.memory.writes().length
-    const again = await scene.run(...APPLY, '--partial', '--format', 'json')
-    expect(again).toMatchObject({ status: 3, stderr: expect.stringContaining('Nothing was applied.') })
+    const again = expectEnd(await scene.run(...APPLY, '--partial', '--format', 'json'), 3, { err: 'Nothing was applied.' })
     const document = JSON.parse(again.stdout)
     expect(planSchemaErrors(document)).toEqual([])
     expect(refusedIn(document)).toEqual(['moved', 'moved'])
@@ -187,8 +188,7 @@ describe('--partial', () => {
       kind === 'read' && zone === 'example.com.' ? { kind: 'refused', code: 'provider-forbidden', message: '403' } : null,
     )
     expect((await scene.run(...APPLY)).status).toBe(1)
-    const { status, stdout } = await scene.run(...APPLY, '--partial', '--format', 'json')
-    expect(status).toBe(4)
+    const { stdout } = expectEnd(await scene.run(...APPLY, '--partial', '--format', 'json'), 4)
     const document = JSON.parse(stdout)
     expect(planSchemaErrors(document)).toEqual([])
     expect(refusedIn(document)).toEqual(['unread', undefined])
@@ -205,9 +205,7 @@ describe('--partial', () => {
 
   test('needs a plan file', async () => {
     const scene = await plannedScene()
-    const { status, stderr } = await scene.run('apply', '--yes', '--partial')
-    expect(stderr).toContain('error[usage] --partial is for saved plans only')
-    expect(status).toBe(1)
+    expectEnd(await scene.run('apply', '--yes', '--partial'), 1, { err: 'error[usage] --partial is for saved plans only' })
     expect(scene.memory.writes()).toHaveLength(scene.sent)
   })
 })

@@ -5,7 +5,7 @@ import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
 import type { ProviderType } from '../../src/providers/provider.ts'
 import type { GivenTypes } from '../../src/providers/registry.ts'
-import { type CliResult, type CliSetting, cli } from '../support/cli.ts'
+import { type CliResult, type CliSetting, cli, expectEnd } from '../support/cli.ts'
 import { createMemory, type Memory, type MemoryOptions } from '../support/memory-provider.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -62,11 +62,7 @@ export const zoneOf = (name: string, text = ZONE): string => text.replaceAll('ex
 /** Concurrent tests must pass their context. */
 export function openScene(options: SceneOptions = {}, context: Pick<TestContext, 'expect'> = { expect }): Scene {
   const { files = { 'zones/example.com.yaml': ZONE }, provider = '', config = '', also = [], types = {} } = options
-  const memory = createMemory({
-    capabilities: CLOUD_CAPABILITIES,
-    settings: { soa_email: 'hostmaster@example.com' },
-    ...options,
-  })
+  const memory = createMemory({ capabilities: CLOUD_CAPABILITIES, settings: { soa_email: 'hostmaster@example.com' }, ...options })
   const extra = provider === '' ? '' : `, ${provider}`
   const entry = `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'${extra}}\n`
   const providerTypes = new Map([...['cloud', ...also].map((name) => [name, memory.as(CLOUD)] as const), ...Object.entries(types)])
@@ -86,8 +82,7 @@ export function openScene(options: SceneOptions = {}, context: Pick<TestContext,
 /** A scene whose zones are live: an apply has created them. */
 export async function openLiveScene(options: SceneOptions = {}): Promise<Scene> {
   const scene = openScene(options)
-  const { status, stderr } = await scene.run('apply', '--yes')
-  expect(status, stderr).toBe(0)
+  expectEnd(await scene.run('apply', '--yes'), 0)
   return scene
 }
 

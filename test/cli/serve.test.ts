@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { handledAll } from '../service/nameserver/udp-client.ts'
 import { type ProgramRun, startProgram } from '../support/built-program.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { waitForZone } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -66,9 +66,8 @@ describe('a running service', () => {
     })
     const token = /shown this once: (\S+)$/m.exec(run.stderr())?.[1] as string
     expect((await fetch(`${http}/domains`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
-    expect(await cli(SERVE, { cwd: folder })).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/^error\[service-start\] the service cannot start: the data folder .* is in use by process \d+\n$/),
+    expectEnd(await cli(SERVE, { cwd: folder }), 1, {
+      err: /^error\[service-start\] the service cannot start: the data folder .* is in use by process \d+\n$/,
     })
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
@@ -297,8 +296,7 @@ describe('does not start', () => {
   ])('%s', async (_, files, args, message) => {
     const cwd = folderWith(files)
     for (const file of readdirSync(cwd)) chmodSync(join(cwd, file), 0o600)
-    const { status, stdout, stderr } = await cli([...SERVE, ...args], { cwd })
-    expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(message) })
+    const { stderr } = expectEnd(await cli([...SERVE, ...args], { cwd }), 1, { err: message, out: '' })
     expect(stderr).not.toMatch(HIDDEN)
   })
 

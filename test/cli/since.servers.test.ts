@@ -1,6 +1,6 @@
 /** The zones that changed since a revision. */
 import { describe, expect, test } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, type GitRepository, gitRepository } from '../support/git-repository.ts'
 import { describeWithTools } from '../support/skip.ts'
 
@@ -30,9 +30,7 @@ const FILES = {
   'README.md': 'text\n',
 }
 
-const REVERSE = {
-  'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nrecords: {}\n',
-}
+const REVERSE = { 'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nrecords: {}\n' }
 
 const ALL = ['a.test.', 'b.test.', 'c.test.', 'd.test.', 'e.test.']
 
@@ -192,8 +190,7 @@ describeWithTools(['git'], '--since', () => {
       'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nttl_sec: 2h\nrecords: {}\n',
     })
     const setting = { cwd: repository.folder, env: GIT_ENVIRONMENT }
-    const { status, stdout, stderr } = await cli(['plan', '--since', 'main', '--target', 'one'], setting)
-    expect([status, stdout, stderr]).toEqual([1, '', expect.stringContaining('"nonsense" is not an IPv4 address')])
+    expectEnd(await cli(['plan', '--since', 'main', '--target', 'one'], setting), 1, { err: '"nonsense" is not an IPv4 address', out: '' })
   })
 
   test('everything is selected if the revision has no usable config', async () => {

@@ -8,7 +8,7 @@ import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../src/cli/install-script
 import { NO_RELEASE } from '../../src/cli/release.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { folderWith } from '../definition/files.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { parseWorkflow } from '../support/workflow-runner.ts'
 import { filesBelow } from './scene.ts'
@@ -134,8 +134,7 @@ test('init --from sets the host of the provider', async () => {
   await scene.run('apply', '--yes')
   const folder = temporaryDirectory()
   const { host, origin } = new URL(scene.proxy.origin)
-  const { status } = await cli(['init', '--from', `${origin}/v4`], { cwd: folder, env: { ZONEWRIGHT_TOKEN: scene.service.token ?? '' } })
-  expect(status).toBe(0)
+  expectEnd(await cli(['init', '--from', `${origin}/v4`], { cwd: folder, env: { ZONEWRIGHT_TOKEN: scene.service.token ?? '' } }), 0)
   const { env } = parseWorkflow(filesBelow(folder)['.github/workflows/dns.yml'] as string)
   expect(env['ZONEWRIGHT_ALLOWED_HOSTS']).toBe(`${host}, api.github.com`)
 })

@@ -8,6 +8,7 @@ import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectEnd } from '../support/cli.ts'
 import { NONE } from '../support/fault-proxy.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { openProcessScene, type ProcessScene } from './process-scene.ts'
@@ -203,8 +204,7 @@ async function completes(lane: Lane, state: number): Promise<void> {
   expect(await scene.run(...APPLY)).toMatchObject({ status: 0, stderr: '' })
   expect(await held(lane)).toEqual(expected(state))
   expect(await scene.run('plan', '--detailed-exitcode', zone)).toMatchObject({ status: 0, stderr: '' })
-  const history = await scene.run('history', '--format', 'json')
-  expect(history).toMatchObject({ status: 0, stderr: '' })
+  const history = expectEnd(await scene.run('history', '--format', 'json'), 0, { err: '' })
   expect((JSON.parse(history.stdout) as { runs: unknown[] }).runs).toHaveLength(runsOf(lane).length)
   expect(await scene.run('history', '--prune', '1')).toMatchObject({ status: 0 })
 }

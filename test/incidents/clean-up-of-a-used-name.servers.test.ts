@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
 import { openServiceScene } from '../cli/service-scene.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { startServer, TEST_KEY } from '../support/dns-servers.ts'
 import { bind } from '../support/server-recipes/bind.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -47,15 +47,12 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
 
     offset = 0
     const made = proxy.mutations().length
-    const unused = await run('plan', ...usage, '--out', 'plan.json')
-    expect(unused).toMatchObject({ status: 0 })
-    expect(unused.stdout).toMatch(/- former .*\n\s+never asked for from 20\S+Z to 20\S+Z\n/)
+    expectEnd(await run('plan', ...usage, '--out', 'plan.json'), 0, { out: /- former .*\n\s+never asked for from 20\S+Z to 20\S+Z\n/ })
 
     for (let i = 0; i < 3; i += 1) expect(await ask('shop', 'AAAA')).toEqual(['www.example.com.'])
     expect(await ask('old', 'MX')).toEqual([])
     expect(await ask('nothing', 'A')).toEqual([])
-    const json = await run('plan', ...usage, '--format', 'json')
-    expect(json.status).toBe(3)
+    const json = expectEnd(await run('plan', ...usage, '--format', 'json'), 3)
     const document = JSON.parse(json.stdout)
     expect(isPlan(document)).toBe(true)
     expect(states(document.zones[0].usage)).toEqual([
@@ -76,8 +73,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     expect(await run('apply', './plan.json', '--yes', ...usage)).toMatchObject({ status: 3 })
     expect(await run('apply', '--yes', ...usage)).toMatchObject({ status: 3 })
     expect(await run('apply', '--yes', ...usage, '--allow', 'in-use:old.example.com')).toMatchObject({ status: 3 })
-    const staged = await run('apply', '--yes', '--choreograph', ...usage)
-    expect([staged.status, staged.stdout]).toEqual([3, expect.stringContaining('REFUSED in-use')])
+    expectEnd(await run('apply', '--yes', '--choreograph', ...usage), 3, { out: 'REFUSED in-use' })
     expect(proxy.mutations()).toHaveLength(made)
 
     const allowed = ['--allow', 'in-use:shop.example.com']
@@ -87,8 +83,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
       state: 'in-use',
       allowed: true,
     })
-    const applied = await run('apply', './allowed.json', '--yes', ...usage)
-    expect(applied).toMatchObject({ status: 0 })
+    expectEnd(await run('apply', './allowed.json', '--yes', ...usage), 0)
     await service.flush()
     expect(await ask('shop', 'A')).toEqual([])
     expect((await run('rollback', '--last', '--yes')).status).toBe(0)
@@ -104,10 +99,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
       `# from ${hours(from)} to ${hours(to)}\nname,type,count,last_asked\n${rows}`
     const zone = `www.example.com,A,7,${hours(1)}\n`
     const refused = async (reason: RegExp): Promise<void> => {
-      const { status, stdout } = await run('plan')
-      expect(stdout).toMatch(reason)
-      expect(stdout).toMatch(/REFUSED in-use: whether 3 record sets to delete/)
-      expect(status).toBe(3)
+      expectEnd(await run('plan'), 3, { out: [reason, /REFUSED in-use: whether 3 record sets to delete/] })
     }
     await refused(/usage\.csv cannot be used: does not exist/)
     expect((await run('plan')).stderr).toMatch(/warning\[usage-incomplete\] .*usage\.csv cannot be used/)
@@ -141,11 +133,8 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     write({ 'usage.csv': file(24, 5, zone), 'zonewright.yaml': config.replace('in_use: 2h', 'in_use: 6h') })
     expect(await run('plan', '--out', 'old.json')).toMatchObject({ status: 0 })
     write({ 'usage.csv': 'broken', 'zonewright.yaml': config })
-    const old = await run('apply', './old.json', '--yes')
-    expect(old.stdout).toMatch(/REFUSED in-use: whether 3 record sets to delete/)
-    expect(old.status).toBe(3)
-    const applied = await run('apply', './plan.json', '--yes')
-    expect(applied).toMatchObject({ status: 0 })
+    expectEnd(await run('apply', './old.json', '--yes'), 3, { out: /REFUSED in-use: whether 3 record sets to delete/ })
+    expectEnd(await run('apply', './plan.json', '--yes'), 0)
   })
 
   test('an address that does not answer as it should is one request, and no usage', async () => {
@@ -240,8 +229,7 @@ zones: [{files: '*.yaml'}]
     const definition = `domain: example.com\ndefault_ttl: 300\nrecords:\n  ns: {type: A, value: 127.0.0.1}\n  www: {type: A, value: 192.0.2.1}\n  mail: {type: A, value: 192.0.2.2}\n`
     writeFileSync(join(folder, 'example.com.yaml'), definition)
     const run = (...args: string[]) => cli(args, { cwd: folder, env: { LAB_KEY: TEST_KEY.secret } })
-    const plan = await run('plan', 'example.com', '--format', 'json')
-    expect(plan.status).toBe(3)
+    const plan = expectEnd(await run('plan', 'example.com', '--format', 'json'), 3)
     expect(states(JSON.parse(plan.stdout).zones[0].usage)).toEqual([
       'former.example.com. TXT asked 1',
       'old.example.com. A not-asked 0',

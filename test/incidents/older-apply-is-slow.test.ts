@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openScene, TOKEN, ZONE } from '../cli/scene.ts'
 import { openServiceScene } from '../cli/service-scene.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const OLDER = `${ZONE}${Array.from({ length: 12 }, (_, index) => `  old${index}: {type: A, value: 192.0.2.7}\n`).join('')}`
@@ -59,8 +59,7 @@ test('an apply that stops for longer than its lease sends nothing more after a y
   )
   const early = await run('apply', '--yes', ...EVERYTHING)
   expect(early.stderr).toContain('error[zone-locked] example.com. at cloud is locked by apply')
-  const younger = await run('apply', '--yes', '--wait', '60', ...EVERYTHING)
-  expect(younger.status, younger.stderr).toBe(0)
+  expectEnd(await run('apply', '--yes', '--wait', '60', ...EVERYTHING), 0)
   const landed = scene.proxy.mutations().length
 
   older.kill('SIGCONT')
@@ -87,11 +86,9 @@ test('a saved plan is refused after another run has landed, even if the zone loo
     expect((await scene.run('apply', '--yes', ...EVERYTHING)).status).toBe(0)
   }
   const sent = scene.memory.writes().length
-  const refused = await scene.run('apply', 'old.json', '--yes')
-  expect(refused.status).toBe(3)
-  expect(refused.stderr).toMatch(
-    /^error\[plan-outdated\] example\.com\. at cloud: run \S+ has changed the zone since this plan was made \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\) \(plan again and review the changes\)$/m,
-  )
+  expectEnd(await scene.run('apply', 'old.json', '--yes'), 3, {
+    err: /^error\[plan-outdated\] example\.com\. at cloud: run \S+ has changed the zone since this plan was made \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\) \(plan again and review the changes\)$/m,
+  })
   expect(scene.memory.writes()).toHaveLength(sent)
   // A plan that is made now lands.
   scene.write({ 'zones/example.com.yaml': YOUNGER })
@@ -111,10 +108,7 @@ test('a saved plan of which nothing could be applied can be applied again', asyn
   const [runs, aside] = [join(scene.folder, '.zonewright/runs'), join(scene.folder, '.zonewright/aside')]
   renameSync(runs, aside)
   writeFileSync(runs, '')
-  expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('error[journal-failed]'),
-  })
+  expectEnd(await scene.run('apply', 'plan.json', '--yes'), 1, { err: 'error[journal-failed]' })
   rmSync(runs)
   renameSync(aside, runs)
   expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })

@@ -7,6 +7,7 @@ import { parseOpenSshKey } from '../../src/apply/approvals/openssh-private-key.t
 import { signaturesIn, signerFinder, signText } from '../../src/apply/approvals/sshsig.ts'
 import { checksumOf, planFileText, signatureOf } from '../../src/apply/saved-plan/plan-json.ts'
 import { openScene, type Scene, ZONE } from '../cli/scene.ts'
+import { expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -49,10 +50,7 @@ async function approvedScene(): Promise<Scene> {
 /** Applies, and expects a refusal before any request that writes. */
 async function expectRefused(scene: Scene, message: RegExp, ...args: string[]): Promise<void> {
   const before = scene.memory.writes().length
-  const { status, stderr } = await scene.run(...(args.length > 0 ? args : ['apply', 'plan.json', '--yes']))
-  expect(stderr).toMatch(message)
-  expect(stderr).toContain('Nothing was applied.')
-  expect(status).toBe(3)
+  expectEnd(await scene.run(...(args.length > 0 ? args : ['apply', 'plan.json', '--yes'])), 3, { err: [message, 'Nothing was applied.'] })
   expect(scene.memory.writes()).toHaveLength(before)
 }
 
@@ -95,8 +93,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     const text = read(scene)
     const fingerprintFree = resealed(text, (one) => one.replaceAll('192.0.2.66', '192.0.2.67'))
     scene.write({ 'plan.json': text.replaceAll('192.0.2.66', '192.0.2.67') })
-    const edited = await scene.run('apply', 'plan.json', '--yes')
-    expect(edited).toMatchObject({ status: 1, stderr: expect.stringContaining('error[plan-file-changed]') })
+    expectEnd(await scene.run('apply', 'plan.json', '--yes'), 1, { err: 'error[plan-file-changed]' })
     scene.write({ 'plan.json': fingerprintFree })
     await expectRefused(scene, /has none \(not counted: 2 signatures of something else\): 2 are missing/)
   })
@@ -193,15 +190,13 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
       ['empty.yaml', 'empty.yaml has no providers, so it is not the config of the base branch'],
       ['', 'error'],
     ] as const) {
-      const refused = await scene.run('apply', 'plan.json', '--yes', '--trusted-config', file)
-      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
+      expectEnd(await scene.run('apply', 'plan.json', '--yes', '--trusted-config', file), 1, { err: message })
     }
     // Policies stay in force if none are beside the trusted config.
     const apart = join(temporaryDirectory(), 'base.yaml')
     writeFileSync(apart, base.replace(/approvals:[\s\S]*/, ''))
     scene.write({ 'policies/rules.yaml': '- name: none\n  each: record_set\n  require: false\n  message: no record set\n' })
-    const checked = await scene.run('apply', 'plan.json', '--yes', '--trusted-config', apart)
-    expect(checked).toMatchObject({ status: 1, stderr: expect.stringContaining('error[policy-none]') })
+    expectEnd(await scene.run('apply', 'plan.json', '--yes', '--trusted-config', apart), 1, { err: 'error[policy-none]' })
     expect(scene.memory.writes()).toHaveLength(before)
   })
 
@@ -274,10 +269,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     for (const [from, to] of first) cpSync(join(scene.folder, from), join(scene.folder, to), { recursive: true })
     expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
     await expectRefused(scene, /save the rollback with "--out plan\.json"/, 'rollback', '--last', '--yes')
-    expect(await scene.run('rollback', '--last', '--out', 'plan.json')).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('192.0.2.2'),
-    })
+    expectEnd(await scene.run('rollback', '--last', '--out', 'plan.json'), 0, { out: '192.0.2.2' })
     await expectRefused(scene, /has none \(not counted: 2 signatures/)
     for (const name of ['alice', 'carol']) expect(await approve(scene, name)).toMatchObject({ status: 0 })
     expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
@@ -308,8 +300,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
       ['cutover', 'example.com', '--from', 'cloud', '--to', 'files', '--abort', '--yes'],
       ['import', '--from', 'cloud', '--clone', 'example.com', 'other.example', '--yes'],
     ]) {
-      const refused = await scene.run(...args)
-      expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('error[not-approved]') })
+      expectEnd(await scene.run(...args), 3, { err: 'error[not-approved]' })
     }
     const files = Object.keys(scene.files())
     expect(await scene.run(...copy, '--out', 'plan.json')).toMatchObject({ status: 0 })
@@ -334,8 +325,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     expect(await scene.run('apply', 'lab.example', '--yes')).toMatchObject({ status: 0 })
     await expectRefused(scene, /these changes need 1 approval,/, 'apply', '--yes')
     mkdirSync(join(scene.folder, 'plan.json.approvals'))
-    const refused = await scene.run('conformance', 'example.com', '--delete-records')
-    expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('error[not-approved]') })
+    expectEnd(await scene.run('conformance', 'example.com', '--delete-records'), 3, { err: 'error[not-approved]' })
     const moved = await scene.run('cutover', 'example.com', '--from', 'cloud', '--to', 'cloud', '--yes')
     expect(moved).toMatchObject({ status: 3, stderr: expect.stringMatching(/error\[not-approved\] .*no plan of all steps can be saved/) })
   })

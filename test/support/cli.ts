@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import { expect } from 'vitest'
 import type { CliIo } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
@@ -45,4 +46,24 @@ export async function cli(
     providerTypes,
   })
   return { status, ...written }
+}
+
+/** Texts of a stream: parts of it, or expressions that match. An empty text expects an empty stream. */
+type Shown = string | RegExp | readonly (string | RegExp)[]
+
+/** Expects an exit status, and texts of standard error and standard output. Returns the result. */
+export function expectEnd<R extends { readonly status: number | null; readonly stdout: string; readonly stderr: string }>(
+  result: R,
+  status: number,
+  { err = [], out = [] }: { readonly err?: Shown; readonly out?: Shown } = {},
+): R {
+  expect(result.status, result.stderr + result.stdout).toBe(status)
+  for (const [stream, shown] of [
+    ['stderr', err],
+    ['stdout', out],
+  ] as const)
+    for (const text of [shown].flat())
+      if (text === '') expect(result[stream]).toBe('')
+      else expect(result[stream]).toMatch(text)
+  return result
 }
