@@ -5,10 +5,9 @@ import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { signText } from '../../src/apply/approvals/sshsig.ts'
 import { sshKeyOctets } from '../../src/definition/config/ssh-public-key.ts'
-import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
+import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
 import { createScriptedGitlab, type ScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
-import { afterThisFile } from '../support/after-file.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -71,15 +70,12 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
   })
 
   beforeAll(async () => {
-    scene = await openServiceScene(
-      { seed: SEED },
-      { expect, onTestFinished: (stop) => afterThisFile(async () => void (await stop({} as never))) },
-    )
+    scene = await openFileScene({ seed: SEED })
     gitlab = createScriptedGitlab(42, { [BOT]: 'project_42_bot_1' })
     origin = (await startScriptedServer(gitlab.service)).origin
     clone = temporaryDirectory()
     git(clone, 'init', '-q', '.')
-    write({ 'zonewright.yaml': scene.files()['zonewright.yaml'] as string, 'zones/example.com.yaml': zone('example.com', '192.0.2.1') })
+    write({ 'zonewright.yaml': scene.config(), 'zones/example.com.yaml': zone('example.com', '192.0.2.1') })
     expect((await run(['apply', '--yes'], {})).status).toBe(0)
     git(clone, 'checkout', '-q', '-b', 'change')
     head = write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.7') })
@@ -88,14 +84,14 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
 
   test('a merge request gets one note, and each pipeline updates it', async () => {
     expectEnd(await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], mergeRequest(head)), 0, {
-      err: 'merge request !5 is created',
+      err: '!5 is created',
       out: '192.0.2.7',
     })
     plan = readFileSync(join(clone, 'plan.json'), 'utf8')
     rmSync(join(clone, 'plan.json'))
     expect((await run(['ci', 'plan', '--since', 'main'], { ...mergeRequest(head), CI_JOB_URL: 'https://gitlab.example/2' })).status).toBe(0)
     expect(gitlab.comments.map(({ body }) => body)).toEqual([
-      expect.stringMatching(/^<!-- zonewright:plan -->[\s\S]*192\.0\.2\.7[\s\S]*gitlab\.example\/2/),
+      expect.stringMatching(/^<!-- zonewright:plan -->.*192\.0\.2\.7.*gitlab\.example\/2/s),
     ])
   })
 
@@ -172,7 +168,7 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519')
     const octets = Buffer.from(publicKey.export({ format: 'jwk' }).x as string, 'base64url')
     const approvals = `approvals: {needed: 1, keys: {alice: 'ssh-ed25519 ${sshKeyOctets(octets).toString('base64')}'}}\n`
-    const config = `${scene.files()['zonewright.yaml']}${approvals}`
+    const config = `${scene.config()}${approvals}`
     const before = write({ 'zonewright.yaml': config })
     git(clone, 'checkout', '-q', '-b', 'lowered')
     const lowered = { 'zonewright.yaml': config.replace('needed: 1', 'needed: 0') }

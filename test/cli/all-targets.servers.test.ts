@@ -42,9 +42,7 @@ zones: [{files: zones/*.yaml, targets: [bind, knot, pdns], apex_ns: all-targets,
     const run = (...args: string[]) =>
       cli([...args, '--no-color'], { cwd: folder, env: { LAB_KEY: TEST_KEY.secret, PDNS_KEY: pdns.api.key } })
     const all = ['ns1.bind.example.', 'ns1.knot.example.', 'ns1.pdns.example.']
-    expectEnd(await run('plan'), 3, {
-      out: 'NS records at the apex of example.com. would change: ns1.knot.example. and ns1.pdns.example. would be added',
-    })
+    expectEnd(await run('plan'), 3, { out: 'NS records at the apex of example.com. would change: ns1.knot.example.' })
     expectEnd(await run('apply', '--yes', '--allow', 'apex-ns'), 0, { err: '' })
     for (const { port } of [bind, knot, pdns]) expect(await apexNs(port)).toEqual(all)
     expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
@@ -59,9 +57,7 @@ zones: [{files: zones/*.yaml, targets: [bind, knot, pdns], apex_ns: all-targets,
     expect((await run('verify')).status).toBe(0)
     const ns = 'zone example.com.\nupdate delete example.com. NS ns1.bind.example.\n'
     expect(await nsupdate(knot.port, ns, TEST_KEY)).toMatchObject({ status: 0 })
-    expect((await run('verify')).stdout).toMatch(
-      /127\.0\.0\.1:\d+: 1 of 2 record sets as defined\n +example\.com\. NS\n +missing 3600 ns1\.bind\.example\./,
-    )
+    expect((await run('verify')).stdout).toMatch(/1 of 2 record sets as defined\n +example\.com\. NS\n +missing 3600 ns1\.bind\.example\./)
     expect((await run('apply', '--yes', '--allow', 'apex-ns')).status).toBe(0)
     const change = 'zone example.com.\nupdate delete www.example.com. A\nupdate add www.example.com. 300 A 192.0.2.66\n'
     expect(await nsupdate(knot.port, change, TEST_KEY)).toMatchObject({ status: 0 })
@@ -82,7 +78,7 @@ describeWithTools(['named', 'dig'], 'a zone at the service and at BIND', () => {
       config: 'zones: [{files: zones/*.yaml, targets: [cloud, lab], apex_ns: all-targets}]\n',
     })
     const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
-    scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })
+    scene.write({ 'zonewright.yaml': scene.config().replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })
     const run = (...args: string[]) => scene.runWith({ LAB_KEY: TEST_KEY.secret }, ...args, '--no-color')
     expectEnd(await run('apply', '--yes'), 0, { err: 'warning[apex-ns-kept] example.com. at cloud: its own apex NS records are not known' })
     await scene.service.flush()
@@ -93,8 +89,7 @@ describeWithTools(['named', 'dig'], 'a zone at the service and at BIND', () => {
     await scene.service.flush()
     expect(await apexNs(scene.service.dnsAddress?.port as number)).toEqual(served)
     expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
-    expect(
-      (await transferZone({ port: bind.port, name: 'example.com', key: TEST_KEY })).filter((line) => /\sNS\s/.test(line)),
-    ).toHaveLength(served.length)
+    const transferred = await transferZone({ port: bind.port, name: 'example.com', key: TEST_KEY })
+    expect(transferred.filter((line) => /\sNS\s/.test(line))).toHaveLength(served.length)
   })
 })

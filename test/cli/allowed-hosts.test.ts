@@ -32,7 +32,7 @@ const allowing = (...hosts: string[]) => ({ ZONEWRIGHT_ALLOWED_HOSTS: hosts.join
 const hostsOf = ({ proxy, service }: ServiceScene) =>
   allowing(new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`)
 
-const configOf = (scene: FolderScene): string => scene.files()['zonewright.yaml'] as string
+const configOf = (scene: FolderScene): string => scene.config()
 
 const configFor = (host: string, token = 'env:ZONEWRIGHT_TOKEN'): string =>
   `providers: {cloud: {type: cloud, base_url: 'http://${host}/v4', token: '${token}'}}\nnameservers: ['127.0.0.1:1']\n`
@@ -175,10 +175,7 @@ test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i) of the all
   }))
   const allowed = allowing(new URL(scene.proxy.origin).host, '127.0.0.1:9')
   for (const command of [['plan'], ['apply', '--yes'], ['doctor'], ['import', '--from', 'cloud', '-o', 'imported']])
-    expect(await run(scene.folder, allowed, ...command)).toEqual({
-      status: 1,
-      output: expect.stringContaining(`the server redirects (${status}), which is not followed`),
-    })
+    expect(await run(scene.folder, allowed, ...command)).toEqual({ status: 1, output: expect.stringContaining(`redirects (${status})`) })
   // The allowed host does receive the token, so the tests of the attacker are meaningful.
   expect(scene.proxy.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   expect(attacker.received()).toBe('')
@@ -212,22 +209,16 @@ describe('never queries a name server that is not allowed', () => {
     })
     expect((await scene.run('apply', '--yes', '--allow', 'apex-ns')).status).toBe(0)
     const { status, output } = endedOf(await scene.runWith(allowing('127.0.0.1:9'), 'verify'))
-    expect(output).toMatch(
-      /^zones\/example\.com\.yaml:1:\d+: error\[host-not-allowed\] example\.com\. at cloud: ns1\.evil\.example:53 is not among /m,
-    )
+    expect(output).toMatch(/^zones\/example\.com\.yaml:1:\d+: error\[host-not-allowed\] example\.com\. at cloud: ns1\.evil\./m)
     expect(status).toBe(1)
   })
 
   test('as the resolver of a region', async () => {
     const attacker = await startAttacker()
-    const region = {
-      ...{ id: 'us-east', label: 'x', country: 'us', capabilities: [], status: 'ok' },
-      resolvers: { ipv4: attacker.host, ipv6: '' },
-    }
+    const region = { ...{ id: 'us-east', label: 'x', country: 'us', capabilities: [], status: 'ok' }, resolvers: { ipv4: attacker.host } }
     const headers = { 'content-type': 'application/json' }
-    const scene = await openServiceScene({
-      script: ({ path }) => (path.startsWith('/v4/regions/') ? { headers, body: JSON.stringify(region) } : null),
-    })
+    const reply = { headers, body: JSON.stringify(region) }
+    const scene = await openServiceScene({ script: ({ path }) => (path.startsWith('/v4/regions/') ? reply : null) })
     await scene.run('apply', '--yes')
     await expectRefused(scene, attacker, hostsOf(scene), 'verify', '--resolvers', 'us-east')
   })

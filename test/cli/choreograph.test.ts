@@ -12,6 +12,8 @@ import { openScene, type Scene } from './scene.ts'
 const zone = (address: string, more = ''): string =>
   `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, ttl: 1h, value: ${address}}\n  mail: {type: A, ttl: 300, value: ${address}}\n  kept: {type: A, ttl: 1d, value: 192.0.2.9}\n${more}`
 
+const START = Date.UTC(2026, 10, 23, 12)
+
 interface Staged {
   readonly scene: Scene
   /** Runs the program at a time in seconds after the start. */
@@ -25,10 +27,7 @@ interface Staged {
 /** A zone that is applied at the start. */
 async function open(): Promise<Staged> {
   let now = 0
-  const scene = openScene({
-    files: { 'zones/example.com.yaml': zone('192.0.2.1') },
-    now: () => new Date(Date.UTC(2026, 10, 23, 12) + now * 1000),
-  })
+  const scene = openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') }, now: () => new Date(START + now * 1000) })
   const at: Staged['at'] = (seconds, ...args) => {
     now = seconds
     return scene.run(...args, '--no-color')

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli, expectEnd } from '../support/cli.ts'
-import { openScene, ZONE } from './scene.ts'
+import { openScene, ZONE, zoneOf } from './scene.ts'
 import { openWireScene } from './service-scene.ts'
 
 const HEAD = 'domain: example.com\nsoa_email: hostmaster@example.com\n'
@@ -16,24 +16,12 @@ describe('in a definition', () => {
     [
       'an MX record with an address',
       `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`,
-      '"192.0.2.1" is an address, but a name is needed (Give the address a name with an A record, and write that name here.)',
+      '"192.0.2.1" is an address, but a name is needed (Give',
     ],
-    [
-      'a TTL of ages',
-      `${ZONE}  x: {type: A, ttl: 99999999999, value: 192.0.2.1}\n`,
-      '99999999999 is more than the largest TTL, 2147483647',
-    ],
-    [
-      'a record beside "records:"',
-      `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`,
-      '(Move the record below "records:" and indent it.)',
-    ],
+    ['a TTL of ages', `${ZONE}  x: {type: A, ttl: 99999999999, value: 192.0.2.1}\n`, '99999999999 is more than the largest TTL'],
+    ['a record beside "records:"', `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`, '(Move the record below "records:"'],
     ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
-    [
-      'merge conflict markers',
-      `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`,
-      ':7:1: error[yaml-syntax] the file has an unresolved merge conflict',
-    ],
+    ['merge conflict markers', `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`, ':7:1: error[yaml-syntax] the file has an unresolved'],
   ])('%s', async (_, text, message) => {
     const scene = openScene({ files: { 'zones/example.com.yaml': text } })
     expectEnd(await scene.run('validate'), 1, { out: message })
@@ -48,7 +36,7 @@ describe('in a definition', () => {
 
 test('every command that reads definitions warns once of one that no rule matches', async () => {
   const scene = openScene({ config: 'zones: [{files: zones/example.com.yaml}]' })
-  scene.write({ 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
+  scene.write({ 'zones/example.net.yaml': zoneOf('example.net') })
   const commands = [
     ['validate'],
     ['plan'],
@@ -96,27 +84,24 @@ describe('in the config', () => {
   test('a config of octoDNS', async () => {
     const scene = openScene()
     scene.write({ 'zonewright.yaml': 'providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: zones}}\n' })
-    expect((await scene.run('plan')).stderr).toContain(
-      '("class" belongs to octoDNS: import its configuration with "zonewright import octodns FILE")',
-    )
+    expect((await scene.run('plan')).stderr).toContain('("class" belongs to octoDNS: import its configuration')
   })
 
   test('a file instead of the journal folder', async () => {
     const scene = openScene({ config: 'journal: taken\n' })
     scene.write({ taken: '' })
     expectEnd(await scene.run('apply', '--yes'), 1, {
-      err: /error\[journal-failed\] the journal in .* cannot be written: a file has the name of a folder in its path \(nothing was changed/,
+      err: /error\[journal-failed\] the journal in .* cannot be written: a file has the name/,
     })
     expect(scene.memory.writes()).toEqual([])
   })
 
   test('https for an http server', async () => {
     const scene = await openWireScene(() => null)
-    const config = scene.files()['zonewright.yaml'] as string
-    scene.write({ 'zonewright.yaml': config.replace(scene.proxy.origin, scene.proxy.origin.replace('http:', 'https:')) })
+    scene.write({ 'zonewright.yaml': scene.config().replace(scene.proxy.origin, scene.proxy.origin.replace('http:', 'https:')) })
     const { status, stderr } = await scene.run('plan')
     expect(status).toBe(1)
-    expect(stderr).toContain('(the server does not use TLS at that port: check the port, or use http:// for a service on this machine)')
+    expect(stderr).toContain('(the server does not use TLS at that port')
   })
 })
 

@@ -20,9 +20,9 @@ describe('a config with', () => {
     ['a key without its secret', 'providers: {own: {type: axfr, server: 192.0.2.1, tsig: {name: k.}}}\n', 'schema-missing-key', '1:56'],
     [
       'two kinds of key',
-      "providers: {own: {type: axfr, server: 192.0.2.1, tsig: {name: k., secret: env:X, file: 'file:k'}}}\n",
+      "providers: {own: {type: axfr, server: a, tsig: {name: k., secret: env:X, file: 'file:k'}}}\n",
       'schema-value',
-      '1:56',
+      '1:48',
     ],
     ['an unknown target', `${provider('preset: linode, token: env:X')}zones: [{targets: [lab]}]\n`, 'provider-unknown', '2:20'],
   ])('%s', async (_, text, code, place) => {
@@ -73,7 +73,7 @@ describe('a config with', () => {
 
   test('globs without definitions', async () => {
     const scene = openScene()
-    scene.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: zone/*.yaml}]\n` })
+    scene.write({ 'zonewright.yaml': `${scene.config()}zones: [{files: zone/*.yaml}]\n` })
     await expectNothingDone(scene, 'no-definitions', 'plan')
   })
 })
@@ -94,20 +94,16 @@ test('a missing config: plan says what to do, validate and fmt do not need it', 
 describe('the token', () => {
   test('works in the config, with a warning that does not repeat it', async () => {
     const scene = openScene()
-    const config = scene.files()['zonewright.yaml'] as string
-    scene.write({ 'zonewright.yaml': config.replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
+    scene.write({ 'zonewright.yaml': scene.config().replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
     expectEnd(await scene.run('validate', '--quiet'), 0, {
-      out: /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token contains a secret in plain text/,
+      out: /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token /,
     })
     expect((await scene.run('plan')).status).toBe(0)
   })
 
   test('is read from a file without its newline', async () => {
     const scene = await openServiceScene()
-    scene.write({
-      'secrets/token': `${TOKEN}\n`,
-      'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('env:ZONEWRIGHT_TOKEN', 'file:secrets/token'),
-    })
+    scene.write({ 'secrets/token': `${TOKEN}\n`, 'zonewright.yaml': scene.config().replace('env:ZONEWRIGHT_TOKEN', 'file:secrets/token') })
     expect((await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, 'plan')).status).toBe(0)
     expect(scene.proxy.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   })
@@ -142,13 +138,9 @@ const SECRET = 'hunter2hunter2hunter2hunter2hunter2'
 test.each([
   ['beside a token', `providers:\n  cloud:\n    type: cloud\n    token: ${SECRET}\n    typo: x\n`, 'zonewright.yaml'],
   ['a misspelt token', `providers:\n  cloud:\n    type: cloud\n    tokn: ${SECRET}\n`, 'zonewright.yaml'],
+  ['a password', `providers:\n  cloud: {type: cloud, base_url: 'http://u:${SECRET}@127.0.0.1/', token: 'env:X'}\n`, 'zonewright.yaml'],
   [
-    'a password in the address',
-    `providers:\n  cloud: {type: cloud, base_url: 'http://user:${SECRET}@127.0.0.1/v4', token: 'env:X'}\n`,
-    'zonewright.yaml',
-  ],
-  [
-    'a token instead of a variable name',
+    'a token as a variable name',
     `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1/v4', token: 'env:${SECRET}'}\n`,
     'other.yaml',
   ],

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { validate } from '../../generated/doctor-schema.js'
-import { afterThisFile } from '../support/after-file.ts'
 import { expectEnd } from '../support/cli.ts'
 import { freePort } from '../support/free-port.ts'
 import { type FolderScene, ZONE } from './scene.ts'
-import { openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
+import { openFileScene, openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
 
 /** Findings as `SUBJECT CHECK STATUS MESSAGE`, from a document that must match its schema. */
 async function findingsOf(scene: FolderScene, env: Readonly<Record<string, string>> = {}): Promise<{ status: number; findings: string[] }> {
@@ -61,7 +60,7 @@ const as = (token: string) => ({ ZONEWRIGHT_TOKEN: `${token}-0123456789` })
 let shared: ServiceScene
 
 beforeAll(async () => {
-  shared = await openServiceScene({ seed: SEED }, { expect, onTestFinished: (close) => afterThisFile(() => close({} as never)) })
+  shared = await openFileScene({ seed: SEED })
 })
 
 describe('doctor', () => {

@@ -53,16 +53,8 @@ const LEAKS: readonly Leak[] = [
     },
     at: 'f.yaml:1:',
   },
-  {
-    name: 'an included file',
-    files: { [YAML]: definition('', 'include: [../f.yaml]\n'), 'f.yaml': `t: {type: TXT, value: ${TOKEN}}\n` },
-    at: 'f.yaml:1',
-  },
-  {
-    name: 'a file included with $INCLUDE',
-    files: { [ZONE]: '$ORIGIN example.com.\n$INCLUDE f.inc\n', 'zones/f.inc': `t 60 TXT ${TOKEN}\n` },
-    at: 'zones/f.inc:1',
-  },
+  { name: 'an included file', files: { [YAML]: definition('', 'include: [../f]\n'), f: `t: {type: TXT, value: ${TOKEN}}\n` }, at: 'f:1' },
+  { name: '$INCLUDE', files: { [ZONE]: '$ORIGIN example.com.\n$INCLUDE f\n', 'zones/f': `t 60 TXT ${TOKEN}\n` }, at: 'zones/f:1' },
   { name: 'an invalid record', files: { [YAML]: definition(`  t: {type: A, value: ${TOKEN}}\n`) }, at: `${YAML}:5:1` },
 ]
 
@@ -84,7 +76,7 @@ describe('in a definition, before the first request:', () => {
 
   async function expectRefused({ files, at }: Leak, start: (scene: Scene, ...args: string[]) => Promise<CliResult>): Promise<void> {
     const scene = openScene({ files, also: ['other'], config: 'zones: [{targets: [cloud]}]\n' })
-    scene.write({ 'zonewright.yaml': scene.files()['zonewright.yaml']?.replace('providers:\n', config) ?? '' })
+    scene.write({ 'zonewright.yaml': scene.config().replace('providers:\n', config) })
     const before = scene.files()
     const { status, stdout, stderr } = await start(scene, 'apply', '--yes', '--verbose')
     expect.soft(status).toBe(1)
@@ -95,9 +87,7 @@ describe('in a definition, before the first request:', () => {
     expect.soft(scene.files()).toEqual(before)
   }
 
-  test.each(LEAKS.map((leak) => [leak.name, leak] as const))('%s', (_, leak) =>
-    expectRefused(leak, (scene, ...args) => scene.runWith(ENV, ...args)),
-  )
+  test.each(LEAKS)('$name', (leak) => expectRefused(leak, (scene, ...args) => scene.runWith(ENV, ...args)))
 
   test('as a process', () =>
     expectRefused(LEAKS[0] as Leak, async ({ folder }, ...args) => {
@@ -165,8 +155,7 @@ describe('every command that reads definitions', () => {
 describe('live data', () => {
   /** The config with a second provider, whose token is OTHER. */
   const withOther = (scene: Scene): string =>
-    scene.files()['zonewright.yaml']?.replace('providers:\n', "providers:\n  other: {type: cloud, preset: linode, token: 'env:OTHER'}\n") ??
-    ''
+    scene.config().replace('providers:\n', "providers:\n  other: {type: cloud, preset: linode, token: 'env:OTHER'}\n")
   const OTHER = 'other-secret-77aa88bb99cc'
   /** An applied zone with a record that is a secret as soon as OTHER is set. */
   async function leaked(): Promise<Scene> {
@@ -233,12 +222,10 @@ describe('live data', () => {
 })
 
 describe('a server that repeats the token', () => {
-  const repeating: Script = ({ headers }) => ({
-    status: 400,
-    body: JSON.stringify({
-      errors: [{ field: null, reason: `bad header: ${headers['authorization']}, or ${BASE64(TOKEN)}, or ${TOKEN.toUpperCase()}` }],
-    }),
-  })
+  const repeating: Script = ({ headers }) => {
+    const reason = `bad header: ${headers['authorization']}, or ${BASE64(TOKEN)}, or ${TOKEN.toUpperCase()}`
+    return { status: 400, body: JSON.stringify({ errors: [{ field: null, reason }] }) }
+  }
 
   test.each([
     ['plan', ['plan', '--verbose']],

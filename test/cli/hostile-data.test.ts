@@ -30,16 +30,9 @@ const holding =
     if (method !== 'GET') return { status: 400, body: JSON.stringify({ errors: [{ field: evil, reason: `${evil} ${body.length}` }] }) }
     if (path.includes('/records'))
       return page(
-        ['A', 'TXT', 'CNAME', 'MX', 'SRV', 'CAA', evil].map((type, id) => ({
-          id,
-          type,
-          name: evil,
-          target: evil,
-          tag: evil,
-          service: evil,
-          protocol: evil,
-          ttl_sec: 300,
-        })),
+        ['A', 'TXT', 'CNAME', 'MX', 'SRV', 'CAA', evil].map((type, id) => {
+          return { id, type, name: evil, target: evil, tag: evil, service: evil, protocol: evil, ttl_sec: 300 }
+        }),
       )
     if (path.includes('/zone-file')) return { body: JSON.stringify({ zone_file: ['$ORIGIN example.com.', `www IN TXT ${evil}`, evil] }) }
     return page([

@@ -95,9 +95,7 @@ function anyDomain(random: Random, index: number): { domain: string } {
 
 /** The calls of the next plan that an import announces, per zone. */
 function announced(stderr: string): Record<string, number> {
-  const lines = stderr.matchAll(
-    /^warning\[surplus-duplicate\] (\S+): the next plan has ([0-9]+) calls? to delete duplicates and no others$/gm,
-  )
+  const lines = stderr.matchAll(/^warning\[surplus-duplicate\] (\S+): the next plan has ([0-9]+) calls? to delete duplicates/gm)
   return Object.fromEntries([...lines].map(([, zone, calls]) => [zone, Number(calls)]))
 }
 
@@ -116,7 +114,7 @@ async function expectAnnouncedPlan(scene: ServiceScene, zones: number): Promise<
   expect(Object.fromEntries(pending.map(({ zone, calls }) => [zone, calls.total]))).toEqual(announced(imported.stderr))
   expect(pending.filter(({ calls }) => calls.delete < calls.total)).toEqual([])
   expect(
-    plan.zones.filter(({ refusals, diagnostics }) => refusals.length > 0 || diagnostics.some(({ severity }) => severity === 'error')),
+    plan.zones.flatMap(({ refusals, diagnostics }) => [...refusals, ...diagnostics.filter((one) => one.severity === 'error')]),
   ).toEqual([])
 }
 
@@ -183,7 +181,7 @@ describeWithTools(['named'], 'a full zone', () => {
     const made = await post(scene, '/domains/import', { domain: 'full.example', remote_nameserver: '127.0.0.1' })
     expect(made).not.toBeNull()
     const imported = expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, {
-      err: /1 zone with 1[12],[0-9]{3} records, read back and compared\.\n$/,
+      err: /1 zone with 1[12],[0-9]{3} records, read back/,
     })
     expect(imported.stderr).not.toMatch(/import-|surplus/)
     expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })

@@ -137,7 +137,7 @@ test.each(CASES)('%s, into a new folder and over an existing one', LONG, killBot
 test('import from a provider', LONG, async () => {
   const { run: apply, folder } = await openServiceScene({
     files: definitions('192.0.2.1'),
-    config: 'defaults: {soa_email: hostmaster@example.com}\n',
+    config: 'defaults: {soa_email: a@example.com}\n',
   })
   expect(await apply('apply', '--yes')).toMatchObject({ status: 0 })
   await killAndCheck({ start: folder, args: ['import', '--from', 'cloud', '-o', 'out'], out: 'out', kills: 3 })

@@ -144,7 +144,7 @@ describe('--notify', () => {
   test('counts the messages to a name server', async () => {
     const receiver = await startReceiver()
     const scene = await openServiceScene({
-      files: { 'zones/example.com.yaml': `${ZONE}`.replace('records:', "axfr_ips: ['127.0.0.1']\nrecords:") },
+      files: { 'zones/example.com.yaml': ZONE.replace('records:', 'axfr_ips: [127.0.0.1]\nrecords:') },
     })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     const { host, port } = scene.service.dnsAddress ?? {}
@@ -216,11 +216,8 @@ describe('--metrics-file', () => {
     mkdirSync(join(scene.folder, 'metrics'))
     expect(await scene.run('apply', '--yes', ...file)).toMatchObject({ status: 0, stderr: '' })
     const applied = familiesOf(textIn(scene))
-    expect(applied.get('changes')).toEqual([
-      [{ command: 'apply', action: 'create' }, 4],
-      [{ command: 'apply', action: 'update' }, 0],
-      [{ command: 'apply', action: 'delete' }, 0],
-    ])
+    const action = (name: string, count: number) => [{ command: 'apply', action: name }, count]
+    expect(applied.get('changes')).toEqual([action('create', 4), action('update', 0), action('delete', 0)])
     expect(applied.get('outcomes')?.[0]).toEqual([{ command: 'apply', outcome: 'applied' }, 4])
     expect(applied.get('zone_changes')).toEqual([[{ command: 'apply', zone: 'example.com.', target: 'cloud' }, 4]])
     expect(applied.get('requests')).toEqual([[{ command: 'apply', target: 'cloud' }, scene.memory.requests.length]])
@@ -246,9 +243,8 @@ describe('--metrics-file', () => {
       expect(status, stderr).toBe(0)
       const families: [name: string, type: string, samples: unknown][] = JSON.parse(stdout)
       expect(new Set(families.map(([, type]) => type))).toEqual(new Set(['gauge']))
-      expect(new Map(families.map(([name, , samples]) => [name.replace('zonewright_run_', ''), samples]))).toEqual(
-        familiesOf(textIn(scene)),
-      )
+      const found = new Map(families.map(([name, , samples]) => [name.replace('zonewright_run_', ''), samples]))
+      expect(found).toEqual(familiesOf(textIn(scene)))
     })
   })
 })
@@ -260,6 +256,6 @@ test('a file of metrics that cannot be written is a warning', async () => {
   chmodSync(folder, 0o500)
   onTestFinished(() => chmodSync(folder, 0o700))
   expectEnd(await run('apply', '--yes', '--metrics-file', join(folder, 'file/zw.prom')), 0, {
-    err: /^warning\[file-unwritable\] \S+zw\.prom cannot be written: \S/m,
+    err: /^warning\[file-unwritable\] \S+zw\.prom /m,
   })
 })

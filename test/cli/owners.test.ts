@@ -8,9 +8,9 @@ import { validate as isVerification } from '../../generated/verification-schema.
 import { validate as isZones } from '../../generated/zones-schema.js'
 import { folderWith } from '../definition/files.ts'
 import { cli, expectEnd } from '../support/cli.ts'
-import { openScene, ZONE } from './scene.ts'
+import { openScene, zoneFiles, zoneOf } from './scene.ts'
 
-const FILES = { 'zones/example.com.yaml': ZONE, 'zones/example.org.yaml': ZONE.replace('example.com', 'example.org') }
+const FILES = zoneFiles(['example.com', 'example.org'])
 
 const RULES = `zones:
   - {zone: example.com, owner: 'team-a (désirée)'}
@@ -47,7 +47,7 @@ test('every document names the owner of a zone, from the plan to the rollback', 
 
 test('validate counts the problems of each zone', async () => {
   const { run } = openScene({
-    files: { ...FILES, 'zones/example.org.yaml': `${FILES['zones/example.org.yaml']}  bad: {type: A, value: 192.0.2.256}\n` },
+    files: { ...FILES, 'zones/example.org.yaml': `${zoneOf('example.org')}  bad: {type: A, value: x}\n` },
     config: RULES,
   })
   const { definitions } = JSON.parse((await run('validate', '--format', 'json')).stdout)

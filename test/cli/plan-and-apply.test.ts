@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
 import type { FaultChoice } from '../support/memory-provider.ts'
-import { openScene, ZONE } from './scene.ts'
+import { openScene, ZONE, zoneFiles, zoneOf } from './scene.ts'
 
 const ELEVEN = `domain: example.com
 soa_email: hostmaster@example.com
@@ -53,7 +53,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({
       'zones/example.com.yaml': ONE,
-      'zones/example.net.yaml': `${ZONE.replaceAll('example.com', 'example.net')}  x: {type: HINFO, value: {cpu: PC, os: UNIX}}\n`,
+      'zones/example.net.yaml': `${zoneOf('example.net')}  x: {type: HINFO, value: {cpu: a, os: b}}\n`,
     })
     expectEnd(await scene.run('plan'), 1, { err: ['zones/example.net.yaml:7:', 'error[type-unsupported]'], out: 'REFUSED deletes' })
   })
@@ -62,13 +62,13 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     const scene = openScene({
       files: {
         'zones/example.com.yaml': ZONE,
-        'zones/example.net.yaml': `${ZONE.replaceAll('example.com', 'example.net')}targets: [cloud]\n`,
-        'zones/example.org.yaml': `${ZONE.replaceAll('example.com', 'example.org')}targets: [other]\n`,
+        'zones/example.net.yaml': `${zoneOf('example.net')}targets: [cloud]\n`,
+        'zones/example.org.yaml': `${zoneOf('example.org')}targets: [other]\n`,
       },
       also: ['other'],
     })
-    const config = scene.files()['zonewright.yaml'] as string
-    scene.write({ 'zonewright.yaml': `${config.replace(/^( {2})cloud(.*)$/m, '$1cloud$2\n$1other$2')}zones: [{targets: [cloud]}]\n` })
+    const config = scene.config().replace(/^( {2})cloud(.*)$/m, '$1cloud$2\n$1other$2')
+    scene.write({ 'zonewright.yaml': `${config}zones: [{targets: [cloud]}]\n` })
     const zonesIn = async (...args: string[]): Promise<string[]> =>
       [...(await scene.run('plan', ...args)).stdout.matchAll(/^(\S+ at \w+) \(/gm)].map(([, zone]) => zone as string)
     expect(await zonesIn()).toEqual(['example.com. at cloud', 'example.net. at cloud', 'example.org. at other'])
@@ -80,9 +80,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
   })
 
   test('counts warnings of definitions; validate shows them', async () => {
-    const scene = openScene({
-      files: { 'zones/example.com.yaml': `${ZONE}  alias: {type: MX, values: [{preference: 1, exchange: www}]}\n` },
-    })
+    const scene = openScene({ files: { 'zones/example.com.yaml': `${ZONE}  alias: {type: MX, value: {preference: 1, exchange: www}}\n` } })
     const { stderr } = expectEnd(await scene.run('plan'), 0)
     expect(stderr).toBe('1 warning about the definitions: "zonewright validate" shows them.\n')
     expect((await scene.run('plan', '--quiet')).stderr).toBe('')
@@ -100,10 +98,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
   test('--verbose also shows unchanged records, and full values', async () => {
     const long = 'k'.repeat(900)
     const scene = openScene({
-      files: {
-        'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${long}}\n`,
-        'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net'),
-      },
+      files: { 'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${long}}\n`, 'zones/example.net.yaml': zoneOf('example.net') },
     })
     expect((await scene.run('apply', '--yes', 'example.net')).status).toBe(0)
     const brief = await scene.run('plan')
@@ -119,10 +114,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
 describe('apply', () => {
   test('without --yes and without a terminal: the plan, one error, exit 1, no call', async () => {
     const scene = openScene()
-    expectEnd(await scene.run('apply'), 1, {
-      err: /^error\[not-confirmed\] .*--yes.*\n$/,
-      out: /Plan: 4 to create, 0 to update, 0 to delete in 1 zone \(4 calls\)\n$/,
-    })
+    expectEnd(await scene.run('apply'), 1, { err: /^error\[not-confirmed\] .*--yes.*\n$/, out: /Plan: 4 to create, .*\n$/ })
     expect(scene.memory.writes()).toEqual([])
   })
 
@@ -153,7 +145,7 @@ describe('apply', () => {
     const scene = openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     await scene.run('apply', '--yes')
     const calls = scene.memory.writes().length
-    scene.write({ 'zones/example.com.yaml': ONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
+    scene.write({ 'zones/example.com.yaml': ONE, 'zones/example.net.yaml': zoneOf('example.net') })
     const refused = expectEnd(await scene.run('apply', '--yes', '--allow', 'updates'), 3)
     expect(refused.stderr).toBe('Nothing was applied. 1 zone has no problem: name zones or targets (--target) to apply only these.\n')
     expect(scene.memory.writes()).toHaveLength(calls)
@@ -180,9 +172,7 @@ describe('apply', () => {
     const scene = openScene({ fault: refusing('mail.example.com.') })
     const { stdout, stderr } = expectEnd(await scene.run('apply', '--yes'), 4)
     const report = stdout.slice(stdout.indexOf('Plan:'))
-    expect(report).toMatch(
-      / \+ mail {2}3600 {2}A {2}192\.0\.2\.2\n +failed: cloud: creating mail\.example\.com\. A: 400 target: Not on a Friday\.\n/,
-    )
+    expect(report).toMatch(/ \+ mail {2}3600 {2}A {2}192\.0\.2\.2\n +failed: cloud: creating mail\.\S+ A: 400 target: Not on a Friday\.\n/)
     expect(report).not.toContain('www')
     expect(report).toMatch(/\nApplied in part: 1 failed; 3 created, 0 updated, 0 deleted in 1 zone \(3 calls\)\n$/)
     expect(stderr).toBe('')
@@ -200,10 +190,7 @@ describe('apply', () => {
   })
 
   test('a failed zone does not stop another', async () => {
-    const scene = openScene({
-      files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') },
-      fault: refusing('example.com.'),
-    })
+    const scene = openScene({ files: zoneFiles(['example.com', 'example.net']), fault: refusing('example.com.') })
     const { status, stdout } = await scene.run('apply', '--yes')
     expect(status).toBe(4)
     expect(stdout).toMatch(/\nApplied in part: 1 failed, 3 skipped; 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)

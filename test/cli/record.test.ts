@@ -105,16 +105,9 @@ describe('record', () => {
     ['no final line end', 'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}|'],
     ['a byte order mark', '\ufeffdomain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n|'],
     ['a comment in the last entry', 'domain: example.com\nrecords:\n  a:\n    - {type: A, value: 192.0.2.1}\n    # tail\n|'],
-    [
-      'no records between settings in an unusual layout',
-      'domain:   example.com\ntags:\n- a   # first\n    # tail\n|# foot\n...\n',
-      'records:\n',
-    ],
+    ['settings in an unusual layout', 'domain:   example.com\ntags:\n- a   # first\n    # tail\n|# foot\n...\n', 'records:\n'],
     ['lines that end in CRLF', 'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n|'],
-    [
-      'only a comment below records, and an unusual layout',
-      'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\n|tags:   [a,   b]\r\n',
-    ],
+    ['only a comment below records', 'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\n|tags:   [a,   b]\r\n'],
     ['no line end at all', 'records:\r\n|domain: example.com'],
     ['no line end at the end, after CRLF', 'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}|'],
   ])('adds to a definition with %s', async (_, marked, head = '', before = (text: string) => text) => {
@@ -231,10 +224,7 @@ mail  300 A ( 192.0.2.3 ; rack 4
       'set example.com mail A 192.0.2.3 --ttl 60',
       'add example.com new CNAME www --ttl 60',
     )
-    expect({ status, stdout }).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('+new.example.com.\t60\tIN\tCNAME\twww.example.com.\n'),
-    })
+    expect([status, stdout]).toEqual([0, expect.stringContaining('+new.example.com.\t60\tIN\tCNAME\twww.example.com.\n')])
     expect(text(ZONE_FILE)).toBe(`$TTL 3600 ; an hour
 @ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
   NS ns1.example.net.
@@ -280,26 +270,21 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     ['an unknown type', ZONE, 'add example.com www AA 192.0.2.1', 'error[usage] "AA" is not a record type'],
     ['a name outside the zone', ZONE, 'add example.com www.example.net. A 192.0.2.1', 'error[usage] www.example.net. is not in the zone'],
     ['an ambiguous target', ZONE, 'add example.com c CNAME a.b', 'Write "a.b." for the absolute name'],
-    [
-      'a missing record',
-      ZONE,
-      'remove example.com nobody A',
-      'error[record-unknown] nobody.example.com. A: the definition has no such records',
-    ],
+    ['a missing record', ZONE, 'remove example.com nobody A', 'error[record-unknown] nobody.example.com. A: the definition has'],
     ['a missing value', ZONE, 'remove example.com www A 192.0.2.99', 'error[record-unknown]'],
     ['the SOA', ZONE, ['set', 'example.com', '@', 'SOA', 'a b 1 2 3 4 5'], 'the fields of the SOA are settings'],
     ['a zone without a definition', ZONE, 'add example.org www A 192.0.2.1', 'error[zone-unknown]'],
     [
-      'a value with a variable in an included file',
+      'a value with a variable',
       INCLUDING,
       'set example.com mail A 192.0.2.1',
-      'shared/f.yaml:1:24: error[edit-refused] mail.example.com. A: its value contains a variable: change it under "with" of the include',
+      'shared/f.yaml:1:24: error[edit-refused] mail.example.com. A: its value',
     ],
     [
-      'a value in the definition beside those of an included file',
+      'a value beside included ones',
       INCLUDING,
       'add example.com mail A 192.0.2.1',
-      'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: is defined in shared/f.yaml (add it there with --file shared/f.yaml',
+      'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: is',
     ],
     [
       'addresses from an inventory',
@@ -317,29 +302,24 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     ],
     [
       'an invalid definition',
-      'domain: example.com\nrecords:\n  www: {type: A, value: 1}\n',
-      'add example.com b A 192.0.2.2',
+      'domain: example.com\nrecords:\n  w: {type: A, value: 1}\n',
+      'add example.com b TXT x',
       'error[value-invalid]',
     ],
-    [
-      'an ambiguous name',
-      ZONE,
-      'add example.com www.example.com A 192.0.2.1',
-      '"www.example.com" is ambiguous. Write "www.example.com." for',
-    ],
+    ['an ambiguous name', ZONE, 'add example.com www.example.com A 192.0.2.1', '"www.example.com" is ambiguous. Write "www.example.com."'],
     ['the ambiguous name of the zone', ZONE, 'add example.com example.com A 192.0.2.1', '"example.com" is ambiguous'],
     ['an ambiguous name in capitals', ZONE, 'add example.com WWW.Example.COM A 192.0.2.1', '"WWW.Example.COM" is ambiguous'],
     [
       '$GENERATE',
-      '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 192.0.2.$\n',
-      'set example.com h2 A 192.0.2.9',
+      '$TTL 6\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 192.0.2.$\n',
+      'set example.com h2 A 1.1.1.9',
       'error[edit-refused]',
       ZONE_FILE,
     ],
     [
-      'a TTL that other records of a zone file inherit',
-      '@ 60 SOA a. b. 1 2 3 4 5\nwww 300 A 192.0.2.1\nmail A 192.0.2.2\n',
-      'remove example.com www A',
+      'a TTL that others inherit',
+      '@ 60 SOA a. b. 1 2 3 4 5\nw 300 A 192.0.2.1\nm A 192.0.2.2\n',
+      'remove example.com w A',
       'error[edit-refused]',
       ZONE_FILE,
     ],

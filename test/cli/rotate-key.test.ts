@@ -9,16 +9,16 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url))
 const TOKEN = 'token-of-the-administrator'
+const KEY = 'k'.repeat(44)
 const ANSWERS = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `answer ${question_id}` })) }
+
+const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
 
 /** Above the number of file operations. */
 const MOST_STEPS = 40
 
 const serve = (folder: string, env: Readonly<Record<string, string>> = {}): Promise<ProgramRun> =>
-  startProgram(['serve', '--listen', '127.0.0.1:0', '--dns', 'none', '--data', folder], {
-    cwd: temporaryDirectory(),
-    env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env },
-  })
+  startProgram([...SERVE, '--data', folder], { cwd: temporaryDirectory(), env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env } })
 
 /** Runs a service on a folder during `work`. */
 async function during<T>(
@@ -30,9 +30,7 @@ async function during<T>(
   await run.until('listening')
   const { http } = JSON.parse(run.stdout())
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-  const done = await work((method, path, body) =>
-    fetch(`${http}${path}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) }),
-  )
+  const done = await work((method, path, body) => fetch(http + path, { method, headers, ...(body && { body: JSON.stringify(body) }) }))
   run.kill('SIGTERM')
   await run.ended
   return done
@@ -133,8 +131,8 @@ for (const [name, stride, options] of STRIDES)
 test.each([
   ['the database is missing', {}, /^error\[service-store\] there is no database in \S+zonewright-data\n$/],
   [
-    'a database on a server has only one key',
-    { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x', ZONEWRIGHT_SECRETS_KEY: 'k'.repeat(44) },
+    'a server has only one key',
+    { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x', ZONEWRIGHT_SECRETS_KEY: KEY },
     /cannot be reached/,
   ],
 ])('reports that %s', async (_name, env, message) => {

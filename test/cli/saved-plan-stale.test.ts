@@ -6,14 +6,14 @@ import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { expectEnd } from '../support/cli.ts'
 import type { Memory } from '../support/memory-provider.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
-import { openLiveScene, type Scene, TOKEN, withoutToken, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, type Scene, TOKEN, withoutToken, ZONE, zoneFiles } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
 const APPLY = ['apply', 'plan.json', '--yes']
 
 /** Two live zones, both changed in their definitions, and a saved plan. */
 async function plannedScene(): Promise<Scene & { readonly sent: number }> {
-  const files = (text: string) => ({ 'zones/example.com.yaml': text, 'zones/example.net.yaml': zoneOf('example.net', text) })
+  const files = (text: string) => zoneFiles(['example.com', 'example.net'], text)
   const scene = await openLiveScene({ files: files(ZONE) })
   scene.write(files(CHANGED))
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
@@ -31,22 +31,22 @@ test.each<[string, (memory: Memory) => void, RegExp]>([
   [
     'a deleted record',
     (memory) => memory.remove('example.com', 'www.example.com'),
-    /: 1 record removed .*\n.*: removed www\.example\.com\. default CNAME example\.com\.\n/,
+    /: 1 record removed .*\n.*: removed www\.\S+ default CNAME /,
   ],
   [
-    'a record with another address',
+    'another address',
     (memory) => memory.change('example.com', 'mail 3600 A 192.0.2.99'),
-    /: 1 record changed .*\n.*: changed mail\.example\.com\. 3600 A 192\.0\.2\.2 to mail\.example\.com\. 3600 A 192\.0\.2\.99\n/,
+    /: 1 record changed .*\n.*: changed mail\.\S+ .* to mail\.\S+ 3600 A 192\.0\.2\.99\n/,
   ],
   [
-    'a record with another TTL',
+    'another TTL',
     (memory) => memory.change('example.com', 'mail 300 A 192.0.2.2'),
-    /: changed mail\.example\.com\. 3600 A 192\.0\.2\.2 to mail\.example\.com\. 300 A 192\.0\.2\.2\n/,
+    /: changed mail\.\S+ 3600 A \S+ to mail\.\S+ 300 A 192\.0\.2\.2\n/,
   ],
   [
     'another setting',
     (memory) => memory.changeSettings('example.com', { description: 'mine \u001b[31m' }),
-    /: 1 setting changed .*\n.*: description is "mine \\u001b\[31m", and was /,
+    /: 1 setting changed .*\n.*: description is "mine \\u001b\[31m"/,
   ],
   [
     'a record that was deleted and created again',
@@ -158,10 +158,7 @@ describe('--partial', () => {
         /^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made .*: 1 record added/m,
         /^Not applied: 1 zone that has changed .*: example\.com\. at cloud\. Plan it again\.$/m,
       ],
-      out: [
-        'the zone has changed since the plan was made',
-        /^1 error\. Applied in part: 1 skipped; 0 created, 1 updated, 0 deleted in 1 zone \(1 call\)$/m,
-      ],
+      out: ['the zone has changed since the plan was made', /^1 error\. Applied in part: 1 skipped; 0 created, 1 updated, /m],
     })
     const pending = await scene.run('plan', '--format', 'json')
     expect(JSON.parse(pending.stdout).zones.map(({ changes }: { changes: unknown[] }) => changes.length)).toEqual([2, 0])
@@ -184,9 +181,8 @@ describe('--partial', () => {
 
   test('applies the others if a zone cannot be read', async () => {
     const scene = await plannedScene()
-    scene.memory.use(({ kind, zone }) =>
-      kind === 'read' && zone === 'example.com.' ? { kind: 'refused', code: 'provider-forbidden', message: '403' } : null,
-    )
+    const fault = { kind: 'refused', code: 'provider-forbidden', message: '403' } as const
+    scene.memory.use(({ kind, zone }) => (kind === 'read' && zone === 'example.com.' ? fault : null))
     expect((await scene.run(...APPLY)).status).toBe(1)
     const { stdout } = expectEnd(await scene.run(...APPLY, '--partial', '--format', 'json'), 4)
     const document = JSON.parse(stdout)

@@ -5,7 +5,7 @@ import { fingerprint } from '../../src/plan/plan.ts'
 import { put, resealed } from '../apply/saved-plan/saved-text.ts'
 import { expectEnd } from '../support/cli.ts'
 import type { FaultChoice } from '../support/memory-provider.ts'
-import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneFiles } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')
 
@@ -36,7 +36,7 @@ test('is applied exactly once on another machine without definitions', async () 
 
   expectEnd(await there.run('apply', 'plan.json', '--yes'), 3, {
     err: [
-      /^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made \(\S+\): .*\(the zone already is as planned: the plan has been applied\)$/m,
+      /^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made .*\(the zone already is as planned/m,
       /^Nothing was applied\.$/m,
     ],
   })
@@ -110,8 +110,8 @@ test.each<[string, (text: string) => string, string]>([
 })
 
 test('refuses a forged plan with the consistent IDs of another zone', async () => {
-  const scene = await openLiveScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.net') } })
-  scene.write({ 'zones/example.com.yaml': CHANGED, 'zones/example.net.yaml': zoneOf('example.net', CHANGED) })
+  const scene = await openLiveScene({ files: zoneFiles(['example.com', 'example.net']) })
+  scene.write(zoneFiles(['example.com', 'example.net'], CHANGED))
   for (const zone of ['example.com', 'example.net']) expect((await scene.run('plan', zone, '--out', `${zone}.json`)).status).toBe(0)
   const [other] = JSON.parse(textOf(scene, 'example.net.json')).zones
   const forged = resealed(textOf(scene, 'example.com.json'), (document) => {
@@ -187,9 +187,7 @@ test('prefers the zone to a zone file with its name, and refuses a plan with its
 })
 
 test('is not written for a plan with errors, over another file, or into a missing folder', async () => {
-  const { scene, planned } = await savedScene({
-    definition: ZONE.replace("{type: CNAME, value: '@'}", '{type: HINFO, value: {cpu: a, os: b}}'),
-  })
+  const { scene, planned } = await savedScene({ definition: ZONE.replace(/\{type: CNAME.*/, '{type: HINFO, value: {cpu: a, os: b}}') })
   expect(planned).toMatchObject({ status: 1, stderr: expect.stringContaining('plan.json was not written: the plan has errors.') })
   const failsWith = async (text: string, out: string): Promise<void> =>
     expect(await scene.run('plan', '--out', out)).toMatchObject({ status: 1, stderr: expect.stringContaining(text) })

@@ -22,6 +22,8 @@ export interface FolderScene {
   write(files: Readonly<Record<string, string>>): void
   /** The text of every file, by path. */
   files(): Record<string, string>
+  /** The text of the config. */
+  config(): string
 }
 
 /** A scene whose provider `cloud` is in memory, with the capabilities, settings and checks of the cloud service. */
@@ -59,6 +61,10 @@ records:
 /** The same zone by another name. */
 export const zoneOf = (name: string, text = ZONE): string => text.replaceAll('example.com', name)
 
+/** The files of zones with these names. */
+export const zoneFiles = (names: readonly string[], text = ZONE): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [`zones/${name}.yaml`, zoneOf(name, text)]))
+
 /** Concurrent tests must pass their context. */
 export function openScene(options: SceneOptions = {}, context: Pick<TestContext, 'expect'> = { expect }): Scene {
   const { files = { 'zones/example.com.yaml': ZONE }, provider = '', config = '', also = [], types = {} } = options
@@ -73,7 +79,7 @@ export function openScene(options: SceneOptions = {}, context: Pick<TestContext,
       withoutToken(await cli(args, { ...setting, ...more, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } }))
     const scene = folderScene(folder, context.expect, (args, env) => runIn({ env }, ...args))
     scene.write({ 'zonewright.yaml': text, ...some })
-    const elsewhere: Scene['elsewhere'] = (others = {}) => at(readFileSync(join(folder, 'zonewright.yaml'), 'utf8'), others)
+    const elsewhere: Scene['elsewhere'] = (others = {}) => at(scene.config(), others)
     return { ...scene, memory, providerTypes, runIn, elsewhere }
   }
   return at(entry + config, files)
@@ -103,6 +109,7 @@ export function folderScene(
         writeFileSync(join(folder, path), text)
       }
     },
+    config: () => readFileSync(join(folder, 'zonewright.yaml'), 'utf8'),
     // The journal's own file exists from the first run that may change zones on.
     files: () => Object.fromEntries(Object.entries(filesBelow(folder)).filter(([path]) => path !== '.zonewright/.gitignore')),
   }

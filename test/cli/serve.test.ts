@@ -19,6 +19,7 @@ import { filesBelow } from './scene.ts'
 
 const TOKEN = 'token-of-the-administrator'
 const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
+const TYPE = { 'content-type': 'application/json' }
 const WITH_DNS = ['--dns', '127.0.0.1:0']
 
 interface Serving {
@@ -37,11 +38,7 @@ async function serve(cwd: string, args: readonly string[], env: Readonly<Record<
   await run.until('listening')
   const { http, dns } = JSON.parse(run.stdout())
   const call: Serving['call'] = (method, path, body, token = TOKEN) =>
-    fetch(`${http}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    })
+    fetch(http + path, { method, headers: { ...TYPE, authorization: `Bearer ${token}` }, ...(body && { body: JSON.stringify(body) }) })
   return { run, http, port: Number(dns?.split(':')[1]), call }
 }
 
@@ -67,7 +64,7 @@ describe('a running service', () => {
     const token = /shown this once: (\S+)$/m.exec(run.stderr())?.[1] as string
     expect((await fetch(`${http}/domains`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
     expectEnd(await cli(SERVE, { cwd: folder }), 1, {
-      err: /^error\[service-start\] the service cannot start: the data folder .* is in use by process \d+\n$/,
+      err: /^error\[service-start\] the service cannot start: the data folder .* is in use/,
     })
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
@@ -199,9 +196,7 @@ describe('a running service', () => {
 
       write('{name: two.example, account: nobody, secret: file:secret}')
       run.kill('SIGHUP')
-      await run.until(
-        'The new transfer keys cannot be used, so the former ones stay: the key two.example. belongs to the account of the user "nobody"',
-      )
+      await run.until('The new transfer keys cannot be used, so the former ones stay: the key two.example. belongs')
       write('{name: two.example, account: admin, secret: file:nothing}')
       run.kill('SIGHUP')
       await run.until('The former transfer keys stay.\n')
@@ -242,32 +237,22 @@ describe('does not start', () => {
       ['--verbose', '--seed', 'seed.yaml'],
       /accounts\.users\.email is required/,
     ],
-    [
-      'with an unknown quota',
-      {},
-      ['--quotas', 'domain=5'],
-      start('"domain=5" is not a quota such as domains=1000; the quotas are domains, '),
-    ],
+    ['with an unknown quota', {}, ['--quotas', 'domain=5'], start('"domain=5" is not a quota such as domains=1000')],
     ['with an endless certificate', {}, certificate('/dev/zero'), /^error\[service-start\] \/dev\/zero is larger than 1000000 octets\n$/],
     ['with a missing certificate', {}, certificate('nothing.pem'), /^error\[service-start\] ENOENT: .*nothing\.pem'\n$/],
     ['with a folder as certificate', {}, certificate('.'), /^error\[service-start\] EISDIR: /],
     ['with an empty certificate', {}, certificate('/dev/null'), start('the certificate is empty\n$')],
     ['with missing resolvers', {}, ['--region-resolvers', 'r.yaml'], /^error\[file-unreadable\] r\.yaml does not exist\n$/],
-    [
-      'with invalid resolvers',
-      { 'r.yaml': 'nowhere: {}' },
-      ['--region-resolvers', 'r.yaml'],
-      /^r\.yaml:1:1: error\[resolvers-invalid\] there is no region "nowhere"\n/,
-    ],
+    ['with invalid resolvers', { 'r.yaml': 'nowhere: {}' }, ['--region-resolvers', 'r.yaml'], /^r\.yaml:1:1: error\[resolvers-invalid\] /],
     ['with a URL that is none', {}, ['--public-url', 'dns.example.net'], /"dns\.example\.net" is not a service URL/],
     ['with an invalid sink', {}, ['--sms-sink', 'stdout'], start('.*destination of messages must be "log", "file:PATH" or a URL')],
     ['with a sink without TLS', {}, ['--sms-sink', 'http://sms.example.com/'], start('.*a webhook without TLS must be on this machine')],
     ['with an invalid name', {}, [...WITH_DNS, '--ns-names', 'a..b'], /^error\[service-start\] /],
     [
-      'with errors in the key file',
-      { 'keys.yaml': 'keys: [{name: a.example, account: admin}]' },
-      ['--tsig-keys', 'keys.yaml'],
-      /^keys\.yaml:1:8: error\[tsig-keys-invalid\] keys\.secret is required\n$/,
+      'with errors in the keys',
+      { keys: 'keys: [{name: a.example, account: admin}]' },
+      ['--tsig-keys', 'keys'],
+      /^keys:1:8: error\[tsig-keys-invalid\] keys\.secret/,
     ],
     [
       'with a key whose secret is not in the environment',

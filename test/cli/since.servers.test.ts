@@ -116,16 +116,8 @@ describeWithTools(['git'], '--since', () => {
     test.each<[string, Record<string, string | null>, string]>([
       ['deleted', { 'zones/b.test.yaml': null }, `${GONE}(to delete it, set "delete_removed: true"`],
       ['of another zone', { 'zones/b.test.yaml': zone('renamed.test') }, `${GONE}(to delete it`],
-      [
-        'that no glob matches',
-        config("files: 'zones/*'", "files: ['zones/*', '!zones/b*']"),
-        `${GONE}(no rule of the config matches zones/b.test.yaml`,
-      ],
-      [
-        'for another provider',
-        { 'zones/b.test.yaml': zone('b.test', 'targets: [two]\n') },
-        `${GONE}(its definition has the targets two; to delete it at one`,
-      ],
+      ['that no glob matches', config("files: 'zones/*'", "files: ['zones/*', '!zones/b*']"), `${GONE}(no rule of the config matches`],
+      ['for another provider', { 'zones/b.test.yaml': zone('b.test', 'targets: [two]\n') }, `${GONE}(its definition has the targets two`],
       ['of a provider that is gone', { ...without, 'zonewright.yaml': onlyTwo }, '(one is not in the config'],
     ])('%s', async (_, changes, text) => {
       const { stderr } = await selectedAfter(changes)
@@ -186,9 +178,7 @@ describeWithTools(['git'], '--since', () => {
     })
     repository.write({ 'zones/b.test.yaml': zone('b.test', 'ttl_sec: 2h\n') })
     expect(await selected(repository)).toMatchObject({ status: 0, zones: ['b.test.'] })
-    repository.write({
-      'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nttl_sec: 2h\nrecords: {}\n',
-    })
+    repository.write({ 'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nttl_sec: 2h\n' })
     const setting = { cwd: repository.folder, env: GIT_ENVIRONMENT }
     expectEnd(await cli(['plan', '--since', 'main', '--target', 'one'], setting), 1, { err: '"nonsense" is not an IPv4 address', out: '' })
   })
@@ -202,10 +192,6 @@ describeWithTools(['git'], '--since', () => {
     const repository = gitRepository(FILES)
     repository.write({ 'zones/a.test.yaml': zone('a.test'), 'zones/team/d.test.yaml': zone('d.test') })
     expect((await selected(repository, 'HEAD', 'zones/team', 'b.test')).zones).toEqual(['d.test.'])
-    expect(await selected(repository, 'HEAD', 'none.test')).toMatchObject({
-      status: 1,
-      zones: [],
-      stderr: expect.stringContaining('zone-unknown'),
-    })
+    expect(await selected(repository, 'HEAD', 'none.test')).toMatchObject({ status: 1, stderr: expect.stringContaining('zone-unknown') })
   })
 })

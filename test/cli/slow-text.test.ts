@@ -17,10 +17,7 @@ const caa = (value: string, count: number): string =>
 
 const CASES: readonly (readonly [name: string, files: Readonly<Record<string, string>>])[] = [
   ['colons in an address', { 'zonewright.yaml': `providers: {cloud: {type: cloud, base_url: "http://${':'.repeat(LONG)}"}}\n` }],
-  [
-    'slashes in an address',
-    { 'zonewright.yaml': `providers: {cloud: {type: cloud, base_url: "http://192.0.2.1/${'/'.repeat(LONG)}x"}}\n` },
-  ],
+  ['slashes in a URL', { 'zonewright.yaml': `providers: {cloud: {type: cloud, base_url: "http://192.0.2.1/${'/'.repeat(LONG)}x"}}\n` }],
   ['a glob with many slashes', { 'zonewright.yaml': `${CONFIG}zones: [{files: "a${'/'.repeat(LONG)}b"}]\n` }],
   ['a glob with many open brackets', { 'zonewright.yaml': `${CONFIG}zones: [{files: "${'['.repeat(LONG)}"}]\n` }],
   ['a comment after a block indicator', { 'zones/example.com.yaml': `${HEAD}description: | # ${'|#'.repeat(LONG)}\u2028\n  text\n` }],

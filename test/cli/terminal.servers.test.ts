@@ -95,9 +95,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': `${ZONE}  x: {type: A, valu: 192.0.2.1}\n` } })
     const { shown, status } = await onTerminal(scene, ['plan'])
     expect(status).toBe(1)
-    expect(plain(shown)).toMatch(
-      /^zones\/example\.com\.yaml:7:16: error\[schema-unknown-key\] .*\n {4}6 \| .*\n {2}> 7 \| {3}x: \{type: A, valu: 192\.0\.2\.1\}\n {6}\| {16}\^\n/,
-    )
+    expect(plain(shown)).toMatch(/^zones\/\S+:7:16: error\[schema-unknown-key\] .*\n {4}6 \| .*\n {2}> 7 \| {3}x: .*\n {6}\| {16}\^\n/)
     expect(plain(shown)).toContain('  hint: Did you mean "value"?\n')
   })
 

@@ -21,7 +21,7 @@ describeWithTools(['named', 'dig'], 'a zone at two targets', () => {
     const bind = await startBind({ zones: [{ name: 'example.com', text }], key: TEST_KEY })
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE } })
     const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
-    const config = scene.files()['zonewright.yaml'] as string
+    const config = scene.config()
     scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })
     const env = { LAB_KEY: TEST_KEY.secret }
     const applied = await scene.runWith(env, 'apply', '--yes', '--format', 'json')

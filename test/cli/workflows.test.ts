@@ -33,9 +33,9 @@ const secretsOf = (value: unknown): string[] => [
 ]
 
 describe.each([
-  ['of init with the secrets', generated],
-  ['of init without secrets', checks],
-  ['of docs/saved-plans.md', documented()],
+  ['with the secrets', generated],
+  ['without secrets', checks],
+  ['in docs/saved-plans.md', documented()],
 ])('the workflow %s', (_, text) => {
   const parsed = parseWorkflow(text)
   const jobs = Object.entries(parsed.jobs)
@@ -114,12 +114,8 @@ describe('the workflows of init', () => {
 })
 
 test('init sets the hosts of its config', async () => {
-  const [config, definition, dns] = initFiles({
-    zone: 'example.com.' as DomainName,
-    soaEmail: 'a@example.com',
-    release: NO_RELEASE,
-    ci: 'github',
-  })
+  const zone = 'example.com.' as DomainName
+  const [config, definition, dns] = initFiles({ zone, soaEmail: 'a@example.com', release: NO_RELEASE, ci: 'github' })
   const files = [config, definition] as { path: string; text: string }[]
   const folder = folderWith(Object.fromEntries(files.map(({ path, text }) => [path, text])))
   const { env } = parseWorkflow(dns?.text ?? '')

@@ -36,17 +36,7 @@ const UNWRITABLE = /error\[file-unwritable\] \S+ cannot be written: [a-z]/
 
 describe.runIf(process.platform === 'linux')('destinations that are not folders', () => {
   it.each([
-    '/proc/x',
-    '/proc',
-    'proc/x/y',
-    '/dev/null',
-    '/dev/full',
-    'pipe',
-    'dangling',
-    'dangling/x',
-    'cycle',
-    'file',
-    'file/x',
+    ...['/proc/x', '/proc', 'proc/x/y', '/dev/null', '/dev/full', 'pipe', 'dangling', 'dangling/x', 'cycle', 'file', 'file/x'],
     'x'.repeat(300),
   ])('import -o %s', async (out) => {
     const cwd = strangeFolder()
@@ -169,11 +159,7 @@ describe('the lock of a folder', () => {
   })
 
   it.each([
-    [
-      'of a process on another host',
-      lockOf({ host: 'elsewhere.example' }),
-      `record, process ${process.pid} on elsewhere.example, since 2026-01-01T00:00:00Z, is`,
-    ],
+    ['of another host', lockOf({ host: 'elsewhere' }), `record, process ${process.pid} on elsewhere, since 2026-01-01T00:00:00Z, is`],
     ['that is empty after a power failure', '', 'another process is'],
   ])('%s is respected, and the message names the file to remove', async (_, text, who) => {
     const files = { 'zones/a.example.yaml': ZONE, [LOCK]: text }

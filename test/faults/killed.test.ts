@@ -44,11 +44,9 @@ const deaths: Death[] = []
 beforeAll(async () => {
   service = await startServiceProcess()
   lanes = await Promise.all(
-    Array.from({ length: LANES }, async (_, index) => ({
-      zone: `zone${index}.example`,
-      scene: await openProcessScene(service),
-      random: seededRandom(index),
-    })),
+    Array.from({ length: LANES }, async (_, index): Promise<Lane> => {
+      return { zone: `zone${index}.example`, scene: await openProcessScene(service), random: seededRandom(index) }
+    }),
   )
 })
 
@@ -218,16 +216,13 @@ async function killThenApply(round: number, waves: number): Promise<void> {
   await Promise.all(lanes.map((lane) => completes(lane, round * WAVES + waves - 1)))
 }
 
-test('killed twice, then applied', { tags: ['long'], timeout: 300_000 }, () => killThenApply(0, 2))
+const LONG = { tags: ['long'], timeout: 300_000 }
 
-test.each(numbers)('killed repeatedly, then applied, round %i', { tags: ['long'], timeout: 300_000 }, (round) =>
-  killThenApply(round + 1, WAVES),
-)
+test('killed twice, then applied', LONG, () => killThenApply(0, 2))
 
-test('an apply continues if the service is killed and restarted, and reports truthfully', {
-  tags: ['long'],
-  timeout: 300_000,
-}, async () => {
+test.each(numbers)('killed repeatedly, then applied, round %i', LONG, (round) => killThenApply(round + 1, WAVES))
+
+test('an apply continues if the service is killed and restarted, and reports truthfully', LONG, async () => {
   const [lane] = lanes as [Lane]
   const { scene, random } = lane
   for (let state = 1000; state < 1000 + rounds(3); state += 1) {

@@ -24,10 +24,8 @@ export async function openProcessScene(service: ServiceProcess): Promise<Process
   const folder = temporaryDirectory()
   const proxy = await startFaultProxy(service.origin)
   mkdirSync(join(folder, 'zones'))
-  writeFileSync(
-    join(folder, 'zonewright.yaml'),
-    `providers:\n  cloud: {type: cloud, base_url: '${proxy.origin}/v4', token: env:ZONEWRIGHT_TOKEN}\n`,
-  )
+  const cloud = `{type: cloud, base_url: '${proxy.origin}/v4', token: env:ZONEWRIGHT_TOKEN}`
+  writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  cloud: ${cloud}\n`)
   return {
     folder,
     proxy,

@@ -35,10 +35,8 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     buckets += 1
     const bucket = `journal-${buckets}`
     await fetch(`${moto.origin}/${bucket}`, { method: 'PUT' })
-    const scene = await openServiceScene({
-      ...script,
-      config: `journal: {url: "s3://${bucket}/dns", endpoint: "${proxy.origin}", lease: 60s}`,
-    })
+    const config = `journal: {url: "s3://${bucket}/dns", endpoint: "${proxy.origin}", lease: 60s}`
+    const scene = await openServiceScene({ ...script, config })
     proxy.isDown = () => false
     proxy.requests.length = 0
     return { scene, bucket }
@@ -71,9 +69,8 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     const counted = requests(bucket)
     // The lease is written again twice, to see that the service does not ignore conditions.
     const lease = 'PUT /dns/leases/RUN'
-    expect(counted.slice(0, 7).sort()).toEqual(
-      ['GET / dns/leases/', 'GET / dns/runs/', 'GET / dns/state/', 'GET /dns/fences', lease, lease, lease].sort(),
-    )
+    const first = ['GET / dns/leases/', 'GET / dns/runs/', 'GET / dns/state/', 'GET /dns/fences', lease, lease, lease]
+    expect(counted.slice(0, 7).sort()).toEqual(first.sort())
     expect(counted.slice(7, 9)).toEqual(['PUT /dns/fences', 'PUT /dns/runs/RUN/plans-1'])
     const lines = counted.slice(9, -1)
     expect(new Set(lines)).toEqual(new Set(['PUT /dns/runs/RUN/journal-1']))

