@@ -7,20 +7,15 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type FolderScene, openScene, TOKEN, withoutToken, ZONE } from './scene.ts'
 import { openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
 
-interface Ended {
-  readonly status: number | null
-  readonly output: string
-}
-
-const endedOf = ({ status, stdout, stderr }: CliResult): Ended => ({ status, output: stdout + stderr })
+const endedOf = ({ status, stdout, stderr }: CliResult) => ({ status, output: stdout + stderr })
 
 /** In this process, with the provider types of the config. */
-async function run(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
+async function run(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
   return endedOf(withoutToken(await cli(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } })))
 }
 
 /** The same as a process. */
-async function runProgram(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
+async function runProgram(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const program = await startProgram(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } })
   const { status } = await program.ended
   return endedOf(withoutToken({ status: status ?? -1, stdout: program.stdout(), stderr: program.stderr() }))

@@ -2,26 +2,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { RecordChange } from '../../src/plan/plan.ts'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { openScene, TOKEN, ZONE } from './scene.ts'
-
-const other = (text: string, name: string): string => text.replaceAll('example.com', name)
-
-interface Change {
-  readonly action: string
-  readonly name: string
-  readonly existing: { readonly data: string } | null
-  readonly desired: { readonly data: string } | null
-}
+import { openScene, TOKEN, ZONE, zoneFiles, zoneOf } from './scene.ts'
 
 /** Changes as text, by zone. */
 const changesOf = ({ stdout }: { readonly stdout: string }): Record<string, string[]> =>
   Object.fromEntries(
-    JSON.parse(stdout).zones.map(({ zone, changes }: { zone: string; changes: Change[] }) => [
+    JSON.parse(stdout).zones.map(({ zone, changes }: { zone: string; changes: RecordChange[] }) => [
       zone,
       changes.map(({ action, name, existing, desired }) => `${action} ${name} ${existing?.data ?? ''}>${desired?.data ?? ''}`).sort(),
     ]),
@@ -29,7 +21,7 @@ const changesOf = ({ stdout }: { readonly stdout: string }): Record<string, stri
 
 /** A checkout of a branch that begins at a main branch, which was applied except for one change, and a snapshot of its zones, which drifted since. */
 async function repository() {
-  const scene = openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } })
+  const scene = openScene({ files: zoneFiles(['example.com', 'b.example']) })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   for (const name of ['example.com', 'b.example']) scene.memory.add(name, 'drift A 192.0.2.99')
   expect((await scene.run('snapshot', '--out', 'snap.json')).status).toBe(0)
@@ -57,7 +49,7 @@ describeWithTools(['git'], 'plan --base', () => {
     repo.commit({
       // The branch changes a record that main has changed too, adds one, and takes over a record that drifted.
       'zones/example.com.yaml': `${read('zones/example.com.yaml').replace('192.0.2.20', '192.0.2.30')}  new: {type: A, value: 192.0.2.40}\n  drift: {type: A, value: 192.0.2.99}\n`,
-      'zones/c.example.yaml': other(ZONE, 'c.example'),
+      'zones/c.example.yaml': zoneOf('c.example'),
     })
     const whole = await plan(...OFFLINE, '--format', 'json')
     expect(changesOf(whole)['example.com.']).toEqual([

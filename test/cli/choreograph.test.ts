@@ -7,38 +7,25 @@ import { startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { dig, transferZone } from '../support/tools.ts'
-import { openScene, type Scene } from './scene.ts'
+import { openScene } from './scene.ts'
 
 const zone = (address: string, more = ''): string =>
   `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, ttl: 1h, value: ${address}}\n  mail: {type: A, ttl: 300, value: ${address}}\n  kept: {type: A, ttl: 1d, value: 192.0.2.9}\n${more}`
 
 const START = Date.UTC(2026, 10, 23, 12)
 
-interface Staged {
-  readonly scene: Scene
-  /** Runs the program at a time in seconds after the start. */
-  at(seconds: number, ...args: string[]): Promise<CliResult>
-  /** Defines another address of the records. */
-  define(address: string, more?: string): void
-  /** The state files. */
-  stages(): string[]
-}
-
 /** A zone that is applied at the start. */
-async function open(): Promise<Staged> {
+async function open() {
   let now = 0
   const scene = openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') }, now: () => new Date(START + now * 1000) })
-  const at: Staged['at'] = (seconds, ...args) => {
+  /** Runs the program at a time in seconds after the start. */
+  const at = (seconds: number, ...args: string[]): Promise<CliResult> => {
     now = seconds
     return scene.run(...args, '--no-color')
   }
   expect((await at(0, 'apply', '--yes')).status).toBe(0)
-  return {
-    scene,
-    at,
-    define: (address, more) => scene.write({ 'zones/example.com.yaml': zone(address, more) }),
-    stages: () => readdirSync(join(scene.folder, '.zonewright/stages')),
-  }
+  const define = (address: string): void => scene.write({ 'zones/example.com.yaml': zone(address) })
+  return { scene, at, define, stages: () => readdirSync(join(scene.folder, '.zonewright/stages')) }
 }
 
 const choreograph = ['apply', '--choreograph', '--yes', '--allow', 'updates']

@@ -1,8 +1,7 @@
 /** A loaded secret never appears in definitions, output, saved plans, journals or requests. */
 import { describe, expect, test } from 'vitest'
 import { startProgram } from '../support/built-program.ts'
-import type { CliResult } from '../support/cli.ts'
-import { expectEnd } from '../support/cli.ts'
+import { type CliResult, expectEnd } from '../support/cli.ts'
 import type { Script } from './recording-proxy.ts'
 import { openScene, type Scene, TOKEN } from './scene.ts'
 import { openWireScene } from './service-scene.ts'

@@ -1,24 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type SchemaError, validate as validatePlan } from '../../generated/plan-schema.js'
+import { validate as validatePlan } from '../../generated/plan-schema.js'
 import { validate as validateValidation } from '../../generated/validation-schema.js'
 import { validate as validateVerification } from '../../generated/verification-schema.js'
-import type { CliResult } from '../support/cli.ts'
-import { expectEnd } from '../support/cli.ts'
+import { documentIn as documentOf, expectEnd } from '../support/cli.ts'
 import { type FolderScene, openScene, ZONE } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
-
-interface Validator {
-  (document: unknown): boolean
-  errors?: readonly SchemaError[] | null
-}
-
-/** The JSON document; expects it to match its schema. */
-function documentOf(result: CliResult, validate: Validator) {
-  const document = JSON.parse(result.stdout)
-  validate(document)
-  expect(validate.errors ?? []).toEqual([])
-  return document
-}
 
 const UNSUPPORTED = `${ZONE}  x: {type: HINFO, value: {cpu: PC, os: UNIX}}\n`
 const ROUNDED = `${ZONE}  x: {type: A, value: 192.0.2.9, ttl: 301}\n`

@@ -6,13 +6,6 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
 import { openLiveScene, openScene, ZONE } from './scene.ts'
 
-interface PlanDocument {
-  readonly zones: readonly unknown[]
-  readonly diagnostics: readonly { readonly code: string }[]
-}
-
-const documentOf = ({ stdout }: { stdout: string }): PlanDocument => JSON.parse(stdout)
-
 test('a locked zone is in the document, with the holder', async () => {
   let [reached, release] = [() => {}, () => {}]
   const isRead = new Promise<void>((resolve) => {
@@ -31,7 +24,7 @@ test('a locked zone is in the document, with the holder', async () => {
   const first = scene.run('apply', '--yes')
   await isRead
   const second = expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 1)
-  expect(documentOf(second).diagnostics).toMatchObject([{ code: 'zone-locked' }])
+  expect(JSON.parse(second.stdout).diagnostics).toMatchObject([{ code: 'zone-locked' }])
   release()
   expect((await first).status).toBe(0)
 })
@@ -43,7 +36,7 @@ test('a journal that cannot be written does not prevent the document', async () 
   renameSync(runs, `${runs}.away`)
   writeFileSync(runs, '')
   const applied = expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 1, { err: 'journal-failed' })
-  expect(documentOf(applied).zones).toHaveLength(1)
+  expect(JSON.parse(applied.stdout).zones).toHaveLength(1)
 })
 
 test('a rollback obeys --timeout', async () => {

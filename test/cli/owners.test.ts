@@ -17,12 +17,7 @@ const RULES = `zones:
   - {zone: example.org}
 `
 
-interface OwnedZone {
-  readonly zone: string
-  readonly owner?: string | null
-}
-
-const ownersOf = (zones: readonly OwnedZone[]) => zones.map(({ zone, owner }) => [zone, owner])
+const ownersOf = (zones: readonly { zone: string; owner?: string | null }[]) => zones.map(({ zone, owner }) => [zone, owner])
 
 const OWNED = [
   ['example.com.', 'team-a (désirée)'],

@@ -8,7 +8,7 @@ import { encode } from 'dns-packet'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { handledAll } from '../service/nameserver/udp-client.ts'
-import { type ProgramRun, startProgram } from '../support/built-program.ts'
+import { startProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { waitForZone } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'
@@ -22,22 +22,13 @@ const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
 const TYPE = { 'content-type': 'application/json' }
 const WITH_DNS = ['--dns', '127.0.0.1:0']
 
-interface Serving {
-  readonly run: ProgramRun
-  readonly http: string
-  /** The port of the name server. */
-  readonly port: number
-  /** Sends a request over HTTP. */
-  call(method: string, path: string, body?: object, token?: string): Promise<Response>
-}
-
-/** Runs `serve` until the end of the test. */
-async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}): Promise<Serving> {
+/** Runs `serve` until the end of the test. `call` sends a request over HTTP, and `port` is that of the name server. */
+async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) {
   const run = await startProgram([...SERVE, ...args], { cwd, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env } })
   onTestFinished(() => run.kill('SIGKILL'))
   await run.until('listening')
   const { http, dns } = JSON.parse(run.stdout())
-  const call: Serving['call'] = (method, path, body, token = TOKEN) =>
+  const call = (method: string, path: string, body?: object, token = TOKEN) =>
     fetch(http + path, { method, headers: { ...TYPE, authorization: `Bearer ${token}` }, ...(body && { body: JSON.stringify(body) }) })
   return { run, http, port: Number(dns?.split(':')[1]), call }
 }

@@ -8,12 +8,6 @@ import type { Script } from './recording-proxy.ts'
 import { TOKEN, ZONE } from './scene.ts'
 import { openServiceScene, type ServiceScene } from './service-scene.ts'
 
-interface Session {
-  /** The whole output, with control sequences. */
-  readonly shown: string
-  readonly status: number | null
-}
-
 interface SessionOptions {
   /** Keys to type after the terminal shows the text. */
   readonly type?: readonly (readonly [when: string, keys: string])[]
@@ -21,12 +15,8 @@ interface SessionOptions {
   readonly columns?: number
 }
 
-/** Runs the program on a new terminal. */
-async function onTerminal(
-  scene: ServiceScene,
-  args: readonly string[],
-  { type = [], env = {}, columns = 100 }: SessionOptions = {},
-): Promise<Session> {
+/** Runs the program on a new terminal. Returns the exit status and the whole output, with control sequences. */
+async function onTerminal(scene: ServiceScene, args: readonly string[], { type = [], env = {}, columns = 100 }: SessionOptions = {}) {
   const command = ['stty', 'cols', String(columns), ';', 'exec', process.execPath, await builtProgram(), ...args].join(' ')
   const { FORCE_COLOR: _, NO_COLOR: __, ...inherited } = process.env
   const child = spawn(findTool('script') as string, ['-qefc', command, '/dev/null'], {

@@ -48,6 +48,18 @@ export async function cli(
   return { status, ...written }
 }
 
+interface Validator {
+  (document: unknown): boolean
+  errors?: readonly object[] | null
+}
+
+/** The JSON document on standard output; expects it to match its schema. */
+export function documentIn({ stdout }: Pick<CliResult, 'stdout'>, validate: Validator) {
+  const document = JSON.parse(stdout)
+  expect([validate(document), validate.errors]).toEqual([true, null])
+  return document
+}
+
 /** Texts of a stream: parts of it, or expressions that match. An empty text expects an empty stream. */
 type Shown = string | RegExp | readonly (string | RegExp)[]
 
