@@ -6,7 +6,7 @@ import { ZONE } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 describe('demo', () => {
-  test('shows all steps once, and leaves no files', async () => {
+  test('shows all steps and every query once, each query with its response, and leaves no files', async () => {
     // A new folder: other demos may run at the same time.
     const folder = temporaryDirectory()
     const cwd = temporaryDirectory()
@@ -24,10 +24,7 @@ describe('demo', () => {
     expect(stdout).toMatch(/^Verified: 4 of 4 zones as defined, /m)
     expect(stdout.match(/^ +\+ ns1\.shop /gm)).toHaveLength(1)
     for (const command of ['init', 'serve', '--help']) expect(stdout).toMatch(new RegExp(`^ +zonewright ${command} `, 'm'))
-  })
 
-  test('shows every query once, with its response', async () => {
-    const { stdout } = await cli(['demo'], { cwd: temporaryDirectory() })
     const questions = [...stdout.matchAll(/^ {2}\$ dig @127\.0\.0\.1 -p \d+ (\S+ \S+)\n((?: {2}\S.*\n)+)/gm)]
     expect(questions.length).toBeGreaterThanOrEqual(5)
     expect(new Set(questions.map(([, question]) => question)).size).toBe(questions.length)

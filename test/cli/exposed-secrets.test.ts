@@ -29,19 +29,13 @@ const ZONE = 'zones/example.com.zone'
 
 const LEAKS: readonly Leak[] = [
   { name: 'a value', files: { [YAML]: txt(TOKEN) }, at: `${YAML}:5:1` },
-  { name: 'a part of a value', files: { [YAML]: txt(`v=x; k=${TOKEN}; y`) }, at: `${YAML}:5:1` },
   { name: 'a comment', files: { [YAML]: txt('x', ` # ${TOKEN}`) }, at: `${YAML}:5:1` },
   { name: 'a name', files: { [YAML]: definition(`  ${TOKEN}: {type: A, value: 192.0.2.1}\n`) }, at: `${YAML}:5:1` },
   { name: 'a setting', files: { [YAML]: definition('', `tags: [a, ${TOKEN}]\n`) }, at: `${YAML}:3:1` },
-  { name: 'lower case', files: { [YAML]: txt(PLAN_KEY.toLowerCase()) }, at: `${YAML}:5:1` },
   { name: 'the plan key', files: { [YAML]: txt(PLAN_KEY) }, at: `${YAML}:5:1` },
   { name: 'base64', files: { [YAML]: txt(BASE64(TOKEN)) }, at: `${YAML}:5:1` },
-  { name: 'base64 after one octet', files: { [YAML]: txt(BASE64(TOKEN, ':')) }, at: `${YAML}:5:1` },
   { name: 'base64 after two octets', files: { [YAML]: txt(BASE64(TOKEN, 'u:')) }, at: `${YAML}:5:1` },
-  { name: 'base64url', files: { [YAML]: txt(Buffer.from(PLAN_KEY).toString('base64url')) }, at: `${YAML}:5:1` },
-  { name: 'strings of 255 octets', files: { [ZONE]: zoneFile(strings(LONG)) }, at: `${ZONE}:3:` },
   { name: 'strings of 255 octets in base64', files: { [ZONE]: zoneFile(strings(BASE64(LONG))) }, at: `${ZONE}:3:` },
-  { name: 'a long value, which is split into such strings', files: { [YAML]: txt(`${'x'.repeat(200)}${TOKEN}`) }, at: `${YAML}:5:1` },
   { name: 'escapes of a zone file', files: { [ZONE]: zoneFile(escaped(TOKEN)) }, at: `${ZONE}:3:` },
   { name: 'escapes of YAML', files: { [YAML]: definition(`  t: {type: TXT, value: "\\x7a${TOKEN.slice(1)}"}\n`) }, at: `${YAML}:5:` },
   {

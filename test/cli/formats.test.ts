@@ -136,19 +136,6 @@ describe('verify --format json', () => {
 })
 
 describe('other formats', () => {
-  test('markdown contains the changes and a summary line', async () => {
-    const scene = openScene()
-    expectEnd(await scene.run('plan', '--format', 'markdown'), 0, { err: '', out: [/^#/, 'Plan: 4 to create', '192.0.2.2'] })
-  })
-
-  test('html is a page', async () => {
-    const scene = openScene()
-    const { stdout } = await scene.run('apply', '--yes', '--format', 'html')
-    expect(stdout).toMatch(/^<!doctype html>/i)
-    expect(stdout).toMatch(/<\/html>\n$/)
-    expect(stdout).toContain('Applied: 4 created')
-  })
-
   test('github annotates the positions of the errors', async () => {
     const rounded = openScene({ files: { 'zones/example.com.yaml': ROUNDED } })
     expect((await rounded.run('plan', '--format', 'github')).stdout).toMatch(

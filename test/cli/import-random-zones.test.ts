@@ -139,42 +139,10 @@ it.each([
   await expectAnnouncedPlan(scene, held)
 })
 
-/** Random rdata of the types that the service accepts in a transfer. */
-function anyLine(random: Random, index: number): string {
-  const owner = random.pick([
-    `h${index}`,
-    `H${index}.deep.Sub`,
-    `_x${index}`,
-    `*.w${index}`,
-    `xn--bcher-kva.${index}`,
-    `${'n'.repeat(60)}.${index}`,
-  ])
-  const ttl = random.pick(TTLS.slice(3))
-  const text = (length: number): string =>
-    Array.from({ length }, () => random.pick(['a', 'Z', ' ', ';', '\\"', '\\\\', '\\195\\169', "'", '#'])).join('')
-  switch (random.pick(['A', 'A', 'AAAA', 'MX', 'TXT', 'TXT', 'SRV', 'CAA', 'CNAME'])) {
-    case 'A':
-      return `${owner} ${ttl} A 192.0.2.${random.below(256)}`
-    case 'AAAA':
-      return `${owner} ${ttl} AAAA 2001:db8::${index.toString(16)}`
-    case 'MX':
-      return `${owner} ${ttl} MX ${random.below(256)} mail${random.below(9)}.example.net.`
-    case 'TXT':
-      // One text in a hundred has 4,000 octets.
-      return `${owner} ${ttl} TXT ${Array.from({ length: random.chance(0.01) ? 40 : 1 }, () => `"${text(50)}"`).join(' ')}`
-    case 'SRV':
-      return `_sip._tcp.s${index} ${ttl} SRV 0 ${random.below(65_536)} 5060 sip.example.net.`
-    case 'CAA':
-      return `${owner} ${ttl} CAA 0 issue "ca${index}.example.net"`
-    default:
-      return `${owner} ${ttl} CNAME target${index}.example.net.`
-  }
-}
-
 describeWithTools(['named'], 'a full zone', () => {
   it('with 12,000 transferred records is imported, and the next plan has no calls', { tags: ['long'], timeout: 60_000 }, async () => {
-    const random = seededRandom(12_000)
-    const lines = Array.from({ length: 11_990 }, (_, index) => anyLine(random, index))
+    const data = ['A 192.0.2.1', 'TXT "a; b\\\\\\195\\169"', 'MX 10 mail', 'CNAME other.example.net.']
+    const lines = Array.from({ length: 11_990 }, (_, index) => `h${index} ${300 * (index % 3)} ${data[index % 4]}`)
     const head = '$TTL 3600\n@ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
     const server = await startBind({ zones: [{ name: 'full.example', text: `${head}${lines.join('\n')}\n` }] })
     const scene = await openServiceScene({ ...EMPTY, peerPort: server.port })

@@ -361,11 +361,11 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect({ status, changed: Object.keys(changed) }).toEqual({ status: 0, changed: [FILE] })
   })
 
-  it('changes one of thousands of names and no other line', async () => {
-    const lines = Array.from({ length: 3000 }, (_, index) => `  h${index}:   {type: A,   value: 192.0.2.1} # ${index}\n`)
+  it('changes one of a thousand names and no other line', async () => {
+    const lines = Array.from({ length: 1000 }, (_, index) => `  h${index}:   {type: A,   value: 192.0.2.1} # ${index}\n`)
     const before = `domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`
-    const { text } = await edit({ [FILE]: before }, 'set example.com h1500 A 192.0.2.2', 'add example.com h1500a A 192.0.2.3')
-    lines[1500] = '  h1500:   {type: A,   value: 192.0.2.2} # 1500\n  h1500a: {type: A, value: 192.0.2.3}\n'
+    const { text } = await edit({ [FILE]: before }, 'set example.com h500 A 192.0.2.2', 'add example.com h500a A 192.0.2.3')
+    lines[500] = '  h500:   {type: A,   value: 192.0.2.2} # 500\n  h500a: {type: A, value: 192.0.2.3}\n'
     expect(text(FILE)).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
   })
 

@@ -64,6 +64,7 @@ describe('a run of another machine', () => {
     expect((await scene.run('rollback', 'copied/journal.jsonl', '--overwrite', ...YES)).status).toBe(0)
   })
 
+  let whole: Scene | undefined
   const journal = 'copied/journal.jsonl'
   const HINT = '(name the folder of the run, with journal.jsonl and plans, or its journal.jsonl)'
   const put =
@@ -101,7 +102,8 @@ describe('a run of another machine', () => {
       '(roll back with the config of that run)',
     ],
   ])('is refused if it has %s', async (_, damage, message, path = journal) => {
-    const { scene } = await copiedRun()
+    whole ??= (await copiedRun()).scene
+    const scene = { ...whole, ...whole.elsewhere(whole.files()) }
     damage(scene)
     const sent = scene.memory.writes().length
     expectEnd(await scene.run('rollback', path, ...YES), 1, { err: message })
@@ -223,8 +225,10 @@ describe('rollback', () => {
     ['a target that the run did not change', ['--last', '--target', 'elsewhere'], 'zone-unknown'],
     ['an invalid zone name', ['--last', 'a..b'], 'zone-name'],
   ]
+  let unchanged: Scene | undefined
   test.each(problems)('does nothing for %s', async (_, args, code) => {
-    const { scene } = await twoRuns()
+    unchanged ??= (await twoRuns()).scene
+    const scene = unchanged
     const sent = scene.memory.requests.length
     expect(await scene.run('rollback', ...args, '--yes')).toMatchObject({ status: 1, stderr: expect.stringContaining(`error[${code}]`) })
     expect(scene.memory.requests).toHaveLength(sent)

@@ -29,34 +29,10 @@ test.each<[string, (memory: Memory) => void, RegExp]>([
     /: 1 record added \(plan again.*\n(?:.*\n)*notice\[plan-stale\] example\.com\. at cloud: added theirs\.example\.com\. default TXT "x"\n/,
   ],
   [
-    'a deleted record',
-    (memory) => memory.remove('example.com', 'www.example.com'),
-    /: 1 record removed .*\n.*: removed www\.\S+ default CNAME /,
-  ],
-  [
-    'another address',
-    (memory) => memory.change('example.com', 'mail 3600 A 192.0.2.99'),
-    /: 1 record changed .*\n.*: changed mail\.\S+ .* to mail\.\S+ 3600 A 192\.0\.2\.99\n/,
-  ],
-  [
-    'another TTL',
-    (memory) => memory.change('example.com', 'mail 300 A 192.0.2.2'),
-    /: changed mail\.\S+ 3600 A \S+ to mail\.\S+ 300 A 192\.0\.2\.2\n/,
-  ],
-  [
     'another setting',
     (memory) => memory.changeSettings('example.com', { description: 'mine \u001b[31m' }),
     /: 1 setting changed .*\n.*: description is "mine \\u001b\[31m"/,
   ],
-  [
-    'a record that was deleted and created again',
-    (memory) => {
-      memory.remove('example.com', 'mail.example.com')
-      memory.add('example.com', 'mail 3600 A 192.0.2.2')
-    },
-    /: replaced mail\.example\.com\. 3600 A 192\.0\.2\.2 by an equal one/,
-  ],
-  ['a deleted zone', (memory) => memory.removeZone('example.com'), /: it no longer exists; it had 3 records/],
   [
     'a zone that was deleted and created again',
     (memory) => {

@@ -20,6 +20,7 @@ import { filesBelow } from './scene.ts'
 const TOKEN = 'token-of-the-administrator'
 const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
 const TYPE = { 'content-type': 'application/json' }
+const LONG = { tags: ['long'] }
 const WITH_DNS = ['--dns', '127.0.0.1:0']
 
 /** Runs `serve` until the end of the test. `call` sends a request over HTTP, and `port` is that of the name server. */
@@ -64,7 +65,7 @@ describe('a running service', () => {
     expect(again.run.stderr()).not.toMatch(/token/i)
   })
 
-  test('has the users of --seed, whom --rate-limit limits', { tags: ['long'] }, async () => {
+  test('has the users of --seed, whom --rate-limit limits', LONG, async () => {
     const cwd = folderWith({ 'seed.yaml': SEED })
     const { run, call } = await serve(cwd, ['--seed', 'seed.yaml', '--rate-limit', '2'], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
     const answers: Response[] = []
@@ -144,22 +145,23 @@ describe('a running service', () => {
     return { whole, seconds }
   }
 
-  test.each([
-    [['--dns-rate-limit', 'off', '--rate-limit', 'off'], QUERIES, QUERIES],
-    [['--dns-rate-limit', '10', '--rate-limit', 'none'], 10, 10],
-    [['--rate-limit', '0'], 200, 200],
-  ])('with %j limits equal responses over UDP, and no requests over HTTP', async (options, least, ofSecond) => {
-    const { port, call } = await serve(temporaryDirectory(), [...WITH_DNS, ...options])
-    const { whole, seconds } = await answeredOf(port)
-    expect(whole).toBeGreaterThanOrEqual(least)
-    expect(whole).toBeLessThanOrEqual(Math.min(QUERIES, ofSecond * seconds))
-    const { status, headers } = await call('GET', '/profile')
-    expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null])
-  })
+  for (const [args, least, ofSecond, options] of [
+    ['--dns-rate-limit 10 --rate-limit none', 10, 10, {}],
+    ['--dns-rate-limit off --rate-limit off', QUERIES, QUERIES, LONG],
+    ['--rate-limit 0', 200, 200, LONG],
+  ] as const)
+    test(`${args} limits equal responses over UDP, and no requests over HTTP`, options, async () => {
+      const { port, call } = await serve(temporaryDirectory(), [...WITH_DNS, ...args.split(' ')])
+      const { whole, seconds } = await answeredOf(port)
+      expect(whole).toBeGreaterThanOrEqual(least)
+      expect(whole).toBeLessThanOrEqual(Math.min(QUERIES, ofSecond * seconds))
+      const { status, headers } = await call('GET', '/profile')
+      expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null])
+    })
 
   const masterFor = (address: string) => ({ domain: 'example.com', type: 'master', soa_email: 'a@example.com', axfr_ips: [address] })
 
-  test('sends NOTIFY to --peer-port', { tags: ['long'] }, async () => {
+  test('sends NOTIFY to --peer-port', LONG, async () => {
     const peerPort = await freePort()
     const socket = createSocket('udp4').bind(peerPort, '127.0.0.2')
     onTestFinished(() => void socket.close())
@@ -282,7 +284,7 @@ describe('does not start', () => {
     expect(stderr).not.toMatch(HIDDEN)
   })
 
-  test('at an address in use; the token is still for the next start', { tags: ['long'] }, async () => {
+  test('at an address in use; the token is still for the next start', LONG, async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())

@@ -88,12 +88,6 @@ describe('help', () => {
     expectEnd(await cli([], setting), 1, { err: 'Usage: zonewright', out: '' })
   })
 
-  test.each(COMMANDS)('of %s', async (command) => {
-    const { stdout } = expectEnd(await cli([command, '--help'], setting), 0, { out: `Usage: zonewright ${command} [options]` })
-    expect(stdout.includes('--config')).toBe(['validate', 'plan', 'apply', 'verify', 'fmt'].includes(command))
-    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
-  })
-
   test('--version', async () => {
     expect(await cli(['--version'], setting)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/) })
   })
