@@ -14,7 +14,7 @@ import { git, type JobRun, type RunnerScene, runWorkflowJob, type WorkflowEvent 
 export const READ = 'reads-0123456789abcdef'
 export const WRITE = 'writes-0123456789abcdef'
 const BOT = 'ghs_0123456789abcdef0123'
-const KEY = '0f'.repeat(32)
+const KEYS = { ZONEWRIGHT_PLAN_KEY: '0f'.repeat(32) }
 
 export const SEED = `accounts:
   - users:
@@ -93,10 +93,7 @@ export async function openRepository(): Promise<Repository> {
     token: BOT,
     env: {},
     vars: { ZONEWRIGHT_FORKS: 'true' },
-    secrets: {
-      'dns-read': { ZONEWRIGHT_READ_TOKEN: READ, ZONEWRIGHT_PLAN_KEY: KEY },
-      dns: { ZONEWRIGHT_TOKEN: WRITE, ZONEWRIGHT_PLAN_KEY: KEY },
-    },
+    secrets: { 'dns-read': { ZONEWRIGHT_READ_TOKEN: READ, ...KEYS }, dns: { ZONEWRIGHT_TOKEN: WRITE, ...KEYS } },
     stored: new Map(),
   }
   const pullOf = (number: number) => {

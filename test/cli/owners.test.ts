@@ -41,10 +41,8 @@ test('every document names the owner of a zone, from the plan to the rollback', 
 })
 
 test('validate counts the problems of each zone', async () => {
-  const { run } = openScene({
-    files: { ...FILES, 'zones/example.org.yaml': `${zoneOf('example.org')}  bad: {type: A, value: x}\n` },
-    config: RULES,
-  })
+  const bad = `${zoneOf('example.org')}  bad: {type: A, value: x}\n`
+  const { run } = openScene({ files: { ...FILES, 'zones/example.org.yaml': bad }, config: RULES })
   const { definitions } = JSON.parse((await run('validate', '--format', 'json')).stdout)
   expect(definitions).toMatchObject([
     { zone: 'example.com.', errors: 0, warnings: 0, files: ['zones/example.com.yaml'] },

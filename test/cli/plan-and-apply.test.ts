@@ -51,10 +51,8 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
   test('exits with 1 for an error in one zone, also if another zone is refused; reports both', async () => {
     const scene = openScene({ files: { 'zones/example.com.yaml': ELEVEN } })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
-    scene.write({
-      'zones/example.com.yaml': ONE,
-      'zones/example.net.yaml': `${zoneOf('example.net')}  x: {type: HINFO, value: {cpu: a, os: b}}\n`,
-    })
+    const unsupported = `${zoneOf('example.net')}  x: {type: HINFO, value: {cpu: a, os: b}}\n`
+    scene.write({ 'zones/example.com.yaml': ONE, 'zones/example.net.yaml': unsupported })
     expectEnd(await scene.run('plan'), 1, { err: ['zones/example.net.yaml:7:', 'error[type-unsupported]'], out: 'REFUSED deletes' })
   })
 

@@ -141,7 +141,7 @@ test('a rollback that breaks policies is made, with warnings', async () => {
   await scene.run('apply', '--yes')
   scene.write({ 'policies/rules.yaml': NO_DELETION + FEW_CREATIONS.replace('create: {maximum: 2}', 'delete: {maximum: 0}') })
   expectEnd(await scene.run('rollback', '--last', '--yes'), 0, {
-    err: ['warning[policy-no-deletion] new.', 'warning[policy-few]'],
+    err: ['warning[policy-no-deletion]', 'warning[policy-few]'],
     out: '1 deleted',
   })
   expect(await scene.run('history')).toMatchObject({ status: 0 })
@@ -221,9 +221,7 @@ describeWithTools(['git'], '--policies-from', () => {
     }
     // A branch may have moved the config.
     scene.write({ 'other.yaml': scene.config() })
-    expectEnd(await scene.run('validate', '-c', 'other.yaml', '--policies-from', 'main..'), 0, {
-      out: 'warning[config-missing] policies: main..',
-    })
+    expectEnd(await scene.run('validate', '-c', 'other.yaml', '--policies-from', 'main..'), 0, { out: 'warning[config-missing]' })
     expectEnd(await scene.run('plan', '--policies-from', 'nowhere'), 1, { err: 'revision-unreadable' })
   })
 })
@@ -234,10 +232,8 @@ test('every report format names the policy', async () => {
   expect(JSON.parse(await report('json')).diagnostics).toContainEqual(expect.objectContaining({ code: 'policy-ttl', line: 5 }))
   const [run] = JSON.parse(await report('sarif')).runs
   expect(run.tool.driver.rules).toContainEqual({ id: 'policy-ttl', shortDescription: { text: 'a TTL is at least 5 minutes' } })
-  expect(run.results[0]).toMatchObject({
-    ruleId: 'policy-ttl',
-    relatedLocations: [{ physicalLocation: { artifactLocation: { uri: 'policies/rules.yaml' } } }],
-  })
+  const at = { physicalLocation: { artifactLocation: { uri: 'policies/rules.yaml' } } }
+  expect(run.results[0]).toMatchObject({ ruleId: 'policy-ttl', relatedLocations: [at] })
   expect(await report('junit')).toContain('<error type="policy-ttl" message="mail.example.com. A: a TTL is at least 5 minutes">')
   expect(await report('markdown')).toContain('error[policy-ttl] mail.example.com. A: a TTL is at least 5 minutes')
   expect(await report('github')).toContain('::error file=zones/example.com.yaml,line=5,col=35,title=policy-ttl::mail.example.com. A: a TTL')

@@ -99,9 +99,7 @@ describe('a signal during apply', () => {
         expect(await run.ended).toEqual({ status, signal: null })
         const applied = scene.proxy.mutations().length
         const skipped = RECORDS + 1 - applied
-        expect(run.stdout()).toMatch(
-          new RegExp(`\nApplied in part: ${skipped} skipped; ${applied} created, 0 updated, 0 deleted in 1 zone .*\n$`),
-        )
+        expect(run.stdout()).toMatch(new RegExp(`\nApplied in part: ${skipped} skipped; ${applied} created, 0 updated, 0 deleted in .*\n$`))
         expect(run.stdout()).toContain('skipped: the run was interrupted')
         const [interrupted] = (await runs(scene)) as [Run]
         expect(interrupted).toMatchObject({ state: 'interrupted', status, unknown: 0, skipped, applied: { total: applied } })

@@ -51,7 +51,7 @@ const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>> = {
     'import of octoDNS that includes the token': {
       files: {
         'p.yaml': `${OCTODNS.replace('DIR', 'from')}x: !include secrets/token\n`,
-        'from/example.com.yaml': 'x: {type: A, value: 192.0.2.1}\n',
+        'from/example.com.yaml': 'x: {type: TXT, value: x}\n',
       },
       command: ['import', 'octodns', 'p.yaml', ...intoFolder],
     },
@@ -79,12 +79,9 @@ const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>> = {
     'a hidden part of a split zone': { files: { ...SPLIT, 'zones/example.com./.b.yaml': AS_FRAGMENT } },
     'a hidden path of the command line': { command: ['validate', '.git'] },
     'fmt of a hidden path': { command: ['fmt', '.git/fragment.yaml'] },
-    'import of zone files by a link': {
-      links: { 'secrets/example.net.zone': 'token' },
-      command: ['import', 'zonefile', 'secrets', ...intoFolder],
-    },
+    'zone files by a link': { links: { 'secrets/example.net.zone': 'token' }, command: ['import', 'zonefile', 'secrets', ...intoFolder] },
     'import of the token': { command: ['import', 'zonefile', 'secrets/token', 'example.com', ...intoFolder] },
-    'octoDNS from a hidden folder': {
+    'octoDNS in a hidden folder': {
       files: { 'p.yaml': OCTODNS.replace('DIR', '.git') },
       command: ['import', 'octodns', 'p.yaml', ...intoFolder],
     },

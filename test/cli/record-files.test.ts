@@ -38,16 +38,8 @@ describe('values of several files', () => {
     ['all', 'remove example.com a A', { ...main(OWN, ''), ...f(OF_F, ''), ...g(OF_G, '') }],
     ['removes all values of one file', 'remove example.com a A --file shared/f.yaml', f(OF_F, '')],
     ['adds a value to the definition', 'add example.com a A 192.0.2.9', main('value: 192.0.2.1}', 'values: [192.0.2.1, 192.0.2.9]}')],
-    [
-      'adds a value with the TTL of others',
-      'add example.com only A 192.0.2.9',
-      main('  z:', '  only: {type: A, ttl: 60, value: 192.0.2.9}\n  z:'),
-    ],
-    [
-      'adds to the given file',
-      'add example.com a A 192.0.2.9 --file shared/g.yaml',
-      g('value: 192.0.2.3}', 'values: [192.0.2.3, 192.0.2.9]}'),
-    ],
+    ['adds with the TTL of others', 'add example.com only A 192.0.2.9', main('  z:', '  only: {type: A, ttl: 60, value: 192.0.2.9}\n  z:')],
+    ['adds to the file', 'add example.com a A 192.0.2.9 --file shared/g.yaml', g('value: 192.0.2.3}', 'values: [192.0.2.3, 192.0.2.9]}')],
     ['sets other values', 'set example.com a A 192.0.2.9', { ...main('192.0.2.1}', '192.0.2.9}'), ...f(OF_F, ''), ...g(OF_G, '') }],
     ['sets other values in the only file with values', 'set example.com plain A 192.0.2.9', f('192.0.2.7', '192.0.2.9')],
     ['sets fewer values', 'set example.com both A 192.0.2.1', g('both: {type: A, merge: true, value: 192.0.2.2}\n', '')],
@@ -97,11 +89,7 @@ describe('values of several files', () => {
   it('--dry-run shows all changes and writes nothing', async () => {
     const { stdout, changed } = await edit(FILES, 'remove example.com a A --dry-run')
     expect(changed).toEqual({})
-    for (const [path, gone] of [
-      ['zones/example.com.yaml', OWN] as const,
-      ['shared/f.yaml', OF_F] as const,
-      ['shared/g.yaml', OF_G] as const,
-    ])
+    for (const [path, gone] of Object.entries({ 'zones/example.com.yaml': OWN, 'shared/f.yaml': OF_F, 'shared/g.yaml': OF_G }))
       expect(stdout).toMatch(new RegExp(`--- ${path}\\n[^]*\\n-${gone.replace(/[{}[\].]/g, '.')}`))
   })
 })

@@ -26,9 +26,7 @@ describe('record rename', () => {
     expect(status).toBe(0)
     expect(files[FILE]).toBe(ZONE.replace('    www:   #', '    web:   #'))
     expect(stdout).toContain('-    www:   # two kinds\n+    web:   # two kinds\n')
-    expect(stderr.match(/^.*\[.*$/gm)).toEqual([
-      expect.stringMatching(/^zones\/example\.com\.yaml:12:.*warning\[target-nonexistent\] blog\.example/),
-    ])
+    expect(stderr.match(/^.*\[.*$/gm)).toEqual([expect.stringMatching(/^zones\/\S+:12:.*warning\[target-nonexistent\] blog/)])
   })
 
   it.each<readonly [string, string, readonly [string, string], string]>([
@@ -47,11 +45,7 @@ describe('record rename', () => {
 
   /** Files, and the replacements of text by the new name. */
   it.each<readonly [string, Files, readonly (readonly [from: string, to: string])[]]>([
-    [
-      "octoDNS's layout",
-      { [FILE]: '---\n# www\nwww: # at\n  octodns: {excluded: [a]}\n  type: TXT\n  value: x\n' },
-      [['www: #', 'web: #']],
-    ],
+    ["octoDNS's layout", { [FILE]: '---\n# www\nwww: # at\n  octodns: {excluded: []}\n  type: TXT\n  value: x\n' }, [['www: #', 'web: #']]],
     ['a folder of split files', { 'zones/example.com./www.yaml': 'www: {type: A, value: 192.0.2.1}\n' }, [['www:', 'web:']]],
     [
       'a zone file',
@@ -77,12 +71,9 @@ describe('record rename', () => {
   })
 
   it('works in a file with another origin that a zone file includes', async () => {
-    const files = {
-      'zones/example.com.zone': `${HEAD}$INCLUDE a.inc sub.example.com.\n`,
-      'zones/a.inc': 'www A 192.0.2.1\nx A 192.0.2.2\n',
-    }
+    const files = { 'zones/example.com.zone': `${HEAD}$INCLUDE a sub.example.com.\n`, 'zones/a': 'www A 192.0.2.1\nx A 192.0.2.2\n' }
     const result = await rename(files, 'www.sub', 'web.sub')
-    expect([result.status, result.changed]).toEqual([0, { 'zones/a.inc': 'web A 192.0.2.1\nx A 192.0.2.2\n' }])
+    expect([result.status, result.changed]).toEqual([0, { 'zones/a': 'web A 192.0.2.1\nx A 192.0.2.2\n' }])
   })
 
   it('changes a file that other zones include only with --all-zones', async () => {

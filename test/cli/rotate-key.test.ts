@@ -129,11 +129,7 @@ for (const [name, stride, options] of STRIDES)
 
 test.each([
   ['the database is missing', {}, /^error\[service-store\] there is no database in \S+zonewright-data\n$/],
-  [
-    'a server has only one key',
-    { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x', ZONEWRIGHT_SECRETS_KEY: KEY },
-    /cannot be reached/,
-  ],
+  ['it has one key', { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x', ZONEWRIGHT_SECRETS_KEY: KEY }, /cannot be reached/],
 ])('reports that %s', async (_name, env, message) => {
   const { stderr } = expectEnd(await cli(['serve', 'rotate-key'], { cwd: temporaryDirectory(), env }), 1, { err: message })
   expect(stderr).not.toMatch(/secret@|kkkk/)

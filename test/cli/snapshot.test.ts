@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { connect } from '../service/harness.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
+import type { FaultChoice } from '../support/memory-provider.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import {
@@ -149,9 +150,7 @@ test('says its age and its signature, and names the zones that it lacks', async 
   const markdown = await plan(1, '--format', 'markdown')
   expect(markdown.stdout).toContain('planned against the snapshot')
   expect(markdown.stdout).toContain('are not in the snapshot')
-  expectEnd(await plan(25, 'example.com'), 1, {
-    err: /^error\[snapshot-too-old\] snap\.json was made at \S+, 1 d 1 h ago; --max-age allows 1 d/,
-  })
+  expectEnd(await plan(25, 'example.com'), 1, { err: /^error\[snapshot-too-old\] snap\.json was made at \S+, 1 d 1 h ago; --max-age/ })
   expect((await plan(25, '--max-age', '2d', 'example.com')).status).toBe(0)
   expect((await plan(1, '--max-age', '30m')).stderr).toContain('error[snapshot-too-old]')
   expect((await plan(-1)).stderr).toContain('which is in the future')
@@ -193,11 +192,7 @@ describe('plan refuses', () => {
     ['a comparison of targets', {}, /goes with none of --base, --out, --snapshot/, ['--compare-targets', ...SNAPSHOT]],
     ['an altered snapshot', { 'snap.json': (text) => text.replace('192.0.2.2', '192.0.2.3') }, /error\[snapshot-changed\]/],
     ['a newer version', { 'snap.json': (text) => text.replace('n": 1', 'n": 2') }, /error\[snapshot-invalid\] snap\.json has version 2/],
-    [
-      'other zones',
-      { 'zones/example.com.yaml': (text) => other(text, 'example.net') },
-      /error\[snapshot-mismatch\] snap\.json has none of the zones/,
-    ],
+    ['other zones', { 'zones/example.com.yaml': (text) => other(text, 'example.net') }, /error\[snapshot-mismatch\] snap\.json has none/],
     [
       'another address',
       { 'zonewright.yaml': (text) => text.replace('http://127.0.0.1:9', 'https://dns.example.net') },
@@ -243,10 +238,8 @@ describe('snapshot writes nothing', () => {
   }
 
   test('if a zone cannot be read', async () => {
-    const scene = openScene({
-      zones: { 'example.com': '' },
-      fault: ({ kind }) => (kind === 'read' ? { kind: 'refused', code: 'provider-forbidden', message: '' } : null),
-    })
+    const fault: FaultChoice = ({ kind }) => (kind === 'read' ? { kind: 'refused', code: 'provider-forbidden', message: '' } : null)
+    const scene = openScene({ zones: { 'example.com': '' }, fault })
     await expectNothingWritten(scene, /error\[provider-forbidden\][\s\S]*new\.json was not written\./)
   })
 

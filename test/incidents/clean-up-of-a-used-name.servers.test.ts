@@ -116,11 +116,8 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     expect((await run('plan', ...both)).stdout).toMatch(/since other\.csv cannot be used/)
     // One that is used, and one that is asked for long ago.
     write({ 'usage.csv': file(24, 0, `${zone}old.example.com,ANY,2,${hours(1)}\nformer.example.com,TXT,2,${hours(20)}\n`) })
-    expect(states(JSON.parse((await run('plan', '--format', 'json')).stdout))).toEqual([
-      'former TXT asked 2',
-      'old A in-use 2',
-      'shop CNAME not-asked 0',
-    ])
+    const { stdout } = await run('plan', '--format', 'json')
+    expect(states(JSON.parse(stdout))).toEqual(['former TXT asked 2', 'old A in-use 2', 'shop CNAME not-asked 0'])
     // What the plan recorded counts if the source fails when it is applied, as long as a source that old would count.
     const config = readFileSync(join(folder, 'zonewright.yaml'), 'utf8')
     write({ 'usage.csv': file(24, 5, zone), 'zonewright.yaml': config.replace('in_use: 2h', 'in_use: 6h') })

@@ -140,10 +140,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     const config = scene.config()
     const folder = join(scene.folder, 'plan.json.approvals')
     scene.write({ 'zonewright.yaml': config.replace(/ {4}bob: .*\n/, '') })
-    await expectRefused(
-      scene,
-      /has 1, of alice \(not counted: by keys that the config does not list, SHA256:\S+\): 1 is missing, and carol/,
-    )
+    await expectRefused(scene, /has 1, of alice \(not counted: by keys that the config does not list, SHA256:\S+\): 1 is missing/)
     scene.write({ 'zonewright.yaml': config, 'plan.json.approvals/bob.sig': readFileSync(join(folder, 'alice.sig'), 'utf8').repeat(3) })
     await expectRefused(scene, /has 1, of alice: 1 is missing, and bob and carol can approve/)
     const mallory = sshKeygen(['-Y', 'sign', '-q', '-n', 'zonewright-plan', '-f', keyOf('mallory')], read(scene))
