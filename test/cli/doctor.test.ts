@@ -172,7 +172,7 @@ describe('doctor', () => {
     scene.write({ 'zones/example.com.yaml': from('loadbalancers') })
     expect(await bare()).toEqual([`cloud scopes ok ${has}`, ...perCommand('account:read_only', 'domains:read_write', 'no other scope')])
     expect((await findingsOf(scene, as('writer'))).findings).toContainEqual(
-      expect.stringMatching(/^cloud inventory warning addresses come from inventory, and the user sees only granted objects: /),
+      expect.stringMatching(/^cloud inventory warning .*only granted/),
     )
   })
 

@@ -113,9 +113,7 @@ describe('every command that reads definitions', () => {
   test('record does not write one', async () => {
     const scene = openScene()
     const before = scene.files()
-    expectEnd(await scene.run('record', 'add', 'example.com', 'x', 'TXT', TOKEN, '--verbose'), 1, {
-      err: 'error[secret-exposed] the line contains the secret of providers.cloud.token',
-    })
+    expectEnd(await scene.run('record', 'add', 'example.com', 'x', 'TXT', TOKEN, '--verbose'), 1, { err: 'error[secret-exposed]' })
     expect(scene.files()).toEqual(before)
   })
 

@@ -104,13 +104,7 @@ describe('verify --format json', () => {
     await other.run('apply', '--yes')
     const { host, port } = scene.service.dnsAddress as { host: string; port: number }
     const differs = expectEnd(await verify(other, '--nameserver', `${host}:${port}`), 2)
-    expect(differs.document.zones[0].nameServers[0].differences).toContainEqual({
-      name: 'example.com.',
-      type: 'A',
-      expected: ['86400 192.0.2.77'],
-      answered: ['86400 192.0.2.1'],
-      note: null,
-    })
+    expect(differs.document.zones[0].nameServers[0].differences).toMatchObject([{ expected: ['86400 192.0.2.77'], note: null }])
     const silent = expectEnd(await verify(other, '--nameserver', '127.0.0.1:9'), 1)
     expect(silent.document.zones[0].diagnostics).toContainEqual(expect.objectContaining({ code: 'nameserver-failed' }))
   })

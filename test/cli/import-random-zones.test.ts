@@ -111,9 +111,7 @@ async function expectAnnouncedPlan(scene: ServiceScene, zones: number): Promise<
   const pending = plan.zones.filter(({ calls }) => calls.total > 0)
   expect(Object.fromEntries(pending.map(({ zone, calls }) => [zone, calls.total]))).toEqual(announced(imported.stderr))
   expect(pending.filter(({ calls }) => calls.delete < calls.total)).toEqual([])
-  expect(
-    plan.zones.flatMap(({ refusals, diagnostics }) => [...refusals, ...diagnostics.filter((one) => one.severity === 'error')]),
-  ).toEqual([])
+  expect(plan.zones.flatMap((one) => [...one.refusals, ...one.diagnostics.filter(({ severity }) => severity === 'error')])).toEqual([])
 }
 
 const DEFAULTS = '{soa_email: other@example.com, ttl_sec: 1h, default_ttl: 5m, tags: [managed], group: dns, axfr_ips: [192.0.2.99]}'

@@ -141,7 +141,7 @@ describe('records that no definition can have', () => {
     [
       'two CNAMEs',
       [record('CNAME', FIRST), record('CNAME', SECOND)],
-      [lost('CNAME', `${FIRST}.: `), lost('CNAME', `${SECOND}.: x.example.com. has 2 CNAME records`)],
+      [lost('CNAME', FIRST), lost('CNAME', SECOND)],
       '{name: x, type: CNAME}',
     ],
     [
@@ -233,9 +233,7 @@ describe('exact duplicates', () => {
   it('of apex NS records stay, since the provider serves its own', async () => {
     const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
     const scene = await openListed(held([ns, ns]))
-    expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, {
-      err: '2 times; a definition can contain a record once, and plans leave the duplicates unchanged',
-    })
+    expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, { err: '2 times; a definition can contain a record once' })
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
 })

@@ -30,7 +30,7 @@ const octodns = (address: string): Files => ({
 })
 const definitions = (address: string): Files =>
   Object.fromEntries(
-    ['a', 'b'].map((name) => [`zones/${name}.example.yaml`, `domain: ${name}.example\nrecords: {www: {type: A, value: ${address}}}\n`]),
+    ['a', 'b'].map((name) => [`zones/${name}.yaml`, `domain: ${name}.example\nrecords: {www: {type: A, value: ${address}}}\n`]),
   )
 
 type Files = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
-/** Missing permissions and full disks: an error with the path, exit 1, and no partial file. */
+/** Missing permissions and full disks: an error with the path, exit 1, and no partial file. Private files: journals, locks and saved plans. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { addFiles, folderWith } from '../definition/files.ts'
@@ -8,7 +8,7 @@ import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { testPermissions, unprivileged } from '../support/unprivileged.ts'
-import { filesBelow } from './scene.ts'
+import { filesBelow, openScene, ZONE } from './scene.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -102,4 +102,34 @@ test('a full disk', async ({ skip }) => {
   const before = filesBelow(disk)
   expectEnd(await cli(['record', 'add', 'a.example', 'new', 'A', '192.0.2.2'], { cwd: disk }), 1, { err: full })
   expect(filesBelow(disk)).toEqual(before)
+})
+
+const modeOf = (...path: string[]): number => lstatSync(join(...path)).mode & 0o7777
+
+test('with umask 000, saved plans and journals are private, also in an existing public journal', async () => {
+  const umask = process.umask(0)
+  onTestFinished(() => void process.umask(umask))
+  const scene = openScene()
+  const journal = join(scene.folder, '.zonewright')
+  expect(await scene.run('plan', '--out', 'saved.plan')).toMatchObject({ status: 0 })
+  expect(modeOf(scene.folder, 'saved.plan')).toBe(0o600)
+  expect(await scene.run('apply', 'saved.plan', '--yes')).toMatchObject({ status: 0 })
+  const entries = () => [
+    journal,
+    ...readdirSync(journal, { recursive: true, withFileTypes: true }).map(({ parentPath, name }) => join(parentPath, name)),
+  ]
+  const arePrivate = (): void => {
+    for (const path of entries()) expect([path, modeOf(path)]).toEqual([path, lstatSync(path).isDirectory() ? 0o700 : 0o600])
+  }
+  arePrivate()
+  const opened = entries().filter((path) => !path.endsWith('.gitignore'))
+  for (const path of opened) chmodSync(path, lstatSync(path).isDirectory() ? 0o777 : 0o666)
+  scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.9}\n` })
+  const { stderr } = expectEnd(await scene.run('apply', '--yes'), 0, { err: `${journal} was accessible to other users` })
+  for (const path of opened) expect(stderr).toContain(`${path} was accessible`)
+  arePrivate()
+  // An existing plan file keeps its mode.
+  chmodSync(join(scene.folder, 'saved.plan'), 0o640)
+  expect(await scene.run('plan', '--out', 'saved.plan')).toMatchObject({ status: 0 })
+  expect(modeOf(scene.folder, 'saved.plan')).toBe(0o640)
 })

@@ -97,10 +97,10 @@ describe('record rename', () => {
     ['an ambiguous name', { [FILE]: ZONE }, ['www', 'web.example.com'], '"web.example.com" is ambiguous'],
     ['a CNAME that would be at the apex', { [FILE]: ZONE.replace(/ {4}'': .*\n/, '') }, ['blog', '@'], 'error[cname-at-apex]'],
     [
-      'the apex of a zone file, where the SOA record is',
+      'the apex of a zone file',
       { 'zones/example.com.zone': `${HEAD}@ A 192.0.2.1\n` },
       ['@', 'old'],
-      'error[edit-refused] example.com.: a zone file has its SOA',
+      'error[edit-refused] example.com.: a',
     ],
     [
       'a name that a variable makes',

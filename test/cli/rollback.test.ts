@@ -89,11 +89,7 @@ describe('a run of another machine', () => {
     ['too much', ({ folder }) => truncateSync(join(folder, journal), 2 ** 28 + 1), 'its journal has 268435457 octets; at most'],
     ['no plans', without('copied/plans'), 'the plan of example.com. at cloud does not exist (copy'],
     ['another plan', put('{"format": "zonewright-plan"}', 'copied/plans/1.json'), 'the plan of example.com. at cloud'],
-    [
-      'another target',
-      (scene) => scene.write({ 'zonewright.yaml': scene.config().replace('/v4', '/v5') }),
-      '(roll back with the config of',
-    ],
+    ['another target', (scene) => scene.write({ 'zonewright.yaml': scene.config().replace('/v4', '/v5') }), '(roll back with'],
   ])('is refused if it has %s', async (_, damage, message, path = journal) => {
     whole ??= (await copiedRun()).scene
     const scene = { ...whole, ...whole.elsewhere(whole.files()) }

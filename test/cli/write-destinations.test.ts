@@ -89,11 +89,8 @@ describe('symbolic links', () => {
   })
 
   it('to a folder outside are refused', async () => {
-    const cwd = folderWith({
-      'dns/sub/a.example.yaml': 'www: {ttl: 60, type: A, value: 192.0.2.1}\n',
-      'dns/b.example./www.yaml': 'www: {ttl: 60, type: A, value: 192.0.2.1}\n',
-      'elsewhere/x': '',
-    })
+    const www = 'www: {ttl: 60, type: A, value: 192.0.2.1}\n'
+    const cwd = folderWith({ 'dns/sub/a.example.yaml': www, 'dns/b.example./www.yaml': www, 'elsewhere/x': '' })
     mkdirSync(join(cwd, 'zones'))
     symlinkSync('../elsewhere', join(cwd, 'zones/b.example.'))
     const result = await cli(['import', 'octodns', 'dns', '-o', 'zones', '--force'], { cwd })

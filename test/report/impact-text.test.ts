@@ -71,12 +71,9 @@ test('a zone repeats how long caches hold former answers only beside other zones
 })
 
 test('the report of an apply says what it did: the rest did not happen', () => {
-  const outcomes: Outcome[] = [
-    { state: 'applied' },
-    { state: 'failed', error: 'no' },
-    { state: 'applied' },
-    { state: 'unknown', error: 'lost' },
-  ]
+  const outcomes = (['applied', 'failed', 'applied', 'unknown'] as const).map(
+    (state): Outcome => (state === 'applied' ? { state } : { state, error: 'no' }),
+  )
   const report = { plan: planOf([ZONE]), outcomes: [{ plan: ZONE, outcomes, readBack: 'equal' as const, diagnostics: [] }] }
   expect(impactLines(zoneViews(report))).toEqual([
     'Stopped answering: www.example.com.',
