@@ -40,10 +40,8 @@ describeWithTools(['git', 'bash'], 'the action', () => {
     git(workspace, 'checkout', '-q', `origin/${branch}`)
     const head = git(workspace, 'rev-parse', 'HEAD')
     const event = join(temp, 'event.json')
-    writeFileSync(
-      event,
-      JSON.stringify({ number, pull_request: { number, head: { sha: head, repo: { full_name: owner } }, base: { ref: 'main' } } }),
-    )
+    const pull = { number, head: { sha: head, repo: { full_name: owner } }, base: { ref: 'main' } }
+    writeFileSync(event, JSON.stringify({ number, pull_request: pull }))
     const env = {
       PATH: path,
       HOME: temp,
@@ -63,12 +61,8 @@ describeWithTools(['git', 'bash'], 'the action', () => {
       ZONEWRIGHT_TOKEN: READ,
     }
     const files = { output: join(temp, 'output') }
-    return runAction(
-      { scene: repository, run: 1, workspace, temp, files, event: { sha: head }, github: { token: repository.token } },
-      ACTION,
-      inputs,
-      env,
-    )
+    const github = { token: repository.token }
+    return runAction({ scene: repository, run: 1, workspace, temp, files, event: { sha: head }, github }, ACTION, inputs, env)
   }
 
   test('plans the named zones, comments and keeps the plan', async () => {
@@ -94,9 +88,6 @@ describeWithTools(['git', 'bash'], 'the action', () => {
   })
 
   test('refuses another command', async () => {
-    expect(await run({ command: 'plan; rm -rf x' })).toMatchObject({
-      status: 1,
-      output: expect.stringContaining('must be plan, apply, drift or comment'),
-    })
+    expect(await run({ command: 'plan; rm -rf x' })).toMatchObject({ status: 1, output: expect.stringContaining('must be plan, apply') })
   })
 })

@@ -111,11 +111,7 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
 
   test.each<[string, RegExp, (kept: StoredArtifact, run: StoredRun) => void]>([
     ['made by the workflow of the branch', /for the event pull_request,/, (_, run) => Object.assign(run, { event: 'pull_request' })],
-    [
-      'made by another workflow',
-      /by the workflow \.github\/workflows\/evil\.yml/,
-      (_, run) => Object.assign(run, { path: '.github/workflows/evil.yml' }),
-    ],
+    ['made by another workflow', /by the workflow .*evil\.yml/, (_, run) => Object.assign(run, { path: '.github/workflows/evil.yml' })],
     ['made by the workflow of another base branch', /not on main/, (_, run) => Object.assign(run, { headSha: 'b'.repeat(40) })],
     ['of a run that failed', /ended with failure/, (_, run) => Object.assign(run, { conclusion: 'failure' })],
     ['that has expired', /has expired/, (kept) => Object.assign(kept, { expired: true })],
@@ -143,10 +139,7 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
     const file = repository.stored.get(repository.github.artifacts[0]?.id ?? 0) as string
     writeFileSync(file, change(readFileSync(file, 'utf8')))
     const before = repository.scene.proxy.mutations().length
-    expect(await repository.merge(number)).toMatchObject({
-      status: 1,
-      summary: expect.stringMatching(/^## Planned again[\s\S]*192\.0\.2\.200/),
-    })
+    expect(await repository.merge(number)).toMatchObject({ status: 1, summary: expect.stringMatching(/^## Planned again.*2\.200/s) })
     expect(repository.scene.proxy.mutations()).toHaveLength(before)
     repository.revert()
   })
@@ -176,15 +169,11 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
     test('apply to a pull request: no plan is kept, and the comment says why', async () => {
       const number = openWith(LOW)
       expect(await repository.plan(number)).toMatchObject({ status: 1, output: expect.stringContaining('title=policy-ttl') })
-      expect(commentsOn(repository, number)).toEqual([
-        expect.stringContaining('error[policy-ttl] low.example.com. A: a TTL is at least 5 minutes'),
-      ])
+      expect(commentsOn(repository, number)).toEqual([expect.stringContaining('error[policy-ttl] low.example.com. A: a TTL')])
       expect(repository.github.artifacts.filter(({ name }) => name.startsWith('zonewright-plan'))).toEqual([])
       const many = openWith(MANY)
       expect(await repository.plan(many)).toMatchObject({ status: 1 })
-      expect(commentsOn(repository, many)).toEqual([
-        expect.stringContaining('error[policy-few-creations] a plan creates at most one record'),
-      ])
+      expect(commentsOn(repository, many)).toEqual([expect.stringContaining('error[policy-few-creations] a plan creates')])
     })
 
     test.each<[string, (folder: string) => void]>([
@@ -193,7 +182,7 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
         (folder) => {
           const exceptions = "  exceptions: [{zone: '*', until: 2099-01-01, reason: mine}]\n  tests:"
           writeFileSync(join(folder, 'policies/rules.yaml'), TTL.replaceAll('300', '60').replace('  tests:', exceptions))
-          writeFileSync(join(folder, 'zonewright.yaml'), `${repository.scene.files()['zonewright.yaml']}\npolicies: []\n`)
+          writeFileSync(join(folder, 'zonewright.yaml'), `${repository.scene.config()}\npolicies: []\n`)
         },
       ],
       ['removes the policies', (folder) => rmSync(join(folder, 'policies'), { recursive: true })],
@@ -204,9 +193,7 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
     })
 
     test('the check without secrets runs the tests of changed policies', async () => {
-      const number = openWith('', (folder) =>
-        writeFileSync(join(folder, 'policies/rules.yaml'), TTL.replace('minimum: 300', 'minimum: 30')),
-      )
+      const number = openWith('', (folder) => writeFileSync(join(folder, 'policies/rules.yaml'), TTL.replace(': 300', ': 30')))
       expect(await repository.check(number)).toMatchObject({ status: 1, output: expect.stringContaining('policies-test-failed') })
       expect(await repository.plan(number)).toMatchObject({ status: 0 })
     })

@@ -14,15 +14,8 @@ const USER_TOKEN = 'ghp_0123456789abcdef0123'
 const OTHER_APP = 'ghs_app0123456789abcdef'
 const MARKER = markerOf('plan')
 const RETRY = { ...DEFAULT_RETRY, firstDelay: 1, maxDelay: 2, maxRetryAfter: 2500 }
-const JOB: CiJob = {
-  site: 'github',
-  commit: 'a'.repeat(40),
-  branch: 'main',
-  before: null,
-  url: 'https://x.example/1',
-  pullRequest: null,
-  ended: null,
-}
+const URL = 'https://x.example/1'
+const JOB: CiJob = { site: 'github', commit: 'a'.repeat(40), branch: 'main', before: null, url: URL, pullRequest: null, ended: null }
 
 interface Scene {
   readonly state: CodeSite
@@ -44,14 +37,9 @@ async function github(): Promise<Scene> {
     [OTHER_APP]: { login: 'team-dns[bot]', isApp: true },
   })
   const server = await startScriptedServer(state.service)
+  const env = { GITHUB_API_URL: server.origin, GITHUB_REPOSITORY: 'team/dns' }
   const open: Scene['open'] = (token = TOKEN) =>
-    opened(
-      openSite(JOB, {
-        env: { GITHUB_TOKEN: token, GITHUB_API_URL: server.origin, GITHUB_REPOSITORY: 'team/dns' },
-        secrets: noSecrets(),
-        retry: RETRY,
-      }),
-    )
+    opened(openSite(JOB, { env: { ...env, GITHUB_TOKEN: token }, secrets: noSecrets(), retry: RETRY }))
   return { state, server, login: 'github-actions[bot]', open }
 }
 
@@ -59,12 +47,8 @@ async function gitlab(): Promise<Scene> {
   const state = createScriptedGitlab(42, { [TOKEN]: 'project_42_bot_1' })
   const server = await startScriptedServer(state.service)
   const env = { ZONEWRIGHT_GITLAB_TOKEN: TOKEN, CI_API_V4_URL: `${server.origin}/api/v4`, CI_PROJECT_ID: '42' }
-  return {
-    state,
-    server,
-    login: 'project_42_bot_1',
-    open: () => opened(openSite({ ...JOB, site: 'gitlab' }, { env, secrets: noSecrets(), retry: RETRY })),
-  }
+  const open = () => opened(openSite({ ...JOB, site: 'gitlab' }, { env, secrets: noSecrets(), retry: RETRY }))
+  return { state, server, login: 'project_42_bot_1', open }
 }
 
 async function keep(open: OpenSite, text: string, what: 'comments' | 'issues' = 'comments') {
@@ -156,14 +140,11 @@ describe.each([
 
   test('is written after pauses that the site asks for', async () => {
     const scene = await start()
+    const soon = String(Math.floor(Date.now() / 1000) + 1)
     const refusals = [
       answer(429, { message: 'Retry later' }, { 'retry-after': '0' }),
       answer(403, { message: 'You have exceeded a secondary rate limit.' }, { 'retry-after': '1' }),
-      answer(
-        403,
-        { message: 'API rate limit exceeded' },
-        { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 1) },
-      ),
+      answer(403, { message: 'API rate limit exceeded' }, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': soon }),
       answer(503, { message: 'Unavailable' }, { 'retry-after': '0' }),
     ]
     scene.state.fault = ({ method }) => (method === 'POST' ? (refusals.shift() ?? null) : null)
@@ -274,6 +255,4 @@ describe('the author at GitHub', () => {
   })
 })
 
-test.each(['', '-x', 'a b', 'a-->', 'x'.repeat(101), 'a--b'])('the marker %j is refused', (name) =>
-  expect(() => markerOf(name)).toThrow(RangeError),
-)
+test.each(['', '-x', 'a b', 'a-->', 'x'.repeat(101), 'a--b'])('refuses the marker %j', (name) => expect(() => markerOf(name)).toThrow())

@@ -5,17 +5,16 @@ import { expect } from 'vitest'
 import { ciFiles } from '../../src/cli/ci-files.ts'
 import { cloudNeeds } from '../../src/cli/ci-needs.ts'
 import { NO_RELEASE } from '../../src/cli/release.ts'
-import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
+import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
 import { createScriptedGithub, type ScriptedGithub } from '../scripted/code-sites/github.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
-import { afterThisFile } from '../support/after-file.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { git, type JobRun, type RunnerScene, runWorkflowJob, type WorkflowEvent } from '../support/workflow-runner.ts'
 
 export const READ = 'reads-0123456789abcdef'
 export const WRITE = 'writes-0123456789abcdef'
 const BOT = 'ghs_0123456789abcdef0123'
-const KEY = '0f'.repeat(32)
+const KEYS = { ZONEWRIGHT_PLAN_KEY: '0f'.repeat(32) }
 
 export const SEED = `accounts:
   - users:
@@ -58,10 +57,7 @@ export interface Repository extends RunnerScene {
 }
 
 export async function openRepository(): Promise<Repository> {
-  const scene = await openServiceScene(
-    { seed: SEED },
-    { expect, onTestFinished: (stop) => afterThisFile(async () => void (await stop({} as never))) },
-  )
+  const scene = await openFileScene({ seed: SEED })
   const github = createScriptedGithub('team/dns', { [BOT]: { login: 'github-actions[bot]', isApp: true } })
   const { origin } = await startScriptedServer(github.service)
   const bare = temporaryDirectory()
@@ -82,7 +78,7 @@ export async function openRepository(): Promise<Repository> {
     git(clone, 'commit', '-q', '-m', 'change')
   }
   write({
-    'zonewright.yaml': scene.files()['zonewright.yaml'] as string,
+    'zonewright.yaml': scene.config(),
     'zones/example.com.yaml': zone('example.com', '192.0.2.1'),
     'zones/example.net.yaml': zone('example.net', '192.0.2.2'),
     'zones/example.org.yaml': zone('example.org', '192.0.2.3'),
@@ -97,10 +93,7 @@ export async function openRepository(): Promise<Repository> {
     token: BOT,
     env: {},
     vars: { ZONEWRIGHT_FORKS: 'true' },
-    secrets: {
-      'dns-read': { ZONEWRIGHT_READ_TOKEN: READ, ZONEWRIGHT_PLAN_KEY: KEY },
-      dns: { ZONEWRIGHT_TOKEN: WRITE, ZONEWRIGHT_PLAN_KEY: KEY },
-    },
+    secrets: { 'dns-read': { ZONEWRIGHT_READ_TOKEN: READ, ...KEYS }, dns: { ZONEWRIGHT_TOKEN: WRITE, ...KEYS } },
     stored: new Map(),
   }
   const pullOf = (number: number) => {
@@ -146,33 +139,18 @@ export async function openRepository(): Promise<Repository> {
     },
     plan(number) {
       const { head, headBranch, base } = pullOf(number)
-      const payload = {
-        number,
-        pull_request: { number, head: { sha: head, ref: headBranch, repo: { full_name: github.repository } }, base: { ref: base } },
-      }
-      return job('dns.yml', 'plan', {
-        name: 'pull_request_target',
-        payload,
-        sha: main(),
-        headSha: main(),
-        refName: 'main',
-        baseRef: 'main',
-      })
+      const repo = { full_name: github.repository }
+      const payload = { number, pull_request: { number, head: { sha: head, ref: headBranch, repo }, base: { ref: base } } }
+      const [sha, refName] = [main(), 'main']
+      return job('dns.yml', 'plan', { name: 'pull_request_target', payload, sha, headSha: sha, refName, baseRef: refName })
     },
     check(number, name = 'check') {
       const { head, headBranch, headOwner, base } = pullOf(number)
       const repo = { full_name: `${headOwner}/dns` }
       const payload = { number, pull_request: { number, head: { sha: head, ref: headBranch, repo }, base: { ref: base } } }
       const fork = headOwner === 'team' ? {} : { fork: repo.full_name }
-      return job('dns-check.yml', name, {
-        name: 'pull_request',
-        payload,
-        sha: head,
-        headSha: head,
-        refName: headBranch,
-        baseRef: base,
-        ...fork,
-      })
+      const refs = { sha: head, headSha: head, refName: headBranch, baseRef: base }
+      return job('dns-check.yml', name, { name: 'pull_request', payload, ...refs, ...fork })
     },
     push(changed) {
       const before = main()

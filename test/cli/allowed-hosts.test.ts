@@ -7,20 +7,15 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type FolderScene, openScene, TOKEN, withoutToken, ZONE } from './scene.ts'
 import { openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
 
-interface Ended {
-  readonly status: number | null
-  readonly output: string
-}
-
-const endedOf = ({ status, stdout, stderr }: CliResult): Ended => ({ status, output: stdout + stderr })
+const endedOf = ({ status, stdout, stderr }: CliResult) => ({ status, output: stdout + stderr })
 
 /** In this process, with the provider types of the config. */
-async function run(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
+async function run(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
   return endedOf(withoutToken(await cli(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } })))
 }
 
 /** The same as a process. */
-async function runProgram(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
+async function runProgram(cwd: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const program = await startProgram(args, { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } })
   const { status } = await program.ended
   return endedOf(withoutToken({ status: status ?? -1, stdout: program.stdout(), stderr: program.stderr() }))
@@ -32,7 +27,7 @@ const allowing = (...hosts: string[]) => ({ ZONEWRIGHT_ALLOWED_HOSTS: hosts.join
 const hostsOf = ({ proxy, service }: ServiceScene) =>
   allowing(new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`)
 
-const configOf = (scene: FolderScene): string => scene.files()['zonewright.yaml'] as string
+const configOf = (scene: FolderScene): string => scene.config()
 
 const configFor = (host: string, token = 'env:ZONEWRIGHT_TOKEN'): string =>
   `providers: {cloud: {type: cloud, base_url: 'http://${host}/v4', token: '${token}'}}\nnameservers: ['127.0.0.1:1']\n`
@@ -169,16 +164,11 @@ test('the list is read only from the environment', async () => {
 
 test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i) of the allowed host', async (status) => {
   const attacker = await startAttacker()
-  const scene = await openWireScene(({ path }) => ({
-    status,
-    headers: { location: `http://${attacker.host}${path}`, refresh: `0; url=http://${attacker.host}/` },
-  }))
+  const evil = `http://${attacker.host}`
+  const scene = await openWireScene(({ path }) => ({ status, headers: { location: evil + path, refresh: `0; url=${evil}/` } }))
   const allowed = allowing(new URL(scene.proxy.origin).host, '127.0.0.1:9')
   for (const command of [['plan'], ['apply', '--yes'], ['doctor'], ['import', '--from', 'cloud', '-o', 'imported']])
-    expect(await run(scene.folder, allowed, ...command)).toEqual({
-      status: 1,
-      output: expect.stringContaining(`the server redirects (${status}), which is not followed`),
-    })
+    expect(await run(scene.folder, allowed, ...command)).toEqual({ status: 1, output: expect.stringContaining(`redirects (${status})`) })
   // The allowed host does receive the token, so the tests of the attacker are meaningful.
   expect(scene.proxy.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   expect(attacker.received()).toBe('')
@@ -206,28 +196,20 @@ describe('never queries a name server that is not allowed', () => {
 
   test('from the NS records of a zone', async () => {
     const records = "'': [{type: A, value: 192.0.2.1}, {type: NS, value: ns1.evil.example.}]"
-    const scene = openScene({
-      files: { 'zones/example.com.yaml': ZONE.replace("'': {type: A, value: 192.0.2.1}", records) },
-      config: 'zones: [{apex_ns: manage}]\n',
-    })
+    const zone = ZONE.replace("'': {type: A, value: 192.0.2.1}", records)
+    const scene = openScene({ files: { 'zones/example.com.yaml': zone }, config: 'zones: [{apex_ns: manage}]\n' })
     expect((await scene.run('apply', '--yes', '--allow', 'apex-ns')).status).toBe(0)
     const { status, output } = endedOf(await scene.runWith(allowing('127.0.0.1:9'), 'verify'))
-    expect(output).toMatch(
-      /^zones\/example\.com\.yaml:1:\d+: error\[host-not-allowed\] example\.com\. at cloud: ns1\.evil\.example:53 is not among /m,
-    )
+    expect(output).toMatch(/^zones\/example\.com\.yaml:1:\d+: error\[host-not-allowed\] example\.com\. at cloud: ns1\.evil\./m)
     expect(status).toBe(1)
   })
 
   test('as the resolver of a region', async () => {
     const attacker = await startAttacker()
-    const region = {
-      ...{ id: 'us-east', label: 'x', country: 'us', capabilities: [], status: 'ok' },
-      resolvers: { ipv4: attacker.host, ipv6: '' },
-    }
+    const region = { ...{ id: 'us-east', label: 'x', country: 'us', capabilities: [], status: 'ok' }, resolvers: { ipv4: attacker.host } }
     const headers = { 'content-type': 'application/json' }
-    const scene = await openServiceScene({
-      script: ({ path }) => (path.startsWith('/v4/regions/') ? { headers, body: JSON.stringify(region) } : null),
-    })
+    const reply = { headers, body: JSON.stringify(region) }
+    const scene = await openServiceScene({ script: ({ path }) => (path.startsWith('/v4/regions/') ? reply : null) })
     await scene.run('apply', '--yes')
     await expectRefused(scene, attacker, hostsOf(scene), 'verify', '--resolvers', 'us-east')
   })
@@ -242,10 +224,7 @@ describe('never queries a name server that is not allowed', () => {
     const scene = await openWireScene(() => null)
     const command = ['import', '--from', 'cloud', 'example.net', '--via-service', 'ns1.evil.example', '--yes', '-o', 'imported']
     const ended = endedOf(await scene.runWith(allowing(new URL(scene.proxy.origin).host, '127.0.0.1:9'), ...command))
-    expect(ended).toEqual({
-      status: 1,
-      output: expect.stringContaining('error[host-not-allowed] --via-service: ns1.evil.example:53'),
-    })
+    expect(ended).toEqual({ status: 1, output: expect.stringContaining('error[host-not-allowed] --via-service: ns1.evil.example:53') })
     expect(scene.proxy.requests).toEqual([])
   })
 })

@@ -2,26 +2,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { RecordChange } from '../../src/plan/plan.ts'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { openScene, TOKEN, ZONE } from './scene.ts'
-
-const other = (text: string, name: string): string => text.replaceAll('example.com', name)
-
-interface Change {
-  readonly action: string
-  readonly name: string
-  readonly existing: { readonly data: string } | null
-  readonly desired: { readonly data: string } | null
-}
+import { openScene, TOKEN, ZONE, zoneFiles, zoneOf } from './scene.ts'
 
 /** Changes as text, by zone. */
 const changesOf = ({ stdout }: { readonly stdout: string }): Record<string, string[]> =>
   Object.fromEntries(
-    JSON.parse(stdout).zones.map(({ zone, changes }: { zone: string; changes: Change[] }) => [
+    JSON.parse(stdout).zones.map(({ zone, changes }: { zone: string; changes: RecordChange[] }) => [
       zone,
       changes.map(({ action, name, existing, desired }) => `${action} ${name} ${existing?.data ?? ''}>${desired?.data ?? ''}`).sort(),
     ]),
@@ -29,7 +21,7 @@ const changesOf = ({ stdout }: { readonly stdout: string }): Record<string, stri
 
 /** A checkout of a branch that begins at a main branch, which was applied except for one change, and a snapshot of its zones, which drifted since. */
 async function repository() {
-  const scene = openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } })
+  const scene = openScene({ files: zoneFiles(['example.com', 'b.example']) })
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   for (const name of ['example.com', 'b.example']) scene.memory.add(name, 'drift A 192.0.2.99')
   expect((await scene.run('snapshot', '--out', 'snap.json')).status).toBe(0)
@@ -57,7 +49,7 @@ describeWithTools(['git'], 'plan --base', () => {
     repo.commit({
       // The branch changes a record that main has changed too, adds one, and takes over a record that drifted.
       'zones/example.com.yaml': `${read('zones/example.com.yaml').replace('192.0.2.20', '192.0.2.30')}  new: {type: A, value: 192.0.2.40}\n  drift: {type: A, value: 192.0.2.99}\n`,
-      'zones/c.example.yaml': other(ZONE, 'c.example'),
+      'zones/c.example.yaml': zoneOf('c.example'),
     })
     const whole = await plan(...OFFLINE, '--format', 'json')
     expect(changesOf(whole)['example.com.']).toEqual([
@@ -85,9 +77,7 @@ describeWithTools(['git'], 'plan --base', () => {
     expect(document.summary).toMatchObject({ delete: 0, update: 1 })
     expect(changesOf(await live('--base', 'main', '--format', 'json'))).toEqual(expected)
     const text = await plan(...OFFLINE, '--base', 'main')
-    expect(text.stderr).toMatch(
-      /^notice\[branch-effect\] shows the effect of the branch alone: 3 changes that the definitions of main \([0-9a-f]{12}\) make without it are left out$/m,
-    )
+    expect(text.stderr).toMatch(/^notice\[branch-effect\] .*: 3 changes that the definitions of main \([0-9a-f]{12}\) make without it/m)
     expect((await plan(...OFFLINE, '--base', 'main', '--format', 'markdown')).stdout).toContain('3 changes that the definitions of main')
   })
 
@@ -95,14 +85,10 @@ describeWithTools(['git'], 'plan --base', () => {
     const { repo, plan, live } = await repository()
     repo.commit({ 'zones/b.example.yaml': null })
     const offline = await plan(...OFFLINE)
-    expect(offline.stderr).toContain(
-      'warning[zone-removed] b.example. is at cloud, and no definition describes it there; the snapshot .git/snap.json has it (to delete it,',
-    )
+    expect(offline.stderr).toContain('warning[zone-removed] b.example. is at cloud, and no definition describes it there; the snapshot')
     const both = await plan(...OFFLINE, '--base', 'main')
     expect(both.stderr.match(/warning\[zone-removed\]/g)).toHaveLength(1)
-    expect((await live('--base', 'main')).stderr).toContain(
-      'warning[zone-removed] b.example. may be at cloud, and no definition describes it there; zones/b.example.yaml described it in main (to delete it,',
-    )
+    expect((await live('--base', 'main')).stderr).toContain('warning[zone-removed] b.example. may be at cloud, and no definition')
     expect((await plan(...OFFLINE, 'example.com')).stderr).not.toContain('zone-removed')
   })
 
@@ -120,10 +106,7 @@ describeWithTools(['git'], 'plan --base', () => {
     repo.git('checkout', '-qb', 'mail')
     repo.commit({ 'zonewright.yaml': `${read('zonewright.yaml')}defaults: {soa_email: other@example.com}\n` })
     const document = JSON.parse((await plan(...OFFLINE, '--base', 'main', '--format', 'json')).stdout)
-    expect(document.zones.map(({ changes }: { changes: { fields: string[] }[] }) => changes.map(({ fields }) => fields))).toEqual([
-      [['soa_email']],
-      [],
-    ])
+    expect(document.zones).toMatchObject([{ changes: [{ fields: ['soa_email'] }] }, { changes: [] }])
   })
 
   test('is saved as a report, which cannot be applied', async () => {
@@ -137,10 +120,7 @@ describeWithTools(['git'], 'plan --base', () => {
     const again = await cli(['report', '.git/effect.json', '--format', 'json'], { cwd: repo.folder })
     expect(JSON.parse(again.stdout)).toEqual(JSON.parse(read('.git/effect.json')))
     writeFileSync(join(repo.folder, 'mine.txt'), 'x')
-    expect(await plan(...OFFLINE, '--base', 'main', '--out', 'mine.txt')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('file-exists'),
-    })
+    expectEnd(await plan(...OFFLINE, '--base', 'main', '--out', 'mine.txt'), 1, { err: 'file-exists' })
   })
 
   test.each([
@@ -149,8 +129,7 @@ describeWithTools(['git'], 'plan --base', () => {
   ])('an unusable revision: %s', async (revision, message) => {
     const { repo, plan } = await repository()
     repo.commit({})
-    const { status, stderr } = await plan(...OFFLINE, `--base=${revision}`)
-    expect([status, stderr]).toEqual([1, expect.stringContaining(`error[revision-unreadable] ${message}`)])
+    expectEnd(await plan(...OFFLINE, `--base=${revision}`), 1, { err: `error[revision-unreadable] ${message}` })
   })
 
   test('a base with errors is no reason to show less', async () => {
@@ -161,9 +140,7 @@ describeWithTools(['git'], 'plan --base', () => {
     repo.git('checkout', '-qb', 'fix')
     repo.commit({ 'zones/b.example.yaml': correct })
     const { stderr, stdout, status } = await plan(...OFFLINE, '--base', 'main', '--format', 'json')
-    expect(stderr).toContain(
-      'warning[branch-effect] the plan of the revision is incomplete, so more is shown than the branch changes: its definition of b.example. has errors',
-    )
+    expect(stderr).toContain('warning[branch-effect] the plan of the revision is incomplete')
     expect(changesOf({ stdout })).toEqual({ 'b.example.': ['delete drift.b.example. 192.0.2.99>'], 'example.com.': [] })
     expect(status).toBe(0)
     repo.git('checkout', '-q', 'main')

@@ -2,44 +2,30 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { dig, transferZone } from '../support/tools.ts'
-import { openScene, type Scene } from './scene.ts'
+import { openScene } from './scene.ts'
 
 const zone = (address: string, more = ''): string =>
   `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, ttl: 1h, value: ${address}}\n  mail: {type: A, ttl: 300, value: ${address}}\n  kept: {type: A, ttl: 1d, value: 192.0.2.9}\n${more}`
 
-interface Staged {
-  readonly scene: Scene
-  /** Runs the program at a time in seconds after the start. */
-  at(seconds: number, ...args: string[]): Promise<CliResult>
-  /** Defines another address of the records. */
-  define(address: string, more?: string): void
-  /** The state files. */
-  stages(): string[]
-}
+const START = Date.UTC(2026, 10, 23, 12)
 
 /** A zone that is applied at the start. */
-async function open(): Promise<Staged> {
+async function open() {
   let now = 0
-  const scene = openScene({
-    files: { 'zones/example.com.yaml': zone('192.0.2.1') },
-    now: () => new Date(Date.UTC(2026, 10, 23, 12) + now * 1000),
-  })
-  const at: Staged['at'] = (seconds, ...args) => {
+  const scene = openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') }, now: () => new Date(START + now * 1000) })
+  /** Runs the program at a time in seconds after the start. */
+  const at = (seconds: number, ...args: string[]): Promise<CliResult> => {
     now = seconds
     return scene.run(...args, '--no-color')
   }
   expect((await at(0, 'apply', '--yes')).status).toBe(0)
-  return {
-    scene,
-    at,
-    define: (address, more) => scene.write({ 'zones/example.com.yaml': zone(address, more) }),
-    stages: () => readdirSync(join(scene.folder, '.zonewright/stages')),
-  }
+  const define = (address: string): void => scene.write({ 'zones/example.com.yaml': zone(address) })
+  return { scene, at, define, stages: () => readdirSync(join(scene.folder, '.zonewright/stages')) }
 }
 
 const choreograph = ['apply', '--choreograph', '--yes', '--allow', 'updates']
@@ -48,19 +34,15 @@ test('lowers the TTLs, waits for the old ones, changes the records, waits again 
   const { at, define, stages } = await open()
   define('192.0.2.2')
 
-  const lowered = await at(0, ...choreograph)
-  expect([lowered.status, lowered.stderr]).toEqual([2, expect.stringContaining('step 1 of 3, lower the TTL of www A to 5 min')])
-  expect(lowered.stderr).toContain('Safe to go on after 2026-11-23 13:00:0')
-  expect(lowered.stdout).toMatch(/- www {2}3600 +A +192\.0\.2\.1\n +\+ www +300 +A +192\.0\.2\.1\n/)
+  expectEnd(await at(0, ...choreograph), 2, {
+    err: ['step 1 of 3, lower the TTL of www A to 5 min', 'Safe to go on after 2026-11-23 13:00:0'],
+    out: /- www {2}3600 +A +192\.0\.2\.1\n +\+ www +300 +A +192\.0\.2\.1\n/,
+  })
   expect(stages()).toHaveLength(1)
 
-  const early = await at(3000, ...choreograph)
-  expect([early.status, early.stdout]).toEqual([2, ''])
-  expect(early.stderr).toMatch(/Safe to go on after 2026-11-23 13:00:0\dZ \(in 10 min/)
+  expectEnd(await at(3000, ...choreograph), 2, { err: /Safe to go on after 2026-11-23 13:00:0\dZ \(in 10 min/, out: '' })
 
-  const changed = await at(3605, ...choreograph)
-  expect([changed.status, changed.stderr]).toEqual([2, expect.stringContaining('step 2 of 3')])
-  expect(changed.stdout).toMatch(/- www +300 +A +192\.0\.2\.1\n +\+ www +300 +A +192\.0\.2\.2\n/)
+  expectEnd(await at(3605, ...choreograph), 2, { err: 'step 2 of 3', out: /- www +300 +A +192\.0\.2\.1\n +\+ www +300 +A +192\.0\.2\.2\n/ })
 
   expect((await at(3700, ...choreograph)).status).toBe(2)
   const restored = await at(3910, ...choreograph)
@@ -74,8 +56,7 @@ test('a change that no cache holds for long is made in one step', async () => {
   const { scene, at } = await open()
   const more = zone('192.0.2.1', '  new: {type: A, value: 192.0.2.5}\n').replace('300, value: 192.0.2.1', '300, value: 192.0.2.2')
   scene.write({ 'zones/example.com.yaml': more })
-  const applied = await at(0, ...choreograph)
-  expect([applied.status, applied.stdout]).toEqual([0, expect.stringContaining('1 created, 1 updated')])
+  expectEnd(await at(0, ...choreograph), 0, { out: '1 created, 1 updated' })
 })
 
 test('if another client raises a TTL while caches forget, the wait begins again', async () => {
@@ -85,9 +66,7 @@ test('if another client raises a TTL while caches forget, the wait begins again'
   define('192.0.2.1')
   expect((await at(10, 'apply', '--yes', '--allow', 'updates')).status).toBe(0)
   define('192.0.2.2')
-  const again = await at(3605, ...choreograph)
-  expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('step 1 of 3')])
-  expect(again.stderr).toContain('after 2026-11-23 14:00:0')
+  expectEnd(await at(3605, ...choreograph), 2, { err: ['step 1 of 3', 'after 2026-11-23 14:00:0'] })
 })
 
 test('a run that was killed while it lowered the TTLs: the wait begins when the next run finds them lowered', async () => {
@@ -103,8 +82,7 @@ test('a run that was killed while it lowered the TTLs: the wait begins when the 
   expect((await at(0, ...choreograph)).status).toBe(2)
   expect(JSON.parse(during)).toMatchObject({ stage: 'lowering' })
   writeFileSync(file(), during)
-  const next = await at(1200, ...choreograph)
-  expect([next.status, next.stderr]).toEqual([2, expect.stringContaining('Safe to go on after 2026-11-23 13:20:0')])
+  expectEnd(await at(1200, ...choreograph), 2, { err: 'Safe to go on after 2026-11-23 13:20:0' })
   expect((await at(3700, ...choreograph)).stderr).toContain('step 1 of 3 is done')
   expect((await at(4900, ...choreograph)).stderr).toContain('step 2 of 3, change')
 })
@@ -112,17 +90,13 @@ test('a run that was killed while it lowered the TTLs: the wait begins when the 
 test('a low TTL that the target rounds up is the TTL of the stages', async () => {
   const { at, define } = await open()
   define('192.0.2.2')
-  const lowered = await at(0, ...choreograph, '--low-ttl', '60')
-  expect([lowered.status, lowered.stderr]).toEqual([2, expect.stringContaining('step 1 of 3, lower the TTL of www A to 5 min')])
-  const changed = await at(3605, ...choreograph, '--low-ttl', '60')
-  expect([changed.status, changed.stderr]).toEqual([2, expect.stringContaining('step 2 of 3')])
-  expect(changed.stderr).toContain('Safe to go on after 2026-11-23 13:05:0')
+  expectEnd(await at(0, ...choreograph, '--low-ttl', '60'), 2, { err: 'step 1 of 3, lower the TTL of www A to 5 min' })
+  expectEnd(await at(3605, ...choreograph, '--low-ttl', '60'), 2, { err: ['step 2 of 3', 'Safe to go on after 2026-11-23 13:05:0'] })
 })
 
 test('--stay with a report that is a document is refused: there would be one for each stage', async () => {
   const { at } = await open()
-  const { status, stdout, stderr } = await at(0, ...choreograph, '--stay', '--format', 'json')
-  expect([status, stderr]).toEqual([1, expect.stringContaining('use it with --format text')])
+  const { stdout } = expectEnd(await at(0, ...choreograph, '--stay', '--format', 'json'), 1, { err: 'use it with --format text' })
   expect(JSON.parse(stdout).diagnostics).toHaveLength(1)
 })
 
@@ -130,13 +104,11 @@ test('a state file that is not valid, and a saved plan, are refused', async () =
   const { scene, at, define, stages } = await open()
   define('192.0.2.2')
   expect((await at(0, 'plan', '--out', 'plan.json')).status).toBe(0)
-  const saved = await at(0, 'apply', 'plan.json', '--choreograph', '--yes')
-  expect([saved.status, saved.stderr]).toEqual([1, expect.stringContaining('a saved plan is applied as it is')])
+  expectEnd(await at(0, 'apply', 'plan.json', '--choreograph', '--yes'), 1, { err: 'a saved plan is applied as it is' })
   expect((await at(0, ...choreograph)).status).toBe(2)
   const [file = ''] = stages()
   writeFileSync(join(scene.folder, '.zonewright/stages', file), '{"format": "zonewright-stages"}')
-  const broken = await at(9999, ...choreograph)
-  expect([broken.status, broken.stderr]).toEqual([1, expect.stringContaining(`${file} is not valid`)])
+  expectEnd(await at(9999, ...choreograph), 1, { err: `${file} is not valid` })
 })
 
 describeWithTools(['named', 'dig'], 'with --stay', () => {

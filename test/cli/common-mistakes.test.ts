@@ -3,8 +3,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cli } from '../support/cli.ts'
-import { openScene, ZONE } from './scene.ts'
+import { cli, expectEnd } from '../support/cli.ts'
+import { openScene, ZONE, zoneOf } from './scene.ts'
 import { openWireScene } from './service-scene.ts'
 
 const HEAD = 'domain: example.com\nsoa_email: hostmaster@example.com\n'
@@ -13,32 +13,14 @@ describe('in a definition', () => {
   test.each([
     ['an IPv6 address for A', `${ZONE}  x: {type: A, value: '2001:db8::1'}\n`, '"2001:db8::1" is an IPv6 address, not an IPv4 one'],
     ['an IPv4 address for AAAA', `${ZONE}  x: {type: AAAA, value: 192.0.2.1}\n`, '"192.0.2.1" is an IPv4 address, not an IPv6 one'],
-    [
-      'an MX record with an address',
-      `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`,
-      '"192.0.2.1" is an address, but a name is needed (Give the address a name with an A record, and write that name here.)',
-    ],
-    [
-      'a TTL of ages',
-      `${ZONE}  x: {type: A, ttl: 99999999999, value: 192.0.2.1}\n`,
-      '99999999999 is more than the largest TTL, 2147483647',
-    ],
-    [
-      'a record beside "records:"',
-      `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`,
-      '(Move the record below "records:" and indent it.)',
-    ],
+    ['MX with an address', `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`, '"192.0.2.1" is an address, but'],
+    ['a TTL of ages', `${ZONE}  x: {type: A, ttl: 99999999999, value: 192.0.2.1}\n`, '99999999999 is more than the largest TTL'],
+    ['a record beside "records:"', `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`, '(Move the record below "records:"'],
     ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
-    [
-      'merge conflict markers',
-      `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`,
-      ':7:1: error[yaml-syntax] the file has an unresolved merge conflict',
-    ],
+    ['merge conflict markers', `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`, ':7:1: error[yaml-syntax] the file has an unresolved'],
   ])('%s', async (_, text, message) => {
     const scene = openScene({ files: { 'zones/example.com.yaml': text } })
-    const { status, stdout } = await scene.run('validate')
-    expect(stdout).toContain(message)
-    expect(status).toBe(1)
+    expectEnd(await scene.run('validate'), 1, { out: message })
   })
 
   test('UTF-16', async () => {
@@ -50,18 +32,10 @@ describe('in a definition', () => {
 
 test('every command that reads definitions warns once of one that no rule matches', async () => {
   const scene = openScene({ config: 'zones: [{files: zones/example.com.yaml}]' })
-  scene.write({ 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') })
-  const commands = [
-    ['validate'],
-    ['plan'],
-    ['apply', '--yes'],
-    ['verify'],
-    ['fmt', '--check'],
-    ['export', 'json'],
-    ['record', 'add', 'example.com', 'new', 'A', '192.0.2.3'],
-  ]
-  for (const command of commands) {
-    const { stdout, stderr } = await scene.run(...command)
+  scene.write({ 'zones/example.net.yaml': zoneOf('example.net') })
+  const record = 'record add example.com new A 192.0.2.3'
+  for (const command of ['validate', 'plan', 'apply --yes', 'verify', 'fmt --check', 'export json', record]) {
+    const { stdout, stderr } = await scene.run(...command.split(' '))
     const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('definition-unmatched'))
     expect([command, lines]).toEqual([command, [expect.stringContaining('1 definition has no rule')]])
   }
@@ -82,11 +56,7 @@ describe('on the command line', () => {
 
   test('shows a path outside the folder unchanged', async () => {
     const scene = openScene()
-    const { status, stdout } = await scene.run('validate', '/nowhere.yaml')
-    expect({ status, stdout }).toMatchObject({
-      status: 1,
-      stdout: expect.stringMatching(/^error\[file-unreadable\] \/nowhere\.yaml does not exist\n/),
-    })
+    expectEnd(await scene.run('validate', '/nowhere.yaml'), 1, { out: /^error\[file-unreadable\] \/nowhere\.yaml does not exist\n/ })
   })
 })
 
@@ -96,39 +66,28 @@ describe('in the config', () => {
     const folder = join(scene.folder, 'elsewhere')
     scene.write({ 'elsewhere/zonewright.yml': 'providers: {}\n', 'elsewhere/zones/x': '' })
     rmSync(join(scene.folder, 'zonewright.yaml'))
-    const { status, stderr } = await cli(['plan'], { cwd: join(folder, 'zones') })
-    expect({ status, stderr }).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('(rename ../zonewright.yml, or name it with -c)'),
-    })
+    expectEnd(await cli(['plan'], { cwd: join(folder, 'zones') }), 1, { err: '(rename ../zonewright.yml, or name it with -c)' })
   })
 
   test('a config of octoDNS', async () => {
     const scene = openScene()
     scene.write({ 'zonewright.yaml': 'providers: {config: {class: octodns.provider.yaml.YamlProvider, directory: zones}}\n' })
-    expect((await scene.run('plan')).stderr).toContain(
-      '("class" belongs to octoDNS: import its configuration with "zonewright import octodns FILE")',
-    )
+    expect((await scene.run('plan')).stderr).toContain('("class" belongs to octoDNS: import its configuration')
   })
 
   test('a file instead of the journal folder', async () => {
     const scene = openScene({ config: 'journal: taken\n' })
     scene.write({ taken: '' })
-    const { status, stderr } = await scene.run('apply', '--yes')
-    expect(status).toBe(1)
-    expect(stderr).toMatch(
-      /error\[journal-failed\] the journal in .* cannot be written: a file has the name of a folder in its path \(nothing was changed/,
-    )
+    expectEnd(await scene.run('apply', '--yes'), 1, { err: /error\[journal-failed\] the journal in .* cannot be written: a file/ })
     expect(scene.memory.writes()).toEqual([])
   })
 
   test('https for an http server', async () => {
     const scene = await openWireScene(() => null)
-    const config = scene.files()['zonewright.yaml'] as string
-    scene.write({ 'zonewright.yaml': config.replace(scene.proxy.origin, scene.proxy.origin.replace('http:', 'https:')) })
+    scene.write({ 'zonewright.yaml': scene.config().replace(scene.proxy.origin, scene.proxy.origin.replace('http:', 'https:')) })
     const { status, stderr } = await scene.run('plan')
     expect(status).toBe(1)
-    expect(stderr).toContain('(the server does not use TLS at that port: check the port, or use http:// for a service on this machine)')
+    expect(stderr).toContain('(the server does not use TLS at that port')
   })
 })
 

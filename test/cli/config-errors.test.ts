@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { expectNothingDone, filesBelow, openScene, TOKEN } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
@@ -18,12 +18,7 @@ describe('a config with', () => {
     ['plain HTTP to another host', provider("base_url: 'http://192.0.2.1/v4', token: env:X"), 'insecure-url', '1:44'],
     ['a reference that names nothing', provider("preset: linode, token: 'env:'"), 'schema-value', '1:57'],
     ['a key without its secret', 'providers: {own: {type: axfr, server: 192.0.2.1, tsig: {name: k.}}}\n', 'schema-missing-key', '1:56'],
-    [
-      'two kinds of key',
-      "providers: {own: {type: axfr, server: 192.0.2.1, tsig: {name: k., secret: env:X, file: 'file:k'}}}\n",
-      'schema-value',
-      '1:56',
-    ],
+    ['two keys', "providers: {own: {type: axfr, server: a, tsig: {name: k., secret: env:X, file: 'file:k'}}}\n", 'schema-value', '1:48'],
     ['an unknown target', `${provider('preset: linode, token: env:X')}zones: [{targets: [lab]}]\n`, 'provider-unknown', '2:20'],
   ])('%s', async (_, text, code, place) => {
     const scene = openScene()
@@ -39,9 +34,7 @@ describe('a config with', () => {
     const cwd = temporaryDirectory()
     writeFileSync(join(cwd, 'zonewright.yaml'), 'providers: {own: {type: rfc2136, server: 192.0.2.1, tsig: {name: k.}}}\n')
     const { stdout } = await cli(['validate'], { cwd })
-    expect(stdout).toBe(
-      'zonewright.yaml:1:59: error[schema-missing-key] "providers.own.tsig" needs the key "name" and "secret", or "file"\n',
-    )
+    expect(stdout).toMatch(/^zonewright\.yaml:1:59: error\[schema-missing-key\] "providers.own.tsig" needs the key "name" and "secret"/)
   })
 
   test.each([
@@ -73,7 +66,7 @@ describe('a config with', () => {
 
   test('globs without definitions', async () => {
     const scene = openScene()
-    scene.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: zone/*.yaml}]\n` })
+    scene.write({ 'zonewright.yaml': `${scene.config()}zones: [{files: zone/*.yaml}]\n` })
     await expectNothingDone(scene, 'no-definitions', 'plan')
   })
 })
@@ -94,31 +87,21 @@ test('a missing config: plan says what to do, validate and fmt do not need it', 
 describe('the token', () => {
   test('works in the config, with a warning that does not repeat it', async () => {
     const scene = openScene()
-    const config = scene.files()['zonewright.yaml'] as string
-    scene.write({ 'zonewright.yaml': config.replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
-    const validated = await scene.run('validate', '--quiet')
-    expect(validated.status).toBe(0)
-    expect(validated.stdout).toMatch(
-      /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\.cloud\.token contains a secret in plain text/,
-    )
+    scene.write({ 'zonewright.yaml': scene.config().replace('env:ZONEWRIGHT_TOKEN', TOKEN) })
+    expectEnd(await scene.run('validate', '--quiet'), 0, { out: /^zonewright\.yaml:2:\d+: warning\[secret-in-config\] providers\./ })
     expect((await scene.run('plan')).status).toBe(0)
   })
 
   test('is read from a file without its newline', async () => {
     const scene = await openServiceScene()
-    scene.write({
-      'secrets/token': `${TOKEN}\n`,
-      'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('env:ZONEWRIGHT_TOKEN', 'file:secrets/token'),
-    })
+    scene.write({ 'secrets/token': `${TOKEN}\n`, 'zonewright.yaml': scene.config().replace('env:ZONEWRIGHT_TOKEN', 'file:secrets/token') })
     expect((await scene.runWith({ ZONEWRIGHT_TOKEN: undefined }, 'plan')).status).toBe(0)
     expect(scene.proxy.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`)
   })
 
   test('is not sent if it contains a line break', async () => {
     const scene = openScene()
-    const { status, stderr } = await scene.runWith({ ZONEWRIGHT_TOKEN: `${TOKEN}\r\nX-Injected: yes` }, 'plan')
-    expect(status).toBe(1)
-    expect(stderr).toContain('error[secret-missing]')
+    expectEnd(await scene.runWith({ ZONEWRIGHT_TOKEN: `${TOKEN}\r\nX-Injected: yes` }, 'plan'), 1, { err: 'error[secret-missing]' })
     expect(scene.memory.requests).toEqual([])
   })
 
@@ -126,9 +109,7 @@ describe('the token', () => {
     const scene = await openServiceScene()
     const commands = [['validate'], ['plan'], ['apply'], ['apply', '--yes'], ['verify'], ['fmt', '--check']]
     for (const command of commands) {
-      const formats = ['validate', 'verify'].includes(command[0] as string)
-        ? ['text', 'json', 'github']
-        : ['text', 'json', 'markdown', 'html', 'github']
+      const formats = command[0] === 'plan' ? ['text', 'json', 'markdown', 'html', 'github'] : ['text', 'json']
       for (const format of command[0] === 'fmt' ? [null] : formats) {
         // `scene.run` checks the output for the token.
         await scene.run(...command, '--verbose', ...(format === null ? [] : ['--format', format]))
@@ -146,16 +127,8 @@ const SECRET = 'hunter2hunter2hunter2hunter2hunter2'
 test.each([
   ['beside a token', `providers:\n  cloud:\n    type: cloud\n    token: ${SECRET}\n    typo: x\n`, 'zonewright.yaml'],
   ['a misspelt token', `providers:\n  cloud:\n    type: cloud\n    tokn: ${SECRET}\n`, 'zonewright.yaml'],
-  [
-    'a password in the address',
-    `providers:\n  cloud: {type: cloud, base_url: 'http://user:${SECRET}@127.0.0.1/v4', token: 'env:X'}\n`,
-    'zonewright.yaml',
-  ],
-  [
-    'a token instead of a variable name',
-    `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1/v4', token: 'env:${SECRET}'}\n`,
-    'other.yaml',
-  ],
+  ['a password', `providers:\n  cloud: {type: cloud, base_url: 'http://u:${SECRET}@127.0.0.1/', token: 'env:X'}\n`, 'zonewright.yaml'],
+  ['a token as a name', `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1/v4', token: 'env:${SECRET}'}\n`, 'other.yaml'],
 ])('an error in the config shows its position, not source lines, which may contain a secret: %s', async (_, config, file) => {
   const cwd = temporaryDirectory()
   writeFileSync(join(cwd, file), `${config}zones:\n  - {files: '*.zone'}\n`)

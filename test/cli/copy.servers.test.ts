@@ -38,7 +38,7 @@ async function openWithBind(zone: string, definition: string = ZONE): Promise<Op
     files: { 'zones/example.com.yaml': definition },
     config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
   })
-  const config = scene.files()['zonewright.yaml'] as string
+  const config = scene.config()
   const more = `  lab: ${lab}\n  lab2: ${lab}\n  files: {type: zonefile, directory: served}\n`
   scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n${more}`) })
   const copy = (from: string, to: string, ...more: string[]): Promise<CliResult> =>
@@ -91,7 +91,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     const odd =
       'loc LOC 52 22 23 N 4 53 32 E -2m 0m 10000m 10m\nweb 100 A 192.0.2.1\napi 100 A 192.0.2.2\nuri URI 1 1 "https://example.com/"\n'
     const { scene, bind, copy } = await openWithBind(SERVED(odd))
-    scene.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}defaults: {soa_email: hostmaster@example.com}\n` })
+    scene.write({ 'zonewright.yaml': `${scene.config()}defaults: {soa_email: hostmaster@example.com}\n` })
     const refused = await copy('lab', 'cloud', '--yes')
     expect(refused.status).toBe(1)
     expect(refused.stderr.split('\n').slice(0, 6)).toEqual([
@@ -153,7 +153,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
 
   test('a provider that only reads by transfer can be the source, not the target', async () => {
     const { scene, bind, copy } = await openWithBind(SERVED('www 300 A 192.0.2.1\n'))
-    const config = scene.files()['zonewright.yaml'] as string
+    const config = scene.config()
     const reader = `  mirror: {type: axfr, server: '127.0.0.1:${bind.port}'}\n`
     scene.write({
       'zonewright.yaml': `${config.replace(/^providers:\n/, `providers:\n${reader}`)}defaults: {soa_email: hostmaster@example.com}\n`,

@@ -40,7 +40,7 @@ async function open(delegation: string): Promise<Move> {
     files: { 'zones/example.test.yaml': ZONE },
     config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
   })
-  const config = scene.files()['zonewright.yaml'] as string
+  const config = scene.config()
   const lab = `{type: rfc2136, server: '127.0.0.1:${own.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
   scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n  own: ${lab}\n`) })
   const env = { ZONEWRIGHT_TOKEN: TOKEN, LAB_KEY: TEST_KEY.secret }

@@ -1,19 +1,18 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { ZONE } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 describe('demo', () => {
-  test('shows all steps once, and leaves no files', async () => {
+  test('shows all steps and every query once, each query with its response, and leaves no files', async () => {
     // A new folder: other demos may run at the same time.
     const folder = temporaryDirectory()
     const cwd = temporaryDirectory()
     vi.stubEnv('TMPDIR', folder)
     onTestFinished(() => void vi.unstubAllEnvs())
-    const { status, stdout, stderr } = await cli(['demo'], { cwd })
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const { stdout } = expectEnd(await cli(['demo'], { cwd }), 0, { err: '' })
     expect(readdirSync(folder)).toEqual([])
 
     const headings = [...stdout.matchAll(/^== (\d+)\. .*$/gm)].map(([, number]) => Number(number))
@@ -25,10 +24,7 @@ describe('demo', () => {
     expect(stdout).toMatch(/^Verified: 4 of 4 zones as defined, /m)
     expect(stdout.match(/^ +\+ ns1\.shop /gm)).toHaveLength(1)
     for (const command of ['init', 'serve', '--help']) expect(stdout).toMatch(new RegExp(`^ +zonewright ${command} `, 'm'))
-  })
 
-  test('shows every query once, with its response', async () => {
-    const { stdout } = await cli(['demo'], { cwd: temporaryDirectory() })
     const questions = [...stdout.matchAll(/^ {2}\$ dig @127\.0\.0\.1 -p \d+ (\S+ \S+)\n((?: {2}\S.*\n)+)/gm)]
     expect(questions.length).toBeGreaterThanOrEqual(5)
     expect(new Set(questions.map(([, question]) => question)).size).toBe(questions.length)
@@ -40,15 +36,9 @@ describe('demo', () => {
 
   test('uses given definitions, and reports invalid ones', async () => {
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE, 'faulty/example.com.yaml': 'a: [' } })
-    const own = await scene.run('demo', '--zones', 'zones')
-    expect(own.status).toBe(0)
-    expect(own.stdout).toContain('== 2. The changes for the definitions in zones')
-    const invalid = await scene.run('demo', '--zones', 'faulty')
-    expect(invalid.status).toBe(1)
-    expect(invalid.stderr).toMatch(/^faulty\/example\.com\.yaml:1:\d+: error\[yaml-syntax\]/)
-    const nowhere = await scene.run('demo', '--zones', 'nowhere')
-    expect(nowhere.status).toBe(1)
-    expect(nowhere.stderr).toMatch(/error\[/)
+    expectEnd(await scene.run('demo', '--zones', 'zones'), 0, { out: '== 2. The changes for the definitions in zones' })
+    expectEnd(await scene.run('demo', '--zones', 'faulty'), 1, { err: /^faulty\/example\.com\.yaml:1:\d+: error\[yaml-syntax\]/ })
+    expectEnd(await scene.run('demo', '--zones', 'nowhere'), 1, { err: /error\[/ })
     expect(scene.proxy.requests).toEqual([])
   })
 })

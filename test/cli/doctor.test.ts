@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { validate } from '../../generated/doctor-schema.js'
-import { afterThisFile } from '../support/after-file.ts'
+import { expectEnd } from '../support/cli.ts'
 import { freePort } from '../support/free-port.ts'
 import { type FolderScene, ZONE } from './scene.ts'
-import { openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
+import { openFileScene, openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
 
 /** Findings as `SUBJECT CHECK STATUS MESSAGE`, from a document that must match its schema. */
 async function findingsOf(scene: FolderScene, env: Readonly<Record<string, string>> = {}): Promise<{ status: number; findings: string[] }> {
@@ -60,16 +60,19 @@ const as = (token: string) => ({ ZONEWRIGHT_TOKEN: `${token}-0123456789` })
 let shared: ServiceScene
 
 beforeAll(async () => {
-  shared = await openServiceScene({ seed: SEED }, { expect, onTestFinished: (close) => afterThisFile(() => close({} as never)) })
+  shared = await openFileScene({ seed: SEED })
 })
 
 describe('doctor', () => {
   test('reports a zone that can be changed, as text and JSON', async () => {
-    const { status, stdout, stderr } = await shared.runWith(as('owner-bare'), 'doctor')
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-    expect(stdout).toMatch(/^zonewright\.yaml\n {2}ok {6}config {5}1 zone defined\ncloud\n/)
-    expect(stdout).toContain('  ok      scopes     the token has domains:read_write account:read_only\n')
-    expect(stdout).toMatch(/\nEverything is in order\.\n$/)
+    expectEnd(await shared.runWith(as('owner-bare'), 'doctor'), 0, {
+      err: '',
+      out: [
+        /^zonewright\.yaml\n {2}ok {6}config {5}1 zone defined\ncloud\n/,
+        '  ok      scopes     the token has domains:read_write account:read_only\n',
+        /\nEverything is in order\.\n$/,
+      ],
+    })
     expect((await findingsOf(shared, as('owner-bare'))).findings).toEqual([
       'zonewright.yaml config ok 1 zone defined',
       expect.stringMatching(/^cloud connection ok http:\/\/127\.0\.0\.1:\d+\/v4 responds$/),
@@ -131,8 +134,7 @@ describe('doctor', () => {
     const scene = await openServiceScene({ seed: SEED, files: { 'zones/example.net.yaml': ZONE.replaceAll('example.com', 'example.net') } })
     scene.write({ 'zones/example.com.yaml': ZONE })
     expect((await scene.runWith(as('owner-plans'), 'plan', '--detailed-exitcode')).status).toBe(2)
-    const refused = await scene.runWith(as('owner-plans'), 'apply', '--yes')
-    expect([refused.status, refused.stdout]).toEqual([1, expect.stringContaining('domains:read_write')])
+    expectEnd(await scene.runWith(as('owner-plans'), 'apply', '--yes'), 1, { out: 'domains:read_write' })
     expect((await scene.runWith(as('owner-exact'), 'apply', '--yes')).status).toBe(0)
     expect((await scene.runWith(as('owner-plans'), 'plan', '--detailed-exitcode')).status).toBe(0)
     expect((await scene.runWith(as('owner-plans'), 'verify')).status).toBe(0)
@@ -170,7 +172,7 @@ describe('doctor', () => {
     scene.write({ 'zones/example.com.yaml': from('loadbalancers') })
     expect(await bare()).toEqual([`cloud scopes ok ${has}`, ...perCommand('account:read_only', 'domains:read_write', 'no other scope')])
     expect((await findingsOf(scene, as('writer'))).findings).toContainEqual(
-      expect.stringMatching(/^cloud inventory warning addresses come from inventory, and the user sees only granted objects: /),
+      expect.stringMatching(/^cloud inventory warning .*only granted/),
     )
   })
 

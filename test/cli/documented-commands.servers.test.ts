@@ -146,10 +146,8 @@ records:
 /** Bash, sed and seq. */
 const SERVERS = { tags: ['servers'] }
 
-const DIRECTORY = {
-  'zonewright.yaml': 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n',
-  'zones/example.com.yaml': EDITED,
-}
+const CONFIG = 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n'
+const DIRECTORY = { 'zonewright.yaml': CONFIG, 'zones/example.com.yaml': EDITED }
 
 test('docs/import-and-export.md: record', SERVERS, async () => {
   const shell = await openShell()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../definition/files.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { checkZone, findTool } from '../support/tools.ts'
 import { filesBelow } from './scene.ts'
@@ -37,9 +37,7 @@ it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('export %s reports
 it.each(['zonefile', 'octodns', 'dnscontrol'])('export %s: NS records of the apex that are managed are in the file', async (format) => {
   const exported = async (more: string) =>
     run(
-      folderWith({
-        'zones/example.com.yaml': `domain: example.com\n${more}\nrecords: {'': {type: NS, ttl: 300, value: ns1.example.net.}}\n`,
-      }),
+      folderWith({ 'zones/example.com.yaml': `domain: example.com\n${more}\nrecords: {'': {type: NS, ttl: 300, value: ns1.a.test.}}\n` }),
       'export',
       ...[format, '-o', 'out'],
     )
@@ -92,9 +90,7 @@ describe('export zonefile', () => {
     const fitting = await run(cwd, 'export', 'zonefile', '--serial', '7', '-o', 'out')
     expect(fitting).toMatchObject({ status: 0, stderr: expect.not.stringContaining('zonemd') })
     expect(await run(cwd, 'validate', 'out/example.com.zone')).toMatchObject({ status: 0, stdout: expect.not.stringContaining('zonemd') })
-    const what = expect.stringMatching(
-      /warning\[zonemd-mismatch\] example\.com\. ZONEMD .* for serial 7; the zone has 1 \(name the serial with --serial N/,
-    )
+    const what = expect.stringMatching(/warning\[zonemd-mismatch\] example\.com\. ZONEMD .* for serial 7; the zone has 1/)
     expect(await run(cwd, 'export', 'zonefile')).toMatchObject({ status: 0, stderr: what })
   })
 
@@ -119,11 +115,9 @@ describe('export zonefile', () => {
 
   it('uses the given name servers and serial if the zone has none', async () => {
     const cwd = folderWith({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
-    const without = await run(cwd, 'export', 'zonefile')
-    expect(without).toMatchObject({ status: 0, stderr: expect.stringContaining('warning[zone-without-ns]') })
+    expectEnd(await run(cwd, 'export', 'zonefile'), 0, { err: 'warning[zone-without-ns]' })
     const options = ['--ns', 'ns1.example.net', '--ns', 'ns2.example.net.', '--serial', '2026010101', '--canonical']
-    const result = await run(cwd, 'export', '--to', 'zonefile', ...options)
-    expect(result).toMatchObject({ status: 0, stderr: '' })
+    const result = expectEnd(await run(cwd, 'export', '--to', 'zonefile', ...options), 0, { err: '' })
     expect(result.stdout).toBe(`example.com.	86400	IN	SOA	ns1.example.net. hostmaster.example.com. 2026010101 14400 14400 1209600 86400
 example.com.	86400	IN	NS	ns1.example.net.
 example.com.	86400	IN	NS	ns2.example.net.
@@ -166,9 +160,10 @@ describe('a TTL of 0, which some providers read as the default TTL of the zone',
   ])('is converted if the zone %s', async (_, config, targets, ttl) => {
     const cwd = folderWith({ 'zones/example.com.yaml': zone(targets), 'zonewright.yaml': config })
     const table = await run(cwd, 'export', 'csv', '--lossy')
-    expect(table.stdout).toBe(
-      `zone,name,type,ttl,data\r\nexample.com.,www.example.com.,A,${ttl},192.0.2.1\r\nexample.com.,x.example.com.,A,300,192.0.2.2\r\n`,
-    )
+    expect(table.stdout.split('\r\n').slice(1, 3)).toEqual([
+      `example.com.,www.example.com.,A,${ttl},192.0.2.1`,
+      'example.com.,x.example.com.,A,300,192.0.2.2',
+    ])
     const file = await run(cwd, 'export', 'zonefile', '--lossy', '--canonical')
     expect(file.stdout).toContain(`www.example.com.\t${ttl || '3600'}\tIN\tA\t192.0.2.1\n`)
     const octodns = await run(cwd, 'export', 'octodns', '--lossy')
@@ -190,34 +185,24 @@ describe('unsupported features of a format', () => {
     for (const what of dropped) expect(strict.stderr).toContain(what)
     expect(strict.status).toBe(dropped.length > 0 ? 1 : 0)
     expect(strict.stdout === '').toBe(dropped.length > 0)
-    const lossy = await run(cwd, 'export', format, '--lossy')
-    expect(lossy.status).toBe(0)
-    expect(lossy.stdout).toContain('ns.example.net.')
+    const lossy = expectEnd(await run(cwd, 'export', format, '--lossy'), 0, { out: 'ns.example.net.' })
     expect(lossy.stderr.match(/warning\[export-lossy\]/g) ?? []).toHaveLength(dropped.length)
   })
 
   it.each(['zonefile', 'octodns', 'dnscontrol', 'json', 'csv'])('%s reports keys that only octoDNS supports', async (format) => {
     const text = 'www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}\nx: {type: Route53Provider/ALIAS, value: {}}\n'
     const folder = folderWith({ 'zones/example.com.yaml': text })
-    const strict = await run(folder, 'export', format, '-o', 'out')
-    expect(strict).toMatchObject({ status: 1, stdout: '' })
-    expect(strict.stderr).toContain('error[export-lossy] www.example.com. A: no target supports "geo"')
-    expect(strict.stderr).toMatch(/error\[export-lossy\] x\.example\.com\. Route53Provider\/ALIAS: /)
-    expect(Object.keys(filesBelow(folder))).toEqual(['zones/example.com.yaml'])
-    const lossy = await run(folder, 'export', format, '-o', 'out', '--lossy')
-    expect(lossy).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('warning[record-extra] www.example.com. A: no target supports "geo"'),
+    expectEnd(await run(folder, 'export', format, '-o', 'out'), 1, {
+      err: ['error[export-lossy] www.example.com. A: no target supports "geo"', /error\[export-lossy\] x\.\S+ Route53Provider\/ALIAS: /],
+      out: '',
     })
+    expect(Object.keys(filesBelow(folder))).toEqual(['zones/example.com.yaml'])
+    expectEnd(await run(folder, 'export', format, '-o', 'out', '--lossy'), 0, { err: 'warning[record-extra] www.example.com. A: no' })
   })
 
   it('a slave zone has no zone file', async () => {
     const slave = folderWith({ 'zones/example.com.yaml': 'domain: example.com\ntype: slave\nmaster_ips: [192.0.2.1]\n' })
-    expect(await run(slave, 'export', 'zonefile')).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('a slave zone, whose records come from its masters'),
-    })
+    expectEnd(await run(slave, 'export', 'zonefile'), 1, { err: 'a slave zone, whose records come from its masters', out: '' })
   })
 })
 
@@ -242,8 +227,7 @@ describe('export json', () => {
 })
 
 it('export csv is a table of all records without formulas', async () => {
-  const { status, stdout } = await run(folderWith({ 'zones/example.com.yaml': ZONE }), 'export', 'csv', '--lossy')
-  expect(status).toBe(0)
+  const { stdout } = expectEnd(await run(folderWith({ 'zones/example.com.yaml': ZONE }), 'export', 'csv', '--lossy'), 0)
   const rows = stdout.split('\r\n')
   expect(rows).toHaveLength(11)
   for (const row of [
@@ -268,18 +252,15 @@ describe('destination', () => {
     ['a file instead of a folder', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
   ])('refuses %s', async (_, args, message) => {
     const cwd = folderWith(files)
-    const result = await run(cwd, ...args)
-    expect(result).toMatchObject({ status: 1, stdout: '' })
+    const result = expectEnd(await run(cwd, ...args), 1, { out: '' })
     expect(result.stderr.toLowerCase()).toContain(message.toLowerCase())
     expect(filesBelow(cwd)).toEqual(files)
   })
 
   it('lists the files with --dry-run and replaces them with --force', async () => {
     const cwd = folderWith({ ...files, 'out/example.com.zone': 'old' })
-    expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')).toMatchObject({
-      status: 0,
-      stdout: 'out/example.com.zone\nout/example.net.zone\n',
-    })
+    const { stdout } = await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')
+    expect(stdout).toBe('out/example.com.zone\nout/example.net.zone\n')
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out')).toMatchObject({ status: 1, stdout: '' })
     expect(Object.keys(filesBelow(cwd)).filter((path) => path.startsWith('out/'))).toEqual(['out/example.com.zone'])
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--force')).toMatchObject({ status: 0 })

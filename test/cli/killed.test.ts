@@ -3,6 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Client, connect } from '../service/harness.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
+import { expectEnd } from '../support/cli.ts'
+import { leasesIn } from '../support/leases.ts'
 import { type Random, seededRandom } from '../support/random.ts'
 import { TOKEN } from './scene.ts'
 import { openServiceScene, type ServiceScene } from './service-scene.ts'
@@ -66,8 +68,17 @@ async function killAndComplete(records: number, kills: number, seed: number): Pr
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zones/example.com.yaml': definition(hosts('h', records, '192.0.2.2')) })
   }
-  for (let kill = 0; kill < kills; kill += 1) await applyAndKill(scene, 1 + random.below(Math.floor(records / kills) - 10))
-  expect((await scene.run('apply', '--yes', ...ALLOW_ALL)).status).toBe(0)
+  for (let kill = 0; kill < kills; kill += 1) {
+    await applyAndKill(scene, 1 + random.below(Math.floor(records / kills) - 10))
+    const { runs, plan } = JSON.parse((await scene.run('history', '--last', '--format', 'json')).stdout)
+    const [{ applied, skipped, ...last }] = runs
+    expect(last).toMatchObject({ state: 'interrupted', status: null, unknown: expect.any(Number) })
+    expect(applied.total + last.unknown + skipped).toBe(plan.zones[0].changes.length)
+    // The lease of a dead process, which keeps nobody waiting.
+    expect(await leasesIn(scene.folder)).toHaveLength(1)
+  }
+  expectEnd(await scene.run('apply', '--yes', ...ALLOW_ALL), 0)
+  expect(await leasesIn(scene.folder)).toEqual([])
   const expected = Array.from({ length: records }, (_, index) => `h${index} A 192.0.2.${kills}`)
   expect((await held(scene))?.slice(1)).toEqual(expected.sort())
   expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
@@ -116,7 +127,7 @@ describe('rolled back', () => {
     ['settings, additions, updates and deletions, often', ...MIXED],
   ])('%s', { tags: ['long'], timeout: 180_000 }, (name, before, after) => killAndRollBack(before, after, 6, name.length))
 
-  test('records of other clients stay', async () => {
+  test('records of other clients stay', { tags: ['long'] }, async () => {
     const scene = await openSlowScene(seededRandom(1), definition(BASE))
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     const expected = (await held(scene)) ?? []
@@ -124,9 +135,7 @@ describe('rolled back', () => {
     await applyAndKill(scene, 15)
     const { data } = await scene.client.ok('GET', '/domains')
     await scene.client.ok('POST', `/domains/${data[0].id}/records`, { type: 'A', name: 'theirs', target: '192.0.2.77' })
-    const { status, stderr } = await scene.run('rollback', '--last', '--yes', '--overwrite')
-    expect(status).toBe(0)
-    expect(stderr).toContain('notice[rollback-kept]')
+    expectEnd(await scene.run('rollback', '--last', '--yes', '--overwrite'), 0, { err: 'notice[rollback-kept]' })
     expect(await held(scene)).toEqual([...expected, 'theirs A 192.0.2.77'])
   })
 
@@ -142,8 +151,7 @@ describe('rolled back', () => {
     scene.write({ 'zones/example.com.yaml': definition(MANY) })
     await applyAndKill(scene, 5 + random.below(15))
     const left = await held(scene)
-    const refused = await scene.run('rollback', '--last', '--yes')
-    expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining(`--allow ${allow}`)])
+    expectEnd(await scene.run('rollback', '--last', '--yes'), 3, { out: `--allow ${allow}` })
     expect(await held(scene)).toEqual(left)
     expect((await scene.run('rollback', '--last', '--yes', '--allow', allow)).status).toBe(0)
     expect(await held(scene)).toEqual(before)

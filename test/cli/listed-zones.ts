@@ -10,9 +10,7 @@ export interface ListedDomain {
 
 /** Replies like another installation of the API, with data that the service here would refuse. */
 export function holding(domains: readonly ListedDomain[]): Script {
-  const listed = (items: readonly object[]) => ({
-    body: JSON.stringify({ data: items, page: 1, pages: 1, results: items.length }),
-  })
+  const listed = (items: readonly object[]) => ({ body: JSON.stringify({ data: items, page: 1, pages: 1, results: items.length }) })
   return ({ method, path }) => {
     if (method !== 'GET') return null
     const [, id, part] = /^\/v4\/domains(?:\/([0-9]+)\/(records|zone-file))?(?:\?|$)/.exec(path) ?? []

@@ -1,14 +1,14 @@
-/** Missing permissions and full disks: an error with the path, exit 1, and no partial file. */
+/** Missing permissions and full disks: an error with the path, exit 1, and no partial file. Private files: journals, locks and saved plans. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { addFiles, folderWith } from '../definition/files.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { testPermissions, unprivileged } from '../support/unprivileged.ts'
-import { filesBelow } from './scene.ts'
+import { filesBelow, openScene, ZONE } from './scene.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -36,21 +36,9 @@ describe('a folder without write permission', () => {
     ['init', '.', {}, 'init', 'cannot be written: permission denied'],
     ['fmt', 'zones', { 'zones/a.example.yaml': 'records:   {}\n' }, 'fmt', denied('zones/a.example.yaml')],
     ['record', 'zones', DEFINED, 'record set a.example www A 192.0.2.2', denied('zones/a.example.yaml')],
-    [
-      'export',
-      'out',
-      { ...DEFINED, 'out/a.example.zone': 'mine' },
-      'export zonefile -o out --ns ns1.example.net --force',
-      denied('out/a.example.zone'),
-    ],
+    ['export', 'out', { ...DEFINED, 'out/a.example.zone': '' }, 'export zonefile -o out --ns a.test --force', denied('out/a.example.zone')],
     ['import', 'zones', DNS, 'import zonefile dns -o zones', `${denied('zones/a.example.yaml')}Nothing was written.\n`],
-    [
-      'import of one file',
-      'zones',
-      DNS,
-      'import zonefile dns/a.example.zone -o zones',
-      `${denied('zones/a.example.yaml')}Nothing was written.\n`,
-    ],
+    ['import of one file', 'zones', DNS, 'import zonefile dns/a.example.zone -o zones', `${denied('zones/a.example.yaml')}Nothing was`],
   ]
   for (const [name, closed, files, args, message] of CASES)
     testPermissions(name, async () => {
@@ -112,7 +100,36 @@ test('a full disk', async ({ skip }) => {
   expect(await cli(['import', 'zonefile', 'dns/a.example.zone', '-o', zones], { cwd })).toMatchObject({ status: 0 })
   writeFileSync(join(disk, 'fill'), Buffer.alloc(44_000))
   const before = filesBelow(disk)
-  const edited = await cli(['record', 'add', 'a.example', 'new', 'A', '192.0.2.2'], { cwd: disk })
-  expect(edited).toMatchObject({ status: 1, stderr: expect.stringMatching(full) })
+  expectEnd(await cli(['record', 'add', 'a.example', 'new', 'A', '192.0.2.2'], { cwd: disk }), 1, { err: full })
   expect(filesBelow(disk)).toEqual(before)
+})
+
+const modeOf = (...path: string[]): number => lstatSync(join(...path)).mode & 0o7777
+
+test('with umask 000, saved plans and journals are private, also in an existing public journal', async () => {
+  const umask = process.umask(0)
+  onTestFinished(() => void process.umask(umask))
+  const scene = openScene()
+  const journal = join(scene.folder, '.zonewright')
+  expect(await scene.run('plan', '--out', 'saved.plan')).toMatchObject({ status: 0 })
+  expect(modeOf(scene.folder, 'saved.plan')).toBe(0o600)
+  expect(await scene.run('apply', 'saved.plan', '--yes')).toMatchObject({ status: 0 })
+  const entries = () => [
+    journal,
+    ...readdirSync(journal, { recursive: true, withFileTypes: true }).map(({ parentPath, name }) => join(parentPath, name)),
+  ]
+  const arePrivate = (): void => {
+    for (const path of entries()) expect([path, modeOf(path)]).toEqual([path, lstatSync(path).isDirectory() ? 0o700 : 0o600])
+  }
+  arePrivate()
+  const opened = entries().filter((path) => !path.endsWith('.gitignore'))
+  for (const path of opened) chmodSync(path, lstatSync(path).isDirectory() ? 0o777 : 0o666)
+  scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.9}\n` })
+  const { stderr } = expectEnd(await scene.run('apply', '--yes'), 0, { err: `${journal} was accessible to other users` })
+  for (const path of opened) expect(stderr).toContain(`${path} was accessible`)
+  arePrivate()
+  // An existing plan file keeps its mode.
+  chmodSync(join(scene.folder, 'saved.plan'), 0o640)
+  expect(await scene.run('plan', '--out', 'saved.plan')).toMatchObject({ status: 0 })
+  expect(modeOf(scene.folder, 'saved.plan')).toBe(0o640)
 })

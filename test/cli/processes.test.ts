@@ -1,25 +1,53 @@
-/** The program as a process: signals and closed pipes. */
+/** The program as a process: signals, closed pipes, and several at once, with their journals and locks. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as wait } from 'node:timers/promises'
+import { copyFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { validate } from '../../generated/journal-schema.js'
+import { isLive, ownHolder } from '../../src/apply/journal/store/leases.ts'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
+import { expectEnd } from '../support/cli.ts'
+import { leasesIn } from '../support/leases.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { Script } from './recording-proxy.ts'
-import { TOKEN } from './scene.ts'
-import { openServiceScene, openWireScene, type ServiceScene, type WireScene } from './service-scene.ts'
+import { TOKEN, ZONE } from './scene.ts'
+import { openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
 
-const RECORDS = 80
+const LONG = { tags: ['long'] }
 
-const MANY = {
-  'zones/example.com.yaml': `domain: example.com
+const RECORDS = 100
+
+const MANY = `domain: example.com
 soa_email: hostmaster@example.com
 records:
-${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`,
+${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`
+
+const FILES = { 'zones/example.com.yaml': MANY }
+
+interface HeldScene extends ServiceScene {
+  /** Lets all held records through. */
+  release(): void
 }
 
-const isRecordCall = ({ method, path }: { method: string; path: string }): boolean => method === 'POST' && path.includes('/records')
+/** A service behind a proxy that holds all records of MANY except the first ones, so that calls are in progress until the test goes on. */
+async function openHeld(first: number): Promise<HeldScene> {
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let arrived = 0
+  const script: Script = async ({ body }) => {
+    if (!/"name":"h\d/.test(body)) return null
+    arrived += 1
+    if (arrived > first) await released
+    return null
+  }
+  onTestFinished(() => release())
+  return { ...(await openServiceScene({ files: FILES, script })), release }
+}
 
 const start = async ({ folder }: Pick<ServiceScene, 'folder'>, ...args: string[]): Promise<ProgramRun> => {
   const run = await startProgram(args, { cwd: folder, env: { ZONEWRIGHT_TOKEN: TOKEN } })
@@ -27,57 +55,67 @@ const start = async ({ folder }: Pick<ServiceScene, 'folder'>, ...args: string[]
   return run
 }
 
-async function reach(condition: () => boolean): Promise<void> {
-  while (!condition()) await wait(5)
+const recordCalls = ({ proxy }: ServiceScene): number => proxy.mutations().filter(({ path }) => path.includes('/records')).length
+
+const reach = (count: () => number, least: number): Promise<void> =>
+  expect.poll(count, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(least)
+
+interface Run {
+  readonly run: string
+  readonly state: string
+  readonly unknown: number
 }
 
-/** Sends the signal to a run after it has made `count` requests of this kind. */
-async function signalAfter(
-  { proxy }: WireScene,
-  run: ProgramRun,
-  signal: NodeJS.Signals,
-  { count = 1, of = () => true }: { count?: number; of?: typeof isRecordCall },
-): Promise<void> {
-  await reach(() => proxy.requests.filter(of).length >= count)
-  run.kill(signal)
+const runs = async (scene: ServiceScene): Promise<Run[]> => JSON.parse((await scene.run('history', '--format', 'json')).stdout).runs
+
+/** The last event of a valid journal. */
+function lastEvent(scene: ServiceScene, run: string): string {
+  const lines = readFileSync(join(scene.folder, '.zonewright/runs', run, 'journal.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+  for (const line of lines) expect(validate(JSON.parse(line)), JSON.stringify(validate.errors)).toBe(true)
+  return JSON.parse(lines.at(-1) as string).event
 }
 
 describe('a signal during apply', () => {
-  test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)(
-    '%s: finishes the calls in progress, prints the report, exits with %i, and the next apply completes the changes',
-    async (signal, status) => {
-      // Each record is delayed, so that the signal arrives during calls.
-      const slowly: Script = async (request) => {
-        if (isRecordCall(request)) await wait(30)
-        return null
-      }
-      const scene = await openServiceScene({ files: MANY, script: slowly })
-      const run = await start(scene, 'apply', '--yes')
-      await signalAfter(scene, run, signal, { count: 12, of: isRecordCall })
-      expect(await run.ended).toEqual({ status, signal: null })
-      expect(run.stderr()).toMatch(/^Stopping: /m)
-      const summary = /\nApplied in part: (\d+) skipped; (\d+) created, 0 updated, 0 deleted in 1 zone \(\d+ calls\)\n$/.exec(run.stdout())
-      const [, skipped, applied] = (summary ?? []).map(Number) as [number, number, number]
-      expect(applied + skipped).toBe(RECORDS + 1)
-      expect(applied).toBe(scene.proxy.mutations().length)
-      expect(run.stdout()).toContain('skipped: the run was interrupted')
-      const rest = await scene.run('apply', '--yes')
-      expect(rest).toMatchObject({ status: 0, stdout: expect.stringContaining(`Applied: ${skipped} created`) })
-      expect(scene.proxy.mutations()).toHaveLength(RECORDS + 1)
-    },
-  )
+  for (const [signal, status, times, options] of [
+    ['SIGTERM', 143, 1, {}],
+    ['SIGINT', 130, 1, LONG],
+    // A shell and the system both send SIGHUP when a terminal closes.
+    ['SIGHUP', 129, 2, LONG],
+  ] as const)
+    test(
+      `${signal}: finishes the calls in progress, reports, closes its journal, releases its zone; the next apply completes`,
+      options,
+      async () => {
+        const scene = await openHeld(30)
+        const run = await start(scene, 'apply', '--yes')
+        await reach(() => recordCalls(scene), 31)
+        for (let time = 1; time <= times; time += 1) {
+          run.kill(signal)
+          await run.until('Stopping: ')
+        }
+        scene.release()
+        expect(await run.ended).toEqual({ status, signal: null })
+        const applied = scene.proxy.mutations().length
+        const skipped = RECORDS + 1 - applied
+        expect(run.stdout()).toMatch(new RegExp(`\nApplied in part: ${skipped} skipped; ${applied} created, 0 updated, 0 deleted in .*\n$`))
+        expect(run.stdout()).toContain('skipped: the run was interrupted')
+        const [interrupted] = (await runs(scene)) as [Run]
+        expect(interrupted).toMatchObject({ state: 'interrupted', status, unknown: 0, skipped, applied: { total: applied } })
+        expect(lastEvent(scene, interrupted.run)).toBe('end')
+        expect(await leasesIn(scene.folder)).toEqual([])
+        expectEnd(await scene.run('apply', '--yes'), 0, { out: `Applied: ${skipped} created` })
+        expect(scene.proxy.mutations()).toHaveLength(RECORDS + 1)
+      },
+    )
 
-  test.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)('%s while it reads: applies nothing; the JSON document is complete', async (signal, status) => {
+  test('while it reads: applies nothing; the JSON document is complete', async () => {
     const scene = await openWireScene(() => 'silence')
     const run = await start(scene, 'apply', '--yes', '--format', 'json')
-    await signalAfter(scene, run, signal, {})
-    expect(await run.ended).toEqual({ status, signal: null })
+    await reach(() => scene.proxy.requests.length, 1)
+    run.kill('SIGINT')
+    expect(await run.ended).toEqual({ status: 130, signal: null })
     expect(run.stderr()).toMatch(/Nothing was applied\.\n$/)
     expect(run.stderr()).not.toContain('program error')
     const document = JSON.parse(run.stdout())
@@ -94,24 +132,78 @@ describe('a signal during apply', () => {
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 143, signal: null })
     expect(run.stderr().match(/^cloud asks to wait for 100 s\.$/gm)).toHaveLength(1)
-    expect((await scene.run('apply', '--yes', '--timeout', '1', '--quiet')).stderr).not.toContain('asks to wait')
+    const quiet = await scene.run('apply', '--yes', '--timeout', '1', '--quiet')
+    expectEnd(quiet, 1, { err: ['The 1 s of --timeout are over', 'Nothing was applied.'] })
+    expect(quiet.stderr).not.toContain('asks to wait')
   })
 
-  test('ends the program immediately the second time', async () => {
-    const scene = await openServiceScene({ script: (request) => (isRecordCall(request) ? 'silence' : null) })
+  test('twice ends the program at once, with a readable journal; nobody waits for its zone', async () => {
+    const scene = await openServiceScene({ files: FILES, script: ({ body }) => (/"h(?:[3-9]|\d\d+)"/.test(body) ? 'silence' : null) })
     const run = await start(scene, 'apply', '--yes')
-    await signalAfter(scene, run, 'SIGINT', { of: isRecordCall })
+    await reach(() => recordCalls(scene), 8)
+    run.kill('SIGINT')
     await run.until('Stopping: ')
     run.kill('SIGINT')
     expect(await run.ended).toEqual({ status: 130, signal: null })
+    const [interrupted] = (await runs(scene)) as [Run]
+    expect(interrupted).toMatchObject({ state: 'interrupted', status: null })
+    expect(interrupted.unknown).toBeGreaterThan(0)
+    const [lease] = await leasesIn(scene.folder)
+    expect(lease && isLive(lease, Date.now(), { isShared: false }, ownHolder({}))).toBe(false)
   })
 })
 
-test.each([['plan'], ['verify']])('a signal ends %s at once', async (command) => {
-  const scene = await openWireScene(() => 'silence')
-  const run = await start(scene, command)
-  await signalAfter(scene, run, 'SIGINT', {})
-  expect(await run.ended).toEqual({ status: 130, signal: null })
+for (const [command, options] of [
+  ['verify', {}],
+  ['plan', LONG],
+] as const)
+  test(`a signal ends ${command} at once`, options, async () => {
+    const scene = await openWireScene(() => 'silence')
+    const run = await start(scene, command)
+    await reach(() => scene.proxy.requests.length, 1)
+    run.kill('SIGINT')
+    expect(await run.ended).toEqual({ status: 130, signal: null })
+  })
+
+test('a silent server does not extend a run beyond its timeout: what was sent is unknown', LONG, async () => {
+  const scene = await openServiceScene({ files: FILES, script: ({ body }) => (/"h[3-9]\d"/.test(body) ? 'silence' : null) })
+  const run = await start(scene, 'apply', '--yes', '--format', 'json', '--timeout', '10')
+  expect((await run.ended).status).toBe(4)
+  const states = JSON.parse(run.stdout()).zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
+  expect([...new Set(states)].sort()).toEqual(['applied', 'skipped', 'unknown'])
+})
+
+test('the second of two runs reports the holder of the zone, or waits', async () => {
+  const scene = await openHeld(10)
+  const first = await start(scene, 'apply', '--yes')
+  await reach(() => recordCalls(scene), 11)
+  const [second, third] = await Promise.all([start(scene, 'apply', '--yes'), start(scene, 'apply', '--yes', '--wait', '60')])
+  expect((await second.ended).status).toBe(1)
+  const holder = `by apply, run \\S+, process ${first.pid} on \\S+, user \\S+, since \\d{4}-`
+  expect(second.stderr()).toMatch(new RegExp(`error\\[zone-locked\\] example\\.com\\. at cloud is locked ${holder}`))
+  expect((await runs(scene)).map(({ state }) => state)).toEqual(['running'])
+  await third.until('Waiting: example.com. at cloud is locked by apply')
+  scene.release()
+  expect((await first.ended).status).toBe(0)
+  expect((await third.ended).status).toBe(0)
+  expect(third.stdout()).toContain('No changes.')
+  expect(recordCalls(scene)).toBe(RECORDS)
+  expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied'])
+})
+
+test('two jobs that apply the same plan at the same time: one of them makes its changes, or both the same ones', LONG, async () => {
+  const scene = await openServiceScene()
+  expectEnd(await scene.run('apply', '--yes'), 0)
+  scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
+  expectEnd(await scene.run('plan', '--out', 'plan.json'), 0)
+  const jobs = [temporaryDirectory(), temporaryDirectory()].map((folder) => {
+    for (const file of ['zonewright.yaml', 'plan.json']) copyFileSync(join(scene.folder, file), join(folder, file))
+    return start({ folder }, 'apply', 'plan.json', '--yes')
+  })
+  const statuses = (await Promise.all(jobs.map(async (job) => (await job).ended))).map(({ status }) => status)
+  expect(statuses).toContain(0)
+  expect([0, 3]).toContain(statuses.find((status) => status !== 0) ?? 0)
+  expectEnd(await scene.run('plan', '--detailed-exitcode'), 0)
 })
 
 /** The exit status of the program if the reader closes its output immediately. */
@@ -127,10 +219,10 @@ async function withoutReader({ folder: cwd }: ServiceScene, ...args: string[]): 
   return { status, stderr }
 }
 
-test('a closed standard output does not fail plan, and does not stop an apply', { tags: ['long'] }, async () => {
-  const scene = await openServiceScene({ files: MANY })
+test('a closed standard output does not fail plan, and does not stop an apply', LONG, async () => {
+  const scene = await openServiceScene({ files: FILES })
   expect(await withoutReader(scene, 'plan')).toEqual({ status: 0, stderr: '' })
   expect((await withoutReader(scene, 'plan', '--detailed-exitcode')).status).toBe(2)
   expect(await withoutReader(scene, 'apply', '--yes')).toEqual({ status: 0, stderr: '' })
-  expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
+  expectEnd(await scene.run('plan', '--detailed-exitcode'), 0)
 })

@@ -50,12 +50,7 @@ mail:
     ['an additional value', 'add example.com www A 192.0.2.9', VALUES, `${VALUES}  - 192.0.2.9\n`],
     ['the first value', 'remove example.com www A 192.0.2.1', VALUES, '  # the second\n  - 192.0.2.2\n'],
     ['the last value', 'remove example.com www A 192.0.2.2', VALUES, '  - 192.0.2.1   # one\n'],
-    [
-      'a value of several fields',
-      ['add', 'example.com', 'mail', 'MX', '30 c.example.net.'],
-      MX,
-      `${MX}  - exchange: c.example.net.\n    preference: 30\n`,
-    ],
+    ['several fields', ['add', 'example.com', 'mail', 'MX', '30 c.test.'], MX, `${MX}  - exchange: c.test.\n    preference: 30\n`],
     ['one of them', ['remove', 'example.com', 'mail', 'MX', '20 b.example.net.'], MX, ''],
     ['a type at a name with a question mark', 'add example.com @ TXT x', '\nwww:', '\n  - type: TXT\n    value: x\nwww:'],
     ['a type beside a folded text', 'add example.com mail A 192.0.2.7', '    -all\n', '    -all\n- type: A\n  value: 192.0.2.7\n'],
@@ -78,12 +73,7 @@ records:
   checkAll(TEXT, [
     ['removes an alias', 'remove example.com b A', '  b: *web\n', ''],
     ['removes an entry with a merge', 'remove example.com c A', '  c: {<<: *web, ttl: 60}\n', ''],
-    [
-      'a type beside an alias',
-      'add example.com b AAAA 2001:db8::1',
-      '  b: *web\n',
-      '  b:\n    - *web\n    - {type: AAAA, value: 2001:db8::1}\n',
-    ],
+    ['beside an alias', 'add example.com b AAAA 2001:db8::1', '  b: *web\n', '  b:\n    - *web\n    - {type: AAAA, value: 2001:db8::1}\n'],
     [
       'a type beside an anchor',
       'add example.com a AAAA 2001:db8::1',
@@ -141,11 +131,7 @@ describe('comments', () => {
   const OTHER_MX = ['set', 'example.com', 'www', 'MX', '1 b.', '2 c.']
 
   it.each([
-    [
-      'of five characters that are hexadecimal digits',
-      'www: #2024a\n  # x\n  type: A\n  values: #1234\n  - 192.0.2.1\n',
-      'add example.com www AAAA ::1',
-    ],
+    ['of hexadecimal digits', 'www: #2024a\n  # x\n  type: A\n  values: #1234\n  - 192.0.2.1\n', 'add example.com www AAAA ::1'],
     ['of the only value, replaced by two', A_OF('192.0.2.1 # one'), 'set example.com www A 192.0.2.8 192.0.2.9'],
     ['of the only value, with several fields', MX_OF('{preference: 1, exchange: a.}'), OTHER_MX],
     ['of the only value, in flow style', 'www: {type: MX, value: {preference: 1, exchange: a.}} # one\n', OTHER_MX],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { startProgram } from '../support/built-program.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { edit, type Words } from './record-edits.ts'
 
 const ZONE = `# yaml-language-server: $schema=../schemas/zone.schema.json
@@ -105,16 +105,9 @@ describe('record', () => {
     ['no final line end', 'domain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}|'],
     ['a byte order mark', '\ufeffdomain: example.com\nrecords:\n  a: {type: A, value: 192.0.2.1}\n|'],
     ['a comment in the last entry', 'domain: example.com\nrecords:\n  a:\n    - {type: A, value: 192.0.2.1}\n    # tail\n|'],
-    [
-      'no records between settings in an unusual layout',
-      'domain:   example.com\ntags:\n- a   # first\n    # tail\n|# foot\n...\n',
-      'records:\n',
-    ],
+    ['settings in an unusual layout', 'domain:   example.com\ntags:\n- a   # first\n    # tail\n|# foot\n...\n', 'records:\n'],
     ['lines that end in CRLF', 'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}\r\n|'],
-    [
-      'only a comment below records, and an unusual layout',
-      'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\n|tags:   [a,   b]\r\n',
-    ],
+    ['only a comment below records', 'domain:   example.com   # odd\r\nrecords: # none yet\r\n  # below\r\n|tags:   [a,   b]\r\n'],
     ['no line end at all', 'records:\r\n|domain: example.com'],
     ['no line end at the end, after CRLF', 'domain: example.com\r\nrecords:\r\n  a: {type: A, value: 192.0.2.1}|'],
   ])('adds to a definition with %s', async (_, marked, head = '', before = (text: string) => text) => {
@@ -137,13 +130,11 @@ describe('record', () => {
     ['CRLF and a line of dots', '# head\r\n---\r\n', 'www: {type: A, value: 192.0.2.1}\r\n...\r\n', '...\r\n'],
     ['no final line end', '# head\n', 'www: {type: A, value: 192.0.2.1}', ''],
   ])("leaves an empty mapping in octoDNS's layout, and replaces it later: %s", async (_, head, before, foot) => {
-    const removed = await edit({ [FILE]: head + before }, 'remove example.com www A')
-    expect(removed.status).toBe(0)
+    const removed = expectEnd(await edit({ [FILE]: head + before }, 'remove example.com www A'), 0)
     const text = removed.text(FILE)
     expect(text.split(/\r?\n/).filter((line) => line === '{}')).toHaveLength(1)
     expect(text.replace(/\{\}(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
-    const added = await edit({ [FILE]: text }, 'add example.com mail A 192.0.2.2')
-    expect(added.status).toBe(0)
+    const added = expectEnd(await edit({ [FILE]: text }, 'add example.com mail A 192.0.2.2'), 0)
     expect(added.text(FILE).replace(/mail:\r?\n {2}type: A\r?\n {2}value: 192\.0\.2\.2(?:\r?\n)?/, '')).toBe(`${head}${foot}`)
   })
 
@@ -233,10 +224,7 @@ mail  300 A ( 192.0.2.3 ; rack 4
       'set example.com mail A 192.0.2.3 --ttl 60',
       'add example.com new CNAME www --ttl 60',
     )
-    expect({ status, stdout }).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('+new.example.com.\t60\tIN\tCNAME\twww.example.com.\n'),
-    })
+    expect([status, stdout]).toEqual([0, expect.stringContaining('+new.example.com.\t60\tIN\tCNAME\twww.example.com.\n')])
     expect(text(ZONE_FILE)).toBe(`$TTL 3600 ; an hour
 @ SOA ns1.example.net. hostmaster 1 7200 3600 1209600 300
   NS ns1.example.net.
@@ -282,27 +270,12 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     ['an unknown type', ZONE, 'add example.com www AA 192.0.2.1', 'error[usage] "AA" is not a record type'],
     ['a name outside the zone', ZONE, 'add example.com www.example.net. A 192.0.2.1', 'error[usage] www.example.net. is not in the zone'],
     ['an ambiguous target', ZONE, 'add example.com c CNAME a.b', 'Write "a.b." for the absolute name'],
-    [
-      'a missing record',
-      ZONE,
-      'remove example.com nobody A',
-      'error[record-unknown] nobody.example.com. A: the definition has no such records',
-    ],
+    ['a missing record', ZONE, 'remove example.com nobody A', 'error[record-unknown] nobody.example.com. A: the definition has'],
     ['a missing value', ZONE, 'remove example.com www A 192.0.2.99', 'error[record-unknown]'],
     ['the SOA', ZONE, ['set', 'example.com', '@', 'SOA', 'a b 1 2 3 4 5'], 'the fields of the SOA are settings'],
     ['a zone without a definition', ZONE, 'add example.org www A 192.0.2.1', 'error[zone-unknown]'],
-    [
-      'a value with a variable in an included file',
-      INCLUDING,
-      'set example.com mail A 192.0.2.1',
-      'shared/f.yaml:1:24: error[edit-refused] mail.example.com. A: its value contains a variable: change it under "with" of the include',
-    ],
-    [
-      'a value in the definition beside those of an included file',
-      INCLUDING,
-      'add example.com mail A 192.0.2.1',
-      'shared/f.yaml:1:24: error[record-elsewhere] mail.example.com. A: is defined in shared/f.yaml (add it there with --file shared/f.yaml',
-    ],
+    ['a value with a variable', INCLUDING, 'set example.com mail A 192.0.2.1', 'shared/f.yaml:1:24: error[edit-refused] mail.example'],
+    ['a value beside included ones', INCLUDING, 'add example.com mail A 192.0.2.1', 'shared/f.yaml:1:24: error[record-elsewhere] mail.'],
     [
       'addresses from an inventory',
       'domain: example.com\nsoa_email: a@example.com\nrecords:\n  a: {type: A, from: {instances: {tag: web}}}\n',
@@ -317,31 +290,21 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
       'remove example.com c A',
       /error\[edit-refused\] c\.example\.com\. A: other entries of the file depend on it \(the alias \*\w+ has no anchor &t.*edit it by hand/,
     ],
-    [
-      'an invalid definition',
-      'domain: example.com\nrecords:\n  www: {type: A, value: 1}\n',
-      'add example.com b A 192.0.2.2',
-      'error[value-invalid]',
-    ],
-    [
-      'an ambiguous name',
-      ZONE,
-      'add example.com www.example.com A 192.0.2.1',
-      '"www.example.com" is ambiguous. Write "www.example.com." for',
-    ],
+    ['a definition in error', 'domain: example.com\nrecords: {w: {type: A}}\n', 'add example.com b TXT x', 'error[value-missing]'],
+    ['an ambiguous name', ZONE, 'add example.com www.example.com A 192.0.2.1', '"www.example.com" is ambiguous. Write "www.example.com."'],
     ['the ambiguous name of the zone', ZONE, 'add example.com example.com A 192.0.2.1', '"example.com" is ambiguous'],
     ['an ambiguous name in capitals', ZONE, 'add example.com WWW.Example.COM A 192.0.2.1', '"WWW.Example.COM" is ambiguous'],
     [
       '$GENERATE',
-      '$TTL 60\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 192.0.2.$\n',
-      'set example.com h2 A 192.0.2.9',
+      '$TTL 6\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 1.1.1.$\n',
+      'set example.com h2 A 1.1.1.9',
       'error[edit-refused]',
       ZONE_FILE,
     ],
     [
-      'a TTL that other records of a zone file inherit',
-      '@ 60 SOA a. b. 1 2 3 4 5\nwww 300 A 192.0.2.1\nmail A 192.0.2.2\n',
-      'remove example.com www A',
+      'an inherited TTL',
+      '@ 60 SOA a. b. 1 2 3 4 5\nw 300 A 1.1.1.1\nm A 1.1.1.2\n',
+      'remove example.com w A',
       'error[edit-refused]',
       ZONE_FILE,
     ],
@@ -383,11 +346,11 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     expect({ status, changed: Object.keys(changed) }).toEqual({ status: 0, changed: [FILE] })
   })
 
-  it('changes one of thousands of names and no other line', async () => {
-    const lines = Array.from({ length: 3000 }, (_, index) => `  h${index}:   {type: A,   value: 192.0.2.1} # ${index}\n`)
+  it('changes one of a thousand names and no other line', async () => {
+    const lines = Array.from({ length: 1000 }, (_, index) => `  h${index}:   {type: A,   value: 192.0.2.1} # ${index}\n`)
     const before = `domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`
-    const { text } = await edit({ [FILE]: before }, 'set example.com h1500 A 192.0.2.2', 'add example.com h1500a A 192.0.2.3')
-    lines[1500] = '  h1500:   {type: A,   value: 192.0.2.2} # 1500\n  h1500a: {type: A, value: 192.0.2.3}\n'
+    const { text } = await edit({ [FILE]: before }, 'set example.com h500 A 192.0.2.2', 'add example.com h500a A 192.0.2.3')
+    lines[500] = '  h500:   {type: A,   value: 192.0.2.2} # 500\n  h500a: {type: A, value: 192.0.2.3}\n'
     expect(text(FILE)).toBe(`domain: example.com\nrecords:\n${lines.join('')}tags:   [a]\n`)
   })
 

@@ -3,15 +3,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
+import { type CliResult, documentIn, expectEnd } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { openLiveScene, openScene, type Scene, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, openScene, type Scene, zoneFiles, zoneOf } from './scene.ts'
 
-const FILES = {
-  'zones/example.com.yaml': ZONE,
-  'zones/example.org.yaml': zoneOf('example.org'),
-  'zones/example.net.yaml': zoneOf('example.net'),
-}
+const FILES = zoneFiles(['example.com', 'example.org', 'example.net'])
 
 /** Two zones are applied; the definition of one is removed. */
 async function sceneAfterRemoval(config = ''): Promise<Scene> {
@@ -20,14 +17,7 @@ async function sceneAfterRemoval(config = ''): Promise<Scene> {
   return scene
 }
 
-const documentOf = (text: string) => {
-  const document = JSON.parse(text)
-  expect(isPlan(document)).toBe(true)
-  return document as {
-    zones: { zone: string; changes: { action: string; subject: string }[] }[]
-    diagnostics: { code: string; message: string }[]
-  }
-}
+const documentOf = (result: Pick<CliResult, 'stdout'>) => documentIn(result, isPlan)
 
 const NAMED =
   /^warning\[zone-removed\] example\.org\. is at cloud, and no definition describes it there; run \S+ applied one \(to delete it, set "delete_removed: true"/m
@@ -35,12 +25,11 @@ const NAMED =
 describe('a zone that a former run applied', () => {
   test('is named by each plan of all zones, and not by a plan of others', async () => {
     const scene = await sceneAfterRemoval()
-    const { status, stderr } = await scene.run('plan', '--detailed-exitcode')
-    expect([status, stderr]).toEqual([0, expect.stringMatching(NAMED)])
+    expectEnd(await scene.run('plan', '--detailed-exitcode'), 0, { err: NAMED })
     expect((await scene.run('plan', 'example.com')).stderr).not.toContain('zone-removed')
-    const { zones, diagnostics } = documentOf((await scene.run('plan', '--format', 'json')).stdout)
-    expect(zones.map(({ zone }) => zone)).toEqual(['example.com.', 'example.net.'])
-    expect(diagnostics.map(({ code }) => code)).toEqual(['zone-removed'])
+    const { zones, diagnostics } = documentOf(await scene.run('plan', '--format', 'json'))
+    expect(zones).toMatchObject([{ zone: 'example.com.' }, { zone: 'example.net.' }])
+    expect(diagnostics).toMatchObject([{ code: 'zone-removed' }])
   })
 
   test('is not named when its provider has it no more', async () => {
@@ -53,16 +42,13 @@ describe('a zone that a former run applied', () => {
 
   test('is deleted with delete_removed, after consent to deletions', async () => {
     const scene = await sceneAfterRemoval('delete_removed: true\n')
-    const verified = await scene.run('verify', '--no-dns')
-    expect([verified.status, verified.stdout]).toEqual([2, expect.stringContaining('1 change pending ("zonewright plan" shows it)')])
+    expectEnd(await scene.run('verify', '--no-dns'), 2, { out: '1 change pending ("zonewright plan" shows it)' })
     expect((await scene.run('doctor')).stdout).toContain('2 zones defined')
-    const refused = await scene.run('apply', '--yes')
-    expect([refused.status, refused.stdout]).toEqual([3, expect.stringContaining('delete-zone')])
+    expectEnd(await scene.run('apply', '--yes'), 3, { out: 'delete-zone' })
     expect((await scene.run('plan', '--out', 'plan.json', '--allow', 'delete-zone')).status).toBe(0)
-    const applied = documentOf((await scene.run('apply', './plan.json', '--yes', '--format', 'json')).stdout)
-    expect(applied.zones.find(({ zone }) => zone === 'example.org.')?.changes).toMatchObject([
-      { action: 'delete', subject: 'domain', outcome: { state: 'applied' } },
-    ])
+    const applied = documentOf(await scene.run('apply', './plan.json', '--yes', '--format', 'json'))
+    const deleted = applied.zones.find(({ zone }: { zone: string }) => zone === 'example.org.')
+    expect(deleted.changes).toMatchObject([{ action: 'delete', subject: 'domain', outcome: { state: 'applied' } }])
     const after = await scene.run('plan', '--detailed-exitcode')
     expect([after.status, after.stdout, after.stderr]).toEqual([0, expect.not.stringContaining('example.org'), ''])
   })
@@ -76,10 +62,8 @@ describe('a zone that a former run applied', () => {
   test('stays while a rule matches nothing, as in an incomplete checkout', async () => {
     const scene = await sceneAfterRemoval('delete_removed: true\nzones: [{files: "zones/*"}, {files: "module/*"}]\n')
     const { stdout, stderr } = await scene.run('plan', '--allow', 'delete-zone')
-    expect([stdout, stderr]).toEqual([
-      expect.not.stringContaining('example.org'),
-      expect.stringContaining('a rule of the config matches nothing'),
-    ])
+    expect(stdout).not.toContain('example.org')
+    expect(stderr).toContain('a rule of the config matches nothing')
   })
 
   test('stays while another definition has an error or its name is unknown', async () => {
@@ -100,12 +84,12 @@ describeWithTools(['git'], 'a zone of a revision', () => {
     rmSync(join(scene.folder, '.zonewright'), { recursive: true })
     repository.write({ 'zones/example.org.yaml': null })
     const only = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone', '--format', 'json')
-    expect(documentOf(only.stdout).zones).toMatchObject([{ zone: 'example.org.', changes: [{ action: 'delete', subject: 'domain' }] }])
+    expect(documentOf(only).zones).toMatchObject([{ zone: 'example.org.', changes: [{ action: 'delete', subject: 'domain' }] }])
     expect((await run('apply', '--yes', '--since', 'HEAD')).status).toBe(3)
     // Nobody asked for all zones, and the journal is gone: only the revision knows the zone.
     expect((await run('plan')).stdout).not.toContain('example.org')
 
-    repository.write({ 'zonewright.yaml': `${scene.files()['zonewright.yaml']}zones: [{files: ['zones/*', '!zones/example.net*']}]\n` })
+    repository.write({ 'zonewright.yaml': `${scene.config()}zones: [{files: ['zones/*', '!zones/example.net*']}]\n` })
     const unmatched = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone')
     expect(unmatched.stderr).toContain('no rule of the config matches zones/example.net.yaml: add one, or remove the file')
     expect(unmatched.stdout).not.toContain('example.net')
@@ -114,7 +98,7 @@ describeWithTools(['git'], 'a zone of a revision', () => {
   /** The revision had a zone at the service, at servers that cannot delete zones, and at a provider without its secret. */
   async function withTargets(config: string) {
     const scene = openScene({ files: FILES, config: 'zones: [{files: zones/*, targets: [cloud]}]\n' })
-    const text = scene.files()['zonewright.yaml'] as string
+    const text = scene.config()
     const providers = `providers:
   dns: {type: rfc2136, server: '127.0.0.1:9'}
   copy: {type: axfr, server: '127.0.0.1:9'}
@@ -125,38 +109,24 @@ describeWithTools(['git'], 'a zone of a revision', () => {
       'zones/r.example.yaml': zoneOf('r.example').replace('records:', 'targets: [cloud, dns, copy, locked]\nrecords:'),
     })
     const repository = gitRepository({}, scene.folder)
-    repository.write({ 'zones/r.example.yaml': null, 'zonewright.yaml': `${scene.files()['zonewright.yaml']}${config}` })
+    repository.write({ 'zones/r.example.yaml': null, 'zonewright.yaml': `${scene.config()}${config}` })
     const run = (...args: string[]) => scene.runWith(GIT_ENVIRONMENT, ...args)
     return { ...scene, run, repository }
   }
-  const UNDELETABLE = Object.fromEntries(
-    ['copy', 'dns'].map((name) => [name, `plans cannot delete zones at ${name}: delete it there, or restore its definition`]),
-  )
+  const UNDELETABLE = Object.fromEntries(['copy', 'dns'].map((name) => [name, expect.stringMatching(`^plans cannot delete zones at`)]))
   const hintsOf = (stderr: string) =>
     Object.fromEntries([...stderr.matchAll(/r\.example\. (?:is|may be) at (\w+), .*\((.*)\)$/gm)].map(([, target, hint]) => [target, hint]))
 
   test('at another provider is named with what can be done there', async () => {
     const { run } = await withTargets('')
     const { status, stderr } = await run('plan', '--since', 'HEAD')
-    expect([status, hintsOf(stderr)]).toEqual([
-      0,
-      {
-        ...UNDELETABLE,
-        locked: expect.stringContaining('set "delete_removed: true"'),
-      },
-    ])
+    expect([status, hintsOf(stderr)]).toEqual([0, { ...UNDELETABLE, locked: expect.stringContaining('set "delete_removed: true"') }])
   })
 
   test('at another provider is not deleted where plans cannot, which the hint says also with delete_removed', async () => {
     const { run } = await withTargets('delete_removed: true\n')
     const { status, stderr } = await run('plan', '--since', 'HEAD', '--allow', 'delete-zone')
-    expect([status, hintsOf(stderr)]).toEqual([
-      0,
-      {
-        ...UNDELETABLE,
-        locked: 'it is not deleted, because locked cannot be used: "zonewright doctor" says why',
-      },
-    ])
+    expect([status, hintsOf(stderr)]).toEqual([0, { ...UNDELETABLE, locked: expect.stringMatching(/because locked cannot be used/) }])
     expect((await run('zones', '--since', 'HEAD')).stderr).toContain('(a plan deletes it after --allow delete-zone; to keep it')
   })
 })
@@ -168,30 +138,26 @@ test('zones that a provider lists are a notice of each plan of all zones, also w
   const before = lists()
   const all = await scene.run('plan', '--format', 'json')
   expect(lists()).toBe(before + 1)
-  expect(documentOf(all.stdout).diagnostics).toMatchObject([
-    { code: 'zone-undescribed', severity: 'notice', message: 'cloud: 1 zone has no definition: example.org.' },
-  ])
+  expect(documentOf(all).diagnostics).toMatchObject([{ code: 'zone-undescribed', message: expect.stringContaining(': example.org.') }])
   const some = await scene.run('plan', 'example.com', 'example.net', '--format', 'json')
-  expect(documentOf(some.stdout).diagnostics).toEqual([])
+  expect(documentOf(some).diagnostics).toEqual([])
   expect(lists()).toBe(before + 1)
 })
 
 test('many zones of a provider that was renamed in the config are one warning', async () => {
-  const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
+  const many = zoneFiles(Array.from({ length: 12 }, (_, index) => `z${index}.example`))
   const scene = await openLiveScene({ files: many, also: ['renamed'] })
-  scene.write({ 'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace('  cloud:', '  renamed:') })
+  scene.write({ 'zonewright.yaml': scene.config().replace('  cloud:', '  renamed:') })
   const { status, stderr } = await scene.run('plan', '--detailed-exitcode')
   expect([status, stderr.match(/zone-removed/g)]).toEqual([0, ['zone-removed']])
-  expect(stderr).toMatch(
-    /12 zones may be at cloud, and no definition describes them there: z0\.example\., .* and 2 more \(cloud is not in the config: delete/,
-  )
+  expect(stderr).toMatch(/12 zones may be at cloud, and no definition .*: z0\.example\., .* and 2 more \(cloud is not in the config/)
 })
 
 describe('doctor', () => {
   test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
     const scene = await openLiveScene({ files: FILES, also: ['other'] })
     rmSync(join(scene.folder, 'zones/example.org.yaml'))
-    const config = scene.files()['zonewright.yaml'] as string
+    const config = scene.config()
     const renamed = config.replace('  cloud:', '  other:')
     scene.write({ 'zonewright.yaml': renamed })
     const gone = await scene.run('doctor')
@@ -206,14 +172,11 @@ describe('doctor', () => {
   })
 
   test('lists what a provider holds without a definition, bounded', async () => {
-    const many = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zoneOf(`z${index}.example`)]))
+    const many = zoneFiles(Array.from({ length: 12 }, (_, index) => `z${index}.example`))
     const scene = await openLiveScene({ files: { ...FILES, ...many } })
     expect((await scene.run('doctor')).stdout).not.toContain('no definition')
     for (const file of Object.keys(many)) rmSync(join(scene.folder, file))
-    const { stdout, status } = await scene.run('doctor')
-    expect(status).toBe(0)
-    expect(stdout).toMatch(/warning +zones +12 zones have no definition: z0\.example\., z1\.example\., .* and 2 more/)
-    expect(stdout).toContain('zonewright import provider cloud')
+    expectEnd(await scene.run('doctor'), 0, { out: [/12 zones have no definition: z0\.example\., .* and 2 more/, 'import provider cloud'] })
     expect((await scene.run('doctor', 'example.com')).stdout).not.toContain('no definition')
   })
 

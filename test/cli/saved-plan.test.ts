@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fingerprint } from '../../src/plan/plan.ts'
 import { put, resealed } from '../apply/saved-plan/saved-text.ts'
+import { expectEnd } from '../support/cli.ts'
 import type { FaultChoice } from '../support/memory-provider.ts'
-import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneOf } from './scene.ts'
+import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneFiles } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')
 
@@ -25,8 +26,7 @@ test('is applied exactly once on another machine without definitions', async () 
   expect(text).not.toContain(TOKEN)
   const before = scene.memory.writes().length
 
-  const applied = await there.run('apply', 'plan.json', '--yes')
-  expect(applied).toMatchObject({ status: 0, stdout: expect.stringContaining('Applied: '), stderr: '' })
+  expectEnd(await there.run('apply', 'plan.json', '--yes'), 0, { err: '', out: 'Applied: ' })
   expect(scene.memory.writes().slice(before).sort()).toEqual([
     'create new.example.com. AAAA 2001:db8::1',
     'delete www.example.com. CNAME',
@@ -34,12 +34,9 @@ test('is applied exactly once on another machine without definitions', async () 
   ])
   expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
 
-  const again = await there.run('apply', 'plan.json', '--yes')
-  expect(again.status).toBe(3)
-  expect(again.stderr).toMatch(
-    /^error\[plan-stale\] example\.com\. at cloud has changed since the plan was made \(\S+\): .*\(the zone already is as planned: the plan has been applied\)$/m,
-  )
-  expect(again.stderr).toMatch(/^Nothing was applied\.$/m)
+  expectEnd(await there.run('apply', 'plan.json', '--yes'), 3, {
+    err: [/^error\[plan-stale\] example\.com\. at cloud has changed .*already is as planned/m, /^Nothing was applied\.$/m],
+  })
   expect(scene.memory.writes()).toHaveLength(before + 3)
 })
 
@@ -81,8 +78,7 @@ test('the JSON outcome has the format of a plan', async () => {
   const applied = JSON.parse((await there.run('apply', 'plan.json', '--yes', '--format', 'json')).stdout)
   const states = applied.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
   expect(states).toEqual(['applied', 'applied', 'applied'])
-  const stale = await there.run('apply', 'plan.json', '--yes', '--format', 'json')
-  expect(stale.status).toBe(3)
+  const stale = expectEnd(await there.run('apply', 'plan.json', '--yes', '--format', 'json'), 3)
   const [zone] = JSON.parse(stale.stdout).zones
   expect(zone.diagnostics.map(({ code }: { code: string }) => code)).toContain('plan-stale')
   expect(zone.changes[0].outcome).toEqual({ state: 'skipped', because: 'the zone has changed since the plan was made' })
@@ -94,13 +90,10 @@ test('the JSON outcome has the format of a plan', async () => {
 test.each<[string, (text: string) => string, string]>([
   ['a changed byte', (text) => text.replace('192.0.2.7', '192.0.2.8'), 'plan-file-changed'],
   ['a truncated file', (text) => text.slice(0, -20), 'plan-file-invalid'],
-  ['a missing first byte', (text) => text.slice(1), 'plan-file-invalid'],
-  ['an empty file', () => '', 'plan-file-invalid'],
   ['a newer version', (text) => resealed(text, put('version', 3)), 'plan-file-version'],
   ['another base URL', (text) => resealed(text, put('targets.0.address', 'https://dns.example.net/v4')), 'plan-file-target'],
   ['another type of provider', (text) => resealed(text, put('targets.0.type', 'zonefile')), 'plan-file-target'],
   ['an unknown provider', (text) => resealed(text.replaceAll('"cloud"', '"lab"'), put('tool', 'x')), 'provider-unknown'],
-  ['an identifier of another zone', (text) => resealed(text, put('zones.0.state.id', 99)), 'plan-file-invalid'],
 ])('%s is refused before any request', async (_, spoil, code) => {
   const { scene, text } = await savedScene()
   const requests = scene.memory.requests.length
@@ -111,8 +104,8 @@ test.each<[string, (text: string) => string, string]>([
 })
 
 test('refuses a forged plan with the consistent IDs of another zone', async () => {
-  const scene = await openLiveScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.net') } })
-  scene.write({ 'zones/example.com.yaml': CHANGED, 'zones/example.net.yaml': zoneOf('example.net', CHANGED) })
+  const scene = await openLiveScene({ files: zoneFiles(['example.com', 'example.net']) })
+  scene.write(zoneFiles(['example.com', 'example.net'], CHANGED))
   for (const zone of ['example.com', 'example.net']) expect((await scene.run('plan', zone, '--out', `${zone}.json`)).status).toBe(0)
   const [other] = JSON.parse(textOf(scene, 'example.net.json')).zones
   const forged = resealed(textOf(scene, 'example.com.json'), (document) => {
@@ -188,9 +181,7 @@ test('prefers the zone to a zone file with its name, and refuses a plan with its
 })
 
 test('is not written for a plan with errors, over another file, or into a missing folder', async () => {
-  const { scene, planned } = await savedScene({
-    definition: ZONE.replace("{type: CNAME, value: '@'}", '{type: HINFO, value: {cpu: a, os: b}}'),
-  })
+  const { scene, planned } = await savedScene({ definition: ZONE.replace(/\{type: CNAME.*/, '{type: HINFO, value: {cpu: a, os: b}}') })
   expect(planned).toMatchObject({ status: 1, stderr: expect.stringContaining('plan.json was not written: the plan has errors.') })
   const failsWith = async (text: string, out: string): Promise<void> =>
     expect(await scene.run('plan', '--out', out)).toMatchObject({ status: 1, stderr: expect.stringContaining(text) })
@@ -215,9 +206,7 @@ const forbidden: FaultChoice = () => ({ kind: 'refused', code: 'provider-forbidd
 
 test('is not written if a zone cannot be read', async () => {
   const scene = openScene({ fault: forbidden })
-  const { status, stderr } = await scene.run('plan', '--out', 'plan.json')
-  expect(status).toBe(1)
-  expect(stderr).toContain('plan.json was not written: the plan has errors.')
+  expectEnd(await scene.run('plan', '--out', 'plan.json'), 1, { err: 'plan.json was not written: the plan has errors.' })
   expect(existsSync(join(scene.folder, 'plan.json'))).toBe(false)
 })
 
@@ -226,10 +215,7 @@ test('applies nothing and fails if a target cannot be read', async () => {
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
   scene.memory.use(forbidden)
   rmSync(join(scene.folder, 'zones'), { recursive: true })
-  const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
-  expect(stderr).toMatch(/error\[provider-forbidden\]/)
-  expect(stderr).toContain('Nothing was applied.')
-  expect(status).toBe(1)
+  expectEnd(await scene.run('apply', 'plan.json', '--yes'), 1, { err: [/error\[provider-forbidden\]/, 'Nothing was applied.'] })
   expect(scene.memory.writes()).toEqual([])
 })
 
@@ -245,45 +231,32 @@ async function unmanagedScene(): Promise<Scene> {
   return scene
 }
 
-test.each<[string, (scene: Scene) => void, readonly string[]]>([
-  ['are created', ({ memory }) => memory.add('example.com', '_acme-challenge TXT second'), ['"first"', '"second"']],
-  ['are deleted', ({ memory }) => memory.remove('example.com', '_acme-challenge.example.com'), []],
-  [
-    'are changed',
-    ({ memory }) => {
-      memory.remove('example.com', '_acme-challenge.example.com')
-      memory.add('example.com', '_acme-challenge TXT third')
-    },
-    ['"third"'],
-  ],
-])('unmanaged records %s: applies the plan and does not change them', async (_, move, left) => {
+test('unmanaged records change meanwhile: applies the plan and does not change them', async () => {
   const scene = await unmanagedScene()
   const texts = () => scene.memory.zone('example.com')?.flatMap((line) => line.split(' TXT ')[1] ?? [])
-  move(scene)
-  const applied = await scene.run('apply', 'plan.json', '--yes')
-  expect(applied).toMatchObject({ status: 0, stderr: '' })
-  expect(applied.stdout).toContain('Applied: 1 created, 1 updated, 0 deleted in 1 zone')
-  expect(texts()).toEqual(left)
+  scene.memory.remove('example.com', '_acme-challenge.example.com')
+  scene.memory.add('example.com', '_acme-challenge TXT third')
+  expectEnd(await scene.run('apply', 'plan.json', '--yes'), 0, { err: '', out: 'Applied: 1 created, 1 updated, 0 deleted in 1 zone' })
+  expect(texts()).toEqual(['"third"'])
   expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
 
-  const again = await scene.run('apply', 'plan.json', '--yes')
-  expect(again.status).toBe(3)
-  expect(again.stderr).toContain('the zone already is as planned: the plan has been applied')
+  expectEnd(await scene.run('apply', 'plan.json', '--yes'), 3, { err: 'the zone already is as planned: the plan has been applied' })
   // The run can be rolled back despite the changes of the other client.
-  const back = await scene.run('rollback', '--last', '--yes')
-  expect(back).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Rolling back run \S+, apply of \S+\n$/) })
-  expect(texts()).toEqual(left)
+  expectEnd(await scene.run('rollback', '--last', '--yes'), 0, { err: /^Rolling back run \S+, apply of \S+\n$/ })
+  expect(texts()).toEqual(['"third"'])
 })
 
 test('reports an unmanaged record at the name of a planned CNAME before any call', async () => {
   const scene = await unmanagedScene()
   scene.memory.add('example.com', 'alias TXT first')
   const before = scene.memory.writes().length
-  const { status, stderr } = await scene.run('apply', 'plan.json', '--yes')
-  expect(stderr).toContain('has changed since the plan was made')
-  expect(stderr).toContain(': 1 unmanaged record is in conflict with the plan (plan again and review the changes)')
-  expect(stderr).toContain('alias.example.com. TXT "first" conflicts with the planned CNAME mail.example.com.')
-  expect(status).toBe(3)
+  expectEnd(await scene.run('apply', 'plan.json', '--yes'), 3, {
+    err: [
+      'has changed since the plan was made',
+      ': 1 unmanaged record is in conflict with the plan (plan again and review the changes)',
+      'alias.example.com. TXT "first" conflicts with the planned CNAME mail.example.com.',
+    ],
+  })
   expect(scene.memory.writes()).toHaveLength(before)
 })
 

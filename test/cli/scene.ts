@@ -5,7 +5,7 @@ import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
 import type { ProviderType } from '../../src/providers/provider.ts'
 import type { GivenTypes } from '../../src/providers/registry.ts'
-import { type CliResult, type CliSetting, cli } from '../support/cli.ts'
+import { type CliResult, type CliSetting, cli, expectEnd } from '../support/cli.ts'
 import { createMemory, type Memory, type MemoryOptions } from '../support/memory-provider.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -22,6 +22,8 @@ export interface FolderScene {
   write(files: Readonly<Record<string, string>>): void
   /** The text of every file, by path. */
   files(): Record<string, string>
+  /** The text of the config. */
+  config(): string
 }
 
 /** A scene whose provider `cloud` is in memory, with the capabilities, settings and checks of the cloud service. */
@@ -59,14 +61,14 @@ records:
 /** The same zone by another name. */
 export const zoneOf = (name: string, text = ZONE): string => text.replaceAll('example.com', name)
 
+/** The files of zones with these names. */
+export const zoneFiles = (names: readonly string[], text = ZONE): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [`zones/${name}.yaml`, zoneOf(name, text)]))
+
 /** Concurrent tests must pass their context. */
 export function openScene(options: SceneOptions = {}, context: Pick<TestContext, 'expect'> = { expect }): Scene {
   const { files = { 'zones/example.com.yaml': ZONE }, provider = '', config = '', also = [], types = {} } = options
-  const memory = createMemory({
-    capabilities: CLOUD_CAPABILITIES,
-    settings: { soa_email: 'hostmaster@example.com' },
-    ...options,
-  })
+  const memory = createMemory({ capabilities: CLOUD_CAPABILITIES, settings: { soa_email: 'hostmaster@example.com' }, ...options })
   const extra = provider === '' ? '' : `, ${provider}`
   const entry = `providers:\n  cloud: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'${extra}}\n`
   const providerTypes = new Map([...['cloud', ...also].map((name) => [name, memory.as(CLOUD)] as const), ...Object.entries(types)])
@@ -77,7 +79,7 @@ export function openScene(options: SceneOptions = {}, context: Pick<TestContext,
       withoutToken(await cli(args, { ...setting, ...more, env: { ZONEWRIGHT_TOKEN: TOKEN, ...env } }))
     const scene = folderScene(folder, context.expect, (args, env) => runIn({ env }, ...args))
     scene.write({ 'zonewright.yaml': text, ...some })
-    const elsewhere: Scene['elsewhere'] = (others = {}) => at(readFileSync(join(folder, 'zonewright.yaml'), 'utf8'), others)
+    const elsewhere: Scene['elsewhere'] = (others = {}) => at(scene.config(), others)
     return { ...scene, memory, providerTypes, runIn, elsewhere }
   }
   return at(entry + config, files)
@@ -86,8 +88,7 @@ export function openScene(options: SceneOptions = {}, context: Pick<TestContext,
 /** A scene whose zones are live: an apply has created them. */
 export async function openLiveScene(options: SceneOptions = {}): Promise<Scene> {
   const scene = openScene(options)
-  const { status, stderr } = await scene.run('apply', '--yes')
-  expect(status, stderr).toBe(0)
+  expectEnd(await scene.run('apply', '--yes'), 0)
   return scene
 }
 
@@ -108,6 +109,7 @@ export function folderScene(
         writeFileSync(join(folder, path), text)
       }
     },
+    config: () => readFileSync(join(folder, 'zonewright.yaml'), 'utf8'),
     // The journal's own file exists from the first run that may change zones on.
     files: () => Object.fromEntries(Object.entries(filesBelow(folder)).filter(([path]) => path !== '.zonewright/.gitignore')),
   }

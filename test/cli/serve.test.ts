@@ -8,8 +8,8 @@ import { encode } from 'dns-packet'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { handledAll } from '../service/nameserver/udp-client.ts'
-import { type ProgramRun, startProgram } from '../support/built-program.ts'
-import { cli } from '../support/cli.ts'
+import { startProgram } from '../support/built-program.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { waitForZone } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -19,29 +19,18 @@ import { filesBelow } from './scene.ts'
 
 const TOKEN = 'token-of-the-administrator'
 const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
+const TYPE = { 'content-type': 'application/json' }
+const LONG = { tags: ['long'] }
 const WITH_DNS = ['--dns', '127.0.0.1:0']
 
-interface Serving {
-  readonly run: ProgramRun
-  readonly http: string
-  /** The port of the name server. */
-  readonly port: number
-  /** Sends a request over HTTP. */
-  call(method: string, path: string, body?: object, token?: string): Promise<Response>
-}
-
-/** Runs `serve` until the end of the test. */
-async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}): Promise<Serving> {
+/** Runs `serve` until the end of the test. `call` sends a request over HTTP, and `port` is that of the name server. */
+async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) {
   const run = await startProgram([...SERVE, ...args], { cwd, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env } })
   onTestFinished(() => run.kill('SIGKILL'))
   await run.until('listening')
   const { http, dns } = JSON.parse(run.stdout())
-  const call: Serving['call'] = (method, path, body, token = TOKEN) =>
-    fetch(`${http}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    })
+  const call = (method: string, path: string, body?: object, token = TOKEN) =>
+    fetch(http + path, { method, headers: { ...TYPE, authorization: `Bearer ${token}` }, ...(body && { body: JSON.stringify(body) }) })
   return { run, http, port: Number(dns?.split(':')[1]), call }
 }
 
@@ -66,10 +55,7 @@ describe('a running service', () => {
     })
     const token = /shown this once: (\S+)$/m.exec(run.stderr())?.[1] as string
     expect((await fetch(`${http}/domains`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
-    expect(await cli(SERVE, { cwd: folder })).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/^error\[service-start\] the service cannot start: the data folder .* is in use by process \d+\n$/),
-    })
+    expectEnd(await cli(SERVE, { cwd: folder }), 1, { err: /^error\[service-start\] the service cannot start: the data folder .* is/ })
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
     expect(Object.values(filesBelow(folder)).some((text) => text.includes(token))).toBe(false)
@@ -77,7 +63,7 @@ describe('a running service', () => {
     expect(again.run.stderr()).not.toMatch(/token/i)
   })
 
-  test('has the users of --seed, whom --rate-limit limits', { tags: ['long'] }, async () => {
+  test('has the users of --seed, whom --rate-limit limits', LONG, async () => {
     const cwd = folderWith({ 'seed.yaml': SEED })
     const { run, call } = await serve(cwd, ['--seed', 'seed.yaml', '--rate-limit', '2'], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
     const answers: Response[] = []
@@ -157,22 +143,23 @@ describe('a running service', () => {
     return { whole, seconds }
   }
 
-  test.each([
-    [['--dns-rate-limit', 'off', '--rate-limit', 'off'], QUERIES, QUERIES],
-    [['--dns-rate-limit', '10', '--rate-limit', 'none'], 10, 10],
-    [['--rate-limit', '0'], 200, 200],
-  ])('with %j limits equal responses over UDP, and no requests over HTTP', async (options, least, ofSecond) => {
-    const { port, call } = await serve(temporaryDirectory(), [...WITH_DNS, ...options])
-    const { whole, seconds } = await answeredOf(port)
-    expect(whole).toBeGreaterThanOrEqual(least)
-    expect(whole).toBeLessThanOrEqual(Math.min(QUERIES, ofSecond * seconds))
-    const { status, headers } = await call('GET', '/profile')
-    expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null])
-  })
+  for (const [args, least, ofSecond, options] of [
+    ['--dns-rate-limit 10 --rate-limit none', 10, 10, {}],
+    ['--dns-rate-limit off --rate-limit off', QUERIES, QUERIES, LONG],
+    ['--rate-limit 0', 200, 200, LONG],
+  ] as const)
+    test(`${args} limits equal responses over UDP, and no requests over HTTP`, options, async () => {
+      const { port, call } = await serve(temporaryDirectory(), [...WITH_DNS, ...args.split(' ')])
+      const { whole, seconds } = await answeredOf(port)
+      expect(whole).toBeGreaterThanOrEqual(least)
+      expect(whole).toBeLessThanOrEqual(Math.min(QUERIES, ofSecond * seconds))
+      const { status, headers } = await call('GET', '/profile')
+      expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null])
+    })
 
   const masterFor = (address: string) => ({ domain: 'example.com', type: 'master', soa_email: 'a@example.com', axfr_ips: [address] })
 
-  test('sends NOTIFY to --peer-port', { tags: ['long'] }, async () => {
+  test('sends NOTIFY to --peer-port', LONG, async () => {
     const peerPort = await freePort()
     const socket = createSocket('udp4').bind(peerPort, '127.0.0.2')
     onTestFinished(() => void socket.close())
@@ -200,9 +187,7 @@ describe('a running service', () => {
 
       write('{name: two.example, account: nobody, secret: file:secret}')
       run.kill('SIGHUP')
-      await run.until(
-        'The new transfer keys cannot be used, so the former ones stay: the key two.example. belongs to the account of the user "nobody"',
-      )
+      await run.until('The new transfer keys cannot be used, so the former ones stay: the key two.example. belongs')
       write('{name: two.example, account: admin, secret: file:nothing}')
       run.kill('SIGHUP')
       await run.until('The former transfer keys stay.\n')
@@ -231,10 +216,10 @@ describe('does not start', () => {
   test.each<[string, Files, readonly string[], RegExp]>([
     ['with a missing seed', {}, ['--seed', 'seed.yaml'], /^error\[file-unreadable\] seed\.yaml does not exist\n$/],
     [
-      'with a seed with errors',
+      'a seed with errors',
       { 'seed.yaml': SEED.replace('somebody@', '') },
       ['--seed', 'seed.yaml'],
-      /^seed\.yaml:4:16: error\[seed-invalid\] accounts\.users\.email: not an email address\n$/,
+      /^seed\.yaml:4:16: error\[seed-invalid\] /,
     ],
     ['with a seed that is not YAML', { 'seed.yaml': 'accounts: [' }, ['--seed', 'seed.yaml'], /^seed\.yaml:1:\d+: error\[yaml-syntax\] /],
     [
@@ -243,32 +228,22 @@ describe('does not start', () => {
       ['--verbose', '--seed', 'seed.yaml'],
       /accounts\.users\.email is required/,
     ],
-    [
-      'with an unknown quota',
-      {},
-      ['--quotas', 'domain=5'],
-      start('"domain=5" is not a quota such as domains=1000; the quotas are domains, '),
-    ],
+    ['with an unknown quota', {}, ['--quotas', 'domain=5'], start('"domain=5" is not a quota such as domains=1000')],
     ['with an endless certificate', {}, certificate('/dev/zero'), /^error\[service-start\] \/dev\/zero is larger than 1000000 octets\n$/],
     ['with a missing certificate', {}, certificate('nothing.pem'), /^error\[service-start\] ENOENT: .*nothing\.pem'\n$/],
     ['with a folder as certificate', {}, certificate('.'), /^error\[service-start\] EISDIR: /],
     ['with an empty certificate', {}, certificate('/dev/null'), start('the certificate is empty\n$')],
     ['with missing resolvers', {}, ['--region-resolvers', 'r.yaml'], /^error\[file-unreadable\] r\.yaml does not exist\n$/],
-    [
-      'with invalid resolvers',
-      { 'r.yaml': 'nowhere: {}' },
-      ['--region-resolvers', 'r.yaml'],
-      /^r\.yaml:1:1: error\[resolvers-invalid\] there is no region "nowhere"\n/,
-    ],
+    ['with invalid resolvers', { 'r.yaml': 'nowhere: {}' }, ['--region-resolvers', 'r.yaml'], /^r\.yaml:1:1: error\[resolvers-invalid\] /],
     ['with a URL that is none', {}, ['--public-url', 'dns.example.net'], /"dns\.example\.net" is not a service URL/],
     ['with an invalid sink', {}, ['--sms-sink', 'stdout'], start('.*destination of messages must be "log", "file:PATH" or a URL')],
     ['with a sink without TLS', {}, ['--sms-sink', 'http://sms.example.com/'], start('.*a webhook without TLS must be on this machine')],
     ['with an invalid name', {}, [...WITH_DNS, '--ns-names', 'a..b'], /^error\[service-start\] /],
     [
-      'with errors in the key file',
-      { 'keys.yaml': 'keys: [{name: a.example, account: admin}]' },
-      ['--tsig-keys', 'keys.yaml'],
-      /^keys\.yaml:1:8: error\[tsig-keys-invalid\] keys\.secret is required\n$/,
+      'with errors in the keys',
+      { keys: 'keys: [{name: a.example, account: a}]' },
+      ['--tsig-keys', 'keys'],
+      /^keys:1:8: error\[tsig-keys-inv/,
     ],
     [
       'with a key whose secret is not in the environment',
@@ -297,8 +272,7 @@ describe('does not start', () => {
   ])('%s', async (_, files, args, message) => {
     const cwd = folderWith(files)
     for (const file of readdirSync(cwd)) chmodSync(join(cwd, file), 0o600)
-    const { status, stdout, stderr } = await cli([...SERVE, ...args], { cwd })
-    expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(message) })
+    const { stderr } = expectEnd(await cli([...SERVE, ...args], { cwd }), 1, { err: message, out: '' })
     expect(stderr).not.toMatch(HIDDEN)
   })
 
@@ -308,7 +282,7 @@ describe('does not start', () => {
     expect(stderr).not.toMatch(HIDDEN)
   })
 
-  test('at an address in use; the token is still for the next start', { tags: ['long'] }, async () => {
+  test('at an address in use; the token is still for the next start', LONG, async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, type TestContext } from 'vitest'
 import { type RunningService, readSeed, type Seed, startService, UNLIMITED } from '../../src/service/index.ts'
+import { afterThisFile } from '../support/after-file.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type RecordingProxy, type Script, startRecordingProxy } from './recording-proxy.ts'
@@ -77,6 +78,10 @@ export async function openWireScene(
   scene.write({ 'zonewright.yaml': configOf(proxy.origin, '127.0.0.1:9', options), ...files })
   return { ...scene, proxy }
 }
+
+/** A scene that all tests of a file share. */
+export const openFileScene = (options: ServiceSceneOptions): Promise<ServiceScene> =>
+  openServiceScene(options, { expect, onTestFinished: (stop) => afterThisFile(async () => void (await stop({} as never))) })
 
 /** Sends a request to the API of the service as another client. Throws `METHOD PATH: STATUS BODY` unless it succeeds. */
 export async function callService<T>(

@@ -1,6 +1,6 @@
 /** The zones that changed since a revision. */
 import { describe, expect, test } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { GIT_ENVIRONMENT, type GitRepository, gitRepository } from '../support/git-repository.ts'
 import { describeWithTools } from '../support/skip.ts'
 
@@ -30,17 +30,13 @@ const FILES = {
   'README.md': 'text\n',
 }
 
-const REVERSE = {
-  'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nrecords: {}\n',
-}
+const REVERSE = { 'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nrecords: {}\n' }
 
 const ALL = ['a.test.', 'b.test.', 'c.test.', 'd.test.', 'e.test.']
 
 async function selected({ folder }: Pick<GitRepository, 'folder'>, since = 'main', ...more: string[]) {
-  const { status, stdout, stderr } = await cli(['zones', '--format', 'json', '--since', since, ...more], {
-    cwd: folder,
-    env: GIT_ENVIRONMENT,
-  })
+  const args = ['zones', '--format', 'json', '--since', since, ...more]
+  const { status, stdout, stderr } = await cli(args, { cwd: folder, env: GIT_ENVIRONMENT })
   return { status, zones: (JSON.parse(stdout || '{"zones":[]}').zones as { zone: string }[]).map((one) => one.zone), stderr }
 }
 
@@ -118,16 +114,8 @@ describeWithTools(['git'], '--since', () => {
     test.each<[string, Record<string, string | null>, string]>([
       ['deleted', { 'zones/b.test.yaml': null }, `${GONE}(to delete it, set "delete_removed: true"`],
       ['of another zone', { 'zones/b.test.yaml': zone('renamed.test') }, `${GONE}(to delete it`],
-      [
-        'that no glob matches',
-        config("files: 'zones/*'", "files: ['zones/*', '!zones/b*']"),
-        `${GONE}(no rule of the config matches zones/b.test.yaml`,
-      ],
-      [
-        'for another provider',
-        { 'zones/b.test.yaml': zone('b.test', 'targets: [two]\n') },
-        `${GONE}(its definition has the targets two; to delete it at one`,
-      ],
+      ['that no glob matches', config("files: 'zones/*'", "files: ['zones/*', '!zones/b*']"), `${GONE}(no rule of the config matches`],
+      ['for another provider', { 'zones/b.test.yaml': zone('b.test', 'targets: [two]\n') }, `${GONE}(its definition has the targets two`],
       ['of a provider that is gone', { ...without, 'zonewright.yaml': onlyTwo }, '(one is not in the config'],
     ])('%s', async (_, changes, text) => {
       const { stderr } = await selectedAfter(changes)
@@ -161,11 +149,7 @@ describeWithTools(['git'], '--since', () => {
         'zones/new.test.yaml': 'records:   {}\ndomain:   new.test\n',
       })
       const validated = await run('validate', '--since', 'HEAD')
-      expect([validated.status, validated.stdout.match(/^\S+error/gm), validated.stdout]).toEqual([
-        1,
-        null,
-        expect.stringContaining('zones/team/e.test.yaml:5'),
-      ])
+      expectEnd(validated, 1, { out: 'zones/team/e.test.yaml:5' })
       expect(validated.stdout).not.toContain('b.test')
       expect((await run('fmt', '--check', '--since', 'HEAD')).stdout).toBe('zones/new.test.yaml\n')
     })
@@ -181,19 +165,13 @@ describeWithTools(['git'], '--since', () => {
   })
 
   test('a changed reverse zone is not planned without the PTR records of an unchanged definition with errors', async () => {
-    const repository = gitRepository({
-      ...FILES,
-      ...REVERSE,
-      'zones/p.test.yaml': zone('p.test', 'auto_ptr: true\n').replace('192.0.2.1', 'nonsense'),
-    })
+    const feeding = zone('p.test', 'auto_ptr: true\n').replace('192.0.2.1', 'nonsense')
+    const repository = gitRepository({ ...FILES, ...REVERSE, 'zones/p.test.yaml': feeding })
     repository.write({ 'zones/b.test.yaml': zone('b.test', 'ttl_sec: 2h\n') })
     expect(await selected(repository)).toMatchObject({ status: 0, zones: ['b.test.'] })
-    repository.write({
-      'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nttl_sec: 2h\nrecords: {}\n',
-    })
+    repository.write({ 'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nttl_sec: 2h\n' })
     const setting = { cwd: repository.folder, env: GIT_ENVIRONMENT }
-    const { status, stdout, stderr } = await cli(['plan', '--since', 'main', '--target', 'one'], setting)
-    expect([status, stdout, stderr]).toEqual([1, '', expect.stringContaining('"nonsense" is not an IPv4 address')])
+    expectEnd(await cli(['plan', '--since', 'main', '--target', 'one'], setting), 1, { err: '"nonsense" is not an IPv4 address', out: '' })
   })
 
   test('everything is selected if the revision has no usable config', async () => {
@@ -205,10 +183,6 @@ describeWithTools(['git'], '--since', () => {
     const repository = gitRepository(FILES)
     repository.write({ 'zones/a.test.yaml': zone('a.test'), 'zones/team/d.test.yaml': zone('d.test') })
     expect((await selected(repository, 'HEAD', 'zones/team', 'b.test')).zones).toEqual(['d.test.'])
-    expect(await selected(repository, 'HEAD', 'none.test')).toMatchObject({
-      status: 1,
-      zones: [],
-      stderr: expect.stringContaining('zone-unknown'),
-    })
+    expect(await selected(repository, 'HEAD', 'none.test')).toMatchObject({ status: 1, stderr: expect.stringContaining('zone-unknown') })
   })
 })

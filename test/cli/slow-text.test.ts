@@ -15,17 +15,25 @@ const DEADLINE = 40_000
 const caa = (value: string, count: number): string =>
   `${HEAD}records:\n  '':\n${Array.from({ length: count }, (_, i) => `    - {type: CAA, value: {flags: 0, tag: issue, value: ${JSON.stringify(`${i}.${value}`)}}}\n`).join('')}`
 
+const cloud = (url: string): string => `{type: cloud, base_url: "http://${url}"}`
+
 const CASES: readonly (readonly [name: string, files: Readonly<Record<string, string>>])[] = [
-  ['colons in an address', { 'zonewright.yaml': `providers: {cloud: {type: cloud, base_url: "http://${':'.repeat(LONG)}"}}\n` }],
   [
-    'slashes in an address',
-    { 'zonewright.yaml': `providers: {cloud: {type: cloud, base_url: "http://192.0.2.1/${'/'.repeat(LONG)}x"}}\n` },
+    'colons and slashes in addresses',
+    { 'zonewright.yaml': `providers: {a: ${cloud(':'.repeat(LONG))}, b: ${cloud(`192.0.2.1/${'/'.repeat(LONG)}x`)}}\n` },
   ],
-  ['a glob with many slashes', { 'zonewright.yaml': `${CONFIG}zones: [{files: "a${'/'.repeat(LONG)}b"}]\n` }],
-  ['a glob with many open brackets', { 'zonewright.yaml': `${CONFIG}zones: [{files: "${'['.repeat(LONG)}"}]\n` }],
-  ['a comment after a block indicator', { 'zones/example.com.yaml': `${HEAD}description: | # ${'|#'.repeat(LONG)}\u2028\n  text\n` }],
-  ['spaces in CAA parameters', { 'zones/example.com.yaml': caa(`ca.example.net; a=${' '.repeat(60_000)}\u0001`, 40) }],
-  ['braces in an invalid YAML line', { 'zones/example.com.yaml': `${HEAD}records: {${'[,'.repeat(LONG)}\n` }],
+  [
+    'globs with many slashes and open brackets',
+    { 'zonewright.yaml': `${CONFIG}zones: [{files: "a${'/'.repeat(LONG)}b"}, {files: "${'['.repeat(LONG)}"}]\n` },
+  ],
+  [
+    'a comment after a block indicator, spaces in CAA parameters, braces in invalid YAML',
+    {
+      'zones/example.com.yaml': `${HEAD}description: | # ${'|#'.repeat(LONG)}\u2028\n  text\n`,
+      'zones/example.net.yaml': caa(`ca.example.net; a=${' '.repeat(60_000)}\u0001`, 40).replace('.com', '.net'),
+      'zones/example.org.yaml': `${HEAD}records: {${'[,'.repeat(LONG)}\n`,
+    },
+  ],
 ]
 
 test.each(CASES)('%s', async (_, files) => {

@@ -8,10 +8,22 @@ import net from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { connect } from '../service/harness.ts'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
+import type { FaultChoice } from '../support/memory-provider.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { type FolderScene, filesBelow, openLiveScene, openScene, type Scene, type SceneOptions, TOKEN, ZONE, zoneOf } from './scene.ts'
+import {
+  type FolderScene,
+  filesBelow,
+  openLiveScene,
+  openScene,
+  type Scene,
+  type SceneOptions,
+  TOKEN,
+  ZONE,
+  zoneFiles,
+  zoneOf,
+} from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')
@@ -123,41 +135,33 @@ test('says its age and its signature, and names the zones that it lacks', async 
   const made = await scene.runWith({ SIGN: pem }, 'snapshot', '--out', 'snap.json', '--sign-key', 'env:SIGN')
   expect(made).toEqual({ status: 0, stdout: '', stderr: 'Saved 1 zone with 3 records to snap.json (signed).\n' })
   expect(statSync(join(scene.folder, 'snap.json')).mode & 0o777).toBe(0o600)
-  scene.write({ 'zones/a.example.yaml': other(ZONE, 'a.example'), 'zones/b.example.yaml': other(ZONE, 'b.example') })
+  scene.write(zoneFiles(['a.example', 'b.example']))
 
   const plan = (hours: number, ...args: string[]): Promise<CliResult> =>
     cli(['plan', '--snapshot', 'snap.json', ...args], { cwd: scene.folder, now: () => new Date(Date.now() + hours * 3_600_000) })
-  const checked = await plan(3, '--verify-key', 'file:public.pem')
-  expect(checked.status).toBe(0)
-  expect(checked.stderr).toMatch(
-    /^notice\[snapshot-used\] planned against the snapshot snap\.json of \S+Z, which is 3 h(?: \d+ s)? old and signed \(changes/m,
-  )
-  expect(checked.stderr).toMatch(
-    /^warning\[snapshot-zone-missing\] a\.example\. at cloud and b\.example\. at cloud are not in the snapshot snap\.json: planned as zones that do not exist/m,
-  )
-  expect(checked.stdout).toContain('a.example. at cloud (new zone')
+  expectEnd(await plan(3, '--verify-key', 'file:public.pem'), 0, {
+    err: [
+      /^notice\[snapshot-used\] planned against the snapshot snap\.json of \S+Z, which is 3 h(?: \d+ s)? old and signed \(changes/m,
+      /^warning\[snapshot-zone-missing\] a\.example\. at cloud and b\.example\. at cloud are not in the snapshot snap\.json: planned as zones that do not exist/m,
+    ],
+    out: 'a.example. at cloud (new zone',
+  })
   expect((await plan(1)).stderr).toContain('; its signature was not checked, since there is no --verify-key')
   const markdown = await plan(1, '--format', 'markdown')
   expect(markdown.stdout).toContain('planned against the snapshot')
   expect(markdown.stdout).toContain('are not in the snapshot')
-  expect(await plan(25, 'example.com')).toMatchObject({
-    status: 1,
-    stderr: expect.stringMatching(
-      /^error\[snapshot-too-old\] snap\.json was made at \S+, 1 d 1 h ago; --max-age allows 1 d \(make a new one/,
-    ),
-  })
+  expectEnd(await plan(25, 'example.com'), 1, { err: /^error\[snapshot-too-old\] snap\.json was made at \S+, 1 d 1 h ago; --max-age/ })
   expect((await plan(25, '--max-age', '2d', 'example.com')).status).toBe(0)
   expect((await plan(1, '--max-age', '30m')).stderr).toContain('error[snapshot-too-old]')
   expect((await plan(-1)).stderr).toContain('which is in the future')
 })
 
 test('the plan can be applied while the zones are as they were', async () => {
-  const scene = await snapshotScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/b.example.yaml': other(ZONE, 'b.example') } })
-  scene.write({ 'zones/example.com.yaml': CHANGED, 'zones/b.example.yaml': other(CHANGED, 'b.example') })
+  const scene = await snapshotScene({ files: zoneFiles(['example.com', 'b.example']) })
+  scene.write(zoneFiles(['example.com', 'b.example'], CHANGED))
   expect((await inFork(scene, 'plan', '--snapshot', 'snap.json', '--out', 'plan.json')).status).toBe(0)
   scene.memory.add('example.com', 'theirs TXT x')
-  const refused = await scene.run('apply', 'plan.json', '--yes')
-  expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('has changed since the plan was made') })
+  expectEnd(await scene.run('apply', 'plan.json', '--yes'), 3, { err: 'has changed since the plan was made' })
   expect((await scene.run('apply', 'plan.json', '--yes', '--partial')).stdout).toContain('1 updated, 0 deleted in 1 zone')
 })
 
@@ -174,11 +178,7 @@ describe('plan refuses', () => {
     ['a folder', ['zones'], /error\[snapshot-invalid\] zones is not a file/],
     ['another document', ['zones/example.com.yaml'], /error\[snapshot-invalid\] zones\/example\.com\.yaml is not valid JSON/],
     ['a plan', ['plan.json'], /is not a snapshot: its "format" is not/],
-    [
-      'an unsigned snapshot, with a key',
-      ['snap.json', '--verify-key', 'file:other.pem'],
-      /error\[snapshot-signature\] snap\.json is not signed/,
-    ],
+    ['no signature, with a key', ['snap.json', '--verify-key', 'file:other.pem'], /error\[snapshot-signature\] snap\.json is not signed/],
     ['without its key', ['snap.json', '--verify-key', 'env:NO_KEY'], /error\[secret-missing\] --verify-key: .* NO_KEY is not set/],
     ['a time that is none', ['snap.json', '--max-age', 'soon'], /error\[usage\] .* It must be seconds, or a number with/],
   ])('%s', async (_, args, expected) => {
@@ -191,20 +191,12 @@ describe('plan refuses', () => {
     ['options for a snapshot, without one', {}, /error\[usage\] --max-age needs --snapshot/, ['--max-age', '1h']],
     ['a comparison of targets', {}, /goes with none of --base, --out, --snapshot/, ['--compare-targets', ...SNAPSHOT]],
     ['an altered snapshot', { 'snap.json': (text) => text.replace('192.0.2.2', '192.0.2.3') }, /error\[snapshot-changed\]/],
-    [
-      'a newer version',
-      { 'snap.json': (text) => text.replace('"version": 1', '"version": 2') },
-      /error\[snapshot-invalid\] snap\.json has version 2 of the format/,
-    ],
-    [
-      'the zones of another config',
-      { 'zones/example.com.yaml': (text) => other(text, 'example.net') },
-      /error\[snapshot-mismatch\] snap\.json has none of the zones of this config; it has example\.com\./,
-    ],
+    ['a newer version', { 'snap.json': (text) => text.replace('n": 1', 'n": 2') }, /error\[snapshot-invalid\] snap\.json has version 2/],
+    ['other zones', { 'zones/example.com.yaml': (text) => other(text, 'example.net') }, /error\[snapshot-mismatch\] snap\.json has none/],
     [
       'another address',
       { 'zonewright.yaml': (text) => text.replace('http://127.0.0.1:9', 'https://dns.example.net') },
-      /error\[snapshot-mismatch\] snap\.json was made when cloud was of type cloud at http:\/\/127\.0\.0\.1:9; in this config it is of type cloud at https:\/\/dns\.example\.net/,
+      /error\[snapshot-mismatch\] snap\.json was made when cloud was of type cloud at http:\/\/127\.0\.0\.1:9; /,
     ],
   ])('%s', async (_, changes, expected, args = SNAPSHOT) => {
     const cwd = copyOf(scene)
@@ -229,11 +221,7 @@ describe('snapshot writes nothing', () => {
   test.each<[string, string[], RegExp]>([
     ['over another file', ['--out', 'zonewright.yaml'], /error\[file-exists\] zonewright\.yaml exists and is not a snapshot/],
     ['without --out', [], /required option/],
-    [
-      'with a key on the command line',
-      ['--out', 'new.json', '--sign-key', 'aaaa'],
-      /error\[snapshot-signature\] --sign-key is not a reference/,
-    ],
+    ['with a key as text', ['--out', 'new.json', '--sign-key', 'aaaa'], /error\[snapshot-signature\] --sign-key is not a reference/],
     ['without its key', ['--out', 'new.json', '--sign-key', 'env:SIGN'], /error\[secret-missing\] --sign-key: .* SIGN is not set/],
   ])('%s', async (_, args, expected) => {
     const folder = temporaryDirectory()
@@ -250,10 +238,8 @@ describe('snapshot writes nothing', () => {
   }
 
   test('if a zone cannot be read', async () => {
-    const scene = openScene({
-      zones: { 'example.com': '' },
-      fault: ({ kind }) => (kind === 'read' ? { kind: 'refused', code: 'provider-forbidden', message: '403' } : null),
-    })
+    const fault: FaultChoice = ({ kind }) => (kind === 'read' ? { kind: 'refused', code: 'provider-forbidden', message: '' } : null)
+    const scene = openScene({ zones: { 'example.com': '' }, fault })
     await expectNothingWritten(scene, /error\[provider-forbidden\][\s\S]*new\.json was not written\./)
   })
 

@@ -6,17 +6,14 @@ import { acquireLease } from '../../src/apply/journal/store/acquire-lease.ts'
 import { folderStore } from '../../src/apply/journal/store/folder-store.ts'
 import { ownHolder } from '../../src/apply/journal/store/leases.ts'
 import { addFiles, folderWith } from '../definition/files.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { type DnsServer, startBindViews } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { dig, nsupdate, runTool, type TsigKey } from '../support/tools.ts'
 
-const key = (name: string, octet: number): TsigKey => ({
-  name: `${name}.`,
-  algorithm: 'hmac-sha256',
-  secret: Buffer.alloc(32, octet).toString('base64'),
-})
+const secretOf = (octet: number): string => Buffer.alloc(32, octet).toString('base64')
+const key = (name: string, octet: number): TsigKey => ({ name: `${name}.`, algorithm: 'hmac-sha256', secret: secretOf(octet) })
 const INSIDE = key('inside', 1)
 const OUTSIDE = key('outside', 2)
 
@@ -88,8 +85,7 @@ safety: {min_existing: 1000}
   const run = (...args: string[]) => cli([...args, '--no-color'], { cwd: folder, env: { INSIDE: INSIDE.secret, OUTSIDE: OUTSIDE.secret } })
 
   const applied = async (...args: string[]) => {
-    const result = await run('apply', ...args, '--yes', '--format', 'json')
-    expect([result.status, result.stderr]).toEqual([0, ''])
+    const result = expectEnd(await run('apply', ...args, '--yes', '--format', 'json'), 0, { err: '' })
     return (JSON.parse(result.stdout).zones as { zone: string; target: string; changes: unknown[] }[])
       .filter(({ changes }) => changes.length > 0)
       .map(({ zone, target }) => `${zone} ${target}`)
@@ -125,21 +121,15 @@ safety: {min_existing: 1000}
       ['2001:db8::1', OUTSIDE, ['v6.example.com.']],
     ] as const)
       expect(await namesOf(address, view), address).toEqual(names)
-    const plan = await run('plan', '--detailed-exitcode')
-    expect([plan.status, plan.stderr]).toEqual([0, ''])
-    const verified = await run('verify', '--no-dns')
-    expect([verified.status, verified.stdout]).toEqual([0, expect.stringContaining('Verified: 7 of 7 zones')])
+    expectEnd(await run('plan', '--detailed-exitcode'), 0, { err: '' })
+    expectEnd(await run('verify', '--no-dns'), 0, { out: 'Verified: 7 of 7 zones' })
   })
 
   test('names and --target select the versions', async () => {
     define({ 'zones/internal/example.com.yaml': www('192.0.2.11') })
-    const one = await run('plan', 'example.com', '--target', 'inside')
-    expect(one.status).toBe(0)
-    expect(one.stdout).toContain('192.0.2.11')
+    const one = expectEnd(await run('plan', 'example.com', '--target', 'inside'), 0, { out: '192.0.2.11' })
     expect(one.stdout).not.toContain('outside')
-    expect(one.stderr).toContain(
-      'notice[ptr-not-selected] example.com.: this run leaves out its PTR records in 0/26.2.0.192.in-addr.arpa., 2.0.192.in-addr.arpa. and 8.b.d.0.1.0.0.2.ip6.arpa.',
-    )
+    expect(one.stderr).toContain('notice[ptr-not-selected] example.com.: this run leaves out its PTR records in 0/26.2.0.192.in-addr.arpa.')
     const verified = await run('verify', '--no-dns')
     expect(verified.stdout).toContain('example.com. at inside')
     expect(verified.stdout).not.toContain('example.com. at outside')
@@ -149,8 +139,7 @@ safety: {min_existing: 1000}
     expect(none.stderr).toContain('provider-unknown')
     const reverse = await run('plan', '0/26.2.0.192.in-addr.arpa', '--target', 'inside')
     expect(reverse.stdout).toMatch(/\+ 11 +60 +PTR +www\.example\.com\.\n +from auto_ptr of www\.example\.com\. A/)
-    const missing = await run('plan', '0/26.2.0.192.in-addr.arpa', '--target', 'outside')
-    expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('target-missing')])
+    expectEnd(await run('plan', '0/26.2.0.192.in-addr.arpa', '--target', 'outside'), 1, { err: 'target-missing' })
   })
 
   test('a saved plan and a rollback change the version that they were made for', async () => {
@@ -159,8 +148,7 @@ safety: {min_existing: 1000}
     expect(await applied('plan.json')).toEqual(['0/26.2.0.192.in-addr.arpa. inside', 'example.com. inside'])
     expect(await namesOf('192.0.2.12', INSIDE)).toEqual([])
     expect(await namesOf('192.0.2.201', OUTSIDE)).toEqual([])
-    const back = await run('rollback', '--last', '--yes')
-    expect(back.status).toBe(0)
+    const back = expectEnd(await run('rollback', '--last', '--yes'), 0)
     expect(back.stdout).not.toContain('outside')
     expect((await run('history')).stdout).toContain('at inside')
     // The plan is for another address.
@@ -217,8 +205,7 @@ zones:
   it('record asks for --target, or takes the file', async () => {
     const { run, read } = setUp()
     const add = (value: string) => run(`record add example.com www A 192.0.2.${value}`)
-    const asked = await add('9')
-    expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('choose one with --target lab or --target own')])
+    expectEnd(await add('9'), 1, { err: 'choose one with --target lab or --target own' })
     expect((await add('9 --target cloud')).stderr).toContain('target-missing')
     expect((await add('9 --target own')).status).toBe(0)
     expect(read('zones/public/example.com.yaml')).toContain('values: [192.0.2.2, 192.0.2.9]')
@@ -231,15 +218,13 @@ zones:
 
   it('record edits only what files have, not PTR records of auto_ptr', async () => {
     const { run } = setUp()
-    const { status, stderr } = await run('record remove 2.0.192.in-addr.arpa 1 PTR')
-    expect([status, stderr]).toEqual([1, expect.stringContaining('record-unknown')])
+    expectEnd(await run('record remove 2.0.192.in-addr.arpa 1 PTR'), 1, { err: 'record-unknown' })
     expect((await run('record add 2.0.192.in-addr.arpa 2 PTR host.example.net. --dry-run')).status).toBe(0)
   })
 
   test.each(['zonefile', 'octodns', 'dnscontrol', 'csv'])('export %s asks for --target', async (format) => {
     const { run, read } = setUp()
-    const asked = await run(`export ${format} -o out --lossy`)
-    expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('choose one with --target, such as --target lab or')])
+    expectEnd(await run(`export ${format} -o out --lossy`), 1, { err: 'choose one with --target, such as --target lab or' })
     expect((await run(`export ${format} -o out --target lab --lossy --ns ns1.example.net.`)).status).toBe(0)
     if (format === 'csv') expect(read('out')).toContain('2.0.192.in-addr.arpa.,1.2.0.192.in-addr.arpa.,PTR,60,www.example.com.')
     if (format === 'octodns') expect(read('out/2.0.192.in-addr.arpa.yaml')).toContain('value: www.example.com.')

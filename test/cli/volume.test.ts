@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { expectEnd } from '../support/cli.ts'
 import { openLiveScene, openScene } from './scene.ts'
 
 const RECORDS = 1100
@@ -43,8 +44,7 @@ records:
 `
   const files = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`zones/z${index}.example.yaml`, zone(index)]))
   const scene = await openLiveScene({ files })
-  const { status, stdout, stderr } = await scene.run('plan')
-  expect(status).toBe(0)
+  const { stdout, stderr } = expectEnd(await scene.run('plan'), 0)
   expect((stdout + stderr).trimEnd().split('\n').length).toBeLessThanOrEqual(10)
   expect(stderr).toContain('--verbose lists all.\n')
   expect((await scene.run('plan', '--verbose')).stderr.match(/ttl-rounded/g)).toHaveLength(24)

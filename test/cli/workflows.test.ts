@@ -8,7 +8,7 @@ import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../src/cli/install-script
 import { NO_RELEASE } from '../../src/cli/release.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { folderWith } from '../definition/files.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { parseWorkflow } from '../support/workflow-runner.ts'
 import { filesBelow } from './scene.ts'
@@ -16,9 +16,10 @@ import { openServiceScene } from './service-scene.ts'
 
 const RELEASE = { tarball: 'https://releases.example.com/zonewright-1.2.3.tgz', checksum: 'ab'.repeat(32) }
 
-const [generated, checks] = ciFiles('github', RELEASE, ['dns.example.net', '192.0.2.53:53'], cloudNeeds('ZONEWRIGHT_TOKEN')).map(
-  ({ text }) => text,
-) as [string, string]
+const [generated, checks] = ciFiles('github', RELEASE, ['dns.example.net'], cloudNeeds('ZONEWRIGHT_TOKEN')).map(({ text }) => text) as [
+  string,
+  string,
+]
 
 const documented = (): string => {
   const page = readFileSync(new URL('../../docs/saved-plans.md', import.meta.url), 'utf8')
@@ -28,14 +29,12 @@ const documented = (): string => {
 /** The step that installs the program. */
 const INSTALL = 'sh -c "$INSTALL_ZONEWRIGHT"'
 
-const secretsOf = (value: unknown): string[] => [
-  ...new Set([...JSON.stringify(value).matchAll(/secrets\.([A-Z_]+)/g)].map(([, name]) => name as string)),
-]
+const secretsOf = (value: unknown): string[] => [...new Set(JSON.stringify(value).match(/(?<=secrets\.)[A-Z_]+/g))]
 
 describe.each([
-  ['of init with the secrets', generated],
-  ['of init without secrets', checks],
-  ['of docs/saved-plans.md', documented()],
+  ['with the secrets', generated],
+  ['without secrets', checks],
+  ['in docs/saved-plans.md', documented()],
 ])('the workflow %s', (_, text) => {
   const parsed = parseWorkflow(text)
   const jobs = Object.entries(parsed.jobs)
@@ -114,12 +113,8 @@ describe('the workflows of init', () => {
 })
 
 test('init sets the hosts of its config', async () => {
-  const [config, definition, dns] = initFiles({
-    zone: 'example.com.' as DomainName,
-    soaEmail: 'a@example.com',
-    release: NO_RELEASE,
-    ci: 'github',
-  })
+  const zone = 'example.com.' as DomainName
+  const [config, definition, dns] = initFiles({ zone, soaEmail: 'a@example.com', release: NO_RELEASE, ci: 'github' })
   const files = [config, definition] as { path: string; text: string }[]
   const folder = folderWith(Object.fromEntries(files.map(({ path, text }) => [path, text])))
   const { env } = parseWorkflow(dns?.text ?? '')
@@ -134,8 +129,7 @@ test('init --from sets the host of the provider', async () => {
   await scene.run('apply', '--yes')
   const folder = temporaryDirectory()
   const { host, origin } = new URL(scene.proxy.origin)
-  const { status } = await cli(['init', '--from', `${origin}/v4`], { cwd: folder, env: { ZONEWRIGHT_TOKEN: scene.service.token ?? '' } })
-  expect(status).toBe(0)
+  expectEnd(await cli(['init', '--from', `${origin}/v4`], { cwd: folder, env: { ZONEWRIGHT_TOKEN: scene.service.token ?? '' } }), 0)
   const { env } = parseWorkflow(filesBelow(folder)['.github/workflows/dns.yml'] as string)
   expect(env['ZONEWRIGHT_ALLOWED_HOSTS']).toBe(`${host}, api.github.com`)
 })

@@ -4,6 +4,8 @@ import type { Random } from '../support/random.ts'
 export type Schedule = (request: ProxiedRequest) => Fault
 
 const whens = ['before', 'during', 'after'] as const
+const ENDS = ['before', 'after'] as const
+const STATUSES = [408, 500, 502, 503, 504, 200]
 
 /** Every kind of fault with its relative weight. `late` is longer than the client's timeout. */
 const FAULTS: readonly (readonly [weight: number, (random: Random) => Fault])[] = [
@@ -16,15 +18,7 @@ const FAULTS: readonly (readonly [weight: number, (random: Random) => Fault])[] 
   [4, (random) => ({ kind: 'truncate', hang: random.chance(0.1) })],
   [1, (random) => ({ kind: 'late', by: 900 + random.below(400) })],
   [3, () => ({ kind: 'duplicate-reply' })],
-  [
-    8,
-    (random) => ({
-      kind: 'answer',
-      when: random.pick(['before', 'after']),
-      status: random.pick([408, 500, 502, 503, 504, 200]),
-      html: random.chance(0.7),
-    }),
-  ],
+  [8, (random) => ({ kind: 'answer', when: random.pick(ENDS), status: random.pick(STATUSES), html: random.chance(0.7) })],
   [4, (random) => ({ kind: 'answer', when: 'before', status: 429, html: random.chance(0.5), ...retryAfter(random) })],
 ]
 

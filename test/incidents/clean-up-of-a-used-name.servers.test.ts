@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { validate as isPlan } from '../../generated/plan-schema.js'
 import { openServiceScene } from '../cli/service-scene.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { startServer, TEST_KEY } from '../support/dns-servers.ts'
 import { bind } from '../support/server-recipes/bind.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -26,11 +26,9 @@ const OLD = `${KEPT}  old: {type: A, value: 192.0.2.3}
   former: {type: TXT, value: token}
 `
 
-interface Usage {
-  readonly deletions: readonly { readonly name: string; readonly type: string; readonly state: string; readonly count: number }[]
-}
-
-const states = ({ deletions }: Usage): string[] => deletions.map(({ name, type, state, count }) => `${name} ${type} ${state} ${count}`)
+/** The deletions of a plan as `NAME TYPE STATE COUNT`, without the zone. */
+const states = ({ zones }: { zones: readonly { usage: { deletions: Record<string, string | number>[] } }[] }): string[] =>
+  zones[0]?.usage.deletions.map(({ name, type, state, count }) => `${String(name).split('.')[0]} ${type} ${state} ${count}`) ?? []
 
 describeWithTools(['dig'], 'at the name server of the service', () => {
   test('the name in use is refused in every report, and lifted by name', async () => {
@@ -47,22 +45,15 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
 
     offset = 0
     const made = proxy.mutations().length
-    const unused = await run('plan', ...usage, '--out', 'plan.json')
-    expect(unused).toMatchObject({ status: 0 })
-    expect(unused.stdout).toMatch(/- former .*\n\s+never asked for from 20\S+Z to 20\S+Z\n/)
+    expectEnd(await run('plan', ...usage, '--out', 'plan.json'), 0, { out: /- former .*\n\s+never asked for from 20\S+Z to 20\S+Z\n/ })
 
     for (let i = 0; i < 3; i += 1) expect(await ask('shop', 'AAAA')).toEqual(['www.example.com.'])
     expect(await ask('old', 'MX')).toEqual([])
     expect(await ask('nothing', 'A')).toEqual([])
-    const json = await run('plan', ...usage, '--format', 'json')
-    expect(json.status).toBe(3)
+    const json = expectEnd(await run('plan', ...usage, '--format', 'json'), 3)
     const document = JSON.parse(json.stdout)
     expect(isPlan(document)).toBe(true)
-    expect(states(document.zones[0].usage)).toEqual([
-      'former.example.com. TXT not-asked 0',
-      'old.example.com. A not-asked 0',
-      'shop.example.com. CNAME in-use 3',
-    ])
+    expect(states(document)).toEqual(['former TXT not-asked 0', 'old A not-asked 0', 'shop CNAME in-use 3'])
     expect(document.zones[0].refusals).toMatchObject([{ name: 'in-use', allowed: false }])
     for (const format of ['text', 'markdown', 'html', 'github', 'junit', 'sarif']) {
       const { stdout, status } = await run('plan', ...usage, '--format', format)
@@ -76,8 +67,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     expect(await run('apply', './plan.json', '--yes', ...usage)).toMatchObject({ status: 3 })
     expect(await run('apply', '--yes', ...usage)).toMatchObject({ status: 3 })
     expect(await run('apply', '--yes', ...usage, '--allow', 'in-use:old.example.com')).toMatchObject({ status: 3 })
-    const staged = await run('apply', '--yes', '--choreograph', ...usage)
-    expect([staged.status, staged.stdout]).toEqual([3, expect.stringContaining('REFUSED in-use')])
+    expectEnd(await run('apply', '--yes', '--choreograph', ...usage), 3, { out: 'REFUSED in-use' })
     expect(proxy.mutations()).toHaveLength(made)
 
     const allowed = ['--allow', 'in-use:shop.example.com']
@@ -87,8 +77,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
       state: 'in-use',
       allowed: true,
     })
-    const applied = await run('apply', './allowed.json', '--yes', ...usage)
-    expect(applied).toMatchObject({ status: 0 })
+    expectEnd(await run('apply', './allowed.json', '--yes', ...usage), 0)
     await service.flush()
     expect(await ask('shop', 'A')).toEqual([])
     expect((await run('rollback', '--last', '--yes')).status).toBe(0)
@@ -104,10 +93,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
       `# from ${hours(from)} to ${hours(to)}\nname,type,count,last_asked\n${rows}`
     const zone = `www.example.com,A,7,${hours(1)}\n`
     const refused = async (reason: RegExp): Promise<void> => {
-      const { status, stdout } = await run('plan')
-      expect(stdout).toMatch(reason)
-      expect(stdout).toMatch(/REFUSED in-use: whether 3 record sets to delete/)
-      expect(status).toBe(3)
+      expectEnd(await run('plan'), 3, { out: [reason, /REFUSED in-use: whether 3 record sets to delete/] })
     }
     await refused(/usage\.csv cannot be used: does not exist/)
     expect((await run('plan')).stderr).toMatch(/warning\[usage-incomplete\] .*usage\.csv cannot be used/)
@@ -130,22 +116,15 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     expect((await run('plan', ...both)).stdout).toMatch(/since other\.csv cannot be used/)
     // One that is used, and one that is asked for long ago.
     write({ 'usage.csv': file(24, 0, `${zone}old.example.com,ANY,2,${hours(1)}\nformer.example.com,TXT,2,${hours(20)}\n`) })
-    const { zones } = JSON.parse((await run('plan', '--format', 'json')).stdout)
-    expect(states(zones[0].usage)).toEqual([
-      'former.example.com. TXT asked 2',
-      'old.example.com. A in-use 2',
-      'shop.example.com. CNAME not-asked 0',
-    ])
+    const { stdout } = await run('plan', '--format', 'json')
+    expect(states(JSON.parse(stdout))).toEqual(['former TXT asked 2', 'old A in-use 2', 'shop CNAME not-asked 0'])
     // What the plan recorded counts if the source fails when it is applied, as long as a source that old would count.
     const config = readFileSync(join(folder, 'zonewright.yaml'), 'utf8')
     write({ 'usage.csv': file(24, 5, zone), 'zonewright.yaml': config.replace('in_use: 2h', 'in_use: 6h') })
     expect(await run('plan', '--out', 'old.json')).toMatchObject({ status: 0 })
     write({ 'usage.csv': 'broken', 'zonewright.yaml': config })
-    const old = await run('apply', './old.json', '--yes')
-    expect(old.stdout).toMatch(/REFUSED in-use: whether 3 record sets to delete/)
-    expect(old.status).toBe(3)
-    const applied = await run('apply', './plan.json', '--yes')
-    expect(applied).toMatchObject({ status: 0 })
+    expectEnd(await run('apply', './old.json', '--yes'), 3, { out: /REFUSED in-use: whether 3 record sets to delete/ })
+    expectEnd(await run('apply', './plan.json', '--yes'), 0)
   })
 
   test('an address that does not answer as it should is one request, and no usage', async () => {
@@ -205,10 +184,8 @@ former TXT "token"
       dig({ port: server.port, name: `${name}.example.com`, type, options: ['+short', '+norecurse'] })
     // The log goes back eight days.
     const week = new Date(Date.now() - 8 * 86_400_000).toISOString()
-    writeFileSync(
-      join(server.directory, 'queries.log.0'),
-      `${week} client @0x7f 127.0.0.1#1 (former.example.com): query: former.example.com IN TXT +E(0)K (127.0.0.1)\n`,
-    )
+    const query = `${week} client @0x7f 127.0.0.1#1 (former.example.com): query: former.example.com IN TXT +E(0)K (127.0.0.1)\n`
+    writeFileSync(join(server.directory, 'queries.log.0'), query)
     expect(await ask('Shop')).toEqual(['www.example.com.', '192.0.2.1'])
     await ask('shop', 'MX')
     await ask('nothing')
@@ -221,14 +198,12 @@ former TXT "token"
     await expect.poll(() => existsSync(log) && readFileSync(log, 'utf8')).toContain('query: www.example.com')
 
     const folder = temporaryDirectory()
-    const { status, stderr } = await runTool('sh', ['-c', RECIPE.replace('usage.csv', `'${join(folder, 'usage.csv')}'`)], {
-      cwd: server.directory,
-    })
-    expect([status, stderr]).toEqual([0, ''])
-    expect(readFileSync(join(folder, 'usage.csv'), 'utf8')).toMatch(
-      /^# from \S+Z to \S+Z\nname,type,count,last_asked\n(?:[a-z025./]+,[A-Z]+,\d+,\S+Z\n)+$/,
-    )
-    expect(readFileSync(join(folder, 'usage.csv'), 'utf8')).toContain('\n0/25.example.com,A,1,')
+    const usage = join(folder, 'usage.csv')
+    const counted = await runTool('sh', ['-c', RECIPE.replace('usage.csv', `'${usage}'`)], { cwd: server.directory })
+    expectEnd(counted, 0, { err: '' })
+    const csv = readFileSync(usage, 'utf8')
+    expect(csv).toMatch(/^# from \S+Z to \S+Z\nname,type,count,last_asked\n(?:[a-z025./]+,[A-Z]+,\d+,\S+Z\n)+$/)
+    expect(csv).toContain('\n0/25.example.com,A,1,')
     writeFileSync(
       join(folder, 'zonewright.yaml'),
       `providers: {lab: {type: rfc2136, server: '127.0.0.1:${server.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}}
@@ -240,13 +215,8 @@ zones: [{files: '*.yaml'}]
     const definition = `domain: example.com\ndefault_ttl: 300\nrecords:\n  ns: {type: A, value: 127.0.0.1}\n  www: {type: A, value: 192.0.2.1}\n  mail: {type: A, value: 192.0.2.2}\n`
     writeFileSync(join(folder, 'example.com.yaml'), definition)
     const run = (...args: string[]) => cli(args, { cwd: folder, env: { LAB_KEY: TEST_KEY.secret } })
-    const plan = await run('plan', 'example.com', '--format', 'json')
-    expect(plan.status).toBe(3)
-    expect(states(JSON.parse(plan.stdout).zones[0].usage)).toEqual([
-      'former.example.com. TXT asked 1',
-      'old.example.com. A not-asked 0',
-      'shop.example.com. CNAME in-use 2',
-    ])
+    const plan = expectEnd(await run('plan', 'example.com', '--format', 'json'), 3)
+    expect(states(JSON.parse(plan.stdout))).toEqual(['former TXT asked 1', 'old A not-asked 0', 'shop CNAME in-use 2'])
     expect(await run('apply', 'example.com', '--yes')).toMatchObject({ status: 3 })
     expect(await ask('shop')).toHaveLength(2)
     expect(await run('apply', 'example.com', '--yes', '--allow', 'in-use:shop.example.com')).toMatchObject({ status: 0 })

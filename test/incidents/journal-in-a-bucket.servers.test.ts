@@ -10,7 +10,7 @@ import { type Lease, leaseName, listLeases, ownHolder } from '../../src/apply/jo
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { TOKEN, ZONE } from '../cli/scene.ts'
 import { openServiceScene, type ServiceScene } from '../cli/service-scene.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { MOTO, type Moto, type StoreProxy, startMoto, startStoreProxy } from '../support/moto.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -35,10 +35,8 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     buckets += 1
     const bucket = `journal-${buckets}`
     await fetch(`${moto.origin}/${bucket}`, { method: 'PUT' })
-    const scene = await openServiceScene({
-      ...script,
-      config: `journal: {url: "s3://${bucket}/dns", endpoint: "${proxy.origin}", lease: 60s}`,
-    })
+    const config = `journal: {url: "s3://${bucket}/dns", endpoint: "${proxy.origin}", lease: 60s}`
+    const scene = await openServiceScene({ ...script, config })
     proxy.isDown = () => false
     proxy.requests.length = 0
     return { scene, bucket }
@@ -66,15 +64,13 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
 
   test('has what CI applied, and another machine shows it and takes it back', async () => {
     const { scene, bucket } = await open()
-    const applied = await scene.runWith(KEYS, 'apply', '--yes')
-    expect(applied.status, applied.stderr).toBe(0)
+    const applied = expectEnd(await scene.runWith(KEYS, 'apply', '--yes'), 0)
     // The requests of an apply with one zone. The calls are made one after the other; each is sent when its line is stored.
     const counted = requests(bucket)
     // The lease is written again twice, to see that the service does not ignore conditions.
     const lease = 'PUT /dns/leases/RUN'
-    expect(counted.slice(0, 7).sort()).toEqual(
-      ['GET / dns/leases/', 'GET / dns/runs/', 'GET / dns/state/', 'GET /dns/fences', lease, lease, lease].sort(),
-    )
+    const first = ['GET / dns/leases/', 'GET / dns/runs/', 'GET / dns/state/', 'GET /dns/fences', lease, lease, lease]
+    expect(counted.slice(0, 7).sort()).toEqual(first.sort())
     expect(counted.slice(7, 9)).toEqual(['PUT /dns/fences', 'PUT /dns/runs/RUN/plans-1'])
     const lines = counted.slice(9, -1)
     expect(new Set(lines)).toEqual(new Set(['PUT /dns/runs/RUN/journal-1']))
@@ -98,8 +94,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     expect(requests(bucket)).toEqual(['GET / dns/runs/'])
     expect(readdirSync(join(laptop.folder, '.zonewright/runs', run.run)).sort()).toEqual(['journal.jsonl', 'plans'])
 
-    const back = await laptop.run('rollback', '--last', '--yes', '--allow', 'deletes', '--allow', 'delete-zone')
-    expect(back.status, back.stderr).toBe(0)
+    const back = expectEnd(await laptop.run('rollback', '--last', '--yes', '--allow', 'deletes', '--allow', 'delete-zone'), 0)
     const [latest] = JSON.parse((await scene.runWith(KEYS, 'history', '--format', 'json')).stdout).runs
     expect(latest).toMatchObject({ command: 'rollback', rollsBack: run.run })
     // The older run is removed for all machines.
@@ -126,13 +121,8 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       parentTtl: 86_400,
     })
     await store.close()
-    for (const args of [
-      ['plan', 'example.com'],
-      ['apply', '--yes'],
-    ]) {
-      const moving = await laptop.run(...args)
-      expect([moving.status, moving.stderr]).toEqual([1, expect.stringContaining('a cutover is moving example.com. from cloud to other')])
-    }
+    for (const args of [['plan', 'example.com'], ['apply', '--yes']])
+      expectEnd(await laptop.run(...args), 1, { err: 'a cutover is moving example.com. from cloud to other' })
     for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
   }, 60_000)
 
@@ -145,8 +135,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       expect((await scene.runWith(KEYS, 'apply', '--yes')).status).toBe(0)
       const counting = async (...args: string[]): Promise<void> => {
         proxy.requests.length = 0
-        const { status, stderr } = await scene.runWith(KEYS, ...args)
-        expect(status, stderr).toBe(0)
+        expectEnd(await scene.runWith(KEYS, ...args), 0)
         // Each once: lines that are stored together, and renewals of the lease, depend on time.
         made.push([...new Set(requests(bucket))].sort())
         expect(proxy.requests.length).toBeLessThanOrEqual(15)
@@ -171,8 +160,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       writeFileSync(join(laptop.folder, 'zones/example.com.yaml'), ZONE.replace('192.0.2.2', address))
       expect((await laptop.run('apply', '--yes', '--allow', 'updates')).status).toBe(0)
     }
-    const refused = await scene.runWith(KEYS, 'apply', 'plan.json', '--yes')
-    expect([refused.status, refused.stderr]).toEqual([3, expect.stringContaining('error[plan-outdated] example.com. at cloud: run ')])
+    expectEnd(await scene.runWith(KEYS, 'apply', 'plan.json', '--yes'), 3, { err: 'error[plan-outdated] example.com. at cloud: run ' })
   }, 60_000)
 
   test('that is lost in the middle of an apply: no call is sent without its line', async () => {
@@ -185,26 +173,21 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
         return null
       },
     })
-    const cut = await scene.runWith(KEYS, 'apply', '--yes')
-    expect(cut.status).toBe(1)
-    expect(cut.stderr).toContain('error[journal-failed] the journal in http')
+    expectEnd(await scene.runWith(KEYS, 'apply', '--yes'), 1, { err: 'error[journal-failed] the journal in http' })
     expect(calls).toBe(2)
     proxy.isDown = () => false
     // The store has the lines of both calls, so another machine knows what may have been done.
     const laptop = elsewhere(scene)
     const [run] = JSON.parse((await laptop.run('history', '--format', 'json')).stdout).runs
     expect(run.applied.total + run.unknown).toBe(2)
-    const rest = await laptop.run('apply', '--yes')
-    expect(rest.status, rest.stderr).toBe(0)
+    expectEnd(await laptop.run('apply', '--yes'), 0)
   }, 90_000)
 
   test('that cannot be reached: nothing is applied, and a plan warns', async () => {
     const { scene } = await open()
     proxy.isDown = () => true
-    const plan = await scene.runWith(KEYS, 'plan')
-    expect([plan.status, plan.stderr]).toEqual([0, expect.stringContaining('warning[journal-unreadable]')])
-    const apply = await scene.runWith(KEYS, 'apply', '--yes')
-    expect([apply.status, apply.stderr]).toEqual([1, expect.stringContaining('error[journal-failed] the journal in http')])
+    expectEnd(await scene.runWith(KEYS, 'plan'), 0, { err: 'warning[journal-unreadable]' })
+    expectEnd(await scene.runWith(KEYS, 'apply', '--yes'), 1, { err: 'error[journal-failed] the journal in http' })
     expect(scene.proxy.mutations()).toEqual([])
     // The state of changes in stages is written before they begin.
     proxy.isDown = () => false
@@ -212,8 +195,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     const sent = scene.proxy.mutations().length
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.3') })
     proxy.isDown = (request) => request.includes('/state/')
-    const staged = await scene.runWith(KEYS, 'apply', '--choreograph', '--yes')
-    expect([staged.status, staged.stderr]).toEqual([1, expect.stringContaining('error[journal-failed] the journal in http')])
+    expectEnd(await scene.runWith(KEYS, 'apply', '--choreograph', '--yes'), 1, { err: 'error[journal-failed] the journal in http' })
     expect(scene.proxy.mutations()).toHaveLength(sent)
     proxy.isDown = () => false
     const denied = await scene.runWith({ ...KEYS, ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.proxy.origin).host }, 'plan')
@@ -234,11 +216,9 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     })
     const run = '20261121T063000Z-4f2a'
     await store.write(leaseName(run), JSON.stringify(lease(run, 600)), null)
-    const busy = await scene.runWith(KEYS, 'apply', '--yes')
-    expect(busy.status).toBe(1)
-    expect(busy.stderr).toMatch(
-      /is locked by apply, run 20261121T063000Z-4f2a, process \d+ on runner-7, https:\/\/ci\.example\/jobs\/7, since .*it ends in \d+ min/,
-    )
+    expectEnd(await scene.runWith(KEYS, 'apply', '--yes'), 1, {
+      err: /is locked by apply, run 20261121T063000Z-4f2a, process \d+ on runner-7, https:\/\/ci\.example\/jobs\/7, since .*it ends in \d+ min/,
+    })
     proxy.requests.length = 0
     const waiting = scene.runWith(KEYS, 'apply', '--yes', '--wait', '60')
     // It has written its own lease and looked twice, so it waits; then the other lease ends.
@@ -251,8 +231,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
 
     const other = '20261121T063000Z-4f2b'
     await store.write(leaseName(other), JSON.stringify(lease(other, 600)), null)
-    const asked = await scene.runWith(KEYS, 'unlock', 'example.com')
-    expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('error[not-confirmed] no lease was broken')])
+    const asked = expectEnd(await scene.runWith(KEYS, 'unlock', 'example.com'), 1, { err: 'error[not-confirmed] no lease was broken' })
     expect(asked.stdout + asked.stderr).toMatch(
       /apply, run 20261121T063000Z-4f2b, process \d+ on runner-7, https:\/\/ci\.example\/jobs\/7, since \S+ \S+ \(\d+ min( \d+ s)? ago\)\n {2}zones: example\.com\. at cloud\n {2}last renewed \d+ s ago; the run may still be alive\n {2}it has no journal yet/,
     )

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openScene, TOKEN, ZONE } from '../cli/scene.ts'
 import { openServiceScene } from '../cli/service-scene.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const OLDER = `${ZONE}${Array.from({ length: 12 }, (_, index) => `  old${index}: {type: A, value: 192.0.2.7}\n`).join('')}`
@@ -16,10 +16,9 @@ const YOUNGER = `${ZONE}  new: {type: A, value: 192.0.2.8}\n`
 
 const EVERYTHING = ['--allow', 'deletes', '--allow', 'updates']
 
-test('an apply that stops for longer than its lease sends nothing more after a younger one has landed', {
-  tags: ['long'],
-  timeout: 120_000,
-}, async () => {
+const LONG = { tags: ['long'], timeout: 120_000 }
+
+test('an apply that stops for longer than its lease sends nothing more after a younger one has landed', LONG, async () => {
   const shared = temporaryDirectory()
   await builtProgram()
   let older: Awaited<ReturnType<typeof startProgram>> | null = null
@@ -49,18 +48,13 @@ test('an apply that stops for longer than its lease sends nothing more after a y
   // Another checkout, as on another machine.
   const other = temporaryDirectory()
   scene.write({ 'zones/example.com.yaml': YOUNGER })
-  const files = scene.files()
-  writeFileSync(join(other, 'zonewright.yaml'), (files['zonewright.yaml'] as string).replace('timeout: 2', 'timeout: 30'))
   writeFileSync(join(other, 'example.com.yaml'), YOUNGER)
   const run = (...args: string[]) => cli(args, { cwd: other, env: { ZONEWRIGHT_TOKEN: TOKEN } })
-  writeFileSync(
-    join(other, 'zonewright.yaml'),
-    `${files['zonewright.yaml']}\nzones: [{files: '*.yaml'}]\n`.replace('timeout: 2', 'timeout: 30'),
-  )
+  const config = scene.config().replace('timeout: 2', 'timeout: 30')
+  writeFileSync(join(other, 'zonewright.yaml'), `${config}\nzones: [{files: '*.yaml'}]\n`)
   const early = await run('apply', '--yes', ...EVERYTHING)
   expect(early.stderr).toContain('error[zone-locked] example.com. at cloud is locked by apply')
-  const younger = await run('apply', '--yes', '--wait', '60', ...EVERYTHING)
-  expect(younger.status, younger.stderr).toBe(0)
+  expectEnd(await run('apply', '--yes', '--wait', '60', ...EVERYTHING), 0)
   const landed = scene.proxy.mutations().length
 
   older.kill('SIGCONT')
@@ -78,20 +72,16 @@ test('a saved plan is refused after another run has landed, even if the zone loo
   const change = (address: string) => scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', address) })
   scene.write({ 'zones/example.com.yaml': YOUNGER })
   expect((await scene.run('plan', '--out', 'old.json')).status).toBe(0)
-  expect(JSON.parse(scene.files()['old.json'] as string).zones[0].fence).toEqual({
-    store: expect.stringMatching(/^[0-9a-f]{16}$/),
-    number: 1,
-  })
+  const { fence } = JSON.parse(scene.files()['old.json'] as string).zones[0]
+  expect(fence).toEqual({ store: expect.stringMatching(/^[0-9a-f]{16}$/), number: 1 })
   for (const address of ['192.0.2.99', '192.0.2.2']) {
     change(address)
     expect((await scene.run('apply', '--yes', ...EVERYTHING)).status).toBe(0)
   }
   const sent = scene.memory.writes().length
-  const refused = await scene.run('apply', 'old.json', '--yes')
-  expect(refused.status).toBe(3)
-  expect(refused.stderr).toMatch(
-    /^error\[plan-outdated\] example\.com\. at cloud: run \S+ has changed the zone since this plan was made \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\) \(plan again and review the changes\)$/m,
-  )
+  expectEnd(await scene.run('apply', 'old.json', '--yes'), 3, {
+    err: /^error\[plan-outdated\] example\.com\. at cloud: run \S+ has changed the zone since this plan was made \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\) \(plan again and review the changes\)$/m,
+  })
   expect(scene.memory.writes()).toHaveLength(sent)
   // A plan that is made now lands.
   scene.write({ 'zones/example.com.yaml': YOUNGER })
@@ -111,10 +101,7 @@ test('a saved plan of which nothing could be applied can be applied again', asyn
   const [runs, aside] = [join(scene.folder, '.zonewright/runs'), join(scene.folder, '.zonewright/aside')]
   renameSync(runs, aside)
   writeFileSync(runs, '')
-  expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('error[journal-failed]'),
-  })
+  expectEnd(await scene.run('apply', 'plan.json', '--yes'), 1, { err: 'error[journal-failed]' })
   rmSync(runs)
   renameSync(aside, runs)
   expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })

@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { parseOpenSshKey } from '../../src/apply/approvals/openssh-private-key.ts'
 import { signaturesIn, signerFinder, signText } from '../../src/apply/approvals/sshsig.ts'
 import { checksumOf, planFileText, signatureOf } from '../../src/apply/saved-plan/plan-json.ts'
-import { openScene, type Scene, ZONE } from '../cli/scene.ts'
+import { openScene, type Scene, ZONE, zoneFiles } from '../cli/scene.ts'
+import { expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -29,10 +30,7 @@ const approvals = (names: readonly string[] = ['alice', 'bob', 'carol'], needed 
 async function plannedScene(): Promise<Scene> {
   const scene = openScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
-  scene.write({
-    'zonewright.yaml': `${scene.files()['zonewright.yaml']}${approvals()}`,
-    'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.66'),
-  })
+  scene.write({ 'zonewright.yaml': scene.config() + approvals(), 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.66') })
   const planned = await scene.run('plan', '--out', 'plan.json')
   expect(planned.stderr).toContain('It needs 2 approvals: zonewright approve plan.json --key FILE.')
   return scene
@@ -49,10 +47,7 @@ async function approvedScene(): Promise<Scene> {
 /** Applies, and expects a refusal before any request that writes. */
 async function expectRefused(scene: Scene, message: RegExp, ...args: string[]): Promise<void> {
   const before = scene.memory.writes().length
-  const { status, stderr } = await scene.run(...(args.length > 0 ? args : ['apply', 'plan.json', '--yes']))
-  expect(stderr).toMatch(message)
-  expect(stderr).toContain('Nothing was applied.')
-  expect(status).toBe(3)
+  expectEnd(await scene.run(...(args.length > 0 ? args : ['apply', 'plan.json', '--yes'])), 3, { err: [message, 'Nothing was applied.'] })
   expect(scene.memory.writes()).toHaveLength(before)
 }
 
@@ -95,8 +90,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     const text = read(scene)
     const fingerprintFree = resealed(text, (one) => one.replaceAll('192.0.2.66', '192.0.2.67'))
     scene.write({ 'plan.json': text.replaceAll('192.0.2.66', '192.0.2.67') })
-    const edited = await scene.run('apply', 'plan.json', '--yes')
-    expect(edited).toMatchObject({ status: 1, stderr: expect.stringContaining('error[plan-file-changed]') })
+    expectEnd(await scene.run('apply', 'plan.json', '--yes'), 1, { err: 'error[plan-file-changed]' })
     scene.write({ 'plan.json': fingerprintFree })
     await expectRefused(scene, /has none \(not counted: 2 signatures of something else\): 2 are missing/)
   })
@@ -143,23 +137,17 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
 
   test('a removed key, a key that is not listed, and one person twice do not count', async () => {
     const scene = await approvedScene()
-    const config = scene.files()['zonewright.yaml'] as string
+    const config = scene.config()
     const folder = join(scene.folder, 'plan.json.approvals')
     scene.write({ 'zonewright.yaml': config.replace(/ {4}bob: .*\n/, '') })
-    await expectRefused(
-      scene,
-      /has 1, of alice \(not counted: by keys that the config does not list, SHA256:\S+\): 1 is missing, and carol can approve/,
-    )
+    await expectRefused(scene, /has 1, of alice \(not counted: by keys that the config does not list, SHA256:\S+\): 1 is missing/)
     scene.write({ 'zonewright.yaml': config, 'plan.json.approvals/bob.sig': readFileSync(join(folder, 'alice.sig'), 'utf8').repeat(3) })
     await expectRefused(scene, /has 1, of alice: 1 is missing, and bob and carol can approve/)
     const mallory = sshKeygen(['-Y', 'sign', '-q', '-n', 'zonewright-plan', '-f', keyOf('mallory')], read(scene))
     scene.write({ 'plan.json.approvals/bob.sig': mallory })
     await expectRefused(scene, /has 1, of alice \(not counted: by keys/)
     const refused = await approve(scene, 'mallory')
-    expect(refused).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/error\[approval-key\] the config does not list the key SHA256:/),
-    })
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/error\[approval-key\] the config does not list the key/) })
     expect(await approve(scene, 'carol')).toMatchObject({ status: 0 })
     // What is no file of a signature neither counts nor holds up.
     execFileSync('mkfifo', [join(folder, 'a-pipe.sig')])
@@ -172,20 +160,13 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
   test('a config that lists its own key does not count beside the trusted one', async () => {
     const scene = await plannedScene()
     const before = scene.memory.writes().length
-    const base = scene.files()['zonewright.yaml'] as string
+    const base = scene.config()
     scene.write({ 'base.yaml': base, 'zonewright.yaml': base.replace(/approvals:[\s\S]*/, approvals(['mallory'], 1)) })
     expect(await approve(scene, 'mallory')).toMatchObject({ status: 0 })
-    await expectRefused(
-      scene,
-      /needs 2 approvals and has none \(not counted: by keys/,
-      'apply',
-      'plan.json',
-      '--yes',
-      '--trusted-config',
-      'base.yaml',
-    )
+    const trusting = ['--yes', '--trusted-config', 'base.yaml']
+    await expectRefused(scene, /needs 2 approvals and has none \(not counted: by keys/, 'apply', 'plan.json', ...trusting)
     scene.write({ 'zonewright.yaml': base.replace(/approvals:[\s\S]*/, '') })
-    await expectRefused(scene, /error\[not-approved\]/, 'apply', '--yes', '--trusted-config', 'base.yaml')
+    await expectRefused(scene, /error\[not-approved\]/, 'apply', ...trusting)
     // An empty file is what a failed "git show" leaves.
     scene.write({ 'empty.yaml': '' })
     for (const [file, message] of [
@@ -193,15 +174,13 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
       ['empty.yaml', 'empty.yaml has no providers, so it is not the config of the base branch'],
       ['', 'error'],
     ] as const) {
-      const refused = await scene.run('apply', 'plan.json', '--yes', '--trusted-config', file)
-      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining(message) })
+      expectEnd(await scene.run('apply', 'plan.json', '--yes', '--trusted-config', file), 1, { err: message })
     }
     // Policies stay in force if none are beside the trusted config.
     const apart = join(temporaryDirectory(), 'base.yaml')
     writeFileSync(apart, base.replace(/approvals:[\s\S]*/, ''))
     scene.write({ 'policies/rules.yaml': '- name: none\n  each: record_set\n  require: false\n  message: no record set\n' })
-    const checked = await scene.run('apply', 'plan.json', '--yes', '--trusted-config', apart)
-    expect(checked).toMatchObject({ status: 1, stderr: expect.stringContaining('error[policy-none]') })
+    expectEnd(await scene.run('apply', 'plan.json', '--yes', '--trusted-config', apart), 1, { err: 'error[policy-none]' })
     expect(scene.memory.writes()).toHaveLength(before)
   })
 
@@ -216,12 +195,8 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
     // For another purpose it is no approval.
     scene.write({ 'plan.json.approvals/bob.sig': sshKeygen(['-Y', 'sign', '-q', '-n', 'git', '-f', keyOf('bob')], read(scene)) })
     await expectRefused(scene, /has 1, of alice \(not counted: 1 signature of something else\)/)
-    scene.write({
-      'plan.json.approvals/bob.sig': sshKeygen(
-        ['-Y', 'sign', '-q', '-O', 'hashalg=sha256', '-n', 'zonewright-plan', '-f', keyOf('bob')],
-        read(scene),
-      ),
-    })
+    const sign = ['-Y', 'sign', '-q', '-O', 'hashalg=sha256', '-n', 'zonewright-plan', '-f', keyOf('bob')]
+    scene.write({ 'plan.json.approvals/bob.sig': sshKeygen(sign, read(scene)) })
     expect(await scene.run('apply', 'plan.json', '--yes', '--format', 'json')).toMatchObject({ status: 0 })
   })
 
@@ -263,21 +238,13 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
 
   test('apply without a plan file, rollback and copy need a saved plan; a saved rollback can be approved', async () => {
     const scene = await approvedScene()
-    await expectRefused(
-      scene,
-      /error\[not-approved\] these changes need 2 approvals, and only a saved plan can be approved \(save the plan with/,
-      'apply',
-      '--yes',
-    )
+    await expectRefused(scene, /error\[not-approved\] these changes need 2 approvals, and only a saved plan/, 'apply', '--yes')
     await expectRefused(scene, /error\[not-approved\] .*stages cannot be approved/, 'apply', '--yes', '--choreograph')
     const first = ['plan.json', 'plan.json.approvals'].map((name) => [name, name.replace('plan', 'first')] as const)
     for (const [from, to] of first) cpSync(join(scene.folder, from), join(scene.folder, to), { recursive: true })
     expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
     await expectRefused(scene, /save the rollback with "--out plan\.json"/, 'rollback', '--last', '--yes')
-    expect(await scene.run('rollback', '--last', '--out', 'plan.json')).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('192.0.2.2'),
-    })
+    expectEnd(await scene.run('rollback', '--last', '--out', 'plan.json'), 0, { out: '192.0.2.2' })
     await expectRefused(scene, /has none \(not counted: 2 signatures/)
     for (const name of ['alice', 'carol']) expect(await approve(scene, name)).toMatchObject({ status: 0 })
     expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
@@ -293,10 +260,7 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
       config: 'zones: [{files: zones/*.yaml, targets: [cloud]}]\n',
       files: { 'zones/example.com.yaml': ZONE.replace('records:', 'refresh_sec: 4h\nretry_sec: 4h\nexpire_sec: 14d\nrecords:') },
     })
-    const config = (scene.files()['zonewright.yaml'] as string).replace(
-      /^providers:\n/,
-      'providers:\n  files: {type: zonefile, directory: served}\n',
-    )
+    const config = scene.config().replace(/^providers:\n/, 'providers:\n  files: {type: zonefile, directory: served}\n')
     scene.write({ 'zonewright.yaml': config, 'served/readme': '' })
     expect((await scene.run('apply', '--yes')).status).toBe(0)
     scene.write({ 'zonewright.yaml': `${config}${approvals(['alice', 'bob'], 2)}` })
@@ -308,14 +272,12 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
       ['cutover', 'example.com', '--from', 'cloud', '--to', 'files', '--abort', '--yes'],
       ['import', '--from', 'cloud', '--clone', 'example.com', 'other.example', '--yes'],
     ]) {
-      const refused = await scene.run(...args)
-      expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('error[not-approved]') })
+      expectEnd(await scene.run(...args), 3, { err: 'error[not-approved]' })
     }
-    const files = Object.keys(scene.files())
+    const served = () => Object.keys(scene.files()).filter((file) => file.startsWith('served'))
+    const before2 = served()
     expect(await scene.run(...copy, '--out', 'plan.json')).toMatchObject({ status: 0 })
-    expect(Object.keys(scene.files()).filter((file) => file.startsWith('served'))).toEqual(
-      files.filter((file) => file.startsWith('served')),
-    )
+    expect(served()).toEqual(before2)
     for (const name of ['alice', 'bob']) expect(await approve(scene, name)).toMatchObject({ status: 0 })
     expect(await scene.run('apply', 'plan.json', '--yes')).toMatchObject({ status: 0 })
     expect(Object.keys(scene.files()).some((file) => file.startsWith('served/'))).toBe(true)
@@ -323,19 +285,13 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
   })
 
   test('a zone can need none; a plan needs as many as the zone that needs most', async () => {
-    const scene = openScene({
-      files: {
-        'zones/example.com.yaml': ZONE,
-        'zones/lab.example.yaml': ZONE.replace('example.com', 'lab.example').replace('@example.com', '@lab.example'),
-      },
-    })
-    const config = scene.files()['zonewright.yaml'] as string
+    const scene = openScene({ files: zoneFiles(['example.com', 'lab.example']) })
+    const config = scene.config()
     scene.write({ 'zonewright.yaml': `${config}${approvals(['alice', 'bob'], 1, "  zones:\n    - {zone: 'lab.*', needed: 0}\n")}` })
     expect(await scene.run('apply', 'lab.example', '--yes')).toMatchObject({ status: 0 })
     await expectRefused(scene, /these changes need 1 approval,/, 'apply', '--yes')
     mkdirSync(join(scene.folder, 'plan.json.approvals'))
-    const refused = await scene.run('conformance', 'example.com', '--delete-records')
-    expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('error[not-approved]') })
+    expectEnd(await scene.run('conformance', 'example.com', '--delete-records'), 3, { err: 'error[not-approved]' })
     const moved = await scene.run('cutover', 'example.com', '--from', 'cloud', '--to', 'cloud', '--yes')
     expect(moved).toMatchObject({ status: 3, stderr: expect.stringMatching(/error\[not-approved\] .*no plan of all steps can be saved/) })
   })

@@ -51,7 +51,7 @@ describeWithTools(['ssh-keygen'], 'guards that find nothing', () => {
     const counts = await startRecordingProxy(() => null, scene.service.observabilityUrl as string)
     onTestFinished(() => counts.close())
     const { pool } = await instanceOf(scene)
-    const base = scene.files()['zonewright.yaml'] as string
+    const base = scene.config()
 
     const requestsOf = async (...args: string[]): Promise<number> => {
       const before = scene.proxy.requests.length
@@ -90,9 +90,7 @@ describeWithTools(['ssh-keygen'], 'guards that find nothing', () => {
       approvals: { config: approvals, needsApproval: true },
       'a trusted config': {
         config: approvals,
-        files: { 'base.yaml': base + approvals },
-        args: ['--trusted-config', 'base.yaml'],
-        needsApproval: true,
+        ...{ files: { 'base.yaml': base + approvals }, args: ['--trusted-config', 'base.yaml'], needsApproval: true },
       },
     }
     for (const [name, guard] of Object.entries(guards)) {

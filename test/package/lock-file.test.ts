@@ -50,12 +50,9 @@ async function publishAll(): Promise<Registry> {
 /** A project whose lock file npm wrote, without addresses. */
 async function lockedProject(registry: Registry): Promise<string> {
   const folder = temporaryDirectory()
-  const facts = {
-    name: 'project',
-    version: '1.0.0',
-    dependencies: { direct: '1.0.0', indirect: '1.0.0' },
-    optionalDependencies: { '@scope/optional': '1.0.0', elsewhere: '1.0.0' },
-  }
+  const dependencies = { direct: '1.0.0', indirect: '1.0.0' }
+  const optionalDependencies = { '@scope/optional': '1.0.0', elsewhere: '1.0.0' }
+  const facts = { name: 'project', version: '1.0.0', dependencies, optionalDependencies }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(facts))
   const { status, stderr } = await registry.npm(folder, 'install', '--package-lock-only', '--omit-lockfile-registry-resolved')
   expect(stderr).not.toContain('npm error')

@@ -13,11 +13,8 @@ const root = resolve(import.meta.dirname, '../..')
 let folder: string
 
 const npm = async (cwd: string, ...args: string[]): Promise<string> => {
-  const { status, stdout, stderr } = await runTool(
-    'npm',
-    [...args, '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--silent'],
-    { cwd },
-  )
+  const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--silent']
+  const { status, stdout, stderr } = await runTool('npm', [...args, ...quiet], { cwd })
   if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}${stdout}`)
   return stdout.trim()
 }
@@ -121,10 +118,7 @@ test('the template agrees with the published types', async () => {
   copyFileSync(join(root, 'templates/provider/index.js'), join(folder, 'checked.mjs'))
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const flags = ['--ignoreConfig', '--noEmit', '--allowJs', '--checkJs', '--module', 'nodenext', '--target', 'es2023', '--types', 'node']
-  const { status, stdout } = await runTool(
-    process.execPath,
-    [compiler, ...flags, '--typeRoots', join(root, 'node_modules/@types'), 'checked.mjs'],
-    { cwd: folder },
-  )
+  const words = [compiler, ...flags, '--typeRoots', join(root, 'node_modules/@types'), 'checked.mjs']
+  const { status, stdout } = await runTool(process.execPath, words, { cwd: folder })
   expect([status, stdout]).toEqual([0, ''])
 })

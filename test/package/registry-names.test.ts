@@ -36,15 +36,10 @@ test.each([
 ])('%s: %s', (line, isFound) => expect(findings(line).length > 0).toBe(isFound))
 
 test('no file installs or runs the package by name', () => {
-  const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: PROJECT,
-    encoding: 'utf8',
-  })
-    .split('\0')
-    .filter(
-      (file) =>
-        /\.(?:ts|mjs|js|json|md|yaml|yml|sh|html|py)$|^Containerfile$/.test(file) && !/^(?:test|bench)\/|^package-lock\.json$/.test(file),
-    )
+  const list = ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const all = execFileSync('git', list, { cwd: PROJECT, encoding: 'utf8' }).split('\0')
+  const [texts, others] = [/\.(?:ts|mjs|js|json|md|yaml|yml|sh|html|py)$|^Containerfile$/, /^(?:test|bench)\/|^package-lock\.json$/]
+  const files = all.filter((file) => texts.test(file) && !others.test(file))
   expect(files.length).toBeGreaterThan(100)
   const found = files
     .filter((file) => existsSync(join(PROJECT, file)))
@@ -53,9 +48,8 @@ test('no file installs or runs the package by name', () => {
 })
 
 test('npm installs nothing for the peer dependency of the template of a provider package', () => {
-  const { peerDependencies, peerDependenciesMeta } = JSON.parse(
-    readFileSync(join(PROJECT, 'templates/provider/package.json'), 'utf8'),
-  ) as Record<string, Record<string, unknown>>
+  const text = readFileSync(join(PROJECT, 'templates/provider/package.json'), 'utf8')
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(text) as Record<string, Record<string, unknown>>
   expect(Object.keys(peerDependencies ?? {})).toEqual(['zonewright'])
   expect(peerDependenciesMeta).toEqual({ zonewright: { optional: true } })
 })

@@ -8,35 +8,30 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { contentProblems } from '../../scripts/release/contents.mjs'
 import { preAuthenticationEncoding } from '../../scripts/release/provenance.mjs'
 import { releaseManifest, shrinkwrapOf } from '../../scripts/release/shrinkwrap.mjs'
+import { expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool, type ToolResult } from '../support/tools.ts'
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 
-const git = (folder: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'safe.directory=*', '-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
-    cwd: folder,
-    encoding: 'utf8',
-  })
+const AS = ['-c', 'safe.directory=*', '-c', 'user.name=t', '-c', 'user.email=t@example.com']
+const git = (cwd: string, ...args: string[]): string => execFileSync('git', [...AS, ...args], { cwd, encoding: 'utf8' })
 
 /** A repository with one commit: the files of this one that a release is made from, as they are now. */
 function copyOfRepository(): string {
   const folder = temporaryDirectory()
   const files = git(PROJECT, 'ls-files', '-z', '--cached', '--others', '--exclude-standard').split('\0')
-  for (const file of files.filter(
-    (one) => /^(?:src|scripts|docs|schemas|zones|templates)\/|^[\w.-]+$/.test(one) && existsSync(join(PROJECT, one)),
-  )) {
+  const released = /^(?:src|scripts|docs|schemas|zones|templates)\/|^[\w.-]+$/
+  for (const file of files.filter((one) => released.test(one) && existsSync(join(PROJECT, one)))) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     copyFileSync(join(PROJECT, file), join(folder, file))
   }
   git(folder, 'init', '-q', '.')
   linkPackages(folder)
   git(folder, 'add', '-A')
-  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-q', '-m', 'release'], {
-    cwd: folder,
-    env: { ...process.env, GIT_AUTHOR_DATE: '2026-01-02T03:04:05Z', GIT_COMMITTER_DATE: '2026-01-02T03:04:05Z' },
-  })
+  const dates = { GIT_AUTHOR_DATE: '2026-01-02T03:04:05Z', GIT_COMMITTER_DATE: '2026-01-02T03:04:05Z' }
+  execFileSync('git', [...AS, 'commit', '-q', '-m', 'release'], { cwd: folder, env: { ...process.env, ...dates } })
   return folder
 }
 
@@ -61,15 +56,8 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     const key = join(temporaryDirectory(), 'key.pem')
     writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }))
     out = join(repository, 'release')
-    const { status, stderr } = await release(
-      repository,
-      '--url',
-      'https://releases.example.com/v1/',
-      '--sign-key',
-      key,
-      '--builder',
-      'https://ci.example.com',
-    )
+    const named = ['--url', 'https://releases.example.com/v1/', '--builder', 'https://ci.example.com']
+    const { status, stderr } = await release(repository, ...named, '--sign-key', key)
     expect(`${status} ${stderr}`).toMatch(/^0 /)
   }, 60_000)
 
@@ -122,10 +110,7 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     expect(packed('THIRD-PARTY-LICENSES.txt')).toMatch(/^undici \d.*\n\nMIT License$/m)
     const folder = temporaryDirectory()
     const program = join(user, 'package/dist/zonewright.js')
-    expect(await runTool(process.execPath, [program, 'init'], { cwd: folder })).toMatchObject({
-      status: 0,
-      stdout: expect.stringMatching(/^Set ZONEWRIGHT_CHECKSUM in /m),
-    })
+    expectEnd(await runTool(process.execPath, [program, 'init'], { cwd: folder }), 0, { out: /^Set ZONEWRIGHT_CHECKSUM in /m })
     expect(readFileSync(join(folder, '.github/workflows/dns.yml'), 'utf8')).toContain(
       `  ZONEWRIGHT_TARBALL: 'https://releases.example.com/v1/zonewright-${version}.tgz'\n  ZONEWRIGHT_CHECKSUM: ''\n`,
     )
@@ -188,16 +173,14 @@ test('the lock file of a release has the dependencies that are not bundled, as N
     ['server', '@x/*'],
   )
   expect(manifest).toEqual({ name: 'a', version: '1.0.0', dependencies: { server: '1', '@x/y': '1' } })
+  const peers = { peerDependencies: { peer: '1', perhaps: '1' }, peerDependenciesMeta: { perhaps: { optional: true } } }
   const packages = {
     'node_modules/bundled': entry(),
     'node_modules/server': entry({ both: '1' }, { dev: true }),
     'node_modules/server/node_modules/both': entry({}, { version: '2.0.0', optionalDependencies: { native: '1', 'not-locked': '1' } }),
     'node_modules/both': entry(),
     'node_modules/native': entry({}, { os: ['other'], optional: true }),
-    'node_modules/@x/y': entry(
-      { both: '1' },
-      { peerDependencies: { peer: '1', perhaps: '1' }, peerDependenciesMeta: { perhaps: { optional: true } } },
-    ),
+    'node_modules/@x/y': entry({ both: '1' }, peers),
     'node_modules/peer': entry(),
     'node_modules/unrelated': entry(),
   }
@@ -211,10 +194,7 @@ test('the lock file of a release has the dependencies that are not bundled, as N
     'node_modules/server',
     'node_modules/server/node_modules/both',
   ])
-  expect(() => shrinkwrapOf(manifest, { packages: { ...packages, 'node_modules/peer': undefined } })).toThrow(
-    'no peer for node_modules/@x/y',
-  )
-  expect(() => shrinkwrapOf(manifest, { packages: { ...packages, 'node_modules/peer': { version: '1.0.0' } } })).toThrow(
-    'no SHA-512 of node_modules/peer',
-  )
+  const withPeer = (peer?: object) => () => shrinkwrapOf(manifest, { packages: { ...packages, 'node_modules/peer': peer } })
+  expect(withPeer()).toThrow('no peer for node_modules/@x/y')
+  expect(withPeer({ version: '1.0.0' })).toThrow('no SHA-512 of node_modules/peer')
 })

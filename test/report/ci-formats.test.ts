@@ -22,7 +22,8 @@ async function junit(xml: string): Promise<string> {
   return xml
 }
 
-let followsSarif: (text: string) => SarifRun
+/** The run of a document that follows the schema. */
+let followsSarif: (text: string) => ReturnType<typeof JSON.parse>
 
 beforeAll(async () => {
   await Promise.all(['junit', 'sarif'].map(loadFormat))
@@ -36,22 +37,6 @@ beforeAll(async () => {
     return document.runs[0]
   }
 })
-
-interface SarifRun {
-  readonly tool: {
-    readonly driver: { readonly rules: readonly { readonly id: string; readonly shortDescription: { readonly text: string } }[] }
-  }
-  readonly results: readonly {
-    readonly ruleId: string
-    readonly ruleIndex: number
-    readonly level: string
-    readonly message: { readonly text: string }
-    readonly locations: readonly [
-      { readonly physicalLocation: { readonly artifactLocation: { readonly uri: string }; readonly region: object } },
-    ]
-    readonly partialFingerprints: Readonly<Record<string, string>>
-  }[]
-}
 
 const ERROR: Diagnostic = {
   severity: 'error',
@@ -91,40 +76,26 @@ const OUTCOME: ZoneOutcome = {
   diagnostics: [],
 }
 
+const AGREES = { server: '192.0.2.53:53', asked: 3, agreed: 3, covered: [], failure: null, differences: [] }
+const AS_DEFINED = { target: 'cloud', pending: 0, renderedDifferences: [], hidden: [], diagnostics: [], nameServers: [AGREES] }
+const DIFFERENCE = { name: 'www.example.com.' as DomainName, type: 'A', expected: ['192.0.2.1'], answered: ['192.0.2.2'] }
+
 const VERIFICATION: Verification = {
   diagnostics: [],
   zones: [
     {
+      ...AS_DEFINED,
       zone: 'example.com.' as DomainName,
-      target: 'cloud',
       owner: 'team-a',
       pending: 2,
       rendered: 'differs',
       renderedDifferences: ['only in the file: www A 192.0.2.1'],
-      hidden: [],
-      diagnostics: [],
       nameServers: [
-        {
-          server: '192.0.2.53:53',
-          asked: 3,
-          agreed: 2,
-          covered: [],
-          failure: null,
-          differences: [{ name: 'www.example.com.' as DomainName, type: 'A', expected: ['192.0.2.1'], answered: ['192.0.2.2'] }],
-        },
-        { server: '192.0.2.54:53', asked: 3, agreed: 0, covered: [], failure: 'timed out', differences: [] },
+        { ...AGREES, agreed: 2, differences: [DIFFERENCE] },
+        { ...AGREES, server: '192.0.2.54:53', agreed: 0, failure: 'timed out' },
       ],
     },
-    {
-      zone: 'example.net.' as DomainName,
-      target: 'cloud',
-      pending: 0,
-      rendered: 'unavailable',
-      renderedDifferences: [],
-      hidden: [],
-      diagnostics: [],
-      nameServers: [{ server: '192.0.2.53:53', asked: 3, agreed: 3, covered: [], failure: null, differences: [] }],
-    },
+    { ...AS_DEFINED, zone: 'example.net.' as DomainName, rendered: 'unavailable' },
   ],
 }
 
@@ -142,9 +113,7 @@ describe('JUnit', () => {
     const xml = await junit(renderVerification(VERIFICATION, 'junit', OPTIONS))
     expect(xml).toContain('tests="7" failures="3" errors="1"')
     expect(xml).toContain('<testcase name="records" classname="example.com. at cloud">')
-    expect(xml).toContain(
-      '<failure type="verify-differs" message="2 of 3 record sets as defined">www.example.com. A\n  missing 192.0.2.1\n  instead 192.0.2.2</failure>',
-    )
+    expect(xml).toContain('<failure type="verify-differs" message="2 of 3 record sets as defined">www.example.com. A\n  missing 192')
     expect(xml).toContain('<error type="dns-failed" message="timed out">')
     expect(xml).toContain('<testcase name="192.0.2.53:53" classname="example.net. at cloud"/>')
   })
@@ -157,14 +126,8 @@ describe('JUnit', () => {
   })
 
   test('an apply: what failed, and what was skipped', async () => {
-    const xml = await junit(
-      renderOutcome(
-        { ...PLAN, zones: PLAN.zones.map((zone) => ({ ...zone, refusals: [], diagnostics: [] })) },
-        [OUTCOME],
-        'junit',
-        OPTIONS,
-      ),
-    )
+    const zones = PLAN.zones.map((zone) => ({ ...zone, refusals: [], diagnostics: [] }))
+    const xml = await junit(renderOutcome({ ...PLAN, zones }, [OUTCOME], 'junit', OPTIONS))
     expect(xml).toContain('<failure type="not-applied" message="failed: the server refuses it">1 created (1 call); 1 failed')
     expect(xml).toContain('<failure type="apply-unconfirmed"')
     expect(xml).toContain('<skipped message="the zone was not applied"/>')
@@ -175,19 +138,22 @@ describe('JUnit', () => {
 describe('SARIF', () => {
   test('validate: a result per diagnostic with its position, the gravest first', () => {
     const { tool, results } = followsSarif(renderValidation(VALIDATION, 'sarif', { ...OPTIONS, fromRoot: (file) => `dns/${file}` }))
-    expect(results.map(({ ruleId, level }) => `${level} ${ruleId}`)).toEqual(['error value-invalid', 'warning zone-missing'])
-    expect(results[0]?.locations[0].physicalLocation).toEqual({
+    expect(results).toMatchObject([
+      { ruleId: 'value-invalid', level: 'error' },
+      { ruleId: 'zone-missing', level: 'warning' },
+    ])
+    expect(results[0].locations[0].physicalLocation).toEqual({
       artifactLocation: { uri: 'dns/zones/a%20b.yaml', uriBaseId: '%SRCROOT%' },
       region: { startLine: 3, startColumn: 25 },
     })
-    expect(results[0]?.message.text).toBe('"192.0.2.256" is not an IPv4 address\nfour numbers from 0 to 255')
+    expect(results[0].message.text).toBe('"192.0.2.256" is not an IPv4 address\nfour numbers from 0 to 255')
     // Code scanning refuses results without a location.
-    expect(results[1]?.locations[0].physicalLocation.artifactLocation.uri).toBe('dns/zonewright.yaml')
-    expect(results.map(({ ruleIndex }) => tool.driver.rules[ruleIndex]?.id)).toEqual(['value-invalid', 'zone-missing'])
+    expect(results[1].locations[0].physicalLocation.artifactLocation.uri).toBe('dns/zonewright.yaml')
+    for (const { ruleIndex, ruleId } of results) expect(tool.driver.rules[ruleIndex].id).toBe(ruleId)
   })
 
   test('a plan has refusals, an apply what failed, a verification what differs', () => {
-    const idsOf = (text: string): string[] => followsSarif(text).results.map(({ ruleId }) => ruleId)
+    const idsOf = (text: string): string[] => followsSarif(text).results.map(({ ruleId }: { ruleId: string }) => ruleId)
     expect(idsOf(renderPlan(PLAN, 'sarif', OPTIONS))).toEqual(['refusal-deletes', 'value-invalid', 'zone-missing'])
     expect(idsOf(renderOutcome(PLAN, [OUTCOME], 'sarif', OPTIONS))).toContain('change-failed')
     expect(idsOf(renderVerification(VERIFICATION, 'sarif', OPTIONS))).toEqual(['verify-differs'])
@@ -195,7 +161,8 @@ describe('SARIF', () => {
 
   test('the same message twice is two results, and their number is limited', () => {
     const twice = followsSarif(renderValidation({ ...VALIDATION, diagnostics: [WARNING, WARNING] }, 'sarif', OPTIONS)).results
-    expect(new Set(twice.map(({ partialFingerprints }) => JSON.stringify(partialFingerprints))).size).toBe(2)
+    expect(twice).toHaveLength(2)
+    expect(twice[0].partialFingerprints).not.toEqual(twice[1].partialFingerprints)
     const many = Array.from({ length: 25_100 }, (): Diagnostic => WARNING)
     const results = JSON.parse(renderValidation({ ...VALIDATION, diagnostics: [...many, ERROR] }, 'sarif', OPTIONS)).runs[0].results
     expect(results).toHaveLength(25_000)

@@ -5,6 +5,7 @@ import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 const OPTIONS = { color: true, width: 80, verbose: false }
 
 test('a plan is annotations, a group per zone and the summary', () => {
+  const at = { file: 'zones/a,b:c.yaml', line: 7, column: 3 }
   const plan = planOf(
     [
       zoneOf([changeOf(null, 'www.example.com. 300 A 192.0.2.1')], {
@@ -12,15 +13,7 @@ test('a plan is annotations, a group per zone and the summary', () => {
           { name: 'updates', message: 'too many: 40 %', allowed: false },
           { name: 'deletes', message: 'some', allowed: true },
         ],
-        diagnostics: [
-          {
-            severity: 'notice',
-            code: 'ttl-rounded',
-            message: '50% more, or less',
-            at: { file: 'zones/a,b:c.yaml', line: 7, column: 3 },
-            hint: 'do that',
-          },
-        ],
+        diagnostics: [{ severity: 'notice', code: 'ttl-rounded', message: '50% more, or less', at, hint: 'do that' }],
       }),
       zoneOf([]),
     ],

@@ -44,14 +44,11 @@ test('a plan is a self-contained page with a line per change', () => {
   const page = renderPlan(plan, 'html', OPTIONS)
   expect(page).toMatch(/^<!doctype html>\n/)
   expect(page).not.toMatch(/<link|<img|<iframe|https?:|url\(|@import| style=| on[a-z]+=|innerHTML|eval\(/)
-  expect(linesOf(page)).toEqual([
-    '~- a 300 A 192.0.2.1',
-    '~+ b   ',
-    '~- c 300 A 192.0.2.1',
-    '~+  default  192.0.2.2',
-    '- d 300 A 192.0.2.1',
-    '+ e 300 A 192.0.2.1',
-  ])
+  const [a, c] = [
+    ['~- a 300 A 192.0.2.1', '~+ b   '],
+    ['~- c 300 A 192.0.2.1', '~+  default  192.0.2.2'],
+  ]
+  expect(linesOf(page)).toEqual([...a, ...c, '- d 300 A 192.0.2.1', '+ e 300 A 192.0.2.1'])
   expect(textOf(page)).toContain('REFUSED updates: too many')
 })
 
@@ -68,9 +65,8 @@ test('the policy of the page allows its own style and script, and nothing else',
     const text = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(page)?.[1] ?? ''
     return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
   }
-  expect(page).toContain(
-    `content="default-src 'none'; style-src ${hashOf('style')}; script-src ${hashOf('script')}; base-uri 'none'; form-action 'none'"`,
-  )
+  const own = `style-src ${hashOf('style')}; script-src ${hashOf('script')}`
+  expect(page).toContain(`content="default-src 'none'; ${own}; base-uri 'none'; form-action 'none'"`)
 })
 
 test('400 zones with 60 changes each are less than 1.5 MB', { tags: ['long'] }, () => {

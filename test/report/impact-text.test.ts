@@ -44,9 +44,8 @@ const OPTIONS = { color: false, width: null, verbose: false }
 
 test('a zone at several targets is said once, names in several zones up to ten', () => {
   const other = { ...ZONE, target: 'lab' }
-  expect(impactLines(zoneViews({ plan: planOf([ZONE, other]), outcomes: null }))).toEqual(
-    LEAD.map((line) => line.replace('at cloud', 'at cloud and example.com. at lab')),
-  )
+  const lead = LEAD.map((line) => line.replace('at cloud', 'at cloud and example.com. at lab'))
+  expect(impactLines(zoneViews({ plan: planOf([ZONE, other]), outcomes: null }))).toEqual(lead)
   const names = Array.from({ length: 12 }, (_, index) => ({ name: `h${index}.example.com.` as DomainName, types: ['A'], isGone: true }))
   const many = zoneOf([changeOf('h0.example.com. 300 A 192.0.2.1', null)], { impact: { ...IMPACT, stopsAnswering: names } })
   expect(impactLines(zoneViews({ plan: planOf([many]), outcomes: null }))[0]).toMatch(/h0\.example\.com\..* h9\.example\.com\. and 2 more$/)
@@ -72,12 +71,9 @@ test('a zone repeats how long caches hold former answers only beside other zones
 })
 
 test('the report of an apply says what it did: the rest did not happen', () => {
-  const outcomes: Outcome[] = [
-    { state: 'applied' },
-    { state: 'failed', error: 'no' },
-    { state: 'applied' },
-    { state: 'unknown', error: 'lost' },
-  ]
+  const outcomes = (['applied', 'failed', 'applied', 'unknown'] as const).map(
+    (state): Outcome => (state === 'applied' ? { state } : { state, error: 'no' }),
+  )
   const report = { plan: planOf([ZONE]), outcomes: [{ plan: ZONE, outcomes, readBack: 'equal' as const, diagnostics: [] }] }
   expect(impactLines(zoneViews(report))).toEqual([
     'Stopped answering: www.example.com.',
@@ -85,9 +81,8 @@ test('the report of an apply says what it did: the rest did not happen', () => {
     'Caches may hold former answers for 1 d (sub.example.com. NS)',
   ])
   const none = outcomes.map((): Outcome => ({ state: 'skipped', because: 'x' }))
-  expect(impactLines(zoneViews({ ...report, outcomes: [{ plan: ZONE, outcomes: none, readBack: 'not-read', diagnostics: [] }] }))).toEqual(
-    [],
-  )
+  const outcome = { plan: ZONE, outcomes: none, readBack: 'not-read' as const, diagnostics: [] }
+  expect(impactLines(zoneViews({ ...report, outcomes: [outcome] }))).toEqual([])
 })
 
 test('an alias of a deleted name stopped answering if all is applied', () => {
@@ -97,9 +92,8 @@ test('an alias of a deleted name stopped answering if all is applied', () => {
   })
   const linesAfter = (...states: ('applied' | 'failed')[]) => {
     const outcomes = states.map((state): Outcome => (state === 'applied' ? { state } : { state, error: 'no' }))
-    return impactLines(
-      zoneViews({ plan: planOf([zone]), outcomes: [{ plan: zone, outcomes, readBack: 'equal' as const, diagnostics: [] }] }),
-    )
+    const outcome = { plan: zone, outcomes, readBack: 'equal' as const, diagnostics: [] }
+    return impactLines(zoneViews({ plan: planOf([zone]), outcomes: [outcome] }))
   }
   expect(linesAfter('applied', 'applied')).toEqual(['Stopped answering: alias.example.com. (A) and www.example.com.'])
   expect(linesAfter('applied', 'failed')).toEqual(['Stopped answering: www.example.com.'])

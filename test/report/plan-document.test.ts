@@ -48,78 +48,23 @@ const OUTCOMES: Outcome[] = [
 ]
 
 test('a plan is the documented document, with sorted keys', () => {
-  expect(
-    `\n${renderPlan(planOf([zoneOf([changeOf('a.example.com. 300 A 192.0.2.1', 'a.example.com. - A 192.0.2.1')])]), 'json', OPTIONS)}`,
-  ).toBe(`
-{
-  "format": "zonewright-plan",
-  "version": 2,
-  "created": "2026-01-02T03:04:05.000Z",
-  "tool": "zonewright 0.1.0",
-  "zones": [
-    {
-      "zone": "example.com.",
-      "target": "cloud",
-      "exists": true,
-      "fingerprint": "sha256:${'0'.repeat(64)}",
-      "records": {
-        "existing": 11,
-        "desired": 11,
-        "unchanged": 10,
-        "unmanaged": 0,
-        "limit": 12000
-      },
-      "changes": [
-        {
-          "action": "update",
-          "subject": "record",
-          "name": "a.example.com.",
-          "type": "A",
-          "id": 7,
-          "existing": {
-            "name": "a.example.com.",
-            "type": "A",
-            "ttl": 300,
-            "data": "192.0.2.1"
-          },
-          "desired": {
-            "name": "a.example.com.",
-            "type": "A",
-            "ttl": null,
-            "data": "192.0.2.1"
-          },
-          "fields": [
-            "ttl"
-          ],
-          "call": 0,
-          "after": []
-        }
-      ],
-      "calls": {
-        "create": 0,
-        "update": 1,
-        "delete": 0,
-        "total": 1
-      },
-      "refusals": [],
-      "rendered": "match",
-      "diagnostics": []
-    }
-  ],
-  "diagnostics": [],
-  "summary": {
-    "errors": 0,
-    "refusedZones": 0,
-    "create": 0,
-    "update": 1,
-    "delete": 0,
-    "unchanged": 10,
-    "zones": 1,
-    "changedZones": 1,
-    "calls": 1
+  const plan = planOf([zoneOf([changeOf('a.example.com. 300 A 192.0.2.1', 'a.example.com. - A 192.0.2.1')])])
+  const record = { name: 'a.example.com.', type: 'A', ttl: 300, data: '192.0.2.1' }
+  const change = {
+    ...{ action: 'update', subject: 'record', name: record.name, type: 'A', id: 7 },
+    ...{ existing: record, desired: { ...record, ttl: null }, fields: ['ttl'], call: 0, after: [] },
   }
-}
-`)
+  const zone = {
+    ...{ zone: 'example.com.', target: 'cloud', exists: true, fingerprint: `sha256:${'0'.repeat(64)}` },
+    records: { existing: 11, desired: 11, unchanged: 10, unmanaged: 0, limit: 12_000 },
+    changes: [change],
+    calls: { create: 0, update: 1, delete: 0, total: 1 },
+    ...{ refusals: [], rendered: 'match', diagnostics: [] },
+  }
+  const summary = { errors: 0, refusedZones: 0, create: 0, update: 1, delete: 0, unchanged: 10, zones: 1, changedZones: 1, calls: 1 }
+  const head = { format: 'zonewright-plan', version: 2, created: '2026-01-02T03:04:05.000Z', tool: 'zonewright 0.1.0' }
+  const document = { ...head, zones: [zone], diagnostics: [], summary }
+  expect(renderPlan(plan, 'json', OPTIONS)).toBe(`${JSON.stringify(document, null, 2)}\n`)
 })
 
 test('a plan follows the schema', () => {

@@ -51,3 +51,35 @@ export async function expectRun(run: CliResult | Promise<CliResult>, status: num
   const text = stream === undefined ? result.stdout + result.stderr : result[stream]
   expect([result.status, text]).toEqual([status, typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said)])
 }
+
+interface Validator {
+  (document: unknown): boolean
+  errors?: readonly object[] | null
+}
+
+/** The JSON document on standard output; expects it to match its schema. */
+export function documentIn({ stdout }: Pick<CliResult, 'stdout'>, validate: Validator) {
+  const document = JSON.parse(stdout)
+  expect([validate(document), validate.errors]).toEqual([true, null])
+  return document
+}
+
+/** Texts of a stream: parts of it, or expressions that match. An empty text expects an empty stream. */
+type Shown = string | RegExp | readonly (string | RegExp)[]
+
+/** Expects an exit status, and texts of standard error and standard output. Returns the result. */
+export function expectEnd<R extends { readonly status: number | null; readonly stdout: string; readonly stderr: string }>(
+  result: R,
+  status: number,
+  { err = [], out = [] }: { readonly err?: Shown; readonly out?: Shown } = {},
+): R {
+  expect(result.status, result.stderr + result.stdout).toBe(status)
+  for (const [stream, shown] of [
+    ['stderr', err],
+    ['stdout', out],
+  ] as const)
+    for (const text of [shown].flat())
+      if (text === '') expect(result[stream]).toBe('')
+      else expect(result[stream]).toMatch(text)
+  return result
+}
