@@ -121,7 +121,10 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       parentTtl: 86_400,
     })
     await store.close()
-    for (const args of [['plan', 'example.com'], ['apply', '--yes']])
+    for (const args of [
+      ['plan', 'example.com'],
+      ['apply', '--yes'],
+    ])
       expectEnd(await laptop.run(...args), 1, { err: 'a cutover is moving example.com. from cloud to other' })
     for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
   }, 60_000)

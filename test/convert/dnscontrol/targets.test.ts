@@ -16,6 +16,7 @@ const domain = (name: string, providers: readonly string[], meta: object = {}) =
 const CREDENTIALS = {
   cf: { TYPE: 'CLOUDFLAREAPI', apitoken: '$CF_TOKEN', accountid: '0123456789abcdef0123456789abcdef' },
   aws: { TYPE: 'ROUTE53', KeyId: 'hunter2-id', SecretKey: 'hunter2-key' },
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of DNSControl
   'my gandi': { TYPE: 'GANDI_V5', token: '${GANDI}', sharing_id: '7' },
   files: { TYPE: 'BIND', directory: 'served' },
   update: { TYPE: 'AXFRDDNS', master: 'ns1.example.net:5353', 'update-key': 'hmac-sha256:key1:aHVudGVyMg==' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chosenDay, chosenWindow, nextBackup } from '../../../src/service/jobs/backup-jobs.ts'
+import { chosenDay, chosenWindow, DAYS, nextBackup, WINDOWS } from '../../../src/service/jobs/backup-jobs.ts'
 import { EMPTY, IMAGE, START, startClocked } from './fixture.ts'
 
 const { client, pass, made } = await startClocked()
@@ -111,6 +111,11 @@ describe('the schedule', () => {
       expect(nextBackup(schedule, id, moment)).toBe(moment + WEEK * 1000)
     }
   })
+
+  test('is spread over all days and windows', () => {
+    const chosen = new Set(Array.from({ length: 84 }, (_, id) => `${chosenDay(id)} ${chosenWindow(id)}`))
+    expect(chosen.size).toBe(DAYS.length * WINDOWS.length)
+  })
 })
 
 test('cancelling deletes all backups and stops new ones', async () => {
@@ -184,6 +189,16 @@ describe('a restore', async () => {
     expect(after.label).toBe('My Debian 11 Disk Profile')
     expect(after.id).not.toBe(before.id)
     await client.ok('POST', `${target.path}/boot`)
+  })
+
+  test('to a running instance keeps it running', async () => {
+    const target = await made({ ...IMAGE, type: 'g6-standard-1' })
+    const small = await made({ ...EMPTY, backups_enabled: true })
+    const empty = await client.ok('POST', `${small.path}/backups`, { label: 'nothing' })
+    await pass(60)
+    await client.ok('POST', `${small.path}/backups/${empty.id}/restore`, { instance_id: target.id })
+    await pass(15)
+    expect((await client.ok('GET', target.path)).status).toBe('running')
   })
 
   test('is refused if the target does not exist, is in another region or too small', async () => {
