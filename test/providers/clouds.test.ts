@@ -78,7 +78,8 @@ describe('reads', () => {
 
   test.each(CLOUD_TYPES)('a plan of 3 records at %s', (type) => expectReads(type, 3))
   test.each(CLOUD_TYPES)('a plan of 1,201 records at %s reads each page once', (type) => expectReads(type, 1201))
-  test.each(CLOUD_TYPES)('a plan of 10,000 records at %s', { tags: ['long'], timeout: 120_000 }, (type) => expectReads(type, 10_000))
+  // The records of the apex are on the last page, too.
+  test.each(CLOUD_TYPES)('a plan of 9,990 records at %s', { tags: ['long'], timeout: 120_000 }, (type) => expectReads(type, 9990))
 })
 
 describe('calls', () => {
