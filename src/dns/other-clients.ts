@@ -43,7 +43,7 @@ const REGISTERED = new Map<string, readonly string[]>([
   ...['a', 'aaaa', 'dname', 'mx', 'naptr', 'ns', 'ptr', 'srv', 'txt'].map((type) => [type, [type.toUpperCase()]] as [string, string[]]),
 ])
 
-/** Labels after which a suffix is looked for. */
+/** Labels that a prefix may have, and after which a suffix is looked for. Without a limit, a name of many labels takes time quadratic in their number. */
 const MAX_LABELS = 8
 
 /** From here on, the record sets that a registry record stands for are a guess. */
@@ -109,7 +109,8 @@ function registeredBy(registry: string, typesOf: ReadonlyMap<string, ReadonlySet
     const isBetter = best === null || rank < best.rank || (rank === best.rank && name.length > best.name.length)
     if (found.length > 0 && isBetter) best = { name, types: found, rank }
   }
-  for (let from = 0; from < registry.length; from += 1) consider(registry.slice(from), registry.slice(0, from), '')
+  const last = registry.length - (endsOf(registry).at(-1)?.length ?? 0)
+  for (let from = 0; from <= last + 1; from += 1) consider(registry.slice(from), registry.slice(0, from), '')
   if (best !== null && best.rank < GUESS) return best
   for (const rest of endsOf(registry)) {
     if (!ends.has(rest)) continue

@@ -88,7 +88,10 @@ export const plainSelector = ({ name, type, target, owner, preset }: UnmanagedSe
 /** A glob for names, in the form in which they are compared. Unicode labels become A-labels, so both spellings of a name match. */
 export function nameGlob(glob: string): string {
   if (glob === '@') return ''
-  if (/^[\x20-\x7e]*$/.test(glob)) return glob.toLowerCase()
-  const ascii = parseDomainName(`${glob}.`)
-  return ascii.ok ? ascii.value.slice(0, -1) : glob.toLowerCase()
+  // Only labels that need it: parsing would remove the backslash of an asterisk that stands for itself.
+  const labels = glob.split('.').map((label) => {
+    const ascii = /^[\x20-\x7e]*$/.test(label) ? null : parseDomainName(`${label}.`)
+    return ascii?.ok ? ascii.value.slice(0, -1) : label.toLowerCase()
+  })
+  return labels.join('.')
 }

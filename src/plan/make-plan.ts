@@ -8,6 +8,7 @@ import {
   groupRrsets,
   isApexNs,
   type ResourceRecord,
+  recordKey,
   rrsetKey,
 } from '../dns/record.ts'
 import { suppress } from '../dns/suppress.ts'
@@ -129,14 +130,19 @@ function withNameservers(fitted: FittedZone, { desired, existing, capabilities }
   return { ...fitted, records: [...records, ...added] }
 }
 
-/** Records of an RRset that another client shares have the TTL that its records have: an RRset has one (RFC 2181 section 5.2). */
+/** Records of an RRset that also has records which plans leave alone have their TTL: an RRset has one (RFC 2181 section 5.2). */
 function withUnmanagedTtls(
   fitted: FittedZone,
   isUnmanaged: (record: ResourceRecord) => boolean,
-  { existing, target, desired }: PlanInput,
+  { existing, target, desired, capabilities }: PlanInput,
 ): FittedZone {
-  if (desired.unmanaged.length === 0 || existing === null) return fitted
-  const theirs = groupRrsets(existing.records.filter(isUnmanaged))
+  if (existing === null) return fitted
+  const [wanted, sets] = [new Set(fitted.records.map(recordKey)), new Set(fitted.records.map(rrsetKey))]
+  const staysBeside = (record: ExistingRecord): boolean =>
+    sets.has(rrsetKey(record)) &&
+    (isUnmanaged(record) ||
+      (record.ttl !== null && !wanted.has(recordKey(record)) && undescribableReason(record, desired.name, capabilities) !== null))
+  const theirs = groupRrsets(existing.records.filter(staysBeside))
   if (theirs.size === 0) return fitted
   const diagnostics: Diagnostic[] = []
   const records = fitted.records.map((record) => {

@@ -60,3 +60,11 @@ test('a TTL that only some of the sent records have is the work of another clien
   expect(await scene.run(...APPLY)).toMatchObject({ status: 1, stderr: expect.stringContaining('error[apply-unconfirmed]') })
   expect((await scene.run(...PLAN)).status).toBe(2)
 })
+
+test.each(['"x"', 'null', '[5]', '[[60]]'])('a journal that has %s as stored TTLs is reported', async (ttls) => {
+  const scene = open(limiting())
+  await scene.run(...APPLY)
+  const [path, text] = Object.entries(scene.files()).find(([, one]) => one.includes('"ttls"')) as [string, string]
+  scene.write({ [path]: text.replace(/"ttls":\s*\[\s*\[[^\]]*\]\s*\]/, `"ttls":${ttls}`) })
+  expect(await scene.run('plan')).toMatchObject({ stderr: expect.stringContaining('has a fence without a number, a run and a time') })
+})

@@ -2,12 +2,13 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { RFC2136_CAPABILITIES } from '../../src/providers/rfc2136/capabilities.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { dig, transferZone } from '../support/tools.ts'
-import { openScene } from './scene.ts'
+import { openScene, type SceneOptions } from './scene.ts'
 
 const zone = (address: string, more = ''): string =>
   `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n  www: {type: A, ttl: 1h, value: ${address}}\n  mail: {type: A, ttl: 300, value: ${address}}\n  kept: {type: A, ttl: 1d, value: 192.0.2.9}\n${more}`
@@ -15,9 +16,9 @@ const zone = (address: string, more = ''): string =>
 const START = Date.UTC(2026, 10, 23, 12)
 
 /** A zone that is applied at the start. */
-async function open() {
+async function open(options: SceneOptions = {}) {
   let now = 0
-  const scene = openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') }, now: () => new Date(START + now * 1000) })
+  const scene = openScene({ files: { 'zones/example.com.yaml': zone('192.0.2.1') }, ...options, now: () => new Date(START + now * 1000) })
   /** Runs the program at a time in seconds after the start. */
   const at = (seconds: number, ...args: string[]): Promise<CliResult> => {
     now = seconds
@@ -143,4 +144,28 @@ test('a record of another type at the name has the low TTL first', async () => {
   expect(www()).toEqual(['www.example.com. 300 CNAME kept.example.com.'])
   expect((await at(3910, ...run)).status).toBe(0)
   expect(www()).toEqual(['www.example.com. 3600 CNAME kept.example.com.'])
+})
+
+test.each([
+  ['{type: A, target: 192.0.2.8}', 'shared', 'A', '192.0.2.8', '192.0.2.2'],
+  ['{preset: acme}', '_acme-challenge.www', 'TXT', '"theirs"', 'ours'],
+])('an RRset with records of %s has their TTL, so it is changed in one step', async (selector, owner, type, theirs, value) => {
+  const { scene, at } = await open({ capabilities: RFC2136_CAPABILITIES, zones: { 'example.com': '' } })
+  scene.memory.add('example.com', `${owner} 3600 ${type} ${theirs}`)
+  const more = `  ${owner}: {type: ${type}, ttl: 1h, value: ${value}}\nunmanaged: [${selector}]\n`
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.1', more) })
+  expectEnd(await at(0, ...choreograph), 0)
+  expect(scene.memory.zone('example.com')).toContain(`${owner}.example.com. 3600 ${type} ${theirs}`)
+})
+
+test('a low TTL that the server does not store is lowered once', async () => {
+  const { scene, at } = await open({ capabilities: RFC2136_CAPABILITIES, zones: { 'example.com': '' } })
+  scene.memory.use(({ kind }, { zone: held, change }) => {
+    for (const line of kind === 'read' ? (held('example.com') ?? []) : [])
+      if (line.includes('. 300 ')) change('example.com', line.replace('. 300 ', '. 600 '))
+    return null
+  })
+  scene.write({ 'zones/example.com.yaml': zone('192.0.2.2') })
+  for (const seconds of [0, 3605, 4300]) await at(seconds, ...choreograph)
+  expectEnd(await at(9999, 'plan', '--detailed-exitcode'), 0)
 })

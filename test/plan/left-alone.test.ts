@@ -1,5 +1,6 @@
 /** Records that plans leave alone: no definition could describe them, another client shares their RRset, or the policy keeps them. */
 import { describe, expect, test } from 'vitest'
+import type { Ttl } from '../../src/dns/ttl.ts'
 import { RRSET_STORE } from '../../src/plan/capabilities.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
@@ -43,6 +44,9 @@ describe('a record that no definition could describe at the target', () => {
     const capabilities = { ...RRSET_STORE, types: null }
     const plan = planOf(null, `${KEEP}\nodd 300 A 192.0.2.7`, { existing, capabilities })
     expect(changesOf(plan)).toEqual(['+ odd 300 A 192.0.2.7'])
+    const withTtl = { ...existing, records: existing.records.map((record) => ({ ...record, ttl: 600 as Ttl })) }
+    const beside = planOf(null, 'keep 600 A 192.0.2.1\nodd 900 A 192.0.2.7', { existing: withTtl, capabilities })
+    expect(changesOf(beside)).toEqual(['+ odd 600 A 192.0.2.7'])
   })
 })
 

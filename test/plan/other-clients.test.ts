@@ -68,6 +68,7 @@ describe('the owner external-dns', () => {
       ['- a-www A 192.0.2.1', '- www A 192.0.2.1'],
     ],
     ['a name in which a type occurs', `web A 192.0.2.1\nteam-a-web A 192.0.2.1\nteam-a-web TXT ${NOTE}`, ['- web A 192.0.2.1']],
+    ['a prefix of more labels than anybody has', `app A 192.0.2.1\n${'a.'.repeat(9)}a-app TXT ${NOTE}`, ['- app A 192.0.2.1']],
     ['base64 that stands for no record', `mail TXT ${SECRET}\nmail A 192.0.2.1`, ['- mail A 192.0.2.1', `- mail TXT ${SECRET}`]],
   ])('does not keep %s', (_, live, changes) => expect(plan(OWNER, live).changes).toEqual(changes))
 

@@ -51,6 +51,8 @@ describe('selectors of names', () => {
     [{ name: '\\*.y' }, '*.y.example.com.', true],
     [{ name: '\\*.y' }, 'x.y.example.com.', false],
     [{ name: '*\\*.y' }, '*.y.example.com.', true],
+    [{ name: '\\*.B\u00fccher' }, 'x.xn--bcher-kva.example.com.', false],
+    [{ name: '\\*.B\u00fccher' }, '*.xn--bcher-kva.example.com.', true],
     [{ name: 'b\u00fccher' }, 'xn--bcher-kva.example.com.', true],
     [{ name: 'x*' }, 'x.y.example.com.', true],
     [{ name: '*' }, 'example.com.', true],

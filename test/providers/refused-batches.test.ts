@@ -8,6 +8,10 @@ import { APPLY, hostLines, startCloudScene } from './scripted-scene.ts'
 const INVALID_BATCH = `<?xml version="1.0"?>
 <ErrorResponse xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Error><Type>Sender</Type><Code>InvalidChangeBatch</Code><Message>[Invalid Resource Record]</Message></Error><RequestId>1</RequestId></ErrorResponse>`
 
+/** The other form of Route 53. */
+const INVALID_BATCH_ALONE = `<?xml version="1.0"?>
+<InvalidChangeBatch xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Messages><Message>Invalid Resource Record</Message></Messages><RequestId>1</RequestId></InvalidChangeBatch>`
+
 /** How each service with batches refuses the content of one. */
 const REFUSALS: readonly (readonly [type: CloudType, response: ScriptedResponse])[] = [
   [
@@ -22,6 +26,7 @@ const REFUSALS: readonly (readonly [type: CloudType, response: ScriptedResponse]
     }),
   ],
   ['route53', { status: 400, headers: { 'content-type': 'text/xml' }, body: INVALID_BATCH }],
+  ['route53', { status: 400, headers: { 'content-type': 'text/xml' }, body: INVALID_BATCH_ALONE }],
   ['scaleway', jsonResponse(400, { details: [], message: 'invalid argument(s)', type: 'invalid_arguments' })],
 ]
 

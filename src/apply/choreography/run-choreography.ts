@@ -17,7 +17,7 @@ import { changeZones, withLockedZones } from '../run-apply.ts'
 import { type ApplyContext, type ApplyOptions, type ApplySetup, isTextReport } from '../run-context.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { guardDeletions } from '../usage/guard-deletions.ts'
-import { changingJob, loweringJob, type NextStage, nextStage, type Stages } from './stages.ts'
+import { changingJob, loweringJob, type NextStage, nextStage, type Stages, withOwnRrsets } from './stages.ts'
 import { BrokenState, type StateFile, stateFile } from './state-file.ts'
 import { timeText, waitUntil } from './wait-until.ts'
 
@@ -131,10 +131,18 @@ async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: Plan
   const file = stateFile<Stages>(context.journal, 'stages', [plan.zone, plan.target], validate, mirrorOf(context))
   const capabilities = providers.get(plan.target)?.capabilities
   if (capabilities === undefined) throw new Error(`no provider ${plan.target}`)
-  const lowTtl = Math.max(options.lowTtl, storedTtl(options.lowTtl, capabilities))
+  const stored = planned.job.storedTtls?.get(options.lowTtl) ?? 0
+  const lowTtl = Math.max(options.lowTtl, storedTtl(options.lowTtl, capabilities), stored)
   // A plan with an error is shown as it is.
   if (hasErrors(plan.diagnostics)) return { planned, file, lowTtl, next: { step: 'plain' } }
-  const next = nextStage({ state: await file.read(), existing, changes: plan.changes, capabilities, lowTtl, now: now() })
+  const next = nextStage({
+    state: await file.read(),
+    existing: existing && withOwnRrsets(existing, planned.job, capabilities),
+    changes: plan.changes,
+    capabilities,
+    lowTtl,
+    now: now(),
+  })
   return { planned, file, lowTtl, next }
 }
 

@@ -2,12 +2,14 @@
  * A change in stages, so that no cache holds a former answer for long: lower the TTLs of the RRsets that will change, wait until caches have forgotten the
  * former ones, change the records, and restore the TTLs after the low TTL has passed. This file decides what to do next; it is pure.
  */
-import { type DefinedRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone } from '../../dns/zone.ts'
 import { changedRrsets } from '../../plan/cached-answers.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import type { Change } from '../../plan/plan.ts'
+import { undescribableReason } from '../../plan/undescribable.ts'
 import type { ZoneJob } from '../run-context.ts'
 
 /** An RRset whose TTL is lowered. */
@@ -77,6 +79,14 @@ const keyOf = ({ name, type }: Pick<LoweredRrset, 'name' | 'type'>): string => `
 
 const higher = (one: LoweredRrset, other: LoweredRrset | undefined): LoweredRrset =>
   other !== undefined && other.formerTtl > one.formerTtl ? other : one
+
+/** The zone without RRsets that also have records which plans leave alone: an RRset has one TTL (RFC 2181 section 5.2), and it is theirs. */
+export function withOwnRrsets(existing: ExistingZone, { desired }: ZoneJob, capabilities: Capabilities): ExistingZone {
+  const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name, { live: [existing], declared: desired.records })
+  const stays = (record: ExistingRecord): boolean => isUnmanaged(record) || undescribableReason(record, desired.name, capabilities) !== null
+  const shared = new Set(existing.records.filter(stays).map(rrsetKey))
+  return { ...existing, records: existing.records.filter((record) => !shared.has(rrsetKey(record))) }
+}
 
 /** The longest TTL in seconds of each RRset. */
 function longestTtls(records: readonly ResourceRecord[], defaultTtl: number | null): Map<string, LoweredRrset> {

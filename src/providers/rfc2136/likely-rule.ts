@@ -14,6 +14,6 @@ export function likelyRule({ name, type, desired }: RrsetChange, zone: DomainNam
     return `${noHost} is not the name of a host, which "check-names" of BIND refuses: use letters, digits and hyphens, or set "check-names ignore"`
   const inside = targets.filter((target) => type !== 'SRV' && isAtOrBelow(target, zone))
   if (inside.length > 0)
-    return `servers refuse an ${type} record whose target in the zone has no address: add an A or AAAA record for ${inside.join(', ')}`
+    return `servers refuse an ${type} record whose target in the zone is an alias or has no address: check the A and AAAA records of ${inside.join(', ')}`
   return 'the key may not be allowed to change this record set ("update-policy" in BIND, "update-owner" and "update-type" in Knot)'
 }

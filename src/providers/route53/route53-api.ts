@@ -239,7 +239,9 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /** The code and message of an error response; the code is null if it does not come from the API. */
 function reasonOf(response: HttpResponse): { readonly code: string | null; readonly text: string } {
-  const [, code = null] = /<ErrorResponse\b[\s\S]*<Code>([A-Za-z.]{1,100})<\/Code>/.exec(response.text) ?? []
-  const [, message = ''] = /<Message>([^<]*)<\/Message>/.exec(response.text) ?? []
+  // Route 53 documents a refused batch as an element of its own.
+  const stated = /<ErrorResponse\b[\s\S]*<Code>([A-Za-z.]{1,100})<\/Code>/.exec(response.text)
+  const [, code = null] = stated ?? /<(InvalidChangeBatch) xmlns="https:\/\/route53\.amazonaws\.com\//.exec(response.text) ?? []
+  const message = [...response.text.matchAll(/<Message>([^<]*)<\/Message>/g)].map(([, one]) => one).join(', ')
   return { code, text: message.replace(/&(#?\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity).slice(0, MAX_REASON) }
 }

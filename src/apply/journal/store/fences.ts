@@ -71,7 +71,10 @@ export async function readFences(store: JournalStore): Promise<Fences> {
     (serial === undefined || isSerial(serial)) &&
     (run === '' || isRunId(run)) &&
     !Number.isNaN(Date.parse(time)) &&
-    ttls.flat().every((ttl) => Number.isInteger(ttl) && ttl >= 0 && ttl <= MAX_TTL)
+    Array.isArray(ttls) &&
+    ttls.every(
+      (pair) => Array.isArray(pair) && pair.length === 2 && pair.every((ttl) => Number.isInteger(ttl) && ttl >= 0 && ttl <= MAX_TTL),
+    )
   if (!entries.every(([, fence]) => fence !== null && typeof fence === 'object' && isFence(fence)))
     throw broken('has a fence without a number, a run and a time')
   return { store: id, version: read.version, zones: new Map(entries) }
