@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { stateAfter } from '../../src/apply/branch-effect.ts'
-import type { ResourceRecord } from '../../src/dns/record.ts'
-import { contentKey } from '../../src/dns/record.ts'
+import { contentKey, type ResourceRecord } from '../../src/dns/record.ts'
 import type { Capabilities } from '../../src/plan/capabilities.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'

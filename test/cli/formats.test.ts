@@ -20,8 +20,7 @@ describe('plan and apply --format json', () => {
     const scene = openScene({ files: { 'zones/example.com.yaml': zone } })
     for (const command of ['plan', 'apply']) {
       const result = await scene.run(command, '--format', 'json')
-      const document = documentOf(result, validatePlan)
-      expect(document).toMatchObject({ format: 'zonewright-plan', version: 2, summary })
+      expect(documentOf(result, validatePlan)).toMatchObject({ format: 'zonewright-plan', version: 2, summary })
       if (command === 'plan') expect(result.status).toBe(status)
     }
   })

@@ -53,9 +53,7 @@ describe('values of several files', () => {
       ['add', 'example.com', 'new', 'TXT', `a \${b}`, '--file', 'shared/f.yaml'],
       f('only:', `new: {type: TXT, value: 'a $\${b}'}\nonly:`),
     ],
-  ])('%s', async (_, words, changed) => {
-    expect(await edit(FILES, words)).toMatchObject({ status: 0, changed })
-  })
+  ])('%s', async (_, words, changed) => expect(await edit(FILES, words)).toMatchObject({ status: 0, changed }))
 
   it.each([
     ['add example.com plain A 192.0.2.9', 'is defined in shared/f.yaml (add it there with --file shared/f.yaml'],

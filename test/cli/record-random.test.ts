@@ -69,9 +69,7 @@ function makeScene(random: Random) {
     const sets = random
       .shuffle(TYPES)
       .slice(0, 1 + random.below(2))
-      .map((type) => {
-        return Array.from({ length: 1 + random.below(3) }, () => ({ owner, type, data: newData(type) }))
-      })
+      .map((type) => Array.from({ length: 1 + random.below(3) }, () => ({ owner, type, data: newData(type) })))
     rows.push(...sets.flat())
     const indent = base + random.pick([2, 4])
     text.push(...above(base), `${' '.repeat(base)}${owner === '' || owner === '*' ? `'${owner}'` : owner}:${behind()}`)

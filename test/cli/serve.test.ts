@@ -59,8 +59,7 @@ describe('a running service', () => {
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
     expect(Object.values(filesBelow(folder)).some((text) => text.includes(token))).toBe(false)
-    const again = await serve(folder, [], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
-    expect(again.run.stderr()).not.toMatch(/token/i)
+    expect((await serve(folder, [], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })).run.stderr()).not.toMatch(/token/i)
   })
 
   test('has the users of --seed, whom --rate-limit limits', LONG, async () => {

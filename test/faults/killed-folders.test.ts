@@ -6,7 +6,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { startServer } from '../support/dns-servers.ts'
@@ -182,19 +182,17 @@ describeWithTools(['named-checkzone'], 'a folder of zone files', () => {
   })
 })
 
-describe('a folder of octoDNS', () => {
-  test('killed before a file operation', { timeout: 60_000 * rounds(1) }, async () => {
-    const start = temporaryDirectory()
-    mkdirSync(join(start, SERVED))
-    writeFileSync(join(start, 'zonewright.yaml'), `providers: {mirror: {type: octodns, directory: ${SERVED}}}\n`)
-    define(start, 'changed.example', hosts(1))
-    define(start, 'deleted.example', hosts(1))
-    expect(await cli(APPLY, { cwd: start, env })).toMatchObject({ status: 0, stderr: '' })
-    define(start, 'changed.example', hosts(2))
-    define(start, 'new.example', hosts(3))
-    define(start, 'deleted.example', null)
-    await killBeforeOperations(start, 8)
-  })
+test('a folder of octoDNS killed before a file operation', { timeout: 60_000 * rounds(1) }, async () => {
+  const start = temporaryDirectory()
+  mkdirSync(join(start, SERVED))
+  writeFileSync(join(start, 'zonewright.yaml'), `providers: {mirror: {type: octodns, directory: ${SERVED}}}\n`)
+  define(start, 'changed.example', hosts(1))
+  define(start, 'deleted.example', hosts(1))
+  expect(await cli(APPLY, { cwd: start, env })).toMatchObject({ status: 0, stderr: '' })
+  define(start, 'changed.example', hosts(2))
+  define(start, 'new.example', hosts(3))
+  define(start, 'deleted.example', null)
+  await killBeforeOperations(start, 8)
 })
 
 describeWithTools(['named', 'rndc', 'dig'], 'a folder that BIND serves', () => {

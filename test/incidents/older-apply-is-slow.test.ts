@@ -52,8 +52,7 @@ test('an apply that stops for longer than its lease sends nothing more after a y
   const run = (...args: string[]) => cli(args, { cwd: other, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   const config = scene.config().replace('timeout: 2', 'timeout: 30')
   writeFileSync(join(other, 'zonewright.yaml'), `${config}\nzones: [{files: '*.yaml'}]\n`)
-  const early = await run('apply', '--yes', ...EVERYTHING)
-  expect(early.stderr).toContain('error[zone-locked] example.com. at cloud is locked by apply')
+  expect((await run('apply', '--yes', ...EVERYTHING)).stderr).toContain('error[zone-locked] example.com. at cloud is locked by apply')
   expectEnd(await run('apply', '--yes', '--wait', '60', ...EVERYTHING), 0)
   const landed = scene.proxy.mutations().length
 

@@ -107,7 +107,6 @@ describe('a glob', () => {
     ['a long part that nearly matches at every position', `*${'a'.repeat(100_000)}b${'a'.repeat(100_000)}*`, 'a'.repeat(400_000)],
     ['many parts', `${'*a'.repeat(100_000)}*b`, 'a'.repeat(400_000)],
   ])('takes linear time: %s', (_, glob, text) => {
-    const value = globTest(glob)(text)
-    expect(value).toBe(false)
+    expect(globTest(glob)(text)).toBe(false)
   })
 })

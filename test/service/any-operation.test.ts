@@ -239,6 +239,4 @@ test.each(lists.map((route): [string, Route] => [nameOf(route), route]))('%s is 
   ])
 })
 
-test('every operation with a body has a sample body', () => {
-  expect(Object.keys(GOOD_BODIES).sort()).toEqual(withBody.map(nameOf).sort())
-})
+test('every operation with a body has a sample body', () => expect(Object.keys(GOOD_BODIES).sort()).toEqual(withBody.map(nameOf).sort()))

@@ -193,9 +193,7 @@ describe('operands', () => {
 
   test.each(Object.entries(WRONG).flatMap(([field, operands]) => operands.map((operand) => ({ [field]: operand }))))(
     '%j cannot be applied',
-    (conditions) => {
-      expect(() => parseFilter(JSON.stringify(conditions), FIELDS)).toThrow('X-Filter: Could not apply filter')
-    },
+    (conditions) => expect(() => parseFilter(JSON.stringify(conditions), FIELDS)).toThrow('X-Filter: Could not apply filter'),
   )
 
   test('a number that JSON cannot represent', () => {

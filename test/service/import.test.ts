@@ -199,9 +199,7 @@ describe('an import', async () => {
       { domain: NAME, remote_nameserver: 'nowhere.invalid' },
       [expect.stringMatching(/^remote_nameserver: .*(address|resolved)/)],
     ],
-  ])('%s is refused', async (_, body, problems) => {
-    expect(await client.problems('POST', '/domains/import', body)).toEqual(problems)
-  })
+  ])('%s is refused', async (_, body, problems) => expect(await client.problems('POST', '/domains/import', body)).toEqual(problems))
 
   test('of an existing domain', async () => {
     script = serving([soa()])

@@ -226,9 +226,8 @@ function conflictOf(record: Fields, others: readonly Fields[]): string | null {
   if (!isAlone) return 'name: Record conflict - CNAMES must be unique'
   const mails = sameName.filter(({ type }) => type === 'MX')
   if (record.type !== 'MX' || mails.length === 0) return null
-  if (mails.some(({ target }) => target === '')) {
+  if (mails.some(({ target }) => target === ''))
     return 'type: Cannot add a new MX record for a domain that already advertises a null MX record.'
-  }
   return record.target === '' ? 'type: Cannot add a null MX record for a domain that has other MX records.' : null
 }
 

@@ -164,8 +164,7 @@ test('re-encrypts everything while processes serve, even if it is killed at vari
   await during(alone, async (_, { baseUrl }) => {
     for (let number = 0; number < USERS; number += 1) {
       const prefix = last.get(number) ?? String(number)
-      const answers = await responsesOf(connect(baseUrl, `user-${number}`).client)
-      expect(answers).toEqual(answersOf(prefix))
+      expect(await responsesOf(connect(baseUrl, `user-${number}`).client)).toEqual(answersOf(prefix))
     }
   })
 })

@@ -141,16 +141,12 @@ describe.each(TRIED.map(([operation, { ask }], index) => ({ operation, ask, inde
     }
   })
 
-  test('refuses a public suffix', async () => {
-    expect(await ask(alice, 'foo.kawasaki.jp')).toMatchObject({ status: 400, body: SUFFIX })
-  })
+  test('refuses a public suffix', async () => expect(await ask(alice, 'foo.kawasaki.jp')).toMatchObject({ status: 400, body: SUFFIX }))
 })
 
 test.each('com CO.UK. uk za ck foo.ck kawasaki.jp foo.kawasaki.jp рф xn--p1ai 公司.cn arpa in-addr.arpa ip6.arpa onion'.split(' '))(
   'the public suffix %s',
-  async (name) => {
-    expect(await create(alice, name)).toMatchObject({ status: 400, body: SUFFIX })
-  },
+  async (name) => expect(await create(alice, name)).toMatchObject({ status: 400, body: SUFFIX }),
 )
 
 test.each([
@@ -231,9 +227,8 @@ describe('overlapping zones from an earlier version', async () => {
   // As stored by the earlier version, without the reversed name.
   await database.write(async (connection) => {
     const names = { 'second.example': 'www.alice.example', 'third.example': 'a.www.alice.example', 'first.example': 'co.uk' }
-    for (const [domain, name] of Object.entries(names)) {
+    for (const [domain, name] of Object.entries(names))
       await connection.updateTable('domains').set({ domain: name, reversed_name: '' }).where('domain', '=', domain).execute()
-    }
   })
   await database.close()
   const lines: string[] = []

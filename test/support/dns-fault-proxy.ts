@@ -1,7 +1,6 @@
 /** A proxy between a DNS client and a server over TCP that injects the faults of `fault-proxy.ts` into single messages. */
 
-import type { AddressInfo } from 'node:net'
-import { connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Fault, type FaultProxy, NONE, type ProxiedRequest } from './fault-proxy.ts'
 

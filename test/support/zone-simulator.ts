@@ -117,9 +117,8 @@ export function interruptionOf(present: readonly Stage[], rules: ContinuityRules
   for (const set of rules.continuing) if (!sets.has(set)) return `${set} is empty`
   for (const stage of present) {
     const need = rules.guarded.get(stage)
-    if (need && !present.some(({ record }) => meets(record, need))) {
+    if (need && !present.some(({ record }) => meets(record, need)))
       return `${setOf(stage.record)} points at ${need.target}, which lacks ${need.need}`
-    }
   }
   return null
 }

@@ -91,9 +91,8 @@ async function scripted(udp: Reply, tcp: Reply = () => []): Promise<{ host: stri
   const server = createServer((stream) => {
     stream.on('error', () => {})
     stream.on('data', async (chunk: Buffer) => {
-      for (const reply of await tcp(read(chunk.subarray(2)), chunk.subarray(2))) {
+      for (const reply of await tcp(read(chunk.subarray(2)), chunk.subarray(2)))
         stream.write(Buffer.concat([Buffer.from([reply.length >> 8, reply.length & 255]), reply]))
-      }
     })
   }).listen(0, HOST)
   await once(server, 'listening')

@@ -47,9 +47,7 @@ describe('a zone printed for octoDNS', () => {
     expectSorted(root)
   })
 
-  test('does not change when it is read and printed again', () => {
-    expect(print(readBack(printed.text)).text).toBe(printed.text)
-  })
+  test('does not change when it is read and printed again', () => expect(print(readBack(printed.text)).text).toBe(printed.text))
 
   test('looks like what octoDNS writes', () => {
     const text = print(

@@ -118,9 +118,7 @@ describe('parseZoneFile', () => {
     ['the owner of the SOA record', '$ORIGIN com.\nexample 1 SOA . . 1 2 3 4 5\n$ORIGIN b.', { origin: null }, 'example.com.'],
     ['the first $ORIGIN', '$ORIGIN a.\n$ORIGIN b.', { origin: null }, 'a.'],
     ['nothing', 'a. 1 A 192.0.2.1', { origin: null }, null],
-  ] as const)('the apex is %s', (_, text, options, expected) => {
-    expect(parse(text, options).origin).toBe(expected)
-  })
+  ] as const)('the apex is %s', (_, text, options, expected) => expect(parse(text, options).origin).toBe(expected))
 
   test('reads ten thousand records', { tags: ['long'], timeout: 60_000 }, () => {
     const text = Array.from({ length: 10_000 }, (_, i) => `node${i}.test TXT "test string contents to take up space number ${i}"\n`).join(

@@ -84,11 +84,9 @@ describe.each(cases)('%s', (_, first, again, ambiguous = false) => {
   })
 })
 
-describe('a refusal after a lost response does not decide the outcome of the first call', () => {
-  test.each([401, 400, 429])('%i', async (code) => {
-    const { provider } = await serve((request, response, count) => (count === 1 ? reset : status(code))(request, response, count))
-    await expect(CALLS.update(provider)).rejects.toMatchObject({ ambiguous: true, status: String(code) })
-  })
+test.each([401, 400, 429])('a refusal after a lost response does not decide the outcome of the first call: %i', async (code) => {
+  const { provider } = await serve((request, response, count) => (count === 1 ? reset : status(code))(request, response, count))
+  await expect(CALLS.update(provider)).rejects.toMatchObject({ ambiguous: true, status: String(code) })
 })
 
 test('a change that may be applied stays unknown if its retry is not sent', async () => {
@@ -150,9 +148,8 @@ describe('rate limiting', () => {
     const results = await Promise.allSettled(calls)
     expect(server.seen).toHaveLength(1)
     const text = `the server asks to wait for ${Number(seconds).toLocaleString('en')} seconds`
-    for (const result of results.slice(1)) {
+    for (const result of results.slice(1))
       expect(result).toMatchObject({ reason: { code: 'provider-rate-limited', notSent: true, message: expect.stringContaining(text) } })
-    }
   })
   test('sends nothing until the reset, by the server’s clock, if no requests remain', async () => {
     const clock = Date.UTC(2031, 0, 1)

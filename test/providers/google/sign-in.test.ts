@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createAccessTokens } from '../../../src/providers/access-tokens.ts'
 import { createTestAccount } from '../../scripted/google/account.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { startGoogleScene as openScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
@@ -55,8 +55,7 @@ describe.each(CASES)('%s', (_, settings, env) => {
   if (settings.includes('metadata')) return
   test('is refused without showing a secret', async () => {
     const scene = await start(true)
-    const run = await scene.run(['doctor'], env)
-    expect([run.status, run.stdout]).toEqual([1, expect.stringContaining('signing in: 400')])
+    const run = expectEnd(await scene.run(['doctor'], env), 1, { out: 'signing in: 400' })
     for (const secret of SECRETS) expect(run.stdout + run.stderr).not.toContain(secret)
   })
 })
@@ -89,8 +88,7 @@ test.each([0, 270, 280, 285, 290])(
     }))
     const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
     writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace(`${scene.server.origin}/wrong`, `${echo.origin}/token`))
-    const run = await scene.run(['doctor'])
-    expect([run.status, run.stdout]).toEqual([1, expect.stringContaining('signing in: 400')])
+    const run = expectEnd(await scene.run(['doctor']), 1, { out: 'signing in: 400' })
     for (const secret of SECRETS) expect(run.stdout + run.stderr).not.toContain(secret.slice(0, 8))
   },
 )

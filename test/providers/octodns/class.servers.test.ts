@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd, expectRun } from '../../support/cli.ts'
 import { OCTODNS_PYTHON } from '../../support/octodns-python.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -139,8 +139,7 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
   test('what a class cannot hold is an error of the plan', async () => {
     const { run, define } = awkwardWorkspace()
     define(`${KEPT}  mx: {type: SRV, value: {priority: 1, weight: 1, port: 1, target: keep}}\n  p: {type: PTR, values: [a.example.net., b.example.net.]}\n  t: {type: TXT, value: 'a\\b'}\n`)
-    const { status, stderr } = await run('plan')
-    expect(status).toBe(1)
+    const { stderr } = expectEnd(await run('plan'), 1)
     for (const words of ['odd cannot hold SRV records', 'odd cannot hold a second PTR record at p.', 'octoDNS may change this text'])
       expect(stderr).toContain(words)
   })

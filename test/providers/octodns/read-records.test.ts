@@ -33,9 +33,7 @@ describe('a record set', () => {
     ['invalid data', { values: ['192.0.2.256'] }, [expect.stringMatching(/A 192\.0\.2\.256 has data that no definition can have/)]],
     ['an invalid TTL', { ttl: -1 }, [expect.stringMatching(/has data that no definition can have/)]],
     ['a problem of the class', { values: [], problem: 'no parser' }, ['www.example.com. A  cannot be read by octoDNS (no parser)']],
-  ])('%s', (_, more, expected) => {
-    expect(read(more)).toEqual(expected)
-  })
+  ])('%s', (_, more, expected) => expect(read(more)).toEqual(expected))
 
   test('the apex NS records of a provider that sets them itself are left out', () => {
     const ns = { name: '', type: 'NS', values: ['ns1.example.net.'] }

@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { NOW, NS, type Workspace, workspace } from './workspace.ts'
 
 const FILE = 'served/example.com.zone'
@@ -20,8 +20,7 @@ async function applied(settings = '', records = NS + WWW): Promise<Workspace> {
 }
 
 async function expectUnchanged(space: Workspace): Promise<void> {
-  const plan = await space.run('plan', '--detailed-exitcode')
-  expect([plan.status, plan.stderr, plan.stdout]).toEqual([0, '', expect.stringContaining('No changes')])
+  expectEnd(await space.run('plan', '--detailed-exitcode'), 0, { err: '', out: 'No changes' })
 }
 
 describe('a file', () => {
@@ -226,8 +225,7 @@ describe('a file that people wrote', () => {
     space.write(FILE, `$TTL 3600\n${SOA}www 300 A 192.0.2.1\n`)
     space.write('served/README.zone', 'no zone\n')
     space.write('served/other.zone', SOA.replace('@', 'example.net.'))
-    const imported = await space.run('import', '--from', 'files', '-o', 'zones', '--lossy')
-    expect(imported.stderr).toContain('must be named example.net.zone')
+    expect((await space.run('import', '--from', 'files', '-o', 'zones', '--lossy')).stderr).toContain('must be named example.net.zone')
     expect(space.read('zones/example.com.yaml')).toContain('192.0.2.1')
     await expectUnchanged(space)
   })
@@ -298,8 +296,7 @@ describe('the place of a file', () => {
     expect([planned.status, planned.stdout]).toEqual([1, expect.stringContaining('+ www')])
     expect(planned.stderr).toContain('zones/example.com.yaml:1:9: error[provider-garbled] files: served/example.com.zone:1:9')
     expect((await space.apply('example.net')).status).toBe(0)
-    const listed = await space.run('import', 'provider', 'files', '-o', 'imported')
-    expect(listed.stderr).toContain('example.com.zone')
+    expect((await space.run('import', 'provider', 'files', '-o', 'imported')).stderr).toContain('example.com.zone')
   })
 
   test('that is a folder is an error', async () => {

@@ -147,9 +147,8 @@ describe.each([['tags'], HOLDINGS.filter((name) => name !== 'tags')].map((names)
     const atOnce = await inParallel(operations.length * 4, 8, askFor)
     const later = await inParallel(operations.length, 1, (index) => askFor(100 * operations.length + index))
     expect(atOnce.filter(([, status]) => status === 200)).toHaveLength(2)
-    for (const [name, status, errors] of [...atOnce.filter((outcome) => outcome[1] !== 200), ...later]) {
+    for (const [name, status, errors] of [...atOnce.filter((outcome) => outcome[1] !== 200), ...later])
       expect([name, status, errors]).toEqual([name, 400, [{ field: null, reason }]])
-    }
     // Another account has its own quota.
     const stranger = connect(started[0]?.service.baseUrl as string, tokenOf('stranger')).client
     expect((await stranger.call(...(operations[0] as (typeof OPERATIONS)[number])[2](99, things))).status).toBe(200)

@@ -112,9 +112,7 @@ describe('a seed file', () => {
     expect(problemsOf(example.replaceAll('…', 'x'))).toEqual([])
   })
 
-  test('that is not YAML', () => {
-    expect(problemsOf('accounts: [')).toHaveLength(1)
-  })
+  test('that is not YAML', () => expect(problemsOf('accounts: [')).toHaveLength(1))
 
   test('does not show tokens in its diagnostics', () => {
     const said = JSON.stringify(

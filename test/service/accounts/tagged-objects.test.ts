@@ -135,49 +135,45 @@ describe('a list of tagged objects', () => {
   })
 })
 
-describe('a new tag', () => {
-  test('is added to objects of all kinds, or to none of them', async () => {
-    const [{ id }] = (await alice.ok('GET', '/domains')).data
-    const before = await alice.ok('GET', '/tags/web')
-    const missing = { label: 'all', domains: [id], instances: [1001, 7], volumes: [4001, 9], loadbalancers: [77, 78] }
-    expect(await alice.problems('POST', '/tags', missing)).toEqual(['instances', 'volumes', 'loadbalancers'].map(invalid))
-    expect(await alice.ok('GET', '/tags/web')).toEqual(before)
-    expect((await alice.call('GET', '/tags/all')).status).toBe(404)
+test('a new tag is added to objects of all kinds, or to none of them', async () => {
+  const [{ id }] = (await alice.ok('GET', '/domains')).data
+  const before = await alice.ok('GET', '/tags/web')
+  const missing = { label: 'all', domains: [id], instances: [1001, 7], volumes: [4001, 9], loadbalancers: [77, 78] }
+  expect(await alice.problems('POST', '/tags', missing)).toEqual(['instances', 'volumes', 'loadbalancers'].map(invalid))
+  expect(await alice.ok('GET', '/tags/web')).toEqual(before)
+  expect((await alice.call('GET', '/tags/all')).status).toBe(404)
 
-    const all = { label: 'all', domains: [id], linodes: [1001], volumes: [4001], loadbalancers: [77], nodebalancers: [77] }
-    expect(await alice.ok('POST', '/tags', all)).toEqual({ label: 'all' })
-    const { data } = await alice.ok('GET', '/tags/all')
-    expect(data.map(({ type, data }: { type: string; data: { id: number } }) => [type, data.id])).toEqual([
-      ['linode', 1001],
-      ['domain', id],
-      ['volume', 4001],
-      ['nodebalancer', 77],
-    ])
-    expect(data[0].data.tags).toEqual(['all', 'web'])
-    expect(data[0].data.updated > INSTANCE.updated).toBe(true)
-    expect(data[2].data.tags).toEqual(['all', 'dbs', 'web'])
-    expect(data[2].data.updated > VOLUME.updated).toBe(true)
-    expect(await alice.ok('DELETE', '/tags/ALL')).toEqual({})
-    expect((await alice.ok('GET', '/tags/dbs')).data[0].data.tags).toEqual(['dbs', 'web'])
-    expect((await alice.call('GET', '/tags/all')).status).toBe(404)
-  })
+  const all = { label: 'all', domains: [id], linodes: [1001], volumes: [4001], loadbalancers: [77], nodebalancers: [77] }
+  expect(await alice.ok('POST', '/tags', all)).toEqual({ label: 'all' })
+  const { data } = await alice.ok('GET', '/tags/all')
+  expect(data.map(({ type, data }: { type: string; data: { id: number } }) => [type, data.id])).toEqual([
+    ['linode', 1001],
+    ['domain', id],
+    ['volume', 4001],
+    ['nodebalancer', 77],
+  ])
+  expect(data[0].data.tags).toEqual(['all', 'web'])
+  expect(data[0].data.updated > INSTANCE.updated).toBe(true)
+  expect(data[2].data.tags).toEqual(['all', 'dbs', 'web'])
+  expect(data[2].data.updated > VOLUME.updated).toBe(true)
+  expect(await alice.ok('DELETE', '/tags/ALL')).toEqual({})
+  expect((await alice.ok('GET', '/tags/dbs')).data[0].data.tags).toEqual(['dbs', 'web'])
+  expect((await alice.call('GET', '/tags/all')).status).toBe(404)
 })
 
-describe('deleting an instance', () => {
-  test('deletes its tags and grants, and keeps its volumes', async () => {
-    const { data } = await alice.ok('GET', '/compute/instances')
-    const idle: { id: number } = data.find(({ label }: { label: string }) => label === 'idle')
-    await alice.ok('PUT', `/compute/instances/${idle.id}`, { tags: ['lonely', 'web'] })
-    await alice.ok('DELETE', `/compute/instances/${idle.id}`)
-    expect((await alice.call('GET', '/tags/lonely')).status).toBe(404)
-    expect((await alice.ok('GET', '/tags')).data).not.toContainEqual({ label: 'lonely' })
+test('deleting an instance deletes its tags and grants, and keeps its volumes', async () => {
+  const { data } = await alice.ok('GET', '/compute/instances')
+  const idle: { id: number } = data.find(({ label }: { label: string }) => label === 'idle')
+  await alice.ok('PUT', `/compute/instances/${idle.id}`, { tags: ['lonely', 'web'] })
+  await alice.ok('DELETE', `/compute/instances/${idle.id}`)
+  expect((await alice.call('GET', '/tags/lonely')).status).toBe(404)
+  expect((await alice.ok('GET', '/tags')).data).not.toContainEqual({ label: 'lonely' })
 
-    await alice.ok('DELETE', '/compute/instances/1001')
-    const left = await alice.ok('GET', '/tags/web')
-    expect(left.data.map(({ type }: { type: string }) => type)).toEqual(['domain', 'volume', 'volume', 'nodebalancer'])
-    expect(left.data[1].data).toMatchObject({ id: 4001, instance_id: null, instance_label: null })
-    expect((await bob.ok('GET', '/profile/grants')).instance).toEqual([])
-  })
+  await alice.ok('DELETE', '/compute/instances/1001')
+  const left = await alice.ok('GET', '/tags/web')
+  expect(left.data.map(({ type }: { type: string }) => type)).toEqual(['domain', 'volume', 'volume', 'nodebalancer'])
+  expect(left.data[1].data).toMatchObject({ id: 4001, instance_id: null, instance_label: null })
+  expect((await bob.ok('GET', '/profile/grants')).instance).toEqual([])
 })
 
 describe('an instance, a volume or a load balancer of a seed', () => {

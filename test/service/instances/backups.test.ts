@@ -166,9 +166,8 @@ describe('a restore', async () => {
     for (const [path, body] of [
       ['boot', { config_id: null }],
       ['clone', {}],
-    ] as const) {
+    ] as const)
       expect((await client.call('POST', `${roomy.path}/${path}`, body)).status).toBe(400)
-    }
     expect(await client.problems('POST', restore, { instance_id: roomy.id, overwrite: true })).toEqual(BUSY)
     await pass(15)
     expect((await client.ok('GET', roomy.path)).status).toBe('offline')

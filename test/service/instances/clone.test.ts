@@ -28,9 +28,7 @@ describe('a clone to a new instance', () => {
     const { id, devices, created: _c, updated: _u, ...same } = ours
     expect(theirs).toMatchObject(same)
     expect(id).not.toBe(theirs.id)
-    for (const slot of ['sda', 'sdb']) {
-      expect(devices[slot].disk_id).toBeGreaterThan(theirs.devices.sdb.disk_id)
-    }
+    for (const slot of ['sda', 'sdb']) expect(devices[slot].disk_id).toBeGreaterThan(theirs.devices.sdb.disk_id)
     await pass(20)
     expect((await client.ok('GET', source.path)).status).toBe('running')
     expect(await client.ok('POST', `${pathOf(clone)}/boot`)).toEqual({})

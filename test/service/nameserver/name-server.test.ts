@@ -132,9 +132,7 @@ describe('over TCP', () => {
 })
 
 describe('an address', () => {
-  test('in use rejects the start', async () => {
-    await expect(startNameServer({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
-  })
+  test('in use rejects the start', () => expect(startNameServer({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' }))
 
   test('is released on close, even with open connections', async () => {
     const one = await startNameServer({ host: '127.0.0.1', port: 0 })

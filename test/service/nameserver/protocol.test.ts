@@ -65,9 +65,7 @@ const CASES: readonly Case[] = [
   [
     'version 1 of EDNS with an option',
     'BADVERS',
-    message(WEB, 'A', {
-      edns: { udpSize: 1232, version: 1, dnssecOk: true, options: [{ code: 100, data: Buffer.alloc(4) }] },
-    }),
+    message(WEB, 'A', { edns: { udpSize: 1232, version: 1, dnssecOk: true, options: [{ code: 100, data: Buffer.alloc(4) }] } }),
   ],
   ['a size of 0', 'NOERROR, aa, tc, 0 answers, EDNS 0 1232', message('many.example.test.', 'A', edns({ udpSize: 0 }))],
   ['a size of 65535', 'NOERROR, aa, tc, 0 answers, EDNS 0 1232', message('many.example.test.', 'A', edns({ udpSize: 65_535 }))],
@@ -217,12 +215,9 @@ describeWithTools(['named', 'nsd', 'knotd'], 'messages to other name servers', (
     const zones = RICH_ZONES.map(zoneFile)
     const servers = await Promise.all([startBind({ zones }), startNsd({ zones }), startKnot({ zones })])
     const ask = await Promise.all(servers.map(({ port }) => asker(port)))
-    for (const [id, [name, , octets]] of CASES.entries()) {
+    for (const [id, [name, , octets]] of CASES.entries())
       answers[name] = await Promise.all(ask.map(async (one) => describeAnswer(await one(octets, id + 1))))
-    }
   })
 
-  test.each(CASES)('%s gets %s from one of them', (name, response) => {
-    expect(answers[name]).toContain(response)
-  })
+  test.each(CASES)('%s gets %s from one of them', (name, response) => expect(answers[name]).toContain(response))
 })

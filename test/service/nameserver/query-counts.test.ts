@@ -189,9 +189,7 @@ describe('a server that continues the counts of an earlier one', () => {
     expect(errors).toHaveLength(6)
   })
 
-  test('gives nothing to another account of the zone', () => {
-    expect(readAt(NOW, savedAt(NOW), 2).rows).toEqual([])
-  })
+  test('gives nothing to another account of the zone', () => expect(readAt(NOW, savedAt(NOW), 2).rows).toEqual([]))
 })
 
 describe('memory is bounded', () => {

@@ -123,9 +123,8 @@ describe('a second factor', () => {
     await client.ok(method, path, body)
     expect(await hasFactor(client)).toBe(false)
     pass(30 * SECOND)
-    for (const code of [codeAt(now()), scratch]) {
+    for (const code of [codeAt(now()), scratch])
       expect(await client.problems('POST', '/profile/tfa-enable-confirm', { tfa_code: code })).toHaveLength(1)
-    }
     expect(await client.problems('PUT', '/profile', { two_factor_auth: true })).toHaveLength(1)
     expect(await client.ok('POST', '/profile/tfa-disable')).toEqual({})
   })

@@ -33,9 +33,8 @@ test('only their user can add, list, rename and delete SSH keys', async () => {
   // A returned key can be sent back; the key itself does not change.
   expect(await guest.ok('PUT', `${PATH}/${first.id}`, { ...first, label: 'desktop', ssh_key: RSA })).toEqual({ ...first, label: 'desktop' })
   expect(await guest.ok('PUT', `${PATH}/${first.id}`, {})).toEqual({ ...first, label: 'desktop' })
-  for (const [method, body] of [['GET'], ['PUT', { label: 'taken' }], ['DELETE']] as const) {
+  for (const [method, body] of [['GET'], ['PUT', { label: 'taken' }], ['DELETE']] as const)
     expect((await owner.call(method, `${PATH}/${first.id}`, body)).status).toBe(404)
-  }
   expect(await guest.ok('DELETE', `${PATH}/${first.id}`)).toEqual({})
   for (const method of ['GET', 'DELETE']) expect((await guest.call(method, `${PATH}/${first.id}`)).status).toBe(404)
   expect((await guest.ok('GET', PATH)).data).toEqual([second])

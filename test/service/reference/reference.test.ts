@@ -20,9 +20,7 @@ test('the reference has one page per section and no other', () => {
 
 test.each(pages.map(({ file, text }): [string, string] => [file, text]))(
   '%s matches the declarations (otherwise: npm run update-reference)',
-  (file, text) => {
-    expect(readFileSync(`${FOLDER}${file}`, 'utf8')).toBe(text)
-  },
+  (file, text) => expect(readFileSync(`${FOLDER}${file}`, 'utf8')).toBe(text),
 )
 
 test('links within the reference are valid', () => {
@@ -30,9 +28,8 @@ test('links within the reference are valid', () => {
     pages.map(({ file, text }) => [file, new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => slug(title)))]),
   )
   for (const { file, text } of pages) {
-    for (const [, page = '', anchor = ''] of text.matchAll(/\]\(([a-z-]*\.md)?#([^)]*)\)/g)) {
+    for (const [, page = '', anchor = ''] of text.matchAll(/\]\(([a-z-]*\.md)?#([^)]*)\)/g))
       expect([file, anchor, anchors.get(page || file)?.has(anchor)]).toEqual([file, anchor, true])
-    }
   }
 })
 

@@ -109,9 +109,7 @@ describe('the list', async () => {
     [{ rev_note: 'beta NOTE' }, ['beta']],
     [{ deployments_total: { '+gt': 0 } }, []],
     [{ mine: true, '+order_by': 'mine' }, ['Alpha', 'beta', 'gamma']],
-  ])('is filtered by %j', async (filter, labels) => {
-    expect(await filtered(filter)).toEqual(labels)
-  })
+  ])('is filtered by %j', async (filter, labels) => expect(await filtered(filter)).toEqual(labels))
 
   test('is complete for its account, and has public scripts for others', async () => {
     expect(labelsOf(await stranger.ok('GET', PATH))).toEqual(expect.arrayContaining(['Alpha', 'beta', 'gamma']))

@@ -102,9 +102,8 @@ describe('a zone with a key is transferred', () => {
   })
 
   test('not with a signature of another time: BADTIME with a digest', async () => {
-    for (const ahead of [-400, 400]) {
+    for (const ahead of [-400, 400])
       expect(await transferSigned('alice.example', ALICE, ahead)).toMatchObject({ rcode: 'NOTAUTH', error: 18, hasMac: true, records: 0 })
-    }
     expect(await transferSigned('alice.example', ALICE, 200)).toMatchObject(GIVEN)
   })
 

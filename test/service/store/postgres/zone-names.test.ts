@@ -106,9 +106,7 @@ describe('if two accounts claim overlapping names concurrently in three processe
     expect(await overlaps()).toEqual([])
   })
 
-  test('without a deadlock', async () => {
-    expect(await deadlocks()).toBe(0)
-  })
+  test('without a deadlock', async () => expect(await deadlocks()).toBe(0))
 })
 
 test('a seed and requests cannot both get overlapping names', { timeout: 180_000 }, async () => {
@@ -135,9 +133,8 @@ test('a seed and requests cannot both get overlapping names', { timeout: 180_000
     expect(await overlaps()).toEqual([])
   }
   await other.close()
-  for (const outcome of outcomes) {
+  for (const outcome of outcomes)
     expect(['made', 'the domain NAME of the seed is above or below a domain of another account']).toContain(outcome)
-  }
 })
 
 test('a claim waits only for claims of overlapping names', async () => {

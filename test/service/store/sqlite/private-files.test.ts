@@ -134,8 +134,7 @@ test('a folder created by the operator is tightened, but not other files in it',
   writeFileSync(join(folder, 'notes.txt'), '')
   chmodSync(join(folder, 'notes.txt'), 0o644)
   chmodSync(folder, 0o755)
-  const warnings = await warningsOf({ dataFolder: folder })
-  expect(warnings.map(({ path, mode }) => [path, mode])).toEqual([[folder, '0755']])
+  expect((await warningsOf({ dataFolder: folder })).map(({ path, mode }) => [path, mode])).toEqual([[folder, '0755']])
   expect(modesOf(folder)).toMatchObject({ '.': '700', 'notes.txt': '644', 'service.db': '600' })
 })
 
