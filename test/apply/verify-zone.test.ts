@@ -6,8 +6,7 @@ import { expectEnd } from '../support/cli.ts'
 /** Changes the domain or its records without the program. */
 async function changeLive({ service }: ServiceScene, method: 'POST' | 'PUT', path: string, fields: object): Promise<void> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-  const { status } = await fetch(`${service.baseUrl}/domains/1${path}`, { method, headers, body: JSON.stringify(fields) })
-  expect(status).toBe(200)
+  expect((await fetch(`${service.baseUrl}/domains/1${path}`, { method, headers, body: JSON.stringify(fields) })).status).toBe(200)
 }
 
 const zoneOf = (records: string): Record<string, string> => ({

@@ -7,9 +7,7 @@ import { commentsOn, openRepository, READ, type Repository, WRITE, zone } from '
 describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
   let repository: Repository
   let first: number
-
   const elsewhere = (text: string) => repository.scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, ...text.split(' '))
-
   const pushOf = (before: string, sha: string) => ({ name: 'push', payload: { before, after: sha }, sha, headSha: sha, refName: 'main' })
 
   beforeAll(async () => {

@@ -14,7 +14,6 @@ const raw = (body: string, type = JSON_TYPE, status = 200): Reply => ({ status, 
 const json = (body: unknown): Reply => raw(JSON.stringify(body))
 const errors = (status: number, reason: string): Reply => raw(JSON.stringify({ errors: [{ reason }] }), undefined, status)
 const page = (data: unknown, more = {}): Reply => json({ data, page: 1, pages: 1, results: Array.isArray(data) ? data.length : 1, ...more })
-
 const HTML = '<!doctype html><title>Sign in</title><p>Please sign in to the proxy.'
 const SHAPE = 'does not match the API'
 

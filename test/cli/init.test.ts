@@ -22,7 +22,6 @@ const inFolder = (folder: string, ...args: string[]): Promise<CliResult> => cli(
 
 /** The variables of the step of a job that runs a command. */
 const envOf = (job: WorkflowJob, command: string): unknown => job.steps.find(({ run }) => run?.startsWith(command))?.env
-
 const FILES = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', 'zones/example.com.yaml', 'zonewright.yaml']
 
 describe('init', () => {

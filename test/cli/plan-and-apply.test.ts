@@ -78,8 +78,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
 
   test('counts warnings of definitions; validate shows them', async () => {
     const scene = openScene({ files: { 'zones/example.com.yaml': `${ZONE}  alias: {type: MX, value: {preference: 1, exchange: www}}\n` } })
-    const { stderr } = expectEnd(await scene.run('plan'), 0)
-    expect(stderr).toBe('1 warning about the definitions: "zonewright validate" shows them.\n')
+    expect(expectEnd(await scene.run('plan'), 0).stderr).toBe('1 warning about the definitions: "zonewright validate" shows them.\n')
     expect((await scene.run('plan', '--quiet')).stderr).toBe('')
   })
 

@@ -204,8 +204,7 @@ describeWithTools(['git'], '--policies-from', () => {
     const repository = gitRepository({}, scene.folder)
     repository.git('checkout', '-q', '-b', 'branch')
     const line = 'zones/example.com.yaml:5:35: error[policy-ttl] mail.example.com. A'
-    const config = scene.config()
-    scene.write({ 'zones/example.com.yaml': LOW, 'zonewright.yaml': `${config}\npolicies: []\n` })
+    scene.write({ 'zones/example.com.yaml': LOW, 'zonewright.yaml': `${scene.config()}\npolicies: []\n` })
     repository.commit({ 'policies/rules.yaml': '' })
     expect(await scene.run('validate')).toMatchObject({ status: 0 })
     for (const revision of ['main', 'main..']) {

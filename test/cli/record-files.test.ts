@@ -22,7 +22,6 @@ const G = `a: {type: A, ttl: 300, merge: true, value: 192.0.2.3} # g
 both: {type: A, merge: true, value: 192.0.2.2}
 `
 const FILES = { 'zones/example.com.yaml': MAIN, 'shared/f.yaml': F, 'shared/g.yaml': G }
-
 const OWN = '  a: {type: A, ttl: 300, value: 192.0.2.1} # own\n'
 const OF_F = 'a: {type: A, ttl: 300, merge: true, value: 192.0.2.2} # f\n'
 const OF_G = 'a: {type: A, ttl: 300, merge: true, value: 192.0.2.3} # g\n'

@@ -11,13 +11,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const OWNERS = ['', '*', 'a', 'a.b', '010', 'null', 'zz']
 const TYPES = ['A', 'AAAA', 'TXT', 'MX']
-
-interface Row {
-  readonly owner: string
-  readonly type: string
-  readonly data: string
-}
-
+type Row = { readonly owner: string; readonly type: string; readonly data: string }
 const lines = (rows: readonly Row[]): string[] => rows.map(({ owner, type, data }) => `${owner} ${type} ${data}`).sort()
 
 function makeScene(random: Random) {

@@ -3,7 +3,6 @@ import { edit, type Files } from './record-edits.ts'
 
 /** Renames names of example.com. */
 const rename = (files: Files, ...words: string[]) => edit(files, ['rename', 'example.com', ...words])
-
 const FILE = 'zones/example.com.yaml'
 
 const ZONE = `# Head.

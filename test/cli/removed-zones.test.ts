@@ -157,8 +157,7 @@ describe('doctor', () => {
   test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
     const scene = await openLiveScene({ files: FILES, also: ['other'] })
     rmSync(join(scene.folder, 'zones/example.org.yaml'))
-    const config = scene.config()
-    const renamed = config.replace('  cloud:', '  other:')
+    const renamed = scene.config().replace('  cloud:', '  other:')
     scene.write({ 'zonewright.yaml': renamed })
     expect((await scene.run('doctor')).stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +cloud is not in the config/)
     // A server that answers nothing has no list of its zones either.

@@ -58,9 +58,7 @@ test('of a run of the journal, by its name or as the last', async () => {
 })
 
 test('needs no config and no server for a file', async () => {
-  expectEnd(await scene.runWith({ ZONEWRIGHT_ALLOWED_HOSTS: 'x.test' }, 'report', 'plan.json', '-c', 'missing'), 0, {
-    out: '4 to create',
-  })
+  expectEnd(await scene.runWith({ ZONEWRIGHT_ALLOWED_HOSTS: 'x.test' }, 'report', 'plan.json', '-c', 'missing'), 0, { out: '4 to create' })
 })
 
 const NOWHERE = { file: null, line: null, column: null }
@@ -77,8 +75,7 @@ test.each<[string, () => string, string]>([
   ['a saved plan that was changed', () => textOf('saved.json').replace('192.0.2.2', '192.0.2.66'), 'was changed after it was saved'],
 ])('of %s is refused', async (_, text, message) => {
   writeFileSync(path('bad.json'), text())
-  const { stderr } = expectEnd(await scene.run('report', 'bad.json'), 1, { err: message, out: '' })
-  expect(stderr).not.toContain('\u001b')
+  expect(expectEnd(await scene.run('report', 'bad.json'), 1, { err: message, out: '' }).stderr).not.toContain('\u001b')
 })
 
 test.each([

@@ -11,7 +11,6 @@ const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url)
 const TOKEN = 'token-of-the-administrator'
 const KEY = 'k'.repeat(44)
 const ANSWERS = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `answer ${question_id}` })) }
-
 const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
 
 /** Above the number of file operations. */

@@ -8,7 +8,6 @@ import type { FaultChoice } from '../support/memory-provider.ts'
 import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneFiles } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')
-
 const textOf = ({ folder }: Scene, file = 'plan.json'): string => readFileSync(join(folder, file), 'utf8')
 
 /** A live zone, a changed definition, and its saved plan on another machine without definitions. */

@@ -10,12 +10,9 @@ import { openScene, ZONE, zoneFiles, zoneOf } from './scene.ts'
 
 const NAMES = ['a.example', 'b.example', 'c.example', 'd.example', 'e.example']
 const FILES = zoneFiles(NAMES)
-
 const BROKEN = { 'zones/b.example.yaml': 'domain: [\n' }
-
 type Stdout = Pick<CliResult, 'stdout'>
 const documentOf = (result: Stdout) => documentIn(result, isPlan)
-
 const zonesOf = (result: Stdout): string[] => documentOf(result).zones.map(({ zone }: { zone: string }) => zone.replace(/\.$/, ''))
 
 describe('a list of zones', () => {

@@ -13,16 +13,14 @@ test('is planned, applied and verified only by its settings', async () => {
   const apex = [soa(7), record('example.test.', 'NS', 'ns1.example.net.')] as const
   const peerPort = await scriptedMaster(serving([...apex, record('www.example.test.', 'A', '192.0.2.1'), record('x.test.', 'TXT', '"x"')]))
   const scene = await openServiceScene({ files: { 'zones/example.test.yaml': slave() }, peerPort })
-  const first = await scene.run('plan', '--format', 'json')
-  const [zone] = JSON.parse(first.stdout).zones
+  const [zone] = JSON.parse((await scene.run('plan', '--format', 'json')).stdout).zones
   expect(zone.calls).toEqual({ create: 1, update: 0, delete: 0, total: 1 })
   expect(zone.changes).toMatchObject([{ subject: 'domain', action: 'create' }])
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   // Transferred records are not differences from the definition.
   await eventually(async () => {
     const server = { host: '127.0.0.1', port: scene.service.dnsAddress?.port ?? 0 }
-    const { answers } = await queryDns(server, { name: 'www.example.test.' as DomainName, type: 'A' })
-    expect(answers).toMatchObject([{ data: '192.0.2.1' }])
+    expect((await queryDns(server, { name: 'www.example.test.' as DomainName, type: 'A' })).answers).toMatchObject([{ data: '192.0.2.1' }])
   })
   expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
   expect(await scene.run('verify')).toMatchObject({ status: 0, stderr: '' })

@@ -13,11 +13,7 @@ import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { folderWith } from './files.ts'
 
 const text = readFileSync(new URL('../../docs/diagnostics.md', import.meta.url), 'utf8')
-
-interface Entry {
-  readonly code: string
-  readonly body: string
-}
+type Entry = { readonly code: string; readonly body: string }
 
 /** The pages of lints are entries, too. */
 const LINTS = new URL('../../docs/lints/', import.meta.url)

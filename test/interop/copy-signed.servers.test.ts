@@ -48,8 +48,7 @@ describeWithTools(['named', 'dig', ...SIGNING], 'copies of signed zones', () => 
     ['a server with updates', 'former-updates', []],
   ] as const)('from %s', async (_, from, options) => {
     const { own, copy } = await open(await signed(...options))
-    const copied = expectEnd(await copy(from, 'own', '--yes'), 0)
-    const [title, , row = ''] = copied.stderr.split('\n')
+    const [title, , row = ''] = expectEnd(await copy(from, 'own', '--yes'), 0).stderr.split('\n')
     expect(title).toBe('What own cannot hold of example.com. as it is:')
     expect(row).toMatch(/^ {2}left out +\d+ .*they belong to the signer \(DNSSEC\): sign the zone at own$/)
     const verbose = await copy(from, 'own', '--dry-run', '--verbose')

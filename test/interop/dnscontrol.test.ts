@@ -10,7 +10,6 @@ import { rounds } from '../support/random.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const CORPUS = fileURLToPath(new URL('../corpora/dnscontrol', import.meta.url))
-
 const files = (folder: string): string[] => readdirSync(folder).sort()
 
 describe('import dnscontrol', () => {

@@ -20,7 +20,6 @@ const VIA = ['import', '--from', 'cloud', '--via-service'] as const
 
 /** A command that failed, with a message. */
 const failed = (message: string) => ({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
-
 const EMPTY = { files: { 'zones/.keep': '' } }
 
 describeWithTools(['named'], 'import --via-service', () => {

@@ -63,11 +63,7 @@ const CARRIED: readonly (readonly [string, Parts, RegExp])[] = [
     { target: ', delete_pcent_threshold: 0.1', zone: ', delete_pcent_threshold: 0.3' },
     /^ {4}safety: \{max_delete_percent: 30\}$/m,
   ],
-  [
-    'strict_supports: false of all targets',
-    { target: ', strict_supports: False', second: ', strict_supports: no' },
-    /^ {4}unsupported: skip$/m,
-  ],
+  ['strict_supports: false of all', { target: ', strict_supports: False', second: ', strict_supports: no' }, /^ {4}unsupported: skip$/m],
 ]
 
 /** Keys without effect on an import: how octoDNS checks, sorts or writes files, and target settings of a source. */
@@ -87,18 +83,10 @@ const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
   ['one after those of zones', { top: 'manager: {post_processors: [a]}\n' }, [UNKNOWN]],
   ['an unknown section', { top: 'surprise: {a: {b: 1}}\n' }, ['surprise.a']],
   ['a section without a mapping', { top: 'surprise: 1\n' }, ['surprise']],
-  [
-    'always-dry-run of a zone',
-    { zone: ', always-dry-run: true' },
-    ['always-dry-run (its rule has "enabled: false", so it is never planned)'],
-  ],
+  ['always-dry-run zone', { zone: ', always-dry-run: true' }, ['always-dry-run (its rule has "enabled: false", so it is never planned)']],
   ['ignore_subzone_adds of a zone', { zone: ', ignore_subzone_adds: true' }, ['ignore_subzone_adds']],
   ['a threshold that is no number', { zone: ', delete_pcent_threshold: many' }, ['delete_pcent_threshold']],
-  [
-    'apply_disabled of a target',
-    { target: ', apply_disabled: true' },
-    ['apply_disabled of the provider linode; no rule has it as a target'],
-  ],
+  ['apply_disabled of target', { target: ', apply_disabled: true' }, ['apply_disabled of the provider linode; no rule has it as a target']],
   ['a setting of a target', { target: ', page_size: 100' }, ['page_size of the provider linode']],
   ['a threshold from the environment', { target: ', update_pcent_threshold: env/MANY' }, ['update_pcent_threshold of the provider linode']],
   [
@@ -122,11 +110,7 @@ const ONLY_WARNED: readonly (readonly [string, Parts, readonly string[]])[] = [
     'validators: {enabled: [legacy]}',
     'plan_outputs: {html: {class: octodns.provider.plan.PlanHtml}}',
   ].map((key) => [`manager: ${key}`, { top: `manager: {${key}}\n` }, [`manager.${key.split(':')[0]}`]] as const),
-  [
-    'a processor of no zone',
-    { top: 'processors: {acme: {class: octodns.processor.acme.AcmeManagingProcessor}}\n' },
-    ['the processor acme'],
-  ],
+  ['processor of no zone', { top: 'processors: {acme: {class: octodns.processor.acme.AcmeManagingProcessor}}\n' }, ['the processor acme']],
   ['validators', { top: 'validators: {mine: {class: mine.Validator}}\n' }, ['validators.mine']],
   ['secret_handlers', { top: 'secret_handlers: {vault: {class: mine.Vault}}\n' }, ['secret_handlers.vault']],
   ['lenient of a zone', { zone: ', lenient: true' }, ['lenient of example.com.']],
@@ -153,8 +137,7 @@ it.each(ONLY_WARNED)('or gets a warning if it changes no record: %s', async (_, 
 })
 
 it('imports the records of shared_filename', async () => {
-  const { status, named } = await imported({ source: ', shared_filename: shared.yaml' })
-  expect([status, named]).toEqual([0, []])
+  expect(await imported({ source: ', shared_filename: shared.yaml' })).toMatchObject({ status: 0, named: [] })
 })
 
 it('disables a zone that octoDNS never applies, and omits targets that it never changes', async () => {

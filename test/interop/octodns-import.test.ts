@@ -350,8 +350,7 @@ describe('file locations', () => {
     ['../../elsewhere', () => '../../elsewhere'],
     ['absolute', (cwd: string) => join(cwd, 'elsewhere')],
   ])('imports an outside directory under its own name, and writes nothing elsewhere: %s', async (_, directory) => {
-    const run = scene({ 'elsewhere/example.com.yaml': ZONE, 'work/config/production.yaml': '' })
-    const cwd = cwdOf(run)
+    const cwd = cwdOf(scene({ 'elsewhere/example.com.yaml': ZONE, 'work/config/production.yaml': '' }))
     addFiles(cwd, { 'work/config/production.yaml': config(directory(cwd)) })
     const before = filesBelow(cwd)
     const result = await cli(['import', 'octodns', 'config/production.yaml', '-o', 'out'], { cwd: join(cwd, 'work') })

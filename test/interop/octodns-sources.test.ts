@@ -10,7 +10,6 @@ import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordsIn } from './octodns-judge.ts'
 
 type Files = Readonly<Record<string, string>>
-
 const YAML = 'octodns.provider.yaml.YamlProvider'
 
 const configOf = (providers: Readonly<Record<string, string>>, zones: string): string =>
@@ -296,10 +295,7 @@ b:
   })
 
   it.each([
-    [
-      'in two files of a folder',
-      { 'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`, 'one/example.com./b.yaml': `a: ${A('192.0.2.2')}\n` },
-    ],
+    ['in two files of one', { 'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`, 'one/example.com./b.yaml': `a: ${A('192.0.2.2')}\n` }],
     ['in a file and a folder', { 'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`, 'one/example.com.yaml': `a: ${A('192.0.2.2')}\n` }],
   ])('nor an RRset %s', async (_, files) => {
     const config = configOf({ one: 'directory: one, split_extension: .' }, ONE)

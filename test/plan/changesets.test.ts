@@ -157,8 +157,7 @@ describe('a new zone', () => {
   })
 
   it('is expected to be empty', () => {
-    const plan = planOf(null, '', at(CALL_RULES.zone, DESIRED))
-    const [call] = callsOf(plan, CALL_RULES.zone, '') as [Changeset]
+    const [call] = callsOf(planOf(null, '', at(CALL_RULES.zone, DESIRED)), CALL_RULES.zone, '') as [Changeset]
     expect([call.indexes, call.rrsets.map(({ existing: before }) => before)]).toEqual([
       [0, 1, 2, 3],
       [null, null, null],

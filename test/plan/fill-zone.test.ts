@@ -14,9 +14,7 @@ const AT = { file: 'zone.yaml', line: 1, column: 1 }
 const RULE = { reads: 3, seconds: 1800 }
 const START = Date.UTC(2026, 0, 1)
 const MINUTE = 60_000
-
 const recordsOf = (text: string): readonly DefinedRecord[] => desiredZone(ORIGIN, text).records
-
 const POOL: SourceScope = { kind: 'rrset', name: 'pool.example.com.' as DomainName, type: 'A' }
 const ALL: SourceScope = { kind: 'pattern' }
 
@@ -224,8 +222,7 @@ describe('an RRset that vanishes', () => {
 
   test('is counted once by several plans of one read, whatever the rule', () => {
     const one = { live: THREE, readings: [reading('', { rule: { reads: 2, seconds: 0 } })] }
-    const first = fill(one)
-    expect(changes({ ...one, state: first.state })).toEqual([])
+    expect(changes({ ...one, state: fill(one).state })).toEqual([])
   })
 
   test.each([

@@ -257,8 +257,7 @@ it.each([
   ],
   ['upsert-only', 'a A 192.0.2.1', []],
 ] as const)('policy %s for an RRset that exists as %s reports %j', (policy, existing, expected) => {
-  const { diagnostics } = planOf(existing, 'a A 192.0.2.9', { policy })
-  expect(diagnostics.map(({ message }) => message)).toEqual(expected)
+  expect(planOf(existing, 'a A 192.0.2.9', { policy }).diagnostics.map(({ message }) => message)).toEqual(expected)
 })
 
 describe('never changes', () => {

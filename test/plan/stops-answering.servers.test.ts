@@ -60,7 +60,6 @@ function planned(random: Random) {
 }
 
 const zoneName = (index: number, side: number): string => `${'ba'[side]}${index}.test`
-
 const ANY_TYPE = ['CNAME', 'A', 'AAAA', 'MX', 'TXT', 'SRV', 'NS']
 
 /** Whether the name has each type, a referral, or an alias that leaves the zone. */

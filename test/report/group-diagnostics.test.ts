@@ -3,7 +3,6 @@ import { type Diagnostic, formatDiagnostic } from '../../src/dns/diagnostic.ts'
 import { groupDiagnostics, isAbridged } from '../../src/report/group-diagnostics.ts'
 
 const at = (line: number, file = 'zones/a.yaml') => ({ file, line, column: 3 })
-
 const many = (count: number, make: (index: number) => Diagnostic): Diagnostic[] => Array.from({ length: count }, (_, index) => make(index))
 
 const rounded = (index: number, more: Partial<Diagnostic> = {}): Diagnostic => ({

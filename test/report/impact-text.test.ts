@@ -39,7 +39,6 @@ const LEAD = [
 ]
 
 const PHRASE = '2 names stop answering, mail and name server records change, all records change in 1 zone'
-
 const OPTIONS = { color: false, width: null, verbose: false }
 
 test('a zone at several targets is said once, names in several zones up to ten', () => {

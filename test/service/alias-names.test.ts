@@ -31,7 +31,6 @@ const { client } = connect(service.baseUrl, 'owner')
 const [{ id: SCRIPT }] = (await client.ok('GET', '/compute/scripts')).data
 /** The same service under the version segment with beta operations. */
 const { client: beta } = connect(service.baseUrl.replace(/v4$/, 'v4beta'), 'owner')
-
 const DEPLOY = { region: 'us-east', type: 'g6-standard-1', root_pass: 'correct horse 9' }
 
 describe('paths', () => {

@@ -9,7 +9,6 @@ import { nothingAcknowledged, startWriters } from './acknowledged.ts'
 import { during, freshDatabase, freshStore, MASTER, ON_POSTGRES, openStore, placeOf, TEST_KEY, temporaryDirectory } from './harness.ts'
 
 const NOW = Date.UTC(2026, 0, 31, 9)
-
 const folder = temporaryDirectory()
 const whole = join(folder, 'whole.backup')
 

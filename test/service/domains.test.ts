@@ -4,7 +4,6 @@ import { invalid, MASTER, type Refusals, refusalsOf, startForTest, withValues } 
 const NOW = '2026-03-01T10:00:00'
 let now = Date.parse(`${NOW}Z`)
 const { client } = await startForTest({ clock: () => now })
-
 let number = 0
 const freshName = (): string => {
   number += 1

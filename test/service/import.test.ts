@@ -184,11 +184,7 @@ describe('an import', async () => {
       { domain: 'a b', remote_nameserver: 'x y' },
       ['domain: domain is not valid', 'remote_nameserver: remote_nameserver is not valid'],
     ],
-    [
-      'from an address with a port',
-      { domain: NAME, remote_nameserver: '127.0.0.1:53' },
-      ['remote_nameserver: remote_nameserver is not valid'],
-    ],
+    ['from address with port', { domain: NAME, remote_nameserver: '127.0.0.1:53' }, ['remote_nameserver: remote_nameserver is not valid']],
     [
       'from an address without a server',
       { domain: NAME, remote_nameserver: '0.0.0.0' },

@@ -9,7 +9,6 @@ import { rounds } from '../support/random.ts'
 import { startForTest } from './harness.ts'
 
 const { client } = await startForTest()
-
 const ZONE = 'model.example'
 const TYPES = ['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA']
 
@@ -30,9 +29,7 @@ type Body = Readonly<Record<string, unknown>>
 
 /** An error as `field: reason`. */
 type DiagnosticCollector = readonly string[]
-
 type Verdict = { readonly record: Fields } | { readonly problems: DiagnosticCollector }
-
 const BLANK = { name: '', target: '', priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
 
 // ---- schema errors

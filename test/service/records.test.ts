@@ -3,7 +3,6 @@ import { invalid, MASTER, type Refusals, refusalsOf, startForTest, titleOf, with
 
 let now = Date.parse('2026-03-01T10:00:00Z')
 const { client } = await startForTest({ clock: () => now })
-
 let fresh = 0
 
 /** Creates records in a new domain, by default `zone-1.example`, `zone-2.example` and so on. */

@@ -25,12 +25,10 @@ import { answered, keyFile, responsesOf } from './security-answers.ts'
 import { serviceProcesses } from './service-process.ts'
 
 const spawnService = serviceProcesses()
-
 const OTHER_KEY = 'another key of the secrets of enough characters'
 
 /** A unique text of the allowed length. */
 const needle = (): string => `x${randomBytes(8).toString('hex')}`
-
 const PHONE = { iso_code: 'US', phone_number: '201-555-0123' }
 
 test('no file contains answers, second-factor secrets or the key, while the service runs and afterwards', async () => {

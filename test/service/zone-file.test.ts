@@ -13,7 +13,6 @@ import { startForTest } from './harness.ts'
 let now = Date.parse('2026-03-01T10:00:00Z')
 const NS_NAMES = ['ns1.dns.test', 'ns2.dns.test.']
 const { service, client } = await startForTest({ clock: () => now, nsNames: NS_NAMES, dns: { host: '127.0.0.1', port: 0 } })
-
 const MASTER = { type: 'master', soa_email: 'host.master@example.com' }
 const create = (domain: string, settings: object = {}) => client.ok('POST', '/domains', { ...MASTER, domain, ...settings })
 const addRecord = (id: number, record: object) => client.ok('POST', `/domains/${id}/records`, record)

@@ -10,7 +10,6 @@ import { scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
 const OVERLAP = { errors: [{ field: 'domain', reason: 'A DNS zone above or below this name exists, and you may not change it.' }] }
 const TAKEN = { errors: [{ field: 'domain', reason: 'DNS zone already exists.' }] }
 const SUFFIX = { errors: [{ field: 'domain', reason: 'domain is a public suffix' }] }
-
 const SLAVE = { type: 'slave', master_ips: ['192.0.2.53'] }
 
 const user = (username: string, rest: object = {}) => ({
@@ -66,7 +65,6 @@ const as = (token: string): Client => connect(service.baseUrl, token).client
 const [alice, rita, bob] = [as('alice'), as('rita'), as('bob')]
 const CLIENTS: Readonly<Record<string, Client>> = { alice, rita, bob }
 const create = (client: Client, domain: string) => client.call('POST', '/domains', { ...MASTER, domain })
-
 let spare = 0
 const spareZone = async (client: Client): Promise<number> => {
   spare += 1

@@ -8,10 +8,7 @@ const UPDATE = 5
 const SERVFAIL = 2
 
 /** The first message of a response with its length, and the connection that more may follow on. */
-interface Response {
-  readonly first: Buffer
-  readonly server: Socket
-}
+type Response = { readonly first: Buffer; readonly server: Socket }
 
 /**
  * Starts a proxy to the server on 127.0.0.1, which may stop and restart. The method of an UPDATE is `UPDATE`, that of a query `GET`. `answer` is a

@@ -15,7 +15,6 @@ import { describeWithTools } from '../support/skip.ts'
 
 const HOST = '127.0.0.1'
 const name = (text: string): DomainName => text as DomainName
-
 const HOSTS = 3000
 const ZONE = {
   name: 'example.test',
@@ -39,8 +38,7 @@ for (const [make, tool, start] of [
 ] as const) {
   describeWithTools([tool], make, () => {
     test('answers one query and thousands of concurrent queries, and transfers the zone', async () => {
-      const server = await start({ zones: [ZONE] })
-      const address = { host: HOST, port: server.port }
+      const address = { host: HOST, port: (await start({ zones: [ZONE] })).port }
       expect(await queryDns(address, { name: name('www.example.test.'), type: 'A' })).toMatchObject({
         rcode: 'NOERROR',
         authoritative: true,

@@ -37,7 +37,6 @@ const DEAD: ProcessIdentity = { ...OWN, started: '1' }
 const RUN = '20261121T063000Z-4f2a'
 const TARGETS = new Map([['cloud', { name: 'cloud', type: 'cloud', address: 'http://127.0.0.1:8080/v4' }]])
 const APPLIED: Outcome = { state: 'applied', id: 7 }
-
 const SECRET = 'journal-secret-55667788'
 
 /** A zone whose plan has two updates and one creation. */

@@ -15,7 +15,6 @@ import { desiredZone, existingZone } from '../../support/records.ts'
 import { type Corruption, put, resealed, samplePlan, savedText, TARGET } from './saved-text.ts'
 
 const CODES = ['plan-file-invalid', 'plan-file-changed', 'plan-file-signature', 'plan-file-version']
-
 const parse = (text: string, key: string | null = null): ParsedSavedPlan => parseSavedPlan(text, 'plan.json', key)
 
 /** `code message` of the only diagnostic. */
@@ -295,9 +294,7 @@ describe('a file edited by hand, with a new checksum', () => {
     ],
     ['an unknown setting', put('zones.0.changes.0.desired.token', 'x'), /token/],
   ])('%s is refused', (_, spoil, expected) => {
-    const text = resealed(TEXT, spoil)
-    const value = parse(text)
-    const message = refusal(value)
+    const message = refusal(parse(resealed(TEXT, spoil)))
     expect(message).toMatch(expected)
     expect(message.length).toBeLessThan(3000)
   })

@@ -3,7 +3,6 @@ import { parseUsage } from '../../../src/apply/usage/parse-usage.ts'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 
 const ZONES = new Set(['example.com.', 'sub.example.com.', 'xn--bcher-kva.example.'] as DomainName[])
-
 const HEAD = 'name,type,count,last_asked\n'
 const TIME = '2026-11-23T20:10:00Z'
 

@@ -19,7 +19,6 @@ const INVALID_RECORDS: Readonly<Record<string, RegExp>> = {
 }
 
 const read = (name: string) => readIntermediate(readFileSync(join(CORPUS, `${name}.json`), 'utf8'), `${name}.json`)
-
 const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
 
 /** The records that DNSControl writes for a domain; null if it writes no zone, or one that cannot be read. */

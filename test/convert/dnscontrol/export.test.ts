@@ -39,7 +39,6 @@ const evaluated = (script: string, version: DnscontrolVersion = 4) =>
   readIntermediate(JSON.stringify(runDnsconfig(script, version)), 'ir.json')
 
 const VERSIONS: readonly DnscontrolVersion[] = [4, 5]
-
 const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
 const lines = (records: readonly ResourceRecord[]): string[] => records.map(line).sort()
 const owners = (records: Iterable<ResourceRecord>): string[] =>

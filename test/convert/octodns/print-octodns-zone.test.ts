@@ -97,8 +97,7 @@ x:
   test('states the targets of an RRset', () => {
     const scope = { name: `www.${ZONE}` as typeof ZONE, type: 'A', ignored: true, included: ['a'], excluded: ['b', 'c'] }
     const { text } = print(recordsOf('www A 192.0.2.1'), [scope])
-    const { zone } = parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE })
-    expect(zone?.rrsetTargets).toEqual([scope])
+    expect(parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE }).zone?.rrsetTargets).toEqual([scope])
   })
 
   test.each(UNSUPPORTED)('reports a record that octoDNS cannot express: %s', (text, what) => {

@@ -3,15 +3,12 @@ import { expect, it, test } from 'vitest'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
-
 const text = read('docs/configuration.md')
 const schema = JSON.parse(read('schemas/config.schema.json'))
 const examples = [...text.matchAll(/^```yaml config\n(.*?)^```$/gms)].map(([, example]) => example ?? '')
-
 const PLACE = { file: 'zonewright.yaml', folder: '/srv', cwd: '/srv' }
 
 it('has examples', () => expect(examples.length).toBeGreaterThanOrEqual(2))
-
 test.each(examples)('example %# loads without a diagnostic', (example) => expect(readConfig(example, PLACE).diagnostics).toEqual([]))
 
 it('names every key of the schema', () => {

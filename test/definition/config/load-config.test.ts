@@ -20,8 +20,7 @@ it('ignores a folder with that name', async () => {
 
 it('loads the given file', async () => {
   const folder = folderWith({ 'ci/dns.yaml': 'zones: [{files: ../zones/*}]\n', 'zonewright.yaml': 'a: [' })
-  const { config } = await loadConfig({ cwd: folder, file: 'ci/dns.yaml' })
-  expect(config).toMatchObject({ file: 'ci/dns.yaml', folder: join(folder, 'ci') })
+  expect((await loadConfig({ cwd: folder, file: 'ci/dns.yaml' })).config).toMatchObject({ file: 'ci/dns.yaml', folder: join(folder, 'ci') })
 })
 
 it('reports a missing config', async () => {

@@ -4,7 +4,6 @@ import { PROVIDER_TYPES } from '../../../src/providers/registry.ts'
 import { expectProblems } from '../parse.ts'
 
 const PLACE = { file: 'zonewright.yaml', folder: '/srv/dns', cwd: '/srv/dns' }
-
 const read = (text: string) => readConfig(text, PLACE)
 
 const short = (text: string): string[] =>
@@ -55,17 +54,7 @@ octodns_split_extension: .sp
   expect(config.providers.get('lab')?.placeOf('token')).toMatchObject({ line: 7, column: 12 })
   expect(config.providers.get('lab')?.placeOf('tsig', 'missing')).toMatchObject({ line: 5, column: 5 })
   const unset = {
-    ...{
-      zones: null,
-      zoneName: null,
-      enabled: true,
-      owner: null,
-      targets: null,
-      policy: null,
-      allow: [],
-      unsupported: null,
-      apexNs: null,
-    },
+    ...{ zones: null, zoneName: null, enabled: true, owner: null, targets: null, policy: null, allow: [], unsupported: null, apexNs: null },
     ...{ autoPtr: false, unmanaged: [], internal: false, ignore: [], safety: {}, deleteRemoved: null, nameservers: null },
   }
   expect(config.zoneRules.map(({ at, ...rule }) => ({ ...rule, line: at?.line }))).toEqual([
@@ -164,8 +153,7 @@ it('never shows a secret', () => {
 })
 
 it('accepts keys that are special in JavaScript', () => {
-  const { diagnostics } = read('__proto__: {journal: x}\n')
-  expect(diagnostics.map(({ code }) => code)).toEqual(['schema-unknown-key'])
+  expect(read('__proto__: {journal: x}\n').diagnostics.map(({ code }) => code)).toEqual(['schema-unknown-key'])
 })
 
 it('returns a config with warnings, but none with errors', () => {

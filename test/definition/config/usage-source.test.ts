@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
 
 const PLACE = { file: 'zonewright.yaml', folder: '/srv/dns', cwd: '/srv' }
-
 const read = (text: string) => readConfig(`${text}\n`, PLACE)
-
 const messages = (text: string): string[] => read(text).diagnostics.map(({ message, at }) => `${at?.line}:${at?.column} ${message}`)
 
 describe('usage', () => {

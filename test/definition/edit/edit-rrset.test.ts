@@ -10,7 +10,6 @@ import type { ResourceRecord } from '../../../src/dns/record.ts'
 import { name } from '../../support/records.ts'
 
 const ZONE = name('unit.tests.')
-
 const read = (text: string) => parseDefinition(text, { file: 'zone.yaml', zoneName: ZONE })
 
 const lines = (records: readonly ResourceRecord[]): string[] =>

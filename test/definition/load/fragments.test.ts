@@ -19,7 +19,6 @@ const from =
   }
 
 const definition = (include: string, records = '{}'): string => `domain: example.com\ninclude: ${include}\nrecords: ${records}\n`
-
 const parseWith = (include: string, files: Files, records?: string) => parse(definition(include, records), { include: from(files) })
 
 const diagnosticsOf = (parsed: ReturnType<typeof parse>): string[] =>

@@ -17,8 +17,7 @@ function configured(unmanaged: string, records: string) {
   const { config, diagnostics } = readRule(unmanaged)
   const [rule] = config?.zoneRules ?? []
   if (!config || !rule) throw new Error(JSON.stringify(diagnostics))
-  const zone = desiredZone(ORIGIN, records, { unmanaged: [{ name: 'own' }] })
-  return configureZone(zone, rule, config, ['zone'], [])
+  return configureZone(desiredZone(ORIGIN, records, { unmanaged: [{ name: 'own' }] }), rule, config, ['zone'], [])
 }
 
 it('is added to the selectors of the definition', () => {

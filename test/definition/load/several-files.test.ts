@@ -11,10 +11,8 @@ const from =
   }
 
 const definition = (include: string, records: string): string => `domain: example.com\ninclude: ${include}\nrecords: ${records}\n`
-
 const SPF = "'': {type: TXT, value: v=spf1 -all}"
 const MERGED = "'': {type: TXT, value: v=spf1 -all, merge: true}"
-
 type Files = Record<string, string>
 
 const CASES: [name: string, include: string, records: string, files: Files, problems: string[], result: string[]][] = [

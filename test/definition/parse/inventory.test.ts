@@ -4,7 +4,6 @@ import type { DesiredZone } from '../../../src/dns/zone.ts'
 import { diagnosticLines, parse } from '../parse.ts'
 
 const definition = (records: string): string => `domain: example.com\nsoa_email: hostmaster@example.com\nrecords:\n${records}`
-
 const queriesOf = (text: string) => (parse(text).zone?.sourced ?? []).map(({ name, type, ttl, query }) => ({ name, type, ttl, ...query }))
 
 test('are parsed with their conditions and the TTL', () => {

@@ -104,7 +104,6 @@ describe('layout', () => {
 
 describe('the corpus', () => {
   const files = CORPUS.flatMap(({ id, files }) => files.map(({ file, text }) => [`${id} ${file}`, text] as const))
-
   const isLarge = ([, text]: (typeof files)[number]): boolean => text.length > 8000
   const title = '%s keeps its meaning, and the layout is canonical'
   const check = (_: string, text: string): void => {

@@ -5,7 +5,6 @@ import { desiredZone, name } from '../../support/records.ts'
 
 /** Records, separated by ` | `, and the diagnostics `LINE SEVERITY CODE`, sorted by line. */
 type Case = readonly [name: string, records: string | readonly string[], expected: string | readonly string[], zone?: Partial<DesiredZone>]
-
 const ORIGIN = name('example.com.')
 
 const partsOf = (text: string | readonly string[], separator: string): string[] =>

@@ -95,7 +95,7 @@ describe('a message', () => {
     ['a query', QUERY],
     ['a response', RESPONSE],
     [
-      'all flags',
+      'flags',
       { ...RESPONSE, truncated: true, recursionDesired: true, recursionAvailable: true, authenticData: true, checkingDisabled: true },
     ],
     ['an RCODE of twelve bits', { ...QUERY, response: true, rcode: RCODE.BADVERS }],

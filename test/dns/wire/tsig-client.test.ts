@@ -9,9 +9,7 @@ import { rounds } from '../../support/random.ts'
 import { name } from '../../support/records.ts'
 
 const NOW = 1_700_000_000
-
 const key = (algorithm: TsigKey['algorithm'] = 'hmac-sha256'): TsigKey => ({ name: name('upd.'), algorithm, secret: Buffer.alloc(32) })
-
 const query = encodeMessage({ ...createQuery(4660, { name: name('example.com.'), type: 'AXFR' }), edns: null })
 
 /** Octets of the digest of each algorithm (RFC 8945 section 6, FIPS 180-4). */

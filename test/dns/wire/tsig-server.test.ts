@@ -14,7 +14,6 @@ const KEY: TsigKey = { name: name('key.example.'), algorithm: 'hmac-sha256', sec
 const find = (wanted: string): TsigKey | undefined => (wanted === KEY.name ? KEY : undefined)
 const query = encodeMessage({ ...createQuery(4660, { name: name('example.com.'), type: 'AXFR' }), edns: null })
 const answer = encodeMessage({ ...createQuery(4660, { name: name('example.com.'), type: 'AXFR' }), response: true, edns: null })
-
 const verify = (octets: Uint8Array, now = NOW): RequestVerdict => verifyRequest(octets, find, now)
 
 /** The request with a changed TSIG record. */

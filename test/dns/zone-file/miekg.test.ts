@@ -30,7 +30,6 @@ const PARSED_DIFFERENTLY: Readonly<Record<string, string>> = {
 }
 
 const isParsedDifferently = ({ input }: Case): boolean => Object.keys(PARSED_DIFFERENTLY).some((start) => input.startsWith(start))
-
 const options = { origin: ROOT, defaultTtl: 3600 as Ttl }
 
 test.each(CASES.filter((example) => !isParsedDifferently(example)))('$input', ({ input, output, wire }) => {

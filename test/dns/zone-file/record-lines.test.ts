@@ -129,11 +129,7 @@ test('positions and inherited owners stay right after $ORIGIN and $INCLUDE', () 
       ...['Host 1 A 192.0.2.1', ' 2 AAAA 2001:DB8:0::1', ' 2 AAAA 2001:DB8:0::1', '\\097 3 TXT (', '"a" )', '\t4 MX 10 @'],
       ...['$INCLUDE f', ' 7 NS ns', '$ORIGIN example.com.'],
     ].join('\n')
-  const parsed = parseZoneFile(`${Array.from({ length: 300 }, (_, i) => part(i)).join('\n')}\n`, {
-    origin: ORIGIN,
-    file: 'zone',
-    include,
-  })
+  const parsed = parseZoneFile(`${Array.from({ length: 300 }, (_, i) => part(i)).join('\n')}\n`, { origin: ORIGIN, file: 'zone', include })
   expect(parsed.diagnostics).toEqual([])
   const records = [...parsed.records]
   expect(parsed.records.length).toBe(2400)

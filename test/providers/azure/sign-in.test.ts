@@ -12,7 +12,6 @@ const CLIENT = '33333333-3333-4333-8333-333333333333'
 const SECRET = 'secret-of-the-application'
 const ASSERTION = 'assertion-of-another-provider'
 const application = { tenant: TENANT, clientId: CLIENT, clientSecret: SECRET, assertion: ASSERTION }
-
 const TOKEN_URL = `token_url: 'ORIGIN/${TENANT}/oauth2/v2.0/token'`
 const IDENTITY = `tenant: ${TENANT}, client_id: ${CLIENT}`
 const VARIABLES = { AZURE_TENANT_ID: TENANT, AZURE_CLIENT_ID: CLIENT }

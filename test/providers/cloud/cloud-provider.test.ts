@@ -6,7 +6,6 @@ import { name } from '../../support/records.ts'
 import { errors, type Handler, json, openCloud, page, CLOUD_ZONE as ZONE } from './scripted-server.ts'
 
 const TOKEN = 'secret-token-0123456789'
-
 const RETRY = { tries: 3, busyTries: 3, firstDelay: 1, maxDelay: 50, maxRetryAfter: 5000 }
 const providerOf = (handler: Handler, timeout = 2000) => openCloud(handler, { token: TOKEN, timeout, retry: RETRY })
 

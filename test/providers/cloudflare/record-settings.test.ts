@@ -19,8 +19,7 @@ test('a new record has the settings of its definition', async () => {
     '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: true, comment: web, tags: [team:web, a:b, team:web]}}\n' +
     '  auto: {type: A, value: 192.0.2.1, octodns: {cloudflare: {auto-ttl: true, comment: as octoDNS has it}}}\n'
   const scene = await start({ definition, settings: ', plan: pro', plan: 'pro' })
-  const { stdout } = await scene.run(PLAN)
-  expect(stdout).toContain('proxied: true, comment: "web", tags: ["a:b","team:web"]')
+  expect((await scene.run(PLAN)).stdout).toContain('proxied: true, comment: "web", tags: ["a:b","team:web"]')
   expect((await scene.run(APPLY)).status).toBe(0)
   expect(settingsOf(scene)).toEqual([
     ['auto', false, 1, 'as octoDNS has it', []],

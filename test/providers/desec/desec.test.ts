@@ -6,7 +6,6 @@ import { startDesecScene } from './scene.ts'
 
 const LIST = '/api/v1/domains/example.com/rrsets/'
 const DOMAIN = '/api/v1/domains/example.com/'
-
 const A = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
 
 describe('TTLs', () => {

@@ -11,7 +11,6 @@ import { startGoogleScene as openScene } from './scene.ts'
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
 const DEFINITION = '  www: {type: A, value: 192.0.2.1}\n'
 const RRSETS = ['www 3600 A 192.0.2.1']
-
 const { account, keyFile } = createTestAccount('https://unused.example/token')
 const person = {
   type: 'authorized_user',

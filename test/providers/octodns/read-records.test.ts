@@ -4,7 +4,6 @@ import { readClassRecords, UnreadableRecord } from '../../../src/providers/octod
 import { name } from '../../support/records.ts'
 
 const ZONE = name('example.com.')
-
 const BASE = { name: 'www', type: 'A', ttl: 300, values: ['192.0.2.1'], settings: [], dynamic: false, problem: null }
 const described = (more: object) => ({ ...BASE, ...more })
 

@@ -4,12 +4,7 @@ import { parseKeyFile } from '../../../src/providers/name-server-settings.ts'
 const SECRET = Buffer.alloc(32).toString('base64')
 
 test.each([
-  [
-    'as tsig-keygen writes it',
-    `key "upd.example." {\n\talgorithm hmac-sha256;\n\tsecret "${SECRET}";\n};\n`,
-    'upd.example.',
-    'hmac-sha256',
-  ],
+  ['as tsig-keygen writes', `key "upd.example." {\n\talgorithm hmac-sha256;\n\tsecret "${SECRET}";\n};\n`, 'upd.example.', 'hmac-sha256'],
   ['on one line, without quotes', `key upd { secret ${SECRET}; algorithm HMAC-SHA512; }`, 'upd.', 'hmac-sha512'],
   [
     'with comments',

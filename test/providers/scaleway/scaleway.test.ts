@@ -5,7 +5,6 @@ import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
 import { startScalewayScene as start } from './scene.ts'
 
 const ZONES = '/domain/v2beta1/dns-zones'
-
 const A = { name: 'www', type: 'A', ttl: 3600, data: '192.0.2.1' }
 
 test('what a record keeps its identifier and comment, when its TTL or its value changes', async () => {

@@ -8,7 +8,6 @@ import { NOW, NS, type Workspace, workspace } from './workspace.ts'
 const FILE = 'served/example.com.zone'
 const HEADER = '; Written by Zonewright. The next apply overwrites other changes.\n'
 const WWW = '  www: {type: A, ttl: 300, value: 192.0.2.1}\n'
-
 const serialOf = (text: string): number => Number(/([0-9]+) +; serial/.exec(text)?.[1])
 
 /** A workspace whose zone is applied. */
@@ -79,8 +78,7 @@ describe('a file', () => {
     expect(space.served()).toEqual([])
     const history = JSON.parse((await space.run('history', '--format', 'json')).stdout)
     const run = history.runs.find(({ applied: figures }: { applied: { delete: number } }) => figures.delete > 0)
-    const back = await space.run('rollback', run.run, '--yes')
-    expect([back.status, serialOf(space.read(FILE))]).toEqual([0, 2])
+    expect([(await space.run('rollback', run.run, '--yes')).status, serialOf(space.read(FILE))]).toEqual([0, 2])
     expect(space.read(FILE)).toContain('192.0.2.1')
     // Its definition is there again after another deletion.
     expect((await space.apply('--allow', 'delete-zone')).status).toBe(0)
@@ -165,11 +163,7 @@ describe('a file that people wrote', () => {
       `$TTL 3600\n${SOA.replace(' 14400', ' ( ; serial\n 14400 ; refresh\n').replace('86400', '86400 ) ; minimum')}`,
       null,
     ],
-    [
-      'with a comment stays',
-      `$TTL 3600\n; the mail hosts\n${SOA}`,
-      'served/example.com.zone has the comment "the mail hosts", which would be lost',
-    ],
+    ['a comment', `$TTL 3600\n; the mail hosts\n${SOA}`, 'served/example.com.zone has the comment "the mail hosts", which would be lost'],
     ['with a comment beside a record stays', `$TTL 3600\n${SOA}old A 192.0.2.9 ; till May\n`, 'has the comment "till May"'],
     ['with $INCLUDE stays', `$TTL 3600\n${SOA}$INCLUDE more.inc\n`, 'has $INCLUDE on line 5'],
     ['with $GENERATE stays', `$TTL 3600\n${SOA}$GENERATE 1-2 h$ A 192.0.2.$\n`, 'has $GENERATE on line 5'],

@@ -17,7 +17,6 @@ const addresses = (count: number, address: (at: number) => string): object => ({
   ARecords: repeat(count, (number) => ({ ipv4Address: address(number) })),
 })
 const texts = (...values: readonly string[]): object => ({ TTL: 300, TXTRecords: values.map((value) => ({ value: [value] })) })
-
 const put = (path: string, properties: object, headers = {}): Asked => ['PUT', at(path), { properties }, headers]
 
 serviceTests('azure', {

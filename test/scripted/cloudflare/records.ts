@@ -54,7 +54,6 @@ const NUMBERS: Readonly<Record<string, number>> = Object.fromEntries([
 ])
 
 const TYPES: ReadonlySet<string> = new Set([...'A AAAA CNAME LOC MX NS OPENPGPKEY PTR TXT'.split(' '), ...Object.keys(DATA_FIELDS)])
-
 const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const MAX_TXT = 2048
 const MAX_TTL = 86_400

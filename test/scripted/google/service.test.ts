@@ -14,7 +14,6 @@ const NS = {
   rrdatas: [1, 2, 3, 4].map((number) => `ns-cloud-a${number}.googledomains.com.`),
 }
 const TEXT = { ...A, type: 'TXT', rrdatas: [`"${'x'.repeat(250)}"`] }
-
 const add = (...additions: readonly object[]): object => ({ additions })
 const hosts = (count: number, of: object = A): object[] => repeat(count, (at) => ({ ...of, name: `h${at}.example.com.` }))
 const error = (status: number, reason: string): object => ({ status, body: { error: { code: status, errors: [{ reason }] } } })

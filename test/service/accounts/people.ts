@@ -22,7 +22,6 @@ export const PEOPLE: Readonly<Record<string, Person>> = {
 
 /** The global grants of a restricted user. */
 const ADDING = ['add_domains', 'add_images', 'add_instances', 'add_scripts']
-
 const FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account']
 
 /** The scopes of everyone's tokens, by the suffix of the token. */

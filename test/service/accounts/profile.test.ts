@@ -6,7 +6,6 @@ import { seedOfPeople, tokenOf } from './people.ts'
 const { service, client } = await startForTest({ seed: seedOfPeople(['one.example', 'two.example']) })
 const as = (user: string, which = 'all') => connect(service.baseUrl, tokenOf(user, which)).client
 const owner = as('owner')
-
 const { 'ssh-ed25519': ED25519, 'ssh-rsa': RSA } = SSH_KEYS
 
 describe('the profile', () => {

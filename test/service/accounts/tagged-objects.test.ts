@@ -56,7 +56,6 @@ accounts:
 const store = await freshStore()
 const { service } = await startForTest({ ...store, seed: seedFrom(SEED) })
 const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((token) => connect(service.baseUrl, token).client) as [Client, Client, Client]
-
 const CREATED = { created: '2026-01-31T09:00:00', updated: '2026-01-31T09:00:00' }
 const VOLUME = {
   ...{ id: 4001, label: 'data', filesystem_path: '/dev/disk/by-id/scsi-0Linode_Volume_data', hardware_type: 'nvme' },
@@ -125,8 +124,7 @@ describe('a list of tagged objects', () => {
   })
 
   test("does not show another account's objects", async () => {
-    const { data } = await carol.ok('GET', '/tags/web')
-    expect(data).toMatchObject([{ type: 'volume', data: { label: 'data', id: 4003 } }])
+    expect((await carol.ok('GET', '/tags/web')).data).toMatchObject([{ type: 'volume', data: { label: 'data', id: 4003 } }])
     for (const body of [{ instances: [1001] }, { volumes: [4001] }, { loadbalancers: [77] }, { nodebalancers: [77] }]) {
       const [field] = Object.keys(body)
       expect(await carol.problems('POST', '/tags', { label: 'stolen', ...body })).toEqual([`${field}: ${field} is not valid`])

@@ -25,7 +25,6 @@ const sessions = sources.map((name) => [name, exchanges.filter(({ source }) => s
 
 /** The parts of a header, which a cache may have repeated. */
 const fields = (header: unknown): Set<string> => new Set(String(header).split(', '))
-
 const { client } = await startForTest()
 
 /** The recorder replaced all times with one. */

@@ -6,7 +6,6 @@ const { client, pass, made } = await startClocked()
 const DAY = 86_400
 const WEEK = 7 * DAY
 const BUSY = ['Linode busy.']
-
 const backupsOf = (path: string) => client.ok('GET', `${path}/backups`)
 const scheduleOf = async (path: string) => (await client.ok('GET', path)).backups.schedule
 

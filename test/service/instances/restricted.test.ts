@@ -37,7 +37,6 @@ const [owner, maker] = [as('owner'), as('maker')]
 const ids = async (client: typeof owner): Promise<number[]> =>
   (await client.ok('GET', '/compute/instances')).data.map(({ id }: { id: number }) => id)
 const statusOf = async (...call: Parameters<typeof owner.call>): Promise<number> => (await maker.call(...call)).status
-
 const theirs = await owner.ok('POST', '/compute/instances', { ...IMAGE, backups_enabled: true, tags: ['owned'] })
 await pass(30)
 const theirPath = `/compute/instances/${theirs.id}`

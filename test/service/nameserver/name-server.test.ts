@@ -28,9 +28,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const name = (text: string): DomainName => text as DomainName
-
 const query = (owner: string, type = 'A'): Message => createQuery(77, { name: name(owner), type })
-
 const exchange = (octets: Uint8Array): Promise<Buffer | null> => exchangeUdp(port, octets)
 
 async function ask(message: Message): Promise<Message> {

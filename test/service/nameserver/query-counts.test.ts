@@ -16,7 +16,6 @@ import { askUdp } from './udp-client.ts'
 
 const HOUR = 3600_000
 const BEGIN = Date.parse('2026-11-23T10:20:00Z')
-
 const ZONE = 'counted.test.' as DomainName
 
 const zone = (lines: string, accountId = 1, name = ZONE) => ({

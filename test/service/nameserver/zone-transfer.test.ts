@@ -14,7 +14,6 @@ const name = (text: string): DomainName => text as DomainName
 const EXAMPLE = name('example.test.')
 const BIG = name('big.test.')
 const LOCAL = ['127.0.0.1', '::1']
-
 const BIG_COUNT = 6_000
 
 /** A zone with `count` addresses that all contain the version. */
@@ -155,17 +154,9 @@ describe('AXFR', () => {
   test.each<[string, Message, string]>([
     ['a name in a zone', createAxfrQuery(1, name('www.example.test.')), 'NOTAUTH'],
     ['another zone', createAxfrQuery(1, name('example.org.')), 'NOTAUTH'],
-    [
-      'a class that is not IN',
-      { ...createAxfrQuery(1, EXAMPLE), questions: [{ name: EXAMPLE, type: 'AXFR', class: CLASS.CH }] },
-      'REFUSED',
-    ],
+    ['class that is not IN', { ...createAxfrQuery(1, EXAMPLE), questions: [{ name: EXAMPLE, type: 'AXFR', class: CLASS.CH }] }, 'REFUSED'],
     ['a zone together with a record', { ...createAxfrQuery(1, EXAMPLE), answers: [soa(EXAMPLE, 1)] }, 'FORMERR'],
-    [
-      'an unknown version of EDNS',
-      { ...createAxfrQuery(1, EXAMPLE), edns: { udpSize: 512, version: 9, dnssecOk: false, options: [] } },
-      'BADVERS',
-    ],
+    ['EDNS version 9', { ...createAxfrQuery(1, EXAMPLE), edns: { udpSize: 512, version: 9, dnssecOk: false, options: [] } }, 'BADVERS'],
   ])('of %s', async (_, query, rcode) => {
     const client = await openTcp(port)
     expect((await transfer(client, EXAMPLE, query)).rcode).toBe(rcode)

@@ -11,7 +11,6 @@ import { DAY, MINUTE, startClocked } from './clocked-service.ts'
 
 const US = { iso_code: 'US', phone_number: '(201) 555-0123' }
 const GB = { iso_code: 'GB', phone_number: '07400 123456' }
-
 const send = (client: Client, number: object = US) => client.call('POST', '/profile/phone-number', number)
 const verify = (client: Client, code: string) => client.call('POST', '/profile/phone-number/verify', { otp_code: code })
 const verifiedNumber = async (client: Client): Promise<string | null> => (await client.ok('GET', '/profile')).verified_phone_number

@@ -18,11 +18,8 @@ const authenticator = (secret: string) => {
 }
 
 const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
-
 const confirm = (client: Client, code: string) => client.call('POST', '/profile/tfa-enable-confirm', { tfa_code: code })
-
 const hasFactor = async (client: Client): Promise<boolean> => (await client.ok('GET', '/profile')).two_factor_auth
-
 const { newUser, now, pass } = await startClocked({ secretsKey: 'k'.repeat(32) })
 
 /** A user with a second factor, and its codes. */

@@ -17,7 +17,6 @@ const KEY = '0123456789abcdef0123456789abcdef'
 const NEW = 'fedcba9876543210fedcba9876543210'
 const keys = keysFromText(KEY)
 const secrets = createSecrets(keys)
-
 const database = await openSqlite(temporaryDirectory())
 afterThisFile(() => database.close())
 

@@ -8,7 +8,6 @@ const [, CURVE, POINT] = fieldsOf(SSH_KEYS['ecdsa-sha2-nistp256']) as [Buffer, B
 const [, EXPONENT, MODULUS] = fieldsOf(SSH_KEYS['ssh-rsa']) as [Buffer, Buffer, Buffer]
 const [, P, Q, G, Y] = fieldsOf(SSH_KEYS['ssh-dss']) as [Buffer, Buffer, Buffer, Buffer, Buffer]
 const SECURITY_KEY = sshKeyOf('sk-ecdsa-sha2-nistp256@openssh.com', CURVE, POINT, 'ssh:')
-
 const offCurve = Buffer.from(POINT)
 offCurve[64] = (offCurve[64] as number) ^ 1
 

@@ -6,7 +6,6 @@ import { SSH_KEYS } from './ssh-key-samples.ts'
 
 const PATH = '/profile/sshkeys'
 const { 'ssh-ed25519': ED25519, 'ssh-rsa': RSA } = SSH_KEYS
-
 const store = await freshStore()
 const { service } = await startForTest({ ...store, seed: seedOfPeople([]) })
 const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client

@@ -5,7 +5,6 @@ import { renderReference } from '../../../scripts/service-reference/render-refer
 import { ROUTES } from '../../../src/service/api/routes.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../docs/service-reference/', import.meta.url))
-
 const pages = renderReference(ROUTES)
 
 if (process.env['ZONEWRIGHT_UPDATE_REFERENCE']) {

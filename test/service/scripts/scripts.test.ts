@@ -7,11 +7,9 @@ import { connect, startForTest } from '../harness.ts'
 const { service } = await startForTest({ seed: seedOfPeople([]), bootstrapToken: 'administrator' })
 const as = (token: string) => connect(service.baseUrl, token).client
 const [client, stranger, nobody] = [as(tokenOf('owner')), as(tokenOf('stranger')), as('')]
-
 const PATH = '/compute/scripts'
 const SCRIPT = '#!/bin/sh\n# <UDF name="port" label="Port" default="80" />\necho "$PORT"\n'
 const BODY = { label: 'web server', images: ['public/debian11', 'any/all'], script: SCRIPT }
-
 const labelsOf = (page: { data: { label: string }[] }) => page.data.map(({ label }) => label)
 
 describe('a script', () => {

@@ -19,7 +19,6 @@ const SETTINGS: Omit<DomainSettings, 'domain'> = {
 }
 
 const user = (username: string) => ({ username, email: `${username}@example.com`, tokens: [{ token: username }] })
-
 const seedOf = (accounts: readonly object[]) => seedFrom({ accounts })
 
 const peerPort = await scriptedMaster(
@@ -64,7 +63,6 @@ const lineOf = (round: string): string[] => {
 }
 
 type Ask = (person: string, process: number, name: string) => Promise<Answer>
-
 const spares = new Map<string, readonly number[]>()
 
 /** Zones of each user, to be cloned and renamed. */
