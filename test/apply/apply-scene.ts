@@ -78,9 +78,7 @@ export async function applyScripted({ before, desired, handler, run = {}, parall
 
 export function reportOf({ plan, outcomes, diagnostics, readBack }: ZoneOutcome, requests: readonly SeenRequest[]): ApplyReport {
   return {
-    outcomes: outcomes.map(
-      (outcome, index) => `${describeChange(plan.changes[index] as (typeof plan.changes)[number])}: ${words(outcome)}`,
-    ),
+    outcomes: outcomes.map((outcome, i) => `${describeChange(plan.changes[i] as (typeof plan.changes)[number])}: ${words(outcome)}`),
     diagnostics: diagnostics.map(({ severity, code, message }) => `${severity}[${code}] ${message}`),
     readBack,
     calls: requests

@@ -115,9 +115,7 @@ describe('replacements of RRsets', () => {
 
   it('order a chain of names, whatever its length', () => {
     const chain = (name: string): string =>
-      Array.from({ length: 800 }, (_, index) => `${name}${index} CNAME ${index === 799 ? 'h.example.net.' : `${name}${index + 1}`}`).join(
-        '\n',
-      )
+      Array.from({ length: 800 }, (_, i) => `${name}${i} CNAME ${i === 799 ? 'h.example.net.' : `${name}${i + 1}`}`).join('\n')
     const all = replacements(chain('a'), chain('b'))
     expect([all[0], all.at(-1)]).toEqual(['= b799 - CNAME h.example.net.', '- a799 CNAME'])
   })

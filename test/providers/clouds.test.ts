@@ -102,9 +102,7 @@ describe('calls', () => {
   }
 
   test.each(COUNTS)('20 records are changed at %s', (type, few) => expectCalls(type, 20, few))
-  test.each(COUNTS)('1,000 records are changed at %s', { tags: ['long'], timeout: 120_000 }, (type, _, many) =>
-    expectCalls(type, 1000, many),
-  )
+  test.each(COUNTS)('1,000 records changed at %s', { tags: ['long'], timeout: 120_000 }, (type, _, many) => expectCalls(type, 1000, many))
 })
 
 describe('requests', () => {

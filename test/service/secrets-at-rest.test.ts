@@ -78,10 +78,7 @@ describe('a database of an earlier version', () => {
     if (!ON_POSTGRES) rmSync(keyFile(store))
     const [answers, deleted] = [0, 1].map(() => [needle(), needle(), needle()]) as [string[], string[]]
     const insert = (responses: readonly string[], from: number) =>
-      responses.map(
-        (response, index) =>
-          `insert into security_answers (user_id, question_id, response) values (1, ${index + from}, 'plain:${response}')`,
-      )
+      responses.map((res, i) => `insert into security_answers (user_id, question_id, response) values (1, ${i + from}, 'plain:${res}')`)
     await runSql(store, [
       'delete from secret_key',
       ...insert(answers, 1),

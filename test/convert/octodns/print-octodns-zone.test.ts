@@ -137,9 +137,7 @@ x:
 test('any record is unchanged after printing and reading, or reported', () => {
   let whole = 0
   forAll(rounds(200), randomRecords, (generated) => {
-    const records = [
-      ...new Map(generated.map((record) => [`${record.name} ${record.type} ${record.data}`, { ...record, ttl: 300 as Ttl }])).values(),
-    ]
+    const records = [...new Map(generated.map((r) => [`${r.name} ${r.type} ${r.data}`, { ...r, ttl: 300 as Ttl }])).values()]
     const { text, dropped } = print(records)
     const named = new Set(dropped.map(({ name, type }) => `${name} ${type}`))
     const isNamed = ({ name, type }: DefinedRecord): boolean => named.has(`${name} ${type}`)

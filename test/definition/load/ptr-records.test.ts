@@ -19,9 +19,7 @@ async function load(files: Readonly<Record<string, string>>, options: LoadOption
   const diagnostics = loaded.diagnostics.filter(({ code }) => code !== 'no-definitions')
   const { zones } = loaded
   const ptrs = zones.flatMap(({ zone, files: [file] }) =>
-    zone.records
-      .filter(({ type }) => type === 'PTR')
-      .map((record) => `${file?.split('/').at(-2)}: ${record.name} ${record.ttl} ${record.data}`),
+    zone.records.filter(({ type }) => type === 'PTR').map((r) => `${file?.split('/').at(-2)}: ${r.name} ${r.ttl} ${r.data}`),
   )
   return { zones, ptrs, problems: places(diagnostics), diagnostics }
 }

@@ -129,9 +129,7 @@ describe('rate limiting', () => {
     expect(Math.min(...times.slice(1)) - (times[0] as number)).toBeGreaterThan(980)
   })
   test('ignores Retry-After in a successful response', async () => {
-    const { provider } = await serve((_, response) =>
-      json(response, 200, page([]), { 'retry-after': '98', 'x-ratelimit-remaining': '398' }),
-    )
+    const { provider } = await serve((_, res) => json(res, 200, page([]), { 'retry-after': '98', 'x-ratelimit-remaining': '398' }))
     const begin = performance.now()
     await CALLS.read(provider)
     await CALLS.read(provider)

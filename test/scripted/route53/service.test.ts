@@ -36,12 +36,7 @@ const error = (status: number, code: string, message: unknown = expect.anything(
 })
 
 const set = (name: string, type: string, ...values: readonly string[]): XmlContent =>
-  Object.entries({
-    Name: name,
-    Type: type,
-    TTL: 300,
-    ResourceRecords: values.map((value) => ['ResourceRecord', [['Value', value]]] as const),
-  })
+  Object.entries({ Name: name, Type: type, TTL: 300, ResourceRecords: values.map((v) => ['ResourceRecord', [['Value', v]]] as const) })
 const www = (type: string, ...values: readonly string[]): Change => ['CREATE', set('www.example.com.', type, ...values)]
 const alias = (target: string): Change => {
   const to = Object.entries({ HostedZoneId: ZONE, DNSName: target, EvaluateTargetHealth: false })

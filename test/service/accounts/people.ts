@@ -27,9 +27,7 @@ const FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account']
 /** The scopes of everyone's tokens, by the suffix of the token. */
 export const SCOPES: Readonly<Record<string, string>> = {
   all: '*',
-  ...Object.fromEntries(
-    FAMILIES.flatMap((family) => ['read_only', 'read_write'].map((access) => [`${family}-${access}`, `${family}:${access}`])),
-  ),
+  ...Object.fromEntries(FAMILIES.flatMap((family) => ['read_only', 'read_write'].map((may) => [`${family}-${may}`, `${family}:${may}`]))),
 }
 
 export const tokenOf = (user: string, which = 'all'): string => `${user}-${which}`

@@ -185,9 +185,7 @@ describe('an instance, a volume or a load balancer of a seed', () => {
   test('is refused with the errors of the schema', () => {
     const volumes = [{ label: 'v'.repeat(33) }, { label: 'a--b' }, { status: 'lost' }, { tags: ['ab'] }, { linode_id: 1 }]
     expect(problemsOf(account({ volumes: volumes.map((more) => ({ label: 'data', region: 'us-east', ...more })) }))).toEqual([
-      ...['Length must be 1-32 characters', 'is not valid', 'is not valid'].map(
-        (reason, i) => `volumes.label${i === 0 ? ':' : ''} ${reason}`,
-      ),
+      ...['Length must be 1-32 characters', 'is not valid', 'is not valid'].map((why, i) => `volumes.label${i === 0 ? ':' : ''} ${why}`),
       ...['volumes.status is not valid', 'volumes.tags: Length must be 3-50 characters', 'volumes.linode_id: Unknown field'],
     ])
     expect(problemsOf(volume({ label: undefined }))).toEqual(['volumes.label is required'])

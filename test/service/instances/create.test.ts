@@ -184,9 +184,7 @@ test('the list can be filtered by the fields of the API', async () => {
   const { id } = await made({ ...IMAGE, label: 'Filter-Me', group: 'filtered', tags: ['Found'] })
   const { ipv4 } = await client.ok('GET', `/compute/instances/${id}`)
   const found = async (filter: object) =>
-    (await client.ok('GET', '/compute/instances', undefined, { 'x-filter': JSON.stringify(filter) })).data.map(
-      (each: { id: number }) => each.id,
-    )
+    (await client.ok('GET', '/compute/instances', undefined, { 'x-filter': JSON.stringify(filter) })).data.map((e: { id: number }) => e.id)
   for (const filter of [
     { id },
     { label: 'filter-me' },

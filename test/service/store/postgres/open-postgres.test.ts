@@ -48,9 +48,7 @@ test.each<[string, (url: string) => string, RegExp]>([
     /denies a permission that the service needs|cannot be migrated to the schema/,
   ],
 ])('reports %s at startup, without the password', async (_name, urlOf, message) => {
-  const error = await openPostgres({ url: urlOf(await freshDatabase({ tables: false })), onError: () => undefined }).catch(
-    (reason) => reason,
-  )
+  const error = await openPostgres({ url: urlOf(await freshDatabase({ tables: false })), onError: () => undefined }).catch((why) => why)
   expect(error.message).toMatch(message)
   expect(`${error.message} ${error.cause}`).not.toContain('secret')
 })
