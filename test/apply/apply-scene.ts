@@ -5,8 +5,7 @@ import { describeChange } from '../../src/apply/call-graph.ts'
 import type { Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
 import { createCloudProvider } from '../../src/providers/cloud/cloud-provider.ts'
 import type { Provider } from '../../src/providers/provider.ts'
-import type { Handler, SeenRequest } from '../providers/cloud/scripted-server.ts'
-import { errors, json, page, scriptedServer } from '../providers/cloud/scripted-server.ts'
+import { errors, type Handler, json, page, type SeenRequest, scriptedServer } from '../providers/cloud/scripted-server.ts'
 import { ORIGIN, planOf } from '../support/plan.ts'
 import { existing } from '../support/records.ts'
 
@@ -79,9 +78,7 @@ export async function applyScripted({ before, desired, handler, run = {}, parall
 
 export function reportOf({ plan, outcomes, diagnostics, readBack }: ZoneOutcome, requests: readonly SeenRequest[]): ApplyReport {
   return {
-    outcomes: outcomes.map(
-      (outcome, index) => `${describeChange(plan.changes[index] as (typeof plan.changes)[number])}: ${words(outcome)}`,
-    ),
+    outcomes: outcomes.map((outcome, i) => `${describeChange(plan.changes[i] as (typeof plan.changes)[number])}: ${words(outcome)}`),
     diagnostics: diagnostics.map(({ severity, code, message }) => `${severity}[${code}] ${message}`),
     readBack,
     calls: requests

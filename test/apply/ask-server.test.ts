@@ -1,8 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import type { ExpectedRrset } from '../../src/apply/verify-zone.ts'
-import { queryServer } from '../../src/apply/verify-zone.ts'
+import { type ExpectedRrset, queryServer } from '../../src/apply/verify-zone.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 
 const SETS = Array.from({ length: 1000 }, (_, number): ExpectedRrset => {

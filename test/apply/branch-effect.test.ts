@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { stateAfter } from '../../src/apply/branch-effect.ts'
-import type { ResourceRecord } from '../../src/dns/record.ts'
-import { contentKey } from '../../src/dns/record.ts'
+import { contentKey, type ResourceRecord } from '../../src/dns/record.ts'
 import type { Capabilities } from '../../src/plan/capabilities.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
@@ -68,8 +67,7 @@ describe.each(Object.entries(CAPABILITIES))('%s', (_, capabilities) => {
 describe('the state after a plan', () => {
   const zone = (text: string, more = {}) => desiredZone(ORIGIN, text, more)
   test('of a new zone has its settings and records', () => {
-    const plan = planOf(null, 'www A 192.0.2.1')
-    const after = stateAfter(null, plan)
+    const after = stateAfter(null, planOf(null, 'www A 192.0.2.1'))
     expect(after).toMatchObject({ name: ORIGIN, settings: { type: 'master' }, records: [{ name: name('www', ORIGIN), data: '192.0.2.1' }] })
     expect(planOf('', '', { existing: after, desired: zone('www A 192.0.2.1') }).changes).toEqual([])
   })

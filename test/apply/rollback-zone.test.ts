@@ -2,8 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { planZoneRollback, type RollbackRules, type ZoneRollback } from '../../src/apply/rollback/rollback-zone.ts'
 import type { ExistingRecord } from '../../src/dns/record.ts'
 import type { ExistingZone, RefusalName, ZoneSettings } from '../../src/dns/zone.ts'
-import type { Outcome, ZonePlan } from '../../src/plan/plan.ts'
-import { finalRecords } from '../../src/plan/plan.ts'
+import { finalRecords, type Outcome, type ZonePlan } from '../../src/plan/plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { fc, forAll } from '../support/fast-check.ts'
@@ -230,10 +229,8 @@ describe('records', () => {
     ['few of many', lines('192.0.2.1'), lines('192.0.2.2'), `${lines('192.0.2.2', 10)}\nh10 A 192.0.2.3\nh11 A 192.0.2.3`, []],
     ['apex NS records', `${NS}k A 192.0.2.9`, '@ NS ns3.example.net.\nk A 192.0.2.9', '@ NS ns4.example.net.\nk A 192.0.2.9', ['apex-ns']],
   ])('with --overwrite, too many changes to records of other clients are refused: %s', (_, before, after, live, refused) => {
-    const { plan } = rollBack(before, after, live, { allow: new Set(), overwrite: true })
-    expect(plan.refusals.map(({ name }) => name)).toEqual(refused)
-    const kept = rollBack(before, after, live, { allow: new Set() })
-    expect(kept.plan.refusals).toEqual([])
+    expect(rollBack(before, after, live, { allow: new Set(), overwrite: true }).plan.refusals.map(({ name }) => name)).toEqual(refused)
+    expect(rollBack(before, after, live, { allow: new Set() }).plan.refusals).toEqual([])
   })
 
   it('reports the first RRsets that other clients changed and the number of the rest', () => {
@@ -303,8 +300,7 @@ describe('zone', () => {
     expect(messages(left)).toEqual([expect.stringMatching(/the run created it, and another client changed theirs\.example\.com\. A/)])
     const forced = planZoneRollback(creation, zoneOf('a A 192.0.2.1\ntheirs A 192.0.2.2'), rules({ overwrite: true }))
     expect(changesOf(forced.plan)).toEqual(['delete zone []'])
-    const settings = planZoneRollback(creation, zoneOf('a A 192.0.2.1', { soa_email: 'theirs@example.com' }), rules())
-    expect(settings.plan.changes).toEqual([])
+    expect(planZoneRollback(creation, zoneOf('a A 192.0.2.1', { soa_email: 'theirs@example.com' }), rules()).plan.changes).toEqual([])
   })
 
   it('that the run created and that no longer exists needs no change', () =>

@@ -15,7 +15,6 @@ import { desiredZone, existingZone, records } from '../support/records.ts'
 
 const { settings } = existingZone(ORIGIN, '')
 const REFERENCE: ZoneReference = { name: ORIGIN, id: 1, settings, updated: null }
-
 const capabilitiesOf = (calls: CallRules): Capabilities => ({ ...CLOUD_CAPABILITIES, calls, servesApexNs: false, ttlSteps: null })
 
 interface Case {

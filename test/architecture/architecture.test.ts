@@ -30,9 +30,7 @@ describe('the source', () => {
     expect(found.imports.get('src/plan/plan.ts')).toEqual(expect.arrayContaining(['src/dns/diagnostic.ts', 'src/dns/zone.ts']))
   })
 
-  test('keeps every rule', () => {
-    expect(found.findings.map(({ rule, from, to }) => `${rule}: ${from} -> ${to}`)).toEqual([])
-  })
+  test('keeps every rule', () => expect(found.findings.map(({ rule, from, to }) => `${rule}: ${from} -> ${to}`)).toEqual([]))
 
   test('has no forbidden text', () => {
     expect(sourceFiles(root).flatMap((file) => textFindings(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
@@ -105,9 +103,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 describe('a source that breaks a rule is reported', () => {
-  test('every rule has one', () => {
-    expect(Object.keys(BROKEN).sort()).toEqual(RULES.map(({ name }) => name ?? '').sort())
-  })
+  test('every rule has one', () => expect(Object.keys(BROKEN).sort()).toEqual(RULES.map(({ name }) => name ?? '').sort()))
 
   test.each(Object.entries(BROKEN))('%s', async (rule, files) => {
     const tree = plant(files)
@@ -158,9 +154,7 @@ describe('text that breaks a rule is reported', () => {
     expect(new Set(FORBIDDEN_TEXT.map(([rule]) => rule))).toEqual(new Set(TEXT_RULES.map(({ name }) => name)))
   })
 
-  test.each(FORBIDDEN_TEXT)('%s in %s: %s', (rule, file, line) => {
-    expect(textFindings(file, `\n${line}\n`)).toContain(`${rule} ${file}:2`)
-  })
+  test.each(FORBIDDEN_TEXT)('%s in %s: %s', (rule, file, line) => expect(textFindings(file, `\n${line}\n`)).toContain(`${rule} ${file}:2`))
 
   test.each([
     ['src/dns/a.ts', `import { isIPv4, isIPv6 } from 'node:net'`],
@@ -169,9 +163,7 @@ describe('text that breaks a rule is reported', () => {
     ['src/plan/a.ts', 'const at = new Date(milliseconds)'],
     ['src/plan/a.ts', '// Date.now() is an argument here'],
     ['src/cli/a.ts', 'const now = Date.now()'],
-  ])('%s may contain: %s', (file, line) => {
-    expect(textFindings(file, line)).toEqual([])
-  })
+  ])('%s may contain: %s', (file, line) => expect(textFindings(file, line)).toEqual([]))
 
   test('a home directory is a path of one machine', () => {
     const home = ['', 'home', 'somebody', 'zones'].join('/')

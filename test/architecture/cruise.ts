@@ -3,11 +3,7 @@ import { join } from 'node:path'
 import { cruise, type ICruiseResult } from 'dependency-cruiser'
 import { RULES } from './rules.ts'
 
-export interface Finding {
-  readonly rule: string
-  readonly from: string
-  readonly to: string
-}
+export type Finding = { readonly rule: string; readonly from: string; readonly to: string }
 
 export interface Survey {
   /** Source files that were parsed. */

@@ -32,7 +32,6 @@ export const PURE_FOLDERS = [
 const pure = `^src/(?:${PURE_FOLDERS.join('|')})/`
 const anyOf = (names: readonly string[]): string => `(?:${names.join('|')})`
 const packages = (names: readonly string[]): string => `(?:^|/)node_modules/${anyOf(names)}/`
-
 const SOCKET_MODULES = ['net', 'dgram', 'tls', 'http', 'https', 'http2', 'dns', 'dns/promises', 'cluster', 'inspector']
 
 const forbid = (name: string, from: IRegularForbiddenRuleType['from'], to: IRegularForbiddenRuleType['to']): IRegularForbiddenRuleType => ({

@@ -1,12 +1,7 @@
 import { PURE_FOLDERS } from './rules.ts'
 
 /** A rule about the text of one file, for what imports do not show. */
-export interface TextRule {
-  readonly name: string
-  readonly files: RegExp
-  readonly pattern: RegExp
-}
-
+export type TextRule = { readonly name: string; readonly files: RegExp; readonly pattern: RegExp }
 const pure = new RegExp(`^src/(?:${PURE_FOLDERS.join('|')})/`)
 
 export const TEXT_RULES: readonly TextRule[] = [

@@ -83,8 +83,7 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
     const before = repository.scene.proxy.requests.length
     await repository.check(number)
     expect(repository.scene.proxy.requests).toHaveLength(before)
-    const planned = await repository.plan(number)
-    expect(planned).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.5') })
+    expect(await repository.plan(number)).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.5') })
     expect(commentsOn(repository, number)).toEqual([expect.stringContaining('192.0.2.5')])
     expect(attacker.received()).toBe('')
     const requests = repository.scene.proxy.requests.slice(before)

@@ -7,9 +7,7 @@ import { commentsOn, openRepository, READ, type Repository, WRITE, zone } from '
 describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
   let repository: Repository
   let first: number
-
   const elsewhere = (text: string) => repository.scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, ...text.split(' '))
-
   const pushOf = (before: string, sha: string) => ({ name: 'push', payload: { before, after: sha }, sha, headSha: sha, refName: 'main' })
 
   beforeAll(async () => {
@@ -20,8 +18,7 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
   test('a pull request gets a comment with its plan, and an artifact', async () => {
     repository.commit('one', { 'zones/example.com.yaml': zone('example.com', '192.0.2.71') })
     first = repository.open('one')
-    const planned = await repository.plan(first)
-    expect(planned).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.71') })
+    expect(await repository.plan(first)).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.71') })
     expect(commentsOn(repository, first)).toEqual([expect.stringMatching(/^<!-- zonewright:plan -->\n## DNS plan\n[\s\S]*192\.0\.2\.71/)])
     expect(repository.github.artifacts.map(({ name }) => name)).toEqual([`zonewright-plan-${git(repository.clone, 'rev-parse', 'one')}`])
     expect(repository.scene.proxy.requests.filter(({ headers }) => headers.authorization === `Bearer ${READ}`).length).toBeGreaterThan(0)
@@ -71,8 +68,7 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
     const headSha = git(repository.clone, 'rev-parse', 'one')
     for (const run of repository.github.runs) Object.assign(run, { headSha })
     const before = repository.scene.proxy.mutations().length
-    const applied = await repository.merge(first)
-    expect(applied).toMatchObject({ status: 0, summary: expect.stringContaining('Applied the reviewed plan') })
+    expect(await repository.merge(first)).toMatchObject({ status: 0, summary: expect.stringContaining('Applied the reviewed plan') })
     const mutations = repository.scene.proxy.mutations().slice(before)
     expect(mutations).toHaveLength(1)
     expect(new Set(mutations.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${WRITE}`]))

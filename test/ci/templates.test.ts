@@ -17,7 +17,6 @@ import { git, type WorkflowStep } from '../support/workflow-runner.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-
 const RELEASE = { tarball: 'https://releases.example.com/zonewright-1.2.3.tgz', checksum: 'ab'.repeat(32) }
 const NEEDS = [
   cloudNeeds('ZONEWRIGHT_TOKEN'),

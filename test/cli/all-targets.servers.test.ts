@@ -13,7 +13,6 @@ const zoneFile = (server: string): string =>
   `$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300\n@ NS ${server}.\n`
 
 const apexNs = async (port: number): Promise<string[]> => (await dig({ port, name: 'example.com', type: 'NS' })).sort()
-
 const DEFINITION = 'domain: example.com\nrecords:\n  www: {type: A, ttl: 300, value: 192.0.2.1}\n'
 
 describeWithTools(['named', 'knotd', 'pdns_server', 'dig', 'nsupdate'], 'a zone at BIND, Knot DNS and PowerDNS', () => {
@@ -109,8 +108,7 @@ describeWithTools(['named', 'dig'], 'a zone at two targets', () => {
     const bind = await startBind({ zones: [{ name: 'example.com', text }], key: TEST_KEY })
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MIXED } })
     const lab = `{type: rfc2136, server: '127.0.0.1:${bind.port}', tsig: {name: ${TEST_KEY.name}, secret: env:LAB_KEY}}`
-    const config = scene.config()
-    scene.write({ 'zonewright.yaml': config.replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })
+    scene.write({ 'zonewright.yaml': scene.config().replace(/^providers:\n/, `providers:\n  lab: ${lab}\n`) })
     const env = { LAB_KEY: TEST_KEY.secret }
     const applied = await scene.runWith(env, 'apply', '--yes', '--format', 'json')
     const { zones } = JSON.parse(applied.stdout)

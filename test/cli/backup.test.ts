@@ -37,8 +37,7 @@ test.each([
 ])('reports that %s, and leaves no files', async (_name, args, message) => {
   const cwd = temporaryDirectory()
   writeFileSync(join(cwd, 'text'), 'no backup\n')
-  const { stderr } = expectEnd(await cli(args, { cwd }), 1, { err: `error[service-store] ${message}`, out: '' })
-  expect(stderr).not.toContain('secret')
+  expect(expectEnd(await cli(args, { cwd }), 1, { err: `error[service-store] ${message}`, out: '' }).stderr).not.toContain('secret')
   expect(readdirSync(cwd).filter((name) => name.endsWith('.backup') || name.endsWith('.part'))).toEqual([])
 })
 
@@ -63,8 +62,7 @@ test('--data overrides the database of the environment', async () => {
     ['backup', 'out'],
     ['restore', 'missing'],
   ]) {
-    const { stderr } = await cli([...args, '--data', 'named'], { cwd, env })
-    expect(stderr).not.toContain('PostgreSQL')
+    expect((await cli([...args, '--data', 'named'], { cwd, env })).stderr).not.toContain('PostgreSQL')
     expect((await cli(args, { cwd, env })).stderr).toContain('PostgreSQL')
   }
 })

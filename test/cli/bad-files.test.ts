@@ -31,36 +31,32 @@ const CASES: readonly (readonly [name: string, text: string, code: string, place
   ['a missing include', `include: [nowhere.yaml]\n${ZONE}`, 'include-invalid'],
 ]
 
-describe('a definition with', () => {
-  test.for(CASES)('%s', async ([, text, code, place = '\\d+:\\d+']) => {
-    const scene = openScene({ files: { 'zones/example.com.yaml': text } })
-    for (const command of [['validate'], ['plan'], ['apply', '--yes'], ['verify']]) {
-      const { stdout, stderr } = await expectNothingDone(scene, code, ...command)
-      const line = (stdout + stderr).split('\n').find((one) => one.includes(`error[${code}]`))
-      expect(line).toMatch(new RegExp(`^zones/example\\.com\\.yaml:${place}: `))
-    }
-    if (code.startsWith('yaml-')) for (const more of [[], ['--check']]) await expectNothingDone(scene, 'yaml-[a-z-]+', 'fmt', ...more)
-    expect(scene.memory.requests).toEqual([])
-  })
+test.for(CASES)('a definition with: %s', async ([, text, code, place = '\\d+:\\d+']) => {
+  const scene = openScene({ files: { 'zones/example.com.yaml': text } })
+  for (const command of [['validate'], ['plan'], ['apply', '--yes'], ['verify']]) {
+    const { stdout, stderr } = await expectNothingDone(scene, code, ...command)
+    const line = (stdout + stderr).split('\n').find((one) => one.includes(`error[${code}]`))
+    expect(line).toMatch(new RegExp(`^zones/example\\.com\\.yaml:${place}: `))
+  }
+  if (code.startsWith('yaml-')) for (const more of [[], ['--check']]) await expectNothingDone(scene, 'yaml-[a-z-]+', 'fmt', ...more)
+  expect(scene.memory.requests).toEqual([])
 })
 
-describe('suggests the nearest known key or value', () => {
-  test.each([
-    ['zones/example.com.yaml', `soa_mail: a@example.com\n${ZONE}`, 'soa_email'],
-    ['zones/example.com.yaml', `record: {}\n${ZONE}`, 'records'],
-    ['zones/example.com.yaml', record('{tpye: A, value: 192.0.2.1}'), 'type'],
-    ['zones/example.com.yaml', record('{type: CNMAE, value: "@"}'), 'CNAME'],
-    ['zones/example.com.yaml', record('{type: MX, value: {prefrence: 1, exchange: www}}'), 'preference'],
-    ['zonewright.yaml', 'provider: {}\n', 'providers'],
-    ['zonewright.yaml', 'providers: {cloud: {type: cloud, base_ulr: "http://127.0.0.1:1", token: env:X}}\n', 'base_url'],
-    ['zonewright.yaml', 'providers: {cloud: {type: cloud, preset: linode, token: env:T}}\nzones: [{policy: upsert_only}]\n', 'upsert-only'],
-    ['zonewright.yaml', 'providers: {cloud: {type: clod, base_url: "http://127.0.0.1:1/v4", token: env:ZONEWRIGHT_TOKEN}}\n', 'cloud'],
-    ['zonewright.yaml', 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\nzones: [{targets: [cluod]}]\n', 'cloud'],
-  ])('%s: %j', async (file, text, suggestion) => {
-    const scene = openScene()
-    scene.write({ [file]: text })
-    expectEnd(await scene.run('plan'), 1, { err: [`Did you mean "${suggestion}"?`, new RegExp(`^${file}:\\d+:\\d+: error\\[`, 'm')] })
-  })
+test.each([
+  ['zones/example.com.yaml', `soa_mail: a@example.com\n${ZONE}`, 'soa_email'],
+  ['zones/example.com.yaml', `record: {}\n${ZONE}`, 'records'],
+  ['zones/example.com.yaml', record('{tpye: A, value: 192.0.2.1}'), 'type'],
+  ['zones/example.com.yaml', record('{type: CNMAE, value: "@"}'), 'CNAME'],
+  ['zones/example.com.yaml', record('{type: MX, value: {prefrence: 1, exchange: www}}'), 'preference'],
+  ['zonewright.yaml', 'provider: {}\n', 'providers'],
+  ['zonewright.yaml', 'providers: {cloud: {type: cloud, base_ulr: "http://127.0.0.1:1", token: env:X}}\n', 'base_url'],
+  ['zonewright.yaml', 'providers: {cloud: {type: cloud, preset: linode, token: env:T}}\nzones: [{policy: upsert_only}]\n', 'upsert-only'],
+  ['zonewright.yaml', 'providers: {cloud: {type: clod, base_url: "http://127.0.0.1:1/v4", token: env:ZONEWRIGHT_TOKEN}}\n', 'cloud'],
+  ['zonewright.yaml', 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\nzones: [{targets: [cluod]}]\n', 'cloud'],
+])('suggests the nearest known key or value: %s: %j', async (file, text, suggestion) => {
+  const scene = openScene()
+  scene.write({ [file]: text })
+  expectEnd(await scene.run('plan'), 1, { err: [`Did you mean "${suggestion}"?`, new RegExp(`^${file}:\\d+:\\d+: error\\[`, 'm')] })
 })
 
 describe('files', () => {
@@ -127,8 +123,7 @@ test('reports all errors of all files at once, then their number', async () => {
   expect(stderr).toMatch(/^zones\/example\.org\.yaml:4:\d+: error\[value-invalid\]/m)
   expect(stderr).toMatch(/\n802 errors: no server was contacted, nothing was changed\.\n$/)
   expect(scene.memory.requests).toEqual([])
-  const all = await scene.run('validate', '--verbose')
-  expect(all.stdout.match(/^zones\/.* error\[/gm)).toHaveLength(802)
+  expect((await scene.run('validate', '--verbose')).stdout.match(/^zones\/.* error\[/gm)).toHaveLength(802)
   const validated = await scene.run('validate')
   expect(validated.stdout.match(/^zones\/.* error\[.*\] (?:\d+ times: )?/gm)).toHaveLength(3)
   expect(validated.stderr).toMatch(/ --verbose lists all\.\n3 zones?, .*: 802 errors\.\n$|: 802 errors\.\n$/)

@@ -14,7 +14,6 @@ const raw = (body: string, type = JSON_TYPE, status = 200): Reply => ({ status, 
 const json = (body: unknown): Reply => raw(JSON.stringify(body))
 const errors = (status: number, reason: string): Reply => raw(JSON.stringify({ errors: [{ reason }] }), undefined, status)
 const page = (data: unknown, more = {}): Reply => json({ data, page: 1, pages: 1, results: Array.isArray(data) ? data.length : 1, ...more })
-
 const HTML = '<!doctype html><title>Sign in</title><p>Please sign in to the proxy.'
 const SHAPE = 'does not match the API'
 
@@ -71,15 +70,13 @@ const wrongRecords =
     return method === 'GET' ? page([{ id: 7, domain: 'example.com', type: 'master', soa_email: 'a@example.com', status: 'active' }]) : null
   }
 
-describe('a server with a correct domain whose records are', () => {
-  test.each([
-    ['a record without a type', page([{ id: 1, name: 'www', target: '192.0.2.1' }])],
-    ['a target that is a number', page([{ id: 1, type: 'A', name: 'www', target: 5, ttl_sec: 0 }])],
-    ['a duplicate ID', page([1, 1].map((id) => ({ id, type: 'A', name: `w${id}`, target: '192.0.2.1', ttl_sec: 0 })))],
-  ] as const)('%s', async (_, reply) => {
-    const scene = await openWireScene(wrongRecords(reply))
-    for (const command of [['plan'], ['apply', '--yes']]) await expectNothingDone(scene, 'provider-garbled', ...command)
-  })
+test.each([
+  ['a record without a type', page([{ id: 1, name: 'www', target: '192.0.2.1' }])],
+  ['a target that is a number', page([{ id: 1, type: 'A', name: 'www', target: 5, ttl_sec: 0 }])],
+  ['a duplicate ID', page([1, 1].map((id) => ({ id, type: 'A', name: `w${id}`, target: '192.0.2.1', ttl_sec: 0 })))],
+] as const)('a server with a correct domain whose records are: %s', async (_, reply) => {
+  const scene = await openWireScene(wrongRecords(reply))
+  for (const command of [['plan'], ['apply', '--yes']]) await expectNothingDone(scene, 'provider-garbled', ...command)
 })
 
 const REFUSED: MemoryFault = { kind: 'refused', code: 'provider-forbidden', message: '403 Unauthorized' }

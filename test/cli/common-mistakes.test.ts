@@ -40,8 +40,7 @@ test('every command that reads definitions warns once of one that no rule matche
     expect([command, lines]).toEqual([command, [expect.stringContaining('1 definition has no rule')]])
   }
   // Its report has checks, not codes.
-  const doctor = await scene.run('doctor')
-  expect(doctor.stdout.match(/1 definition has no rule/g)).toHaveLength(1)
+  expect((await scene.run('doctor')).stdout.match(/1 definition has no rule/g)).toHaveLength(1)
 })
 
 describe('on the command line', () => {
@@ -85,9 +84,7 @@ describe('in the config', () => {
   test('https for an http server', async () => {
     const scene = await openWireScene(() => null)
     scene.write({ 'zonewright.yaml': scene.config().replace(scene.proxy.origin, scene.proxy.origin.replace('http:', 'https:')) })
-    const { status, stderr } = await scene.run('plan')
-    expect(status).toBe(1)
-    expect(stderr).toContain('(the server does not use TLS at that port')
+    expectEnd(await scene.run('plan'), 1, { err: '(the server does not use TLS at that port' })
   })
 })
 

@@ -60,8 +60,7 @@ describe('a config with', () => {
   ])('refuses to send the token over plain %s', async (url) => {
     const scene = openScene()
     scene.write({ 'zonewright.yaml': provider(`base_url: '${url}', token: env:ZONEWRIGHT_TOKEN`) })
-    const { stderr } = await expectNothingDone(scene, 'insecure-url', 'apply', '--yes')
-    expect(stderr).toContain('without TLS')
+    expect((await expectNothingDone(scene, 'insecure-url', 'apply', '--yes')).stderr).toContain('without TLS')
   })
 
   test('globs without definitions', async () => {

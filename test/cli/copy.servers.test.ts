@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { apiOf, originOf, record } from '../providers/powerdns/scene.ts'
 import type { CliResult } from '../support/cli.ts'
+import { expectEnd } from '../support/cli.ts'
 import { type DnsServer, startBind, startPowerDns, TEST_KEY } from '../support/dns-servers.ts'
 import { POWERDNS_API_KEY } from '../support/server-recipes/powerdns.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -56,8 +57,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
   test('a zone of the service arrives at a name server with its TTLs, whose NS records stay', async () => {
     const { scene, bind, copy } = await openWithBind(SERVED('old A 192.0.2.9\n'))
     expect((await scene.runWith(env, 'apply', '--yes')).status).toBe(0)
-    const shown = await copy('cloud', 'lab', '--dry-run')
-    expect([shown.status, shown.stdout]).toEqual([0, expect.stringContaining('- old        3600  A')])
+    expectEnd(await copy('cloud', 'lab', '--dry-run'), 0, { out: '- old        3600  A' })
     expect(await records(bind)).toHaveLength(2)
     // What breaks policies is copied, with warnings.
     scene.write({
@@ -66,8 +66,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
 - {name: owner, each: record_set, require: {properties: {owner: {type: string}}}}
 `,
     })
-    const copied = await copy('cloud', 'lab', '--yes', '--allow', 'deletes')
-    expect(copied.status).toBe(0)
+    const copied = expectEnd(await copy('cloud', 'lab', '--yes', '--allow', 'deletes'), 0)
     expect(copied.stderr.match(/\w+\[policy-.*?: /g)).toEqual([
       'warning[policy-no-deletion] old.example.com. A: ',
       'warning[policy-ttl] mail.example.com. A: ',
@@ -83,8 +82,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
       'note.example.com. 7200 IN TXT "a \\"quoted\\" text"',
       'www.example.com. 7200 IN CNAME example.com.',
     ])
-    const again = await copy('cloud', 'lab', '--yes')
-    expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('No changes')])
+    expectEnd(await copy('cloud', 'lab', '--yes'), 0, { out: 'No changes' })
   })
 
   test('what a target cannot hold is a table; it stops the copy, or with --lossy is left out', async () => {
@@ -92,8 +90,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
       'loc LOC 52 22 23 N 4 53 32 E -2m 0m 10000m 10m\nweb 100 A 192.0.2.1\napi 100 A 192.0.2.2\nuri URI 1 1 "https://example.com/"\n'
     const { scene, bind, copy } = await openWithBind(SERVED(odd))
     scene.write({ 'zonewright.yaml': `${scene.config()}defaults: {soa_email: hostmaster@example.com}\n` })
-    const refused = await copy('lab', 'cloud', '--yes')
-    expect(refused.status).toBe(1)
+    const refused = expectEnd(await copy('lab', 'cloud', '--yes'), 1)
     expect(refused.stderr.split('\n').slice(0, 6)).toEqual([
       'What cloud cannot hold of example.com. as it is:',
       '            records  which            why',
@@ -102,9 +99,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
       '  left out        1  uri URI          cloud cannot hold URI records',
       expect.stringContaining('notice[ttl-rounded]'),
     ])
-    const copied = await copy('lab', 'cloud', '--yes', '--lossy')
-    expect([copied.status, copied.stdout]).toEqual([0, expect.stringContaining('3 created')])
-    expect(copied.stderr).not.toMatch(/lab:1:1/)
+    expect(expectEnd(await copy('lab', 'cloud', '--yes', '--lossy'), 0, { out: '3 created' }).stderr).not.toMatch(/lab:1:1/)
     const back = await copy('cloud', 'lab', '--dry-run', '--format', 'json')
     expect(JSON.parse(back.stdout).zones[0].changes.map(({ name, type }: Record<string, string>) => `${name} ${type}`)).toEqual([
       'api.example.com. A',
@@ -117,20 +112,14 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
 
   test('a zone that the source does not have, and a source that is the target, change nothing', async () => {
     const { copy } = await openWithBind(SERVED())
-    const missing = await copy('cloud', 'lab', '--yes')
-    expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining('cloud has no zone example.com.')])
-    const same = await copy('lab', 'lab', '--yes')
-    expect([same.status, same.stderr]).toEqual([1, expect.stringContaining('--from and --to both name lab')])
-    const twice = await copy('lab', 'lab2', 'EXAMPLE.com.', '--yes')
-    expect([twice.status, twice.stdout]).toEqual([0, expect.stringContaining('No changes. 1 zone matches')])
-    const noFolder = await copy('lab', 'files', '--yes', '--format', 'json')
-    expect([noFolder.status, noFolder.stderr]).toEqual([
-      1,
-      expect.stringContaining('file-unreadable] files: the folder served does not exist'),
-    ])
+    expectEnd(await copy('cloud', 'lab', '--yes'), 1, { err: 'cloud has no zone example.com.' })
+    expectEnd(await copy('lab', 'lab', '--yes'), 1, { err: '--from and --to both name lab' })
+    expectEnd(await copy('lab', 'lab2', 'EXAMPLE.com.', '--yes'), 0, { out: 'No changes. 1 zone matches' })
+    const noFolder = expectEnd(await copy('lab', 'files', '--yes', '--format', 'json'), 1, {
+      err: 'file-unreadable] files: the folder served does not exist',
+    })
     expect(JSON.parse(noFolder.stdout).diagnostics).toMatchObject([{ code: 'file-unreadable' }])
-    const unknown = await copy('labb', 'cloud', '--yes')
-    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('labb')])
+    expectEnd(await copy('labb', 'cloud', '--yes'), 1, { err: 'labb' })
   })
 
   test('--apex-ns names the servers of the target, and a copy can be rolled back', async () => {
@@ -145,8 +134,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
       'example.com. 7200 IN NS ns7.example.net.',
       'example.com. 7200 IN NS ns8.example.net.',
     ])
-    const history = await scene.run('history')
-    expect(history.stdout).toContain('copy')
+    expect((await scene.run('history')).stdout).toContain('copy')
     expect((await scene.runWith(env, 'rollback', '--last', '--yes', ...limits)).status).toBe(0)
     expect(await records(bind)).toEqual(before)
   })
@@ -158,10 +146,8 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     scene.write({
       'zonewright.yaml': `${config.replace(/^providers:\n/, `providers:\n${reader}`)}defaults: {soa_email: hostmaster@example.com}\n`,
     })
-    const copied = await copy('mirror', 'cloud', '--yes')
-    expect([copied.status, copied.stdout]).toEqual([0, expect.stringContaining('2 created')])
-    const back = await copy('cloud', 'mirror', '--yes', '--apex-ns', 'ns9.example.net')
-    expect([back.status, back.stderr]).toEqual([1, expect.stringContaining('zone-read-only')])
+    expectEnd(await copy('mirror', 'cloud', '--yes'), 0, { out: '2 created' })
+    expectEnd(await copy('cloud', 'mirror', '--yes', '--apex-ns', 'ns9.example.net'), 1, { err: 'zone-read-only' })
   })
 })
 
@@ -197,11 +183,9 @@ describeWithTools(['pdns_server', 'pdnsutil', 'named', 'dig'], 'copies from Powe
       ],
     ])
     expect(await records(bind)).toEqual(['example.com. 3600 IN NS ns1.example.net.'])
-    const copied = await copy('pdns0', 'lab', '--yes', '--lossy')
-    expect([copied.status, copied.stderr]).toEqual([0, expect.stringContaining('warning[type-unsupported] lua.example.com. LUA')])
+    expectEnd(await copy('pdns0', 'lab', '--yes', '--lossy'), 0, { err: 'warning[type-unsupported] lua.example.com. LUA' })
     expect(await records(bind)).toContain('www.example.com. 300 IN A 192.0.2.1')
-    const moved = await copy('pdns0', 'pdns1', '--yes')
-    expect([moved.status, moved.stderr]).toEqual([0, expect.stringMatching(/record-unplanned/)])
+    expectEnd(await copy('pdns0', 'pdns1', '--yes'), 0, { err: /record-unplanned/ })
     expect(await apiOf(next).lines('example.com.')).toEqual([
       'example.com. 3600 NS ns1.example.net.',
       `lua.example.com. 300 LUA ${LUA}`,

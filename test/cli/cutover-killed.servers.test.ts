@@ -21,11 +21,7 @@ const DAY = 86_400
 
 beforeAll(async () => void (await builtProgram()))
 
-interface Ended {
-  readonly status: number | null
-  readonly signal: NodeJS.Signals | null
-  readonly output: string
-}
+type Ended = { readonly status: number | null; readonly signal: NodeJS.Signals | null; readonly output: string }
 
 async function runCutover({ args, env, folder }: Move, more: Readonly<Record<string, string>>): Promise<Ended> {
   const run = await startProgram([...args, ...NEW], {

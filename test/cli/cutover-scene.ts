@@ -45,12 +45,7 @@ export async function openMove(to: 'own' | 'files' = 'own', parentRecords = ''):
 }
 
 export const NEW = ['--apex-ns', 'ns7.example.net', '--apex-ns', 'ns8.example.net']
-
-export interface State {
-  readonly step: string
-  readonly formerTtl: number
-  readonly notBefore: string | null
-}
+export type State = { readonly step: string; readonly formerTtl: number; readonly notBefore: string | null }
 
 export const stateFile = ({ folder }: Move): string => {
   const [name = ''] = readdirSync(join(folder, '.zonewright/cutovers')).filter((one) => !one.startsWith('.'))

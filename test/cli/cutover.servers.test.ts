@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { type DnsServer, startBind, startKnot, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { dig } from '../support/tools.ts'
@@ -66,19 +66,16 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
   test('lowers, waits, copies, compares, waits for the parent, waits for caches and restores', async () => {
     const move = await open(FORMER)
     const { cutover, own, parent } = move
-    const lowered = await cutover(0)
-    expect([lowered.status, lowered.stderr]).toEqual([2, expect.stringContaining('step 1 of 6, lower')])
-    expect(lowered.stderr).toContain('Safe to go on after 2026-11-24 00:00:0')
+    expectEnd(await cutover(0), 2, { err: ['step 1 of 6, lower', 'Safe to go on after 2026-11-24 00:00:0'] })
 
-    const early = await cutover(80_000)
-    expect([early.status, early.stdout]).toEqual([2, ''])
-    expect(early.stderr).toContain('waits until caches have forgotten')
+    expectEnd(await cutover(80_000), 2, { err: 'waits until caches have forgotten', out: '' })
 
-    const copied = await cutover(86_410)
-    expect([copied.status, copied.stderr]).toEqual([2, expect.stringContaining('Both sides answer alike: 3 record sets asked')])
-    expect(copied.stderr).toMatch(
-      /- ns1\.linode\.com\.\n {2}- ns2\.linode\.com\.\n {2}\+ ns7\.example\.net\.\n {2}\+ ns8\.example\.net\.\n/,
-    )
+    expectEnd(await cutover(86_410), 2, {
+      err: [
+        'Both sides answer alike: 3 record sets asked',
+        /- ns1\.linode\.com\.\n {2}- ns2\.linode\.com\.\n {2}\+ ns7\.example\.net\.\n {2}\+ ns8\.example\.net\.\n/,
+      ],
+    })
     expect(await dig({ port: own.port, name: 'example.test', type: 'A' })).toEqual(['192.0.2.1'])
     expect((await dig({ port: own.port, name: 'example.test', type: 'NS' })).sort()).toEqual(['ns7.example.net.', 'ns8.example.net.'])
 
@@ -86,17 +83,11 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
     await expect
       .poll(async () => (await cutover(86_500)).stderr, { timeout: 20_000 })
       .toContain('The parent delegates example.test. to own')
-    const drained = await cutover(86_500 + 7100)
-    expect([drained.status, drained.stderr]).toEqual([2, expect.stringContaining('step 5 of 6 (drain) waits')])
-    const done = await cutover(86_500 + 7300)
-    expect([done.status, done.stderr]).toEqual([0, expect.stringContaining('example.test. has moved to own')])
+    expectEnd(await cutover(86_500 + 7100), 2, { err: 'step 5 of 6 (drain) waits' })
+    expectEnd(await cutover(86_500 + 7300), 0, { err: 'example.test. has moved to own' })
     expect(states(move)).toEqual([])
     // As after a kill at the very end, when nobody knows whether it is complete.
-    const again = await cutover(86_500 + 7400)
-    expect([again.status, again.stderr]).toEqual([
-      0,
-      expect.stringContaining('The parent delegates example.test. to own already: nothing is left to move.'),
-    ])
+    expectEnd(await cutover(86_500 + 7400), 0, { err: 'The parent delegates example.test. to own already: nothing is left to move.' })
     expect(await dig({ port: own.port, name: 'example.test', type: 'NS', options: ['+noall', '+answer'] })).toEqual(
       expect.arrayContaining([expect.stringMatching(/\s86400\s+IN\s+NS\s/)]),
     )
@@ -105,8 +96,7 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
   test('DS records at the parent have to go first', async () => {
     const { cutover, parent } = await open(FORMER + DS)
     expect((await cutover(0)).status).toBe(2)
-    const signed = await cutover(90_000)
-    expect([signed.status, signed.stderr]).toEqual([2, expect.stringContaining('Now remove the DS records of example.test.')])
+    const signed = expectEnd(await cutover(90_000), 2, { err: 'Now remove the DS records of example.test.' })
     expect(signed.stderr).not.toContain('ns7.example.net')
     parent.replaceZone('test', parentZone(2, FORMER))
     await expect.poll(async () => (await cutover(90_100)).stderr, { timeout: 20_000 }).toMatch(/step 4 of 6 \(delegate\) waits/)
@@ -119,8 +109,7 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
     expect((await cutover(90_000)).stderr).toContain('+ ns7.example.net.')
     const { data } = await callService<{ data: { id: number }[] }>(scene, 'GET', '/domains')
     await callService(scene, 'POST', `/domains/${data[0]?.id}/records`, { type: 'A', name: 'new', target: '192.0.2.77' })
-    const copied = await cutover(90_100)
-    expect([copied.status, copied.stderr]).toEqual([2, expect.stringContaining('it is copied again')])
+    expectEnd(await cutover(90_100), 2, { err: 'it is copied again' })
     expect(await dig({ port: own.port, name: 'new.example.test', type: 'A' })).toEqual(['192.0.2.77'])
   })
 
@@ -130,13 +119,11 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
     const elsewhere = await startBind({
       zones: [{ name: 'example.test', text: `$TTL 60\n${soa(1, 'ns1')}@ A 192.0.2.1\nwww A 192.0.2.66\n` }],
     })
-    const differing = await cutover(90_000, '--to-server', `127.0.0.1:${elsewhere.port}`)
-    expect(differing.status).toBe(2)
-    expect(differing.stderr).toContain(`www CNAME at 127.0.0.1 port ${elsewhere.port}: no records; at cloud: CNAME example.test.`)
-    expect(differing.stderr).toContain('nothing moves before all are alike')
+    expectEnd(await cutover(90_000, '--to-server', `127.0.0.1:${elsewhere.port}`), 2, {
+      err: [`www CNAME at 127.0.0.1 port ${elsewhere.port}: no records; at cloud: CNAME`, 'nothing moves before all are alike'],
+    })
     expect(await dig({ port: own.port, name: 'www.example.test', type: 'CNAME' })).toEqual(['example.test.'])
-    const ended = await cutover(90_001, '--abort')
-    expect([ended.status, ended.stderr]).toEqual([0, expect.stringContaining('the TTLs at cloud are as before')])
+    expectEnd(await cutover(90_001, '--abort'), 0, { err: 'the TTLs at cloud are as before' })
     expect((await at(90_002, 'plan', '--detailed-exitcode')).status).toBe(0)
   })
 
@@ -152,11 +139,7 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
       ZONEWRIGHT_ALLOWED_HOSTS: `${new URL(scene.proxy.origin).host},127.0.0.1:${own.port},127.0.0.1:${parent.port},127.0.0.1:${dnsAddress?.port}`,
     }
     const args = ['cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes', '--no-color']
-    const refused = await cli(args, { cwd: scene.folder, env })
-    expect([refused.status, refused.stderr]).toEqual([
-      1,
-      expect.stringMatching(/host-not-allowed\] example\.test\.: ns1\.zonewright\.test/),
-    ])
+    expectEnd(await cli(args, { cwd: scene.folder, env }), 1, { err: /host-not-allowed\] example\.test\.: ns1\.zonewright\.test/ })
     const named = await cli([...args, '--parent-server', '127.0.0.1:9'], { cwd: scene.folder, env })
     expect([named.status, named.stderr]).toEqual([1, expect.stringContaining('host-not-allowed] --parent-server')])
   })
@@ -164,18 +147,15 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
   test('nothing is lowered if no name server of the former provider can be asked', async () => {
     const { scene, at } = await open(FORMER)
     const args = ['cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes']
-    const silent = await at(0, ...args, '--from-server', '127.0.0.1:1')
-    expect([silent.status, silent.stderr]).toEqual([
-      1,
-      expect.stringMatching(/nameserver-failed\] example\.test\.: .*127\.0\.0\.1 port 1.*--from-server/),
-    ])
+    expectEnd(await at(0, ...args, '--from-server', '127.0.0.1:1'), 1, {
+      err: /nameserver-failed\] example\.test\.: .*127\.0\.0\.1 port 1.*--from-server/,
+    })
     expect(scene.proxy.requests.filter(({ method }) => method === 'PUT')).toEqual([])
   })
 
   test('wrong names and addresses are errors before anything is asked', async () => {
     const { at } = await open(FORMER)
-    const both = await at(0, 'cutover', 'example.test')
-    expect([both.status, both.stderr]).toEqual([1, expect.stringContaining('name both providers with --from and --to')])
+    expectEnd(await at(0, 'cutover', 'example.test'), 1, { err: 'name both providers with --from and --to' })
     const address = await at(0, 'cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--parent-server', 'http://x')
     expect([address.status, address.stderr]).toEqual([1, expect.stringContaining('--parent-server "http://x" is not an address')])
     const none = await at(0, 'cutover', 'example.test', '--abort', '--from', 'cloud', '--to', 'own')

@@ -13,11 +13,7 @@ const PATIENCE = 180_000
 
 vi.setConfig({ testTimeout: PATIENCE })
 
-interface Block {
-  readonly heading: string
-  readonly language: string
-  readonly text: string
-}
+type Block = { readonly heading: string; readonly language: string; readonly text: string }
 
 /** The fenced blocks of a document, each with its heading. */
 function blocksOf(path: string): Block[] {
@@ -37,10 +33,7 @@ function blockOf(path: string, heading: string, language: string, nth = 0): stri
   return block.text
 }
 
-interface Step {
-  readonly command: string
-  readonly shown: string
-}
+type Step = { readonly command: string; readonly shown: string }
 
 /** The commands of a console block, the lines with `$ `, each with its output. */
 const stepsOf = (block: string): Step[] =>
@@ -112,7 +105,6 @@ ${program} "$@" && sed -i 's/:8080/:${http}/; s/:5353/:${dns}/' zonewright.yaml
 }
 
 const linesOf = (block: string): string[] => block.trim().split('\n')
-
 const START = linesOf(blockOf('README.md', 'five minutes', 'sh'))
 
 describeWithTools(['dig', 'openssl'], 'README', () => {
@@ -145,7 +137,6 @@ records:
 
 /** Bash, sed and seq. */
 const SERVERS = { tags: ['servers'] }
-
 const CONFIG = 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n'
 const DIRECTORY = { 'zonewright.yaml': CONFIG, 'zones/example.com.yaml': EDITED }
 

@@ -96,16 +96,14 @@ describe('export zonefile', () => {
 
   it('and import give the same zone', async () => {
     const cwd = folderWith({ 'zones/example.com.yaml': ZONE })
-    const exported = await run(cwd, 'export', 'zonefile', 'example.com', '-o', 'out')
-    expect(exported).toMatchObject({ status: 0, stdout: 'out/example.com.zone\n' })
+    expect(await run(cwd, 'export', 'zonefile', 'example.com', '-o', 'out')).toMatchObject({ status: 0, stdout: 'out/example.com.zone\n' })
     const text = filesBelow(cwd)['out/example.com.zone'] as string
     expect(text).toMatch(/^\$ORIGIN example\.com\.\n\$TTL 300\n@ {5}300 IN SOA|^\$ORIGIN example\.com\.\n\$TTL 300\n@ +IN SOA/)
     expect(text).toContain('ns1 First\\.Last (')
     const back = await run(cwd, 'import', 'zonefile', 'out/example.com.zone', '-o', 'back')
     expect(back).toMatchObject({ status: 0, stdout: 'back/example.com.yaml\n' })
     const again = folderWith({ 'zones/example.com.yaml': filesBelow(cwd)['back/example.com.yaml'] as string })
-    const second = await run(again, 'export', 'zonefile')
-    expect(second.stdout).toBe(text)
+    expect((await run(again, 'export', 'zonefile')).stdout).toBe(text)
   })
 
   it('needs no provider', async () => {
@@ -166,8 +164,7 @@ describe('a TTL of 0, which some providers read as the default TTL of the zone',
     ])
     const file = await run(cwd, 'export', 'zonefile', '--lossy', '--canonical')
     expect(file.stdout).toContain(`www.example.com.\t${ttl || '3600'}\tIN\tA\t192.0.2.1\n`)
-    const octodns = await run(cwd, 'export', 'octodns', '--lossy')
-    expect(octodns.stdout).toContain(`www:\n  ttl: ${ttl || '3600'}\n`)
+    expect((await run(cwd, 'export', 'octodns', '--lossy')).stdout).toContain(`www:\n  ttl: ${ttl || '3600'}\n`)
   })
 })
 
@@ -206,24 +203,21 @@ describe('unsupported features of a format', () => {
   })
 })
 
-describe('export json', () => {
-  it('matches its schema', async () => {
-    const cwd = folderWith({
-      'zones/example.com.yaml': LOSSY,
-      'zones/example.net.yaml': 'a: {octodns: {excluded: [x]}, type: A, value: 192.0.2.1}\n',
-      'zones/example.org.yaml': ZONE.replace('example.com', 'example.org'),
-    })
-    const result = await run(cwd, 'export', 'json', '-o', 'out/all.json')
-    expect(result).toMatchObject({ status: 0, stdout: 'out/all.json\n' })
-    const document = JSON.parse(readFileSync(join(cwd, 'out/all.json'), 'utf8'))
-    const schema = JSON.parse(readFileSync(new URL('../../schemas/export.schema.json', import.meta.url), 'utf8'))
-    const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema)
-    validate(document)
-    expect(validate.errors).toBeNull()
-    expect(document.zones.map(({ zone }: { zone: string }) => zone)).toEqual(['example.com.', 'example.net.', 'example.org.'])
-    expect(document.zones[0]).toMatchObject({ targets: ['cloud'], policy: 'upsert-only', unmanaged: [{ name: 'x*' }] })
-    expect(document.zones[1]).toMatchObject({ scopes: [{ name: 'a.example.net.', type: 'A', excluded: ['x'] }] })
+it('export json matches its schema', async () => {
+  const cwd = folderWith({
+    'zones/example.com.yaml': LOSSY,
+    'zones/example.net.yaml': 'a: {octodns: {excluded: [x]}, type: A, value: 192.0.2.1}\n',
+    'zones/example.org.yaml': ZONE.replace('example.com', 'example.org'),
   })
+  expect(await run(cwd, 'export', 'json', '-o', 'out/all.json')).toMatchObject({ status: 0, stdout: 'out/all.json\n' })
+  const document = JSON.parse(readFileSync(join(cwd, 'out/all.json'), 'utf8'))
+  const schema = JSON.parse(readFileSync(new URL('../../schemas/export.schema.json', import.meta.url), 'utf8'))
+  const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema)
+  validate(document)
+  expect(validate.errors).toBeNull()
+  expect(document.zones.map(({ zone }: { zone: string }) => zone)).toEqual(['example.com.', 'example.net.', 'example.org.'])
+  expect(document.zones[0]).toMatchObject({ targets: ['cloud'], policy: 'upsert-only', unmanaged: [{ name: 'x*' }] })
+  expect(document.zones[1]).toMatchObject({ scopes: [{ name: 'a.example.net.', type: 'A', excluded: ['x'] }] })
 })
 
 it('export csv is a table of all records without formulas', async () => {
@@ -252,15 +246,13 @@ describe('destination', () => {
     ['a file instead of a folder', ['export', 'zonefile', '-o', 'zones/example.com.yaml/x'], 'error[file-unwritable]'],
   ])('refuses %s', async (_, args, message) => {
     const cwd = folderWith(files)
-    const result = expectEnd(await run(cwd, ...args), 1, { out: '' })
-    expect(result.stderr.toLowerCase()).toContain(message.toLowerCase())
+    expect(expectEnd(await run(cwd, ...args), 1, { out: '' }).stderr.toLowerCase()).toContain(message.toLowerCase())
     expect(filesBelow(cwd)).toEqual(files)
   })
 
   it('lists the files with --dry-run and replaces them with --force', async () => {
     const cwd = folderWith({ ...files, 'out/example.com.zone': 'old' })
-    const { stdout } = await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')
-    expect(stdout).toBe('out/example.com.zone\nout/example.net.zone\n')
+    expect((await run(cwd, 'export', 'zonefile', '-o', 'out', '--dry-run')).stdout).toBe('out/example.com.zone\nout/example.net.zone\n')
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out')).toMatchObject({ status: 1, stdout: '' })
     expect(Object.keys(filesBelow(cwd)).filter((path) => path.startsWith('out/'))).toEqual(['out/example.com.zone'])
     expect(await run(cwd, 'export', 'zonefile', '-o', 'out', '--force')).toMatchObject({ status: 0 })

@@ -120,9 +120,8 @@ describe('every command that reads definitions', () => {
   test('import does not write one', async () => {
     const scene = openScene({ files: { 'from/example.net.zone': zoneFile(TOKEN).replace('com', 'net') } })
     const before = scene.files()
-    for (const more of [[], ['-o', 'out']]) {
+    for (const more of [[], ['-o', 'out']])
       expectEnd(await scene.run('import', 'zonefile', 'from', ...more), 1, { err: 'from/example.net.zone:3:1: error[secret-exposed]' })
-    }
     expect(scene.files()).toEqual(before)
   })
 

@@ -15,8 +15,7 @@ const OTHER = 'domain: example.org\nsoa_email: hostmaster@example.org\nrecords: 
 
 /** Expects that every output line is a diagnostic or a sentence of the program, not the rest of a name. */
 function expectReported({ stdout, stderr }: { stdout: string; stderr: string }, shown: string): void {
-  const lines = (stdout + stderr).split('\n')
-  expect(lines.filter((line) => line.includes('error[file-name]') && line.includes(shown))).toHaveLength(1)
+  expect((stdout + stderr).split('\n').filter((line) => line.includes('error[file-name]') && line.includes(shown))).toHaveLength(1)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
   expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/)
 }

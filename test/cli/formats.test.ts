@@ -20,16 +20,14 @@ describe('plan and apply --format json', () => {
     const scene = openScene({ files: { 'zones/example.com.yaml': zone } })
     for (const command of ['plan', 'apply']) {
       const result = await scene.run(command, '--format', 'json')
-      const document = documentOf(result, validatePlan)
-      expect(document).toMatchObject({ format: 'zonewright-plan', version: 2, summary })
+      expect(documentOf(result, validatePlan)).toMatchObject({ format: 'zonewright-plan', version: 2, summary })
       if (command === 'plan') expect(result.status).toBe(status)
     }
   })
 
   test('the document contains errors of definitions with their positions', async () => {
     const scene = openScene({ files: { 'zones/example.com.yaml': BROKEN } })
-    const result = await scene.run('plan', '--format', 'json')
-    const document = documentOf(result, validatePlan)
+    const document = documentOf(await scene.run('plan', '--format', 'json'), validatePlan)
     const place = { file: 'zones/example.com.yaml', line: 2, hint: 'Did you mean "value"?' }
     expect(document.diagnostics).toContainEqual(expect.objectContaining({ severity: 'error', code: 'schema-unknown-key', ...place }))
   })
@@ -50,8 +48,7 @@ describe('plan and apply --format json', () => {
       fault: ({ changes: [change] }) =>
         change?.name === 'mail.example.com.' ? { kind: 'refused', code: 'provider-rejected', message: '418 Teapot' } : null,
     })
-    const result = expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 4)
-    const document = documentOf(result, validatePlan)
+    const document = documentOf(expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 4), validatePlan)
     expect(document.summary).toMatchObject({ applied: 3, failed: 1 })
     const states = document.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
     expect(states.sort()).toEqual(['applied', 'applied', 'applied', 'failed'])

@@ -46,8 +46,7 @@ describe.runIf(process.platform === 'linux')('standard output', () => {
 
   test.each([[['plan']], [['apply', '--yes']]])('%j', async (args) => {
     const scene = await openServiceScene()
-    const { status, other } = await run(scene, 'stdout', ...args)
-    expect([status, other]).toEqual([1, expect.stringContaining(DISK_FULL)])
+    expect(await run(scene, 'stdout', ...args)).toMatchObject({ status: 1, other: expect.stringContaining(DISK_FULL) })
     if (args[0] === 'apply') expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0 })
   })
 

@@ -20,7 +20,6 @@ const HOSTILE = [
 /** Control characters except line feeds, line separators and bidirectional marks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
 const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u
-
 const page = (data: readonly unknown[]) => ({ body: JSON.stringify({ data, page: 1, pages: 1, results: data.length }) })
 
 /** A zone in which every text is hostile. */
@@ -47,7 +46,6 @@ const ALL = HOSTILE.join(' ')
 describe.each([...HOSTILE, ALL])('%.40j', (evil) => {
   /** In `npm test` each text alone is in text reports; all of them together are in every format. */
   const optionsFor = (format: string) => (format === 'text' || evil === ALL ? {} : { tags: ['long'] })
-
   const open = () => openWireScene(holding(evil))
 
   for (const format of REPORT_FORMATS.plan)

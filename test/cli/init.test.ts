@@ -13,7 +13,7 @@ import { defaultRrsets } from '../scripted/hetzner/zones.ts'
 import { createRoute53 } from '../scripted/route53/service.ts'
 import { createScaleway } from '../scripted/scaleway/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { WorkflowJob } from '../support/workflow-runner.ts'
 import { filesBelow, TOKEN } from './scene.ts'
@@ -22,14 +22,12 @@ const inFolder = (folder: string, ...args: string[]): Promise<CliResult> => cli(
 
 /** The variables of the step of a job that runs a command. */
 const envOf = (job: WorkflowJob, command: string): unknown => job.steps.find(({ run }) => run?.startsWith(command))?.env
-
 const FILES = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', 'zones/example.com.yaml', 'zonewright.yaml']
 
 describe('init', () => {
   test('writes its files, and lists them and the next steps', async () => {
     const folder = temporaryDirectory()
-    const { status, stdout, stderr } = await inFolder(folder, 'init')
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    const { stdout } = expectEnd(await inFolder(folder, 'init'), 0, { err: '' })
     expect(Object.keys(filesBelow(folder)).sort()).toEqual(FILES)
     for (const file of FILES) expect(stdout).toContain(`  ${file}\n`)
     for (const command of ['serve', 'validate', 'plan', 'apply', 'verify'])
@@ -58,9 +56,7 @@ describe('init', () => {
 
   test('a zone without a default mail address needs --soa-email', async () => {
     const folder = temporaryDirectory()
-    const refused = await inFolder(folder, 'init', '--zone', '0/25.2.0.192.in-addr.arpa')
-    expect(refused).toMatchObject({ status: 1, stdout: '' })
-    expect(refused.stderr).toMatch(/^error\[usage\] .*--soa-email/)
+    expectEnd(await inFolder(folder, 'init', '--zone', '0/25.2.0.192.in-addr.arpa'), 1, { err: /^error\[usage\] .*--soa-email/, out: '' })
     expect(filesBelow(folder)).toEqual({})
     expect((await inFolder(folder, 'init', '--zone', '0/25.2.0.192.in-addr.arpa', '--soa-email', 'dns@example.com')).status).toBe(0)
     expect(Object.keys(filesBelow(folder))).toContain('zones/0-25.2.0.192.in-addr.arpa.yaml')
@@ -78,9 +74,7 @@ describe('init', () => {
     ['a@example.com\nrecords: {}'],
   ])('refuses the mail address %j', async (email) => {
     const folder = temporaryDirectory()
-    const { status, stderr } = await inFolder(folder, 'init', '--soa-email', email)
-    expect(status).toBe(1)
-    expect(stderr).toMatch(/^error\[usage\] .*\n$/)
+    expectEnd(await inFolder(folder, 'init', '--soa-email', email), 1, { err: /^error\[usage\] .*\n$/ })
     expect(filesBelow(folder)).toEqual({})
   })
 
@@ -88,9 +82,7 @@ describe('init', () => {
     const folder = temporaryDirectory()
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), 'mine')
-    const { status, stdout, stderr } = await inFolder(folder, 'init')
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-    expect(stderr).toContain(`error[file-exists] ${path} already exists`)
+    expectEnd(await inFolder(folder, 'init'), 1, { err: `error[file-exists] ${path} already exists`, out: '' })
     expect(filesBelow(folder)).toEqual({ [path]: 'mine' })
   })
 
@@ -98,8 +90,7 @@ describe('init', () => {
     const folder = temporaryDirectory()
     await inFolder(folder, 'init')
     const before = filesBelow(folder)
-    const { status, stderr } = await inFolder(folder, 'init', '--zone', 'example.com', '--soa-email', 'other@example.com')
-    expect(status).toBe(1)
+    const { stderr } = expectEnd(await inFolder(folder, 'init', '--zone', 'example.com', '--soa-email', 'other@example.com'), 1)
     expect(stderr.match(/error\[file-exists\]/g)).toHaveLength(2)
     expect(filesBelow(folder)).toEqual(before)
   })
@@ -114,9 +105,7 @@ describe('init', () => {
   test('removes the written files if one cannot be written', async () => {
     const folder = temporaryDirectory()
     writeFileSync(join(folder, 'zones'), 'a file where the folder should be')
-    const { status, stderr } = await inFolder(folder, 'init')
-    expect(status).toBe(1)
-    expect(stderr).toMatch(/error\[file-(?:unwritable|exists)\] zones\/example\.com\.yaml/)
+    expectEnd(await inFolder(folder, 'init'), 1, { err: /error\[file-(?:unwritable|exists)\] zones\/example\.com\.yaml/ })
     expect(Object.keys(filesBelow(folder))).toEqual(['zones'])
   })
 
@@ -220,8 +209,7 @@ describe('init --from TYPE', () => {
   ])('%s is refused: %s', async (from = '', message = '') => {
     const keys = { AZURE_CLIENT_SECRET: TOKEN, GOOGLE_CREDENTIALS: createTestAccount().keyFile, DESEC_TOKEN: TOKEN }
     const env = { ...keys, ZONEWRIGHT_ALLOWED_HOSTS: from === 'google' ? 'dns.googleapis.com' : 'dns.example.net' }
-    const { status, stderr } = await cli(['init', '--from', from], { cwd: temporaryDirectory(), env })
-    expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
+    expectEnd(await cli(['init', '--from', from], { cwd: temporaryDirectory(), env }), 1, { err: message })
   })
 
   test('a preset is not a type', async () => {

@@ -88,8 +88,7 @@ describeWithTools(['curl', 'openssl', 'tar', 'sha256sum'], 'the script that inst
   test.each(['sha256', 'sha512'])('installs the tarball with its %s, by way of a redirect', async (algorithm) => {
     const { status, output, path } = await install(`${server}/moved.tgz`, sumOf(algorithm, tarball))
     expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('OK') })
-    const version = execFileSync(join(path, 'zonewright'), ['--version'], { encoding: 'utf8' })
-    expect(version).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(execFileSync(join(path, 'zonewright'), ['--version'], { encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(requests).toEqual(['/moved.tgz', '/zonewright.tgz'])
     for (const command of ['serve', 'demo', 'backup', 'restore'])
       expect(await execute(join(path, 'zonewright'), [command, '--port', '1', 'x'])).toMatch(

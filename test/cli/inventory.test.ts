@@ -7,12 +7,7 @@ import type { Reply, Script } from './recording-proxy.ts'
 import { expectNothingDone, openScene, TOKEN, ZONE, zoneFiles } from './scene.ts'
 import { callService, openServiceScene, type ServiceScene } from './service-scene.ts'
 
-interface Machine {
-  readonly id: number
-  readonly ipv4: readonly string[]
-  readonly ipv6: string
-}
-
+type Machine = { readonly id: number; readonly ipv4: readonly string[]; readonly ipv6: string }
 const INSTANCE = { region: 'us-east', type: 'g6-nanode-1', tags: ['Web'], private_ip: true }
 
 const makeInstance = (scene: ServiceScene, label: string, more: object = {}): Promise<Machine> =>
@@ -20,7 +15,6 @@ const makeInstance = (scene: ServiceScene, label: string, more: object = {}): Pr
 
 /** A zone whose pool has its addresses from the given inventory. */
 const zoneWith = (...records: string[]): string => `${ZONE}  pool: [${records.join(', ')}]\n`
-
 const POOL = zoneWith('{type: A, ttl: 300, from: {instances: {tag: web}}}', '{type: AAAA, ttl: 300, from: {instances: {tag: web}}}')
 
 /** The records of the service at the name `pool`, as `TYPE TARGET`, sorted. */
@@ -90,8 +84,7 @@ describe('addresses from instances', () => {
     await makeInstance(scene, 'web-10', { tags: ['中文字'] })
     const three = await makeInstance(scene, 'other', { region: 'us-west', tags: [] })
     define('{type: A, from: {instances: {tag: 日本語}}}')
-    const { stdout } = expectEnd(await scene.run('plan'), 0, { out: `from instance web-1 (${one.id})` })
-    expect(stdout).not.toContain('web-10')
+    expect(expectEnd(await scene.run('plan'), 0, { out: `from instance web-1 (${one.id})` }).stdout).not.toContain('web-10')
     expect(scene.proxy.requests.map(({ headers }) => headers['x-filter'])).toContain('{"tags":"\\u65e5\\u672c\\u8a9e"}')
     define('{type: A, from: {instances: {region: us-west}}}', '{type: A, from: {instances: {label: web-1}}}')
     await scene.run('apply', '--yes')

@@ -17,7 +17,6 @@ import { filesBelow, TOKEN } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url))
-
 const SOA = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n'
 const zoneFiles = (address: string): Files =>
   Object.fromEntries(['a', 'b', 'c'].map((name) => [`dns/${name}.example.zone`, `${SOA}www 60 A ${address}\n`]))
@@ -57,9 +56,7 @@ async function run(cwd: string, args: readonly string[], env: Readonly<Record<st
 
 /** Whether a file is a lock or a temporary file of a killed program. */
 const isLeftBehind = (path: string): boolean => /\.(?:tmp|lock)$/.test(path)
-
 const allFilesOf = (folder: string): Files => (existsSync(folder) ? filesBelow(folder) : {})
-
 const filesOf = (folder: string): Files => Object.fromEntries(Object.entries(allFilesOf(folder)).filter(([path]) => !isLeftBehind(path)))
 
 async function count(cwd: string, args: readonly string[], below: string): Promise<number> {
@@ -123,7 +120,6 @@ const killEdit = (files: Files, words: string, kills: number): Promise<void> =>
   killAndCheck(folderWith(files), ['record', ...words.split(' ')], 'zones', kills)
 
 test('import octodns, into a new folder and over an existing one', LONG, () => killBoth('import octodns dns -o zones', octodns, 'zones', 6))
-
 test.each(CASES)('%s, into a new folder and over an existing one', LONG, killBoth)
 
 test('import from a provider', LONG, async () => {

@@ -17,7 +17,6 @@ const hosts = (prefix: string, count: number, address: string): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}: {type: A, value: ${address}}`)
 
 const ALLOW_ALL = ['deletes', 'updates', 'empty-zone'].flatMap((name) => ['--allow', name])
-
 type LiveScene = ServiceScene & { readonly client: Client }
 
 /** A service that delays each change by a random time. */

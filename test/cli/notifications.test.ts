@@ -16,12 +16,7 @@ import { openServiceScene } from './service-scene.ts'
 
 const KEY = 'key-of-the-notifications-0123456789'
 const OTHER = ZONE.replace('192.0.2.2', '192.0.2.9')
-
-interface Delivery {
-  readonly headers: IncomingHttpHeaders
-  readonly path: string
-  readonly body: string
-}
+type Delivery = { readonly headers: IncomingHttpHeaders; readonly path: string; readonly body: string }
 
 /** A web address that keeps what it gets, and answers with these statuses, the last one from then on. */
 async function startReceiver(...statuses: (number | 'cut')[]) {
@@ -83,8 +78,7 @@ describe('--notify', () => {
     let failures = 2
     const scene = await openServiceScene({ script: ({ method }) => (method === 'GET' && failures-- > 0 ? { status: 503 } : null) })
     await scene.run('plan', '--notify', receiver.url)
-    const { targets } = documentOf(receiver.deliveries[0] as Delivery)
-    expect(targets).toMatchObject([{ requests: scene.proxy.requests.length, retries: 2 }])
+    expect(documentOf(receiver.deliveries[0] as Delivery).targets).toMatchObject([{ requests: scene.proxy.requests.length, retries: 2 }])
   })
 
   test('is repeated with the same id until it is taken', async () => {
@@ -168,7 +162,7 @@ describe('--notify', () => {
     ['a missing variable', ['--notify', 'env:HOOK'], {}, 'the environment variable HOOK is not set'],
     [
       'another host',
-      ['--notify', 'https://hooks.example.net/secret-path'],
+      ['--notify', 'https://hooks.example.net/secret'],
       { ZONEWRIGHT_ALLOWED_HOSTS: '127.0.0.1' },
       'hooks.example.net:443 is',
     ],
@@ -191,7 +185,6 @@ print(json.dumps([[f.name, f.type, [[s.labels, s.value] for s in f.samples]] for
 
 /** Families by name, without the prefix of all: each sample as its labels and its value. */
 type Families = ReadonlyMap<string, readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]>
-
 const textIn = ({ folder }: Scene): string => readFileSync(join(folder, 'metrics/zw.prom'), 'utf8')
 
 function familiesOf(text: string): Families {

@@ -36,8 +36,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
     const scene = openScene()
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(2)
     expect((await scene.run('apply', '--yes')).status).toBe(0)
-    const after = await scene.run('plan', '--detailed-exitcode')
-    expect(after).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n', stderr: '' })
+    expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n', stderr: '' })
   })
 
   test('exits with 3 for a refusal, also with --detailed-exitcode', async () => {
@@ -79,8 +78,7 @@ Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
 
   test('counts warnings of definitions; validate shows them', async () => {
     const scene = openScene({ files: { 'zones/example.com.yaml': `${ZONE}  alias: {type: MX, value: {preference: 1, exchange: www}}\n` } })
-    const { stderr } = expectEnd(await scene.run('plan'), 0)
-    expect(stderr).toBe('1 warning about the definitions: "zonewright validate" shows them.\n')
+    expect(expectEnd(await scene.run('plan'), 0).stderr).toBe('1 warning about the definitions: "zonewright validate" shows them.\n')
     expect((await scene.run('plan', '--quiet')).stderr).toBe('')
   })
 

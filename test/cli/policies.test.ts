@@ -73,29 +73,27 @@ test('a policy for addresses from an inventory, and for their zone, waits for th
   expect(scene.proxy.mutations()).toEqual([])
 })
 
-describe('a policy for changes and plans', () => {
-  test('stops plan and apply, with the place of the definition', async () => {
-    const scene = await applied(NO_DELETION + FEW_CREATIONS)
-    const before = scene.memory.writes().length
-    scene.write({ 'zones/example.com.yaml': WITHOUT_MAIL })
-    const line = 'zones/example.com.yaml:1:9: error[policy-no-deletion] mail.example.com. A would be deleted'
-    for (const args of [['plan'], ['apply', '--yes'], ['apply', '--yes', '--choreograph']])
-      expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining(line) })
-    const more = ['a', 'b', 'c'].map((name) => `  ${name}: {type: A, value: 192.0.2.3}\n`).join('')
-    scene.write({ 'zones/example.com.yaml': ZONE + more })
-    const few = 'policies/rules.yaml:2:3: error[policy-few] a plan creates at most two records'
-    expect(await scene.run('apply', '--yes')).toMatchObject({ status: 1, stderr: expect.stringContaining(few) })
-    expect(scene.memory.writes()).toHaveLength(before)
-    scene.write({ 'zones/example.com.yaml': `${ZONE}  a: {type: A, value: 192.0.2.3}\n` })
-    expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
-    scene.write({
-      'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.9'),
-      'policies/rules.yaml':
-        '- {name: up, each: change, where: {properties: {action: {const: update}}}, require: {properties: {desired: {properties: {data: {not: {const: 192.0.2.9}}}}}}, severity: warning}\n',
-    })
-    const ofRecord = 'zones/example.com.yaml:5:35: warning[policy-up] mail.example.com. A: '
-    expect(await scene.run('plan')).toMatchObject({ status: 0, stderr: expect.stringContaining(ofRecord) })
+test('a policy for changes and plans stops plan and apply, with the place of the definition', async () => {
+  const scene = await applied(NO_DELETION + FEW_CREATIONS)
+  const before = scene.memory.writes().length
+  scene.write({ 'zones/example.com.yaml': WITHOUT_MAIL })
+  const line = 'zones/example.com.yaml:1:9: error[policy-no-deletion] mail.example.com. A would be deleted'
+  for (const args of [['plan'], ['apply', '--yes'], ['apply', '--yes', '--choreograph']])
+    expect(await scene.run(...args)).toMatchObject({ status: 1, stderr: expect.stringContaining(line) })
+  const more = ['a', 'b', 'c'].map((name) => `  ${name}: {type: A, value: 192.0.2.3}\n`).join('')
+  scene.write({ 'zones/example.com.yaml': ZONE + more })
+  const few = 'policies/rules.yaml:2:3: error[policy-few] a plan creates at most two records'
+  expect(await scene.run('apply', '--yes')).toMatchObject({ status: 1, stderr: expect.stringContaining(few) })
+  expect(scene.memory.writes()).toHaveLength(before)
+  scene.write({ 'zones/example.com.yaml': `${ZONE}  a: {type: A, value: 192.0.2.3}\n` })
+  expect(await scene.run('apply', '--yes')).toMatchObject({ status: 0 })
+  scene.write({
+    'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.9'),
+    'policies/rules.yaml':
+      '- {name: up, each: change, where: {properties: {action: {const: update}}}, require: {properties: {desired: {properties: {data: {not: {const: 192.0.2.9}}}}}}, severity: warning}\n',
   })
+  const ofRecord = 'zones/example.com.yaml:5:35: warning[policy-up] mail.example.com. A: '
+  expect(await scene.run('plan')).toMatchObject({ status: 0, stderr: expect.stringContaining(ofRecord) })
 })
 
 test('a saved plan is checked by the policies of the run that applies it', async () => {
@@ -206,8 +204,7 @@ describeWithTools(['git'], '--policies-from', () => {
     const repository = gitRepository({}, scene.folder)
     repository.git('checkout', '-q', '-b', 'branch')
     const line = 'zones/example.com.yaml:5:35: error[policy-ttl] mail.example.com. A'
-    const config = scene.config()
-    scene.write({ 'zones/example.com.yaml': LOW, 'zonewright.yaml': `${config}\npolicies: []\n` })
+    scene.write({ 'zones/example.com.yaml': LOW, 'zonewright.yaml': `${scene.config()}\npolicies: []\n` })
     repository.commit({ 'policies/rules.yaml': '' })
     expect(await scene.run('validate')).toMatchObject({ status: 0 })
     for (const revision of ['main', 'main..']) {

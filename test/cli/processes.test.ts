@@ -17,7 +17,6 @@ import { openServiceScene, openWireScene, type ServiceScene } from './service-sc
 beforeAll(async () => void (await builtProgram()))
 
 const LONG = { tags: ['long'] }
-
 const RECORDS = 100
 
 const MANY = `domain: example.com
@@ -60,12 +59,7 @@ const recordCalls = ({ proxy }: ServiceScene): number => proxy.mutations().filte
 const reach = (count: () => number, least: number): Promise<void> =>
   expect.poll(count, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(least)
 
-interface Run {
-  readonly run: string
-  readonly state: string
-  readonly unknown: number
-}
-
+type Run = { readonly run: string; readonly state: string; readonly unknown: number }
 const runs = async (scene: ServiceScene): Promise<Run[]> => JSON.parse((await scene.run('history', '--format', 'json')).stdout).runs
 
 /** The last event of a valid journal. */

@@ -22,7 +22,6 @@ const G = `a: {type: A, ttl: 300, merge: true, value: 192.0.2.3} # g
 both: {type: A, merge: true, value: 192.0.2.2}
 `
 const FILES = { 'zones/example.com.yaml': MAIN, 'shared/f.yaml': F, 'shared/g.yaml': G }
-
 const OWN = '  a: {type: A, ttl: 300, value: 192.0.2.1} # own\n'
 const OF_F = 'a: {type: A, ttl: 300, merge: true, value: 192.0.2.2} # f\n'
 const OF_G = 'a: {type: A, ttl: 300, merge: true, value: 192.0.2.3} # g\n'
@@ -53,9 +52,7 @@ describe('values of several files', () => {
       ['add', 'example.com', 'new', 'TXT', `a \${b}`, '--file', 'shared/f.yaml'],
       f('only:', `new: {type: TXT, value: 'a $\${b}'}\nonly:`),
     ],
-  ])('%s', async (_, words, changed) => {
-    expect(await edit(FILES, words)).toMatchObject({ status: 0, changed })
-  })
+  ])('%s', async (_, words, changed) => expect(await edit(FILES, words)).toMatchObject({ status: 0, changed }))
 
   it.each([
     ['add example.com plain A 192.0.2.9', 'is defined in shared/f.yaml (add it there with --file shared/f.yaml'],

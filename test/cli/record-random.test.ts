@@ -11,13 +11,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const OWNERS = ['', '*', 'a', 'a.b', '010', 'null', 'zz']
 const TYPES = ['A', 'AAAA', 'TXT', 'MX']
-
-interface Row {
-  readonly owner: string
-  readonly type: string
-  readonly data: string
-}
-
+type Row = { readonly owner: string; readonly type: string; readonly data: string }
 const lines = (rows: readonly Row[]): string[] => rows.map(({ owner, type, data }) => `${owner} ${type} ${data}`).sort()
 
 function makeScene(random: Random) {
@@ -69,9 +63,7 @@ function makeScene(random: Random) {
     const sets = random
       .shuffle(TYPES)
       .slice(0, 1 + random.below(2))
-      .map((type) => {
-        return Array.from({ length: 1 + random.below(3) }, () => ({ owner, type, data: newData(type) }))
-      })
+      .map((type) => Array.from({ length: 1 + random.below(3) }, () => ({ owner, type, data: newData(type) })))
     rows.push(...sets.flat())
     const indent = base + random.pick([2, 4])
     text.push(...above(base), `${' '.repeat(base)}${owner === '' || owner === '*' ? `'${owner}'` : owner}:${behind()}`)

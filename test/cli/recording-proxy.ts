@@ -12,11 +12,7 @@ export interface ReceivedRequest {
   readonly body: string
 }
 
-export interface Reply {
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-}
+export type Reply = { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 
 /** Handles a request: a reply, 'cut' to close the connection, 'silence' for no response, or null to forward it. */
 export type Script = (request: ReceivedRequest) => Reply | 'cut' | 'silence' | null | Promise<Reply | 'cut' | 'silence' | null>

@@ -157,11 +157,9 @@ describe('doctor', () => {
   test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
     const scene = await openLiveScene({ files: FILES, also: ['other'] })
     rmSync(join(scene.folder, 'zones/example.org.yaml'))
-    const config = scene.config()
-    const renamed = config.replace('  cloud:', '  other:')
+    const renamed = scene.config().replace('  cloud:', '  other:')
     scene.write({ 'zonewright.yaml': renamed })
-    const gone = await scene.run('doctor')
-    expect(gone.stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +cloud is not in the config/)
+    expect((await scene.run('doctor')).stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +cloud is not in the config/)
     // A server that answers nothing has no list of its zones either.
     scene.write({ 'zonewright.yaml': renamed.replace('providers:\n', "providers:\n  cloud: {type: rfc2136, server: '127.0.0.1:9'}\n") })
     for (const name of ['example.com', 'example.net'])

@@ -10,7 +10,6 @@ import { leasesIn } from '../support/leases.ts'
 import { filesBelow, openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneFiles } from './scene.ts'
 
 const YES = ['--yes', '--allow', 'deletes', '--allow', 'updates', '--allow', 'empty-zone'] as const
-
 type Run = Record<string, unknown> & { readonly run: string }
 
 const runs = async (scene: Scene): Promise<Run[]> => {

@@ -11,7 +11,6 @@ const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url)
 const TOKEN = 'token-of-the-administrator'
 const KEY = 'k'.repeat(44)
 const ANSWERS = { security_questions: [1, 2, 3].map((question_id) => ({ question_id, response: `answer ${question_id}` })) }
-
 const SERVE = ['serve', '--listen', '127.0.0.1:0', '--dns', 'none']
 
 /** Above the number of file operations. */
@@ -90,8 +89,7 @@ for (const [name, stride, options] of STRIDES)
 test('of several concurrent first starts one serves, with one key', async () => {
   const folder = join(temporaryDirectory(), 'data')
   const runs = await Promise.all([1, 2].map(() => serve(folder)))
-  const serving = await Promise.all(runs.map(isServing))
-  expect(serving.filter(Boolean)).toHaveLength(1)
+  expect((await Promise.all(runs.map(isServing))).filter(Boolean)).toHaveLength(1)
   const key = readFileSync(join(folder, 'secrets.key'), 'utf8')
   for (const run of runs) run.kill('SIGKILL')
   await Promise.all(runs.map(({ ended }) => ended))

@@ -10,12 +10,9 @@ import { openScene, ZONE, zoneFiles, zoneOf } from './scene.ts'
 
 const NAMES = ['a.example', 'b.example', 'c.example', 'd.example', 'e.example']
 const FILES = zoneFiles(NAMES)
-
 const BROKEN = { 'zones/b.example.yaml': 'domain: [\n' }
-
 type Stdout = Pick<CliResult, 'stdout'>
 const documentOf = (result: Stdout) => documentIn(result, isPlan)
-
 const zonesOf = (result: Stdout): string[] => documentOf(result).zones.map(({ zone }: { zone: string }) => zone.replace(/\.$/, ''))
 
 describe('a list of zones', () => {
@@ -127,8 +124,7 @@ describe('--keep-going', () => {
     const shards = [await scene.run('plan', '--keep-going', '--shard', '1/2', '--format', 'json')]
     shards.push(await scene.run('plan', '--keep-going', '--shard', '2/2', '--format', 'json'))
     expect([shards.map(({ status }) => status), shards.flatMap(zonesOf).sort()]).toEqual([[1, 1], zonesOf(planned)])
-    const text = await scene.run('plan', '--keep-going')
-    expect(text.stdout).toContain('\n1 error. Plan: 16 to create')
+    expect((await scene.run('plan', '--keep-going')).stdout).toContain('\n1 error. Plan: 16 to create')
     scene.write({ 'report.json': planned.stdout })
     expect((await scene.run('report', 'report.json')).stdout).toContain('\n1 error. Plan: 16 to create')
     const applied = await scene.run('apply', '--yes', './plan.json', '--format', 'json')

@@ -59,8 +59,7 @@ describe('a running service', () => {
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
     expect(Object.values(filesBelow(folder)).some((text) => text.includes(token))).toBe(false)
-    const again = await serve(folder, [], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
-    expect(again.run.stderr()).not.toMatch(/token/i)
+    expect((await serve(folder, [], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })).run.stderr()).not.toMatch(/token/i)
   })
 
   test('has the users of --seed, whom --rate-limit limits', LONG, async () => {
@@ -205,18 +204,15 @@ describe('a running service', () => {
 
 /** Texts that no message may contain. */
 const HIDDEN = new RegExp(['token-of-', 'hidden', secret(1).slice(0, 20)].join('|'))
-
 const start = (text: string): RegExp => new RegExp(`^error\\[service-start\\] the service cannot start: ${text}`)
-
 const certificate = (file: string): string[] => ['--tls-cert', file, '--tls-key', '/dev/null']
-
 type Files = Readonly<Record<string, string>>
 
 describe('does not start', () => {
   test.each<[string, Files, readonly string[], RegExp]>([
     ['with a missing seed', {}, ['--seed', 'seed.yaml'], /^error\[file-unreadable\] seed\.yaml does not exist\n$/],
     [
-      'a seed with errors',
+      'a seed at fault',
       { 'seed.yaml': SEED.replace('somebody@', '') },
       ['--seed', 'seed.yaml'],
       /^seed\.yaml:4:16: error\[seed-invalid\] /,
@@ -239,12 +235,7 @@ describe('does not start', () => {
     ['with an invalid sink', {}, ['--sms-sink', 'stdout'], start('.*destination of messages must be "log", "file:PATH" or a URL')],
     ['with a sink without TLS', {}, ['--sms-sink', 'http://sms.example.com/'], start('.*a webhook without TLS must be on this machine')],
     ['with an invalid name', {}, [...WITH_DNS, '--ns-names', 'a..b'], /^error\[service-start\] /],
-    [
-      'with errors in the keys',
-      { keys: 'keys: [{name: a.example, account: a}]' },
-      ['--tsig-keys', 'keys'],
-      /^keys:1:8: error\[tsig-keys-inv/,
-    ],
+    ['with errors in keys', { keys: 'keys: [{name: a.example, account: a}]' }, ['--tsig-keys', 'keys'], /^keys:1:8: error\[tsig-keys-inv/],
     [
       'with a key whose secret is not in the environment',
       { 'keys.yaml': 'keys: [{name: a.example, account: admin, secret: env:NOT_SET}]' },
@@ -272,8 +263,7 @@ describe('does not start', () => {
   ])('%s', async (_, files, args, message) => {
     const cwd = folderWith(files)
     for (const file of readdirSync(cwd)) chmodSync(join(cwd, file), 0o600)
-    const { stderr } = expectEnd(await cli([...SERVE, ...args], { cwd }), 1, { err: message, out: '' })
-    expect(stderr).not.toMatch(HIDDEN)
+    expect(expectEnd(await cli([...SERVE, ...args], { cwd }), 1, { err: message, out: '' }).stderr).not.toMatch(HIDDEN)
   })
 
   test('with too short a key', async () => {
@@ -290,8 +280,7 @@ describe('does not start', () => {
     const { status, stderr } = await cli([...SERVE, '--listen', `127.0.0.1:${(taken.address() as { port: number }).port}`], { cwd })
     expect(status).toBe(1)
     expect(stderr).toMatch(start('.*EADDRINUSE.* \\(give another address with --listen or --dns; port 0 picks a free one\\)\\n$'))
-    const { run } = await serve(cwd, [], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
-    expect(run.stderr()).toMatch(/shown this once: \S+/)
+    expect((await serve(cwd, [], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })).run.stderr()).toMatch(/shown this once: \S+/)
   })
 })
 

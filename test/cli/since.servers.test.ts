@@ -31,7 +31,6 @@ const FILES = {
 }
 
 const REVERSE = { 'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nsoa_email: a@example.com\nrecords: {}\n' }
-
 const ALL = ['a.test.', 'b.test.', 'c.test.', 'd.test.', 'e.test.']
 
 async function selected({ folder }: Pick<GitRepository, 'folder'>, since = 'main', ...more: string[]) {

@@ -7,7 +7,6 @@ const zone = (times: string): string =>
   `@ 300 SOA ns1.example.net. h.example.com. 7 ${times}\n@ 300 NS ns1.example.net.\nwww 300 A 192.0.2.1\n`
 
 const PROVIDER = '{type: cloud, base_url: "http://127.0.0.1:9/v4", token: env:TOKEN}'
-
 const CONFIG = `providers: {cloud: ${PROVIDER}, other: ${PROVIDER}}\nzones:\n  - {files: zones/other/*, targets: [other]}\n  - {files: zones/*, targets: [cloud]}\n`
 
 it('import warns once, with the number of zones, that the target cannot hold fields of the SOA record', async () => {
@@ -61,13 +60,11 @@ it.each([
   ['[ns1]', 'soa'],
 ])('soa: %s is an error', async (soa, message) => {
   const cwd = folderOf({ 'example.com.yaml': `domain: example.com\nsoa: ${soa}\nrecords: {www: {type: A, value: 192.0.2.1}}\n` })
-  const { stdout } = expectEnd(await run(cwd, 'validate', 'example.com.yaml'), 1, { out: message })
-  expect(stdout.match(/error\[/g)).toHaveLength(1)
+  expect(expectEnd(await run(cwd, 'validate', 'example.com.yaml'), 1, { out: message }).stdout.match(/error\[/g)).toHaveLength(1)
 })
 
 it('fmt puts the fields in order', async () => {
   const cwd = folderOf({ 'example.com.yaml': 'domain: example.com\nsoa: {serial: 1, primary: ns1}\nttl_sec: 300\nrecords: {}\n' })
   expect(await run(cwd, 'fmt', 'example.com.yaml')).toMatchObject({ status: 0 })
-  const { stdout } = await run(cwd, 'fmt', '--check', 'example.com.yaml')
-  expect(stdout).toBe('')
+  expect((await run(cwd, 'fmt', '--check', 'example.com.yaml')).stdout).toBe('')
 })

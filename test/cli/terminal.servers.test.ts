@@ -43,9 +43,7 @@ const ESCAPE = '\u001b'
 
 /** The final screen, without progress bars: a long run redraws a bar on one line. */
 const withoutBars = (text: string): string => text.replaceAll(new RegExp(`[^\\n]*\\r${ESCAPE}\\[2K`, 'g'), '')
-
 const plain = (text: string): string => withoutBars(text).replaceAll(new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, 'g'), '')
-
 const QUESTION = 'Make 4 calls in 1 zone? [y/N] '
 
 const taking =

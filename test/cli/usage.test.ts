@@ -6,7 +6,6 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openScene } from './scene.ts'
 
 const setting = { cwd: temporaryDirectory() }
-
 const COMMANDS = ['demo', 'init', 'validate', 'plan', 'apply', 'verify', 'fmt', 'explain', 'serve']
 
 describe('refuses unknown commands and invalid options, with a suggestion', () => {

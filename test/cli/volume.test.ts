@@ -19,11 +19,9 @@ test('1,100 record sets with a TTL that the target rounds are one line; JSON and
   const github = await scene.run('plan', '--format', 'github')
   expect(github.stderr).toBe('')
   expect(github.stdout.match(/^::notice /gm)).toHaveLength(1)
-  const json = JSON.parse((await scene.run('plan', '--format', 'json')).stdout)
-  expect(json.zones[0].diagnostics).toHaveLength(RECORDS)
+  expect(JSON.parse((await scene.run('plan', '--format', 'json')).stdout).zones[0].diagnostics).toHaveLength(RECORDS)
   for (const format of ['markdown', 'html']) {
-    const { stdout } = await scene.run('plan', '--format', format)
-    expect(stdout.split('ttl-rounded')).toHaveLength(2)
+    expect((await scene.run('plan', '--format', format)).stdout.split('ttl-rounded')).toHaveLength(2)
   }
   expect((await scene.run('plan', '--verbose')).stderr.match(/ttl-rounded/g)).toHaveLength(RECORDS)
 

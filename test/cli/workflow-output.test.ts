@@ -60,8 +60,7 @@ test.each([['validate'], ['plan'], ['apply', '--yes'], ['verify'], ['rollback', 
 
 test('does not change text outside GitHub Actions', async () => {
   const scene = openScene({ files: FILES })
-  const { stderr } = await scene.run('plan')
-  expect(stderr).toContain('##[')
+  expect((await scene.run('plan')).stderr).toContain('##[')
 })
 
 test.each([['--format', 'github'], ['--format=github']])('an error of the command line with %s', async (...format) => {

@@ -28,7 +28,6 @@ const documented = (): string => {
 
 /** The step that installs the program. */
 const INSTALL = 'sh -c "$INSTALL_ZONEWRIGHT"'
-
 const secretsOf = (value: unknown): string[] => [...new Set(JSON.stringify(value).match(/(?<=secrets\.)[A-Z_]+/g))]
 
 describe.each([

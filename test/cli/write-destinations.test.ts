@@ -176,18 +176,16 @@ describe('the lock of a folder', () => {
   })
 })
 
-describe('fmt', () => {
-  it('does not overwrite a change of another process after fmt has read the file', async () => {
-    const untidy = 'domain:   a.example\nrecords: {}\n'
-    const cwd = folderWith({ 'a.example.yaml': untidy })
-    const locks = await lockFolders([cwd], { command: 'record', now: () => new Date(0) })
-    const { mtimeMs } = lstatSync(cwd)
-    const formatted = cli(['fmt', 'a.example.yaml'], { cwd })
-    // fmt has read the file and tries to take the lock.
-    await expect.poll(() => lstatSync(cwd).mtimeMs, { timeout: 10_000 }).not.toBe(mtimeMs)
-    writeFileSync(join(cwd, 'a.example.yaml'), ZONE)
-    if ('release' in locks) locks.release()
-    expect(await formatted).toMatchObject({ status: 1, stderr: expect.stringContaining('another process has changed it') })
-    expect(readFileSync(join(cwd, 'a.example.yaml'), 'utf8')).toBe(ZONE)
-  })
+it('fmt does not overwrite a change of another process after fmt has read the file', async () => {
+  const untidy = 'domain:   a.example\nrecords: {}\n'
+  const cwd = folderWith({ 'a.example.yaml': untidy })
+  const locks = await lockFolders([cwd], { command: 'record', now: () => new Date(0) })
+  const { mtimeMs } = lstatSync(cwd)
+  const formatted = cli(['fmt', 'a.example.yaml'], { cwd })
+  // fmt has read the file and tries to take the lock.
+  await expect.poll(() => lstatSync(cwd).mtimeMs, { timeout: 10_000 }).not.toBe(mtimeMs)
+  writeFileSync(join(cwd, 'a.example.yaml'), ZONE)
+  if ('release' in locks) locks.release()
+  expect(await formatted).toMatchObject({ status: 1, stderr: expect.stringContaining('another process has changed it') })
+  expect(readFileSync(join(cwd, 'a.example.yaml'), 'utf8')).toBe(ZONE)
 })

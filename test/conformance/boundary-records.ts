@@ -46,7 +46,6 @@ const EDGES = STEPS.flatMap((step, index) => {
   return [step - 1, step, step + 1, middle - 1, middle, middle + 1]
 })
 const ttl = fc.constantFrom<number | null>(null, null, 0, 1, 2, 2 ** 31 - 1, ...EDGES)
-
 const long = (length: number): string => `o#.${'x'.repeat(40)}.`.padEnd(length + 1, 'y')
 const owner = fc.oneof(
   { weight: 4, arbitrary: fc.constant('o#') },
@@ -111,7 +110,6 @@ const record = (type: string, data: fc.Arbitrary<readonly Token[] | Uint8Array>,
   fc.record({ owner: owners, type: fc.constant(type), ttl, data })
 /** Types that conflict with no other type, even at the apex. */
 const ownerOrApex = fc.oneof({ weight: 9, arbitrary: owner }, fc.constant(''))
-
 const ipv4 = fc.oneof(fc.ipV4(), fc.constantFrom('0.0.0.0', '255.255.255.255', '192.0.2.1'))
 const ipv6 = fc.oneof(
   fc.ipV6(),

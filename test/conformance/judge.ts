@@ -54,7 +54,6 @@ async function canonicalLines(text: string): Promise<readonly string[] | null> {
 
 /** BIND's own record of the state of signing. */
 const BIND_SIGNING = 'TYPE65534'
-
 const RECORD = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s+(.*)$/
 
 /** Types whose data is case-insensitive. */

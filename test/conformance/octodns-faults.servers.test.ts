@@ -5,12 +5,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { faultTests } from './fault-suite.ts'
 import { OCTODNS, type RunningTarget, ZONE } from './targets.ts'
 
-interface OctodnsRrset {
-  readonly type: string
-  readonly ttl: number
-  readonly value?: string
-  readonly values?: readonly string[]
-}
+type OctodnsRrset = { readonly type: string; readonly ttl: number; readonly value?: string; readonly values?: readonly string[] }
 
 /** The records of the suite's types in the file, as `dig` prints a transfer. */
 function linesOf(text: string): string[] {

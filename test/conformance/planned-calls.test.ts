@@ -92,11 +92,7 @@ function serviceLine(line: string): string[] {
 }
 
 const splitOnce = (line: string): string[] => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]
-
-interface PlacedCase {
-  readonly zone: ZoneCase
-  readonly origin: DomainName
-}
+type PlacedCase = { readonly zone: ZoneCase; readonly origin: DomainName }
 
 /** The failures, each with its case; the cases are applied concurrently. */
 async function failuresOf(batch: readonly PlacedCase[], provider: Provider): Promise<string[]> {

@@ -51,7 +51,6 @@ export const CLOUD_SKIPS: ExpectedSkips = {
 
 /** What no name server with dynamic update can hold: its own SOA record, ALIAS, and records without a TTL. */
 export const UPDATE_SKIPS: ExpectedSkips = { ...withoutTypes('ALIAS'), '42. SOA': 7, 'TTL of the zone': 3 }
-
 const titleOf = ({ number, name: group }: ConformanceGroup): string => (number === null ? group : `${number}. ${group}`)
 
 /** Runs the suite against one kind of target. */

@@ -7,7 +7,6 @@ import { type RunningTarget, type TargetKind, ZONE } from './targets.ts'
 
 /** The SOA and NS record that every zone file needs. */
 const FRAME = '@ 300 IN SOA frame.invalid. frame.invalid. 1 2 3 4 5\n@ 300 IN NS frame.invalid.\n'
-
 const CHECKS_OFF = ['-i', 'none', ...['-k', '-n', '-m', '-M', '-r', '-S', '-T'].flatMap((option) => [option, 'ignore'])]
 
 /** The scripted service of a type as a target. `settings`: more settings of the provider, in flow style. */

@@ -87,7 +87,6 @@ export const POWERDNS: TargetKind = {
 
 export const POWERDNS_API: TargetKind = { name: 'powerdns', tools: ['pdns_server', 'pdnsutil'], start: startPowerDnsApi }
 export const ZONEFILE: TargetKind = { name: 'zonefile', tools: ['named-checkzone', 'nsd-checkzone'], usesNoNetwork: true, start: folderOf }
-
 export const OCTODNS: TargetKind = { name: 'octodns', tools: [], rejoinsTexts: true, start: startOctodnsFolder }
 
 export const OCTODNS_BIND: TargetKind = {

@@ -190,9 +190,7 @@ records:
       '  w: {type: A, value: 192.0.2.1} # a\tb\\x00\\x07\\x1b[1m\\x7f\\x9f\\ufeff\\uffff',
     ],
     ['at the end of a file without a line end', 'w A 192.0.2.1\n; one', '  w: {type: A, value: 192.0.2.1}\n\n# one'],
-  ])('%s', (_, text, expected) => {
-    expect(recordsOf(text)).toBe(`${expected}\n`)
-  })
+  ])('%s', (_, text, expected) => expect(recordsOf(text)).toBe(`${expected}\n`))
 })
 
 describe('comments of included files', () => {

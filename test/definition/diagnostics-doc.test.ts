@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { describe, expect, it, test } from 'vitest'
+import { expect, it, test } from 'vitest'
 import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
 import { loadPolicies } from '../../src/definition/policies/load-policies.ts'
@@ -13,11 +13,7 @@ import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { folderWith } from './files.ts'
 
 const text = readFileSync(new URL('../../docs/diagnostics.md', import.meta.url), 'utf8')
-
-interface Entry {
-  readonly code: string
-  readonly body: string
-}
+type Entry = { readonly code: string; readonly body: string }
 
 /** The pages of lints are entries, too. */
 const LINTS = new URL('../../docs/lints/', import.meta.url)
@@ -81,54 +77,46 @@ async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<str
   return new Set(diagnostics.map(({ code }) => code))
 }
 
-describe('docs/diagnostics.md and docs/lints', () => {
-  it('has exactly one entry per code', () => {
-    expect(entries.map(({ code }) => code).sort()).toEqual([...Object.keys(DIAGNOSTIC_CODES), 'policy-NAME'].sort())
-  })
+it('has exactly one entry per code', () => {
+  expect(entries.map(({ code }) => code).sort()).toEqual([...Object.keys(DIAGNOSTIC_CODES), 'policy-NAME'].sort())
+})
 
-  test.each(entries.filter(({ body }) => /^```\w+ fails/m.test(body)))(
-    '$code: the failing example gives it, the corrected one does not',
-    async ({ code, body }) => {
-      expect([...(await codesOf(examples(body, 'fails')))]).toContain(code)
-      const mended = examples(body, 'mended')
-      expect(Object.keys(mended)).not.toEqual([])
-      expect([...(await codesOf(mended))]).not.toContain(code)
-    },
-  )
+test.each(entries.filter(({ body }) => /^```\w+ fails/m.test(body)))(
+  '$code: the failing example gives it, the corrected one does not',
+  async ({ code, body }) => {
+    expect([...(await codesOf(examples(body, 'fails')))]).toContain(code)
+    const mended = examples(body, 'mended')
+    expect(Object.keys(mended)).not.toEqual([])
+    expect([...(await codesOf(mended))]).not.toContain(code)
+  },
+)
 
-  it('has a page with the same sections for each lint', () => {
-    expect(pages.map(({ code }) => code).sort()).toEqual([...LINT_CODES].sort())
-    const index = readFileSync(new URL('README.md', LINTS), 'utf8')
-    for (const { code, body } of pages) {
-      expect(
-        [...body.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading),
-        code,
-      ).toEqual([
-        'What does it find?',
-        'Why does it matter?',
-        'How do I mend it?',
-        'How do I suppress it?',
-        'Where does the rule come from?',
-      ])
-      expect(index).toContain(`[\`${code}\`](${code}.md)`)
-    }
-  })
-
-  test.each(pages)('$code: the suppression on its page works', async ({ code, body }) => {
-    const given = examples(body, 'fails')
-    const [, suppressed = ''] = /## How do I suppress it\?.*?^```yaml\n(.*?)^```$/ms.exec(body) ?? []
-    expect(suppressed).toContain(code)
-    const own = given['zones/example.com.yaml'] ?? ''
-    const domain = own.startsWith('domain:') ? `domain: example.com\nrecords:\n${suppressed.replace(/^/gm, '  ').trimEnd()}\n` : suppressed
-    expect([...(await codesOf({ ...given, 'zones/example.com.yaml': domain }))]).toEqual([])
-  })
-
-  test.each(entries)('$code has a description', ({ code, body }) => {
+it('has a page with the same sections for each lint', () => {
+  expect(pages.map(({ code }) => code).sort()).toEqual([...LINT_CODES].sort())
+  const index = readFileSync(new URL('README.md', LINTS), 'utf8')
+  for (const { code, body } of pages) {
     expect(
-      body
-        .slice(code.length)
-        .replace(/^```.*?^```$/gms, '')
-        .trim().length,
-    ).toBeGreaterThan(40)
-  })
+      [...body.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading),
+      code,
+    ).toEqual(['What does it find?', 'Why does it matter?', 'How do I mend it?', 'How do I suppress it?', 'Where does the rule come from?'])
+    expect(index).toContain(`[\`${code}\`](${code}.md)`)
+  }
+})
+
+test.each(pages)('$code: the suppression on its page works', async ({ code, body }) => {
+  const given = examples(body, 'fails')
+  const [, suppressed = ''] = /## How do I suppress it\?.*?^```yaml\n(.*?)^```$/ms.exec(body) ?? []
+  expect(suppressed).toContain(code)
+  const own = given['zones/example.com.yaml'] ?? ''
+  const domain = own.startsWith('domain:') ? `domain: example.com\nrecords:\n${suppressed.replace(/^/gm, '  ').trimEnd()}\n` : suppressed
+  expect([...(await codesOf({ ...given, 'zones/example.com.yaml': domain }))]).toEqual([])
+})
+
+test.each(entries)('$code has a description', ({ code, body }) => {
+  expect(
+    body
+      .slice(code.length)
+      .replace(/^```.*?^```$/gms, '')
+      .trim().length,
+  ).toBeGreaterThan(40)
 })

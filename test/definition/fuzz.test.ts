@@ -41,11 +41,7 @@ const PIECES = [
   ...['\u2028', 'é', '😀', '\ud800', '__proto__', 'domain: ', 'type: ', 'values: ', 'records:\n', 'octodns: ', 'ttl: -1', '${ip}', "''"],
 ] as const
 
-interface Edit {
-  readonly at: number
-  readonly cut: number
-  readonly insert: string
-}
+type Edit = { readonly at: number; readonly cut: number; readonly insert: string }
 
 /** A file that was damaged in a few places. */
 const damaged = (edits: { minLength?: number; maxLength: number }) =>
@@ -70,14 +66,12 @@ const damaged = (edits: { minLength?: number; maxLength: number }) =>
 
 /** Text that consists of pieces. */
 const pieces = fc.array(fc.constantFrom(...PIECES, 'a', 'b.c', '1'), { maxLength: 40 }).map((list) => list.join(''))
-
 const include = (path: string) => (path === 'x.yaml' ? ok({ file: path, text: 'x: !include y.yaml\n' }) : failure('there is no such file'))
 
 describe('damaged files', () => {
   test('quickly give a zone or errors with positions', () => {
     forAll(rounds(1000), fc.oneof(damaged({ maxLength: 6 }), pieces), (text) => {
-      const value = parse(text, { include })
-      const { zone, diagnostics } = value
+      const { zone, diagnostics } = parse(text, { include })
       expect(zone !== null || diagnostics.length > 0).toBe(true)
       for (const { at, message } of diagnostics) {
         expect(at).toBeDefined()

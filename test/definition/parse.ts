@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import type { ParsedDefinition, ParseOptions } from '../../src/definition/parse/parse-definition.ts'
-import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
+import { type ParsedDefinition, type ParseOptions, parseDefinition } from '../../src/definition/parse/parse-definition.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 
 /** Parses a definition as the file `zone.yaml` of the zone example.com. */

@@ -17,7 +17,6 @@ const { definitions } = schema
 
 describe('the zone schema and the parsers have the same', () => {
   test('settings', () => expect(Object.keys(definitions['settings']?.properties ?? {}).sort()).toEqual([...SETTING_KEYS].sort()))
-
   test('keys of a record', () => expect(Object.keys(definitions['record']?.properties ?? {}).sort()).toEqual([...RECORD_KEYS].sort()))
 
   test('types', () => {

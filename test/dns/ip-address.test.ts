@@ -5,15 +5,11 @@ import { fc, forAll } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
 
 describe('IPv4', () => {
-  test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255'])('%s', (text) => {
-    expect(parseIpv4(text)).toEqual({ ok: true, value: text })
-  })
+  test.each(['0.0.0.0', '192.0.2.1', '255.255.255.255'])('%s', (text) => expect(parseIpv4(text)).toEqual({ ok: true, value: text }))
 
   test.each([...'1 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 1.2.3.04 1..3.4 0x1.2.3.4 1.2.3.-4 １.2.3.4'.split(' '), ...['', '1.2.3.4 ']])(
     '%j is refused',
-    (text) => {
-      expect(parseIpv4(text).ok).toBe(false)
-    },
+    (text) => expect(parseIpv4(text).ok).toBe(false),
   )
 })
 
@@ -44,9 +40,7 @@ describe('IPv6 in the form of RFC 5952', () => {
     ...': ::: 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1::2::3 12345:: g:: ::1%eth0 1:2:3:4:5:6:7::8:9 ::1.2.3.256 ::1.2.3 1.2.3.4'.split(' '),
     ...'[::1] :1:: 1::2: ::1.2.3.4:5 1:2:3:4:5:6:7:1.2.3.4'.split(' '),
     ...['', ' ::1'],
-  ])('%j is refused', (text) => {
-    expect(parseIpv6(text).ok).toBe(false)
-  })
+  ])('%j is refused', (text) => expect(parseIpv6(text).ok).toBe(false))
 
   test('any address survives printing and parsing', () => {
     forAll(100, fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), { minLength: 8, maxLength: 8 }), (groups) => {

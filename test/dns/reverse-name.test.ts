@@ -57,30 +57,28 @@ describe('classlessBlock', () => {
   })
 })
 
-describe('networkZone', () => {
-  test.each([
-    ['192.0.2.0/24', '2.0.192.in-addr.arpa.'],
-    ['10.0.0.0/8', '10.in-addr.arpa.'],
-    ['192.0.2.64/26', '64/26.2.0.192.in-addr.arpa.'],
-    ['192.0.2.7/32', '7/32.2.0.192.in-addr.arpa.'],
-    ['2001:DB8::/32', '8.b.d.0.1.0.0.2.ip6.arpa.'],
-    ['2001:db8:0:10::/60', '1.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.'],
-    ['::/0', 'ip6.arpa.'],
-    ['192.0.2.1', /1\.2\.0\.192\.in-addr\.arpa\./],
-    ['2001:db8::', /\/128/],
-    ['192.0.2.0/33', /longer than 32/],
-    ['192.0.0.0/22', /for each \/24/],
-    ['2001:db8::/33', /for each \/36/],
-    ['192.0.2.1/24', /inside/],
-    ['192.0.2.65/26', /inside/],
-    ['2001:db8:1::/32', /inside/],
-    ['example.com', null],
-    ['0/26.2.0.192.in-addr.arpa', null],
-    ['10', null],
-    ['256.0.0.0/8', null],
-  ])('%s is %s', (network, zone) => {
-    const found = networkZone(network)
-    if (zone instanceof RegExp) expect(found).toEqual({ ok: false, message: expect.stringMatching(zone) })
-    else expect(found?.ok ? found.value : found).toBe(zone)
-  })
+test.each([
+  ['192.0.2.0/24', '2.0.192.in-addr.arpa.'],
+  ['10.0.0.0/8', '10.in-addr.arpa.'],
+  ['192.0.2.64/26', '64/26.2.0.192.in-addr.arpa.'],
+  ['192.0.2.7/32', '7/32.2.0.192.in-addr.arpa.'],
+  ['2001:DB8::/32', '8.b.d.0.1.0.0.2.ip6.arpa.'],
+  ['2001:db8:0:10::/60', '1.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa.'],
+  ['::/0', 'ip6.arpa.'],
+  ['192.0.2.1', /1\.2\.0\.192\.in-addr\.arpa\./],
+  ['2001:db8::', /\/128/],
+  ['192.0.2.0/33', /longer than 32/],
+  ['192.0.0.0/22', /for each \/24/],
+  ['2001:db8::/33', /for each \/36/],
+  ['192.0.2.1/24', /inside/],
+  ['192.0.2.65/26', /inside/],
+  ['2001:db8:1::/32', /inside/],
+  ['example.com', null],
+  ['0/26.2.0.192.in-addr.arpa', null],
+  ['10', null],
+  ['256.0.0.0/8', null],
+])('networkZone: %s is %s', (network, zone) => {
+  const found = networkZone(network)
+  if (zone instanceof RegExp) expect(found).toEqual({ ok: false, message: expect.stringMatching(zone) })
+  else expect(found?.ok ? found.value : found).toBe(zone)
 })

@@ -157,11 +157,9 @@ async function addForeign(): Promise<void> {
 }
 
 const seeds = (count: number): number[] => Array.from({ length: rounds(count) }, (_, index) => index + 1)
-
 const LONG = { timeout: 300_000 }
 
 test.each(seeds(4))('a fault in one of ten requests, seed %i', LONG, (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4))
-
 test.each(seeds(3))('a fault in one of three, seed %i', LONG, (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2))
 
 test.each(seeds(2))('a gateway that repeats calls, seed %i', LONG, (seed) =>
@@ -169,5 +167,4 @@ test.each(seeds(2))('a gateway that repeats calls, seed %i', LONG, (seed) =>
 )
 
 test.each(seeds(2))('a server that refuses in bursts, seed %i', LONG, (seed) => follow(300 + seed, (random) => storm(random, 30, 12), 3))
-
 test('these tests sent thousands of mutating calls', { tags: ['long'] }, () => expect(proxy.calls()).toBeGreaterThan(rounds(2000)))

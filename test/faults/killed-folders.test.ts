@@ -6,7 +6,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { startServer } from '../support/dns-servers.ts'
@@ -21,7 +21,6 @@ const PRELOAD = fileURLToPath(new URL('../support/kill-at.mjs', import.meta.url)
 const APPLY = ['apply', '--yes', '--no-color', '--allow', 'deletes', '--allow', 'updates', '--allow', 'delete-zone']
 const NS = "  '': {type: NS, values: [ns1.example.net., ns2.example.net.]}\n"
 const SERVED = 'served'
-
 type Files = Readonly<Record<string, string>>
 
 beforeAll(async () => void (await builtProgram()))
@@ -48,12 +47,10 @@ const visible = (folder: string): Files =>
 
 /** The hidden files that a killed run may leave for good: nothing but a lock, which the next change takes over. */
 const leftovers = (folder: string): string[] => names(folder).filter((name) => name.startsWith('.') && !name.endsWith('.lock'))
-
 const serialOf = (text: string): number => Number(/\sSOA\s+\S+\s+\S+\s+\(?\s*(\d+)/.exec(text)?.[1])
 
 /** Without the serial, which depends on how often a catalog zone was written. */
 const withoutSerial = (text: string): string => text.replace(String(serialOf(text)), 'SERIAL')
-
 const env = { PATH: process.env['PATH'] ?? '' }
 
 async function applyKilled(folder: string, more: Readonly<Record<string, string>>): Promise<NodeJS.Signals | null> {
@@ -182,19 +179,17 @@ describeWithTools(['named-checkzone'], 'a folder of zone files', () => {
   })
 })
 
-describe('a folder of octoDNS', () => {
-  test('killed before a file operation', { timeout: 60_000 * rounds(1) }, async () => {
-    const start = temporaryDirectory()
-    mkdirSync(join(start, SERVED))
-    writeFileSync(join(start, 'zonewright.yaml'), `providers: {mirror: {type: octodns, directory: ${SERVED}}}\n`)
-    define(start, 'changed.example', hosts(1))
-    define(start, 'deleted.example', hosts(1))
-    expect(await cli(APPLY, { cwd: start, env })).toMatchObject({ status: 0, stderr: '' })
-    define(start, 'changed.example', hosts(2))
-    define(start, 'new.example', hosts(3))
-    define(start, 'deleted.example', null)
-    await killBeforeOperations(start, 8)
-  })
+test('a folder of octoDNS killed before a file operation', { timeout: 60_000 * rounds(1) }, async () => {
+  const start = temporaryDirectory()
+  mkdirSync(join(start, SERVED))
+  writeFileSync(join(start, 'zonewright.yaml'), `providers: {mirror: {type: octodns, directory: ${SERVED}}}\n`)
+  define(start, 'changed.example', hosts(1))
+  define(start, 'deleted.example', hosts(1))
+  expect(await cli(APPLY, { cwd: start, env })).toMatchObject({ status: 0, stderr: '' })
+  define(start, 'changed.example', hosts(2))
+  define(start, 'new.example', hosts(3))
+  define(start, 'deleted.example', null)
+  await killBeforeOperations(start, 8)
 })
 
 describeWithTools(['named', 'rndc', 'dig'], 'a folder that BIND serves', () => {
@@ -202,8 +197,7 @@ describeWithTools(['named', 'rndc', 'dig'], 'a folder that BIND serves', () => {
     timeout: 120_000 * rounds(1),
   }, async () => {
     const { recipe, control, reload, reconfig } = bindOfFolder(await freePort())
-    const server = await startServer(recipe, {})
-    const { directory, port } = server
+    const { directory, port } = await startServer(recipe, {})
     const command = (words: readonly string[]): string => JSON.stringify([...control(directory), ...words])
     const folder = temporaryDirectory()
     writeFileSync(

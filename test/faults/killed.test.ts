@@ -24,13 +24,7 @@ const NAMES = 40
 /** The approximate number of requests of a full run. */
 const REQUESTS = 52
 const JOURNAL = '.zonewright/runs'
-
-interface Lane {
-  readonly zone: string
-  readonly scene: Awaited<ReturnType<typeof openProcessScene>>
-  readonly random: Random
-}
-
+type Lane = { readonly zone: string; readonly scene: Awaited<ReturnType<typeof openProcessScene>>; readonly random: Random }
 let service: ServiceProcess
 let lanes: Lane[]
 /** How many requests each killed process had sent. */
@@ -73,12 +67,7 @@ async function openProcessScene(service: ServiceProcess) {
   }
 }
 
-interface Line {
-  readonly name: string
-  readonly type: string
-  readonly target: string
-}
-
+type Line = { readonly name: string; readonly type: string; readonly target: string }
 const text = ({ name, type, target }: Line): string => `${name} ${type} ${target}`
 
 /** Most names have other record types in each state, so every run creates, updates and deletes with order edges. */
@@ -106,7 +95,6 @@ function define({ scene, zone }: Lane, state: number): void {
 
 const expected = (state: number): string[] => records(state).map(text).sort()
 const held = async ({ zone }: Lane): Promise<string[]> => ((await service.records(zone)) ?? []).map(text).sort()
-
 const APPLY = ['apply', '--yes', '--quiet', '--allow', 'updates', '--allow', 'deletes'] as const
 
 /** Kills and restarts the service once for all lanes of a wave; `over` resolves after the restart. */
@@ -226,7 +214,6 @@ async function killThenApply(round: number, waves: number): Promise<void> {
 const LONG = { tags: ['long'], timeout: 300_000 }
 
 test('killed twice, then applied', LONG, () => killThenApply(0, 2))
-
 test.each(numbers)('killed repeatedly, then applied, round %i', LONG, (round) => killThenApply(round + 1, WAVES))
 
 test('an apply continues if the service is killed and restarted, and reports truthfully', LONG, async () => {

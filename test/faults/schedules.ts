@@ -2,7 +2,6 @@ import { type Fault, NONE, type ProxiedRequest } from '../support/fault-proxy.ts
 import type { Random } from '../support/random.ts'
 
 export type Schedule = (request: ProxiedRequest) => Fault
-
 const whens = ['before', 'during', 'after'] as const
 const ENDS = ['before', 'after'] as const
 const STATUSES = [408, 500, 502, 503, 504, 200]

@@ -50,8 +50,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     for (let i = 0; i < 3; i += 1) expect(await ask('shop', 'AAAA')).toEqual(['www.example.com.'])
     expect(await ask('old', 'MX')).toEqual([])
     expect(await ask('nothing', 'A')).toEqual([])
-    const json = expectEnd(await run('plan', ...usage, '--format', 'json'), 3)
-    const document = JSON.parse(json.stdout)
+    const document = JSON.parse(expectEnd(await run('plan', ...usage, '--format', 'json'), 3).stdout)
     expect(isPlan(document)).toBe(true)
     expect(states(document)).toEqual(['former TXT not-asked 0', 'old A not-asked 0', 'shop CNAME in-use 3'])
     expect(document.zones[0].refusals).toMatchObject([{ name: 'in-use', allowed: false }])
@@ -156,7 +155,6 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
 
 /** The command of docs/usage.md that counts the queries in BIND's log. */
 const RECIPE = /^cat queries\.log\* .*$/m.exec(readFileSync(new URL('../../docs/usage.md', import.meta.url), 'utf8'))?.[0] as string
-
 const LOGGING = /^logging \{\n.*?\n\};\n/ms.exec(readFileSync(new URL('../../docs/usage.md', import.meta.url), 'utf8'))?.[0] as string
 
 describeWithTools(['named', 'dig', 'awk'], 'at BIND with a query log', () => {

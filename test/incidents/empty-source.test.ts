@@ -105,8 +105,7 @@ describeWithTools(['named'], 'a transfer from BIND', () => {
     bind = await startBind({ zones: [{ name: 'example.com', text: hiddenZone(serial) }] })
     proxy = await startCutProxy(bind.port)
     place = openPlace(`{type: axfr, server: '127.0.0.1:${proxy.port}', timeout: 2}`, FROM_HIDDEN)
-    const made = await place.run(0, 'apply', '--yes')
-    expect([made.status, pool(), apps()]).toEqual([0, POOL, 800])
+    expect([(await place.run(0, 'apply', '--yes')).status, pool(), apps()]).toEqual([0, POOL, 800])
   })
   afterAll(async () => {
     proxy.close()
@@ -157,8 +156,7 @@ describeWithTools(['named'], 'a transfer from BIND', () => {
     expect(short.stderr).toContain('192.0.2.2, 192.0.2.3, 192.0.2.4, 192.0.2.5, 192.0.2.6 and 2 more of pool.example.com. A: no longer in')
 
     await replace((next) => hiddenZone(next, { pool: 0, names: 0 }), 12)
-    const plan = await place.run(210, 'plan', '--format', 'json')
-    const document = JSON.parse(plan.stdout)
+    const document = JSON.parse((await place.run(210, 'plan', '--format', 'json')).stdout)
     validate(document)
     expect(validate.errors ?? []).toEqual([])
     const { quarantine } = document.zones[0]
@@ -185,8 +183,7 @@ describeWithTools(['named'], 'a transfer from BIND', () => {
 
     // The pool returns; the other names do not.
     await replace((next) => hiddenZone(next, { names: 0 }), 13)
-    const third = await place.run(250, 'plan', '--format', 'json')
-    const removed = JSON.parse(third.stdout).zones[0]
+    const removed = JSON.parse((await place.run(250, 'plan', '--format', 'json')).stdout).zones[0]
     expect(removed.quarantine).toBeUndefined()
     expect([removed.calls.delete, removed.diagnostics.map(({ code }: { code: string }) => code)]).toEqual([800, ['quarantined']])
     expect((await place.run(251, 'apply', '--yes')).status).toBe(3)

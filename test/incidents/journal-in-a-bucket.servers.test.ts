@@ -81,12 +81,10 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     const history = await laptop.run('history', '--format', 'json')
     const [run] = JSON.parse(history.stdout).runs
     expect(run).toMatchObject({ command: 'apply', state: 'applied', applied: { total: 4 } })
-    const shown = await laptop.run('history', run.run)
-    expect(shown.stdout).toContain('www')
+    expect((await laptop.run('history', run.run)).stdout).toContain('www')
     // doctor reads the journal, and writes nothing there.
     proxy.requests.length = 0
-    const doctor = await laptop.run('doctor')
-    expect(doctor.stdout).toMatch(/journal[\s\S]*http:\/\/\S+\/dns can be read; runs have changed 1 zone/)
+    expect((await laptop.run('doctor')).stdout).toMatch(/journal[\s\S]*http:\/\/\S+\/dns can be read; runs have changed 1 zone/)
     expect(proxy.requests.filter((one) => !one.startsWith('GET '))).toEqual([])
     // A run that has ended is fetched once.
     proxy.requests.length = 0

@@ -13,9 +13,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const OLDER = `${ZONE}${Array.from({ length: 12 }, (_, index) => `  old${index}: {type: A, value: 192.0.2.7}\n`).join('')}`
 const YOUNGER = `${ZONE}  new: {type: A, value: 192.0.2.8}\n`
-
 const EVERYTHING = ['--allow', 'deletes', '--allow', 'updates']
-
 const LONG = { tags: ['long'], timeout: 120_000 }
 
 test('an apply that stops for longer than its lease sends nothing more after a younger one has landed', LONG, async () => {
@@ -52,8 +50,7 @@ test('an apply that stops for longer than its lease sends nothing more after a y
   const run = (...args: string[]) => cli(args, { cwd: other, env: { ZONEWRIGHT_TOKEN: TOKEN } })
   const config = scene.config().replace('timeout: 2', 'timeout: 30')
   writeFileSync(join(other, 'zonewright.yaml'), `${config}\nzones: [{files: '*.yaml'}]\n`)
-  const early = await run('apply', '--yes', ...EVERYTHING)
-  expect(early.stderr).toContain('error[zone-locked] example.com. at cloud is locked by apply')
+  expect((await run('apply', '--yes', ...EVERYTHING)).stderr).toContain('error[zone-locked] example.com. at cloud is locked by apply')
   expectEnd(await run('apply', '--yes', '--wait', '60', ...EVERYTHING), 0)
   const landed = scene.proxy.mutations().length
 

@@ -31,8 +31,7 @@ async function plannedScene(): Promise<Scene> {
   const scene = openScene()
   expect((await scene.run('apply', '--yes')).status).toBe(0)
   scene.write({ 'zonewright.yaml': scene.config() + approvals(), 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.66') })
-  const planned = await scene.run('plan', '--out', 'plan.json')
-  expect(planned.stderr).toContain('It needs 2 approvals: zonewright approve plan.json --key FILE.')
+  expect((await scene.run('plan', '--out', 'plan.json')).stderr).toContain('It needs 2 approvals: zonewright approve plan.json --key FILE.')
   return scene
 }
 
@@ -173,9 +172,8 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
       ['missing.yaml', 'missing.yaml'],
       ['empty.yaml', 'empty.yaml has no providers, so it is not the config of the base branch'],
       ['', 'error'],
-    ] as const) {
+    ] as const)
       expectEnd(await scene.run('apply', 'plan.json', '--yes', '--trusted-config', file), 1, { err: message })
-    }
     // Policies stay in force if none are beside the trusted config.
     const apart = join(temporaryDirectory(), 'base.yaml')
     writeFileSync(apart, base.replace(/approvals:[\s\S]*/, ''))
@@ -271,9 +269,8 @@ describeWithTools(['ssh-keygen'], 'a plan that changes after its approval', () =
       ['cutover', 'example.com', '--from', 'cloud', '--to', 'files', '--yes'],
       ['cutover', 'example.com', '--from', 'cloud', '--to', 'files', '--abort', '--yes'],
       ['import', '--from', 'cloud', '--clone', 'example.com', 'other.example', '--yes'],
-    ]) {
+    ])
       expectEnd(await scene.run(...args), 3, { err: 'error[not-approved]' })
-    }
     const served = () => Object.keys(scene.files()).filter((file) => file.startsWith('served'))
     const before2 = served()
     expect(await scene.run(...copy, '--out', 'plan.json')).toMatchObject({ status: 0 })

@@ -23,9 +23,7 @@ const definitions = (records: string, pool: string): Record<string, string> =>
 const BEFORE = '  mail: {type: A, value: 192.0.2.2}\n  unused: {type: A, value: 192.0.2.3}\n'
 /** A creation, an update and a deletion. */
 const AFTER = '  mail: {type: A, value: 192.0.2.4}\n  new: {type: A, value: 192.0.2.5}\n'
-
 const POLICY = '- {name: ttl, each: record_set, require: {properties: {ttl: {minimum: 60}}}, message: a TTL is at least a minute}\n'
-
 const ALLOWED = ['--allow', 'deletes', '--allow', 'updates']
 
 interface Guard {

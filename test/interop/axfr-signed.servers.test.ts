@@ -1,6 +1,6 @@
 /** Imports signed zones (DNSSEC) from real servers: generated records are left out with a warning, all others are imported. */
 import { expect, it } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { startBind, startKnot, startNsd } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -31,8 +31,7 @@ for (const { make, tool, start } of SERVERS) {
     ])('with %s', async (_, options, left) => {
       const server = await start({ zones: [{ name: 'example.com', text: await signedZone(ZONE, [[]], ['-z', ...options]) }] })
       const cwd = temporaryDirectory()
-      const result = await cli(['import', 'axfr', `127.0.0.1:${server.port}`, 'example.com'], { cwd, env: {} })
-      expect(result.status).toBe(0)
+      const result = expectEnd(await cli(['import', 'axfr', `127.0.0.1:${server.port}`, 'example.com'], { cwd, env: {} }), 0)
       const [warning = '', ...more] = result.stderr.split('\n')
       expect(more).toEqual(['1 zone with 7 records, read back and compared.', ''])
       const [, counts = ''] =

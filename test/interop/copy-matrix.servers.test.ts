@@ -54,7 +54,6 @@ const FULL = [
   }),
 ]
 const SMALL = ['@ 300 A 192.0.2.200', 'only-here 300 A 192.0.2.201']
-
 const KINDS: Readonly<Record<string, TargetKind>> = { cloud: CLOUD, bind: BIND, knot: KNOT, powerdns: POWERDNS_API, files: ZONEFILE }
 const NAMES = Object.keys(KINDS)
 

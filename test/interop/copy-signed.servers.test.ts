@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { startBind, TEST_KEY } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -48,9 +48,7 @@ describeWithTools(['named', 'dig', ...SIGNING], 'copies of signed zones', () => 
     ['a server with updates', 'former-updates', []],
   ] as const)('from %s', async (_, from, options) => {
     const { own, copy } = await open(await signed(...options))
-    const copied = await copy(from, 'own', '--yes')
-    expect(copied.status).toBe(0)
-    const [title, , row = ''] = copied.stderr.split('\n')
+    const [title, , row = ''] = expectEnd(await copy(from, 'own', '--yes'), 0).stderr.split('\n')
     expect(title).toBe('What own cannot hold of example.com. as it is:')
     expect(row).toMatch(/^ {2}left out +\d+ .*they belong to the signer \(DNSSEC\): sign the zone at own$/)
     const verbose = await copy(from, 'own', '--dry-run', '--verbose')

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { folderOf } from '../cli/zone-file-folder.ts'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { runTool } from '../support/tools.ts'
 
@@ -107,8 +107,7 @@ it.each([
   ['a zone file with an error', `${zoneFile(7)}$INCLUDE missing\n`],
 ])('needs --force to replace %s', async (_, text) => {
   const cwd = folderOf({ 'zones/example.com.yaml': definition('192.0.2.2'), 'out/example.com.zone': text })
-  const refused = await cli(['export', 'zonefile', '-o', 'out'], { cwd })
-  expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('error[file-exists]') })
+  expectEnd(await cli(['export', 'zonefile', '-o', 'out'], { cwd }), 1, { err: 'error[file-exists]' })
   expect(readFileSync(join(cwd, 'out/example.com.zone'), 'utf8')).toBe(text)
   expect(await cli(['export', 'zonefile', '-o', 'out', '--force'], { cwd })).toMatchObject({ status: 0 })
   expect(readFileSync(join(cwd, 'out/example.com.zone'), 'utf8')).toMatch(text.includes('missing') ? /\n +8 +; serial/ : /\n +1 +; serial/)
@@ -117,9 +116,6 @@ it.each([
 it('needs --force to replace the definition itself', async () => {
   const text = zoneFile(7)
   const cwd = folderOf({ 'zones/example.com.zone': text })
-  expect(await cli(['export', 'zonefile', '-o', 'zones'], { cwd })).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('error[file-exists]'),
-  })
+  expectEnd(await cli(['export', 'zonefile', '-o', 'zones'], { cwd }), 1, { err: 'error[file-exists]' })
   expect(readFileSync(join(cwd, 'zones/example.com.zone'), 'utf8')).toBe(text)
 })

@@ -18,7 +18,7 @@ const CASES: { name: string; existing: string; desired: string; replacements: nu
     replacements: 1,
   },
   {
-    name: 'a TTL',
+    name: 'TTL',
     existing: 'www 300 A 192.0.2.1\nwww 300 A 192.0.2.2',
     desired: 'www 3600 A 192.0.2.1\nwww 3600 A 192.0.2.2',
     replacements: 1,

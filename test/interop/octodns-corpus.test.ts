@@ -55,7 +55,6 @@ describe('the octoDNS corpus, to the service and back', () => {
     const cases = CASES.filter((one) => runOf(one) === run)
     const setting = workspace(cases, service)
     const zonewright = (...args: string[]): Promise<CliResult> => cli(args, setting)
-
     const applied = await zonewright('apply', '--yes', '--format', 'json')
     expect([applied.status, applied.stderr.match(/^.*error\[.*$/gm) ?? []]).toEqual([0, []])
     const states = documentOf(applied).zones.flatMap((zone) => zone.changes.map((change) => change.outcome?.state))

@@ -10,9 +10,7 @@ import { type Random, rounds, seededRandom } from '../support/random.ts'
 import { describeWithOctodns, type LoadedRrset, linesOfLoaded, loadSourcesOf, recordsIn } from './octodns-judge.ts'
 
 type Files = Record<string, string>
-
 const ZONES = ['one.example', 'sub.one.example', 'two.example', 'bücher.example', 'xn--4ca.example', 'internal']
-
 const NAMES = ["''", "'*'", 'a', 'b', 'c.d', '_x', 'www', "'1'", 'ä', '"y"']
 
 function entry(random: Random): string {

@@ -50,12 +50,9 @@ export interface ProcessorCase {
 const NO_RULE = /targets: \[linode\]\n[a-z]/
 const UPSERT_ONLY = /^ {4}policy: upsert-only$/m
 const CREATE_ONLY = /^ {4}policy: create-only$/m
-
 const of = (settings: string): string => `{class: octodns.processor.${settings}}`
 const filter = (settings: string): string => of(`filter.${settings}`)
-
 type More = Partial<ProcessorCase>
-
 const drops = (dropped: RegExp): More => ({ dropped })
 const warned = (dropped: RegExp): More => ({ dropped, keepsRecords: true })
 const UNMATCHED = /the names that it ignores, which no selector can express/
@@ -66,11 +63,7 @@ const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, 
   ['ExcludeRootNsChanges', filter('ExcludeRootNsChanges'), NO_RULE, { refused: true }],
   ['TypeRejectlistFilter', filter('TypeRejectlistFilter, rejectlist: [CNAME, MX]'), /^ {6}- \{type: CNAME\}\n {6}- \{type: MX\}$/m],
   ['TypeAllowlistFilter', filter('TypeAllowlistFilter, allowlist: [A]'), /- \{type: CNAME\}\n(?:.*\n)*.*- \{type: TXT\}/],
-  [
-    'TypeRejectlistFilter for files without such records',
-    filter('TypeRejectlistFilter, rejectlist: [AAAA], include_target: false'),
-    NO_RULE,
-  ],
+  ['TypeRejectlistFilter without such records', filter('TypeRejectlistFilter, rejectlist: [AAAA], include_target: false'), NO_RULE],
   [
     'TypeRejectlistFilter for the files only',
     filter('TypeRejectlistFilter, rejectlist: [CNAME, MX], include_target: false'),

@@ -29,12 +29,7 @@ zones:
   })
 }
 
-interface ImportedScene {
-  readonly cwd: string
-  readonly stderr: string
-  readonly made: string
-}
-
+type ImportedScene = { readonly cwd: string; readonly stderr: string; readonly made: string }
 const known = new Map<ProcessorCase, Promise<ImportedScene>>()
 
 function imported(scene: ProcessorCase): Promise<ImportedScene> {

@@ -94,14 +94,8 @@ const processor = fc
   .map((settings) => `{class: octodns.processor.${settings}}`)
 
 const YAML = 'octodns.provider.yaml.YamlProvider'
-
 const scene = fc.record({ desired: zone, existing: zone, processors: fc.array(processor, { minLength: 1, maxLength: 3 }) })
-
-interface Scene {
-  readonly desired: string
-  readonly existing: string
-  readonly processors: readonly string[]
-}
+type Scene = { readonly desired: string; readonly existing: string; readonly processors: readonly string[] }
 
 function write({ desired, existing, processors }: Scene): string {
   const config = (target: string): string => `processors:

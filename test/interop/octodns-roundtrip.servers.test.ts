@@ -52,9 +52,7 @@ function printed({ name, records }: GeneratedZone, managed?: ReadonlySet<DomainN
 }
 
 const PRINTED: readonly Printed[] = ZONES.map((zone) => printed(zone))
-
 const SUPPORTED = PRINTED.flatMap(({ held }) => held)
-
 const linesOf = (records: readonly DefinedRecord[]): string[] => records.map(recordLine).sort()
 
 function write(folder: string, zones: readonly Printed[]): string {

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addFiles, folderWith } from '../definition/files.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { describeWithOctodns, linesOfLoaded, loadSourcesWithOctodns, recordsIn } from './octodns-judge.ts'
 
 const OURS: Readonly<Record<string, string>> = {
@@ -25,8 +25,7 @@ const NAMED = configOf(['internal.', 'example.com.', '0/26.2.0.192.in-addr.arpa.
 
 async function exported(): Promise<{ cwd: string; stderr: string }> {
   const cwd = folderWith(OURS)
-  const { status, stderr } = await cli(['export', 'octodns', '-o', 'config'], { cwd })
-  expect(status).toBe(0)
+  const { stderr } = expectEnd(await cli(['export', 'octodns', '-o', 'config'], { cwd }), 0)
   addFiles(cwd, { 'named.yaml': NAMED, 'all.yaml': configOf(['*']) })
   return { cwd, stderr }
 }
@@ -68,8 +67,7 @@ describe('zones that octoDNS does not list', () => {
       'config/parts.yaml': 'a: [{type: A, value: 192.0.2.1}]\n',
       'config/notes.yaml': 'a: 1\n',
     })
-    const { status, stderr } = await cli(['import', 'octodns', 'config', '-o', 'out/zones'], { cwd })
-    expect(status).toBe(1)
+    const { stderr } = expectEnd(await cli(['import', 'octodns', 'config', '-o', 'out/zones'], { cwd }), 1)
     expect(stderr.match(/\[import-lossy\].*(?=, which is no zone)/g)).toEqual([
       '[import-lossy] a definition cannot express the records of config/internal.yaml',
       '[import-lossy] a definition cannot express the records of config/parts.yaml',

@@ -1,7 +1,7 @@
 /** Invalid transfers: each is reported, and nothing is written. */
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type CliResult, cli } from '../support/cli.ts'
+import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { TEST_KEY } from '../support/dns-servers.ts'
 import { type CraftedMessage, type SignatureParts, signingServer, wireName, wireRecord, wireSoa } from '../support/signing-server.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -104,10 +104,7 @@ describe('invalid signatures', () => {
 
   it('made with another secret', async () => {
     const port = await signingServer(Buffer.alloc(32, 7), inMessages([{}]))
-    expect(await importFrom(port, ...SIGNED)).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('the signature of the answer is wrong'),
-    })
+    expectEnd(await importFrom(port, ...SIGNED), 1, { err: 'the signature of the answer is wrong' })
   })
 })
 
@@ -157,10 +154,7 @@ describe('records of a transfer', () => {
     const port = await signingServer(SECRET, [
       { records: [SOA, wireRecord('', 41, Buffer.alloc(0), { class: 1232 }), SOA], signature: null },
     ])
-    expect(await importFrom(port)).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('failed: . OPT is not a record of class IN'),
-    })
+    expectEnd(await importFrom(port), 1, { err: 'failed: . OPT is not a record of class IN' })
   })
 
   it('that are duplicates are kept once and reported (RFC 2181 section 5)', async () => {
@@ -236,8 +230,7 @@ describe('records of a transfer', () => {
   ])('that are not what their type needs are named and may be left out: %s', async (type, code, data, what) => {
     const records = [address('a.example.com'), wireRecord('x.example.com', code, data), address('www.example.com', 2)]
     const text = `[import-lossy] x.example.com. ${type}: a definition cannot express ${what}`
-    const strict = await transfer(records)
-    expect(strict).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
+    expect(await transfer(records)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
     const lossy = await transfer(records, '--lossy')
     expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining(`warning${text}`) })
     expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
@@ -274,10 +267,7 @@ describe('records of a transfer', () => {
   it('without an SOA make the transfer invalid', async () => {
     const broken = wireRecord('example.com', 6, Buffer.of(0, 0, 1))
     const port = await signingServer(SECRET, [{ records: [broken, address('a.example.com'), broken], signature: null }])
-    expect(await importFrom(port, '--lossy')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('failed: example.com. SOA: octets expected: 2, left: 1'),
-    })
+    expectEnd(await importFrom(port, '--lossy'), 1, { err: 'failed: example.com. SOA: octets expected: 2, left: 1' })
   })
 })
 
@@ -293,14 +283,11 @@ it('reports a connection that ends early with the zone', async () => {
   const { status, stderr } = await importFrom(port, 'example.net', '--timeout', '1')
   expect(status).toBe(1)
   for (const zone of ['example.com', 'example.net'])
-    expect(stderr).toContain(
-      `error[nameserver-failed] the transfer of ${zone}. failed: 127.0.0.1 port ${port} did not answer over TCP within`,
-    )
+    expect(stderr).toContain(`error[nameserver-failed] the transfer of ${zone}. failed: 127.0.0.1 port ${port} did not answer over TCP`)
 })
 
 it('imports the root zone', async () => {
   const cwd = temporaryDirectory()
   const port = await signingServer(SECRET, [{ records: [wireSoa(''), wireSoa('')], signature: null }])
-  const result = await cli(['import', 'axfr', `127.0.0.1:${port}`, '.'], { cwd, env: {} })
-  expect(result).toMatchObject({ status: 0, stdout: expect.stringMatching(/^domain: \.\n/) })
+  expectEnd(await cli(['import', 'axfr', `127.0.0.1:${port}`, '.'], { cwd, env: {} }), 0, { out: /^domain: \.\n/ })
 })

@@ -16,7 +16,6 @@ const REFUSED = ['ldns/20-sign-zone.trimmed.db', 'dnspython/example']
 
 /** Zones with records outside the zone, which need --lossy. */
 const WITH_OUTSIDE_DATA = ['rfc8976-zonemd/A.2.Complex-EXAMPLE-Zone', 'hickory/implicitclass.zone', 'hickory/nonewline.zone']
-
 const ACCEPTED = CORPUS.filter(({ expect: verdict }) => verdict === 'accept')
 
 interface Imported {

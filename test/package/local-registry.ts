@@ -27,10 +27,7 @@ export interface Registry {
   readonly env: () => NodeJS.ProcessEnv
 }
 
-interface Published {
-  readonly manifest: Record<string, unknown>
-  readonly archive: Buffer
-}
+type Published = { readonly manifest: Record<string, unknown>; readonly archive: Buffer }
 
 export async function startRegistry(): Promise<Registry> {
   const published = new Map<string, Map<string, Published>>()

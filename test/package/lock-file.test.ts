@@ -8,28 +8,12 @@ import { runTool } from '../support/tools.ts'
 import { type Registry, startRegistry } from './local-registry.ts'
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
-
-interface LockEntry {
-  version?: string
-  integrity?: string
-  resolved?: string
-  inBundle?: boolean
-  link?: boolean
-}
-
-interface Lock {
-  lockfileVersion: number
-  packages: Record<string, LockEntry>
-}
-
+type LockEntry = { version?: string; integrity?: string; resolved?: string; inBundle?: boolean; link?: boolean }
+type Lock = { lockfileVersion: number; packages: Record<string, LockEntry> }
 const readLock = (folder: string): Lock => JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as Lock
-
 const writeLock = (folder: string, lock: Lock): void => writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock))
-
 const checkLock = (folder: string, ...args: string[]) => runTool('node', [join(PROJECT, 'scripts/check-lock-file.mjs'), ...args, folder])
-
 const SHA_1 = 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk='
-
 const otherSystem = process.platform === 'linux' ? 'darwin' : 'linux'
 
 /** `direct` and `indirect` are required; `optional` and `elsewhere` are optional, the latter for another system. */

@@ -23,7 +23,6 @@ const zonewright = (...args: string[]) =>
   runTool(process.execPath, ['node_modules/zonewright/dist/zonewright.js', ...args], { cwd: folder })
 
 const writeConfig = (entry: string): void => writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  files: ${entry}\n`)
-
 const ENTRY = '{type: npm:json-folder, folder: stored}'
 
 /** Below the build folder, where the program finds its packages without installing them. */
@@ -119,6 +118,5 @@ test('the template agrees with the published types', async () => {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const flags = ['--ignoreConfig', '--noEmit', '--allowJs', '--checkJs', '--module', 'nodenext', '--target', 'es2023', '--types', 'node']
   const words = [compiler, ...flags, '--typeRoots', join(root, 'node_modules/@types'), 'checked.mjs']
-  const { status, stdout } = await runTool(process.execPath, words, { cwd: folder })
-  expect([status, stdout]).toEqual([0, ''])
+  expect(await runTool(process.execPath, words, { cwd: folder })).toMatchObject({ status: 0, stdout: '' })
 })

@@ -14,7 +14,6 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool, type ToolResult } from '../support/tools.ts'
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
-
 const AS = ['-c', 'safe.directory=*', '-c', 'user.name=t', '-c', 'user.email=t@example.com']
 const git = (cwd: string, ...args: string[]): string => execFileSync('git', [...AS, ...args], { cwd, encoding: 'utf8' })
 

@@ -22,9 +22,7 @@ test.each([
   ['records of one set', '', 'www 300 A 192.0.2.1\nwww 300 A 192.0.2.2\nother 300 A 192.0.2.1', { count: 2, characters: 1000 }, 2],
   ['characters', '', hosts(10, 'A 192.0.2.1'), { count: 100, characters: 27 }, 4],
   ['characters at the target', '', hosts(10, 'A 192.0.2.1'), { count: 100, characters: 27, lengthOf: () => 13 }, 5],
-] as const)('%s', (_, before, after, maxValues, calls) => {
-  expect(plan(before, after, limited(maxValues)).calls.total).toBe(calls)
-})
+] as const)('%s', (_, before, after, maxValues, calls) => expect(plan(before, after, limited(maxValues)).calls.total).toBe(calls))
 
 test('an ALIAS and the addresses that it replaces share a call', () => {
   const others = hosts(20, 'A 192.0.2.1')

@@ -46,34 +46,32 @@ function partText(part: UpdatePart): string {
   return part.action === 'add' ? `+ ${owner(name)} ${ttl ?? '-'} ${type} ${data}` : `- ${owner(name)} ${type} ${data}`
 }
 
-describe('an UPDATE message', () => {
-  it.each([
-    [
-      'adds apex NS records before it deletes others, one by one',
-      '@ NS a.example.net.\n@ NS b.example.net.\nx A 192.0.2.1',
-      '@ NS c.example.net.\nx A 192.0.2.2',
-      ['+ @ - NS c.example.net.', '- @ NS a.example.net.', '- @ NS b.example.net.', '- x A', '+ x - A 192.0.2.2'],
-    ],
-    [
-      'changes the TTL of apex NS records with a temporary one, which Knot DNS needs',
-      '@ 600 NS a.example.net.',
-      '@ 300 NS a.example.net.',
-      ['+ @ 300 NS a.example.net.', '+ @ 300 NS ttl.invalid.', '- @ NS ttl.invalid.'],
-    ],
-    ['treats NS below the apex like others', 's NS a.example.net.', 's NS b.example.net.', ['- s NS', '+ s - NS b.example.net.']],
-    ['adds a record to an RRset', 'x A 192.0.2.1', 'x A 192.0.2.1\nx A 192.0.2.2', ['+ x - A 192.0.2.2']],
-    [
-      'replaces an RRset that loses a record',
-      'x A 192.0.2.1\nx A 192.0.2.2',
-      'x A 192.0.2.2\nx A 192.0.2.3',
-      ['- x A', '+ x - A 192.0.2.2', '+ x - A 192.0.2.3'],
-    ],
-    ['deletes records before it adds a CNAME', 'x A 192.0.2.1', 'x CNAME h.example.net.', ['- x A', '+ x - CNAME h.example.net.']],
-    ['an RRset that cannot have its TTLs', 'x 300 A 192.0.2.1\nx 300 A 192.0.2.2', 'x 300 A 192.0.2.1\nx 600 A 192.0.2.2', []],
-  ])('%s', (_, before, after, expected) => {
-    expect(updates(before, after)).toEqual(expected)
-    expect(planAt(CALL_RULES.message, before, after).calls.total).toBe(expected.length > 0 ? 1 : 0)
-  })
+it.each([
+  [
+    'adds apex NS records before it deletes others, one by one',
+    '@ NS a.example.net.\n@ NS b.example.net.\nx A 192.0.2.1',
+    '@ NS c.example.net.\nx A 192.0.2.2',
+    ['+ @ - NS c.example.net.', '- @ NS a.example.net.', '- @ NS b.example.net.', '- x A', '+ x - A 192.0.2.2'],
+  ],
+  [
+    'changes the TTL of apex NS records with a temporary one, which Knot DNS needs',
+    '@ 600 NS a.example.net.',
+    '@ 300 NS a.example.net.',
+    ['+ @ 300 NS a.example.net.', '+ @ 300 NS ttl.invalid.', '- @ NS ttl.invalid.'],
+  ],
+  ['treats NS below the apex like others', 's NS a.example.net.', 's NS b.example.net.', ['- s NS', '+ s - NS b.example.net.']],
+  ['adds a record to an RRset', 'x A 192.0.2.1', 'x A 192.0.2.1\nx A 192.0.2.2', ['+ x - A 192.0.2.2']],
+  [
+    'replaces an RRset that loses a record',
+    'x A 192.0.2.1\nx A 192.0.2.2',
+    'x A 192.0.2.2\nx A 192.0.2.3',
+    ['- x A', '+ x - A 192.0.2.2', '+ x - A 192.0.2.3'],
+  ],
+  ['deletes records before it adds a CNAME', 'x A 192.0.2.1', 'x CNAME h.example.net.', ['- x A', '+ x - CNAME h.example.net.']],
+  ['an RRset that cannot have its TTLs', 'x 300 A 192.0.2.1\nx 300 A 192.0.2.2', 'x 300 A 192.0.2.1\nx 600 A 192.0.2.2', []],
+])('an UPDATE message: %s', (_, before, after, expected) => {
+  expect(updates(before, after)).toEqual(expected)
+  expect(planAt(CALL_RULES.message, before, after).calls.total).toBe(expected.length > 0 ? 1 : 0)
 })
 
 describe('replacements of RRsets', () => {
@@ -117,9 +115,7 @@ describe('replacements of RRsets', () => {
 
   it('order a chain of names, whatever its length', () => {
     const chain = (name: string): string =>
-      Array.from({ length: 800 }, (_, index) => `${name}${index} CNAME ${index === 799 ? 'h.example.net.' : `${name}${index + 1}`}`).join(
-        '\n',
-      )
+      Array.from({ length: 800 }, (_, i) => `${name}${i} CNAME ${i === 799 ? 'h.example.net.' : `${name}${i + 1}`}`).join('\n')
     const all = replacements(chain('a'), chain('b'))
     expect([all[0], all.at(-1)]).toEqual(['= b799 - CNAME h.example.net.', '- a799 CNAME'])
   })
@@ -159,8 +155,7 @@ describe('a new zone', () => {
   })
 
   it('is expected to be empty', () => {
-    const plan = planOf(null, '', at(CALL_RULES.zone, DESIRED))
-    const [call] = callsOf(plan, CALL_RULES.zone, '') as [Changeset]
+    const [call] = callsOf(planOf(null, '', at(CALL_RULES.zone, DESIRED)), CALL_RULES.zone, '') as [Changeset]
     expect([call.indexes, call.rrsets.map(({ existing: before }) => before)]).toEqual([
       [0, 1, 2, 3],
       [null, null, null],

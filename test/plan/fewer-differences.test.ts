@@ -33,11 +33,7 @@ import {
 import { identity, type Stage } from '../support/zone-simulator.ts'
 
 /** The removed difference: the state of the records to remove and of the records to add. */
-interface Less {
-  readonly removals: 'kept' | 'absent'
-  readonly additions: 'exist' | 'not desired'
-}
-
+type Less = { readonly removals: 'kept' | 'absent'; readonly additions: 'exist' | 'not desired' }
 const UNDONE: Less = { removals: 'kept', additions: 'not desired' }
 const DONE: Less = { removals: 'absent', additions: 'exist' }
 
@@ -98,7 +94,6 @@ function rankOf(zone: ZoneCase): number {
 }
 
 const accepted = (zone: ZoneCase): number => fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit).accepted
-
 const anyCase = (random: Random): ZoneCase => random.pick([() => randomCase(random), () => tradingCase(random), () => movingCase(random)])()
 
 /** Valid pairs of a case and the same with one difference less, small enough for brute force. */

@@ -14,9 +14,7 @@ const AT = { file: 'zone.yaml', line: 1, column: 1 }
 const RULE = { reads: 3, seconds: 1800 }
 const START = Date.UTC(2026, 0, 1)
 const MINUTE = 60_000
-
 const recordsOf = (text: string): readonly DefinedRecord[] => desiredZone(ORIGIN, text).records
-
 const POOL: SourceScope = { kind: 'rrset', name: 'pool.example.com.' as DomainName, type: 'A' }
 const ALL: SourceScope = { kind: 'pattern' }
 
@@ -104,8 +102,7 @@ describe('a source that cannot be read', () => {
     const first = fill({ live: THREE, readings: [reading(null)] })
     const later = fill({ live: THREE, readings: [reading(null)], state: first.state, minutes: 130 })
     expect(later.diagnostics[0]?.message).toContain('cannot be read for 2 h 10 min, since 2026-01-01T00:00:00.000Z')
-    const good = fill({ live: THREE, readings: [reading(THREE)], state: later.state, minutes: 131 })
-    expect(good.state).toEqual(NO_SOURCE_STATE)
+    expect(fill({ live: THREE, readings: [reading(THREE)], state: later.state, minutes: 131 }).state).toEqual(NO_SOURCE_STATE)
   })
 
   test('of a pattern leaves every RRset that it matches, and no other', () => {
@@ -176,8 +173,7 @@ describe('a source that cannot be read', () => {
 
   test('keeps the counts of what was missing before', () => {
     const first = fill({ live: THREE, readings: [reading('')] })
-    const failed = fill({ live: THREE, readings: [reading(null)], state: first.state, minutes: 10 })
-    expect(failed.state.absent).toEqual(first.state.absent)
+    expect(fill({ live: THREE, readings: [reading(null)], state: first.state, minutes: 10 }).state.absent).toEqual(first.state.absent)
   })
 })
 
@@ -211,8 +207,7 @@ describe('an RRset that vanishes', () => {
 
   test('is counted once by reads within a minute', () => {
     const first = fill({ live: THREE, readings: [reading('')] })
-    const second = fill({ live: THREE, readings: [reading('')], state: first.state, minutes: 0.9 })
-    expect(second.state).toEqual(first.state)
+    expect(fill({ live: THREE, readings: [reading('')], state: first.state, minutes: 0.9 }).state).toEqual(first.state)
   })
 
   test.each([{ source: 'of a branch' }, { selection: 'other.example.com.' }])(
@@ -227,8 +222,7 @@ describe('an RRset that vanishes', () => {
 
   test('is counted once by several plans of one read, whatever the rule', () => {
     const one = { live: THREE, readings: [reading('', { rule: { reads: 2, seconds: 0 } })] }
-    const first = fill(one)
-    expect(changes({ ...one, state: first.state })).toEqual([])
+    expect(changes({ ...one, state: fill(one).state })).toEqual([])
   })
 
   test.each([
@@ -247,8 +241,7 @@ describe('an RRset that vanishes', () => {
 
   test('is counted anew after it was there again', () => {
     const first = fill({ live: THREE, readings: [reading('')] })
-    const back = fill({ live: THREE, readings: [reading(THREE)], state: first.state, minutes: 5 })
-    expect(back.state).toEqual(NO_SOURCE_STATE)
+    expect(fill({ live: THREE, readings: [reading(THREE)], state: first.state, minutes: 5 }).state).toEqual(NO_SOURCE_STATE)
   })
 
   test('is removed at once if that is allowed, or if the rule says so', () => {
@@ -349,8 +342,7 @@ describe('a source with a serial', () => {
   test('that is older is no read without an RRset, and is taken if that is allowed', () => {
     const one = { live: THREE, readings: [reading('', { serial: serialNumber(1) })], state: known }
     expect(fill(one).state.absent.size).toBe(0)
-    const allowed = fill({ ...one, isAllowed: true })
-    expect(allowed.state.sources.get('the source')?.version?.serial).toBe(1)
+    expect(fill({ ...one, isAllowed: true }).state.sources.get('the source')?.version?.serial).toBe(1)
     expect(changes({ ...one, isAllowed: true })).toHaveLength(3)
   })
 })

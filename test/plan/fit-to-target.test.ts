@@ -13,7 +13,6 @@ import { randomRecords } from '../support/random-records.ts'
 import { desiredZone, existingZone } from '../support/records.ts'
 
 const runs = (count: number): { numRuns: number } => ({ numRuns: rounds(count) })
-
 const zoneOf = (list: readonly DefinedRecord[], more: Partial<DesiredZone> = {}) => ({ ...desiredZone(ORIGIN, ''), records: list, ...more })
 
 const asExisting = (list: readonly ResourceRecord[]): ExistingRecord[] =>
@@ -35,8 +34,7 @@ describe('fit to target, for every zone', () => {
   it('reports dropped records; kept records differ only in TTL and text segments', () => {
     fc.assert(
       fc.property(randomRecords, (list) => {
-        const zone = zoneOf(list, { apexNs: 'manage' })
-        const fitted = fitToTarget(zone, 'cloud', CLOUD_CAPABILITIES)
+        const fitted = fitToTarget(zoneOf(list, { apexNs: 'manage' }), 'cloud', CLOUD_CAPABILITIES)
         const problems = fitted.diagnostics.filter(({ severity }) => severity === 'error')
         const alone = list.map((record) => fitToTarget(zoneOf([record], { apexNs: 'manage' }), 'cloud', CLOUD_CAPABILITIES))
         expect(problems).toHaveLength(alone.filter((one) => one.records.length === 0).length)

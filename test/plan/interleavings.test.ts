@@ -55,8 +55,7 @@ function problemOf(zone: ZoneCase, continuous: boolean, prefer: 'continuity' | '
 
 /** Like `problemOf`; continuity is required if brute force finds a continuous sequence. */
 function problemOfSmall(zone: ZoneCase): string | null {
-  const stages = stagesOfCase(zone)
-  const possible = fewestCallsByBruteForce(stages, ORIGIN, zone.limit).continuous !== null
+  const possible = fewestCallsByBruteForce(stagesOfCase(zone), ORIGIN, zone.limit).continuous !== null
   const problem = problemOf(zone, possible, 'continuity')
   if (problem !== null) return problem
   const careless = problemOf(zone, false, 'calls')
@@ -67,8 +66,7 @@ const differing = (zone: ZoneCase): number => stagesOfCase(zone).filter(({ befor
 
 /** The case with a record limit at the size of its larger zone, or slightly above. */
 function limited(zone: ZoneCase, random: Random): ZoneCase {
-  const final = finalLines(zone).length
-  return { ...zone, limit: Math.max(zone.existing.length, final) + random.pick([0, 0, 1, 2, 3]) }
+  return { ...zone, limit: Math.max(zone.existing.length, finalLines(zone).length) + random.pick([0, 0, 1, 2, 3]) }
 }
 
 describe('small zones in every order', () => {

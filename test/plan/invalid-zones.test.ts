@@ -71,8 +71,7 @@ function problemOf(zone: ZoneCase, random: Random): string | null {
   for (const prefer of ['continuity', 'calls'] as const) {
     for (const policy of ['sync', 'upsert-only', 'create-only'] satisfies Policy[]) {
       const plan = planCase(zone, { prefer, policy })
-      const after = waitsOf(plan)
-      const order = orderAlong(after)
+      const order = orderAlong(waitsOf(plan))
       if (typeof order === 'string') return order
       if (plan.diagnostics.some(({ severity }) => severity === 'error')) continue
       for (const one of randomOrders(plan, random)) {

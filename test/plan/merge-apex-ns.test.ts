@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RecordRule } from '../../src/plan/capabilities.ts'
-import { RRSET_STORE } from '../../src/plan/capabilities.ts'
+import { type RecordRule, RRSET_STORE } from '../../src/plan/capabilities.ts'
 import { type ApexNsTarget, apexNsOfTargets, withApexNs } from '../../src/plan/merge-apex-ns.ts'
 import { ORIGIN } from '../support/plan.ts'
 import { desiredZone, existingZone, name } from '../support/records.ts'

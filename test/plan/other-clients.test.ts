@@ -62,11 +62,7 @@ describe('the owner external-dns', () => {
   test.each([
     ['another type', `app A 192.0.2.1\napp AAAA 2001:db8::1\na-app TXT ${NOTE}`, ['- app AAAA 2001:db8::1']],
     ['another text at the name of a registry record', `a-app TXT ${NOTE}\na-app TXT "mine"`, ['- a-app TXT "mine"']],
-    [
-      'a record of the same form that is not registered',
-      `www A 192.0.2.1\na-www A 192.0.2.1`,
-      ['- a-www A 192.0.2.1', '- www A 192.0.2.1'],
-    ],
+    ['record of the same form that is not registered', `www A 192.0.2.1\na-www A 192.0.2.1`, ['- a-www A 192.0.2.1', '- www A 192.0.2.1']],
     ['a name in which a type occurs', `web A 192.0.2.1\nteam-a-web A 192.0.2.1\nteam-a-web TXT ${NOTE}`, ['- web A 192.0.2.1']],
     ['a prefix of more labels than anybody has', `app A 192.0.2.1\n${'a.'.repeat(9)}a-app TXT ${NOTE}`, ['- app A 192.0.2.1']],
     ['base64 that stands for no record', `mail TXT ${SECRET}\nmail A 192.0.2.1`, ['- mail A 192.0.2.1', `- mail TXT ${SECRET}`]],

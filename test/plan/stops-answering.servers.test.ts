@@ -1,8 +1,7 @@
 /** `Stops answering` is true: NSD, asked before and after each plan, has an answer only before. */
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
-import type { Message } from '../../src/dns/wire/message.ts'
-import { rcodeName } from '../../src/dns/wire/message.ts'
+import { type Message, rcodeName } from '../../src/dns/wire/message.ts'
 import { askAll } from '../service/nameserver/comparison.ts'
 import { startNsd } from '../support/dns-servers.ts'
 import { ANY_DATA, ORIGIN, planOf } from '../support/plan.ts'
@@ -61,7 +60,6 @@ function planned(random: Random) {
 }
 
 const zoneName = (index: number, side: number): string => `${'ba'[side]}${index}.test`
-
 const ANY_TYPE = ['CNAME', 'A', 'AAAA', 'MX', 'TXT', 'SRV', 'NS']
 
 /** Whether the name has each type, a referral, or an alias that leaves the zone. */

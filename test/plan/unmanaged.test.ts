@@ -108,8 +108,5 @@ describe('a glob', () => {
   it.each([
     ['a long part that nearly matches at every position', `*${'a'.repeat(100_000)}b${'a'.repeat(100_000)}*`, 'a'.repeat(400_000)],
     ['many parts', `${'*a'.repeat(100_000)}*b`, 'a'.repeat(400_000)],
-  ])('takes linear time: %s', (_, glob, text) => {
-    const value = globTest(glob)(text)
-    expect(value).toBe(false)
-  })
+  ])('takes linear time: %s', (_, glob, text) => expect(globTest(glob)(text)).toBe(false))
 })

@@ -215,8 +215,7 @@ describe('the deleted record sets', () => {
   test('of a zone are all of it, and the name of the zone allows its deletion', () => {
     const zone = existingZone(ORIGIN, ZONE)
     const whole = planOf(ZONE, '')
-    const deletion = zoneChange({ action: 'delete', existing: {} } as const)
-    const plan = { ...whole, changes: [deletion], refusals: [] }
+    const plan = { ...whole, changes: [zoneChange({ action: 'delete', existing: {} } as const)], refusals: [] }
     const check = (...allow: Allowance[]) => withUsage(plan, zone, usageOf('www A'), { inUse: DAY, allow: new Set(allow) })
     expect(check().usage?.deletions).toHaveLength(16)
     expect(check().refusals).toMatchObject([{ name: 'in-use', allowed: false }])

@@ -18,7 +18,6 @@ import { dig } from '../support/tools.ts'
 import { testPermissions } from '../support/unprivileged.ts'
 
 const ZONE = '$TTL 3600\n@ SOA ns1.example.net. hostmaster.example.com. 7 14400 14400 1209600 300\n@ NS ns1.example.net.\nwww A 192.0.2.1\n'
-
 const WRONG_SECRET = Buffer.alloc(32, 7).toString('base64')
 
 /** A folder with one provider, `live`, and definitions of these zones. */

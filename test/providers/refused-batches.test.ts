@@ -30,11 +30,7 @@ const REFUSALS: readonly (readonly [type: CloudType, response: ScriptedResponse]
   ['scaleway', jsonResponse(400, { details: [], message: 'invalid argument(s)', type: 'invalid_arguments' })],
 ]
 
-interface ReportedChange {
-  readonly name: string
-  readonly type: string
-  readonly outcome: { readonly state: string }
-}
+type ReportedChange = { readonly name: string; readonly type: string; readonly outcome: { readonly state: string } }
 
 const DEFINITION = `${hostLines(20)}  odd: [{type: A, value: 192.0.2.1}, {type: AAAA, value: '2001:db8::1'}, {type: TXT, value: refused}]
   alias: {type: CNAME, value: odd}

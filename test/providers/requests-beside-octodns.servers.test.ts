@@ -33,7 +33,6 @@ const COUNTS: Readonly<Record<CloudType, number>> = {
 
 /** Requests to create the records, to plan them again, to change and to delete them. */
 type Counts = readonly number[]
-
 const isSignIn = (path: string): boolean => /\/token$|\/oauth2\/|\/discovery\/|\.well-known/.test(path)
 
 async function requestsOfOctodns(type: CloudType): Promise<Counts> {

@@ -204,9 +204,7 @@ describe('if IXFR does not help, AXFR is used', () => {
     ['the same serial with other times', sending(soa(1, '7200 600 604800 300'))],
     ['a closed connection', (_, socket) => void socket.destroy()],
     ['silence', () => undefined],
-  ])('after %s', async (_, ixfr) => {
-    expect(await readTwice(ixfr)).toEqual({ asked: 'AXFR IXFR AXFR', ...NEWEST })
-  })
+  ])('after %s', async (_, ixfr) => expect(await readTwice(ixfr)).toEqual({ asked: 'AXFR IXFR AXFR', ...NEWEST }))
 
   test.each([
     [2, 'SERVFAIL', 'provider-failed', /log of the server/],

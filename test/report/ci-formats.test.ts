@@ -12,7 +12,6 @@ import type { Verification } from '../../src/report/verification.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
 const OPTIONS = { color: false, width: null, verbose: false, tool: 'zonewright 0.1.0' }
-
 const published = (name: string): string => readFileSync(new URL(`./published/${name}`, import.meta.url), 'utf8')
 
 /** Expects XML that follows the schema, and returns it. */

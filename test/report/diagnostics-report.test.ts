@@ -76,9 +76,7 @@ describe('a source excerpt', () => {
     ['after the end of a line', 'ab', 1, 9, ['  > 1 | ab', '      |   ^']],
     ['at the end of a file', 'a\nb', 2, 1, ['    1 | a', '  > 2 | b', '      | ^']],
     ['with wider line numbers', 'x\n'.repeat(12), 9, 1, ['     8 | x', '  >  9 | x', '       | ^', '    10 | x']],
-  ])('%s', (_, source, line, column, expected) => {
-    expect(frameOf(source, line, column)).toEqual(expected)
-  })
+  ])('%s', (_, source, line, column, expected) => expect(frameOf(source, line, column)).toEqual(expected))
 
   test('of a long line is truncated around the position', () => {
     const [line = '', caret = ''] = frameOf(`${'a'.repeat(5_000)}X${'b'.repeat(5_000)}`, 1, 5_001)
@@ -116,6 +114,4 @@ test.each([
   [DIAGNOSTICS, '1 error, 1 warning'],
   [DIAGNOSTICS.slice(2), null],
   [[...DIAGNOSTICS, ...DIAGNOSTICS], '2 errors, 2 warnings'],
-] as const)('are counted', (diagnostics, expected) => {
-  expect(countDiagnostics(diagnostics)).toBe(expected)
-})
+] as const)('are counted', (diagnostics, expected) => expect(countDiagnostics(diagnostics)).toBe(expected))

@@ -29,13 +29,11 @@ describe('the formats of a report', () => {
   test.each(PAIRS)('of %s are exactly those in its help', async (command, formats) => {
     const help = await cli([command, '--help'], setting)
     expect(help.stdout.replace(/\s+/g, ' ')).toContain(`the report: ${formats.join(', ')} (default: text)`)
-    const wrong = await cli([command, '--format', 'no-format'], setting)
-    expect(wrong.stderr).toContain(`It must be one of ${formats.join(', ')}.`)
+    expect((await cli([command, '--format', 'no-format'], setting)).stderr).toContain(`It must be one of ${formats.join(', ')}.`)
   })
 
   test('of plan are those in the table of README.md', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    expect(readme).toContain(`--format ${REPORT_FORMATS.plan.join('\\|')}`)
+    expect(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')).toContain(`--format ${REPORT_FORMATS.plan.join('\\|')}`)
   })
 
   test.each(Object.keys(REPORT_FORMATS))('of %s include JSON with a schema', (report) => {

@@ -3,7 +3,6 @@ import { type Diagnostic, formatDiagnostic } from '../../src/dns/diagnostic.ts'
 import { groupDiagnostics, isAbridged } from '../../src/report/group-diagnostics.ts'
 
 const at = (line: number, file = 'zones/a.yaml') => ({ file, line, column: 3 })
-
 const many = (count: number, make: (index: number) => Diagnostic): Diagnostic[] => Array.from({ length: count }, (_, index) => make(index))
 
 const rounded = (index: number, more: Partial<Diagnostic> = {}): Diagnostic => ({
@@ -97,9 +96,7 @@ test('facts to see one by one are not grouped, and records without a place are n
   expect(lines(found)).toEqual([expect.stringMatching(/^warning\[import-lossy\] 5 times: .*; for h0\.example\.com\. A, .* and 2 more$/)])
 })
 
-test('nothing is said twice', () => {
-  expect(lines([rounded(0), rounded(0), rounded(0, { hint: 'x' })], { all: true })).toHaveLength(2)
-})
+test('nothing is said twice', () => expect(lines([rounded(0), rounded(0), rounded(0, { hint: 'x' })], { all: true })).toHaveLength(2))
 
 test('a limit keeps all errors, then warnings', () => {
   const found = [rounded(0), rounded(1, { severity: 'error' }), rounded(2, { severity: 'warning' }), rounded(3, { severity: 'error' })]

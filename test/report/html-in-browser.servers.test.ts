@@ -79,8 +79,7 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
     const marked = await page.locator('tbody b').evaluateAll((all) => all.map((one) => one.closest('tr')?.className[0] + one.textContent))
     expect(marked).toEqual(['oa', 'nb', 'n mx', 'o300', 'o15', 'n3600', 'n115'])
     const lines = `[...document.querySelectorAll('tbody b')].map((one) => getComputedStyle(one).textDecorationLine)`
-    const styles = await page.evaluate(`[...new Set(${lines})]`)
-    expect(styles).toEqual(['line-through', 'underline'])
+    expect(await page.evaluate(`[...new Set(${lines})]`)).toEqual(['line-through', 'underline'])
     await page.keyboard.press('ArrowDown')
     expect(await focused(page)).toContain('example.net.')
     await page.keyboard.press('o')
@@ -207,8 +206,7 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
 
   test('prints with every zone open, and closes them again', async () => {
     const page = await openPlan()
-    const pdf = await page.pdf({ format: 'A4' })
-    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+    expect((await page.pdf({ format: 'A4' })).subarray(0, 5).toString()).toBe('%PDF-')
     await page.evaluate(`dispatchEvent(new Event('beforeprint'))`)
     await page.emulateMedia({ media: 'print' })
     expect(await page.locator('table:visible').count()).toBe(3)

@@ -8,7 +8,6 @@ import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 await loadFormat('html')
 
 const OPTIONS = { color: false, width: null, verbose: false }
-
 const VOID = new Set(['!doctype', 'meta', 'br', 'input', 'rect', 'path'])
 
 /** The text of the page without its own style and script; expects correctly nested elements. */
@@ -92,8 +91,7 @@ test.each(HOSTILE)('hostile data %j is text', (evil) => {
   })
   const plan = { ...planOf([zone]), tool: evil }
   const outcome: ZoneOutcome = { plan: zone, outcomes: [{ state: 'failed', error: evil }], readBack: 'not-read', diagnostics: [] }
-  const page = renderOutcome(plan, [outcome], 'html', OPTIONS)
-  const visible = textOf(page)
+  const visible = textOf(renderOutcome(plan, [outcome], 'html', OPTIONS))
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
   expect(visible).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
   if (/^[\x20-\x7e]+$/.test(evil)) expect(visible).toContain(`failed: ${evil}`)

@@ -93,9 +93,7 @@ test('what matters comes first: errors, refusals, deletions, counts by owner, th
   expect(text).not.toContain('<details>')
 })
 
-test('a plan without changes is one line', () => {
-  expect(markdown(planOf([zoneOf([])]))).toBe('### No changes. 1 zone matches.\n')
-})
+test('a plan without changes is one line', () => expect(markdown(planOf([zoneOf([])]))).toBe('### No changes. 1 zone matches.\n'))
 
 /** Parses the comment as CommonMark, and fails for anything outside code that the report did not write. Counts changes, or zones with one line each. */
 function structure(text: string): { readonly changes: number; readonly leftOut: number } {

@@ -116,10 +116,7 @@ test.each(HOSTILE)('hostile data %j is preserved, and the text contains no contr
   expect(document.zones[0].changes[0].desired.data).toBe(evil)
 })
 
-interface Document {
-  readonly zones: readonly { readonly changes: readonly unknown[] }[]
-}
-
+type Document = { readonly zones: readonly { readonly changes: readonly unknown[] }[] }
 const patchZone = (document: Document, patch: object): unknown => ({ ...document, zones: [{ ...document.zones[0], ...patch }] })
 
 const patchChange = (document: Document, patch: object): unknown =>

@@ -8,7 +8,6 @@ import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 await Promise.all(['markdown', 'html'].map(loadFormat))
 
 const PLAIN: ReportOptions = { color: false, width: 100, verbose: false }
-
 const EXAMPLE_NET = { zone: 'example.net.' as DomainName }
 
 const updateOfZone: DomainChange = {

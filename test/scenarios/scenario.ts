@@ -63,5 +63,4 @@ function readScenario(name: string): Scenario {
 }
 
 export const planFile = (number: number): string => `${number}.plan.txt`
-
 export const callsFile = (number: number): string => `${number}.calls.json`

@@ -2,7 +2,6 @@
 import type { ScriptedRequest, ScriptedResponse, ScriptedService } from './scripted-server.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
-
 type Headers = Readonly<Record<string, string>>
 
 /** Refuses a request with this answer. */
@@ -142,10 +141,7 @@ export function pageOf<T>(items: readonly T[], query: URLSearchParams, { size, u
 export const isAsked = (query: URLSearchParams, fields: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(fields).every(([key, value]) => !query.has(key) || query.getAll(key).some((one) => one === value))
 
-interface Owned {
-  readonly name: string
-  readonly type: string
-}
+type Owned = { readonly name: string; readonly type: string }
 
 /** Another record at the name of a record, if one of both is a CNAME. `isAlone`: nor may a second CNAME be there. */
 export function besideCname<T extends Owned>({ name, type }: Owned, others: Iterable<T>, isAlone = false): T | undefined {
@@ -155,7 +151,6 @@ export function besideCname<T extends Owned>({ name, type }: Owned, others: Iter
 }
 
 export const isApexFrame = ({ name, type }: Owned, apex: string): boolean => name === apex && (type === 'NS' || type === 'SOA')
-
 export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** The labels of a name from the last to the first, as a text that sorts. */

@@ -15,7 +15,6 @@ import { CLOUD, CLOUD_TYPES, type CloudType } from './services.ts'
 const python = findForeignClient('cloud-clients')
 const PROGRAMS = fileURLToPath(new URL('clients/', import.meta.url))
 const LEXICON_STEPS = ['create', 'create again', 'list', 'update', 'list pages', 'delete']
-
 const DIGEST = 'ab'.repeat(32)
 const [LATITUDE, LONGITUDE] = [
   { lat_degrees: 51, lat_minutes: 30, lat_seconds: 12.748, lat_direction: 'N' },

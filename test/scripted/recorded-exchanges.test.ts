@@ -26,7 +26,6 @@ const SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 const MILLISECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const MICROSECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const RATE = { 'ratelimit-remaining': /^\d{1,4}$/, 'ratelimit-reset': /^\d{10}$/ }
-
 const token = 'test-token'
 const isNumber = (field: string, value: string | number): RegExp | null => (field === 'id' && typeof value === 'number' ? /^\d+$/ : null)
 const bodyOf = <T>({ response }: Exchange): T => JSON.parse(response || '{}') as T
@@ -185,7 +184,6 @@ replayTests('hetzner', {
 })
 
 const ACCESS_KEY = 'AKIAIOSFODNN7EXAMPLE'
-
 const PATTERNS: Record<string, RegExp> = { Id: /^\/(?:change\/C|hostedzone\/Z)[A-Z0-9]{20}$/, RequestId: UUID }
 
 replayTests('route53', {
@@ -211,10 +209,7 @@ replayTests('route53', {
   },
 })
 
-interface ScalewayList {
-  readonly total_count: number
-  readonly records: readonly ScalewayRecord[]
-}
+type ScalewayList = { readonly total_count: number; readonly records: readonly ScalewayRecord[] }
 
 const listsOf = (exchanges: readonly Exchange[]): ScalewayList[] =>
   exchanges.filter(({ method, status }) => method === 'GET' && status === 200).map((one) => bodyOf<ScalewayList>(one))

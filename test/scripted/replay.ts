@@ -13,10 +13,7 @@ export interface Exchange {
   readonly response: string
 }
 
-export interface RecordedCase {
-  readonly case: string
-  readonly exchanges: readonly Exchange[]
-}
+export type RecordedCase = { readonly case: string; readonly exchanges: readonly Exchange[] }
 
 /** The cases of one service, in the order in which they were recorded. */
 export function readRecording(service: string): readonly RecordedCase[] {
@@ -121,7 +118,6 @@ function inOrderOf(
 }
 
 const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean => JSON.stringify([...a].sort()) === JSON.stringify([...b].sort())
-
 const isGeneratable = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
 
 const parsed = (text: string): unknown => {

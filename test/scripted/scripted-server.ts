@@ -16,11 +16,7 @@ export interface ScriptedRequest {
   readonly body: string
 }
 
-export interface ScriptedResponse {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
+export type ScriptedResponse = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 /** The state of a service and its rules: answers one request. */
 export type ScriptedService = (request: ScriptedRequest) => ScriptedResponse

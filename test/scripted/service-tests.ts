@@ -1,5 +1,5 @@
 /** What the tests of the scripted services share: requests without a connection, and tables of what a service refuses. */
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ask } from './replay.ts'
 import { xmlToJson } from './route53/xml.ts'
 import { CLOUD, type CloudOptions, type CloudService, type CloudType, type ScriptedCloud } from './services.ts'
@@ -13,7 +13,6 @@ export interface Answered {
 
 /** A request; its path follows that of the API. A body that is no text is sent as JSON. */
 export type Asked = readonly [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>]
-
 const parsed = (text: string): unknown => (text === '' ? undefined : text.startsWith('<') ? xmlToJson(text) : JSON.parse(text))
 
 /** A scripted service, and requests to it with its token. */
@@ -44,14 +43,12 @@ export interface ServiceCase<Type extends CloudType> {
 
 /** The tables of a service. */
 export function serviceTests<Type extends CloudType>(type: Type, { options, write, refused, ...tables }: ServiceCase<Type>): void {
-  describe('refused records', () => {
-    test.each(tables.refusals.map((one) => [one[0], one] as const))('%s', (_, [, before, record, why = '']) => {
-      const { call, held } = openService(type, options)
-      for (const one of before) expect(call(...write(one)).status).toBeLessThan(300)
-      const lines = held()
-      expect(call(...write(record))).toMatchObject(refused(why))
-      expect(held()).toEqual(lines)
-    })
+  test.each(tables.refusals.map((one) => [one[0], one] as const))('refused records: %s', (_, [, before, record, why = '']) => {
+    const { call, held } = openService(type, options)
+    for (const one of before) expect(call(...write(one)).status).toBeLessThan(300)
+    const lines = held()
+    expect(call(...write(record))).toMatchObject(refused(why))
+    expect(held()).toEqual(lines)
   })
 
   test.each(tables.requests)('%s', (_, request, answer) => {

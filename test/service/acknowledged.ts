@@ -2,12 +2,7 @@ import { expect } from 'vitest'
 import type { Client } from './harness.ts'
 
 /** The acknowledged writes of writers that create records and delete every fourth one. */
-export interface Acknowledged {
-  readonly created: Map<number, string>
-  readonly askedToDelete: Set<number>
-  readonly deleted: Set<number>
-}
-
+export type Acknowledged = { readonly created: Map<number, string>; readonly askedToDelete: Set<number>; readonly deleted: Set<number> }
 export const nothingAcknowledged = (): Acknowledged => ({ created: new Map(), askedToDelete: new Set(), deleted: new Set() })
 
 export interface Writers {

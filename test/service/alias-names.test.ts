@@ -31,7 +31,6 @@ const { client } = connect(service.baseUrl, 'owner')
 const [{ id: SCRIPT }] = (await client.ok('GET', '/compute/scripts')).data
 /** The same service under the version segment with beta operations. */
 const { client: beta } = connect(service.baseUrl.replace(/v4$/, 'v4beta'), 'owner')
-
 const DEPLOY = { region: 'us-east', type: 'g6-standard-1', root_pass: 'correct horse 9' }
 
 describe('paths', () => {
@@ -98,13 +97,11 @@ describe('paths', () => {
   })
 
   test('letters may be percent-encoded, and the target may be in absolute form', async () => {
-    for (const path of ['/%6cinode/instances', '/linode/%69nstances/1001', '/linode/instances?page%5Fsize=25']) {
+    for (const path of ['/%6cinode/instances', '/linode/%69nstances/1001', '/linode/instances?page%5Fsize=25'])
       expect([path, (await client.call('GET', path)).status]).toEqual([path, 200])
-    }
     const { origin, host } = new URL(service.baseUrl)
     const head = `GET ${origin}/v4/linode/instances/1001 HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer owner\r\nConnection: close`
-    const answer = await exchange(service.baseUrl, `${head}\r\n\r\n`)
-    expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"image":"linode\/debian11"/)
+    expect(await exchange(service.baseUrl, `${head}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 [\s\S]*"image":"linode\/debian11"/)
   })
 
   test('both names share the rate limit of an operation', async () => {
@@ -218,9 +215,8 @@ describe('image ids', () => {
 
   test('in a path: the answer has the name of the request', async () => {
     const own = await client.ok('GET', '/images/public/debian12')
-    for (const path of ['/images/linode/debian12', '/images/linode%2Fdebian12']) {
+    for (const path of ['/images/linode/debian12', '/images/linode%2Fdebian12'])
       expect(await client.ok('GET', path)).toEqual({ ...own, id: 'linode/debian12' })
-    }
     expect((await client.call('GET', '/images/linode%2Fnone')).status).toBe(404)
     expect(await client.problems('DELETE', '/images/linode%2Fdebian12')).toEqual(['A public image cannot be deleted.'])
     expect(await client.problems('PUT', '/images/linode%2Fdebian12', { label: 'x' })).toEqual(['A public image cannot be updated.'])

@@ -18,10 +18,8 @@ import { type Body, invalidBodiesOf, type Schema, variedOf } from './schema-bodi
 
 /** Bodies of each kind per operation. */
 const RUNS = rounds(12)
-
 const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`
 const DECLARED = new Map(ROUTES.map((route) => [nameOf(route), route]))
-
 const { domains, ...belongings } = namesFor(ROUTES, ['owner'])
 // Temporary states end before the next request.
 const { service } = await startForTest({ seed: seedOfPeople(domains, belongings), bootstrapToken: 'administrator', clockSpeed: 5000 })
@@ -33,7 +31,6 @@ const [instance, saved] = (await Promise.all(['shared', 'saved'].map((name) => O
 )
 const [config] = (await owner.ok('GET', `/compute/instances/${instance}/configs`)).data
 const named = { instance, saved, disk: config.devices.sda.disk_id, questions: [1, 2, 3] } as Named
-
 const ajv = new Ajv({ strict: false, validateFormats: false })
 
 /** Validates a successful response with the declared schema. */
@@ -239,6 +236,4 @@ test.each(lists.map((route): [string, Route] => [nameOf(route), route]))('%s is 
   ])
 })
 
-test('every operation with a body has a sample body', () => {
-  expect(Object.keys(GOOD_BODIES).sort()).toEqual(withBody.map(nameOf).sort())
-})
+test('every operation with a body has a sample body', () => expect(Object.keys(GOOD_BODIES).sort()).toEqual(withBody.map(nameOf).sort()))

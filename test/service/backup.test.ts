@@ -9,7 +9,6 @@ import { nothingAcknowledged, startWriters } from './acknowledged.ts'
 import { during, freshDatabase, freshStore, MASTER, ON_POSTGRES, openStore, placeOf, TEST_KEY, temporaryDirectory } from './harness.ts'
 
 const NOW = Date.UTC(2026, 0, 31, 9)
-
 const folder = temporaryDirectory()
 const whole = join(folder, 'whole.backup')
 
@@ -42,9 +41,8 @@ beforeAll(async () => {
   await at(source, async (client, { flush }) => {
     for (const domain of ['one.example', 'two.example', 'gone.example']) {
       const { id } = await client.ok('POST', '/domains', { ...MASTER, domain, tags: ['Kept', 'größe'], axfr_ips: ['192.0.2.1'] })
-      for (const target of ['plain', 'größe "quoted"\n\t\\', '\u2028', "o'clock"]) {
+      for (const target of ['plain', 'größe "quoted"\n\t\\', '\u2028', "o'clock"])
         await client.ok('POST', `/domains/${id}/records`, { type: 'TXT', target })
-      }
       await client.ok('POST', `/domains/${id}/records`, { type: 'CAA', tag: 'issue', target: 'ca.example.net' })
       await flush()
       if (domain === 'gone.example') await client.ok('DELETE', `/domains/${id}`)

@@ -15,9 +15,7 @@ test('acknowledged writes survive a killed process', { timeout: 180_000 }, async
   for (let round = 0; round < rounds(3); round += 1) {
     const { baseUrl, kill } = await serve(store)
     const { client, close } = connect(baseUrl, 'bootstrap')
-    if (domainId === 0) {
-      domainId = (await client.ok('POST', '/domains', { ...MASTER, domain: 'kept.example' })).id
-    }
+    if (domainId === 0) domainId = (await client.ok('POST', '/domains', { ...MASTER, domain: 'kept.example' })).id
     const writers = startWriters(client, domainId, `r${round}`, acknowledged)
     const before = acknowledged.created.size
     await expect.poll(() => acknowledged.created.size, { timeout: 30_000 }).toBeGreaterThan(before + 100)

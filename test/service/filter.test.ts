@@ -63,8 +63,7 @@ await database.write(async (connection) => {
 
 /** The indices of the rows that a filter finds, in its order. */
 async function found(filter: unknown): Promise<number[]> {
-  const header = Buffer.from(JSON.stringify(filter), 'utf8').toString('latin1')
-  const { condition, order } = parseFilter(header, FIELDS)
+  const { condition, order } = parseFilter(Buffer.from(JSON.stringify(filter), 'utf8').toString('latin1'), FIELDS)
   const rows = await database.read((connection) => {
     let selected = connection.selectFrom('records').select('id').where(conditionSql(condition, FIELDS))
     if (order) selected = selected.orderBy(orderSql(order.field, FIELDS), order.descending ? 'desc' : 'asc')
@@ -193,9 +192,7 @@ describe('operands', () => {
 
   test.each(Object.entries(WRONG).flatMap(([field, operands]) => operands.map((operand) => ({ [field]: operand }))))(
     '%j cannot be applied',
-    (conditions) => {
-      expect(() => parseFilter(JSON.stringify(conditions), FIELDS)).toThrow('X-Filter: Could not apply filter')
-    },
+    (conditions) => expect(() => parseFilter(JSON.stringify(conditions), FIELDS)).toThrow('X-Filter: Could not apply filter'),
   )
 
   test('a number that JSON cannot represent', () => {

@@ -68,11 +68,7 @@ test('the tags of domains survive the migration, also from a backup', async () =
   await backUpService(former, file)
   const restored: DatabaseLocation = { dataFolder: join(temporaryDirectory(), 'restored') }
   await restoreService(restored, file)
-  const expected = {
-    domains: ['Both,first', 'Both,second'],
-    both: ['domain 1', 'domain 2'],
-    filtered: 1,
-  }
+  const expected = { domains: ['Both,first', 'Both,second'], both: ['domain 1', 'domain 2'], filtered: 1 }
   expect(await tagsAt(former)).toEqual(expected)
   expect(await tagsAt(restored)).toEqual(expected)
 })

@@ -36,7 +36,6 @@ const SETTINGS = {
 }
 
 const SHELL = { shell_auth_method: 'keys_only', authorized_keys: [SSH_KEYS['ssh-ed25519']] }
-
 const PASSWORD = 'correct horse battery 9'
 
 export const GOOD_BODIES: Readonly<Record<string, GoodBody>> = {

@@ -106,7 +106,6 @@ export async function freshDatabase({ tables = true } = {}): Promise<string> {
 }
 
 const withDatabase = (url: string, name: string): string => url.replace(/\/[^/?]*\?/, `/${name}?`)
-
 export const LOOPBACK = { host: '127.0.0.1', port: 0 } as const
 
 /** The required fields of a new domain, besides its name. */

@@ -184,11 +184,7 @@ describe('an import', async () => {
       { domain: 'a b', remote_nameserver: 'x y' },
       ['domain: domain is not valid', 'remote_nameserver: remote_nameserver is not valid'],
     ],
-    [
-      'from an address with a port',
-      { domain: NAME, remote_nameserver: '127.0.0.1:53' },
-      ['remote_nameserver: remote_nameserver is not valid'],
-    ],
+    ['from address with port', { domain: NAME, remote_nameserver: '127.0.0.1:53' }, ['remote_nameserver: remote_nameserver is not valid']],
     [
       'from an address without a server',
       { domain: NAME, remote_nameserver: '0.0.0.0' },
@@ -199,9 +195,7 @@ describe('an import', async () => {
       { domain: NAME, remote_nameserver: 'nowhere.invalid' },
       [expect.stringMatching(/^remote_nameserver: .*(address|resolved)/)],
     ],
-  ])('%s is refused', async (_, body, problems) => {
-    expect(await client.problems('POST', '/domains/import', body)).toEqual(problems)
-  })
+  ])('%s is refused', async (_, body, problems) => expect(await client.problems('POST', '/domains/import', body)).toEqual(problems))
 
   test('of an existing domain', async () => {
     script = serving([soa()])

@@ -20,9 +20,8 @@ for (const record of [
   { type: 'CAA', name: '', tag: 'issue', target: 'ca.example.net' },
   { type: 'CAA', name: '', tag: 'iodef', target: 'mailto:ca@example.net' },
   { type: 'MX', name: '', target: 'mail.alpha.example', priority: 10 },
-]) {
+])
   await client.ok('POST', RECORDS, record)
-}
 
 const filtered = async (path: string, filter: unknown): Promise<string[]> => {
   const header = typeof filter === 'string' ? filter : JSON.stringify(filter)
@@ -54,9 +53,7 @@ describe('X-Filter on domains', () => {
     [{ '+order_by': 'group', tags: 'prod' }, ['alpha', 'beta']],
     [{ domain: "x' or 1=1 --" }, []],
     [{ domain: 'größe.example' }, []],
-  ])('%j', async (filter, expected) => {
-    expect(await filtered('/domains', filter)).toEqual(expected)
-  })
+  ])('%j', async (filter, expected) => expect(await filtered('/domains', filter)).toEqual(expected))
 
   test('octets of the header are decoded as UTF-8', async () => {
     await client.ok('POST', '/domains', { ...MASTER, domain: 'utf8.example', group: 'größe' })
@@ -124,9 +121,7 @@ describe('X-Filter on records', () => {
     [{ type: 'A', '+order_by': 'target', '+order': 'desc' }, ['A mail', 'A www']],
     // Every database sorts records without a tag first, and equal ones by ID.
     [{ '+order_by': 'tag' }, ['A www', 'A mail', 'TXT www', 'MX ', 'CAA ', 'CAA ']],
-  ])('%j', async (filter, expected) => {
-    expect(await filtered(RECORDS, filter)).toEqual(expected)
-  })
+  ])('%j', async (filter, expected) => expect(await filtered(RECORDS, filter)).toEqual(expected))
 
   test('has its own fields', async () => {
     expect(await client.problems('GET', RECORDS, undefined, { 'x-filter': '{"domain":"x"}' })).toEqual([

@@ -10,12 +10,7 @@ const description = await client.ok('GET', '/openapi.json')
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary parts of the document
 type Part = any
-
-interface Operation {
-  readonly method: string
-  readonly path: string
-  readonly described: Part
-}
+type Operation = { readonly method: string; readonly path: string; readonly described: Part }
 
 const operations: Operation[] = Object.entries<Record<string, Part>>(description.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),

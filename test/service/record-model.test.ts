@@ -9,7 +9,6 @@ import { rounds } from '../support/random.ts'
 import { startForTest } from './harness.ts'
 
 const { client } = await startForTest()
-
 const ZONE = 'model.example'
 const TYPES = ['A', 'AAAA', 'NS', 'MX', 'CNAME', 'TXT', 'SRV', 'PTR', 'CAA']
 
@@ -30,9 +29,7 @@ type Body = Readonly<Record<string, unknown>>
 
 /** An error as `field: reason`. */
 type DiagnosticCollector = readonly string[]
-
 type Verdict = { readonly record: Fields } | { readonly problems: DiagnosticCollector }
-
 const BLANK = { name: '', target: '', priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null, ttl_sec: 0 }
 
 // ---- schema errors
@@ -226,9 +223,8 @@ function conflictOf(record: Fields, others: readonly Fields[]): string | null {
   if (!isAlone) return 'name: Record conflict - CNAMES must be unique'
   const mails = sameName.filter(({ type }) => type === 'MX')
   if (record.type !== 'MX' || mails.length === 0) return null
-  if (mails.some(({ target }) => target === '')) {
+  if (mails.some(({ target }) => target === ''))
     return 'type: Cannot add a new MX record for a domain that already advertises a null MX record.'
-  }
   return record.target === '' ? 'type: Cannot add a null MX record for a domain that has other MX records.' : null
 }
 

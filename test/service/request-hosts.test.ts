@@ -4,7 +4,6 @@ import { exchange, LOOPBACK, startForTest } from './harness.ts'
 
 const { service, client } = await startForTest({ bootstrapToken: 'bootstrap', observability: LOOPBACK })
 const { host } = new URL(service.baseUrl)
-
 const SEVERAL = 'The request has more than one Host header'
 const INVALID = 'The Host header is not valid'
 const OTHER = 'The Host header does not match the request target'

@@ -36,12 +36,10 @@ const random = seededRandom(13)
 
 /** Users besides the administrator, each with three answers: several batches. */
 const USERS = 160
-
 const keysIn = (store: Store): string[] => readFileSync(keyFile(store), 'utf8').trimEnd().split('\n')
 
 /** The options of processes during the rotation. */
 const bothKeys = (store: Store): Store => (ON_POSTGRES ? { ...store, secretsKey: `${NEW_KEY},${TEST_KEY}` } : store)
-
 const ringOf = (store: Store): KeyRing => (ON_POSTGRES ? keysFromText(store.secretsKey as string) : keysFromFile(keyFile(store)))
 
 /** A store with many users who have answers. */
@@ -164,8 +162,7 @@ test('re-encrypts everything while processes serve, even if it is killed at vari
   await during(alone, async (_, { baseUrl }) => {
     for (let number = 0; number < USERS; number += 1) {
       const prefix = last.get(number) ?? String(number)
-      const answers = await responsesOf(connect(baseUrl, `user-${number}`).client)
-      expect(answers).toEqual(answersOf(prefix))
+      expect(await responsesOf(connect(baseUrl, `user-${number}`).client)).toEqual(answersOf(prefix))
     }
   })
 })

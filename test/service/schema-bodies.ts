@@ -3,9 +3,7 @@ import { fc } from '../support/fast-check.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: schemas are read at arbitrary places
 export type Schema = any
-
 export type Body = Readonly<Record<string, unknown>>
-
 const TEXT = '^[^\\u0000\\ud800-\\udfff]*$'
 
 /** Values that a schema accepts; texts and lists are short, unless their length is at a limit. */
@@ -81,10 +79,7 @@ export function variedOf(schema: Schema, good: Body, fixed: readonly string[] = 
 }
 
 /** An invalid body, and the field with the error; null for the body as a whole. */
-export interface InvalidBody {
-  readonly body: unknown
-  readonly field: string | null
-}
+export type InvalidBody = { readonly body: unknown; readonly field: string | null }
 
 /** Bodies with one schema error: a missing or unknown field, a wrong type, or a value beyond a limit. */
 export function invalidBodiesOf(schema: Schema, good: Body): fc.Arbitrary<InvalidBody> {

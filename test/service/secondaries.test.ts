@@ -7,7 +7,6 @@ import { answerOf, record, type Script, serving, soa } from './transfers/scripte
 import { askService, createSlave, momentsAsked, OPTIONS, portOf, scripts, serve, timesAsked } from './transfers/zone-master.ts'
 
 const { service, client } = await startForTest(OPTIONS)
-
 const ask = (name: string, type = 'A', of = service) => askService(of, name, type)
 const create = (domain: string, settings: object = {}, of: Client = client) => createSlave(of, domain, settings)
 
@@ -116,11 +115,7 @@ describe('a slave', () => {
       },
       /closed the connection/,
     ],
-    [
-      'sends a zone without name servers',
-      serving([soa(2, '1 1 1 1', 'hostile.test.'), record('www.hostile.test.', 'A', '192.0.2.66')]),
-      /no NS/,
-    ],
+    ['sends no name servers', serving([soa(2, '1 1 1 1', 'hostile.test.'), record('www.hostile.test.', 'A', '192.0.2.66')]), /no NS/],
   ])('keeps its zone while its master %s, and reports it', async (_, script, problem) => {
     const [existing] = (await client.ok('GET', '/domains', undefined, { 'x-filter': '{"domain":"hostile.test"}' })).data
     const { id } = existing ?? (await createServed('hostile.test'))

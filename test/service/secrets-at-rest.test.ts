@@ -25,12 +25,10 @@ import { answered, keyFile, responsesOf } from './security-answers.ts'
 import { serviceProcesses } from './service-process.ts'
 
 const spawnService = serviceProcesses()
-
 const OTHER_KEY = 'another key of the secrets of enough characters'
 
 /** A unique text of the allowed length. */
 const needle = (): string => `x${randomBytes(8).toString('hex')}`
-
 const PHONE = { iso_code: 'US', phone_number: '201-555-0123' }
 
 test('no file contains answers, second-factor secrets or the key, while the service runs and afterwards', async () => {
@@ -80,10 +78,7 @@ describe('a database of an earlier version', () => {
     if (!ON_POSTGRES) rmSync(keyFile(store))
     const [answers, deleted] = [0, 1].map(() => [needle(), needle(), needle()]) as [string[], string[]]
     const insert = (responses: readonly string[], from: number) =>
-      responses.map(
-        (response, index) =>
-          `insert into security_answers (user_id, question_id, response) values (1, ${index + from}, 'plain:${response}')`,
-      )
+      responses.map((res, i) => `insert into security_answers (user_id, question_id, response) values (1, ${i + from}, 'plain:${res}')`)
     await runSql(store, [
       'delete from secret_key',
       ...insert(answers, 1),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { DomainName } from '../../src/dns/domain-name.ts'
-import { parseDomainName } from '../../src/dns/domain-name.ts'
+import { type DomainName, parseDomainName } from '../../src/dns/domain-name.ts'
 import { serialNumber } from '../../src/dns/serial-number.ts'
 import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
 import { answerQuestion } from '../../src/service/nameserver/answer.ts'
@@ -14,7 +13,6 @@ import { startForTest } from './harness.ts'
 let now = Date.parse('2026-03-01T10:00:00Z')
 const NS_NAMES = ['ns1.dns.test', 'ns2.dns.test.']
 const { service, client } = await startForTest({ clock: () => now, nsNames: NS_NAMES, dns: { host: '127.0.0.1', port: 0 } })
-
 const MASTER = { type: 'master', soa_email: 'host.master@example.com' }
 const create = (domain: string, settings: object = {}) => client.ok('POST', '/domains', { ...MASTER, domain, ...settings })
 const addRecord = (id: number, record: object) => client.ok('POST', `/domains/${id}/records`, record)
@@ -43,9 +41,8 @@ describe('the rendered zone', () => {
       { type: 'SRV', service: 'sip', protocol: 'tcp.sub', priority: 1, weight: 2, port: 5060, target: 'sip.example.net' },
       { type: 'PTR', name: '1', target: 'host.example.net' },
       { type: 'CAA', tag: 'issue', target: ';' },
-    ]) {
+    ])
       await addRecord(id, record)
-    }
     expect(await zoneFile(id)).toEqual([
       `; example.com [${id}]`,
       '$TTL 7200',
@@ -104,8 +101,7 @@ describe('the rendered zone', () => {
     await addRecord(id, { type: 'TXT', name: 'two', target: 'x'.repeat(40_000) })
     const second = await addRecord(id, { type: 'TXT', name: 'two', target: 'y'.repeat(40_000) })
     await addRecord(id, { type: 'TXT', name: 'two', target: 'z'.repeat(20_000) })
-    const lines = await zoneFile(id)
-    expect(lines.slice(5).map((line) => line.slice(0, 12))).toEqual(['two\t\tTXT\t"xx', '; left out: ', 'two\t\tTXT\t"zz'])
+    expect((await zoneFile(id)).slice(5).map((line) => line.slice(0, 12))).toEqual(['two\t\tTXT\t"xx', '; left out: ', 'two\t\tTXT\t"zz'])
     expect((await client.ok('GET', `/domains/${id}`)).errors).toBe(
       `two TXT [${second.id}]: 40157 octets of data; a DNS message can carry 25309 in addition to the other records with its name and type`,
     )
@@ -150,9 +146,8 @@ describe('the rendered zone', () => {
       { type: 'NS', name: 'sub', target: 'ns.example.net' },
       { type: 'MX', target: '' },
       { type: 'CNAME', name: 'bücher', target: 'a_b.example.net' },
-    ]) {
+    ])
       await addRecord(id, record)
-    }
     return zoneFile(id)
   }
 

@@ -10,7 +10,6 @@ import { scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
 const OVERLAP = { errors: [{ field: 'domain', reason: 'A DNS zone above or below this name exists, and you may not change it.' }] }
 const TAKEN = { errors: [{ field: 'domain', reason: 'DNS zone already exists.' }] }
 const SUFFIX = { errors: [{ field: 'domain', reason: 'domain is a public suffix' }] }
-
 const SLAVE = { type: 'slave', master_ips: ['192.0.2.53'] }
 
 const user = (username: string, rest: object = {}) => ({
@@ -66,7 +65,6 @@ const as = (token: string): Client => connect(service.baseUrl, token).client
 const [alice, rita, bob] = [as('alice'), as('rita'), as('bob')]
 const CLIENTS: Readonly<Record<string, Client>> = { alice, rita, bob }
 const create = (client: Client, domain: string) => client.call('POST', '/domains', { ...MASTER, domain })
-
 let spare = 0
 const spareZone = async (client: Client): Promise<number> => {
   spare += 1
@@ -141,16 +139,12 @@ describe.each(TRIED.map(([operation, { ask }], index) => ({ operation, ask, inde
     }
   })
 
-  test('refuses a public suffix', async () => {
-    expect(await ask(alice, 'foo.kawasaki.jp')).toMatchObject({ status: 400, body: SUFFIX })
-  })
+  test('refuses a public suffix', async () => expect(await ask(alice, 'foo.kawasaki.jp')).toMatchObject({ status: 400, body: SUFFIX }))
 })
 
 test.each('com CO.UK. uk za ck foo.ck kawasaki.jp foo.kawasaki.jp рф xn--p1ai 公司.cn arpa in-addr.arpa ip6.arpa onion'.split(' '))(
   'the public suffix %s',
-  async (name) => {
-    expect(await create(alice, name)).toMatchObject({ status: 400, body: SUFFIX })
-  },
+  async (name) => expect(await create(alice, name)).toMatchObject({ status: 400, body: SUFFIX }),
 )
 
 test.each([
@@ -231,9 +225,8 @@ describe('overlapping zones from an earlier version', async () => {
   // As stored by the earlier version, without the reversed name.
   await database.write(async (connection) => {
     const names = { 'second.example': 'www.alice.example', 'third.example': 'a.www.alice.example', 'first.example': 'co.uk' }
-    for (const [domain, name] of Object.entries(names)) {
+    for (const [domain, name] of Object.entries(names))
       await connection.updateTable('domains').set({ domain: name, reversed_name: '' }).where('domain', '=', domain).execute()
-    }
   })
   await database.close()
   const lines: string[] = []

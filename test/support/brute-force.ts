@@ -58,7 +58,6 @@ export function stateSpace(stages: readonly Stage[], origin: string, limit: numb
     ),
   )
   const room = limit === null ? Number.POSITIVE_INFINITY : limit - kept.length
-
   const needs: SpaceNeed[] = []
   const sameSet = (a: Stage, b: Stage): boolean => a.record.name === b.record.name && a.record.type === b.record.type
   const sets = new Set<string>()

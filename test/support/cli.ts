@@ -5,11 +5,7 @@ import { runCli } from '../../src/cli/program.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import type { GivenTypes } from '../../src/providers/registry.ts'
 
-export interface CliResult {
-  readonly status: number
-  readonly stdout: string
-  readonly stderr: string
-}
+export type CliResult = { readonly status: number; readonly stdout: string; readonly stderr: string }
 
 export interface CliSetting {
   readonly cwd: string
@@ -52,10 +48,7 @@ export async function expectRun(run: CliResult | Promise<CliResult>, status: num
   expect([result.status, text]).toEqual([status, typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said)])
 }
 
-interface Validator {
-  (document: unknown): boolean
-  errors?: readonly object[] | null
-}
+type Validator = { (document: unknown): boolean; errors?: readonly object[] | null }
 
 /** The JSON document on standard output; expects it to match its schema. */
 export function documentIn({ stdout }: Pick<CliResult, 'stdout'>, validate: Validator) {

@@ -50,6 +50,4 @@ test.each<[Fault, string, number]>([
   [{ kind: 'late', by: 500 }, 'no answer', 1],
   [{ kind: 'answer', when: 'before', status: 503, html: true }, 'SERVFAIL', 0],
   [{ kind: 'answer', when: 'after', status: 503, html: true }, 'SERVFAIL', 1],
-])('%o', async (fault, result, reached) => {
-  expect(await ask(fault)).toEqual([result, reached])
-})
+])('%o', async (fault, result, reached) => expect(await ask(fault)).toEqual([result, reached]))

@@ -1,7 +1,6 @@
 /** A proxy between a DNS client and a server over TCP that injects the faults of `fault-proxy.ts` into single messages. */
 
-import type { AddressInfo } from 'node:net'
-import { connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Fault, type FaultProxy, NONE, type ProxiedRequest } from './fault-proxy.ts'
 
@@ -9,10 +8,7 @@ const UPDATE = 5
 const SERVFAIL = 2
 
 /** The first message of a response with its length, and the connection that more may follow on. */
-interface Response {
-  readonly first: Buffer
-  readonly server: Socket
-}
+type Response = { readonly first: Buffer; readonly server: Socket }
 
 /**
  * Starts a proxy to the server on 127.0.0.1, which may stop and restart. The method of an UPDATE is `UPDATE`, that of a query `GET`. `answer` is a

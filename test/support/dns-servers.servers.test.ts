@@ -21,7 +21,6 @@ www A 192.0.2.1
 `
 
 const ZONE = { name: 'example.test', text: zoneText('example.test', 1) }
-
 type Start = (options: DnsServerOptions) => Promise<DnsServer>
 
 const MAKES: readonly { make: string; tools: string[]; start: Start; updates: boolean; reloads: boolean }[] = [

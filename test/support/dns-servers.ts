@@ -81,9 +81,7 @@ export async function startPowerDns(options: DnsServerOptions = {}): Promise<Pow
 }
 
 const LOOPBACK = '127.0.0.1'
-
 const STOPPED_WITHIN = 3_000
-
 const running = new Set<ChildProcess>()
 
 afterEveryFile(async () => {
@@ -186,8 +184,7 @@ export async function waitForZone(
   const deadline = Date.now() + timeout
   let last: number | null = null
   while (Date.now() < deadline) {
-    const reply = await querySoa(host, port, zone, 200)
-    const answer = reply?.answers?.[0]
+    const answer = (await querySoa(host, port, zone, 200))?.answers?.[0]
     if (answer?.type === 'SOA') {
       last = answer.data.serial ?? null
       if (serial === undefined || last === serial) return

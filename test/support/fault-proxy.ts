@@ -198,11 +198,7 @@ export async function startFaultProxy(target: string, first: (request: ProxiedRe
   }
 }
 
-interface Answer {
-  readonly status: number
-  readonly headers: IncomingMessage['headers']
-  readonly body: Buffer
-}
+type Answer = { readonly status: number; readonly headers: IncomingMessage['headers']; readonly body: Buffer }
 
 /** The octets of the response, for a connection that is kept alive. */
 function bytesOf({ status, headers, body }: Answer): Buffer {

@@ -106,12 +106,7 @@ const lineOf = (record: ResourceRecord): string => `${record.name} ${record.ttl}
 
 /** A service that stores whole RRsets. */
 function wholeRrsets(zone: string, memory: Memory): RecordedService {
-  interface Body {
-    readonly subname: string
-    readonly type: string
-    readonly ttl: number
-    readonly records: readonly string[]
-  }
+  type Body = { readonly subname: string; readonly type: string; readonly ttl: number; readonly records: readonly string[] }
   const recordsOf = ({ subname, type, ttl, records: some }: Body): ResourceRecord[] =>
     some.map((data) => ({ name: name(`${subname}.${zone}`), type, ttl: ttl as Ttl, data }))
   return {

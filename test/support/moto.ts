@@ -10,11 +10,7 @@ const python = findForeignClient('cloud-clients')
 
 /** The program; a name that no program has if it is not installed. */
 export const MOTO: string = python.includes('/') ? join(dirname(python), 'moto_server') : 'moto_server'
-
-export interface Moto {
-  readonly origin: string
-  stop(): void
-}
+export type Moto = { readonly origin: string; stop(): void }
 
 /** Starts moto. Throws if it does not listen within 30 seconds. */
 export async function startMoto(): Promise<Moto> {

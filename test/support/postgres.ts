@@ -54,7 +54,6 @@ export async function startPostgres(): Promise<PostgresServer> {
   const settings = { fsync: 'off', listen_addresses: '', unix_socket_directories: directory, max_connections: '200' }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   let child: ChildProcess | null = null
-
   const url = (database: string, user = 'postgres') => `postgres://${user}@/${database}?host=${directory}`
   const query: PostgresServer['query'] = async (database, text) => {
     const client = new pg.Client({ connectionString: url(database) })

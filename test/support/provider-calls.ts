@@ -4,7 +4,6 @@ import type { AppliedCall, Provider, ProviderCallOptions, ZoneReference } from '
 
 /** The call that carries one change of a plan and follows no other. */
 export const callOf = (change: Change, index: number): Changeset => ({ indexes: [index], changes: [change], rrsets: [], after: [] })
-
 type LooseChange = Omit<RecordChange, 'call'> | Omit<DomainChange, 'call'>
 
 /** Makes one change at a provider that takes one change per call. */

@@ -103,8 +103,7 @@ function signer(secret: Buffer, requestMac: Buffer): (message: Buffer, signature
     pending.push(message)
     if (signature === null) return message
     const { keyName = 'upd', algorithm = 'hmac-sha256.', clockOffset = 0, fudge = 300, error = 0, other = Buffer.alloc(0) } = signature
-    const time = u48(Math.floor(Date.now() / 1000) + clockOffset)
-    const timers = Buffer.concat([time, u16(fudge)])
+    const timers = Buffer.concat([u48(Math.floor(Date.now() / 1000) + clockOffset), u16(fudge)])
     const variables = [wireName(keyName), u16(255), u32(0), wireName(algorithm), timers, u16(error), sized(other)]
     const digested = Buffer.concat([sized(previous), ...pending, ...(isFirst ? variables : [timers])])
     const whole = createHmac('sha256', secret).update(digested).digest()

@@ -5,7 +5,6 @@ import { temporaryDirectory } from './temp-directory.ts'
 
 /** The folders of Debian's name servers, which are not always on the PATH of an ordinary user. */
 const EXTRA_DIRECTORIES = ['/usr/sbin', '/usr/local/sbin', '/sbin']
-
 const found = new Map<string, string | null>()
 
 /** The absolute path of a program, by name or absolute path; null if it is not installed. */

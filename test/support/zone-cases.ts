@@ -19,9 +19,7 @@ export interface ZoneCase {
 
 /** The unmanaged records of all cases: everything at `theirs…`, addresses in 198.51.100.0/24, and texts that begin with "unmanaged". */
 export const UNMANAGED: readonly UnmanagedSelector[] = [{ name: 'theirs*' }, { target: '198.51.100.*' }, { target: '"unmanaged*' }]
-
 export const isUnmanaged = (line: string): boolean => line.startsWith('theirs') || / 198\.51\.100\.| "unmanaged/.test(line)
-
 const parsed = new Map<string, ResourceRecord>()
 
 export function recordOf(line: string): ResourceRecord {
@@ -36,7 +34,6 @@ export function recordOf(line: string): ResourceRecord {
 
 /** All records of the zone after the change, as lines: the desired and the unmanaged ones. */
 export const finalLines = ({ existing, desired }: ZoneCase): string[] => [...existing.filter(isUnmanaged), ...desired]
-
 export const stagesOfCase = (zone: ZoneCase): Stage[] => stagesOf(zone.existing.map(recordOf), finalLines(zone).map(recordOf))
 
 /** Whether both zones are valid at the service, and the definition has no duplicates. */

@@ -15,17 +15,10 @@
 import type { ResourceRecord } from '../../src/dns/record.ts'
 
 /** A record and when it exists: before the change, after it, or both if it is kept. */
-export interface Stage {
-  readonly record: ResourceRecord
-  readonly before: boolean
-  readonly after: boolean
-}
+export type Stage = { readonly record: ResourceRecord; readonly before: boolean; readonly after: boolean }
 
 /** One call: the removed and the added record, both for an update. */
-export interface SimulatedCall {
-  readonly removed: Stage | null
-  readonly added: Stage | null
-}
+export type SimulatedCall = { readonly removed: Stage | null; readonly added: Stage | null }
 
 /** The stages of all records of two zones. Records with equal owner, type, TTL and data are kept, as often as both zones have them. */
 export function stagesOf(before: readonly ResourceRecord[], after: readonly ResourceRecord[]): Stage[] {
@@ -46,7 +39,6 @@ export function stagesOf(before: readonly ResourceRecord[], after: readonly Reso
 }
 
 export const identity = (record: ResourceRecord): string => `${record.name} ${record.ttl ?? '-'} ${record.type} ${record.data}`
-
 export const isNullMx = (record: ResourceRecord): boolean => record.type === 'MX' && record.data === '0 .'
 
 /** Why a service would refuse these records together; null if it would not. */
@@ -117,9 +109,8 @@ export function interruptionOf(present: readonly Stage[], rules: ContinuityRules
   for (const set of rules.continuing) if (!sets.has(set)) return `${set} is empty`
   for (const stage of present) {
     const need = rules.guarded.get(stage)
-    if (need && !present.some(({ record }) => meets(record, need))) {
+    if (need && !present.some(({ record }) => meets(record, need)))
       return `${setOf(stage.record)} points at ${need.target}, which lacks ${need.need}`
-    }
   }
   return null
 }

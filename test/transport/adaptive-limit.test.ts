@@ -3,7 +3,6 @@ import { type AdaptiveLimit, createAdaptiveLimit, LimitClosed, type Turn } from 
 
 const GOOD = { congested: false }
 const BAD = { congested: true }
-
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Requests `count` turns; returns the list of granted ones. */

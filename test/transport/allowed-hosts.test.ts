@@ -73,25 +73,23 @@ describe('compares the host to which a URL would be sent', () => {
   ])('%s does not allow %s', (list, address) => expect(verdict(list, url(address))).toBe('host-not-allowed'))
 })
 
-describe('a name server', () => {
-  test.each([
-    ['ns1.example.net', 'ns1.example.net', 'allowed'],
-    ['ns1.example.net', 'NS1.example.net.', 'allowed'],
-    ['ns1.example.net', 'ns1.example.net:5353', 'allowed'],
-    ['ns1.example.net:53', 'ns1.example.net', 'allowed'],
-    ['ns1.example.net:53', 'ns1.example.net:5353', 'host-not-allowed'],
-    ['*.example.net', 'ns1.example.net', 'allowed'],
-    ['192.0.2.53', '192.0.2.53', 'allowed'],
-    ['[2001:db8::53]:53', '2001:db8::53', 'allowed'],
-    ['[2001:db8::53]', '[2001:db8::53]:5353', 'allowed'],
-    ['ns1.example.net', '192.0.2.53', 'host-not-allowed'],
-    ['ns1.example.net', 'ns1.evil.example', 'host-not-allowed'],
-    ['127.0.0.1', '0x7f.2', 'host-not-allowed'],
-    // The system resolver does not decode percent signs.
-    ['ns1.example.net', '%6es1.example.net', 'host-not-allowed'],
-    ['ns1.example.net', '', 'host-not-allowed'],
-  ])('%s and %s: %s', (list, address, expected) => expect(verdict(list, server(address))).toBe(expected))
-})
+test.each([
+  ['ns1.example.net', 'ns1.example.net', 'allowed'],
+  ['ns1.example.net', 'NS1.example.net.', 'allowed'],
+  ['ns1.example.net', 'ns1.example.net:5353', 'allowed'],
+  ['ns1.example.net:53', 'ns1.example.net', 'allowed'],
+  ['ns1.example.net:53', 'ns1.example.net:5353', 'host-not-allowed'],
+  ['*.example.net', 'ns1.example.net', 'allowed'],
+  ['192.0.2.53', '192.0.2.53', 'allowed'],
+  ['[2001:db8::53]:53', '2001:db8::53', 'allowed'],
+  ['[2001:db8::53]', '[2001:db8::53]:5353', 'allowed'],
+  ['ns1.example.net', '192.0.2.53', 'host-not-allowed'],
+  ['ns1.example.net', 'ns1.evil.example', 'host-not-allowed'],
+  ['127.0.0.1', '0x7f.2', 'host-not-allowed'],
+  // The system resolver does not decode percent signs.
+  ['ns1.example.net', '%6es1.example.net', 'host-not-allowed'],
+  ['ns1.example.net', '', 'host-not-allowed'],
+])('a name server: %s and %s: %s', (list, address, expected) => expect(verdict(list, server(address))).toBe(expected))
 
 describe('the list', () => {
   test.each([
@@ -152,9 +150,7 @@ describe('without a list', () => {
     ['0', 'http://192.0.2.1/v4', 'allowed'],
   ])('and with CI=%s, %s is %s', (ci, address, expected) => expect(verdict(undefined, url(address), { CI: ci })).toBe(expected))
 
-  test('every name server is allowed, also in CI', () => {
-    expect(verdict(undefined, server('192.0.2.53'), { CI: 'true' })).toBe('allowed')
-  })
+  test('every name server is allowed, also in CI', () => expect(verdict(undefined, server('192.0.2.53'), { CI: 'true' })).toBe('allowed'))
 })
 
 test.each([

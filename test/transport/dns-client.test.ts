@@ -15,7 +15,6 @@ import { describeWithTools } from '../support/skip.ts'
 
 const HOST = '127.0.0.1'
 const name = (text: string): DomainName => text as DomainName
-
 const HOSTS = 3000
 const ZONE = {
   name: 'example.test',
@@ -39,8 +38,7 @@ for (const [make, tool, start] of [
 ] as const) {
   describeWithTools([tool], make, () => {
     test('answers one query and thousands of concurrent queries, and transfers the zone', async () => {
-      const server = await start({ zones: [ZONE] })
-      const address = { host: HOST, port: server.port }
+      const address = { host: HOST, port: (await start({ zones: [ZONE] })).port }
       expect(await queryDns(address, { name: name('www.example.test.'), type: 'A' })).toMatchObject({
         rcode: 'NOERROR',
         authoritative: true,
@@ -91,9 +89,8 @@ async function scripted(udp: Reply, tcp: Reply = () => []): Promise<{ host: stri
   const server = createServer((stream) => {
     stream.on('error', () => {})
     stream.on('data', async (chunk: Buffer) => {
-      for (const reply of await tcp(read(chunk.subarray(2)), chunk.subarray(2))) {
+      for (const reply of await tcp(read(chunk.subarray(2)), chunk.subarray(2)))
         stream.write(Buffer.concat([Buffer.from([reply.length >> 8, reply.length & 255]), reply]))
-      }
     })
   }).listen(0, HOST)
   await once(server, 'listening')

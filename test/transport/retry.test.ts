@@ -3,24 +3,22 @@ import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, retryDelay } from '../.
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 
-describe('Retry-After', () => {
-  test.each<[string | undefined, number | null]>([
-    [undefined, null],
-    ['', null],
-    ['0', 0],
-    ['98', 98_000],
-    [' 3 ', 3000],
-    ['-5', null],
-    ['1.5', null],
-    ['1e3', null],
-    ['soon', null],
-    ['9'.repeat(30), null],
-    ['Tue, 01 Jan 2030 00:00:07 GMT', 7000],
-    ['Tuesday, 01-Jan-30 00:00:07 GMT', 7000],
-    ['Tue Jan  1 00:00:07 2030 GMT', 7000],
-    ['Mon, 31 Dec 2029 23:59:00 GMT', 0],
-  ])('%j is %j', (header, milliseconds) => expect(parseRetryAfter(header, NOW)).toBe(milliseconds))
-})
+test.each<[string | undefined, number | null]>([
+  [undefined, null],
+  ['', null],
+  ['0', 0],
+  ['98', 98_000],
+  [' 3 ', 3000],
+  ['-5', null],
+  ['1.5', null],
+  ['1e3', null],
+  ['soon', null],
+  ['9'.repeat(30), null],
+  ['Tue, 01 Jan 2030 00:00:07 GMT', 7000],
+  ['Tuesday, 01-Jan-30 00:00:07 GMT', 7000],
+  ['Tue Jan  1 00:00:07 2030 GMT', 7000],
+  ['Mon, 31 Dec 2029 23:59:00 GMT', 0],
+])('Retry-After: %j is %j', (header, milliseconds) => expect(parseRetryAfter(header, NOW)).toBe(milliseconds))
 
 describe('X-RateLimit', () => {
   const reset = String(NOW / 1000 + 30)

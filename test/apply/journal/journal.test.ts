@@ -16,8 +16,7 @@ import { describe, expect, it, test } from 'vitest'
 import { validate } from '../../../generated/journal-schema.js'
 import type { ApplicableZone } from '../../../src/apply/apply-zones.ts'
 import { isRunId, isRunPrefix, runId } from '../../../src/apply/journal/journal-format.ts'
-import type { RunRecord } from '../../../src/apply/journal/read-journal.ts'
-import { readRuns } from '../../../src/apply/journal/read-journal.ts'
+import { type RunRecord, readRuns } from '../../../src/apply/journal/read-journal.ts'
 import { findRun, lastRun, pruneRuns, readRunPlans } from '../../../src/apply/journal/runs.ts'
 import { beginJournal, type Journal, type RunToJournal } from '../../../src/apply/journal/write-journal.ts'
 import { applyJournalled } from '../../../src/apply/locked-run.ts'
@@ -38,7 +37,6 @@ const DEAD: ProcessIdentity = { ...OWN, started: '1' }
 const RUN = '20261121T063000Z-4f2a'
 const TARGETS = new Map([['cloud', { name: 'cloud', type: 'cloud', address: 'http://127.0.0.1:8080/v4' }]])
 const APPLIED: Outcome = { state: 'applied', id: 7 }
-
 const SECRET = 'journal-secret-55667788'
 
 /** A zone whose plan has two updates and one creation. */
@@ -480,8 +478,7 @@ describe('runs', () => {
     const old = await begin(folder, [zoneToApply()], { run: '20261120T000000Z-0000', now: clock('2026-11-20T00:00:00.000Z') })
     mkdirSync(join(folder, 'runs', '.20261101T000000Z-0000', 'plans'), { recursive: true })
     mkdirSync(join(folder, 'runs', '.20261121T070000Z-0000'))
-    const removed = pruneRuns(folder, readRuns(folder, OWN).runs, 1, new Date('2026-11-21T08:00:00Z'))
-    expect(removed).toEqual([ids[1], ids[0]])
+    expect(pruneRuns(folder, readRuns(folder, OWN).runs, 1, new Date('2026-11-21T08:00:00Z'))).toEqual([ids[1], ids[0]])
     expect(readdirSync(join(folder, 'runs')).sort()).toEqual(['.20261121T070000Z-0000', '20261120T000000Z-0000', ids[2]])
     old.end(0)
   })

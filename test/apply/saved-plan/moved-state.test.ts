@@ -13,7 +13,6 @@ const withoutIds = (text: string): ExistingZone => {
 }
 
 const reversed = (one: ExistingZone): ExistingZone => ({ ...one, records: [...one.records].reverse() })
-
 const BEFORE = 'a A 192.0.2.1\nb 300 A 192.0.2.2\nb 300 A 192.0.2.3'
 
 interface Case {

@@ -15,7 +15,6 @@ import { desiredZone, existingZone } from '../../support/records.ts'
 import { type Corruption, put, resealed, samplePlan, savedText, TARGET } from './saved-text.ts'
 
 const CODES = ['plan-file-invalid', 'plan-file-changed', 'plan-file-signature', 'plan-file-version']
-
 const parse = (text: string, key: string | null = null): ParsedSavedPlan => parseSavedPlan(text, 'plan.json', key)
 
 /** `code message` of the only diagnostic. */
@@ -92,8 +91,7 @@ describe('a saved plan', () => {
       desired: desiredZone(ORIGIN, lines.map((line, index) => (index % 4 === 0 ? line.replace(/\d+$/, '251') : line)).join('\n')),
     })
     const text = savedText([{ plan, existing }])
-    const value = parse(text)
-    expect(value.saved?.plan.zones[0]?.changes).toHaveLength(1000)
+    expect(parse(text).saved?.plan.zones[0]?.changes).toHaveLength(1000)
     expect(text.length).toBeLessThan(1_400_000)
   })
 
@@ -163,8 +161,7 @@ describe('damage', () => {
       const parsed = parse(damaged.toString('utf8'))
       expect(parsed.saved, `offset ${offset}`).toBeNull()
       for (const { code } of parsed.diagnostics) seen.add(code)
-      const cut = parse(octets.subarray(0, offset).toString('utf8'))
-      expect(cut.saved).toBeNull()
+      expect(parse(octets.subarray(0, offset).toString('utf8')).saved).toBeNull()
     }
     expect([...seen].every((code) => CODES.includes(code))).toBe(true)
     expect(seen).toContain('plan-file-changed')
@@ -297,9 +294,7 @@ describe('a file edited by hand, with a new checksum', () => {
     ],
     ['an unknown setting', put('zones.0.changes.0.desired.token', 'x'), /token/],
   ])('%s is refused', (_, spoil, expected) => {
-    const text = resealed(TEXT, spoil)
-    const value = parse(text)
-    const message = refusal(value)
+    const message = refusal(parse(resealed(TEXT, spoil)))
     expect(message).toMatch(expected)
     expect(message.length).toBeLessThan(3000)
   })

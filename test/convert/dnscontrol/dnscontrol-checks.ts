@@ -24,7 +24,6 @@ export function checkTarget(target: string): void {
 
 /** The position of the value that is a target, by type. */
 const TARGETS: Readonly<Record<string, number>> = { CNAME: 0, DNAME: 0, MX: 1, NAPTR: 5, NS: 0, PTR: 0, SOA: 0, SRV: 3 }
-
 const CAA_TAGS = 'issue issuewild iodef contactemail contactphone issuemail issuevmc'.split(' ')
 
 /** The maximum of each numeric value. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { convertCredentials, type DnscontrolProvider } from '../../../src/convert/dnscontrol/credentials.ts'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd, expectRun } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 const domain = (name: string, providers: readonly string[], meta: object = {}) => ({
@@ -38,8 +38,7 @@ test('every provider of a zone is a target, and no secret is copied', async () =
     domain('example.com', ['cf', 'aws', 'my gandi'], { cloudflare_proxy: 'on' }),
     domain('example.net', ['files', 'update', 'odd', 'named']),
   ])
-  const { status, stdout, stderr } = await run()
-  expect({ status, stderr }).toMatchObject({ status: 0 })
+  const { stdout, stderr } = expectEnd(await run(), 0)
   const config = made('zonewright.yaml')
   expect(config).toBe(`# Converted from creds.json of DNSControl.
 providers:
@@ -85,8 +84,7 @@ test('keys of Google and Hetzner, a comment, a trailing comma, and the type of t
     `// The keys\n{"gcp": ${key}, # of "Google"\n"hetzner": {"TYPE": "HETZNER_V2", "api_token": "hunter2//#,}",},
     /* the type is in the config */ "named": {"TYPE": "-", "auth-token": "$D"}, "simple": {"TYPE": "DNSIMPLE", "token": "$S"},}`,
   )
-  const { status, stdout, stderr } = await run()
-  expect({ status, stderr }).toMatchObject({ status: 0 })
+  const { stdout, stderr } = expectEnd(await run(), 0)
   expect(made('zonewright.yaml')).toContain(`providers:
   gcp: {type: google, project: p, credentials: env:GCP_CREDENTIALS}
   hetzner: {type: hetzner, token: env:HETZNER_TOKEN}
@@ -117,9 +115,8 @@ test.each([['text'], [[1]], [{ cf: 'token' }], [{ cf: { TYPE: 'CLOUDFLAREAPI', a
 
 test('the option is for DNSControl only', async () => {
   const { folder } = project([])
-  expect(await cli(['import', 'octodns', 'x', '--credentials', 'creds.json'], { cwd: folder })).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('--credentials is for imports from DNSControl'),
+  expectEnd(await cli(['import', 'octodns', 'x', '--credentials', 'creds.json'], { cwd: folder }), 1, {
+    err: '--credentials is for imports from DNSControl',
   })
 })
 
@@ -179,6 +176,5 @@ test.each<[string, DnscontrolProvider['credentials'], string, object, string[]]>
     ['apiUrl'],
   ],
 ])('%s %j', (type, credentials, className, settings, left) => {
-  const converted = convertCredentials({ name: 'one', type, credentials, at })
-  expect(converted).toEqual({ provider: { name: 'one', className, settings, at }, left })
+  expect(convertCredentials({ name: 'one', type, credentials, at })).toEqual({ provider: { name: 'one', className, settings, at }, left })
 })

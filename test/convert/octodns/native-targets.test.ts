@@ -5,7 +5,6 @@ import { readConfig } from '../../../src/definition/config/read-config.ts'
 import { checkSettings } from '../../../src/providers/registry.ts'
 
 type Settings = Readonly<Record<string, unknown>>
-
 const ID = '11111111-1111-4111-8111-111111111111'
 const ACCOUNT = '0123456789abcdef0123456789abcdef'
 
@@ -88,7 +87,6 @@ const CLASSES: readonly (readonly [className: string, options: Settings])[] = [
 ]
 
 const at = { file: 'production.yaml', line: 1, column: 1 }
-
 const convert = (className: string, settings: Settings) => convertTarget({ name: 'target', className, settings, at }, [])
 
 test.each(NATIVE)('%s with %j is native, with valid settings', (className, options, expected) => {
@@ -106,11 +104,7 @@ test.each(CLASSES)('%s with %j runs in Python', (className, options) => {
 
 test.each<[what: string, options: Settings, expected: Settings]>([
   ['by zone names', { passwords: { 'example.com.': 'plain-1' } }, { passwords: { 'example.com.': 'env:TARGET_PASSWORDS_EXAMPLE_COM_' } }],
-  [
-    'of one name',
-    { a: { token: 'plain-1' }, b: { token: 'plain-2' } },
-    { a: { token: 'env:TARGET_A_TOKEN' }, b: { token: 'env:TARGET_B_TOKEN' } },
-  ],
+  ['of one name', { a: { token: 'p-1' }, b: { token: 'p-2' } }, { a: { token: 'env:TARGET_A_TOKEN' }, b: { token: 'env:TARGET_B_TOKEN' } }],
   ['in a list', { api_keys: ['plain-1', 'plain-2'] }, { api_keys: ['env:TARGET_API_KEYS_1', 'env:TARGET_API_KEYS_2'] }],
   ['in an address', { proxy: 'https://me:plain-1@proxy.test/' }, { proxy: 'env:TARGET_PROXY' }],
   ['without a separator', { apikey: 'plain-1' }, { apikey: 'env:TARGET_APIKEY' }],

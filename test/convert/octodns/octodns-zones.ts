@@ -5,10 +5,7 @@ import { type DefinedRecord, groupRrsets } from '../../../src/dns/record.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { fc } from '../../support/fast-check.ts'
 
-export interface GeneratedZone {
-  readonly name: DomainName
-  readonly records: readonly DefinedRecord[]
-}
+export type GeneratedZone = { readonly name: DomainName; readonly records: readonly DefinedRecord[] }
 
 const label = fc.constantFrom(
   ...'@ www WWW * *.a a.b.c _dmarc _sip._tcp _443._tcp 1 010 0x1f 1e2 1_000 1.10 12:30 2001-01-01 null ~ true no on y = - -- a-b -a a- xn--bcher-kva bücher'.split(

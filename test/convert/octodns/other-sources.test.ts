@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd, expectRun } from '../../support/cli.ts'
 import { OCTODNS_PYTHON } from '../../support/octodns-python.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -26,14 +26,14 @@ function repository(): string {
 }
 
 test('a notice for each source has the provider to add, if there is none, and the command', async () => {
-  const run = await cli(['import', 'octodns', 'config.yaml', '-o', 'new', '--lossy'], { cwd: repository() })
-  expect(run.status).toBe(0)
-  expect(run.stderr).toContain(
-    'the records of the source tiny (octodns.source.tinydns.TinyDnsFileSource) are no files, so they are not imported (to import them as they are today, ' +
-      'add "tiny: {type: octodns, class: octodns.source.tinydns.TinyDnsFileSource, options: {directory: ../tinydns}}" to providers in zonewright.yaml, then ' +
-      'run: zonewright import --from tiny example.com -o DIRECTORY)',
-  )
-  expect(run.stderr).toContain('(to import them as they are today, run: zonewright import --from live example.net -o DIRECTORY)')
+  expectEnd(await cli(['import', 'octodns', 'config.yaml', '-o', 'new', '--lossy'], { cwd: repository() }), 0, {
+    err: [
+      'the records of the source tiny (octodns.source.tinydns.TinyDnsFileSource) are no files, so they are not imported (to import them as they are today, ' +
+        'add "tiny: {type: octodns, class: octodns.source.tinydns.TinyDnsFileSource, options: {directory: ../tinydns}}" to providers in zonewright.yaml, then ' +
+        'run: zonewright import --from tiny example.com -o DIRECTORY)',
+      '(to import them as they are today, run: zonewright import --from live example.net -o DIRECTORY)',
+    ],
+  })
 })
 
 describeWithTools([OCTODNS_PYTHON], 'a source of octoDNS', () => {
@@ -44,9 +44,7 @@ describeWithTools([OCTODNS_PYTHON], 'a source of octoDNS', () => {
     const [, entry = ''] = /add "(tiny: .*?)" to providers/.exec(stderr) ?? []
     const config = join(cwd, 'new/zonewright.yaml')
     writeFileSync(config, readFileSync(config, 'utf8').replace('providers:\n', `providers:\n  ${entry}\n`))
-    expect(await cli(['import', '--from', 'tiny', 'example.com', '-o', 'tiny'], { cwd: join(cwd, 'new'), env })).toMatchObject({
-      status: 0,
-    })
+    expectEnd(await cli(['import', '--from', 'tiny', 'example.com', '-o', 'tiny'], { cwd: join(cwd, 'new'), env }), 0)
     const imported = readFileSync(join(cwd, 'new/tiny/example.com.yaml'), 'utf8')
     expect(imported).toContain('one: {type: A, ttl: 300, value: 192.0.2.2}')
     expect(imported).toContain('exchange: mail}')

@@ -47,9 +47,7 @@ describe('a zone printed for octoDNS', () => {
     expectSorted(root)
   })
 
-  test('does not change when it is read and printed again', () => {
-    expect(print(readBack(printed.text)).text).toBe(printed.text)
-  })
+  test('does not change when it is read and printed again', () => expect(print(readBack(printed.text)).text).toBe(printed.text))
 
   test('looks like what octoDNS writes', () => {
     const text = print(
@@ -99,8 +97,7 @@ x:
   test('states the targets of an RRset', () => {
     const scope = { name: `www.${ZONE}` as typeof ZONE, type: 'A', ignored: true, included: ['a'], excluded: ['b', 'c'] }
     const { text } = print(recordsOf('www A 192.0.2.1'), [scope])
-    const { zone } = parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE })
-    expect(zone?.rrsetTargets).toEqual([scope])
+    expect(parseDefinition(text, { file: 'example.com.yaml', zoneName: ZONE }).zone?.rrsetTargets).toEqual([scope])
   })
 
   test.each(UNSUPPORTED)('reports a record that octoDNS cannot express: %s', (text, what) => {
@@ -140,9 +137,7 @@ x:
 test('any record is unchanged after printing and reading, or reported', () => {
   let whole = 0
   forAll(rounds(200), randomRecords, (generated) => {
-    const records = [
-      ...new Map(generated.map((record) => [`${record.name} ${record.type} ${record.data}`, { ...record, ttl: 300 as Ttl }])).values(),
-    ]
+    const records = [...new Map(generated.map((r) => [`${r.name} ${r.type} ${r.data}`, { ...r, ttl: 300 as Ttl }])).values()]
     const { text, dropped } = print(records)
     const named = new Set(dropped.map(({ name, type }) => `${name} ${type}`))
     const isNamed = ({ name, type }: DefinedRecord): boolean => named.has(`${name} ${type}`)

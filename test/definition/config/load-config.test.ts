@@ -1,37 +1,34 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadConfig } from '../../../src/definition/config/load-config.ts'
 import { folderWith } from '../files.ts'
 
-describe('loadConfig', () => {
-  it('searches the parent folders, and names files relative to the working directory', async () => {
-    const folder = folderWith({ 'zonewright.yaml': 'journal: state\n', 'a/b/x': '' })
-    const cwd = join(folder, 'a/b')
-    const { config, diagnostics } = await loadConfig({ cwd })
-    expect(diagnostics).toEqual([])
-    expect(config).toMatchObject({ file: '../../zonewright.yaml', folder, cwd, journal: join(folder, 'state') })
-  })
+it('searches the parent folders, and names files relative to the working directory', async () => {
+  const folder = folderWith({ 'zonewright.yaml': 'journal: state\n', 'a/b/x': '' })
+  const cwd = join(folder, 'a/b')
+  const { config, diagnostics } = await loadConfig({ cwd })
+  expect(diagnostics).toEqual([])
+  expect(config).toMatchObject({ file: '../../zonewright.yaml', folder, cwd, journal: join(folder, 'state') })
+})
 
-  it('ignores a folder with that name', async () => {
-    const folder = folderWith({ 'zonewright.yaml': '', 'a/x': '' })
-    mkdirSync(join(folder, 'a/zonewright.yaml'))
-    expect((await loadConfig({ cwd: join(folder, 'a') })).config?.folder).toBe(folder)
-  })
+it('ignores a folder with that name', async () => {
+  const folder = folderWith({ 'zonewright.yaml': '', 'a/x': '' })
+  mkdirSync(join(folder, 'a/zonewright.yaml'))
+  expect((await loadConfig({ cwd: join(folder, 'a') })).config?.folder).toBe(folder)
+})
 
-  it('loads the given file', async () => {
-    const folder = folderWith({ 'ci/dns.yaml': 'zones: [{files: ../zones/*}]\n', 'zonewright.yaml': 'a: [' })
-    const { config } = await loadConfig({ cwd: folder, file: 'ci/dns.yaml' })
-    expect(config).toMatchObject({ file: 'ci/dns.yaml', folder: join(folder, 'ci') })
-  })
+it('loads the given file', async () => {
+  const folder = folderWith({ 'ci/dns.yaml': 'zones: [{files: ../zones/*}]\n', 'zonewright.yaml': 'a: [' })
+  expect((await loadConfig({ cwd: folder, file: 'ci/dns.yaml' })).config).toMatchObject({ file: 'ci/dns.yaml', folder: join(folder, 'ci') })
+})
 
-  it('reports a missing config', async () => {
-    const folder = folderWith({})
-    for (const file of [undefined, 'missing.yaml']) {
-      const { config, diagnostics } = await loadConfig({ cwd: folder, file })
-      expect(config).toBeNull()
-      expect(diagnostics.map(({ code }) => code)).toEqual(['config-missing'])
-    }
-    expect((await loadConfig({ cwd: folder, file: '.' })).diagnostics.map(({ code }) => code)).toEqual(['file-unreadable'])
-  })
+it('reports a missing config', async () => {
+  const folder = folderWith({})
+  for (const file of [undefined, 'missing.yaml']) {
+    const { config, diagnostics } = await loadConfig({ cwd: folder, file })
+    expect(config).toBeNull()
+    expect(diagnostics.map(({ code }) => code)).toEqual(['config-missing'])
+  }
+  expect((await loadConfig({ cwd: folder, file: '.' })).diagnostics.map(({ code }) => code)).toEqual(['file-unreadable'])
 })

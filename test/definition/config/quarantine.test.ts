@@ -8,9 +8,7 @@ test.each([
   ['quarantine: {reads: 1, for: 0}', { reads: 1, seconds: 0 }],
   ['quarantine: {reads: 1000}', { reads: 1000, seconds: 1800 }],
   ['quarantine: {for: 30d}', { reads: 3, seconds: 2_592_000 }],
-])('a config with %j', (text, rule) => {
-  expect(read(text).config?.quarantine).toEqual(rule)
-})
+])('a config with %j', (text, rule) => expect(read(text).config?.quarantine).toEqual(rule))
 
 test.each([
   ['{reads: 0}', '1:21 "quarantine.reads" must be >= 1'],

@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
 
 const PLACE = { file: 'zonewright.yaml', folder: '/srv/dns', cwd: '/srv' }
-
 const read = (text: string) => readConfig(`${text}\n`, PLACE)
-
 const messages = (text: string): string[] => read(text).diagnostics.map(({ message, at }) => `${at?.line}:${at?.column} ${message}`)
 
 describe('usage', () => {
@@ -24,18 +22,14 @@ describe('usage', () => {
     ['usage: {source: [a, "https://u:secret@ns1.example.net/"]}', '1:21 usage.source: an address cannot have a user name or password'],
     ['usage: {in_use: soon}', '1:17 usage.in_use: "soon" is not a TTL: use seconds or a number with s, m, h, d or w, such as 300 or 1h'],
     ['usage: {in_use: 0}', '1:17 usage.in_use: must be more than 0'],
-  ])('%s is an error with its place', (text, message) => {
-    expect(messages(text)).toEqual([message])
-  })
+  ])('%s is an error with its place', (text, message) => expect(messages(text)).toEqual([message]))
 })
 
-describe('allow', () => {
-  test('takes the name that may be deleted although it is in use', () => {
-    expect(read('zones: [{allow: [deletes, in-use, "in-use:Bücher.example"]}]').config?.zoneRules[0]?.allow).toEqual([
-      'deletes',
-      'in-use',
-      'in-use:xn--bcher-kva.example.',
-    ])
-    expect(messages('zones: [{allow: ["in-use:a..b"]}]')[0]).toMatch(/^1:18 allow: "in-use:a\.\.b": /)
-  })
+test('allow takes the name that may be deleted although it is in use', () => {
+  expect(read('zones: [{allow: [deletes, in-use, "in-use:Bücher.example"]}]').config?.zoneRules[0]?.allow).toEqual([
+    'deletes',
+    'in-use',
+    'in-use:xn--bcher-kva.example.',
+  ])
+  expect(messages('zones: [{allow: ["in-use:a..b"]}]')[0]).toMatch(/^1:18 allow: "in-use:a\.\.b": /)
 })

@@ -10,7 +10,6 @@ import type { ResourceRecord } from '../../../src/dns/record.ts'
 import { name } from '../../support/records.ts'
 
 const ZONE = name('unit.tests.')
-
 const read = (text: string) => parseDefinition(text, { file: 'zone.yaml', zoneName: ZONE })
 
 const lines = (records: readonly ResourceRecord[]): string[] =>
@@ -54,8 +53,7 @@ describe.each([
       expect(lines(read(added.value).zone?.records ?? []), file).toEqual(
         lines([...(read(text).zone?.records ?? []), { name: `mmm.${ZONE}`, ttl: 3600, type: 'TXT', data: '"new"' } as ResourceRecord]),
       )
-      const removed = edit(added.value, name(`mmm.${ZONE}`), [])
-      expect(removed, file).toEqual({ ok: true, value: text })
+      expect(edit(added.value, name(`mmm.${ZONE}`), []), file).toEqual({ ok: true, value: text })
       edited += 1
     }
     expect(edited).toBe(files.length)

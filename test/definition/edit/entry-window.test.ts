@@ -72,7 +72,6 @@ const forms = (n: string): string[][] => [
 
 const HEADS = [['---'], [], ['---', '# x'], ['# h', '', '--- # doc'], ['# h'], ['---   ']]
 const FEET = [[], ['# foot'], ['...'], ['', '   # deep', '# out'], ['...', '# after'], ['   ', ''], ['']]
-
 const form = fc.nat(forms('n').length - 1)
 
 const anyCase = fc.record({

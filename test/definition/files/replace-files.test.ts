@@ -35,8 +35,7 @@ describe('writeFileAtomically', () => {
   })
 
   it('never exposes a half-written file', async () => {
-    const folder = folderWith({ 'a.yaml': 'a'.repeat(200_000) })
-    const path = join(folder, 'a.yaml')
+    const path = join(folderWith({ 'a.yaml': 'a'.repeat(200_000) }), 'a.yaml')
     let writing = true
     const writes = Promise.all(Array.from({ length: 20 }, (_, i) => writeFileAtomically(path, String(i % 10).repeat(200_000)))).finally(
       () => {

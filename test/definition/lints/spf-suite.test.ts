@@ -89,11 +89,7 @@ describe.each(scenarios)('$description', (scenario) => {
   })
 })
 
-interface Counted {
-  readonly records: readonly string[]
-  readonly lookups: number
-  readonly voids: number
-}
+type Counted = { readonly records: readonly string[]; readonly lookups: number; readonly voids: number }
 
 describe('the number of queries', () => {
   /** Random records of n0.example.com, n1.example.com, …, evaluated by pyspf 2.0.14 without limits, for an address that none of them names. */

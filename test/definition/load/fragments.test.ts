@@ -3,8 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ReadInclude } from '../../../src/definition/parse/file-loader.ts'
-import { MAX_INCLUDES } from '../../../src/definition/parse/file-loader.ts'
+import { MAX_INCLUDES, type ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
 import { cli } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -20,7 +19,6 @@ const from =
   }
 
 const definition = (include: string, records = '{}'): string => `domain: example.com\ninclude: ${include}\nrecords: ${records}\n`
-
 const parseWith = (include: string, files: Files, records?: string) => parse(definition(include, records), { include: from(files) })
 
 const diagnosticsOf = (parsed: ReturnType<typeof parse>): string[] =>
@@ -149,9 +147,7 @@ describe('files that include each other', () => {
     ['with include:', '[a.yaml]', { 'a.yaml': 'include: [b.yaml]' }, 'zone.yaml:2:11: "a.yaml" has "include"'],
     ['with settings', '[a.yaml]', { 'a.yaml': 'ttl_sec: 60' }, 'zone.yaml:2:11: "a.yaml" has "ttl_sec"'],
     ['with records:', '[a.yaml]', { 'a.yaml': 'records: {a: {type: A, value: 192.0.2.1}}' }, 'zone.yaml:2:11: "a.yaml" has "records"'],
-  ])('%s', (_, include, files, expected) => {
-    expect(diagnosticsOf(parseWith(include, files)).map(short)).toEqual([expected])
-  })
+  ])('%s', (_, include, files, expected) => expect(diagnosticsOf(parseWith(include, files)).map(short)).toEqual([expected]))
 
   test.each([
     [

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
 import { describe, expect, test } from 'vitest'
-import type { ReadInclude } from '../../../src/definition/parse/file-loader.ts'
-import { MAX_INCLUDES } from '../../../src/definition/parse/file-loader.ts'
+import { MAX_INCLUDES, type ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
 import { diagnosticLines, parse, recordLines } from '../parse.ts'
 

@@ -19,9 +19,7 @@ async function load(files: Readonly<Record<string, string>>, options: LoadOption
   const diagnostics = loaded.diagnostics.filter(({ code }) => code !== 'no-definitions')
   const { zones } = loaded
   const ptrs = zones.flatMap(({ zone, files: [file] }) =>
-    zone.records
-      .filter(({ type }) => type === 'PTR')
-      .map((record) => `${file?.split('/').at(-2)}: ${record.name} ${record.ttl} ${record.data}`),
+    zone.records.filter(({ type }) => type === 'PTR').map((r) => `${file?.split('/').at(-2)}: ${r.name} ${r.ttl} ${r.data}`),
   )
   return { zones, ptrs, problems: places(diagnostics), diagnostics }
 }
@@ -180,8 +178,7 @@ describe('conflicts of auto_ptr', () => {
       expected,
     )
     for (const { related } of diagnostics) expect(related?.[0]?.at.file).toBe('zones/lab/2.0.192.in-addr.arpa.yaml')
-    const inherited = await load({ ...files, 'zones/cloud/example.com.yaml': `auto_ptr: true\n${www('192.0.2.1', '')}` })
-    expect(inherited.problems).toEqual([])
+    expect((await load({ ...files, 'zones/cloud/example.com.yaml': `auto_ptr: true\n${www('192.0.2.1', '')}` })).problems).toEqual([])
   })
 
   it('adds nothing where another system manages the PTR records', async () => {
@@ -323,8 +320,7 @@ describe('auto_ptr of selected zones', () => {
 
   it('says nothing of missing reverse zones if only some files are read', async () => {
     const folder = folderWith({ 'zonewright.yaml': RULES, ...FILES })
-    const { diagnostics } = await loadDefinitions(await configIn(folder), { paths: [`${folder}/zones/cloud/example.com.yaml`] })
-    expect(diagnostics).toEqual([])
+    expect((await loadDefinitions(await configIn(folder), { paths: [`${folder}/zones/cloud/example.com.yaml`] })).diagnostics).toEqual([])
   })
 })
 

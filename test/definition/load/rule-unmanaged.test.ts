@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
 import { configureZone } from '../../../src/definition/load/configured-zone.ts'
 import { planOf } from '../../support/plan.ts'
@@ -17,47 +17,44 @@ function configured(unmanaged: string, records: string) {
   const { config, diagnostics } = readRule(unmanaged)
   const [rule] = config?.zoneRules ?? []
   if (!config || !rule) throw new Error(JSON.stringify(diagnostics))
-  const zone = desiredZone(ORIGIN, records, { unmanaged: [{ name: 'own' }] })
-  return configureZone(zone, rule, config, ['zone'], [])
+  return configureZone(desiredZone(ORIGIN, records, { unmanaged: [{ name: 'own' }] }), rule, config, ['zone'], [])
 }
 
-describe('unmanaged in a rule of the config', () => {
-  it('is added to the selectors of the definition', () => {
-    const { zone, diagnostics } = configured("[{name: _acme-challenge*, type: txt}, {name: ''}]", 'www 300 A 192.0.2.1')
-    expect(zone.unmanaged).toMatchObject([{ name: 'own' }, { name: '_acme-challenge*', type: 'TXT' }, { name: '' }])
-    expect(zone.unmanaged[1]?.at).toMatchObject({ file: 'zonewright.yaml', line: 3 })
-    expect(diagnostics).toEqual([])
-  })
+it('is added to the selectors of the definition', () => {
+  const { zone, diagnostics } = configured("[{name: _acme-challenge*, type: txt}, {name: ''}]", 'www 300 A 192.0.2.1')
+  expect(zone.unmanaged).toMatchObject([{ name: 'own' }, { name: '_acme-challenge*', type: 'TXT' }, { name: '' }])
+  expect(zone.unmanaged[1]?.at).toMatchObject({ file: 'zonewright.yaml', line: 3 })
+  expect(diagnostics).toEqual([])
+})
 
-  it('excludes whole RRsets of the definition, with a warning each', () => {
-    const { zone, diagnostics, valid } = configured(
-      '[{name: dyn, target: 192.0.2.9}]',
-      'www 300 A 192.0.2.1\ndyn 300 A 192.0.2.8\ndyn 300 A 192.0.2.9',
-    )
-    expect([valid, diagnostics]).toEqual([
-      true,
-      [
-        expect.objectContaining({
-          severity: 'warning',
-          code: 'unmanaged-collision',
-          message:
-            'dyn.example.com. A is in the definition, but "unmanaged" in the rule of its zone matches it, so the target is not changed',
-          related: [expect.objectContaining({ message: 'the selector' })],
-        }),
-      ],
-    ])
-    const plan = planOf('dyn 300 A 192.0.2.7\nold 300 A 192.0.2.6', '', { desired: zone })
-    expect(plan.changes.map(({ action, subject }) => `${action} ${subject}`)).toEqual(['update record'])
-    expect(plan.changes[0]).toMatchObject({ existing: { name: 'old.example.com.' }, desired: { name: 'www.example.com.' } })
-  })
+it('excludes whole RRsets of the definition, with a warning each', () => {
+  const { zone, diagnostics, valid } = configured(
+    '[{name: dyn, target: 192.0.2.9}]',
+    'www 300 A 192.0.2.1\ndyn 300 A 192.0.2.8\ndyn 300 A 192.0.2.9',
+  )
+  expect([valid, diagnostics]).toEqual([
+    true,
+    [
+      expect.objectContaining({
+        severity: 'warning',
+        code: 'unmanaged-collision',
+        message:
+          'dyn.example.com. A is in the definition, but "unmanaged" in the rule of its zone matches it, so the target is not changed',
+        related: [expect.objectContaining({ message: 'the selector' })],
+      }),
+    ],
+  ])
+  const plan = planOf('dyn 300 A 192.0.2.7\nold 300 A 192.0.2.6', '', { desired: zone })
+  expect(plan.changes.map(({ action, subject }) => `${action} ${subject}`)).toEqual(['update record'])
+  expect(plan.changes[0]).toMatchObject({ existing: { name: 'old.example.com.' }, desired: { name: 'www.example.com.' } })
+})
 
-  it.each([
-    ['[{}]', 'schema-value'],
-    ['[{type: NOTYPE}]', 'type-unknown'],
-    ['[{nam: x}]', 'schema-unknown-key'],
-    ['{name: x}', 'schema-type'],
-  ])('%s is an error', (unmanaged, code) => {
-    const { config, diagnostics } = readRule(unmanaged)
-    expect([config, diagnostics.map((one) => one.code)]).toEqual([null, [code]])
-  })
+it.each([
+  ['[{}]', 'schema-value'],
+  ['[{type: NOTYPE}]', 'type-unknown'],
+  ['[{nam: x}]', 'schema-unknown-key'],
+  ['{name: x}', 'schema-type'],
+])('%s is an error', (unmanaged, code) => {
+  const { config, diagnostics } = readRule(unmanaged)
+  expect([config, diagnostics.map((one) => one.code)]).toEqual([null, [code]])
 })

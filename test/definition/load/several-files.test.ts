@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
 import { diagnosticLines, parse, recordLines } from '../parse.ts'
@@ -11,10 +11,8 @@ const from =
   }
 
 const definition = (include: string, records: string): string => `domain: example.com\ninclude: ${include}\nrecords: ${records}\n`
-
 const SPF = "'': {type: TXT, value: v=spf1 -all}"
 const MERGED = "'': {type: TXT, value: v=spf1 -all, merge: true}"
-
 type Files = Record<string, string>
 
 const CASES: [name: string, include: string, records: string, files: Files, problems: string[], result: string[]][] = [
@@ -95,15 +93,13 @@ const CASES: [name: string, include: string, records: string, files: Files, prob
   ],
 ]
 
-describe('records from several files', () => {
-  it.each(CASES)('%s', (_, include, records, files, problems, result) => {
-    const parsed = parse(definition(include, records), { include: from(files) })
-    expect(diagnosticLines(parsed)).toEqual(problems)
-    expect(recordLines(parsed).toSorted()).toEqual(result)
-  })
+it.each(CASES)('%s', (_, include, records, files, problems, result) => {
+  const parsed = parse(definition(include, records), { include: from(files) })
+  expect(diagnosticLines(parsed)).toEqual(problems)
+  expect(recordLines(parsed).toSorted()).toEqual(result)
+})
 
-  it('shows both positions', () => {
-    const parsed = parse(definition('[a.yaml]', "{'': {type: TXT, value: x}}"), { include: from({ 'a.yaml': SPF }) })
-    expect(parsed.diagnostics[0]).toMatchObject({ at: { file: 'a.yaml', line: 1 }, related: [{ at: { file: 'zone.yaml', line: 3 } }] })
-  })
+it('shows both positions', () => {
+  const parsed = parse(definition('[a.yaml]', "{'': {type: TXT, value: x}}"), { include: from({ 'a.yaml': SPF }) })
+  expect(parsed.diagnostics[0]).toMatchObject({ at: { file: 'a.yaml', line: 1 }, related: [{ at: { file: 'zone.yaml', line: 3 } }] })
 })

@@ -25,12 +25,7 @@ const warning = (count: string, places: string): string =>
 const A = { 'zones/a.example.yaml': ZONE }
 
 test.each<readonly [string, readonly string[], Files, string[]]>([
-  [
-    'a file beside',
-    ['{files: zones/a.example.yaml}'],
-    { ...A, 'zones/b.test.yaml': ZONE },
-    [warning('1 definition has', 'zones/b.test.yaml')],
-  ],
+  ['beside', ['{files: zones/a.example.yaml}'], { ...A, 'zones/b.test.yaml': ZONE }, [warning('1 definition has', 'zones/b.test.yaml')]],
   [
     'many files, of which three are listed',
     ['{files: zones/a.example.yaml}'],

@@ -45,9 +45,7 @@ describe('selects', () => {
     ['a fragment, by the zones that include it', ['shared/mail.yaml'], ['a.example.', 'b.example.']],
     ['all of them', ['shared/mail.yaml', 'c.*', 'zones/team/d.test.zone', 'a.example'], ['a.example.', 'b.example.', 'c.test.', 'd.test.']],
     ['everything without arguments', [], ['a.example.', 'b.example.', 'c.test.', 'd.test.', 'e.test.']],
-  ])('%s', async (_, args, expected) => {
-    expect(await load(args)).toEqual({ zones: expected, errors: [] })
-  })
+  ])('%s', async (_, args, expected) => expect(await load(args)).toEqual({ zones: expected, errors: [] }))
 
   test('paths and globs from the working directory', async () => {
     expect(await load(['other.yaml', 'd.test.*'], {}, 'zones/team')).toEqual({ zones: ['c.test.', 'd.test.'], errors: [] })
@@ -60,26 +58,18 @@ describe('selects', () => {
   })
 })
 
-describe('reports', () => {
-  test.each([
-    ['a glob without a match', ['*.nowhere'], 'zone-unknown: no zone and no definition matches "*.nowhere"'],
-    ['a file of no zone', ['./README.md'], 'zone-unknown: no definition of the config is in README.md, or includes it'],
-    [
-      'a file that a rule excludes',
-      ['zones/old/x.example.yaml'],
-      'zone-unknown: no definition of the config is in zones/old/x.example.yaml, or includes it',
-    ],
-    ['a file that does not exist', ['zones/none.yaml'], 'zone-unknown: zones/none.yaml cannot be read'],
-    [
-      'a path that no system can have',
-      [`zones/${'a'.repeat(5000)}/x.yaml`],
-      `zone-unknown: zones/${'a'.repeat(5000)}/x.yaml cannot be read`,
-    ],
-    ['a name with a null byte', ['a.example\0b.example'], 'zone-name: "a.example\\u0000b.example." has a space or control character'],
-  ])('%s, and selects nothing else', async (_, args, error) => {
-    expect(await load(args)).toEqual({ zones: [], errors: [error] })
-  })
-})
+test.each([
+  ['a glob without a match', ['*.nowhere'], 'zone-unknown: no zone and no definition matches "*.nowhere"'],
+  ['a file of no zone', ['./README.md'], 'zone-unknown: no definition of the config is in README.md, or includes it'],
+  [
+    'a file that a rule excludes',
+    ['zones/old/x.example.yaml'],
+    'zone-unknown: no definition of the config is in zones/old/x.example.yaml, or includes it',
+  ],
+  ['a file that does not exist', ['zones/none.yaml'], 'zone-unknown: zones/none.yaml cannot be read'],
+  ['a path that no system can have', [`zones/${'a'.repeat(5000)}/x.yaml`], `zone-unknown: zones/${'a'.repeat(5000)}/x.yaml cannot be read`],
+  ['a name with a null byte', ['a.example\0b.example'], 'zone-name: "a.example\\u0000b.example." has a space or control character'],
+])('reports: %s, and selects nothing else', async (_, args, error) => expect(await load(args)).toEqual({ zones: [], errors: [error] }))
 
 test('errors in other files do not concern a path or a glob of names', async () => {
   const more = { 'zones/bad.test.yaml': 'www: {type: A, value: nonsense}\n' }

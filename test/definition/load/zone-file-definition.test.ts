@@ -3,7 +3,6 @@ import { zoneFileDefinition } from '../../../src/definition/load/zone-file-defin
 import { name } from '../../support/records.ts'
 
 const HEAD = '$TTL 300\n@ SOA ns1 h 1 2h 15m 2w 5m\n@ NS ns1\nns1 A 192.0.2.1\n'
-
 const ZONE = name('example.com.')
 
 test('refuses too many records from repeated includes with one error', { tags: ['long'] }, () => {

@@ -115,11 +115,9 @@ function outcome(text: string): string {
         .join(' + ')
 }
 
-describe('values', () => {
-  test.each(VALUES)('%s', (record, settings, octodns = settings) => {
-    expect(outcome(`domain: example.com\nrecords: {a: ${record}}\n`)).toBe(settings)
-    expect(outcome(`a: ${record}\n`)).toBe(octodns)
-  })
+test.each(VALUES)('values: %s', (record, settings, octodns = settings) => {
+  expect(outcome(`domain: example.com\nrecords: {a: ${record}}\n`)).toBe(settings)
+  expect(outcome(`a: ${record}\n`)).toBe(octodns)
 })
 
 describe('names are literal text', () => {
@@ -175,9 +173,7 @@ describe("octoDNS's layout", () => {
       ])
   })
 
-  test('has no variables: a text may have their form', () => {
-    expect(diagnosticLines(parse('a: {type: TXT, value: "${ip}"}\n'))).toEqual([])
-  })
+  test('has no variables: a text may have their form', () => expect(diagnosticLines(parse('a: {type: TXT, value: "${ip}"}\n'))).toEqual([]))
 
   test('warns of a key that octoDNS ignores', () => {
     expect(diagnosticLines(parse('a: {type: A, value: 192.0.2.1, tttl: 5}\n'))).toEqual([

@@ -3,11 +3,7 @@ import { expect, test } from 'vitest'
 import { SHAPES, type Shape } from '../../../src/definition/policies/policy-documents.ts'
 import { ZONE_SETTINGS } from '../../../src/dns/zone.ts'
 
-interface Schema {
-  readonly properties: Readonly<Record<string, Schema>>
-  readonly $defs: Readonly<Record<string, Schema>>
-}
-
+type Schema = { readonly properties: Readonly<Record<string, Schema>>; readonly $defs: Readonly<Record<string, Schema>> }
 const plan: Schema = JSON.parse(readFileSync(new URL('../../../schemas/plan.schema.json', import.meta.url), 'utf8'))
 
 const keysOf = (shape: Shape | undefined): string[] =>

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { problemsOf, read } from './policies.ts'
 
 /** A rule with one schema, whose first key is at line 4, column 5. */
@@ -11,59 +11,48 @@ const ruleWith = (schema: string, each = 'record_set'): string => `- name: rule
 /** A rule on one line that needs nothing, with more keys. */
 const ruleWithout = (more: string, each = 'zone'): string => `- {name: a, each: ${each}, require: {}, ${more}}\n`
 
-describe('a policy file with an error has its place', () => {
-  test.each([
-    ['no list', 'name: a\n', /^p\.yaml:1:1: error\[schema-type\] the file must be a list/],
-    ['an unknown key', ruleWithout('wher: {}'), /^p\.yaml:1:38: error\[schema-unknown-key\] .*"0\.wher"/],
-    ['a name with capitals', '- {name: A, each: zone, require: {}}\n', /^p\.yaml:1:10: error\[schema-value\]/],
-    ['another code', '- {name: kept, each: zone, require: {}}\n', /^p\.yaml:1:10: error\[policies-invalid\] .*kept has another meaning$/],
-    ['a value of another type', ruleWith('minimum: low'), /^p\.yaml:4:14: error\[schema-type\] "0\.require\.minimum" must be a number$/],
-    ['an unknown type', ruleWith('properties: {ttl: {type: int}}'), /^p\.yaml:4:30: error\[schema-value\]/],
-    ['a wrong keyword', ruleWith('properties: {ttl: {minimun: 300}}'), /^p\.yaml:4:33: error\[policies-invalid\] .* no keyword "minimun"$/],
-    ['a misspelt property', ruleWith('properties: {tll: {minimum: 300}}'), /^p\.yaml:4:23: error\[policies-invalid\] .* no property "tll"/],
-    ['a required key that no document has', ruleWith('required: [tll]'), /no property "tll" here$/],
-    ['a property of a list', ruleWith('properties: {recordSets: {properties: {ttl: {}}}}', 'zone'), /a list has no property "ttl"$/],
-    ['items of no list', ruleWith('properties: {ttl: {items: {}}}'), /no list here$/],
-    ['a property in a branch', ruleWith('anyOf: [{properties: {nmae: {}}}, {}]'), /no property "nmae" here$/],
-    ['an address in $ref', ruleWith('$ref: https://a.test/b'), /^p\.yaml:4:11: .*\$ref cannot lead to "https:\/\/a\.test\/b"$/],
-    ['a file in $ref', ruleWith('$ref: other.yaml#/0'), /\$ref cannot lead to/],
-    ['a $ref without a goal', ruleWith('$ref: "#/$defs/a"\n$defs: {b: true}'), /\$defs has no "a"$/],
-    ['a $ref to itself', ruleWith('$ref: "#/$defs/a"\n$defs: {a: {not: {$ref: "#/$defs/a"}}}'), /"a" refers to itself$/],
-    ['an $id', ruleWith('$id: https://example.com/'), /policies cannot use "\$id"$/],
-    ['uniqueItems', ruleWith('properties: {values: {uniqueItems: true}}'), /policies cannot use "uniqueItems"$/],
-    ['a keyword of an earlier draft', ruleWith('definitions: {a: {}}'), /policies cannot use "definitions"$/],
-    ['a keyword without effect', ruleWith('properties: {ttl: {default: 300}}'), /policies cannot use "default"$/],
-    [
-      'a pattern with large repetitions',
-      ruleWith(`properties: {name: {pattern: '${'.{1,1000}'.repeat(6)}'}}`),
-      /the pattern cannot be used: it has \d+ steps, with its repetitions; at most 10000 are allowed$/,
-    ],
-    ['a format', ruleWith('properties: {name: {format: hostname}}'), /policies cannot use "format"$/],
-    ['a pattern with look-ahead', ruleWith("properties: {name: {pattern: '^(?!a)'}}"), /^p\.yaml:4:34: .*the pattern cannot be used/],
-    ['a pattern with a back-reference', ruleWith("properties: {name: {pattern: '(a)\\1'}}"), /the pattern cannot be used/],
-    ['a pattern that is too long', ruleWith(`properties: {name: {pattern: ${'a'.repeat(1001)}}}`), /1001 characters; at most 1000/],
-    ['a pattern of a property', ruleWith("patternProperties: {'(': {}}"), /the pattern cannot be used/],
-    ['no placeholder', ruleWithout('message: "{name} is wrong"'), /^p\.yaml:1:47: .*\{name\} is no placeholder/],
-    ['an exception without an end', ruleWithout('exceptions: [{zone: x, reason: r}]'), /needs the key "until"$/],
-    ['an exception without a reason', ruleWithout('exceptions: [{zone: x, until: 2099-01-01, reason: " "}]'), /the reason is empty$/],
-    ['an exception until no day', ruleWithout('exceptions: [{zone: x, until: 2099-02-30, reason: r}]'), /"2099-02-30" is not a date/],
-    ['an exception from everything', ruleWithout('exceptions: [{until: 2099-01-01, reason: r}]'), /names a zone, a name or a type$/],
-    ['an exception for no type', ruleWithout('exceptions: [{type: AX, until: 2099-01-01, reason: r}]', 'change'), /"AX" is not a known/],
-    [
-      'an absolute name',
-      ruleWithout('exceptions: [{name: www., until: 2099-01-01, reason: r}]', 'change'),
-      /^p\.yaml:1:60: .*"www\." is not/,
-    ],
-    [
-      'a test with an unknown key',
-      ruleWithout('tests: [{given: {tll: 1}, expect: pass}]', 'record_set'),
-      /^p\.yaml:1:66: .*no property "tll"/,
-    ],
-  ])('%s', (_, text, expected) => {
-    const { rules } = read(text)
-    expect(rules).toEqual([])
-    expect(problemsOf(text)).toEqual([expect.stringMatching(expected)])
-  })
+test.each([
+  ['no list', 'name: a\n', /^p\.yaml:1:1: error\[schema-type\] the file must be a list/],
+  ['an unknown key', ruleWithout('wher: {}'), /^p\.yaml:1:38: error\[schema-unknown-key\] .*"0\.wher"/],
+  ['a name with capitals', '- {name: A, each: zone, require: {}}\n', /^p\.yaml:1:10: error\[schema-value\]/],
+  ['another code', '- {name: kept, each: zone, require: {}}\n', /^p\.yaml:1:10: error\[policies-invalid\] .*kept has another meaning$/],
+  ['a value of another type', ruleWith('minimum: low'), /^p\.yaml:4:14: error\[schema-type\] "0\.require\.minimum" must be a number$/],
+  ['an unknown type', ruleWith('properties: {ttl: {type: int}}'), /^p\.yaml:4:30: error\[schema-value\]/],
+  ['a wrong keyword', ruleWith('properties: {ttl: {minimun: 300}}'), /^p\.yaml:4:33: error\[policies-invalid\] .* no keyword "minimun"$/],
+  ['a misspelt property', ruleWith('properties: {tll: {minimum: 300}}'), /^p\.yaml:4:23: error\[policies-invalid\] .* no property "tll"/],
+  ['a required key that no document has', ruleWith('required: [tll]'), /no property "tll" here$/],
+  ['a property of a list', ruleWith('properties: {recordSets: {properties: {ttl: {}}}}', 'zone'), /a list has no property "ttl"$/],
+  ['items of no list', ruleWith('properties: {ttl: {items: {}}}'), /no list here$/],
+  ['a property in a branch', ruleWith('anyOf: [{properties: {nmae: {}}}, {}]'), /no property "nmae" here$/],
+  ['an address in $ref', ruleWith('$ref: https://a.test/b'), /^p\.yaml:4:11: .*\$ref cannot lead to "https:\/\/a\.test\/b"$/],
+  ['a file in $ref', ruleWith('$ref: other.yaml#/0'), /\$ref cannot lead to/],
+  ['a $ref without a goal', ruleWith('$ref: "#/$defs/a"\n$defs: {b: true}'), /\$defs has no "a"$/],
+  ['a $ref to itself', ruleWith('$ref: "#/$defs/a"\n$defs: {a: {not: {$ref: "#/$defs/a"}}}'), /"a" refers to itself$/],
+  ['an $id', ruleWith('$id: https://example.com/'), /policies cannot use "\$id"$/],
+  ['uniqueItems', ruleWith('properties: {values: {uniqueItems: true}}'), /policies cannot use "uniqueItems"$/],
+  ['a keyword of an earlier draft', ruleWith('definitions: {a: {}}'), /policies cannot use "definitions"$/],
+  ['a keyword without effect', ruleWith('properties: {ttl: {default: 300}}'), /policies cannot use "default"$/],
+  [
+    'a pattern with large repetitions',
+    ruleWith(`properties: {name: {pattern: '${'.{1,1000}'.repeat(6)}'}}`),
+    /the pattern cannot be used: it has \d+ steps, with its repetitions; at most 10000 are allowed$/,
+  ],
+  ['a format', ruleWith('properties: {name: {format: hostname}}'), /policies cannot use "format"$/],
+  ['a pattern with look-ahead', ruleWith("properties: {name: {pattern: '^(?!a)'}}"), /^p\.yaml:4:34: .*the pattern cannot be used/],
+  ['a pattern with a back-reference', ruleWith("properties: {name: {pattern: '(a)\\1'}}"), /the pattern cannot be used/],
+  ['a pattern that is too long', ruleWith(`properties: {name: {pattern: ${'a'.repeat(1001)}}}`), /1001 characters; at most 1000/],
+  ['a pattern of a property', ruleWith("patternProperties: {'(': {}}"), /the pattern cannot be used/],
+  ['no placeholder', ruleWithout('message: "{name} is wrong"'), /^p\.yaml:1:47: .*\{name\} is no placeholder/],
+  ['an exception without an end', ruleWithout('exceptions: [{zone: x, reason: r}]'), /needs the key "until"$/],
+  ['an exception without a reason', ruleWithout('exceptions: [{zone: x, until: 2099-01-01, reason: " "}]'), /the reason is empty$/],
+  ['an exception until no day', ruleWithout('exceptions: [{zone: x, until: 2099-02-30, reason: r}]'), /"2099-02-30" is not a date/],
+  ['an exception from everything', ruleWithout('exceptions: [{until: 2099-01-01, reason: r}]'), /names a zone, a name or a type$/],
+  ['an exception for no type', ruleWithout('exceptions: [{type: AX, until: 2099-01-01, reason: r}]', 'change'), /"AX" is not a known/],
+  ['absolute name', ruleWithout('exceptions: [{name: www., until: 2099-01-01, reason: r}]', 'change'), /^p\.yaml:1:60: .*"www\." is not/],
+  ['test with an unknown key', ruleWithout('tests: [{given: {tll: 1}, expect: pass}]', 'record_set'), /^p\.yaml:1:66: .*no property "tll"/],
+])('a policy file with an error has its place: %s', (_, text, expected) => {
+  expect(read(text).rules).toEqual([])
+  expect(problemsOf(text)).toEqual([expect.stringMatching(expected)])
 })
 
 test('a schema that $ref makes exponentially large is refused at once', () => {

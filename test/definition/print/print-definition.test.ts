@@ -108,7 +108,6 @@ records:
 
   it('is printed quickly with 12,000 records', { tags: ['long'], timeout: 60_000 }, () => {
     const records = Array.from({ length: 12_000 }, (_, i) => record(`h${i}.example.com. 300 MX 10 m${i}.example.com.`))
-    const value = printDefinition({ name: 'example.com.' as DomainName, settings: {}, records })
-    expect(value.length).toBeGreaterThan(600_000)
+    expect(printDefinition({ name: 'example.com.' as DomainName, settings: {}, records }).length).toBeGreaterThan(600_000)
   })
 })

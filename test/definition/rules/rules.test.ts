@@ -1,11 +1,10 @@
-import { describe, expect, it, test } from 'vitest'
+import { expect, it, test } from 'vitest'
 import { checkZone, RULES } from '../../../src/definition/rules/rules.ts'
 import type { DesiredZone } from '../../../src/dns/zone.ts'
 import { desiredZone, name } from '../../support/records.ts'
 
 /** Records, separated by ` | `, and the diagnostics `LINE SEVERITY CODE`, sorted by line. */
 type Case = readonly [name: string, records: string | readonly string[], expected: string | readonly string[], zone?: Partial<DesiredZone>]
-
 const ORIGIN = name('example.com.')
 
 const partsOf = (text: string | readonly string[], separator: string): string[] =>
@@ -243,35 +242,33 @@ const CASES: readonly Case[] = [
   ],
 ]
 
-describe('zone rules', () => {
-  test.each(CASES.map(([what, records, expected, zone]) => ({ what, records, expected, zone })))('$what', ({ records, expected, zone }) => {
-    const found = checkZone(zoneOf(partsOf(records, ' | '), zone))
-      .map(({ at, severity, code }) => ({ line: at?.line ?? 0, text: `${at?.line} ${severity} ${code}` }))
-      .sort((a, b) => a.line - b.line || (a.text < b.text ? -1 : 1))
-    expect(found.map((diagnostic) => diagnostic.text)).toEqual(partsOf(expected, ', '))
-  })
+test.each(CASES.map(([what, records, expected, zone]) => ({ what, records, expected, zone })))('$what', ({ records, expected, zone }) => {
+  const found = checkZone(zoneOf(partsOf(records, ' | '), zone))
+    .map(({ at, severity, code }) => ({ line: at?.line ?? 0, text: `${at?.line} ${severity} ${code}` }))
+    .sort((a, b) => a.line - b.line || (a.text < b.text ? -1 : 1))
+  expect(found.map((diagnostic) => diagnostic.text)).toEqual(partsOf(expected, ', '))
+})
 
-  it('names each rule by its diagnostic code', () => {
-    const codes = new Set(CASES.flatMap(([, , expected]) => partsOf(expected, ', ').map((line) => line.split(' ')[2])))
-    const names = RULES.map((rule) => rule.name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`))
-    expect(new Set(names)).toEqual(codes)
-  })
+it('names each rule by its diagnostic code', () => {
+  const codes = new Set(CASES.flatMap(([, , expected]) => partsOf(expected, ', ').map((line) => line.split(' ')[2])))
+  const names = RULES.map((rule) => rule.name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`))
+  expect(new Set(names)).toEqual(codes)
+})
 
-  it('reports both positions of a conflict', () => {
-    const [problem] = checkZone(zoneOf(['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.']))
-    expect(problem?.related?.map(({ at }) => at.line)).toEqual([1])
-  })
+it('reports both positions of a conflict', () => {
+  const [problem] = checkZone(zoneOf(['www 300 A 192.0.2.1', 'www 300 CNAME a.example.net.']))
+  expect(problem?.related?.map(({ at }) => at.line)).toEqual([1])
+})
 
-  it('checks 40,000 records', { tags: ['long'], timeout: 60_000 }, () => {
-    const lines = (count: number): string[] =>
-      Array.from({ length: count }, (_, i) => [
-        `h${i} 300 A 192.0.2.${i % 250}`,
-        `a${i} 300 CNAME a${i + 1}`,
-        `t${i} 300 TXT "x${i}"`,
-        `d${i} 300 NS h${i}`,
-        `same 300 TXT "${i}"`,
-      ]).flat()
-    const problems = checkZone(zoneOf(lines(8000)))
-    expect(new Set(problems.map(({ code }) => code)).size).toBeGreaterThan(1)
-  })
+it('checks 40,000 records', { tags: ['long'], timeout: 60_000 }, () => {
+  const lines = (count: number): string[] =>
+    Array.from({ length: count }, (_, i) => [
+      `h${i} 300 A 192.0.2.${i % 250}`,
+      `a${i} 300 CNAME a${i + 1}`,
+      `t${i} 300 TXT "x${i}"`,
+      `d${i} 300 NS h${i}`,
+      `same 300 TXT "${i}"`,
+    ]).flat()
+  const problems = checkZone(zoneOf(lines(8000)))
+  expect(new Set(problems.map(({ code }) => code)).size).toBeGreaterThan(1)
 })

@@ -165,8 +165,7 @@ describe('rdata', () => {
     ['NULL', '', ''],
     ['UNSPEC', 'x', '0a'],
   ])('%s %s has only the generic form', (type, text, hex) => {
-    const given = canonical(type, text)
-    expect(given).toEqual({ ok: false, message: expect.stringContaining('the generic form \\# LENGTH HEX (RFC 3597)') })
+    expect(canonical(type, text)).toEqual({ ok: false, message: expect.stringContaining('the generic form \\# LENGTH HEX (RFC 3597)') })
     const generic = `\\# ${hex.length / 2} ${hex}`.trim()
     expect(canonical(type, generic)).toEqual({ ok: true, value: generic })
     const octets = rdataOctets(type, generic)
@@ -275,24 +274,18 @@ describe('record types', () => {
     ['TYPE10', 'NULL'],
     ['TYPE65535', 'TYPE65535'],
     ['nsap-ptr', 'NSAP-PTR'],
-  ])('%s is %s', (text, type) => {
-    expect(parseRecordType(text)).toEqual({ ok: true, value: type })
-  })
+  ])('%s is %s', (text, type) => expect(parseRecordType(text)).toEqual({ ok: true, value: type }))
 
   test.each(['', 'NOPE', 'TYPE', 'TYPE65536', 'TYPE-1', 'TYPE1A', '__proto__', 'constructor'])('%j is refused', (text) => {
     expect(parseRecordType(text).ok).toBe(false)
   })
 })
 
-describe('the fields of canonical data', () => {
-  test.each([
-    ['', []],
-    ['10 a.', ['10', 'a.']],
-    ['"a b" "c\\"d" ""', ['"a b"', '"c\\"d"', '""']],
-    ['"\\\\" "x"', ['"\\\\"', '"x"']],
-    ['1 . alpn=h2 key65000="a b" port=1', ['1', '.', 'alpn=h2', 'key65000="a b"', 'port=1']],
-    ['0 a\\"b.', ['0', 'a\\"b.']],
-  ])('%s', (data, fields) => {
-    expect(rdataFields(data)).toEqual(fields)
-  })
-})
+test.each([
+  ['', []],
+  ['10 a.', ['10', 'a.']],
+  ['"a b" "c\\"d" ""', ['"a b"', '"c\\"d"', '""']],
+  ['"\\\\" "x"', ['"\\\\"', '"x"']],
+  ['1 . alpn=h2 key65000="a b" port=1', ['1', '.', 'alpn=h2', 'key65000="a b"', 'port=1']],
+  ['0 a\\"b.', ['0', 'a\\"b.']],
+])('the fields of canonical data: %s', (data, fields) => expect(rdataFields(data)).toEqual(fields))

@@ -90,8 +90,7 @@ describe('the decoder never throws', () => {
     const decoded = decodeMessage(Buffer.from(octets))
     if (!decoded.ok) return
     // A decoded message can be encoded again without change of meaning.
-    const again = decodeMessage(encodeMessage(decoded.value))
-    expect(again).toEqual({ ok: true, value: decoded.value })
+    expect(decodeMessage(encodeMessage(decoded.value))).toEqual({ ok: true, value: decoded.value })
   }
 
   test('on random octets', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { serialNumber } from '../../../src/dns/serial-number.ts'
 import { createQuery, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { createIxfrReader, type IxfrAnswer } from '../../../src/dns/wire/transfer.ts'
@@ -37,45 +37,41 @@ function read(records: readonly WireRecord[]): IxfrAnswer | string {
   return results[0] as IxfrAnswer | string
 }
 
-describe('IXFR response', () => {
-  it.each([
-    ['the same SOA', [soa(3)], { kind: 'current', soa: soa(3) }],
-    ['an older SOA', [soa(2)], { kind: 'current', soa: soa(2) }],
-    ['a newer SOA needs more records', [soa(5)], 'more'],
-    [
-      'one step',
-      [soa(5), soa(3), host(1), soa(5), host(2), host(3), soa(5)],
-      { kind: 'differences', soa: soa(5), differences: [{ removed: [host(1)], added: [host(2), host(3)] }] },
-    ],
-    [
-      'several steps, empty lists too',
-      [soa(6), soa(3), soa(4), host(1), soa(4), host(1), soa(5), soa(5), soa(6), soa(6)],
-      {
-        kind: 'differences',
-        soa: soa(6),
-        differences: [
-          { removed: [], added: [host(1)] },
-          { removed: [host(1)], added: [] },
-          { removed: [], added: [] },
-        ],
-      },
-    ],
-    ['a full zone', [soa(5), host(1), host(2), soa(5)], { kind: 'whole', records: [soa(5), host(1), host(2)] }],
-    ['a full zone with only its SOA', [soa(5), soa(5)], { kind: 'whole', records: [soa(5)] }],
-    ['no SOA', [host(1)], 'it begins with h1.example.test. A, not with the SOA of example.test.'],
-    ['differences from another version', [soa(5), soa(2), soa(5), soa(5)], 'a difference begins with serial 2, not 3'],
-    ['differences that do not connect', [soa(6), soa(3), soa(4), soa(5)], 'a difference begins with serial 5, not 4'],
-    ['a full zone that ends with another SOA', [soa(5), host(1), soa(6)], 'its last SOA differs from the first'],
-    ['records after the end', [soa(5), host(1), soa(5), host(2)], 'records follow the last SOA'],
-    ['a missing end', [soa(5), soa(3), host(1)], 'more'],
-  ] as const)('%s', (_, records, expected) => expect(read(records)).toEqual(expected))
+it.each([
+  ['the same SOA', [soa(3)], { kind: 'current', soa: soa(3) }],
+  ['an older SOA', [soa(2)], { kind: 'current', soa: soa(2) }],
+  ['a newer SOA needs more records', [soa(5)], 'more'],
+  [
+    'one step',
+    [soa(5), soa(3), host(1), soa(5), host(2), host(3), soa(5)],
+    { kind: 'differences', soa: soa(5), differences: [{ removed: [host(1)], added: [host(2), host(3)] }] },
+  ],
+  [
+    'several steps, empty lists too',
+    [soa(6), soa(3), soa(4), host(1), soa(4), host(1), soa(5), soa(5), soa(6), soa(6)],
+    {
+      kind: 'differences',
+      soa: soa(6),
+      differences: [
+        { removed: [], added: [host(1)] },
+        { removed: [host(1)], added: [] },
+        { removed: [], added: [] },
+      ],
+    },
+  ],
+  ['a full zone', [soa(5), host(1), host(2), soa(5)], { kind: 'whole', records: [soa(5), host(1), host(2)] }],
+  ['a full zone with only its SOA', [soa(5), soa(5)], { kind: 'whole', records: [soa(5)] }],
+  ['no SOA', [host(1)], 'it begins with h1.example.test. A, not with the SOA of example.test.'],
+  ['differences from another version', [soa(5), soa(2), soa(5), soa(5)], 'a difference begins with serial 2, not 3'],
+  ['differences that do not connect', [soa(6), soa(3), soa(4), soa(5)], 'a difference begins with serial 5, not 4'],
+  ['a full zone that ends with another SOA', [soa(5), host(1), soa(6)], 'its last SOA differs from the first'],
+  ['records after the end', [soa(5), host(1), soa(5), host(2)], 'records follow the last SOA'],
+  ['a missing end', [soa(5), soa(3), host(1)], 'more'],
+] as const)('%s', (_, records, expected) => expect(read(records)).toEqual(expected))
 
-  it.each<[string, Partial<Message>]>([
-    ['another identifier', { id: 2 }],
-    ['an error', { rcode: 4 }],
-    ['another question', { questions: [{ name: ZONE, type: 'AXFR', class: 1 }] }],
-    ['no records', { answers: [] }],
-  ])('refuses a message with %s', (_, changes) => {
-    expect(createIxfrReader(ZONE, 1, HELD).accept(message([soa(3)], changes)).ok).toBe(false)
-  })
-})
+it.each<[string, Partial<Message>]>([
+  ['another identifier', { id: 2 }],
+  ['an error', { rcode: 4 }],
+  ['another question', { questions: [{ name: ZONE, type: 'AXFR', class: 1 }] }],
+  ['no records', { answers: [] }],
+])('refuses a message with %s', (_, changes) => expect(createIxfrReader(ZONE, 1, HELD).accept(message([soa(3)], changes)).ok).toBe(false))

@@ -95,7 +95,7 @@ describe('a message', () => {
     ['a query', QUERY],
     ['a response', RESPONSE],
     [
-      'all flags',
+      'flags',
       { ...RESPONSE, truncated: true, recursionDesired: true, recursionAvailable: true, authenticData: true, checkingDisabled: true },
     ],
     ['an RCODE of twelve bits', { ...QUERY, response: true, rcode: RCODE.BADVERS }],
@@ -152,6 +152,4 @@ test.each<[string, Buffer, string]>([
   ['two OPT records', withHeader('0000000000000002', '0000290200000000000000'.repeat(2)), 'two OPT'],
   ['an OPT record with an owner', withHeader('0000000000000001', '016100002902000000' + '00000000'), 'owner of an OPT'],
   ['an OPT record with half an option', withHeader('0000000000000001', '00002902000000000000050001000900'), 'expected'],
-])('%s is refused', (_, octets, message) => {
-  expect(decodeMessage(octets)).toEqual({ ok: false, message: expect.stringContaining(message) })
-})
+])('%s is refused', (_, octets, message) => expect(decodeMessage(octets)).toEqual({ ok: false, message: expect.stringContaining(message) }))

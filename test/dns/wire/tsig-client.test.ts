@@ -9,21 +9,17 @@ import { rounds } from '../../support/random.ts'
 import { name } from '../../support/records.ts'
 
 const NOW = 1_700_000_000
-
 const key = (algorithm: TsigKey['algorithm'] = 'hmac-sha256'): TsigKey => ({ name: name('upd.'), algorithm, secret: Buffer.alloc(32) })
-
 const query = encodeMessage({ ...createQuery(4660, { name: name('example.com.'), type: 'AXFR' }), edns: null })
 
 /** Octets of the digest of each algorithm (RFC 8945 section 6, FIPS 180-4). */
 const LENGTHS = { 'hmac-sha1': 20, 'hmac-sha224': 28, 'hmac-sha256': 32, 'hmac-sha384': 48, 'hmac-sha512': 64 }
 
-describe('a signed message', () => {
-  it.each(TSIG_ALGORITHMS)('ends in one TSIG record: %s', (algorithm) => {
-    const { octets, mac } = signMessage(query, key(algorithm), NOW)
-    expect(mac).toHaveLength(LENGTHS[algorithm])
-    const message = decodeMessage(octets)
-    expect(message).toMatchObject({ ok: true, value: { id: 4660, additionals: [{ name: 'upd.', type: 'TSIG', class: 255, ttl: 0 }] } })
-  })
+it.each(TSIG_ALGORITHMS)('a signed message ends in one TSIG record: %s', (algorithm) => {
+  const { octets, mac } = signMessage(query, key(algorithm), NOW)
+  expect(mac).toHaveLength(LENGTHS[algorithm])
+  const message = decodeMessage(octets)
+  expect(message).toMatchObject({ ok: true, value: { id: 4660, additionals: [{ name: 'upd.', type: 'TSIG', class: 255, ttl: 0 }] } })
 })
 
 describe('an invalid signature of a response', () => {

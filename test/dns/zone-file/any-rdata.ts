@@ -1,8 +1,7 @@
 import { octetsToTxtRdata, quoteString } from '../../../src/dns/character-string.ts'
 import { formatIpv6 } from '../../../src/dns/ip-address.ts'
 import { formatTimestamp } from '../../../src/dns/rdata/numbers.ts'
-import type { FieldKind } from '../../../src/dns/rdata/rdata-types.ts'
-import { RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
+import { type FieldKind, RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
 import { fc } from '../../support/fast-check.ts'
 
 /** Random rdata of a type in presentation format, restricted to data that every server accepts. Names are absolute. */

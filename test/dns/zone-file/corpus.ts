@@ -12,7 +12,6 @@ import type { ReadZoneFile } from './zone-text.ts'
  * generic form.
  */
 const WKS = /^(\S*[ \t]+(?:[0-9]+[ \t]+)?(?:IN[ \t]+)?WKS)[ \t]+([0-9.]+)[ \t]+(tcp|udp|[0-9]+)[ \t]+([^()\n;]*|\([^()\n]*\))[ \t]*$/gim
-
 const WKS_NUMBERS: Readonly<Record<string, number>> = { tcp: 6, udp: 17, domain: 53, http: 80, www: 80 }
 
 /** A zone file with its WKS records in the generic form. */
@@ -30,9 +29,7 @@ export const withGenericWks = (text: string): string =>
   })
 
 const folder = new URL('../../corpora/zonefile/', import.meta.url)
-
 export const readCorpus = (path: string): string => readFileSync(new URL(path, folder), 'utf8')
-
 type Tool = 'named_relaxed' | 'nsd' | 'ldns'
 
 /** A zone file of another project, and the results of other implementations. */
@@ -49,12 +46,7 @@ export interface CorpusZone {
   readonly hard: boolean
 }
 
-interface ExpectedRecord {
-  readonly owner: string
-  readonly ttl: number
-  readonly type: string
-  readonly rdata_hex: string
-}
+type ExpectedRecord = { readonly owner: string; readonly ttl: number; readonly type: string; readonly rdata_hex: string }
 
 const jsonLines = (text: string): unknown[] =>
   text
@@ -63,7 +55,6 @@ const jsonLines = (text: string): unknown[] =>
     .map((line): unknown => JSON.parse(line))
 
 export const CORPUS = jsonLines(readCorpus('cases.jsonl')) as CorpusZone[]
-
 export const originOf = ({ origin }: CorpusZone): DomainName => name(origin.endsWith('.') ? origin : `${origin}.`)
 
 /** Reads a zone of the corpus; the files that it includes are in the same folder. */

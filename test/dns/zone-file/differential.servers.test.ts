@@ -56,12 +56,7 @@ function mutated(type: string): string[] {
 }
 
 const typeSeed = (type: string): number => [...type].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7)
-
-interface Candidate {
-  readonly type: string
-  readonly text: string
-}
-
+type Candidate = { readonly type: string; readonly text: string }
 const HEAD = ['$ORIGIN example.com.', '$TTL 300', '@ SOA ns1 h 1 2h 15m 2w 5m', '@ NS ns1', 'ns1 A 192.0.2.53']
 
 const zoneOf = (candidates: readonly Candidate[]): string =>

@@ -24,11 +24,8 @@ const PIECES = [
 ]
 
 const soup = fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })), { maxLength: 60 }).map((pieces) => pieces.join(''))
-
 const words = fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join(' '))
-
 const TEXTS = CORPUS.map(({ file }) => readCorpus(file)).filter((text) => text.length < 5000)
-
 const fraction = fc.double({ min: 0, max: 1, noNaN: true })
 
 /** A zone file of the corpora with pieces removed, doubled and inserted. */

@@ -51,9 +51,7 @@ describe('$GENERATE', () => {
     ['$GENERATE 255-300 a$ 60 A 192.0.2.$', ['1:1 error[value-invalid]']],
     ['$GENERATE 1-9 a$ 60 TXT "\\""', ['1:1 error[zonefile-syntax]']],
     ['$GENERATE 0-2147483647 a$ 60 A 192.0.2.1', ['1:11 error[zonefile-too-large]']],
-  ])('%s is refused', (text, expected) => {
-    expect(problems(parse(text))).toEqual(expected)
-  })
+  ])('%s is refused', (text, expected) => expect(problems(parse(text))).toEqual(expected))
 
   test('limits the total number of records, also after a refused directive', () => {
     const text = ['1-9', '1-99999', '1-99995'].map((range) => `$GENERATE ${range} a$ 60 A 192.0.2.$\n`).join('')

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ROOT } from '../../../src/dns/domain-name.ts'
 import { decodeRdata, rdataOctets } from '../../../src/dns/rdata/rdata-codec.ts'
 import { typeCode } from '../../../src/dns/record-type.ts'
@@ -30,30 +30,27 @@ const PARSED_DIFFERENTLY: Readonly<Record<string, string>> = {
 }
 
 const isParsedDifferently = ({ input }: Case): boolean => Object.keys(PARSED_DIFFERENTLY).some((start) => input.startsWith(start))
-
 const options = { origin: ROOT, defaultTtl: 3600 as Ttl }
 
-describe('records of the tests of miekg/dns', () => {
-  test.each(CASES.filter((example) => !isParsedDifferently(example)))('$input', ({ input, output, wire }) => {
-    const parsed = parse(input, options)
-    expect(problems(parsed)).toEqual([])
-    if (wire !== null) {
-      const expected = wire.map(([owner, ttl, type, hex]) => {
-        const octets = Buffer.from(hex, 'hex')
-        const data = decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)
-        return `${name(owner)} ${ttl} ${type} ${data.ok ? data.value : data.message}`
-      })
-      expect(lines(parsed.records)).toEqual(expected)
-    }
-    // The text printed by miekg/dns is the same record.
-    expect(lines(parse(output, options).records)).toEqual(lines(parsed.records))
-    for (const { type, data } of parsed.records) {
-      const octets = rdataOctets(type, data)
-      expect(decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)).toEqual({ ok: true, value: data })
-    }
-  })
+test.each(CASES.filter((example) => !isParsedDifferently(example)))('$input', ({ input, output, wire }) => {
+  const parsed = parse(input, options)
+  expect(problems(parsed)).toEqual([])
+  if (wire !== null) {
+    const expected = wire.map(([owner, ttl, type, hex]) => {
+      const octets = Buffer.from(hex, 'hex')
+      const data = decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)
+      return `${name(owner)} ${ttl} ${type} ${data.ok ? data.value : data.message}`
+    })
+    expect(lines(parsed.records)).toEqual(expected)
+  }
+  // The text printed by miekg/dns is the same record.
+  expect(lines(parse(output, options).records)).toEqual(lines(parsed.records))
+  for (const { type, data } of parsed.records) {
+    const octets = rdataOctets(type, data)
+    expect(decodeRdata(typeCode(type) ?? -1, octets, 0, octets.length)).toEqual({ ok: true, value: data })
+  }
+})
 
-  test('lists exactly the inputs that are parsed differently', () => {
-    expect(CASES.filter(isParsedDifferently)).toHaveLength(Object.keys(PARSED_DIFFERENTLY).length)
-  })
+test('lists exactly the inputs that are parsed differently', () => {
+  expect(CASES.filter(isParsedDifferently)).toHaveLength(Object.keys(PARSED_DIFFERENTLY).length)
 })

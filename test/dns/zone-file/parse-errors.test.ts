@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { lines, parse, problems, relativeLines } from './zone-text.ts'
 
 /** Text with errors, the position of each error, and the remaining records. */
@@ -91,56 +91,54 @@ const CASES: [what: string, text: string, problems: string, records?: string][] 
   ],
 ]
 
-describe('zone-file errors', () => {
-  test.each(CASES)('%s', (_, text, found, records = '') => {
-    const parsed = parse(text)
-    const shown = problems(parsed).map((one) => one.replace(/ error\[(.*)\]/, ' $1').replace(/\[(.*)\]/, ' $1'))
-    expect(shown.join(', ')).toBe(found)
-    expect(relativeLines(parsed.records)).toBe(records)
-  })
+test.each(CASES)('%s', (_, text, found, records = '') => {
+  const parsed = parse(text)
+  const shown = problems(parsed).map((one) => one.replace(/ error\[(.*)\]/, ' $1').replace(/\[(.*)\]/, ' $1'))
+  expect(shown.join(', ')).toBe(found)
+  expect(relativeLines(parsed.records)).toBe(records)
+})
 
-  test('relative names without an origin', () => {
-    expect(problems(parse('a 1 A 192.0.2.1\nb. 1 NS @\n$ORIGIN c', { origin: null }))).toEqual([
-      '1:1 error[name-invalid]',
-      '2:9 error[value-invalid]',
-      '3:9 error[zonefile-directive]',
-    ])
-  })
+test('relative names without an origin', () => {
+  expect(problems(parse('a 1 A 192.0.2.1\nb. 1 NS @\n$ORIGIN c', { origin: null }))).toEqual([
+    '1:1 error[name-invalid]',
+    '2:9 error[value-invalid]',
+    '3:9 error[zonefile-directive]',
+  ])
+})
 
-  test.each([
-    ['example.com', '$ORIGIN example.com.', ['www.example.com.']],
-    ['sub.example.com', '$ORIGIN sub.example.com.', ['www.sub.example.com.']],
-    ['sub', '$ORIGIN sub.example.com.', ['www.sub.example.com.']],
-  ])('$ORIGIN %s before an absolute one is one error; the records get the name that is meant', (origin, meant, owners) => {
-    const { records, diagnostics } = parse(`$ORIGIN ${origin}\n$TTL 300\nwww A 192.0.2.1\n$ORIGIN x\n`)
-    expect(records.map(({ name }) => name)).toEqual(owners)
-    expect(diagnostics).toMatchObject([
-      { code: 'zonefile-directive', at: { line: 1, column: 9 }, hint: `Write it with the final dot: ${meant}` },
-    ])
-  })
+test.each([
+  ['example.com', '$ORIGIN example.com.', ['www.example.com.']],
+  ['sub.example.com', '$ORIGIN sub.example.com.', ['www.sub.example.com.']],
+  ['sub', '$ORIGIN sub.example.com.', ['www.sub.example.com.']],
+])('$ORIGIN %s before an absolute one is one error; the records get the name that is meant', (origin, meant, owners) => {
+  const { records, diagnostics } = parse(`$ORIGIN ${origin}\n$TTL 300\nwww A 192.0.2.1\n$ORIGIN x\n`)
+  expect(records.map(({ name }) => name)).toEqual(owners)
+  expect(diagnostics).toMatchObject([
+    { code: 'zonefile-directive', at: { line: 1, column: 9 }, hint: `Write it with the final dot: ${meant}` },
+  ])
+})
 
-  test('messages name owner and type', () => {
-    const [first] = parse('www 1 MX ten mail').diagnostics
-    expect(first?.message).toBe('www.example.com. MX: preference: "ten" is not a whole number')
-  })
+test('messages name owner and type', () => {
+  const [first] = parse('www 1 MX ten mail').diagnostics
+  expect(first?.message).toBe('www.example.com. MX: preference: "ten" is not a whole number')
+})
 
-  test('stops at maxDiagnostics', () => {
-    const parsed = parse('a 1 A x\n'.repeat(1000), { maxDiagnostics: 3 })
-    expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['value-invalid', 'value-invalid', 'value-invalid', 'zonefile-too-large'])
-  })
+test('stops at maxDiagnostics', () => {
+  const parsed = parse('a 1 A x\n'.repeat(1000), { maxDiagnostics: 3 })
+  expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['value-invalid', 'value-invalid', 'value-invalid', 'zonefile-too-large'])
+})
 
-  test('stops at maxRecords', () => {
-    const parsed = parse('a 1 A 192.0.2.1\n'.repeat(10), { maxRecords: 4 })
-    expect(parsed.records).toHaveLength(4)
-    expect(problems(parsed)).toEqual(['5:1 error[zonefile-too-large]'])
-  })
+test('stops at maxRecords', () => {
+  const parsed = parse('a 1 A 192.0.2.1\n'.repeat(10), { maxRecords: 4 })
+  expect(parsed.records).toHaveLength(4)
+  expect(problems(parsed)).toEqual(['5:1 error[zonefile-too-large]'])
+})
 
-  test('drops records outside the zone with a warning, and keeps a bounded number of warnings', () => {
-    const parsed = parse(`a 1 A 192.0.2.1\n${'b.example.org. 1 A 192.0.2.2\n'.repeat(500)}notexample.com. 1 A 192.0.2.3\n`, {
-      zone: parse('').origin ?? undefined,
-    })
-    expect(lines(parsed.records)).toEqual(['a.example.com. 1 A 192.0.2.1'])
-    expect(parsed.diagnostics).toHaveLength(200)
-    expect(problems(parsed)[0]).toBe('2:1 warning[name-outside-zone]')
+test('drops records outside the zone with a warning, and keeps a bounded number of warnings', () => {
+  const parsed = parse(`a 1 A 192.0.2.1\n${'b.example.org. 1 A 192.0.2.2\n'.repeat(500)}notexample.com. 1 A 192.0.2.3\n`, {
+    zone: parse('').origin ?? undefined,
   })
+  expect(lines(parsed.records)).toEqual(['a.example.com. 1 A 192.0.2.1'])
+  expect(parsed.diagnostics).toHaveLength(200)
+  expect(problems(parsed)[0]).toBe('2:1 warning[name-outside-zone]')
 })

@@ -78,11 +78,7 @@ const FILES: readonly (readonly [what: string, text: string, records: string])[]
     '@ 1 SOA ns.example.com. hostmaster.example.com. 1 3600 900 2419200 300',
   ],
   ['no TTL anywhere', 'a A 192.0.2.1', 'a - A 192.0.2.1'],
-  [
-    'the last TTL stated, before any SOA',
-    'a A 192.0.2.1\na 5 A 192.0.2.2\na A 192.0.2.3',
-    'a - A 192.0.2.1\na 5 A 192.0.2.2\na 5 A 192.0.2.3',
-  ],
+  ['last TTL stated, before any SOA', 'a A 192.0.2.1\na 5 A 192.0.2.2\na A 192.0.2.3', 'a - A 192.0.2.1\na 5 A 192.0.2.2\na 5 A 192.0.2.3'],
   ['the SOA minimum', '@ SOA . . 1 2 3 4 77\na A 192.0.2.1', '@ 77 SOA . . 1 2 3 4 77\na 77 A 192.0.2.1'],
 ]
 
@@ -118,16 +114,13 @@ describe('parseZoneFile', () => {
     ['the owner of the SOA record', '$ORIGIN com.\nexample 1 SOA . . 1 2 3 4 5\n$ORIGIN b.', { origin: null }, 'example.com.'],
     ['the first $ORIGIN', '$ORIGIN a.\n$ORIGIN b.', { origin: null }, 'a.'],
     ['nothing', 'a. 1 A 192.0.2.1', { origin: null }, null],
-  ] as const)('the apex is %s', (_, text, options, expected) => {
-    expect(parse(text, options).origin).toBe(expected)
-  })
+  ] as const)('the apex is %s', (_, text, options, expected) => expect(parse(text, options).origin).toBe(expected))
 
   test('reads ten thousand records', { tags: ['long'], timeout: 60_000 }, () => {
     const text = Array.from({ length: 10_000 }, (_, i) => `node${i}.test TXT "test string contents to take up space number ${i}"\n`).join(
       '',
     )
-    const value = parse(`$TTL 3600\n${text}`)
-    const { records, diagnostics } = value
+    const { records, diagnostics } = parse(`$TTL 3600\n${text}`)
     expect([records.length, diagnostics]).toEqual([10_000, []])
   })
 })

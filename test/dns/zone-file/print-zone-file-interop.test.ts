@@ -126,9 +126,7 @@ f 7200 SVCB 1 . docpath=a
 f 7200 SVCB 2 . key11="ohttp=x ohttp"
 `)
 
-test('the zone with every type is parsed without diagnostics', () => {
-  expect(ALL_TYPES.diagnostics).toEqual([])
-})
+test('the zone with every type is parsed without diagnostics', () => expect(ALL_TYPES.diagnostics).toEqual([]))
 
 describeWithTools(['named-checkzone'], 'named-checkzone reads printed zones', () => {
   test.each(STYLES)('every type, %s, and writes the same records', async (style) => {

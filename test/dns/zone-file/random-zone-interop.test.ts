@@ -15,7 +15,6 @@ import { lines, ORIGIN, parse } from './zone-text.ts'
 
 /** Every type with a number, except SOA, which a zone has once. */
 const TYPES = [...RDATA_TYPES.values()].filter(({ type, code }) => code !== null && type !== 'SOA').map(({ type }) => type)
-
 const EACH = 4
 
 /** Octets that servers with a presentation format for these types accept. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Diagnostic } from '../../../src/dns/diagnostic.ts'
 import type { DefinedRecord } from '../../../src/dns/record.ts'
 import { createZoneFileReader, parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
@@ -88,77 +88,71 @@ const line = fc
     [owner, a, isTtlFirst ? ttl : inClass, b, isTtlFirst ? inClass : ttl, c, data, end].join(''),
   )
 
-describe('a record line means the same alone, with a comment and in a stream', () => {
-  test('each field', () => {
-    for (const data of FIELDS['data'] as readonly string[])
-      for (const end of FIELDS['end'] as readonly string[]) expectSameReadings(`www 300 IN ${data}${end}\n`)
-    for (const owner of FIELDS['owner'] as readonly string[])
-      expectSameReadings(`before 1 IN A 192.0.2.1\n${owner} 300 A 192.0.2.1\n 5 TXT "x"\n`)
-  })
+test('each field', () => {
+  for (const data of FIELDS['data'] as readonly string[])
+    for (const end of FIELDS['end'] as readonly string[]) expectSameReadings(`www 300 IN ${data}${end}\n`)
+  for (const owner of FIELDS['owner'] as readonly string[])
+    expectSameReadings(`before 1 IN A 192.0.2.1\n${owner} 300 A 192.0.2.1\n 5 TXT "x"\n`)
+})
 
-  test('any combination of fields', () => {
-    const directive = fc.constantFrom('$TTL 60', '$ORIGIN sub', '$ORIGIN .', '$ORIGIN example.com.', '', '; x', '   ', '\t;x')
-    const lines = fc.array(fc.oneof({ weight: 5, arbitrary: line }, { weight: 1, arbitrary: directive }), { minLength: 1, maxLength: 12 })
-    forAll(rounds(1000), lines, (parts) => expectSameReadings(`${parts.join('\n')}\n`))
-  })
+test('any combination of fields', () => {
+  const directive = fc.constantFrom('$TTL 60', '$ORIGIN sub', '$ORIGIN .', '$ORIGIN example.com.', '', '; x', '   ', '\t;x')
+  const lines = fc.array(fc.oneof({ weight: 5, arbitrary: line }, { weight: 1, arbitrary: directive }), { minLength: 1, maxLength: 12 })
+  forAll(rounds(1000), lines, (parts) => expectSameReadings(`${parts.join('\n')}\n`))
+})
 
-  test.each(CORPUS.filter(({ file }) => /^[\0-\x7f]*$/.test(readCorpus(file))).map(({ file }) => file))('%s', (file) => {
-    // A comment after each line could end up within quotes or parentheses; one before the first line cannot.
-    const text = readCorpus(file)
-    const shifted = parse(`;\u00e9\n${text}`)
-    const { records, diagnostics } = parse(text)
-    const up = <T extends { readonly at?: { readonly line: number } | undefined }>(items: readonly T[]) =>
-      items.map((item) => ({ ...item, at: item.at && { ...item.at, line: item.at.line - 1 } }))
-    expect({ records, diagnostics }).toEqual({ records: up(shifted.records), diagnostics: up(shifted.diagnostics) })
-  })
+test.each(CORPUS.filter(({ file }) => /^[\0-\x7f]*$/.test(readCorpus(file))).map(({ file }) => file))('%s', (file) => {
+  // A comment after each line could end up within quotes or parentheses; one before the first line cannot.
+  const text = readCorpus(file)
+  const shifted = parse(`;\u00e9\n${text}`)
+  const { records, diagnostics } = parse(text)
+  const up = <T extends { readonly at?: { readonly line: number } | undefined }>(items: readonly T[]) =>
+    items.map((item) => ({ ...item, at: item.at && { ...item.at, line: item.at.line - 1 } }))
+  expect({ records, diagnostics }).toEqual({ records: up(shifted.records), diagnostics: up(shifted.diagnostics) })
+})
 
-  test('repeated equal pieces each give their records', () => {
-    const piece = Array.from({ length: 1000 }, (_, i) => `h${i} 1 A 192.0.2.${i % 256}\n`).join('')
-    const records: DefinedRecord[] = []
-    const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
-    // A new string each time, with equal contents.
-    for (let i = 0; i < 3; i += 1) reader.push(Buffer.from(piece).toString())
-    expect(reader.end().diagnostics).toEqual([])
-    expect(records).toEqual(parse(piece.repeat(3)).records)
-  })
+test('repeated equal pieces each give their records', () => {
+  const piece = Array.from({ length: 1000 }, (_, i) => `h${i} 1 A 192.0.2.${i % 256}\n`).join('')
+  const records: DefinedRecord[] = []
+  const reader = createZoneFileReader({ origin: ORIGIN, file: 'zone' }, (record) => records.push(record))
+  // A new string each time, with equal contents.
+  for (let i = 0; i < 3; i += 1) reader.push(Buffer.from(piece).toString())
+  expect(reader.end().diagnostics).toEqual([])
+  expect(records).toEqual(parse(piece.repeat(3)).records)
+})
 
-  test('positions and inherited owners stay right after $ORIGIN and $INCLUDE', () => {
-    const include: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: 'in 5 A 192.0.2.5\n 6 TXT "x"\n' } })
-    const part = (i: number): string =>
-      [
-        `$ORIGIN z${i}.example.com.`,
-        ...['Host 1 A 192.0.2.1', ' 2 AAAA 2001:DB8:0::1', ' 2 AAAA 2001:DB8:0::1', '\\097 3 TXT (', '"a" )', '\t4 MX 10 @'],
-        ...['$INCLUDE f', ' 7 NS ns', '$ORIGIN example.com.'],
-      ].join('\n')
-    const parsed = parseZoneFile(`${Array.from({ length: 300 }, (_, i) => part(i)).join('\n')}\n`, {
-      origin: ORIGIN,
-      file: 'zone',
-      include,
-    })
-    expect(parsed.diagnostics).toEqual([])
-    const records = [...parsed.records]
-    expect(parsed.records.length).toBe(2400)
-    expect(records).toHaveLength(2400)
-    expect([...parsed.records]).toEqual(records)
-    expect(records.slice(-8).map((record) => `${lineOf(record)} ${record.at.file}:${record.at.line}:${record.at.column}`)).toEqual([
-      'host.z299.example.com. 1 A 192.0.2.1 zone:2992:1',
-      'host.z299.example.com. 2 AAAA 2001:db8::1 zone:2993:2',
-      'host.z299.example.com. 2 AAAA 2001:db8::1 zone:2994:2',
-      'a.z299.example.com. 3 TXT "a" zone:2995:1',
-      'a.z299.example.com. 4 MX 10 z299.example.com. zone:2997:2',
-      'in.z299.example.com. 5 A 192.0.2.5 f:1:1',
-      'in.z299.example.com. 6 TXT "x" f:2:2',
-      'a.z299.example.com. 7 NS ns.z299.example.com. zone:2999:2',
-    ])
-  })
+test('positions and inherited owners stay right after $ORIGIN and $INCLUDE', () => {
+  const include: ReadZoneInclude = (path) => ({ ok: true, value: { file: path, text: 'in 5 A 192.0.2.5\n 6 TXT "x"\n' } })
+  const part = (i: number): string =>
+    [
+      `$ORIGIN z${i}.example.com.`,
+      ...['Host 1 A 192.0.2.1', ' 2 AAAA 2001:DB8:0::1', ' 2 AAAA 2001:DB8:0::1', '\\097 3 TXT (', '"a" )', '\t4 MX 10 @'],
+      ...['$INCLUDE f', ' 7 NS ns', '$ORIGIN example.com.'],
+    ].join('\n')
+  const parsed = parseZoneFile(`${Array.from({ length: 300 }, (_, i) => part(i)).join('\n')}\n`, { origin: ORIGIN, file: 'zone', include })
+  expect(parsed.diagnostics).toEqual([])
+  const records = [...parsed.records]
+  expect(parsed.records.length).toBe(2400)
+  expect(records).toHaveLength(2400)
+  expect([...parsed.records]).toEqual(records)
+  expect(records.slice(-8).map((record) => `${lineOf(record)} ${record.at.file}:${record.at.line}:${record.at.column}`)).toEqual([
+    'host.z299.example.com. 1 A 192.0.2.1 zone:2992:1',
+    'host.z299.example.com. 2 AAAA 2001:db8::1 zone:2993:2',
+    'host.z299.example.com. 2 AAAA 2001:db8::1 zone:2994:2',
+    'a.z299.example.com. 3 TXT "a" zone:2995:1',
+    'a.z299.example.com. 4 MX 10 z299.example.com. zone:2997:2',
+    'in.z299.example.com. 5 A 192.0.2.5 f:1:1',
+    'in.z299.example.com. 6 TXT "x" f:2:2',
+    'a.z299.example.com. 7 NS ns.z299.example.com. zone:2999:2',
+  ])
+})
 
-  test('line numbers stay right across very long lines', () => {
-    const parts = Array.from({ length: 3000 }, (_, i) =>
-      i % 500 === 250 ? `t${i} 1 TXT ${'"x" '.repeat(6000)}` : `h${i} 1 A 192.0.2.${i % 256}`,
-    )
-    const { records, diagnostics } = parse(`${parts.join('\n')}\n`)
-    expect(diagnostics).toEqual([])
-    expect(records.map(({ at }) => at.line)).toEqual(parts.map((_, i) => i + 1))
-    expect(records.map(({ name }) => name)).toEqual(parts.map((part) => `${part.split(' ')[0]}.${ORIGIN}`))
-  })
+test('line numbers stay right across very long lines', () => {
+  const parts = Array.from({ length: 3000 }, (_, i) =>
+    i % 500 === 250 ? `t${i} 1 TXT ${'"x" '.repeat(6000)}` : `h${i} 1 A 192.0.2.${i % 256}`,
+  )
+  const { records, diagnostics } = parse(`${parts.join('\n')}\n`)
+  expect(diagnostics).toEqual([])
+  expect(records.map(({ at }) => at.line)).toEqual(parts.map((_, i) => i + 1))
+  expect(records.map(({ name }) => name)).toEqual(parts.map((part) => `${part.split(' ')[0]}.${ORIGIN}`))
 })

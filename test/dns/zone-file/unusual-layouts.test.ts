@@ -66,9 +66,7 @@ const saved = (text: string): string => {
   return file
 }
 
-test('unusual layouts are parsed without diagnostics', () => {
-  expect(parse(TEXT).diagnostics).toEqual([])
-})
+test('unusual layouts are parsed without diagnostics', () => expect(parse(TEXT).diagnostics).toEqual([]))
 
 describeWithTools(['named-checkzone'], 'named-checkzone', () => {
   test('reads the same records in unusual layouts', async () => {

@@ -17,7 +17,6 @@ export function parse(text: string, options: Partial<ZoneFileOptions> = {}): Rea
 
 /** A record on one line; `-` means no TTL. */
 export const line = ({ name: owner, ttl, type, data }: ResourceRecord): string => `${owner} ${ttl ?? '-'} ${type} ${data}`
-
 export const lines = (records: Iterable<ResourceRecord>): string[] => Array.from(records, line)
 
 /** Records as lines of one text, with their owners relative to example.com. */

@@ -13,7 +13,6 @@ import { runTool } from '../../support/tools.ts'
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url))
 const FILE = join(PROJECT, 'Containerfile')
 const text = readFileSync(FILE, 'utf8')
-
 const hadolint = findForeignClient('hadolint')
 
 describeWithTools([hadolint], 'hadolint', () => {

@@ -49,9 +49,8 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
 
     test('plan and apply refuse changes before anything else', async () => {
       const { run } = workspace(`${RECORDS}  new: {type: A, value: 192.0.2.9}\n`)
-      for (const command of [['plan'], ['apply', '--yes'], ['plan', '--out', 'plan.json']]) {
+      for (const command of [['plan'], ['apply', '--yes'], ['plan', '--out', 'plan.json']])
         await expectRun(run(...command), 1, '[zone-read-only] example.com. at live cannot be changed: a transfer only reads it', 'stderr')
-      }
       expect((await workspace().run('apply', '--yes')).status).toBe(0)
     })
 

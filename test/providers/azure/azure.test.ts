@@ -1,6 +1,6 @@
 /** What plans and runs do at Azure DNS beyond the conformance suite: ETags, metadata, aliases, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
 import { hostSet, recordSet, startAzureScene as start } from './scene.ts'
 
@@ -93,8 +93,7 @@ describe('alias record sets', () => {
   test('are reported and left alone', async () => {
     const scene = await start({ definition: '  www: {type: A, value: 192.0.2.9}\n', sets: [alias] })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
-    const plan = await scene.run(['plan', '--format', 'json'])
-    expect(plan.stdout).toContain('is an alias of the resource publicIPAddresses/front')
+    expect((await scene.run(['plan', '--format', 'json'])).stdout).toContain('is an alias of the resource publicIPAddresses/front')
     expect(scene.sets().find(({ name }) => name === 'lb')).toEqual(alias)
   })
 
@@ -170,12 +169,7 @@ describe('requests', () => {
   test.each([
     ['a creation', [], WWW, ['www 3600 IN A 192.0.2.1']],
     ['an update', [hostSet('www', '192.0.2.2')], WWW, ['www 3600 IN A 192.0.2.1']],
-    [
-      'a deletion',
-      [hostSet('www', '192.0.2.2'), hostSet('x', '192.0.2.2')],
-      '  x: {type: A, value: 192.0.2.2}\n',
-      ['x 3600 IN A 192.0.2.2'],
-    ],
+    ['deletion', [hostSet('www', '192.0.2.2'), hostSet('x', '192.0.2.2')], '  x: {type: A, value: 192.0.2.2}\n', ['x 3600 IN A 192.0.2.2']],
   ])('a lost answer to %s is no conflict', async (_, before, definition, after) => {
     const scene = await start({ definition, sets: before })
     scene.server.loseAnswers(1)
@@ -186,8 +180,7 @@ describe('requests', () => {
 
 test('errors of the settings name what to do, and never the token', async () => {
   const other = await start({ definition: '', resourceGroup: 'another' })
-  const doctor = await other.run(['doctor'])
-  expect([doctor.status, doctor.stdout]).toEqual([1, expect.stringContaining('"DNS Zone Contributor" in the resource group dns')])
+  const doctor = expectEnd(await other.run(['doctor']), 1, { out: '"DNS Zone Contributor" in the resource group dns' })
   const missing = await start({ definition: '', subscription: '00000000-0000-4000-8000-000000000000' })
   const plan = await missing.run(PLAN)
   expect([plan.status, plan.stdout + plan.stderr]).toEqual([1, expect.stringContaining('check the subscription')])

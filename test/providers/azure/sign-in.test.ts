@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { hostSet, startAzureScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
@@ -12,7 +12,6 @@ const CLIENT = '33333333-3333-4333-8333-333333333333'
 const SECRET = 'secret-of-the-application'
 const ASSERTION = 'assertion-of-another-provider'
 const application = { tenant: TENANT, clientId: CLIENT, clientSecret: SECRET, assertion: ASSERTION }
-
 const TOKEN_URL = `token_url: 'ORIGIN/${TENANT}/oauth2/v2.0/token'`
 const IDENTITY = `tenant: ${TENANT}, client_id: ${CLIENT}`
 const VARIABLES = { AZURE_TENANT_ID: TENANT, AZURE_CLIENT_ID: CLIENT }
@@ -54,8 +53,7 @@ describe.each(CASES)('%s', (_, settings, env) => {
   if (settings.includes('managed-identity')) return
   test('is refused without showing a secret', async () => {
     const scene = await start({ ...application, clientSecret: 'another', assertion: 'another' })
-    const run = await scene.run(['doctor'], env)
-    expect([run.status, run.stdout]).toEqual([1, expect.stringContaining('signing in: 401 AADSTS7000215')])
+    const run = expectEnd(await scene.run(['doctor'], env), 1, { out: 'signing in: 401 AADSTS7000215' })
     for (const secret of [SECRET, ASSERTION, 'issued-token']) expect(run.stdout + run.stderr).not.toContain(secret)
   })
 })

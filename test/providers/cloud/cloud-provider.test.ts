@@ -6,7 +6,6 @@ import { name } from '../../support/records.ts'
 import { errors, type Handler, json, openCloud, page, CLOUD_ZONE as ZONE } from './scripted-server.ts'
 
 const TOKEN = 'secret-token-0123456789'
-
 const RETRY = { tries: 3, busyTries: 3, firstDelay: 1, maxDelay: 50, maxRetryAfter: 5000 }
 const providerOf = (handler: Handler, timeout = 2000) => openCloud(handler, { token: TOKEN, timeout, retry: RETRY })
 
@@ -50,9 +49,7 @@ const creation: RecordChange = {
 describe('zone lookup', () => {
   const domain = (id: number, text: string): object => ({ id, domain: text, type: 'master', status: 'active', soa_email: 'a@example.com' })
   it('finds a few zones with one filter', async () => {
-    const { provider, server } = await providerOf((_, response) =>
-      json(response, 200, page([domain(1, 'example.com'), domain(2, 'example.net')])),
-    )
+    const { provider, server } = await providerOf((_, res) => json(res, 200, page([domain(1, 'example.com'), domain(2, 'example.net')])))
     const found = await provider.findZones([name('example.com.'), name('example.net.')])
     expect([...found.values()].map((zone) => zone.id)).toEqual([1, 2])
     expect(server.seen.map((one) => one.headers['x-filter'])).toEqual(['{"+or":[{"domain":"example.com"},{"domain":"example.net"}]}'])
@@ -67,9 +64,7 @@ describe('zone lookup', () => {
   })
   it('reads the list once for many zones', async () => {
     const names = Array.from({ length: 300 }, (_, index) => name(`a-rather-long-name-${index}.example.`))
-    const { provider, server } = await providerOf((_, response) =>
-      json(response, 200, page(names.map((one, index) => domain(index, one.slice(0, -1))))),
-    )
+    const { provider, server } = await providerOf((_, res) => json(res, 200, page(names.map((one, i) => domain(i, one.slice(0, -1))))))
     expect((await provider.findZones(names)).size).toBe(300)
     expect(server.seen).toHaveLength(1)
   })
@@ -88,8 +83,7 @@ describe('reading records', () => {
       const data = Array.from({ length: 500 }, (_, index) => record(number * 1000 + index))
       json(response, 200, page(data, number, 24, 12_000))
     })
-    const zone = await provider.readZone(ZONE)
-    expect(zone.records).toHaveLength(12_000)
+    expect((await provider.readZone(ZONE)).records).toHaveLength(12_000)
     expect(server.seen).toHaveLength(24)
     expect(server.seen.every((one) => one.query.get('page_size') === '500')).toBe(true)
     expect(most).toBeGreaterThan(4)
@@ -186,9 +180,7 @@ describe('changes', () => {
     ])
   })
   it('are deleted if a repeated deletion finds no record', async () => {
-    const { provider } = await providerOf((_, response, count) =>
-      count === 1 ? void response.destroy() : json(response, 404, errors('Not found')),
-    )
+    const { provider } = await providerOf((_, res, count) => (count === 1 ? void res.destroy() : json(res, 404, errors('Not found'))))
     const deletion: RecordChange = { ...creation, action: 'delete', id: 9, existing: creation.desired, desired: null }
     expect(await makeChange(provider, ZONE, deletion)).toEqual({})
   })

@@ -44,8 +44,7 @@ describe('a record sent to the service and read back', () => {
 
   it('is unchanged for every valid TXT', () => {
     forAll(rounds(200), fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }), (text) => {
-      const api = recordShape(stored('TXT', { name: '', target: text, ttl_sec: 0 }))
-      const record = recordFromApi(api, ZONE)
+      const record = recordFromApi(recordShape(stored('TXT', { name: '', target: text, ttl_sec: 0 })), ZONE)
       expect(recordToApi(record, ZONE)['target']).toBe(text)
     })
   })
@@ -128,12 +127,7 @@ describe('records that the service does not support', () => {
 })
 
 describe('recorded exchanges of the real service', () => {
-  interface Exchange {
-    readonly method: string
-    readonly path: string
-    readonly status: number
-    readonly response_body: unknown
-  }
+  type Exchange = { readonly method: string; readonly path: string; readonly status: number; readonly response_body: unknown }
   const exchanges: Exchange[] = readFileSync(new URL('../../corpora/linode/linodego.jsonl', import.meta.url), 'utf8')
     .trim()
     .split('\n')

@@ -84,11 +84,9 @@ describe.each(cases)('%s', (_, first, again, ambiguous = false) => {
   })
 })
 
-describe('a refusal after a lost response does not decide the outcome of the first call', () => {
-  test.each([401, 400, 429])('%i', async (code) => {
-    const { provider } = await serve((request, response, count) => (count === 1 ? reset : status(code))(request, response, count))
-    await expect(CALLS.update(provider)).rejects.toMatchObject({ ambiguous: true, status: String(code) })
-  })
+test.each([401, 400, 429])('a refusal after a lost response does not decide the outcome of the first call: %i', async (code) => {
+  const { provider } = await serve((request, response, count) => (count === 1 ? reset : status(code))(request, response, count))
+  await expect(CALLS.update(provider)).rejects.toMatchObject({ ambiguous: true, status: String(code) })
 })
 
 test('a change that may be applied stays unknown if its retry is not sent', async () => {
@@ -131,9 +129,7 @@ describe('rate limiting', () => {
     expect(Math.min(...times.slice(1)) - (times[0] as number)).toBeGreaterThan(980)
   })
   test('ignores Retry-After in a successful response', async () => {
-    const { provider } = await serve((_, response) =>
-      json(response, 200, page([]), { 'retry-after': '98', 'x-ratelimit-remaining': '398' }),
-    )
+    const { provider } = await serve((_, res) => json(res, 200, page([]), { 'retry-after': '98', 'x-ratelimit-remaining': '398' }))
     const begin = performance.now()
     await CALLS.read(provider)
     await CALLS.read(provider)
@@ -150,9 +146,8 @@ describe('rate limiting', () => {
     const results = await Promise.allSettled(calls)
     expect(server.seen).toHaveLength(1)
     const text = `the server asks to wait for ${Number(seconds).toLocaleString('en')} seconds`
-    for (const result of results.slice(1)) {
+    for (const result of results.slice(1))
       expect(result).toMatchObject({ reason: { code: 'provider-rate-limited', notSent: true, message: expect.stringContaining(text) } })
-    }
   })
   test('sends nothing until the reset, by the server’s clock, if no requests remain', async () => {
     const clock = Date.UTC(2031, 0, 1)

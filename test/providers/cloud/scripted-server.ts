@@ -14,12 +14,7 @@ export interface SeenRequest {
 }
 
 export type Handler = (request: SeenRequest, response: ServerResponse, number: number) => void | Promise<void>
-
-export interface ScriptedServer {
-  readonly baseUrl: URL
-  readonly seen: SeenRequest[]
-  close(): Promise<void>
-}
+export type ScriptedServer = { readonly baseUrl: URL; readonly seen: SeenRequest[]; close(): Promise<void> }
 
 /** A real HTTP server on a loopback port with scripted responses. */
 export async function scriptedServer(handler: Handler): Promise<ScriptedServer> {
@@ -57,9 +52,7 @@ export const json = (response: ServerResponse, status: number, body: unknown, he
 }
 
 export const page = <T>(data: readonly T[], page = 1, pages = 1, results = data.length): object => ({ data, page, pages, results })
-
 export const errors = (reason: string, field?: string): object => ({ errors: [field === undefined ? { reason } : { reason, field }] })
-
 export const CLOUD_ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
 
 /** The cloud provider at a server with scripted responses. Both end with the test. */

@@ -1,9 +1,9 @@
 /** `proxied`, comments and tags as settings of records in definitions. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { startCloudflareScene as start } from './scene.ts'
 
@@ -19,8 +19,7 @@ test('a new record has the settings of its definition', async () => {
     '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: true, comment: web, tags: [team:web, a:b, team:web]}}\n' +
     '  auto: {type: A, value: 192.0.2.1, octodns: {cloudflare: {auto-ttl: true, comment: as octoDNS has it}}}\n'
   const scene = await start({ definition, settings: ', plan: pro', plan: 'pro' })
-  const { stdout } = await scene.run(PLAN)
-  expect(stdout).toContain('proxied: true, comment: "web", tags: ["a:b","team:web"]')
+  expect((await scene.run(PLAN)).stdout).toContain('proxied: true, comment: "web", tags: ["a:b","team:web"]')
   expect((await scene.run(APPLY)).status).toBe(0)
   expect(settingsOf(scene)).toEqual([
     ['auto', false, 1, 'as octoDNS has it', []],
@@ -101,24 +100,21 @@ test('import writes settings that differ from the defaults, and the plan of the 
   ]
   const scene = await start({ posts, definition: '' })
   scene.undefine()
-  const { status, stderr } = await scene.run(['import', '--from', 'cf', '-o', 'zones'])
-  expect({ status, stderr }).toMatchObject({ status: 0 })
+  expectEnd(await scene.run(['import', '--from', 'cf', '-o', 'zones']), 0)
   expect(scene.definition()).toContain('cloudflare: {proxied: true, comment: web}')
   expect(scene.definition()).toContain('cloudflare: {comment: one of two}')
   expect((await scene.run(PLAN)).status).toBe(0)
 })
 
-describe('refused', () => {
-  test.each([
-    ['an MX', '  www: {type: MX, value: {preference: 10, exchange: m}, cloudflare: {proxied: true}}\n', 'proxies A, AAAA, ALIAS, CNAME'],
-    ['tags on the plan free', '  www: {type: A, value: 192.0.2.1, cloudflare: {tags: [a:b]}}\n', 'the plan free has none'],
-    ['a long comment', `  www: {type: A, value: 192.0.2.1, cloudflare: {comment: ${'x'.repeat(101)}}}\n`, 'the comment has 101 characters'],
-    ['an unknown setting', '  www: {type: A, value: 192.0.2.1, cloudflare: {proxy: true}}\n', 'unknown key "proxy"'],
-    ['a wrong kind', '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: 2}}\n', 'cloudflare.proxied must be true or false'],
-  ])('%s', async (_, definition, message) => {
-    const scene = await start({ definition })
-    await expectRun(scene.run(['plan']), 1, message)
-  })
+test.each([
+  ['an MX', '  www: {type: MX, value: {preference: 10, exchange: m}, cloudflare: {proxied: true}}\n', 'proxies A, AAAA, ALIAS, CNAME'],
+  ['tags on the plan free', '  www: {type: A, value: 192.0.2.1, cloudflare: {tags: [a:b]}}\n', 'the plan free has none'],
+  ['a long comment', `  www: {type: A, value: 192.0.2.1, cloudflare: {comment: ${'x'.repeat(101)}}}\n`, 'the comment has 101 characters'],
+  ['an unknown setting', '  www: {type: A, value: 192.0.2.1, cloudflare: {proxy: true}}\n', 'unknown key "proxy"'],
+  ['a wrong kind', '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: 2}}\n', 'cloudflare.proxied must be true or false'],
+])('refused: %s', async (_, definition, message) => {
+  const scene = await start({ definition })
+  await expectRun(scene.run(['plan']), 1, message)
 })
 
 test('export to octoDNS has the settings as octoDNS spells them', async () => {

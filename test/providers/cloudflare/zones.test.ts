@@ -53,14 +53,12 @@ describe('a new zone', () => {
   })
 })
 
-describe('a zone that exists and cannot be managed is not created again', () => {
-  test.each([
-    ['a secondary zone', [{ ...ZONE, type: 'secondary' }], 'gets its records from its primary'],
-    ['a zone in two accounts', [ZONE, { ...ZONE, id: '4'.repeat(32) }], 'exists twice: name the account of one under account_id'],
-  ])('%s', async (_, zones, message) => {
-    const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones, definition: WWW })
-    await expectRun(scene.run(PLAN), 1, message)
-  })
+test.each([
+  ['a secondary zone', [{ ...ZONE, type: 'secondary' }], 'gets its records from its primary'],
+  ['a zone in two accounts', [ZONE, { ...ZONE, id: '4'.repeat(32) }], 'exists twice: name the account of one under account_id'],
+])('a zone that exists and cannot be managed is not created again: %s', async (_, zones, message) => {
+  const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones, definition: WWW })
+  await expectRun(scene.run(PLAN), 1, message)
 })
 
 describe('a zone whose definition is absent', () => {

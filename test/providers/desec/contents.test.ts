@@ -12,7 +12,6 @@ import { runTool } from '../../support/tools.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../scripted/clients/dnspython_contents.py', import.meta.url))
 const python = findForeignClient('cloud-clients')
-
 const HEX = 'AB'.repeat(32)
 const KEY = 'aCoEWYBBVsP9Fek2oC8yqU8ocKmnS1iDSFZNORnQuHKtJ9Wpyz+kNryquB78Pyk/NTEoai5bxoipVQQXzHlzyg=='
 

@@ -1,12 +1,11 @@
 /** What plans and runs do at deSEC beyond the conformance suite: TTLs, new domains, requests, limits and errors. */
 import { describe, expect, test } from 'vitest'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { startDesecScene } from './scene.ts'
 
 const LIST = '/api/v1/domains/example.com/rrsets/'
 const DOMAIN = '/api/v1/domains/example.com/'
-
 const A = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
 
 describe('TTLs', () => {
@@ -24,8 +23,7 @@ describe('TTLs', () => {
       ['high', 86_400],
       ['low', low],
     ])
-    const plan = await scene.run(PLAN)
-    expect(plan.status).toBe(0)
+    const plan = expectEnd(await scene.run(PLAN), 0)
     const notices = plan.stderr.split('\n').filter((line) => line.includes('[ttl-rounded]'))
     expect(notices.map((line) => line.replace(/^.*stores /, ''))).toEqual([
       ...(minimum === undefined ? ['TTL 3600 for low.example.com. A, not 60'] : []),
@@ -89,8 +87,7 @@ describe('requests', () => {
 
   test('a pause of an hour ends the run, with the limits of deSEC', async () => {
     const scene = await startDesecScene({ definition: WWW, requestsPerPause: 1, pause: 3000 })
-    const run = await scene.run(APPLY)
-    expect(run.status).toBe(1)
+    const run = expectEnd(await scene.run(APPLY), 1)
     expect(run.stdout + run.stderr).toMatch(/Expected available in 3000 seconds/)
     expect(run.stdout + run.stderr).toMatch(/15 changes of a domain in a minute, 100 in an hour and 300 in a day/)
     expect(scene.rrsets()).toHaveLength(1)
@@ -100,9 +97,7 @@ describe('requests', () => {
 test('record sets of a type that is not managed are reported and stay', async () => {
   const answer = [{ name: 'x.example.com.', type: 'NEWTYPE', ttl: 3600, records: ['1 2 3'] }]
   const scene = await startDesecScene({ definition: '', answer: ({ path }) => (path === LIST ? answer : undefined) })
-  const plan = await scene.run(PLAN)
-  expect(plan.stderr).toMatch(/x\.example\.com\. NEWTYPE 1 2 3 has a type that is not managed at live, and stays as it is/)
-  expect(plan.status).toBe(0)
+  expectEnd(await scene.run(PLAN), 0, { err: /x\.example\.com\. NEWTYPE 1 2 3 has a type that is not managed at live, and stays as it is/ })
 })
 
 test('a refused bulk request names the record set, and the others are changed', async () => {
@@ -115,15 +110,12 @@ test('a refused bulk request names the record set, and the others are changed', 
   expect(scene.rrsets()).toHaveLength(2)
 })
 
-describe('responses that are not of the API', () => {
-  test('pages without end, and addresses of other hosts', async () => {
-    const link = '<https://attacker.invalid/?cursor=again>; rel="next"'
-    const scene = await startDesecScene({
-      definition: '',
-      respond: ({ path }) =>
-        path === LIST ? { status: 200, headers: { 'content-type': 'application/json', link }, body: '[]' } : undefined,
-    })
-    await expectRun(scene.run(PLAN), 1, 'the pages of the list have no end')
-    expect(scene.server.requests.filter(({ path }) => path === LIST).map(({ query }) => query.get('cursor'))).toEqual(['', 'again'])
+test('responses that are not of the API pages without end, and addresses of other hosts', async () => {
+  const link = '<https://attacker.invalid/?cursor=again>; rel="next"'
+  const scene = await startDesecScene({
+    definition: '',
+    respond: ({ path }) => (path === LIST ? { status: 200, headers: { 'content-type': 'application/json', link }, body: '[]' } : undefined),
   })
+  await expectRun(scene.run(PLAN), 1, 'the pages of the list have no end')
+  expect(scene.server.requests.filter(({ path }) => path === LIST).map(({ query }) => query.get('cursor'))).toEqual(['', 'again'])
 })

@@ -77,28 +77,26 @@ describe('a run signs in once', () => {
   })
 })
 
-describe('a refusal says what to check, and shows no secret', () => {
-  test.each<readonly [string, () => Promise<GoogleScene>, RegExp]>([
-    ['of the CI job', () => start((origin) => ({ ...GITHUB(origin), headers: { Authorization: 'Bearer other-request-token' } })), /401/],
-    ['of the exchange', () => start(TEXT_FILE, { known: false }), /400 Invalid value for "audience".*workload identity pool/s],
-    [
-      'of the exchange, which repeats the token',
-      async () => {
-        const scene = await start(TEXT_FILE)
-        writeFileSync(join(scene.folder, 'tokens/text'), 'wrong-token-of-the-ci-service')
-        return scene
-      },
-      /could not be verified: \*\*\*/,
-    ],
-    ['of the service account', () => start(GITHUB, { actsAs: 'other@example.com' }), /signing in as the service account: 40[34]/],
-    ['of a file that is missing', () => start(() => ({ file: 'tokens/none' })), /the file tokens\/none does not exist/],
-    ['of a file without the field', () => start(() => ({ ...JSON_FILE(), file: 'tokens/text' })), /no JSON with a token under "access"/],
-  ])('%s', async (_, prepare, message) => {
-    const scene = await prepare()
-    const run = await scene.run(['doctor'])
-    expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringMatching(message)])
-    for (const secret of [...SECRETS, 'wrong-token', 'other-request-token']) expect(run.stdout + run.stderr).not.toContain(secret)
-  })
+test.each<readonly [string, () => Promise<GoogleScene>, RegExp]>([
+  ['of the CI job', () => start((origin) => ({ ...GITHUB(origin), headers: { Authorization: 'Bearer other-request-token' } })), /401/],
+  ['of the exchange', () => start(TEXT_FILE, { known: false }), /400 Invalid value for "audience".*workload identity pool/s],
+  [
+    'of the exchange, which repeats the token',
+    async () => {
+      const scene = await start(TEXT_FILE)
+      writeFileSync(join(scene.folder, 'tokens/text'), 'wrong-token-of-the-ci-service')
+      return scene
+    },
+    /could not be verified: \*\*\*/,
+  ],
+  ['of the service account', () => start(GITHUB, { actsAs: 'other@example.com' }), /signing in as the service account: 40[34]/],
+  ['of a file that is missing', () => start(() => ({ file: 'tokens/none' })), /the file tokens\/none does not exist/],
+  ['of a file without the field', () => start(() => ({ ...JSON_FILE(), file: 'tokens/text' })), /no JSON with a token under "access"/],
+])('a refusal says what to check, and shows no secret: %s', async (_, prepare, message) => {
+  const scene = await prepare()
+  const run = await scene.run(['doctor'])
+  expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringMatching(message)])
+  for (const secret of [...SECRETS, 'wrong-token', 'other-request-token']) expect(run.stdout + run.stderr).not.toContain(secret)
 })
 
 test('each address of the file must be an allowed host', async () => {

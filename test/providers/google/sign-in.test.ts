@@ -5,13 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { createAccessTokens } from '../../../src/providers/access-tokens.ts'
 import { createTestAccount } from '../../scripted/google/account.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { startGoogleScene as openScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
 const DEFINITION = '  www: {type: A, value: 192.0.2.1}\n'
 const RRSETS = ['www 3600 A 192.0.2.1']
-
 const { account, keyFile } = createTestAccount('https://unused.example/token')
 const person = {
   type: 'authorized_user',
@@ -55,8 +54,7 @@ describe.each(CASES)('%s', (_, settings, env) => {
   if (settings.includes('metadata')) return
   test('is refused without showing a secret', async () => {
     const scene = await start(true)
-    const run = await scene.run(['doctor'], env)
-    expect([run.status, run.stdout]).toEqual([1, expect.stringContaining('signing in: 400')])
+    const run = expectEnd(await scene.run(['doctor'], env), 1, { out: 'signing in: 400' })
     for (const secret of SECRETS) expect(run.stdout + run.stderr).not.toContain(secret)
   })
 })
@@ -89,8 +87,7 @@ test.each([0, 270, 280, 285, 290])(
     }))
     const config = readFileSync(join(scene.folder, 'zonewright.yaml'), 'utf8')
     writeFileSync(join(scene.folder, 'zonewright.yaml'), config.replace(`${scene.server.origin}/wrong`, `${echo.origin}/token`))
-    const run = await scene.run(['doctor'])
-    expect([run.status, run.stdout]).toEqual([1, expect.stringContaining('signing in: 400')])
+    const run = expectEnd(await scene.run(['doctor']), 1, { out: 'signing in: 400' })
     for (const secret of SECRETS) expect(run.stdout + run.stderr).not.toContain(secret.slice(0, 8))
   },
 )

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startProgram } from '../../support/built-program.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { OCTODNS_PYTHON } from '../../support/octodns-python.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { awkwardWorkspace, KEPT, PYTHON_FOLDER, TOKEN } from './awkward.ts'
@@ -135,12 +136,9 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     const { run, define, behave } = awkwardWorkspace()
     define(WANTED)
     behave('noise read')
-    const { status, stdout } = await run('plan')
-    expect(status).toBe(0)
-    expect(stdout.length).toBeLessThan(10_000)
+    expect(expectEnd(await run('plan'), 0).stdout.length).toBeLessThan(10_000)
     behave('flood read')
-    const flooded = await run('plan')
-    expect(flooded).toMatchObject({ status: 1, stderr: expect.stringMatching(/wrote (?:a response that is too large|something else)/) })
+    expectEnd(await run('plan'), 1, { err: /wrote (?:a response that is too large|something else)/ })
   })
 
   test.each<[mode: string, words: RegExp]>([
@@ -231,8 +229,7 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     expect(warned.stdout + warned.stderr).toContain('octoDNS warned: something is odd, token ***')
     behave('warn read')
     expect((await run('plan')).stderr).toContain('octoDNS warned: something is odd, token ***')
-    const found = spawnSync('grep', ['-r', '-l', TOKEN, folder, '--exclude-dir=stored'], { encoding: 'utf8' })
-    expect(found.stdout).toBe('')
+    expect(spawnSync('grep', ['-r', '-l', TOKEN, folder, '--exclude-dir=stored'], { encoding: 'utf8' }).stdout).toBe('')
     expect(failed.stdout + failed.stderr + warned.stdout + warned.stderr).not.toContain(TOKEN)
   })
 })

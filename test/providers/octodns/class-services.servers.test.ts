@@ -10,7 +10,7 @@ import { createCloudflare } from '../../scripted/cloudflare/service.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { afterThisFile } from '../../support/after-file.ts'
 import { selfSigned } from '../../support/certificate.ts'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd, expectRun } from '../../support/cli.ts'
 import { startBind, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { NONE, startFaultProxy } from '../../support/fault-proxy.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
@@ -129,8 +129,7 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
         {},
       )
       define(RECORDS)
-      const { status, stdout, stderr } = await run('plan')
-      expect(status).toBe(1)
+      const { stdout, stderr } = expectEnd(await run('plan'), 1)
       return stdout + stderr
     }
     expect(await planAt(await freePort())).toMatch(/provider-unreachable.*ConnectionRefusedError/)

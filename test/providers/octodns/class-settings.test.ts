@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd, expectRun } from '../../support/cli.ts'
 import { OCTODNS_PYTHON } from '../../support/octodns-python.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -92,11 +92,7 @@ describeWithTools([OCTODNS_PYTHON, 'python3'], 'the settings of a provider class
       `{type: octodns, class: awkward.NotAProvider, ${python}}`,
       /awkward\.NotAProvider: is not a class of an octoDNS provider.*AwkwardProvider/s,
     ],
-    [
-      'any other class of Python',
-      `{type: octodns, class: subprocess.Popen, ${python}}`,
-      /subprocess\.Popen: is not a class of an octoDNS provider/,
-    ],
+    ['another class', `{type: octodns, class: subprocess.Popen, ${python}}`, /subprocess\.Popen: is not a class of an octoDNS provider/],
     [
       'an unknown option',
       `{type: octodns, ${awkward}, options: {folder: x, tokn: y}}`,
@@ -139,9 +135,7 @@ describeWithTools([OCTODNS_PYTHON, 'python3'], 'the settings of a provider class
   test('doctor examines the class, its versions and its zones', async () => {
     const { run, define, store } = awkwardWorkspace()
     define(KEPT)
-    const fine = await run('doctor')
-    expect([fine.status, fine.stdout]).toEqual([0, expect.stringMatching(/AwkwardProvider can be used: octoDNS [\d.]+, Python 3\.[\d.]+/)])
-    expect(fine.stdout).toContain('it reads 1 of 1 zone')
+    expectEnd(await run('doctor'), 0, { out: [/AwkwardProvider can be used: octoDNS [\d.]+, Python 3\.[\d.]+/, 'it reads 1 of 1 zone'] })
     store([])
     const { folder, ...missing } = awkwardWorkspace()
     writeFileSync(join(folder, 'zones/other.example.yaml'), 'domain: other.example\nrecords: {}\n')

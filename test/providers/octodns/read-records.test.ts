@@ -4,7 +4,6 @@ import { readClassRecords, UnreadableRecord } from '../../../src/providers/octod
 import { name } from '../../support/records.ts'
 
 const ZONE = name('example.com.')
-
 const BASE = { name: 'www', type: 'A', ttl: 300, values: ['192.0.2.1'], settings: [], dynamic: false, problem: null }
 const described = (more: object) => ({ ...BASE, ...more })
 
@@ -33,9 +32,7 @@ describe('a record set', () => {
     ['invalid data', { values: ['192.0.2.256'] }, [expect.stringMatching(/A 192\.0\.2\.256 has data that no definition can have/)]],
     ['an invalid TTL', { ttl: -1 }, [expect.stringMatching(/has data that no definition can have/)]],
     ['a problem of the class', { values: [], problem: 'no parser' }, ['www.example.com. A  cannot be read by octoDNS (no parser)']],
-  ])('%s', (_, more, expected) => {
-    expect(read(more)).toEqual(expected)
-  })
+  ])('%s', (_, more, expected) => expect(read(more)).toEqual(expected))
 
   test('the apex NS records of a provider that sets them itself are left out', () => {
     const ns = { name: '', type: 'NS', values: ['ns1.example.net.'] }

@@ -49,11 +49,7 @@ describeWithTools(['pdns_server', 'pdnsutil'], 'every record type', () => {
 
   /** Each value at a name of its own; DNSKEY only at the apex. */
   const records = Object.entries(RECORD_VALUES).flatMap(([type, values]) =>
-    values.map((value, index) => ({
-      type,
-      data: canonical(type, value),
-      owner: type === 'DNSKEY' ? '@' : `${type.toLowerCase()}${index}`,
-    })),
+    values.map((v, i) => ({ type, data: canonical(type, v), owner: type === 'DNSKEY' ? '@' : `${type.toLowerCase()}${i}` })),
   )
 
   test('is applied, read again, planned to empty, and transferred', async () => {

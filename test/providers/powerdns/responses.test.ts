@@ -9,7 +9,6 @@ import { json, type ScriptedServer, scriptedServer } from '../cloud/scripted-ser
 const ZONE = name('example.com.')
 const RECORD = { name: 'www.example.com.', type: 'A', ttl: 300, records: [{ content: '192.0.2.1', disabled: false }] }
 const BODY = { id: 'example.com.', name: 'example.com.', kind: 'Native', masters: [], rrsets: [RECORD] }
-
 let server: ScriptedServer | null = null
 afterEach(async () => {
   await server?.close()

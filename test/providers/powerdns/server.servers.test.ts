@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import Database from 'libsql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { type PowerDnsServer, startPowerDns } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig, transferZone } from '../../support/tools.ts'
@@ -20,8 +20,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
   const here = (more?: string): string => workspace(originOf(server), more)
   const apply = (folder: string, ...args: string[]) => run(folder, server, 'apply', '--yes', '--format', 'json', ...args)
   const expectEmptyPlan = async (folder: string): Promise<void> => {
-    const plan = await run(folder, server, 'plan', '--detailed-exitcode')
-    expect([plan.status, plan.stdout, plan.stderr]).toEqual([0, expect.stringContaining('No changes'), ''])
+    expectEnd(await run(folder, server, 'plan', '--detailed-exitcode'), 0, { err: '', out: 'No changes' })
   }
 
   test('creates a zone with its records and settings in one call, changes its SOA record, and deletes it', async () => {
@@ -303,9 +302,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     const again = await run(folder, server, 'plan')
     expect([again.stdout, again.stderr]).toEqual([
       expect.stringContaining('No changes'),
-      expect.stringContaining(
-        'warning[record-unplanned] pdns: the server does not serve rows whose names have capital letters: "UP.case.example."',
-      ),
+      expect.stringContaining('warning[record-unplanned] pdns: the server does not serve rows whose names have capital letters'),
     ])
     database.prepare('update records set name = lower(name)').run()
     database.close()

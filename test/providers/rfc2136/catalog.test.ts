@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd, expectRun } from '../../support/cli.ts'
 import { type DnsServer, startBind, startKnot, startServer, TEST_KEY, waitForZone } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
 import { bindConsumer, knotConsumer } from '../../support/server-recipes/served-folder.ts'
@@ -142,9 +142,7 @@ describeWithTools(['named', 'nsupdate', 'dig'], 'the catalog zone of a server', 
     const space = workspace(server.port)
     space.define('a.example', A)
     await expectRun(space.run('plan'), 0, /warning\[provider-(?:not-found|rejected)\] lab: /, 'stderr')
-    const applied = await space.run('apply', '--yes')
-    expect([applied.status, applied.stderr]).toEqual([1, expect.stringContaining(message)])
-    expect(applied.stderr.match(/error\[/g)).toHaveLength(1)
+    expect(expectEnd(await space.run('apply', '--yes'), 1, { err: message }).stderr.match(/error\[/g)).toHaveLength(1)
     expect(await dig({ port: server.port, name: 'www.a.example' })).toEqual(['192.0.2.1'])
     if (text === null) expect((await space.run('doctor')).stdout).toContain(`does not have ${CATALOG}.`)
   })

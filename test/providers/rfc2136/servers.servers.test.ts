@@ -105,8 +105,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
     test("another client's change since a saved plan is kept", async () => {
       const folder = workspace(running.port, `${KEPT}  new: {type: A, value: 192.0.2.7}\n`)
       expect((await run(folder, 'plan', '--out', 'plan.json')).status).toBe(0)
-      const added = await nsupdate(running.port, 'zone example.com\nupdate add www.example.com 300 A 192.0.2.99', TEST_KEY)
-      expect(added.status).toBe(0)
+      expect((await nsupdate(running.port, 'zone example.com\nupdate add www.example.com 300 A 192.0.2.99', TEST_KEY)).status).toBe(0)
       await expectRun(run(folder, 'apply', 'plan.json', '--yes'), 3, '192.0.2.99')
       await nsupdate(running.port, 'zone example.com\nupdate delete www.example.com A 192.0.2.99', TEST_KEY)
     })

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { loadOptionalPackage } from '../../../src/providers/optional-package.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { startProgram } from '../../support/built-program.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { changesIn, KEY, type Route53Scene, startRoute53Scene } from './scene.ts'
@@ -121,11 +121,9 @@ describe('doctor', () => {
     ['a wrong secret', { AWS_SECRET_ACCESS_KEY: 'a-wrong-secret-access-key' }, 'SignatureDoesNotMatch'],
   ])('finds %s', async (_, env, message) => {
     const scene = await startRoute53Scene({ definition: WWW })
-    const doctor = await scene.run(['doctor'], env)
-    expect([doctor.status, doctor.stdout]).toEqual([1, expect.stringContaining(message)])
+    const doctor = expectEnd(await scene.run(['doctor'], env), 1, { out: message })
     expect(doctor.stdout + doctor.stderr).not.toContain('a-wrong-secret')
-    const plan = await scene.run(PLAN, env)
-    expect([plan.status, plan.stderr]).toEqual([1, expect.stringContaining(message)])
+    const plan = expectEnd(await scene.run(PLAN, env), 1, { err: message })
     expect(plan.stdout + plan.stderr).not.toContain('a-wrong-secret')
   })
 })

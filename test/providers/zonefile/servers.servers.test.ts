@@ -25,11 +25,7 @@ const WWW = '  www: {type: A, ttl: 300, value: 192.0.2.1}\n'
 
 /** The programs that check a file, with their arguments. */
 const CHECKS: Record<ServedBy, string> = { bind: 'named-checkzone', nsd: 'nsd-checkzone', knot: "[kzonecheck, -o, '{zone}', '{file}']" }
-
-interface Running {
-  readonly server: DnsServer
-  readonly space: Workspace
-}
+type Running = { readonly server: DnsServer; readonly space: Workspace }
 
 async function serve(name: ServedBy, { recipe, control, reload, reconfig }: FolderServer, lines = '', more = ''): Promise<Running> {
   const server = await startServer(recipe, {})

@@ -22,7 +22,6 @@ export interface Workspace {
 }
 
 export const NOW = new Date('2026-11-23T10:00:00Z')
-
 export const NS = "  '': {type: NS, values: [ns1.example.net., ns2.example.net.]}\n"
 
 /** Settings of the provider as lines of YAML below `type: zonefile`. */

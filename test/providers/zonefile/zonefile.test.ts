@@ -2,13 +2,12 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd, expectRun } from '../../support/cli.ts'
 import { NOW, NS, type Workspace, workspace } from './workspace.ts'
 
 const FILE = 'served/example.com.zone'
 const HEADER = '; Written by Zonewright. The next apply overwrites other changes.\n'
 const WWW = '  www: {type: A, ttl: 300, value: 192.0.2.1}\n'
-
 const serialOf = (text: string): number => Number(/([0-9]+) +; serial/.exec(text)?.[1])
 
 /** A workspace whose zone is applied. */
@@ -20,8 +19,7 @@ async function applied(settings = '', records = NS + WWW): Promise<Workspace> {
 }
 
 async function expectUnchanged(space: Workspace): Promise<void> {
-  const plan = await space.run('plan', '--detailed-exitcode')
-  expect([plan.status, plan.stderr, plan.stdout]).toEqual([0, '', expect.stringContaining('No changes')])
+  expectEnd(await space.run('plan', '--detailed-exitcode'), 0, { err: '', out: 'No changes' })
 }
 
 describe('a file', () => {
@@ -80,8 +78,7 @@ describe('a file', () => {
     expect(space.served()).toEqual([])
     const history = JSON.parse((await space.run('history', '--format', 'json')).stdout)
     const run = history.runs.find(({ applied: figures }: { applied: { delete: number } }) => figures.delete > 0)
-    const back = await space.run('rollback', run.run, '--yes')
-    expect([back.status, serialOf(space.read(FILE))]).toEqual([0, 2])
+    expect([(await space.run('rollback', run.run, '--yes')).status, serialOf(space.read(FILE))]).toEqual([0, 2])
     expect(space.read(FILE)).toContain('192.0.2.1')
     // Its definition is there again after another deletion.
     expect((await space.apply('--allow', 'delete-zone')).status).toBe(0)
@@ -166,11 +163,7 @@ describe('a file that people wrote', () => {
       `$TTL 3600\n${SOA.replace(' 14400', ' ( ; serial\n 14400 ; refresh\n').replace('86400', '86400 ) ; minimum')}`,
       null,
     ],
-    [
-      'with a comment stays',
-      `$TTL 3600\n; the mail hosts\n${SOA}`,
-      'served/example.com.zone has the comment "the mail hosts", which would be lost',
-    ],
+    ['a comment', `$TTL 3600\n; the mail hosts\n${SOA}`, 'served/example.com.zone has the comment "the mail hosts", which would be lost'],
     ['with a comment beside a record stays', `$TTL 3600\n${SOA}old A 192.0.2.9 ; till May\n`, 'has the comment "till May"'],
     ['with $INCLUDE stays', `$TTL 3600\n${SOA}$INCLUDE more.inc\n`, 'has $INCLUDE on line 5'],
     ['with $GENERATE stays', `$TTL 3600\n${SOA}$GENERATE 1-2 h$ A 192.0.2.$\n`, 'has $GENERATE on line 5'],
@@ -226,8 +219,7 @@ describe('a file that people wrote', () => {
     space.write(FILE, `$TTL 3600\n${SOA}www 300 A 192.0.2.1\n`)
     space.write('served/README.zone', 'no zone\n')
     space.write('served/other.zone', SOA.replace('@', 'example.net.'))
-    const imported = await space.run('import', '--from', 'files', '-o', 'zones', '--lossy')
-    expect(imported.stderr).toContain('must be named example.net.zone')
+    expect((await space.run('import', '--from', 'files', '-o', 'zones', '--lossy')).stderr).toContain('must be named example.net.zone')
     expect(space.read('zones/example.com.yaml')).toContain('192.0.2.1')
     await expectUnchanged(space)
   })
@@ -298,8 +290,7 @@ describe('the place of a file', () => {
     expect([planned.status, planned.stdout]).toEqual([1, expect.stringContaining('+ www')])
     expect(planned.stderr).toContain('zones/example.com.yaml:1:9: error[provider-garbled] files: served/example.com.zone:1:9')
     expect((await space.apply('example.net')).status).toBe(0)
-    const listed = await space.run('import', 'provider', 'files', '-o', 'imported')
-    expect(listed.stderr).toContain('example.com.zone')
+    expect((await space.run('import', 'provider', 'files', '-o', 'imported')).stderr).toContain('example.com.zone')
   })
 
   test('that is a folder is an error', async () => {

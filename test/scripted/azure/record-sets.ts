@@ -48,7 +48,6 @@ const MAX_RECORDS = 20
 const MAX_TTL = 2 ** 31 - 1
 const MAX_STRING = 255
 const MAX_TEXTS = 4096
-
 const LABEL = /^(?:\*|@|(?:\*\.)?[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*)$/
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?$/i
 
@@ -143,5 +142,4 @@ export function refuseBesideCname(type: string, name: string, others: Iterable<R
 
 /** Lists are in the canonical order of names. */
 export const compareSets = (a: RecordSet, b: RecordSet): number => compare(pathOf(a.name), pathOf(b.name)) || compare(a.type, b.type)
-
 const pathOf = (name: string): string => (name === '@' ? '' : fromRoot(name))

@@ -3,7 +3,6 @@ import type { Fields } from '../base.ts'
 import type { RecordSet } from './record-sets.ts'
 
 const host = (name: unknown): string => String(name).replace(/\.?$/, '.')
-
 const quoted = (text: unknown): string => `"${String(text).replace(/["\\]/g, '\\$&')}"`
 
 const FORMS: Readonly<Record<string, (record: Fields) => string>> = {

@@ -54,7 +54,6 @@ const NUMBERS: Readonly<Record<string, number>> = Object.fromEntries([
 ])
 
 const TYPES: ReadonlySet<string> = new Set([...'A AAAA CNAME LOC MX NS OPENPGPKEY PTR TXT'.split(' '), ...Object.keys(DATA_FIELDS)])
-
 const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 const MAX_TXT = 2048
 const MAX_TTL = 86_400
@@ -181,9 +180,7 @@ function contentOfData(type: string, data: Fields): string {
   if (type === 'LOC') {
     const { lat_degrees, lat_minutes, lat_seconds, lat_direction, long_degrees, long_minutes, long_seconds, long_direction } = data
     const fixed = (value: unknown): string => Number(value).toFixed(3)
-    const metres = [data['altitude'], data['size'], data['precision_horz'], data['precision_vert']].map(
-      (value) => `${Number(value).toFixed(2)}m`,
-    )
+    const metres = [data['altitude'], data['size'], data['precision_horz'], data['precision_vert']].map((v) => `${Number(v).toFixed(2)}m`)
     return `${lat_degrees} ${lat_minutes} ${fixed(lat_seconds)} ${lat_direction} ${long_degrees} ${long_minutes} ${fixed(long_seconds)} ${long_direction} ${metres.join(' ')}`
   }
   return (DATA_FIELDS[type] ?? [])

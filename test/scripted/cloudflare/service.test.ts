@@ -8,7 +8,6 @@ import { createCloudflare } from './service.ts'
 const RECORDS = `/zones/${CLOUDFLARE_ZONE.id}/dns_records`
 const A = { type: 'A', name: 'www.example.com', content: '192.0.2.1', ttl: 300 }
 const CNAME = { type: 'CNAME', name: 'www', content: 'other.example.com', ttl: 1 }
-
 const error = (status: number, code: number): object => ({ status, body: { result: null, success: false, errors: [{ code }] } })
 
 serviceTests('cloudflare', {

@@ -4,11 +4,7 @@ import { checkToken, compare, type Fields, fieldsOf, isAsked, pageOf, risingCloc
 import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
 import { type CloudflareRecord, type Plan, refusal, refuseClash, storedForm } from './records.ts'
 
-export interface CloudflareZone {
-  readonly id: string
-  readonly name: string
-  readonly [field: string]: unknown
-}
+export type CloudflareZone = { readonly id: string; readonly name: string; readonly [field: string]: unknown }
 
 export interface CloudflareOptions extends Throttling {
   readonly token: string
@@ -33,7 +29,6 @@ export interface ScriptedCloudflare {
 
 /** Records in one batch, by plan. */
 const MAX_BATCH: Readonly<Record<Plan, number>> = { free: 200, pro: 3500, business: 3500, enterprise: 3500 }
-
 type Result = { readonly result: unknown; readonly info?: Fields }
 
 export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare {

@@ -3,7 +3,6 @@ import type { CloudflareRecord } from './records.ts'
 
 /** The TTL in seconds that Cloudflare chooses. */
 const AUTOMATIC = 300
-
 const host = (name: string): string => (name === '.' ? name : `${name}.`)
 
 export function zoneFileLine({ name, type, ttl, content, priority, data }: CloudflareRecord): string {

@@ -25,10 +25,7 @@ export interface StoredPull {
 }
 
 /** A user by a token. A token of an app does not reveal its user at GitHub. */
-export interface Caller {
-  readonly login: string
-  readonly isApp: boolean
-}
+export type Caller = { readonly login: string; readonly isApp: boolean }
 
 export interface CodeSite {
   readonly comments: StoredPost[]

@@ -23,13 +23,7 @@ export interface StoredRun {
   conclusion: string | null
 }
 
-export interface StoredArtifact {
-  readonly id: number
-  readonly name: string
-  readonly run: number
-  readonly size: number
-  expired: boolean
-}
+export type StoredArtifact = { readonly id: number; readonly name: string; readonly run: number; readonly size: number; expired: boolean }
 
 export interface ScriptedGithub extends CodeSite {
   readonly service: ScriptedService

@@ -36,7 +36,6 @@ export interface ScriptedGitlab extends CodeSite {
 }
 
 const NOT_FOUND = answer(404, { message: '404 Not found' })
-
 const TOO_LONG = answer(400, { message: { note: ['is too long (maximum is 1000000 characters)'] } })
 
 /** `users` has the user name of each token. */

@@ -5,9 +5,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 export class ContentError extends Error {}
 
 const malformed = (type: string, why: string): ContentError => new ContentError(`Record content for type ${type} malformed: ${why}`)
-
 type Form = 'u8' | 'u16' | 'name' | 'host' | 'text' | 'quoted' | 'hex' | 'base64' | 'rest'
-
 const forms = (text: string): readonly Form[] => text.split(' ') as Form[]
 
 /** The fields of each type. */

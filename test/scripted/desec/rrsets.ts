@@ -16,7 +16,6 @@ export interface DesecRrset {
 
 const MAX_TTL = 86_400
 const SUBNAME = /^(?:[*]|(?:[*][.])?(?:[a-z0-9_-]{1,63}[.])*[a-z0-9_-]{1,63})$/
-
 export const nameOf = (subname: string, domain: string): string => (subname === '' ? `${domain}.` : `${subname}.${domain}.`)
 
 /** The parts of an RRset that a request sets. */

@@ -5,7 +5,6 @@ import { openService, repeat, serviceTests } from '../service-tests.ts'
 const A = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
 const LIST = '/domains/example.com/rrsets/'
 const DOMAINS = { domains: [{ name: 'example.com' }] }
-
 const error = (status: number, text: string): object => ({ status, body: { detail: text } })
 
 serviceTests('desec', {

@@ -30,17 +30,10 @@ export interface ScriptedDesec {
   rrsets(domain: string): readonly DesecRrset[] | null
 }
 
-interface State {
-  readonly created: string
-  readonly minimumTtl: number
-  published: string
-  rrsets: DesecRrset[]
-}
-
+type State = { readonly created: string; readonly minimumTtl: number; published: string; rrsets: DesecRrset[] }
 const NAMESERVERS = ['ns1.desec.io.', 'ns2.desec.org.']
 const MINIMUM_TTL = 3600
 const MAX_BODY = 1024 * 1024
-
 const malformed = (...texts: readonly string[]): Refusal => new Refusal(400, { non_field_errors: texts })
 const notFound = (what: string | null): Refusal =>
   new Refusal(404, { detail: what === null ? 'Not found.' : `No ${what} matches the given query.` })
@@ -50,7 +43,6 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
   const { maxDomains = 100, denied = [], pause = 1, pageSize = 500 } = options
   /** The newest last. */
   const state = new Map<string, State>()
-
   const now = risingClock()
   const newRrset = (domain: string, { subname, type, ttl = 0, records = [] }: Written): DesecRrset => ({
     created: now(),

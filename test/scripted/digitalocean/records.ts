@@ -23,7 +23,6 @@ export interface DigitalOceanRecord {
 
 export const refusal = (status: number, id: string, message: string, headers = {}): Refusal => new Refusal(status, { id, message }, headers)
 export const unprocessable = (message: string): Refusal => refusal(422, 'unprocessable_entity', message)
-
 const HOST = /^(?:\*\.)?(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/i
 const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SOA', 'SRV', 'TXT'])
 const NAME_TYPES: ReadonlySet<string> = new Set(['CNAME', 'MX', 'NS', 'SRV'])

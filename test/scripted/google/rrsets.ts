@@ -18,11 +18,7 @@ export interface GoogleRrset {
 export const refusal = (status: number, reason: string, message: string): Refusal =>
   new Refusal(status, { error: { code: status, message, errors: [{ domain: 'global', reason, message }] } })
 
-export interface SentChange {
-  readonly additions?: readonly SentRrset[]
-  readonly deletions?: readonly SentRrset[]
-}
-
+export type SentChange = { readonly additions?: readonly SentRrset[]; readonly deletions?: readonly SentRrset[] }
 type SentRrset = Partial<Omit<GoogleRrset, 'kind'>>
 
 /** Limits of a new project: RRsets added and deleted by one change, octets of their rrdata, records of an RRset. */
@@ -36,7 +32,6 @@ const TYPES: ReadonlySet<string> = new Set(
 )
 const SINGLE: ReadonlySet<string> = new Set(['ALIAS', 'CNAME', 'SOA'])
 const APEX: ReadonlySet<string> = new Set(['NS', 'SOA'])
-
 const LABEL = '[a-z0-9_](?:[a-z0-9_/-]{0,61}[a-z0-9_])?'
 const NAME = new RegExp(`^(?:\\*\\.)?(?:${LABEL}\\.)+$`)
 const HOST = `(?:\\.|(?:${LABEL}\\.)+)`

@@ -7,14 +7,8 @@ const ZONES = '/dns/v1/projects/test-project/managedZones'
 const ZONE = `${ZONES}/${GOOGLE_ZONE.id}`
 const A = { name: 'www.example.com.', type: 'A', ttl: 300, rrdatas: ['192.0.2.1'] }
 const CNAME = { ...A, type: 'CNAME', rrdatas: ['other.example.com.'] }
-const NS = {
-  name: 'example.com.',
-  type: 'NS',
-  ttl: 21_600,
-  rrdatas: [1, 2, 3, 4].map((number) => `ns-cloud-a${number}.googledomains.com.`),
-}
+const NS = { name: 'example.com.', type: 'NS', ttl: 21_600, rrdatas: [1, 2, 3, 4].map((n) => `ns-cloud-a${n}.googledomains.com.`) }
 const TEXT = { ...A, type: 'TXT', rrdatas: [`"${'x'.repeat(250)}"`] }
-
 const add = (...additions: readonly object[]): object => ({ additions })
 const hosts = (count: number, of: object = A): object[] => repeat(count, (at) => ({ ...of, name: `h${at}.example.com.` }))
 const error = (status: number, reason: string): object => ({ status, body: { error: { code: status, errors: [{ reason }] } } })

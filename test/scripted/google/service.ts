@@ -40,17 +40,8 @@ export interface ScriptedGoogle {
 }
 
 const DEFAULT_PAGE = 100
-
-interface Change {
-  readonly answer: Readonly<Record<string, unknown>>
-  readsUntilDone: number
-}
-
-interface ZoneState {
-  readonly zone: GoogleZone
-  rrsets: GoogleRrset[]
-  readonly changes: Map<string, Change>
-}
+type Change = { readonly answer: Readonly<Record<string, unknown>>; readsUntilDone: number }
+type ZoneState = { readonly zone: GoogleZone; rrsets: GoogleRrset[]; readonly changes: Map<string, Change> }
 
 /** The RRsets of a new zone. */
 export function newRrsets({ dnsName }: Pick<GoogleZone, 'dnsName'>): GoogleRrset[] {

@@ -5,10 +5,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { besideCname, type Fields, isWholeNumber, Refusal } from '../base.ts'
 
-export interface HetznerRecord {
-  readonly value: string
-  readonly comment: string
-}
+export type HetznerRecord = { readonly value: string; readonly comment: string }
 
 /** An RRset as the API returns it. */
 export interface HetznerRrset {
@@ -36,7 +33,6 @@ const [octet, short] = [number(255), number(65_535)]
 const host = (text: string | undefined): boolean => HOST.test(text ?? '')
 const hex = (text: string | undefined): boolean => /^(?:[0-9a-f]{2})+$/i.test(text ?? '')
 const string = (text: string | undefined): boolean => new RegExp(`^(?:${STRING}|[^"\\s]+)$`, 's').test(text ?? '')
-
 type Check = (field: string | undefined) => boolean
 
 /** The fields of a value, by type. The last of a list that ends with `others` may repeat. */

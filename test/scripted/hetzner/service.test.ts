@@ -8,7 +8,6 @@ const RRSETS = `/zones/${ID}/rrsets`
 const rrset = (name: string, type: string, ...values: string[]) => ({ name, type, ttl: 300, records: values.map((value) => ({ value })) })
 const A = rrset('www', 'A', '192.0.2.1')
 const CNAME = rrset('www', 'CNAME', 'other')
-
 const error = (status: number, code: string): object => ({ status, body: { error: { code } } })
 const NOT_FOUND = error(404, 'not_found')
 const INVALID = error(422, 'invalid_input')

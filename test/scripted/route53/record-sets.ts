@@ -7,11 +7,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { compare, Refusal, rdataForms } from '../base.ts'
 import { elementAt, textAt, type XmlContent, type XmlElement } from './xml.ts'
 
-export interface AliasTarget {
-  readonly hostedZoneId: string
-  readonly dnsName: string
-  readonly evaluateTargetHealth: boolean
-}
+export type AliasTarget = { readonly hostedZoneId: string; readonly dnsName: string; readonly evaluateTargetHealth: boolean }
 
 /** A record set as the API returns it. */
 export interface RecordSet {
@@ -40,7 +36,6 @@ export function refusal(status: number, code: string, message: string): Refusal 
 }
 
 const invalid = (...problems: readonly string[]): Refusal => refusal(400, 'InvalidChangeBatch', `[${problems.join(', ')}]`)
-
 export const keyOf = ({ name, type, setIdentifier }: RecordSet): string => `${name} ${type} ${setIdentifier ?? ''}`
 
 /** Names are compared by their labels from the last to the first, then types, then set identifiers. */
@@ -168,11 +163,7 @@ const sameSet = (a: RecordSet, b: RecordSet): boolean => contentOf(a) === conten
 const contentOf = ({ ttl, values, alias, others }: RecordSet): string =>
   JSON.stringify([ttl, [...values].sort(), alias && [alias.hostedZoneId, alias.dnsName, alias.evaluateTargetHealth], others])
 
-export interface Change {
-  readonly action: string
-  readonly set: RecordSet
-}
-
+export type Change = { readonly action: string; readonly set: RecordSet }
 const MAX_RECORDS = 1000
 const MAX_CHARACTERS = 32_000
 

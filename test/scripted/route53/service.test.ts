@@ -36,12 +36,7 @@ const error = (status: number, code: string, message: unknown = expect.anything(
 })
 
 const set = (name: string, type: string, ...values: readonly string[]): XmlContent =>
-  Object.entries({
-    Name: name,
-    Type: type,
-    TTL: 300,
-    ResourceRecords: values.map((value) => ['ResourceRecord', [['Value', value]]] as const),
-  })
+  Object.entries({ Name: name, Type: type, TTL: 300, ResourceRecords: values.map((v) => ['ResourceRecord', [['Value', v]]] as const) })
 const www = (type: string, ...values: readonly string[]): Change => ['CREATE', set('www.example.com.', type, ...values)]
 const alias = (target: string): Change => {
   const to = Object.entries({ HostedZoneId: ZONE, DNSName: target, EvaluateTargetHealth: false })
@@ -110,8 +105,7 @@ test('a signature as the specification of Signature Version 4 says, and with ano
     const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`)
     const canonical = ['GET', '/2013-04-01/hostedzonesbyname', 'maxitems=1', lines.join(''), 'host;x-amz-date', sha256('')].join('\n')
     const toSign = ['AWS4-HMAC-SHA256', headers['x-amz-date'], SCOPE, sha256(canonical)].join('\n')
-    const key = SCOPE.split('/').reduce<string | Buffer>(hmac, `AWS4${secret}`)
-    const signature = hmac(key, toSign).toString('hex')
+    const signature = hmac(SCOPE.split('/').reduce<string | Buffer>(hmac, `AWS4${secret}`), toSign).toString('hex')
     return call('GET', '/hostedzonesbyname?maxitems=1', undefined, { ...headers, authorization: credential(ACCESS_KEY.id) + signature })
   }
   expect(list(ACCESS_KEY.secret).status).toBe(200)
@@ -119,8 +113,7 @@ test('a signature as the specification of Signature Version 4 says, and with ano
 })
 
 test('without a permission', () => {
-  const { call } = open({ denied: ['ListResourceRecordSets'] })
-  expect(call('GET', `${AT_ZONE}/rrset`)).toMatchObject(error(403, 'AccessDenied'))
+  expect(open({ denied: ['ListResourceRecordSets'] }).call('GET', `${AT_ZONE}/rrset`)).toMatchObject(error(403, 'AccessDenied'))
 })
 
 test('record sets come in pages of at most 300, by reversed names', () => {

@@ -60,13 +60,8 @@ const requiredSets = (name: string): RecordSet[] => [
   plainSet(name, 'SOA', 900, `${NAME_SERVERS[0]} awsdns-hostmaster.amazon.com. 1 7200 900 1209600 86400`),
 ]
 
-interface Document {
-  readonly root: string
-  readonly content: XmlContent
-}
-
+type Document = { readonly root: string; readonly content: XmlContent }
 const answer = (root: string, content: XmlContent, status = 200): Result => ({ status, body: { root, content } satisfies Document })
-
 const ID_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 const newId = (first: string): string => first + [...randomBytes(20)].map((octet) => ID_CHARACTERS[octet % ID_CHARACTERS.length]).join('')
 
@@ -257,7 +252,6 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
 }
 
 const DELEGATION_SET: XmlContent = [['NameServers', NAME_SERVERS.map((name) => ['NameServer', name.slice(0, -1)] as const)]]
-
 const NO_HEALTH_CHECKS: XmlContent = Object.entries({ HealthChecks: [], IsTruncated: false, MaxItems: 100, Marker: '' })
 
 const printZone = ({ id, name, callerReference = '', comment = '', isPrivate = false, service, sets }: Zone): XmlContent => [

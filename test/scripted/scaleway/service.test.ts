@@ -4,7 +4,6 @@ import { type Answered, openService, repeat, serviceTests } from '../service-tes
 
 const A = { name: 'www', type: 'A', ttl: 3600, data: '192.0.2.1' }
 const RECORDS = '/dns-zones/example.com/records'
-
 const add = (...records: readonly unknown[]): object => ({ add: { records } })
 
 serviceTests('scaleway', {

@@ -176,7 +176,6 @@ const sentIn = (body: string): Fields => fieldsOf(body, new Refusal(400, { messa
 
 /** An empty parameter asks for nothing. */
 const isFound = (query: URLSearchParams, key: string, value: string): boolean => !query.get(key) || query.get(key) === value
-
 const storedName = (name: unknown): string => (name === '@' ? '' : String(name ?? ''))
 
 /** By name; the order of records with the same name is not that of their creation. */

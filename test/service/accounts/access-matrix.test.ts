@@ -11,7 +11,6 @@ import { EXPIRED, PEOPLE, type Person, SCOPES, seedOfPeople, tokenOf } from './p
 
 const named = ROUTES.map((route): [string, Route] => [`${route.method} ${route.path}`, route])
 const scopesOf = ({ scope }: Route): readonly string[] => (scope === null ? [] : [scope].flat())
-
 const { domains, ...belongings } = namesFor(ROUTES, Object.keys(PEOPLE))
 const { service } = await startForTest({ seed: seedOfPeople(domains, belongings), bootstrapToken: 'administrator' })
 const as = (token: string): Client => connect(service.baseUrl, token).client
@@ -34,7 +33,6 @@ function expected(route: Route, person: Person): 403 | 404 | 'admitted' {
 }
 
 const verdict = (status: number): number | 'admitted' => ([401, 403, 404, 405, 429, 500].includes(status) ? status : 'admitted')
-
 let bodies = 0
 
 /** Bodies that the schemas of operations accept; the others accept `{}`. */

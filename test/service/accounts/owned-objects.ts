@@ -83,10 +83,7 @@ export async function ownedObjects(owner: Client): Promise<Readonly<Record<strin
   }
 }
 
-interface Item {
-  readonly [field: string]: string | number | boolean
-  readonly id: number
-}
+type Item = { readonly [field: string]: string | number | boolean; readonly id: number }
 
 /** The parameters of a path, in order. */
 export const parametersOf = ({ path }: Route): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string)

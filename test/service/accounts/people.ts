@@ -22,15 +22,12 @@ export const PEOPLE: Readonly<Record<string, Person>> = {
 
 /** The global grants of a restricted user. */
 const ADDING = ['add_domains', 'add_images', 'add_instances', 'add_scripts']
-
 const FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account']
 
 /** The scopes of everyone's tokens, by the suffix of the token. */
 export const SCOPES: Readonly<Record<string, string>> = {
   all: '*',
-  ...Object.fromEntries(
-    FAMILIES.flatMap((family) => ['read_only', 'read_write'].map((access) => [`${family}-${access}`, `${family}:${access}`])),
-  ),
+  ...Object.fromEntries(FAMILIES.flatMap((family) => ['read_only', 'read_write'].map((may) => [`${family}-${may}`, `${family}:${may}`]))),
 }
 
 export const tokenOf = (user: string, which = 'all'): string => `${user}-${which}`

@@ -6,7 +6,6 @@ import { seedOfPeople, tokenOf } from './people.ts'
 const { service, client } = await startForTest({ seed: seedOfPeople(['one.example', 'two.example']) })
 const as = (user: string, which = 'all') => connect(service.baseUrl, tokenOf(user, which)).client
 const owner = as('owner')
-
 const { 'ssh-ed25519': ED25519, 'ssh-rsa': RSA } = SSH_KEYS
 
 describe('the profile', () => {
@@ -58,9 +57,7 @@ describe('the profile', () => {
       ['two_factor_auth: Two-factor authentication can only be enabled with a code of the second factor.'],
     ],
     ['two errors', { email: 'x', timezone: 'x' }, ['email: email is not valid', 'timezone: timezone is not valid']],
-  ])('refuses %s', async (_name, body, problems) => {
-    expect(await owner.problems('PUT', '/profile', body)).toEqual(problems)
-  })
+  ])('refuses %s', async (_name, body, problems) => expect(await owner.problems('PUT', '/profile', body)).toEqual(problems))
 
   test('refuses an invalid key', async () => {
     for (const key of [`command="x" ${ED25519}`, ED25519.replace('ssh-ed25519', 'ssh-rsa')]) {
@@ -96,22 +93,20 @@ describe('restrictions', () => {
   })
 })
 
-describe('grants', () => {
-  test('are created with the objects of a restricted user, and deleted with them', async () => {
-    const founder = as('founder')
-    const granted = async () => (await founder.ok('GET', '/profile/grants')).domain
-    const made = await founder.ok('POST', '/domains', { domain: 'made.example', type: 'master', soa_email: 'a@example.com' })
-    const cloned = await founder.ok('POST', `/domains/${made.id}/clone`, { domain: 'cloned.example' })
-    expect(await granted()).toEqual([
-      { id: made.id, label: 'made.example', permissions: 'read_write' },
-      { id: cloned.id, label: 'cloned.example', permissions: 'read_write' },
-    ])
-    await founder.ok('PUT', `/domains/${made.id}`, { domain: 'renamed.example' })
-    expect((await granted())[0]).toMatchObject({ label: 'renamed.example' })
-    expect((await founder.ok('GET', '/domains')).results).toBe(2)
-    expect((await as('guest').ok('GET', '/domains')).results).toBe(0)
-    await founder.ok('DELETE', `/domains/${cloned.id}`)
-    expect((await granted()).map(({ id }: { id: number }) => id)).toEqual([made.id])
-    expect((await founder.call('GET', `/domains/${cloned.id}`)).status).toBe(404)
-  })
+test('grants are created with the objects of a restricted user, and deleted with them', async () => {
+  const founder = as('founder')
+  const granted = async () => (await founder.ok('GET', '/profile/grants')).domain
+  const made = await founder.ok('POST', '/domains', { domain: 'made.example', type: 'master', soa_email: 'a@example.com' })
+  const cloned = await founder.ok('POST', `/domains/${made.id}/clone`, { domain: 'cloned.example' })
+  expect(await granted()).toEqual([
+    { id: made.id, label: 'made.example', permissions: 'read_write' },
+    { id: cloned.id, label: 'cloned.example', permissions: 'read_write' },
+  ])
+  await founder.ok('PUT', `/domains/${made.id}`, { domain: 'renamed.example' })
+  expect((await granted())[0]).toMatchObject({ label: 'renamed.example' })
+  expect((await founder.ok('GET', '/domains')).results).toBe(2)
+  expect((await as('guest').ok('GET', '/domains')).results).toBe(0)
+  await founder.ok('DELETE', `/domains/${cloned.id}`)
+  expect((await granted()).map(({ id }: { id: number }) => id)).toEqual([made.id])
+  expect((await founder.call('GET', `/domains/${cloned.id}`)).status).toBe(404)
 })

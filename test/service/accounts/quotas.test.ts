@@ -26,7 +26,6 @@ import { SHARED } from './owned-objects.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
 
 const HOLDINGS = QUOTA_NAMES.filter((name) => name !== 'image_octets')
-
 let now = START
 const clock = (): number => now
 const MAKING = ROUTES.filter(({ method }) => method === 'POST' || method === 'PUT')
@@ -93,11 +92,7 @@ type Make = (number: number, things: Things) => readonly [method: string, path: 
 
 const OPERATIONS: readonly (readonly [name: string, quota: QuotaName, make: Make])[] = [
   ['create a domain', 'domains', (n) => ['POST', '/domains', { ...MASTER, domain: `new-${n}.example` }]],
-  [
-    'create a slave domain',
-    'domains',
-    (n) => ['POST', '/domains', { type: 'slave', domain: `new-${n}.example`, master_ips: ['192.0.2.1'] }],
-  ],
+  ['create a slave', 'domains', (n) => ['POST', '/domains', { type: 'slave', domain: `new-${n}.example`, master_ips: ['192.0.2.1'] }]],
   ['import a domain', 'domains', (n) => ['POST', '/domains/import', { domain: `new-${n}.example`, remote_nameserver: '127.0.0.1' }]],
   ['clone a domain', 'domains', (n, { domain }) => ['POST', `/domains/${domain}/clone`, { domain: `new-${n}.example` }]],
   ['create an instance', 'instances', (n) => ['POST', '/compute/instances', { ...IMAGE, label: `new-${n}` }]],
@@ -147,9 +142,8 @@ describe.each([['tags'], HOLDINGS.filter((name) => name !== 'tags')].map((names)
     const atOnce = await inParallel(operations.length * 4, 8, askFor)
     const later = await inParallel(operations.length, 1, (index) => askFor(100 * operations.length + index))
     expect(atOnce.filter(([, status]) => status === 200)).toHaveLength(2)
-    for (const [name, status, errors] of [...atOnce.filter((outcome) => outcome[1] !== 200), ...later]) {
+    for (const [name, status, errors] of [...atOnce.filter((outcome) => outcome[1] !== 200), ...later])
       expect([name, status, errors]).toEqual([name, 400, [{ field: null, reason }]])
-    }
     // Another account has its own quota.
     const stranger = connect(started[0]?.service.baseUrl as string, tokenOf('stranger')).client
     expect((await stranger.call(...(operations[0] as (typeof OPERATIONS)[number])[2](99, things))).status).toBe(200)

@@ -110,9 +110,7 @@ describe('guesses', () => {
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('%s belongs to the caller %s', (address, caller) => {
-    expect(addressCaller(address)).toBe(caller)
-  })
+  ])('%s belongs to the caller %s', (address, caller) => expect(addressCaller(address)).toBe(caller))
 })
 
 describe('over HTTP', async () => {

@@ -34,9 +34,7 @@ describe('scopes allow', () => {
     ['domains:*', []],
     ['domains:read_write:x', []],
     ['* ', []],
-  ])('%j', (scopes, expected) => {
-    expect(allowed(scopes)).toEqual(expected)
-  })
+  ])('%j', (scopes, expected) => expect(allowed(scopes)).toEqual(expected))
 
   test('several scopes are all required', () => {
     const needed: Scope[] = ['images:read_write', 'instances:read_only']

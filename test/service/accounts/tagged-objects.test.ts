@@ -56,7 +56,6 @@ accounts:
 const store = await freshStore()
 const { service } = await startForTest({ ...store, seed: seedFrom(SEED) })
 const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((token) => connect(service.baseUrl, token).client) as [Client, Client, Client]
-
 const CREATED = { created: '2026-01-31T09:00:00', updated: '2026-01-31T09:00:00' }
 const VOLUME = {
   ...{ id: 4001, label: 'data', filesystem_path: '/dev/disk/by-id/scsi-0Linode_Volume_data', hardware_type: 'nvme' },
@@ -125,8 +124,7 @@ describe('a list of tagged objects', () => {
   })
 
   test("does not show another account's objects", async () => {
-    const { data } = await carol.ok('GET', '/tags/web')
-    expect(data).toMatchObject([{ type: 'volume', data: { label: 'data', id: 4003 } }])
+    expect((await carol.ok('GET', '/tags/web')).data).toMatchObject([{ type: 'volume', data: { label: 'data', id: 4003 } }])
     for (const body of [{ instances: [1001] }, { volumes: [4001] }, { loadbalancers: [77] }, { nodebalancers: [77] }]) {
       const [field] = Object.keys(body)
       expect(await carol.problems('POST', '/tags', { label: 'stolen', ...body })).toEqual([`${field}: ${field} is not valid`])
@@ -135,49 +133,45 @@ describe('a list of tagged objects', () => {
   })
 })
 
-describe('a new tag', () => {
-  test('is added to objects of all kinds, or to none of them', async () => {
-    const [{ id }] = (await alice.ok('GET', '/domains')).data
-    const before = await alice.ok('GET', '/tags/web')
-    const missing = { label: 'all', domains: [id], instances: [1001, 7], volumes: [4001, 9], loadbalancers: [77, 78] }
-    expect(await alice.problems('POST', '/tags', missing)).toEqual(['instances', 'volumes', 'loadbalancers'].map(invalid))
-    expect(await alice.ok('GET', '/tags/web')).toEqual(before)
-    expect((await alice.call('GET', '/tags/all')).status).toBe(404)
+test('a new tag is added to objects of all kinds, or to none of them', async () => {
+  const [{ id }] = (await alice.ok('GET', '/domains')).data
+  const before = await alice.ok('GET', '/tags/web')
+  const missing = { label: 'all', domains: [id], instances: [1001, 7], volumes: [4001, 9], loadbalancers: [77, 78] }
+  expect(await alice.problems('POST', '/tags', missing)).toEqual(['instances', 'volumes', 'loadbalancers'].map(invalid))
+  expect(await alice.ok('GET', '/tags/web')).toEqual(before)
+  expect((await alice.call('GET', '/tags/all')).status).toBe(404)
 
-    const all = { label: 'all', domains: [id], linodes: [1001], volumes: [4001], loadbalancers: [77], nodebalancers: [77] }
-    expect(await alice.ok('POST', '/tags', all)).toEqual({ label: 'all' })
-    const { data } = await alice.ok('GET', '/tags/all')
-    expect(data.map(({ type, data }: { type: string; data: { id: number } }) => [type, data.id])).toEqual([
-      ['linode', 1001],
-      ['domain', id],
-      ['volume', 4001],
-      ['nodebalancer', 77],
-    ])
-    expect(data[0].data.tags).toEqual(['all', 'web'])
-    expect(data[0].data.updated > INSTANCE.updated).toBe(true)
-    expect(data[2].data.tags).toEqual(['all', 'dbs', 'web'])
-    expect(data[2].data.updated > VOLUME.updated).toBe(true)
-    expect(await alice.ok('DELETE', '/tags/ALL')).toEqual({})
-    expect((await alice.ok('GET', '/tags/dbs')).data[0].data.tags).toEqual(['dbs', 'web'])
-    expect((await alice.call('GET', '/tags/all')).status).toBe(404)
-  })
+  const all = { label: 'all', domains: [id], linodes: [1001], volumes: [4001], loadbalancers: [77], nodebalancers: [77] }
+  expect(await alice.ok('POST', '/tags', all)).toEqual({ label: 'all' })
+  const { data } = await alice.ok('GET', '/tags/all')
+  expect(data.map(({ type, data }: { type: string; data: { id: number } }) => [type, data.id])).toEqual([
+    ['linode', 1001],
+    ['domain', id],
+    ['volume', 4001],
+    ['nodebalancer', 77],
+  ])
+  expect(data[0].data.tags).toEqual(['all', 'web'])
+  expect(data[0].data.updated > INSTANCE.updated).toBe(true)
+  expect(data[2].data.tags).toEqual(['all', 'dbs', 'web'])
+  expect(data[2].data.updated > VOLUME.updated).toBe(true)
+  expect(await alice.ok('DELETE', '/tags/ALL')).toEqual({})
+  expect((await alice.ok('GET', '/tags/dbs')).data[0].data.tags).toEqual(['dbs', 'web'])
+  expect((await alice.call('GET', '/tags/all')).status).toBe(404)
 })
 
-describe('deleting an instance', () => {
-  test('deletes its tags and grants, and keeps its volumes', async () => {
-    const { data } = await alice.ok('GET', '/compute/instances')
-    const idle: { id: number } = data.find(({ label }: { label: string }) => label === 'idle')
-    await alice.ok('PUT', `/compute/instances/${idle.id}`, { tags: ['lonely', 'web'] })
-    await alice.ok('DELETE', `/compute/instances/${idle.id}`)
-    expect((await alice.call('GET', '/tags/lonely')).status).toBe(404)
-    expect((await alice.ok('GET', '/tags')).data).not.toContainEqual({ label: 'lonely' })
+test('deleting an instance deletes its tags and grants, and keeps its volumes', async () => {
+  const { data } = await alice.ok('GET', '/compute/instances')
+  const idle: { id: number } = data.find(({ label }: { label: string }) => label === 'idle')
+  await alice.ok('PUT', `/compute/instances/${idle.id}`, { tags: ['lonely', 'web'] })
+  await alice.ok('DELETE', `/compute/instances/${idle.id}`)
+  expect((await alice.call('GET', '/tags/lonely')).status).toBe(404)
+  expect((await alice.ok('GET', '/tags')).data).not.toContainEqual({ label: 'lonely' })
 
-    await alice.ok('DELETE', '/compute/instances/1001')
-    const left = await alice.ok('GET', '/tags/web')
-    expect(left.data.map(({ type }: { type: string }) => type)).toEqual(['domain', 'volume', 'volume', 'nodebalancer'])
-    expect(left.data[1].data).toMatchObject({ id: 4001, instance_id: null, instance_label: null })
-    expect((await bob.ok('GET', '/profile/grants')).instance).toEqual([])
-  })
+  await alice.ok('DELETE', '/compute/instances/1001')
+  const left = await alice.ok('GET', '/tags/web')
+  expect(left.data.map(({ type }: { type: string }) => type)).toEqual(['domain', 'volume', 'volume', 'nodebalancer'])
+  expect(left.data[1].data).toMatchObject({ id: 4001, instance_id: null, instance_label: null })
+  expect((await bob.ok('GET', '/profile/grants')).instance).toEqual([])
 })
 
 describe('an instance, a volume or a load balancer of a seed', () => {
@@ -191,9 +185,7 @@ describe('an instance, a volume or a load balancer of a seed', () => {
   test('is refused with the errors of the schema', () => {
     const volumes = [{ label: 'v'.repeat(33) }, { label: 'a--b' }, { status: 'lost' }, { tags: ['ab'] }, { linode_id: 1 }]
     expect(problemsOf(account({ volumes: volumes.map((more) => ({ label: 'data', region: 'us-east', ...more })) }))).toEqual([
-      ...['Length must be 1-32 characters', 'is not valid', 'is not valid'].map(
-        (reason, i) => `volumes.label${i === 0 ? ':' : ''} ${reason}`,
-      ),
+      ...['Length must be 1-32 characters', 'is not valid', 'is not valid'].map((why, i) => `volumes.label${i === 0 ? ':' : ''} ${why}`),
       ...['volumes.status is not valid', 'volumes.tags: Length must be 3-50 characters', 'volumes.linode_id: Unknown field'],
     ])
     expect(problemsOf(volume({ label: undefined }))).toEqual(['volumes.label is required'])

@@ -5,7 +5,6 @@ import { seedOfPeople, tokenOf } from './people.ts'
 const { service, client: admin } = await startForTest({ seed: seedOfPeople(['one.example', 'two.example']) })
 const as = (user: string): Client => connect(service.baseUrl, tokenOf(user)).client
 const [owner, stranger, reader] = [as('owner'), as('stranger'), as('reader')]
-
 let made = 0
 const makeDomain = (client: Client, tags: readonly string[] = []) => {
   made += 1

@@ -9,7 +9,6 @@ import { seedOfPeople, tokenOf } from './people.ts'
 
 const START = Date.parse('2026-01-01T00:00:00Z')
 const NEVER = '2999-12-12T05:00:00'
-
 let time = START
 const copy = temporaryDirectory()
 const store = await freshStore()
@@ -46,16 +45,8 @@ describe('a new token', () => {
   test.each<[string, object, object]>([
     ['nothing', {}, { label: expect.stringMatching(/^token-[0-9a-f]{8}$/), scopes: '*', expiry: NEVER }],
     ['all scopes', { scopes: '*' }, { scopes: '*' }],
-    [
-      'a duplicate scope',
-      { scopes: 'domains:read_only account:read_write domains:read_only' },
-      { scopes: 'domains:read_only account:read_write' },
-    ],
-    [
-      'scopes with the names of other clients',
-      { scopes: 'linodes:read_only events:read_only' },
-      { scopes: 'linodes:read_only events:read_only' },
-    ],
+    ['duplicate', { scopes: 'domains:read_only account:read_write domains:read_only' }, { scopes: 'domains:read_only account:read_write' }],
+    ['scopes with names of others', { scopes: 'linodes:read_only events:read_only' }, { scopes: 'linodes:read_only events:read_only' }],
     ['an expiry', { expiry: '2026-02-01T00:00:00' }, { expiry: '2026-02-01T00:00:00' }],
     ['an expiry with a time zone', { expiry: '2026-02-01T01:30:00+01:30' }, { expiry: '2026-02-01T00:00:00' }],
     ['an expiry with a fraction', { expiry: '2026-02-01T00:00:00.999Z' }, { expiry: '2026-02-01T00:00:00' }],
@@ -138,14 +129,12 @@ describe('a token expires', () => {
   })
 })
 
-describe('the list', () => {
-  test('is filtered and ordered', async () => {
-    const founder = as(tokenOf('founder'))
-    for (const label of ['Zulu', 'alpha', 'Mike']) await founder.ok('POST', '/profile/tokens', { label })
-    const filter = { 'x-filter': '{"+or": [{"label": {"+contains": "ul"}}, {"label": "mike"}], "+order_by": "label"}' }
-    const { data } = await founder.ok('GET', '/profile/tokens', undefined, filter)
-    expect(data.map(({ label }: { label: string }) => label)).toEqual(['Mike', 'Zulu'])
-  })
+test('the list is filtered and ordered', async () => {
+  const founder = as(tokenOf('founder'))
+  for (const label of ['Zulu', 'alpha', 'Mike']) await founder.ok('POST', '/profile/tokens', { label })
+  const filter = { 'x-filter': '{"+or": [{"label": {"+contains": "ul"}}, {"label": "mike"}], "+order_by": "label"}' }
+  const { data } = await founder.ok('GET', '/profile/tokens', undefined, filter)
+  expect(data.map(({ label }: { label: string }) => label)).toEqual(['Mike', 'Zulu'])
 })
 
 test('an update changes only the label', async () => {

@@ -7,7 +7,6 @@ const { resolvers } = readRegionResolvers(FILE, 'resolvers.yaml')
 if (resolvers === null) throw new Error('the file is not valid')
 const { service } = await startForTest({ regionResolvers: resolvers })
 const { client: nobody } = connect(service.baseUrl, '')
-
 const filtered = (path: string, filter: object) => nobody.ok('GET', path, undefined, { 'x-filter': JSON.stringify(filter) })
 
 describe('kernels', () => {

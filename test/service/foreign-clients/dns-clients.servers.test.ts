@@ -10,7 +10,6 @@ import { temporaryDirectory } from '../harness.ts'
 import { runClient, startClientService } from './client-service.ts'
 
 const PROGRAM = fileURLToPath(new URL('python/dns_clients_walk.py', import.meta.url))
-
 const python = findForeignClient('python-clients')
 
 describeWithTools([python, 'openssl'], 'dns-lexicon and certbot-dns-linode', () => {

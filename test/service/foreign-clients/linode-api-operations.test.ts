@@ -29,7 +29,6 @@ function requestOf(source: string): string | null {
 
 const operations = functions.map(([name, operation]) => ({ name, request: requestOf(operation.toString()) }))
 const served = operations.flatMap(({ name, request }) => (request !== null && isServed(request) ? [name] : []))
-
 const used = new Set<string>()
 /** The library; notes the operations that succeed. */
 const client = Object.fromEntries(
@@ -237,9 +236,7 @@ test('the second factor and the phone number', async () => {
   await call('smsOptOut')
 })
 
-test('every operation of the service was used, and succeeded', () => {
-  expect(served.filter((name) => !used.has(name))).toEqual([])
-})
+test('every operation of the service was used, and succeeded', () => expect(served.filter((name) => !used.has(name))).toEqual([]))
 
 test('operations that the service does not have are refused', async () => {
   const pool = new Pool(environment['SERVICE'] as string)

@@ -1,6 +1,6 @@
 /** Exchanges with the hosting service, recorded by its Go client (test/corpora/linode) and replayed in order: the responses must match. */
 import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startForTest } from '../harness.ts'
 
 interface Exchange {
@@ -25,7 +25,6 @@ const sessions = sources.map((name) => [name, exchanges.filter(({ source }) => s
 
 /** The parts of a header, which a cache may have repeated. */
 const fields = (header: unknown): Set<string> => new Set(String(header).split(', '))
-
 const { client } = await startForTest()
 
 /** The recorder replaced all times with one. */
@@ -49,28 +48,26 @@ function here(recorded: unknown, ids: ReadonlyMap<number, number>): unknown {
 const acceptedScopes = ({ method, path, response_headers }: Exchange): string | undefined =>
   method === 'DELETE' && path.includes('/records/') ? 'domains:read_write' : response_headers['x-accepted-oauth-scopes']
 
-describe('recorded exchanges', () => {
-  test('exist', () => expect(sessions.length).toBe(11))
+test('exist', () => expect(sessions.length).toBe(11))
 
-  test.each(sessions)('%s', async (_, session) => {
-    const ids = new Map<number, number>()
-    for (const exchange of session) {
-      const path = exchange.path.replace(/\/(\d+)/g, (_match, id) => `/${ids.get(Number(id)) ?? id}`)
-      const query = new URLSearchParams(exchange.query).toString()
-      const filter = exchange.request_headers['X-Filter']
-      const answer = await client.call(exchange.method, query === '' ? path : `${path}?${query}`, exchange.request_body ?? undefined, {
-        ...(filter === undefined ? {} : { 'x-filter': filter }),
-      })
-      expect(answer.status).toBe(exchange.status)
-      const recordedId = exchange.response_body['id']
-      if (exchange.method === 'POST' && typeof recordedId === 'number') ids.set(recordedId, answer.body.id)
-      expect(answer.body).toEqual(here(exchange.response_body, ids))
-      expect(answer.headers['content-type']).toMatch(/^application\/json(;|$)/)
-      expect(fields(answer.headers['vary'])).toEqual(fields(exchange.response_headers['vary']))
-      // The scopes of the token, which had fewer in some recordings.
-      expect(answer.headers['x-oauth-scopes']).toBe('*')
-      expect(answer.headers['x-accepted-oauth-scopes']).toBe(acceptedScopes(exchange))
-      expect(answer.headers['content-security-policy']).toBe(exchange.response_headers['content-security-policy'])
-    }
-  })
+test.each(sessions)('%s', async (_, session) => {
+  const ids = new Map<number, number>()
+  for (const exchange of session) {
+    const path = exchange.path.replace(/\/(\d+)/g, (_match, id) => `/${ids.get(Number(id)) ?? id}`)
+    const query = new URLSearchParams(exchange.query).toString()
+    const filter = exchange.request_headers['X-Filter']
+    const answer = await client.call(exchange.method, query === '' ? path : `${path}?${query}`, exchange.request_body ?? undefined, {
+      ...(filter === undefined ? {} : { 'x-filter': filter }),
+    })
+    expect(answer.status).toBe(exchange.status)
+    const recordedId = exchange.response_body['id']
+    if (exchange.method === 'POST' && typeof recordedId === 'number') ids.set(recordedId, answer.body.id)
+    expect(answer.body).toEqual(here(exchange.response_body, ids))
+    expect(answer.headers['content-type']).toMatch(/^application\/json(;|$)/)
+    expect(fields(answer.headers['vary'])).toEqual(fields(exchange.response_headers['vary']))
+    // The scopes of the token, which had fewer in some recordings.
+    expect(answer.headers['x-oauth-scopes']).toBe('*')
+    expect(answer.headers['x-accepted-oauth-scopes']).toBe(acceptedScopes(exchange))
+    expect(answer.headers['content-security-policy']).toBe(exchange.response_headers['content-security-policy'])
+  }
 })

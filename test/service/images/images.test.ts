@@ -133,9 +133,7 @@ describe('the list', async () => {
       { '+order_by': 'size', size: { '+lt': 280 } },
       ['awaited', 'Zebra', 'alpha', 'Debian of mine', 'Alpine 3.13', 'Alpine 3.14', 'Alpine 3.15'],
     ],
-  ])('is filtered by %j', async (filter, expected) => {
-    expect(labelsOf(await filtered(filter))).toEqual(expected)
-  })
+  ])('is filtered by %j', async (filter, expected) => expect(labelsOf(await filtered(filter))).toEqual(expected))
 
   test.each([[{ '+order_by': 'label', '+order': 'desc' }], [{ '+order_by': 'is_public', '+order': 'desc' }]])(
     'has every image once with the order %j',

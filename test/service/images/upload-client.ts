@@ -7,7 +7,6 @@ import type { Client, Store } from '../harness.ts'
 
 /** The folder of the image data. */
 export const folderOf = ({ imageFolder, dataFolder }: Store): string => imageFolder ?? join(dataFolder as string, 'images')
-
 export const filesOf = (store: Store): string[] => readdirSync(folderOf(store)).sort()
 
 /** Waits for a condition, at most half a minute. */
@@ -16,11 +15,7 @@ export async function eventually(holds: () => boolean | Promise<boolean>, patien
   throw new Error(`it does not hold: ${holds}`)
 }
 
-export interface StartedUpload {
-  readonly id: string
-  readonly number: number
-  readonly url: string
-}
+export type StartedUpload = { readonly id: string; readonly number: number; readonly url: string }
 
 /** Creates an image that waits for its data. */
 export async function startUpload(client: Client, label = 'image'): Promise<StartedUpload> {

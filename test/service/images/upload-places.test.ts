@@ -77,9 +77,8 @@ test.each(['0.0.0.0', '::'])('a service on all addresses (%s) starts no upload w
 })
 
 test('refuses to start with an invalid public URL', async () => {
-  for (const publicUrl of ['dns.example.net', 'https://dns.example.net/v4', 'ftp://dns.example.net', '']) {
+  for (const publicUrl of ['dns.example.net', 'https://dns.example.net/v4', 'ftp://dns.example.net', ''])
     await expect(startService({ dataFolder: null, listen: LOOPBACK, dns: null, publicUrl })).rejects.toThrow(/is not a service URL/)
-  }
 })
 
 test.each([
@@ -88,9 +87,7 @@ test.each([
   ['//uploads/abc', '//uploads/(secret)'],
   ['/uploads%2Fabc', '/uploads%2F(secret)'],
   ['/v4/domains', '/v4/domains'],
-])('%s is logged as %s', (path, logged) => {
-  expect(withoutUploadKey(path)).toBe(logged)
-})
+])('%s is logged as %s', (path, logged) => expect(withoutUploadKey(path)).toBe(logged))
 
 test('a connection is marked as receiving until its data is complete', async () => {
   const app = Fastify()

@@ -13,7 +13,6 @@ const SIZE = DATA.length
 /** Zeros after the end of a gzip file are no error. */
 const LONGER = Buffer.concat([DATA, Buffer.alloc(1)])
 const piecesOf = (data: Buffer): Buffer[] => [data.subarray(0, 50_000), data.subarray(50_000, 90_000), data.subarray(90_000)]
-
 const overOf = (limit: number) => [400, quotaReason('image_octets', limit)]
 
 /** Accounts, each for one test, with two users. */

@@ -85,8 +85,7 @@ describe('refused data leaves the image waiting, and no file', () => {
   ])('%s', async (_name, data, status, reason) => {
     const before = filesOf(store)
     const { id, url } = await startUpload(client)
-    const answer = reasonOf(await put(url, data))
-    expect(answer).toEqual([status, expect.stringMatching(reason)])
+    expect(reasonOf(await put(url, data))).toEqual([status, expect.stringMatching(reason)])
     expect(await statusOf(id)).toBe('pending_upload')
     expect(filesOf(store)).toEqual(before)
     // It can be sent again.

@@ -6,7 +6,6 @@ const { client, pass, made } = await startClocked()
 const DAY = 86_400
 const WEEK = 7 * DAY
 const BUSY = ['Linode busy.']
-
 const backupsOf = (path: string) => client.ok('GET', `${path}/backups`)
 const scheduleOf = async (path: string) => (await client.ok('GET', path)).backups.schedule
 
@@ -166,9 +165,8 @@ describe('a restore', async () => {
     for (const [path, body] of [
       ['boot', { config_id: null }],
       ['clone', {}],
-    ] as const) {
+    ] as const)
       expect((await client.call('POST', `${roomy.path}/${path}`, body)).status).toBe(400)
-    }
     expect(await client.problems('POST', restore, { instance_id: roomy.id, overwrite: true })).toEqual(BUSY)
     await pass(15)
     expect((await client.ok('GET', roomy.path)).status).toBe('offline')

@@ -4,7 +4,6 @@ import { EMPTY, IMAGE, startClocked, WITH_VLANS, WITHOUT_VLANS } from './fixture
 const { client, pass, made } = await startClocked()
 const BUSY = ['Linode busy.']
 const CLONING = ['Linode is cloning. Please wait for cloning to finish before deleting.']
-
 const configsOf = async (path: string) => (await client.ok('GET', `${path}/configs`)).data
 const pathOf = ({ id }: { id: number }): string => `/compute/instances/${id}`
 
@@ -28,9 +27,7 @@ describe('a clone to a new instance', () => {
     const { id, devices, created: _c, updated: _u, ...same } = ours
     expect(theirs).toMatchObject(same)
     expect(id).not.toBe(theirs.id)
-    for (const slot of ['sda', 'sdb']) {
-      expect(devices[slot].disk_id).toBeGreaterThan(theirs.devices.sdb.disk_id)
-    }
+    for (const slot of ['sda', 'sdb']) expect(devices[slot].disk_id).toBeGreaterThan(theirs.devices.sdb.disk_id)
     await pass(20)
     expect((await client.ok('GET', source.path)).status).toBe('running')
     expect(await client.ok('POST', `${pathOf(clone)}/boot`)).toEqual({})
@@ -70,18 +67,10 @@ describe('a clone to a new instance', () => {
   test.each<[string, object, string[]]>([
     ['an invalid region', { region: 'nowhere' }, ['region: region is not valid']],
     ['an invalid type', { type: 'x' }, ['type: type is not valid']],
-    [
-      'a type that is too small',
-      { type: 'g6-nanode-1' },
-      ['type: There is insufficient space: the disks need 51200 MB, and 25600 MB are free.'],
-    ],
+    ['a type too small', { type: 'g6-nanode-1' }, ['type: There is insufficient space: the disks need 51200 MB, and 25600 MB are free.']],
     ['a label that is taken', { label: 'taken' }, ['label: Label must be unique among your linodes']],
     ['an invalid label', { label: 'a--b' }, ['label: A label cannot have two hyphens, underscores or dots in a row.']],
-    [
-      'profiles and disks that it does not have',
-      { configs: [999], disks: [999] },
-      ['configs: configs is not valid', 'disks: disks is not valid'],
-    ],
+    ['profiles and disks that it lacks', { configs: [999], disks: [999] }, ['configs: configs is not valid', 'disks: disks is not valid']],
     ['an invalid instance', { instance_id: 9999 }, ['instance_id: instance_id is not valid']],
   ])('of %s is refused, and nothing is created', async (_name, body, problems) => {
     await client.call('POST', '/compute/instances', { ...EMPTY, label: 'taken' })

@@ -56,11 +56,7 @@ describe('a configuration profile', () => {
 test.each<[string, object, string[]]>([
   ['an invalid device', { label: 'x', devices: { sdi: sda } }, ['devices.sdi: Unknown field']],
   ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, ['devices.sda.disk_id: devices.sda.disk_id is not valid']],
-  [
-    'an invalid volume',
-    { label: 'x', devices: { sda: { volume_id: 9999 } } },
-    ['devices.sda.volume_id: devices.sda.volume_id is not valid'],
-  ],
+  ['invalid volume', { label: 'x', devices: { sda: { volume_id: 9999 } } }, ['devices.sda.volume_id: devices.sda.volume_id is not valid']],
   ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, ['devices.sdb: A disk or volume can be used by only one device.']],
   [
     'both a disk and a volume',
@@ -68,11 +64,7 @@ test.each<[string, object, string[]]>([
     ['devices.sda: A device cannot be both a disk and a volume.'],
   ],
   ['an invalid kernel', { label: 'x', devices: {}, kernel: 'linode/none' }, ['kernel: kernel is not valid']],
-  [
-    'more memory than the instance has',
-    { label: 'x', devices: {}, memory_limit: 2049 },
-    ['memory_limit: memory_limit must be between 0 and 2048'],
-  ],
+  ['more memory than it has', { label: 'x', devices: {}, memory_limit: 2049 }, ['memory_limit: memory_limit must be between 0 and 2048']],
   [
     'a VLAN in a region without VLANs',
     { label: 'x', devices: {}, interfaces: [{ purpose: 'vlan', label: 'v' }] },

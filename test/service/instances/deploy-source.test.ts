@@ -110,30 +110,27 @@ describe('a script', () => {
   })
 })
 
-describe('a private image', () => {
-  test('is deployed if it is available, belongs to the account and fits', async () => {
-    const NOT_VALID = [['image', 'image is not valid']]
-    const available = await addImage('available')
-    const image = `private/${available}`
-    const instance = await create({ image })
-    expect(instance.image).toBe(image)
-    const labels = await database.read((connection) =>
-      connection.selectFrom('disks').select(['label', 'size']).where('instance_id', '=', instance.id).orderBy('id').execute(),
-    )
-    expect(labels).toEqual([
-      { label: 'My image Disk', size: 50_688 },
-      { label: '512 MB Swap Image', size: 512 },
-    ])
-    for (const other of [await addImage('creating'), await addImage('pending_upload'), await addImage('available', 1, otherAccount)]) {
-      expect(await problemsOf({ image: `private/${other}` })).toEqual(NOT_VALID)
-    }
-    expect(await problemsOf({ image }, GUEST)).toEqual(NOT_VALID)
-    await database.write((connection) => grant(connection, guest, 'image', available, 'read_only'))
-    expect(await problemsOf({ image }, GUEST)).toEqual([])
-    expect(await problemsOf({ image: `private/${await addImage('available', 60_000)}` })).toEqual([
-      ['type', 'The image needs 60000 MB, and the type has 51200 MB.'],
-    ])
-  })
+test('a private image is deployed if it is available, belongs to the account and fits', async () => {
+  const NOT_VALID = [['image', 'image is not valid']]
+  const available = await addImage('available')
+  const image = `private/${available}`
+  const instance = await create({ image })
+  expect(instance.image).toBe(image)
+  const labels = await database.read((connection) =>
+    connection.selectFrom('disks').select(['label', 'size']).where('instance_id', '=', instance.id).orderBy('id').execute(),
+  )
+  expect(labels).toEqual([
+    { label: 'My image Disk', size: 50_688 },
+    { label: '512 MB Swap Image', size: 512 },
+  ])
+  for (const other of [await addImage('creating'), await addImage('pending_upload'), await addImage('available', 1, otherAccount)])
+    expect(await problemsOf({ image: `private/${other}` })).toEqual(NOT_VALID)
+  expect(await problemsOf({ image }, GUEST)).toEqual(NOT_VALID)
+  await database.write((connection) => grant(connection, guest, 'image', available, 'read_only'))
+  expect(await problemsOf({ image }, GUEST)).toEqual([])
+  expect(await problemsOf({ image: `private/${await addImage('available', 60_000)}` })).toEqual([
+    ['type', 'The image needs 60000 MB, and the type has 51200 MB.'],
+  ])
 })
 
 test('users of the account can be authorized by their keys', async () => {

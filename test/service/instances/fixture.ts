@@ -2,7 +2,6 @@ import type { RunningService, ServiceOptions } from '../../../src/service/index.
 import { type Client, startForTest } from '../harness.ts'
 
 export const START = Date.UTC(2026, 0, 31, 9)
-
 export const IMAGE = { region: 'us-east', type: 'g6-standard-1', image: 'public/debian11', root_pass: 'correct horse' } as const
 export const EMPTY = { region: 'us-east', type: 'g6-nanode-1' } as const
 

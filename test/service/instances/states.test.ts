@@ -85,19 +85,17 @@ describe('an update', () => {
   })
 })
 
-describe('delete', () => {
-  test('deletes the instance and everything it has, in any state', async () => {
-    for (const seconds of [0, 20]) {
-      const { id, path } = await made({ ...IMAGE, tags: ['only-here'], backups_enabled: true }, seconds)
-      expect(await client.ok('DELETE', path)).toEqual({})
-      for (const below of ['', '/configs', '/backups']) expect((await client.call('GET', `${path}${below}`)).status).toBe(404)
-      expect((await client.call('DELETE', path)).status).toBe(404)
-      expect((await client.ok('GET', '/tags')).data).not.toContainEqual({ label: 'only-here' })
-      // Its running jobs have no effect.
-      await pass(7 * 86_400)
-      expect((await client.ok('POST', '/compute/instances', EMPTY)).id).toBeGreaterThan(id)
-    }
-  })
+test('delete deletes the instance and everything it has, in any state', async () => {
+  for (const seconds of [0, 20]) {
+    const { id, path } = await made({ ...IMAGE, tags: ['only-here'], backups_enabled: true }, seconds)
+    expect(await client.ok('DELETE', path)).toEqual({})
+    for (const below of ['', '/configs', '/backups']) expect((await client.call('GET', `${path}${below}`)).status).toBe(404)
+    expect((await client.call('DELETE', path)).status).toBe(404)
+    expect((await client.ok('GET', '/tags')).data).not.toContainEqual({ label: 'only-here' })
+    // Its running jobs have no effect.
+    await pass(7 * 86_400)
+    expect((await client.ok('POST', '/compute/instances', EMPTY)).id).toBeGreaterThan(id)
+  }
 })
 
 test('jobs that were running when the service ended are finished once by the next one', async () => {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { JobHandlers } from '../../../src/service/jobs/job-runner.ts'
-import { createJobRunner, type JobRunner } from '../../../src/service/jobs/job-runner.ts'
+import { createJobRunner, type JobHandlers, type JobRunner } from '../../../src/service/jobs/job-runner.ts'
 import { SILENT } from '../../../src/service/observability/log.ts'
 import type { Database } from '../../../src/service/store/database.ts'
 import { cancelJobs, countJobs, enqueueJob, type NewJob } from '../../../src/service/store/job-store.ts'
@@ -63,9 +62,8 @@ describe('a job', () => {
       [2, 10],
       [3, 0],
       [4, 3600],
-    ] as const) {
+    ] as const)
       await enqueue(database, { kind: 'note', subject, due: START + seconds * 1000, payload: { word: `w${subject}` } })
-    }
     await runner.catchUp()
     expect(await ranOf(database)).toEqual(['note 3 w3 2026-01-31T09:00:00'])
     now += 9_999

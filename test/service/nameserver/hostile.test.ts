@@ -35,7 +35,6 @@ afterAll(async () => {
 })
 
 const query = (id: number, type = 'A', name = 'web.example.test.'): Message => createQuery(id, { name: name as DomainName, type })
-
 const soa = { name: 'example.test.' as DomainName, type: 'SOA', class: 1, ttl: 0, data: '. . 1 0 0 0 0' }
 
 /** Messages of every kind that the server knows, to be damaged. */

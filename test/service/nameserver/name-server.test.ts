@@ -28,9 +28,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const name = (text: string): DomainName => text as DomainName
-
 const query = (owner: string, type = 'A'): Message => createQuery(77, { name: name(owner), type })
-
 const exchange = (octets: Uint8Array): Promise<Buffer | null> => exchangeUdp(port, octets)
 
 async function ask(message: Message): Promise<Message> {
@@ -132,9 +130,7 @@ describe('over TCP', () => {
 })
 
 describe('an address', () => {
-  test('in use rejects the start', async () => {
-    await expect(startNameServer({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
-  })
+  test('in use rejects the start', () => expect(startNameServer({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' }))
 
   test('is released on close, even with open connections', async () => {
     const one = await startNameServer({ host: '127.0.0.1', port: 0 })

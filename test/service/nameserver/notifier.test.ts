@@ -23,18 +23,8 @@ const zone = (serial: number, axfrIps: readonly string[] = ['127.0.0.1'], name =
   records: records(`${name} 60 SOA ns.example.test. h.example.test. ${serial} 1 1 1 1\n${name} 60 NS ns.example.test.`),
 })
 
-interface Received {
-  readonly message: Message
-  readonly peer: RemoteInfo
-  readonly at: number
-}
-
-interface Secondary {
-  readonly port: number
-  readonly received: Received[]
-  readonly socket: Socket
-}
-
+type Received = { readonly message: Message; readonly peer: RemoteInfo; readonly at: number }
+type Secondary = { readonly port: number; readonly received: Received[]; readonly socket: Socket }
 const closers: (() => unknown)[] = []
 
 afterEach(async () => {

@@ -16,7 +16,6 @@ import { askUdp } from './udp-client.ts'
 
 const HOUR = 3600_000
 const BEGIN = Date.parse('2026-11-23T10:20:00Z')
-
 const ZONE = 'counted.test.' as DomainName
 
 const zone = (lines: string, accountId = 1, name = ZONE) => ({
@@ -189,9 +188,7 @@ describe('a server that continues the counts of an earlier one', () => {
     expect(errors).toHaveLength(6)
   })
 
-  test('gives nothing to another account of the zone', () => {
-    expect(readAt(NOW, savedAt(NOW), 2).rows).toEqual([])
-  })
+  test('gives nothing to another account of the zone', () => expect(readAt(NOW, savedAt(NOW), 2).rows).toEqual([]))
 })
 
 describe('memory is bounded', () => {

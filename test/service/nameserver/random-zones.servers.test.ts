@@ -14,7 +14,6 @@ import { type Asked, askAll, type Comparable, differences, zoneFile } from './co
 import { records } from './rich-zones.ts'
 
 const random = seededRandom(1034)
-
 const ZONES = Array.from({ length: rounds(60) }, (_, i) => makeZone(`z${i}.test.` as DomainName))
 
 function makeZone(name: DomainName) {
@@ -79,7 +78,6 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const apexOf = (name: string): string => name.split('.').slice(-3).join('.')
-
 const OWNERS: ReadonlySet<string> = new Set(ZONES.flatMap((zone) => zone.records.map((record) => record.name)))
 
 /**

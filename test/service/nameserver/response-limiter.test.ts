@@ -12,7 +12,6 @@ import { openTcp } from './tcp-client.ts'
 import { handledAll } from './udp-client.ts'
 
 const LIMIT = 20
-
 let server: NameServer
 
 beforeAll(async () => {
@@ -23,7 +22,6 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const query = (id: number, name: string, type = 'A'): Message => createQuery(id, { name: name as DomainName, type })
-
 let networks = 0
 
 /** As many of a simultaneous flood as fit into the receive buffer of the server. */

@@ -13,7 +13,6 @@ export const records = (text: string): ServedRecord[] =>
 
 /** Names separated by white space. */
 export const namesOf = (text: string): DomainName[] => text.trim().split(/\s+/) as DomainName[]
-
 const repeat = (count: number, line: (index: number) => string): string => Array.from({ length: count }, (_, i) => line(i)).join('\n')
 
 const MAIN = `

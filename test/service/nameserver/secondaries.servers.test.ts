@@ -19,7 +19,6 @@ const MAKES = [
 ] as const
 
 const AXFR_IPS = MAKES.map(({ host }) => host)
-
 const portOf = ({ dnsAddress }: RunningService): number => dnsAddress?.port ?? 0
 
 describeWithTools(['named', 'knotd', 'nsd', 'dig'], 'secondaries', () => {

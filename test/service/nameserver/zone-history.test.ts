@@ -18,7 +18,6 @@ import { openTcp } from './tcp-client.ts'
 import { askUdp } from './udp-client.ts'
 
 const ZONE = 'example.test.' as DomainName
-
 const soaLine = (serial: number): string => `example.test. 60 SOA ns.example.test. h.example.test. ${serial} 1 1 1 1`
 const recordsOf = (serial: number, lines: readonly string[]): ServedRecord[] =>
   records([soaLine(serial), 'example.test. 60 NS ns.example.test.', ...lines].join('\n'))

@@ -14,7 +14,6 @@ const name = (text: string): DomainName => text as DomainName
 const EXAMPLE = name('example.test.')
 const BIG = name('big.test.')
 const LOCAL = ['127.0.0.1', '::1']
-
 const BIG_COUNT = 6_000
 
 /** A zone with `count` addresses that all contain the version. */
@@ -155,26 +154,16 @@ describe('AXFR', () => {
   test.each<[string, Message, string]>([
     ['a name in a zone', createAxfrQuery(1, name('www.example.test.')), 'NOTAUTH'],
     ['another zone', createAxfrQuery(1, name('example.org.')), 'NOTAUTH'],
-    [
-      'a class that is not IN',
-      { ...createAxfrQuery(1, EXAMPLE), questions: [{ name: EXAMPLE, type: 'AXFR', class: CLASS.CH }] },
-      'REFUSED',
-    ],
+    ['class that is not IN', { ...createAxfrQuery(1, EXAMPLE), questions: [{ name: EXAMPLE, type: 'AXFR', class: CLASS.CH }] }, 'REFUSED'],
     ['a zone together with a record', { ...createAxfrQuery(1, EXAMPLE), answers: [soa(EXAMPLE, 1)] }, 'FORMERR'],
-    [
-      'an unknown version of EDNS',
-      { ...createAxfrQuery(1, EXAMPLE), edns: { udpSize: 512, version: 9, dnssecOk: false, options: [] } },
-      'BADVERS',
-    ],
+    ['EDNS version 9', { ...createAxfrQuery(1, EXAMPLE), edns: { udpSize: 512, version: 9, dnssecOk: false, options: [] } }, 'BADVERS'],
   ])('of %s', async (_, query, rcode) => {
     const client = await openTcp(port)
     expect((await transfer(client, EXAMPLE, query)).rcode).toBe(rcode)
     client.socket.destroy()
   })
 
-  test('is not available over UDP', async () => {
-    expect(rcodeName((await askUdp(port, createAxfrQuery(1, EXAMPLE))).rcode)).toBe('FORMERR')
-  })
+  test('is not available over UDP', async () => expect(rcodeName((await askUdp(port, createAxfrQuery(1, EXAMPLE))).rcode)).toBe('FORMERR'))
 })
 
 function soa(zone: DomainName, serial: number) {
@@ -235,9 +224,8 @@ describe('allowed transfer addresses', () => {
     one.setZone({ ...(RICH_ZONES[0] as (typeof RICH_ZONES)[number]), axfrIps })
     const result = await transferOnce(EXAMPLE, one.address.port, from)
     expect([result.rcode, result.records.length]).toEqual(count === undefined ? ['REFUSED', 0] : ['NOERROR', count])
-    if (from === '127.0.0.1') {
+    if (from === '127.0.0.1')
       expect(rcodeName((await askUdp(one.address.port, ixfr(EXAMPLE, 6))).rcode)).toBe(count === undefined ? 'REFUSED' : 'NOERROR')
-    }
     await one.close()
   })
 

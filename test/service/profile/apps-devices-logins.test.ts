@@ -281,7 +281,6 @@ test("a seed reports the errors of users' objects", () => {
   const apps = user?.apps.map(({ website: __, ...app }) => app)
   const security_questions = [1, 1, 2].map((question_id) => ({ question_id, response: 'abc' }))
   const problems = reported({ accounts: [{ users: [{ ...user, profile, security_questions, apps }] }] })
-  for (const part of ['timezone', 'authorized_keys', 'ssh_key', 'question_id', 'scopes', 'expiry', 'last_remote_addr', 'datetime', 'ip:']) {
+  for (const part of ['timezone', 'authorized_keys', 'ssh_key', 'question_id', 'scopes', 'expiry', 'last_remote_addr', 'datetime', 'ip:'])
     expect(problems.some((message) => message.includes(part))).toBe(true)
-  }
 })

@@ -4,11 +4,9 @@ import { type Client, connect, freshStore, startForTest } from '../harness.ts'
 
 /** The initial time of the clock. */
 export const START = Date.parse('2030-01-31T12:00:00Z')
-
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 export const DAY = 24 * 60 * MINUTE
-
 export const textOf = (moment: number): string => new Date(moment).toISOString().slice(0, 19)
 
 export interface ClockedService {

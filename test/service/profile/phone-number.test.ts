@@ -11,7 +11,6 @@ import { DAY, MINUTE, startClocked } from './clocked-service.ts'
 
 const US = { iso_code: 'US', phone_number: '(201) 555-0123' }
 const GB = { iso_code: 'GB', phone_number: '07400 123456' }
-
 const send = (client: Client, number: object = US) => client.call('POST', '/profile/phone-number', number)
 const verify = (client: Client, code: string) => client.call('POST', '/profile/phone-number/verify', { otp_code: code })
 const verifiedNumber = async (client: Client): Promise<string | null> => (await client.ok('GET', '/profile')).verified_phone_number
@@ -73,10 +72,7 @@ describe('a phone number', () => {
     expect(await verify(client, ` ${code} `)).toMatchObject({ status: 200, body: {} })
     expect(await verifiedNumber(client)).toBe('+12015550123')
     // The code has been used.
-    expect((await verify(client, code)).body.errors[0]).toEqual({
-      field: 'otp_code',
-      reason: 'There is no valid code. Request a new one.',
-    })
+    expect((await verify(client, code)).body.errors[0]).toEqual({ field: 'otp_code', reason: 'There is no valid code. Request a new one.' })
     expect(log.join('')).not.toContain(code)
     expect(log.join('')).not.toContain('2015550123')
   })
@@ -228,9 +224,7 @@ describe('messages', () => {
     ['file:/var/lib/sms', { kind: 'file', path: '/var/lib/sms' }],
     ['https://sms.example.com/x', { kind: 'webhook', url: new URL('https://sms.example.com/x') }],
     ['http://[::1]:80/', { kind: 'webhook', url: new URL('http://[::1]/') }],
-  ])('can be sent to %s', (text, place) => {
-    expect(parseSmsDestination(text)).toEqual(place)
-  })
+  ])('can be sent to %s', (text, place) => expect(parseSmsDestination(text)).toEqual(place))
 })
 
 describe('a number', () => {
@@ -241,9 +235,7 @@ describe('a number', () => {
     ['GB', '07400 123456', '+447400123456'],
     ['DE', '01512 3456789', '+4915123456789'],
     ['IT', '312 345 6789', '+393123456789'],
-  ])('%s %s is %s', async (iso_code, phone_number, e164) => {
-    expect(await parsePhoneNumber({ iso_code, phone_number })).toBe(e164)
-  })
+  ])('%s %s is %s', async (iso_code, phone_number, e164) => expect(await parsePhoneNumber({ iso_code, phone_number })).toBe(e164))
 
   test.each([
     ['US', '201-555-012', 'phone_number'],

@@ -105,12 +105,10 @@ describe('preferences', () => {
       bob: { e: 0.5 },
       'bob-app': { f: '' },
     }
-    for (const [token, preferences] of Object.entries(all)) {
+    for (const [token, preferences] of Object.entries(all))
       expect(await as(token).ok('PUT', '/profile/preferences', preferences)).toEqual(preferences)
-    }
-    for (const [token, preferences] of Object.entries({ ...all, 'alice-too': all.alice, 'alice-app-too': all['alice-app'] })) {
+    for (const [token, preferences] of Object.entries({ ...all, 'alice-too': all.alice, 'alice-app-too': all['alice-app'] }))
       expect([token, await as(token).ok('GET', '/profile/preferences')]).toEqual([token, preferences])
-    }
   })
 
   test('are replaced completely', async () => {
@@ -153,9 +151,7 @@ describe('preferences', () => {
     ['nested much too deep', nested(10_000)],
     ['lists nested too deep', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
     ['a number out of range', '{"a": [1e999]}'],
-  ])('cannot be %s', async (_name, body) => {
-    expect((await bob.call('PUT', '/profile/preferences', body)).status).toBe(400)
-  })
+  ])('cannot be %s', async (_name, body) => expect((await bob.call('PUT', '/profile/preferences', body)).status).toBe(400))
 
   test('can contain names of built-in properties', async () => {
     const text = '{"__proto__":{"x":1},"constructor":null,"toString":[]}'

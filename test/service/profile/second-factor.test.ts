@@ -18,11 +18,8 @@ const authenticator = (secret: string) => {
 }
 
 const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
-
 const confirm = (client: Client, code: string) => client.call('POST', '/profile/tfa-enable-confirm', { tfa_code: code })
-
 const hasFactor = async (client: Client): Promise<boolean> => (await client.ok('GET', '/profile')).two_factor_auth
-
 const { newUser, now, pass } = await startClocked({ secretsKey: 'k'.repeat(32) })
 
 /** A user with a second factor, and its codes. */
@@ -123,9 +120,8 @@ describe('a second factor', () => {
     await client.ok(method, path, body)
     expect(await hasFactor(client)).toBe(false)
     pass(30 * SECOND)
-    for (const code of [codeAt(now()), scratch]) {
+    for (const code of [codeAt(now()), scratch])
       expect(await client.problems('POST', '/profile/tfa-enable-confirm', { tfa_code: code })).toHaveLength(1)
-    }
     expect(await client.problems('PUT', '/profile', { two_factor_auth: true })).toHaveLength(1)
     expect(await client.ok('POST', '/profile/tfa-disable')).toEqual({})
   })

@@ -6,7 +6,6 @@ import { SSH_KEYS } from './ssh-key-samples.ts'
 
 const PATH = '/profile/sshkeys'
 const { 'ssh-ed25519': ED25519, 'ssh-rsa': RSA } = SSH_KEYS
-
 const store = await freshStore()
 const { service } = await startForTest({ ...store, seed: seedOfPeople([]) })
 const as = (user: string) => connect(service.baseUrl, tokenOf(user)).client
@@ -33,9 +32,8 @@ test('only their user can add, list, rename and delete SSH keys', async () => {
   // A returned key can be sent back; the key itself does not change.
   expect(await guest.ok('PUT', `${PATH}/${first.id}`, { ...first, label: 'desktop', ssh_key: RSA })).toEqual({ ...first, label: 'desktop' })
   expect(await guest.ok('PUT', `${PATH}/${first.id}`, {})).toEqual({ ...first, label: 'desktop' })
-  for (const [method, body] of [['GET'], ['PUT', { label: 'taken' }], ['DELETE']] as const) {
+  for (const [method, body] of [['GET'], ['PUT', { label: 'taken' }], ['DELETE']] as const)
     expect((await owner.call(method, `${PATH}/${first.id}`, body)).status).toBe(404)
-  }
   expect(await guest.ok('DELETE', `${PATH}/${first.id}`)).toEqual({})
   for (const method of ['GET', 'DELETE']) expect((await guest.call(method, `${PATH}/${first.id}`)).status).toBe(404)
   expect((await guest.ok('GET', PATH)).data).toEqual([second])

@@ -5,7 +5,6 @@ import { renderReference } from '../../../scripts/service-reference/render-refer
 import { ROUTES } from '../../../src/service/api/routes.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../docs/service-reference/', import.meta.url))
-
 const pages = renderReference(ROUTES)
 
 if (process.env['ZONEWRIGHT_UPDATE_REFERENCE']) {
@@ -20,9 +19,7 @@ test('the reference has one page per section and no other', () => {
 
 test.each(pages.map(({ file, text }): [string, string] => [file, text]))(
   '%s matches the declarations (otherwise: npm run update-reference)',
-  (file, text) => {
-    expect(readFileSync(`${FOLDER}${file}`, 'utf8')).toBe(text)
-  },
+  (file, text) => expect(readFileSync(`${FOLDER}${file}`, 'utf8')).toBe(text),
 )
 
 test('links within the reference are valid', () => {
@@ -30,9 +27,8 @@ test('links within the reference are valid', () => {
     pages.map(({ file, text }) => [file, new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => slug(title)))]),
   )
   for (const { file, text } of pages) {
-    for (const [, page = '', anchor = ''] of text.matchAll(/\]\(([a-z-]*\.md)?#([^)]*)\)/g)) {
+    for (const [, page = '', anchor = ''] of text.matchAll(/\]\(([a-z-]*\.md)?#([^)]*)\)/g))
       expect([file, anchor, anchors.get(page || file)?.has(anchor)]).toEqual([file, anchor, true])
-    }
   }
 })
 

@@ -7,11 +7,9 @@ import { connect, startForTest } from '../harness.ts'
 const { service } = await startForTest({ seed: seedOfPeople([]), bootstrapToken: 'administrator' })
 const as = (token: string) => connect(service.baseUrl, token).client
 const [client, stranger, nobody] = [as(tokenOf('owner')), as(tokenOf('stranger')), as('')]
-
 const PATH = '/compute/scripts'
 const SCRIPT = '#!/bin/sh\n# <UDF name="port" label="Port" default="80" />\necho "$PORT"\n'
 const BODY = { label: 'web server', images: ['public/debian11', 'any/all'], script: SCRIPT }
-
 const labelsOf = (page: { data: { label: string }[] }) => page.data.map(({ label }) => label)
 
 describe('a script', () => {
@@ -109,9 +107,7 @@ describe('the list', async () => {
     [{ rev_note: 'beta NOTE' }, ['beta']],
     [{ deployments_total: { '+gt': 0 } }, []],
     [{ mine: true, '+order_by': 'mine' }, ['Alpha', 'beta', 'gamma']],
-  ])('is filtered by %j', async (filter, labels) => {
-    expect(await filtered(filter)).toEqual(labels)
-  })
+  ])('is filtered by %j', async (filter, labels) => expect(await filtered(filter)).toEqual(labels))
 
   test('is complete for its account, and has public scripts for others', async () => {
     expect(labelsOf(await stranger.ok('GET', PATH))).toEqual(expect.arrayContaining(['Alpha', 'beta', 'gamma']))

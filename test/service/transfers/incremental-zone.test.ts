@@ -27,7 +27,6 @@ const { service, client } = await startForTest({
   log: { level: 'info', write: (line) => lines.push(line) },
 })
 const port = service.dnsAddress?.port ?? 0
-
 const apex = (zone: string, serial: number): WireRecord => soa(serial, '3600 600 604800 300', zone)
 const host = (zone: string, label: string, address = '192.0.2.1'): WireRecord => record(`${label}.${zone}`, 'A', address)
 const answer = async (name: string) =>

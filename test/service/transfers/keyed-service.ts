@@ -35,11 +35,7 @@ export interface KeyEntry {
 export const secretOf = (name: string): string => Buffer.from(name.padEnd(32, '.').slice(0, 32)).toString('base64')
 
 /** The key in the form of the tools of name servers. */
-export const toolKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TextKey => ({
-  name: `${name}.`,
-  algorithm,
-  secret: secretOf(name),
-})
+export const toolKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TextKey => ({ name: `${name}.`, algorithm, secret: secretOf(name) })
 
 export const wireKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TsigKey => ({
   name: `${name}.` as DomainName,

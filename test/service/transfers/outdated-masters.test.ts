@@ -18,11 +18,7 @@ import { answerOf, record, type Script, scriptedMaster, serving, soa } from './s
 const REFRESH = 86_400
 
 /** The serials of the master in SOA responses and in consecutive transfers; the last one repeats. */
-interface Offer {
-  readonly soa: number
-  readonly axfr: readonly number[]
-}
-
+type Offer = { readonly soa: number; readonly axfr: readonly number[] }
 const offers = new Map<string, Offer>()
 const sent: string[] = []
 
@@ -43,7 +39,6 @@ const logged: string[] = []
 const log = { level: 'warn', write: (line: string) => logged.push(line) } as const
 const { service, client } = await startForTest({ dns: LOOPBACK, peerPort: master, clockSpeed: 10, log })
 const port = service.dnsAddress?.port ?? 0
-
 const WITHIN = 15_000
 
 /** Sets the serials of the master. */
@@ -63,7 +58,6 @@ const serialAt = async (zone: string, at = port): Promise<number> => {
 }
 
 const served = (zone: string, serial: number): Promise<void> => eventually(async () => expect(await serialAt(zone)).toBe(serial), WITHIN)
-
 const errorsOf = async (id: number): Promise<string> => (await client.ok('GET', `/domains/${id}`)).errors
 
 /** Creates a slave that has transferred the only serial of its master. */

@@ -10,7 +10,6 @@ import { afterEveryFile } from '../../support/after-file.ts'
 
 /** Handles one TCP message at the master; `octets` are the message as it arrived. */
 export type Script = (query: Message, socket: Socket, octets?: Buffer) => void
-
 const kept: (() => void)[] = []
 afterEveryFile(() => {
   for (const close of kept.splice(0)) close()

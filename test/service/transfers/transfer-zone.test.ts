@@ -14,7 +14,6 @@ const RULES: PeerRules = { port: 53, publicOnly: false, localAddresses: [], keys
 const OWNED = { name: ZONE, accountId: 1 }
 const NEVER = new AbortController().signal
 const at = (port: number): Peer => ({ address: '127.0.0.1', port, localAddress: null, signing: null })
-
 const host = record('www.example.test.', 'A', '192.0.2.1')
 const closing =
   (records: readonly WireRecord[]): Script =>
@@ -36,7 +35,6 @@ const pointingTo =
   }
 
 const LIMITS = { ...TRANSFER_LIMITS, connect: 1_500, idle: 1_500, total: 2_500, records: 1000, octets: 200_000, characters: 300_000 }
-
 const hasIpv6 = Object.values(networkInterfaces()).some((entries) => entries?.some(({ address }) => address === '::1'))
 
 describe('a hostile master', () => {

@@ -26,7 +26,6 @@ export const timesAsked = (zone: string, type = 'SOA'): number => momentsAsked(z
 
 /** The options of a service that transfers from the master. */
 export const OPTIONS = { dns: LOOPBACK, peerPort: master, transferLimits: { connect: 1_500, idle: 1_500, total: 5_000 } }
-
 export const portOf = ({ dnsAddress }: RunningService): number => dnsAddress?.port ?? 0
 
 /** The response code and the data of the answers. */

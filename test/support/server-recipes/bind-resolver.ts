@@ -1,10 +1,7 @@
 import type { ServerRecipe, ServerSetup } from './recipe.ts'
 
 /** A zone for which the resolver queries the server on a port of 127.0.0.1. */
-export interface ForwardedZone {
-  readonly name: string
-  readonly port: number
-}
+export type ForwardedZone = { readonly name: string; readonly port: number }
 
 /** BIND 9.18 as a caching resolver without Internet access: its own root zone delegates the zones that it forwards. */
 export const bindResolver = (forwarded: readonly ForwardedZone[]): ServerRecipe => ({

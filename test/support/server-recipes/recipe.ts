@@ -9,11 +9,7 @@ export interface PrimaryZone {
 }
 
 /** A zone the server transfers in from a primary on 127.0.0.1, unsigned or with the setup's key. */
-export interface SecondaryZone {
-  readonly name: string
-  readonly primaryPort: number
-  readonly signed?: boolean | undefined
-}
+export type SecondaryZone = { readonly name: string; readonly primaryPort: number; readonly signed?: boolean | undefined }
 
 /** The setup of a server, independent of its software. */
 export interface ServerSetup {

@@ -28,9 +28,7 @@ options {
 `
 
 const LOGGING = 'logging { channel e { stderr; severity info; }; category default { e; }; };'
-
 const FILES = { 'served/': '', 'zones.conf': '' }
-
 const common = { staleFiles: () => [], zoneFile: (zone: string) => `served/${zone}.zone` }
 
 export function bindOfFolder(controlPort: number): FolderServer {

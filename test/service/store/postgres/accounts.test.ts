@@ -18,9 +18,8 @@ test('a token created by one process is valid in the other, and a revoked one is
 
 test('concurrent tag changes lose nothing', async () => {
   const ids: number[] = []
-  for (const name of ['a', 'b', 'c']) {
+  for (const name of ['a', 'b', 'c'])
     ids.push((await client.ok('POST', '/domains', { domain: `${name}.example`, type: 'master', soa_email: 'a@example.com' })).id)
-  }
   await inParallel(90, 12, async (index): Promise<void> => {
     const by = index % 2 === 0 ? client : other
     if (index % 5 === 0) await by.call('DELETE', '/tags/shared')

@@ -37,9 +37,8 @@ test('only one of two processes accepts a code, once', async () => {
       otp_code: createSecrets(keysFromText(TEST_KEY)).open(code, contextOfPhoneCode(1)),
     }),
   ).toHaveLength(1)
-  for (const each of clients) {
+  for (const each of clients)
     expect(await each.ok('GET', '/profile')).toMatchObject({ two_factor_auth: true, verified_phone_number: '+12015550123' })
-  }
   // All requests of a day are one login, in any process.
   expect((await client.ok('GET', '/profile/logins')).results).toBe(1)
 })

@@ -24,11 +24,7 @@ async function during<T>(work: (database: Database) => Promise<T>): Promise<T> {
 const addAccount = (connection: Connection) => connection.insertInto('accounts').values(account).returning('id').executeTakeFirstOrThrow()
 
 test.each<[string, (url: string) => string, RegExp]>([
-  [
-    'no URL of PostgreSQL',
-    () => 'mysql://root:secret@db.example/x',
-    /^the URL of the database must begin with postgres:\/\/ or postgresql:\/\/$/,
-  ],
+  ['another URL', () => 'mysql://root:secret@db.test/x', /^the URL of the database must begin with postgres:\/\/ or postgresql:\/\/$/],
   ['a broken URL', () => 'postgres://user:secret@[::1/x', /^the URL of the database cannot be used/],
   [
     'no server',
@@ -52,9 +48,7 @@ test.each<[string, (url: string) => string, RegExp]>([
     /denies a permission that the service needs|cannot be migrated to the schema/,
   ],
 ])('reports %s at startup, without the password', async (_name, urlOf, message) => {
-  const error = await openPostgres({ url: urlOf(await freshDatabase({ tables: false })), onError: () => undefined }).catch(
-    (reason) => reason,
-  )
+  const error = await openPostgres({ url: urlOf(await freshDatabase({ tables: false })), onError: () => undefined }).catch((why) => why)
   expect(error.message).toMatch(message)
   expect(`${error.message} ${error.cause}`).not.toContain('secret')
 })

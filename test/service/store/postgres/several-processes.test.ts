@@ -29,9 +29,8 @@ async function ask({ dnsAddress: { host, port } }: ServiceProcess, name: string,
 
 /** Waits until all processes respond with `expected`; `within` is in milliseconds. */
 async function expectAnswers(name: string, type: string, expected: string, within = 20_000): Promise<void> {
-  for (const each of [...processes, nameServer]) {
+  for (const each of [...processes, nameServer])
     await expect.poll(() => ask(each, name, type), { timeout: within, interval: 20 }).toBe(expected)
-  }
 }
 
 const query = (text: string) => queryPostgres(database, text)

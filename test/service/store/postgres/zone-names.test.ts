@@ -19,7 +19,6 @@ const SETTINGS: Omit<DomainSettings, 'domain'> = {
 }
 
 const user = (username: string) => ({ username, email: `${username}@example.com`, tokens: [{ token: username }] })
-
 const seedOf = (accounts: readonly object[]) => seedFrom({ accounts })
 
 const peerPort = await scriptedMaster(
@@ -64,7 +63,6 @@ const lineOf = (round: string): string[] => {
 }
 
 type Ask = (person: string, process: number, name: string) => Promise<Answer>
-
 const spares = new Map<string, readonly number[]>()
 
 /** Zones of each user, to be cloned and renamed. */
@@ -106,9 +104,7 @@ describe('if two accounts claim overlapping names concurrently in three processe
     expect(await overlaps()).toEqual([])
   })
 
-  test('without a deadlock', async () => {
-    expect(await deadlocks()).toBe(0)
-  })
+  test('without a deadlock', async () => expect(await deadlocks()).toBe(0))
 })
 
 test('a seed and requests cannot both get overlapping names', { timeout: 180_000 }, async () => {
@@ -135,9 +131,8 @@ test('a seed and requests cannot both get overlapping names', { timeout: 180_000
     expect(await overlaps()).toEqual([])
   }
   await other.close()
-  for (const outcome of outcomes) {
+  for (const outcome of outcomes)
     expect(['made', 'the domain NAME of the seed is above or below a domain of another account']).toContain(outcome)
-  }
 })
 
 test('a claim waits only for claims of overlapping names', async () => {

@@ -10,7 +10,6 @@ import { gzipOf, put, startUpload } from '../../images/upload-client.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
 const serve = serviceProcesses()
-
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 
@@ -32,11 +31,7 @@ function withUmask(umask: number): void {
   onTestFinished(() => void process.umask(former))
 }
 
-interface Warning {
-  readonly path: string
-  readonly mode: string
-  readonly message: string
-}
+type Warning = { readonly path: string; readonly mode: string; readonly message: string }
 
 /** Runs a service on a folder during `work`, or only its name server; returns its warnings. */
 async function warningsOf(options: Partial<ServiceOptions>, work?: (client: Client) => Promise<void>) {
@@ -134,8 +129,7 @@ test('a folder created by the operator is tightened, but not other files in it',
   writeFileSync(join(folder, 'notes.txt'), '')
   chmodSync(join(folder, 'notes.txt'), 0o644)
   chmodSync(folder, 0o755)
-  const warnings = await warningsOf({ dataFolder: folder })
-  expect(warnings.map(({ path, mode }) => [path, mode])).toEqual([[folder, '0755']])
+  expect((await warningsOf({ dataFolder: folder })).map(({ path, mode }) => [path, mode])).toEqual([[folder, '0755']])
   expect(modesOf(folder)).toMatchObject({ '.': '700', 'notes.txt': '644', 'service.db': '600' })
 })
 
