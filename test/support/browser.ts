@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+// biome-ignore lint/correctness/noUnresolvedImports: biome does not read the exports of this CommonJS package
 import playwright from 'playwright-core'
 import { temporaryDirectory } from './temp-directory.ts'
 import { findTool } from './tools.ts'

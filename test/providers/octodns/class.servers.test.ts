@@ -182,7 +182,10 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
     expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
     expect((await run('zones')).stdout).toContain('odd')
     expect((await run('providers', 'odd')).stdout).toContain('octodns')
-    const copied = await cli(['copy', '--from', 'odd', '--to', 'files', '--lossy', 'example.com', '--yes', '--no-color'], { cwd: folder, env })
+    const copied = await cli(['copy', '--from', 'odd', '--to', 'files', '--lossy', 'example.com', '--yes', '--no-color'], {
+      cwd: folder,
+      env,
+    })
     expect([copied.status, copied.stderr]).toEqual([0, expect.any(String)])
     expect(readFileSync(join(folder, 'copied/example.com.yaml'), 'utf8')).toContain('www')
     store([])
