@@ -1,9 +1,11 @@
 /** A provider that changes zones by dynamic update (RFC 2136) and reads them by transfer (AXFR, IXFR), over TCP only. */
 
-import type { DomainName } from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
+import { targetName } from '../../dns/rdata/canonical.ts'
 import { serialOf } from '../../dns/soa.ts'
 import { type Message, RCODE } from '../../dns/wire/message.ts'
 import { createUpdate, type UpdateContent } from '../../dns/wire/update.ts'
+import type { RrsetChange } from '../../plan/changesets.ts'
 import { examineNameServer } from '../examine-name-server.ts'
 import { assertMayWrite } from '../may-write.ts'
 import { addressOf, exchange, findServedZones, type NameServer, noZoneList, readServed, refusal } from '../name-server.ts'
@@ -11,7 +13,6 @@ import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderErr
 import { createTransferReader } from '../transfer-reader.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
 import { examineCatalog, previewCatalog, type ServedCatalog, updateCatalog } from './catalog.ts'
-import { likelyRule } from './likely-rule.ts'
 import { updateContent } from './update-content.ts'
 
 const UNSIGNED = 'anybody who can send from this address can change the zones'
@@ -122,4 +123,19 @@ async function applyUpdate(
   const [first, ...others] = rrsets
   const hint = first === undefined || others.length > 0 ? undefined : likelyRule(first, zone.name)
   throw new ProviderError('provider-rejected', error.message, { status: 'REFUSED', hint })
+}
+
+/** A host name (RFC 952, RFC 1123 section 2.1), with a leading `*` at most. */
+const HOST = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*$/
+
+/** The rule by which a server that accepts other updates has probably refused this one: what to check, in words that name the options of servers. */
+function likelyRule({ name, type, desired }: RrsetChange, zone: DomainName): string {
+  const targets = (desired?.data ?? []).flatMap((data) => (/^(?:MX|NS|SRV)$/.test(type) ? (targetName(type, data) ?? []) : []))
+  const noHost = [...(/^(?:A|AAAA|MX)$/.test(type) ? [name] : []), ...targets].find((host) => !HOST.test(host))
+  if (desired !== null && noHost !== undefined)
+    return `${noHost} is not the name of a host, which "check-names" of BIND refuses: use letters, digits and hyphens, or set "check-names ignore"`
+  const inside = targets.filter((target) => type !== 'SRV' && isAtOrBelow(target, zone))
+  if (inside.length > 0)
+    return `servers refuse an ${type} record whose target in the zone is an alias or has no address: check the A and AAAA records of ${inside.join(', ')}`
+  return 'the key may not be allowed to change this record set ("update-policy" in BIND, "update-owner" and "update-type" in Knot)'
 }
