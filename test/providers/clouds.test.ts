@@ -4,7 +4,7 @@ import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from '../../scripts/pr
 import { plainSet } from '../scripted/route53/service.ts'
 import type { ScriptedResponse } from '../scripted/scripted-server.ts'
 import { CLOUD_TYPES, CLOUDFLARE_ZONE, type CloudType } from '../scripted/services.ts'
-import { expectEnd, expectRun } from '../support/cli.ts'
+import { expectEnd } from '../support/cli.ts'
 import { hostSet, startAzureScene } from './azure/scene.ts'
 import { startCloudflareScene } from './cloudflare/scene.ts'
 import { startDesecScene } from './desec/scene.ts'
@@ -296,6 +296,6 @@ describe('responses that are not of the API', () => {
     const answer: SceneOptions['answer'] = (request) => (path.test(request.path) ? body : undefined)
     const zones = type === 'cloudflare' ? { zones: [CLOUDFLARE_ZONE] } : type === 'desec' ? { domains: [{ name: 'example.com' }] } : {}
     const scene = await startCloudScene(type, { definition: '', answer, ...zones } as SceneOptions)
-    await expectRun(scene.run(PLAN), 1, message)
+    expectEnd(await scene.run(PLAN), 1, { said: message })
   })
 })

@@ -41,13 +41,6 @@ export async function cli(args: readonly string[], { cwd, env = {}, now = () => 
   return { status, ...written }
 }
 
-/** Expects the status of a run, and a text or a pattern in a stream; in what both streams say, if none is named. */
-export async function expectRun(run: CliResult | Promise<CliResult>, status: number, said: string | RegExp, stream?: 'stdout' | 'stderr') {
-  const result = await run
-  const text = stream === undefined ? result.stdout + result.stderr : result[stream]
-  expect([result.status, text]).toEqual([status, typeof said === 'string' ? expect.stringContaining(said) : expect.stringMatching(said)])
-}
-
 type Validator = { (document: unknown): boolean; errors?: readonly object[] | null }
 
 /** The JSON document on standard output; expects it to match its schema. */
@@ -60,19 +53,20 @@ export function documentIn({ stdout }: Pick<CliResult, 'stdout'>, validate: Vali
 /** Texts of a stream: parts of it, or expressions that match. An empty text expects an empty stream. */
 type Shown = string | RegExp | readonly (string | RegExp)[]
 
-/** Expects an exit status, and texts of standard error and standard output. Returns the result. */
+/** Expects an exit status, and texts of standard error, of standard output, or of both together (`said`). Returns the result. */
 export function expectEnd<R extends { readonly status: number | null; readonly stdout: string; readonly stderr: string }>(
   result: R,
   status: number,
-  { err = [], out = [] }: { readonly err?: Shown; readonly out?: Shown } = {},
+  { err = [], out = [], said = [] }: { readonly err?: Shown; readonly out?: Shown; readonly said?: Shown } = {},
 ): R {
   expect(result.status, result.stderr + result.stdout).toBe(status)
-  for (const [stream, shown] of [
-    ['stderr', err],
-    ['stdout', out],
+  for (const [written, shown] of [
+    [result.stderr, err],
+    [result.stdout, out],
+    [result.stdout + result.stderr, said],
   ] as const)
     for (const text of [shown].flat())
-      if (text === '') expect(result[stream]).toBe('')
-      else expect(result[stream]).toMatch(text)
+      if (text === '') expect(written).toBe('')
+      else expect(written).toMatch(text)
   return result
 }

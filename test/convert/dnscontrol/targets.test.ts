@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { convertCredentials, type DnscontrolProvider } from '../../../src/convert/dnscontrol/credentials.ts'
-import { cli, expectEnd, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 const domain = (name: string, providers: readonly string[], meta: object = {}) => ({
@@ -66,14 +66,14 @@ zones:
 test('a config that exists stays, and its providers are the targets of the same name', async () => {
   const { folder, run, made } = project([domain('example.com', ['cf', 'aws'])])
   writeFileSync(join(folder, 'zonewright.yaml'), 'providers: {cf: {type: cloudflare, token: env:T}}\n')
-  await expectRun(run(), 0, 'DNS provider "aws" is not imported', 'stderr')
+  expectEnd(await run(), 0, { err: 'DNS provider "aws" is not imported' })
   expect(existsSync(join(folder, 'out/zonewright.yaml'))).toBe(false)
   expect(made('example.com.yaml')).toContain('targets: [cf]')
 })
 
 test('without credentials, the file is asked for', async () => {
   const { run } = project([domain('example.com', ['cf'])], null)
-  await expectRun(run(), 0, '--credentials creds.json', 'stderr')
+  expectEnd(await run(), 0, { err: '--credentials creds.json' })
 })
 
 test('keys of Google and Hetzner, a comment, a trailing comma, and the type of the config', async () => {
@@ -109,7 +109,7 @@ test.each([['text'], [[1]], [{ cf: 'token' }], [{ cf: { TYPE: 'CLOUDFLAREAPI', a
   'credentials that are not an object per provider: %j',
   async (credentials) => {
     const { run } = project([domain('example.com', ['cf'])], credentials)
-    await expectRun(run(), 1, 'creds.json is not the JSON of DNSControl', 'stderr')
+    expectEnd(await run(), 1, { err: 'creds.json is not the JSON of DNSControl' })
   },
 )
 

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { type DnsServer, startBind, startKnot, startNsd, TEST_KEY } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -50,7 +50,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
     test('plan and apply refuse changes before anything else', async () => {
       const { run } = workspace(`${RECORDS}  new: {type: A, value: 192.0.2.9}\n`)
       for (const command of [['plan'], ['apply', '--yes'], ['plan', '--out', 'plan.json']])
-        await expectRun(run(...command), 1, '[zone-read-only] example.com. at live cannot be changed: a transfer only reads it', 'stderr')
+        expectEnd(await run(...command), 1, { err: '[zone-read-only] example.com. at live cannot be changed: a transfer only reads it' })
       expect((await workspace().run('apply', '--yes')).status).toBe(0)
     })
 
@@ -64,7 +64,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
 
     test('a transfer without the key is refused, with a hint', async () => {
       const { run } = workspace(RECORDS, SETTINGS, '')
-      await expectRun(run('plan'), 1, 'allow the transfer to this host or key', 'stderr')
+      expectEnd(await run('plan'), 1, { err: 'allow the transfer to this host or key' })
       expect((await run('doctor')).status).toBe(1)
       expect((await workspace().run('doctor')).status).toBe(0)
     })

@@ -1,6 +1,6 @@
 /** What plans and runs do at Azure DNS beyond the conformance suite: ETags, metadata, aliases, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
 import { hostSet, recordSet, startAzureScene as start } from './scene.ts'
 
@@ -25,7 +25,7 @@ describe('another client', () => {
         return { value: [{ ...set, type: 'Microsoft.Network/dnszones/A', properties }] }
       },
     })
-    await expectRun(scene.run(APPLY), 1, "The condition 'older' in the If-Match header was not satisfied")
+    expectEnd(await scene.run(APPLY), 1, { said: "The condition 'older' in the If-Match header was not satisfied" })
     expect(ofMethod(scene.server.requests, method)).toBe(1)
     expect(scene.lines()).toContain('www 3600 IN A 192.0.2.1')
   })
@@ -41,7 +41,7 @@ describe('another client', () => {
         return { value: [] }
       },
     })
-    await expectRun(scene.run(APPLY), 1, 'exists already and hence cannot be created again')
+    expectEnd(await scene.run(APPLY), 1, { said: 'exists already and hence cannot be created again' })
     expect(scene.lines()).toEqual(['www 3600 IN A 192.0.2.1'])
   })
 })
@@ -99,7 +99,7 @@ describe('alias record sets', () => {
 
   test('are never replaced by a definition', async () => {
     const scene = await start({ definition: '  lb: {type: A, value: 192.0.2.9}\n', sets: [alias] })
-    await expectRun(scene.run(APPLY), 0, 'lb.example.com. A of the definition is ignored: the one at az is an', 'stderr')
+    expectEnd(await scene.run(APPLY), 0, { err: 'lb.example.com. A of the definition is ignored: the one at az is an' })
     expect(ofMethod(scene.server.requests, 'PUT')).toBe(0)
   })
 })
@@ -133,7 +133,7 @@ describe('zones', () => {
     const alias = recordSet('lb', 'A', [], { targetResource: { id: '/x/y/front' } })
     const scene = await start({ definition: '  {}\n', sets: [hostSet('www', '192.0.2.1'), alias] })
     scene.define('  {}\n', 'absent: true\n')
-    await expectRun(scene.run([...APPLY, '--allow', 'delete-zone']), 1, 'another record set lb.example.com. A')
+    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'another record set lb.example.com. A' })
     expect(scene.zones()).toEqual(['example.com'])
   })
 

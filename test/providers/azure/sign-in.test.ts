@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { hostSet, startAzureScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
@@ -71,6 +71,6 @@ test.each([
   ],
 ])('settings with %s', async (_, settings, env, message) => {
   const scene = await startAzureScene({ definition: DEFINITION, settings })
-  await expectRun(scene.run(PLAN, env), 1, message, 'stderr')
+  expectEnd(await scene.run(PLAN, env), 1, { err: message })
   expect(scene.server.requests).toEqual([])
 })

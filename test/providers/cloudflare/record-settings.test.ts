@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { startCloudflareScene as start } from './scene.ts'
 
@@ -80,7 +80,7 @@ test.each<[what: string, side: 'existing' | 'desired', settings: object, message
   const plan = JSON.parse(readFileSync(file, 'utf8'))
   plan.zones[0].changes[0][side].settings = settings
   writeFileSync(file, JSON.stringify({ ...plan, checksum: checksumOf(plan) }))
-  await expectRun(scene.run(['apply', 'plan.json', '--yes', '--no-color']), 1, message)
+  expectEnd(await scene.run(['apply', 'plan.json', '--yes', '--no-color']), 1, { said: message })
   expect(settingsOf(scene)).toEqual(posts.map(() => ['www', false, 300, 'live', []]))
 })
 
@@ -114,7 +114,7 @@ test.each([
   ['a wrong kind', '  www: {type: A, value: 192.0.2.1, cloudflare: {proxied: 2}}\n', 'cloudflare.proxied must be true or false'],
 ])('refused: %s', async (_, definition, message) => {
   const scene = await start({ definition })
-  await expectRun(scene.run(['plan']), 1, message)
+  expectEnd(await scene.run(['plan']), 1, { said: message })
 })
 
 test('export to octoDNS has the settings as octoDNS spells them', async () => {

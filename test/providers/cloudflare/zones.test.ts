@@ -1,6 +1,6 @@
 /** Zones that runs create and delete at Cloudflare. */
 import { describe, expect, test } from 'vitest'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { startCloudflareScene } from './scene.ts'
 
@@ -13,7 +13,7 @@ const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
 describe('a new zone', () => {
   test('is planned, created with its records, and planned to empty; doctor names the servers for its registrar', async () => {
     const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones: [], definition: WWW })
-    await expectRun(scene.run(PLAN), 2, 'new zone', 'stdout')
+    expectEnd(await scene.run(PLAN), 2, { out: 'new zone' })
     expect(await scene.run(['doctor'])).toMatchObject({ status: 0, stdout: expect.stringContaining('an apply would create example.com.') })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect([scene.zones(), scene.records().map(({ name }) => name)]).toEqual([['example.com'], ['www.example.com']])
@@ -29,13 +29,13 @@ describe('a new zone', () => {
 
   test('is an error without account_id, which names the setting', async () => {
     const scene = await startCloudflareScene({ account: ACCOUNT, zones: [], definition: WWW })
-    await expectRun(scene.run(PLAN), 1, 'zone-fixed')
+    expectEnd(await scene.run(PLAN), 1, { said: 'zone-fixed' })
     expect((await scene.run(['doctor'])).stdout).toContain('set account_id')
   })
 
   test('that the token may not create: the error names the permission', async () => {
     const scene = await startCloudflareScene({ settings: IN_ACCOUNT.settings, zones: [], definition: WWW })
-    await expectRun(scene.run(APPLY), 1, /403 Requires permission.*Zone:Edit/s)
+    expectEnd(await scene.run(APPLY), 1, { said: /403 Requires permission.*Zone:Edit/s })
   })
 
   test('is created in the account that a variable names', async () => {
@@ -58,7 +58,7 @@ test.each([
   ['a zone in two accounts', [ZONE, { ...ZONE, id: '4'.repeat(32) }], 'exists twice: name the account of one under account_id'],
 ])('a zone that exists and cannot be managed is not created again: %s', async (_, zones, message) => {
   const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones, definition: WWW })
-  await expectRun(scene.run(PLAN), 1, message)
+  expectEnd(await scene.run(PLAN), 1, { said: message })
 })
 
 describe('a zone whose definition is absent', () => {
@@ -87,13 +87,13 @@ describe('a zone whose definition is absent', () => {
       },
     })
     scene.defineAbsent()
-    await expectRun(scene.run(DELETE), 1, 'late.example.com. A 192.0.2.9 was created')
+    expectEnd(await scene.run(DELETE), 1, { said: 'late.example.com. A 192.0.2.9 was created' })
     expect(scene.zones()).toEqual(['example.com'])
   })
 
   test('stays without account_id', async () => {
     const scene = await startCloudflareScene({ account: ACCOUNT, definition: WWW })
     scene.defineAbsent()
-    await expectRun(scene.run(PLAN), 1, 'zone-fixed')
+    expectEnd(await scene.run(PLAN), 1, { said: 'zone-fixed' })
   })
 })

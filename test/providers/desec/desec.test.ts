@@ -1,6 +1,6 @@
 /** What plans and runs do at deSEC beyond the conformance suite: TTLs, new domains, requests, limits and errors. */
 import { describe, expect, test } from 'vitest'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { startDesecScene } from './scene.ts'
 
@@ -48,7 +48,7 @@ describe('domains', () => {
 
   test('a domain that a token may not create', async () => {
     const scene = await startDesecScene({ definition: WWW, domains: [], denied: ['create'] })
-    await expectRun(scene.run(APPLY), 1, /403 You do not have permission.*perm_create_domain/s)
+    expectEnd(await scene.run(APPLY), 1, { said: /403 You do not have permission.*perm_create_domain/s })
   })
 
   test('a domain that is absent from its definition is deleted, unless another client added records', async () => {
@@ -73,7 +73,7 @@ describe('requests', () => {
   test('an answer that states other data than the sent is an error', async () => {
     const stored = [{ name: 'www.example.com.', type: 'A', ttl: 3600, records: ['203.0.113.9'] }]
     const scene = await startDesecScene({ definition: WWW, answer: ({ method }) => (method === 'PATCH' ? stored : undefined) })
-    await expectRun(scene.run(APPLY), 1, 'www.example.com. A was set to 192.0.2.1', 'stderr')
+    expectEnd(await scene.run(APPLY), 1, { err: 'www.example.com. A was set to 192.0.2.1' })
   })
 
   test('an unusually large change has several calls, whose bodies deSEC accepts', { tags: ['long'] }, async () => {
@@ -106,7 +106,7 @@ test('a refused bulk request names the record set, and the others are changed', 
     answer: ({ method, path }) => (method === 'GET' && path === DOMAIN ? { name: 'example.com', minimum_ttl: 60 } : undefined),
   })
   scene.define(`  first: {type: A, value: 192.0.2.1}\n  second: {type: A, ttl: 60, value: 192.0.2.1}\n`)
-  await expectRun(scene.run(APPLY), 4, 'second.example.com. A: ttl: Ensure this value is greater than or equal to 3600.')
+  expectEnd(await scene.run(APPLY), 4, { said: 'second.example.com. A: ttl: Ensure this value is greater than or equal to 3600.' })
   expect(scene.rrsets()).toHaveLength(2)
 })
 
@@ -116,6 +116,6 @@ test('responses that are not of the API pages without end, and addresses of othe
     definition: '',
     respond: ({ path }) => (path === LIST ? { status: 200, headers: { 'content-type': 'application/json', link }, body: '[]' } : undefined),
   })
-  await expectRun(scene.run(PLAN), 1, 'the pages of the list have no end')
+  expectEnd(await scene.run(PLAN), 1, { said: 'the pages of the list have no end' })
   expect(scene.server.requests.filter(({ path }) => path === LIST).map(({ query }) => query.get('cursor'))).toEqual(['', 'again'])
 })

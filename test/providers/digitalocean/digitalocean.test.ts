@@ -1,6 +1,6 @@
 /** What plans and runs do at DigitalOcean beyond the conformance suite: texts, TTLs, domains, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN, UNCHANGED, WWW } from '../scripted-scene.ts'
 import { record, startDigitalOceanScene as start } from './scene.ts'
 
@@ -45,7 +45,7 @@ test.each([
   ['a null MX', 'MX', '{preference: 0, exchange: .}'],
 ])('%s is refused by the plan', async (_, type, value) => {
   const scene = await start({ definition: `  www: {type: ${type}, value: ${value}}\n` })
-  await expectRun(scene.run(PLAN), 1, /DigitalOcean (?:holds|cannot hold)/, 'stderr')
+  expectEnd(await scene.run(PLAN), 1, { err: /DigitalOcean (?:holds|cannot hold)/ })
 })
 
 describe('domains', () => {
@@ -83,7 +83,7 @@ test('a token that may only read is told what it needs', async () => {
 
 test('records of other types are listed and stay', async () => {
   const scene = await start({ records: [record(1, 'www', 'A', '192.0.2.1'), record(2, 'www', 'HTTPS', '1 .')], definition: WWW })
-  await expectRun(scene.run(PLAN), 0, '[record-unplanned]')
+  expectEnd(await scene.run(PLAN), 0, { said: '[record-unplanned]' })
 })
 
 test('a deletion that was not carried out', async () => {

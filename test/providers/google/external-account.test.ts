@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createTestAccount } from '../../scripted/google/account.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { runTool } from '../../support/tools.ts'
@@ -107,7 +107,7 @@ test('each address of the file must be an allowed host', async () => {
   const foreign = { url: 'https://tokens.example.net/idtoken', headers: {} }
   const file = { type: 'external_account', audience: 'a', subject_token_type: 't', credential_source: foreign }
   writeFileSync(join(scene.folder, 'key.json'), JSON.stringify(file))
-  await expectRun(scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: host }), 1, 'tokens.example.net:443 is not among the hosts', 'stderr')
+  expectEnd(await scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: host }), 1, { err: 'tokens.example.net:443 is not among the hosts' })
   expect(scene.server.requests).toEqual([])
 })
 
@@ -121,7 +121,7 @@ test.each<readonly [string, object, string]>([
   ['nothing', {}, 'no text "file"'],
 ])('a credential_source with %s is refused', async (_, source, message) => {
   const scene = await start(() => source)
-  await expectRun(scene.run(PLAN), 1, message, 'stderr')
+  expectEnd(await scene.run(PLAN), 1, { err: message })
   expect(scene.server.requests).toEqual([])
 })
 

@@ -1,6 +1,6 @@
 /** What plans and runs do at Cloud DNS beyond the conformance suite: texts that deletions repeat, routing policies, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
 import { PUBLIC_ZONE, startGoogleScene as start } from './scene.ts'
 
@@ -51,7 +51,7 @@ describe('a deletion repeats the record set exactly', () => {
         return { rrsets: [{ name: 'www.example.com.', type: 'A', ttl: 3600, rrdatas }] }
       },
     })
-    await expectRun(scene.run(APPLY), 1, /412 Precondition not met for 'entity.change.deletions\[0\]' \(conditionNotMet\)/)
+    expectEnd(await scene.run(APPLY), 1, { said: /412 Precondition not met for 'entity.change.deletions\[0\]' \(conditionNotMet\)/ })
     expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
   })
 })
@@ -72,7 +72,7 @@ describe('routing policies', () => {
 
   test('are never replaced by a definition', async () => {
     const scene = await start({ definition: '  lb: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
-    await expectRun(scene.run(APPLY), 0, 'lb.example.com. A of the definition is ignored: the one at gcp has', 'stderr')
+    expectEnd(await scene.run(APPLY), 0, { err: 'lb.example.com. A of the definition is ignored: the one at gcp has' })
     expect(changesOf(scene.server.requests)).toBe(0)
   })
 
@@ -116,7 +116,7 @@ describe('zones', () => {
     const routed = routedBy({ geo: { items: [] } })
     const scene = await start({ definition: '  {}\n', rrsets: ['www 300 A 192.0.2.1', routed] })
     scene.define('  {}\n', 'absent: true\n')
-    await expectRun(scene.run([...APPLY, '--allow', 'delete-zone']), 1, 'records that the plan does not know: lb.example.com. A')
+    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'records that the plan does not know: lb.example.com. A' })
     expect(scene.zones()).toHaveLength(1)
     expect(scene.lines()).toHaveLength(2)
   })
@@ -129,7 +129,7 @@ describe('zones', () => {
     ]
     const definition = WWW
     const scene = await start({ definition, zones: twice })
-    await expectRun(scene.run(PLAN), 1, 'name one of them under managed_zones')
+    expectEnd(await scene.run(PLAN), 1, { said: 'name one of them under managed_zones' })
     const chosen = await start({ definition, zones: twice, settings: `${ACCESS}, managed_zones: {example.com: other}` })
     expect(await chosen.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     expect(chosen.rrsets('5').map(({ name }) => name)).toContain('www.example.com.')
@@ -141,7 +141,7 @@ describe('zones', () => {
   test('without records of their own are listed as such', async () => {
     const forwarding = { ...PUBLIC_ZONE, visibility: 'private', forwardingConfig: { targetNameServers: [] } }
     const scene = await start({ definition: WWW, zones: [forwarding], settings: `${ACCESS}, visibility: private` })
-    await expectRun(scene.run(PLAN), 1, 'example.com. forwards queries')
+    expectEnd(await scene.run(PLAN), 1, { said: 'example.com. forwards queries' })
   })
 })
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createAccessTokens } from '../../../src/providers/access-tokens.ts'
 import { createTestAccount } from '../../scripted/google/account.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { startGoogleScene as openScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
@@ -101,7 +101,7 @@ test.each([
 ])('credentials with %s', async (_, text, message) => {
   const scene = await openScene({ definition: DEFINITION, settings: 'project: p, credentials: file:key.json' })
   writeFileSync(join(scene.folder, 'key.json'), text)
-  await expectRun(scene.run(PLAN), 1, message, 'stderr')
+  expectEnd(await scene.run(PLAN), 1, { err: message })
 })
 
 test.each([
@@ -111,13 +111,13 @@ test.each([
   ['plain HTTP', "project: p, credentials: metadata, token_url: 'http://192.0.2.1/token'", 'without TLS'],
 ])('settings with %s', async (_, settings, message) => {
   const scene = await openScene({ definition: DEFINITION, settings: settings || 'timeout: 5' })
-  await expectRun(scene.run(PLAN, { HOME: scene.folder }), 1, message, 'stderr')
+  expectEnd(await scene.run(PLAN, { HOME: scene.folder }), 1, { err: message })
 })
 
 test('the host of the sign-in must be allowed too', async () => {
   const scene = await openScene({ definition: DEFINITION, settings: 'credentials: file:key.json' })
   writeFileSync(join(scene.folder, 'key.json'), keyFile)
-  await expectRun(scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.server.origin).host }), 1, 'oauth2.googleapis.com', 'stderr')
+  expectEnd(await scene.run(PLAN, { ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.server.origin).host }), 1, { err: 'oauth2.googleapis.com' })
   expect(scene.server.requests).toEqual([])
 })
 

@@ -10,7 +10,7 @@ import { createCloudflare } from '../../scripted/cloudflare/service.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { afterThisFile } from '../../support/after-file.ts'
 import { selfSigned } from '../../support/certificate.ts'
-import { cli, expectEnd, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { startBind, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { NONE, startFaultProxy } from '../../support/fault-proxy.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
@@ -83,7 +83,7 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
       PDNS_KEY: 'a-wrong-key-0123456789',
     })
     wrong.define(RECORDS)
-    await expectRun(wrong.run('plan'), 1, /PowerDNS unauthorized host=127\.0\.0\.1/)
+    expectEnd(await wrong.run('plan'), 1, { said: /PowerDNS unauthorized host=127\.0\.0\.1/ })
   })
 
   test('a read that a gateway refuses for a moment is repeated once', async () => {
@@ -100,7 +100,7 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
     proxy.use(() => (left-- > 0 ? { kind: 'answer', when: 'before', status: 503, html: true } : NONE))
     expect((await run('plan', '--detailed-exitcode')).status).toBe(2)
     proxy.use(() => ({ kind: 'answer', when: 'before', status: 503, html: true }))
-    await expectRun(run('plan'), 1, /requests\.exceptions\.HTTPError: 503 Server Error/)
+    expectEnd(await run('plan'), 1, { said: /requests\.exceptions\.HTTPError: 503 Server Error/ })
     await proxy.close()
   })
 
@@ -196,7 +196,7 @@ describeWithTools([python, 'openssl'], 'classes of octoDNS at cloud services', (
     })
     direct.define(RECORDS)
     expect((await direct.run('plan', '--detailed-exitcode')).status).toBe(2)
-    await expectRun(direct.run('apply', '--yes'), 1, /KeyError: 'IsTruncated'/)
+    expectEnd(await direct.run('apply', '--yes'), 1, { said: /KeyError: 'IsTruncated'/ })
   })
 })
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, expectEnd, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { OCTODNS_PYTHON } from '../../support/octodns-python.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -139,7 +139,7 @@ describeWithTools([OCTODNS_PYTHON, 'python3'], 'the settings of a provider class
     store([])
     const { folder, ...missing } = awkwardWorkspace()
     writeFileSync(join(folder, 'zones/other.example.yaml'), 'domain: other.example\nrecords: {}\n')
-    await expectRun(missing.run('doctor'), 1, 'it does not have other.example.', 'stdout')
+    expectEnd(await missing.run('doctor'), 1, { out: 'it does not have other.example.' })
     const refused = await workspace(`{type: octodns, ${awkward}, options: {folder: x, token: wrong}}`)(['doctor'])
     expect([refused.status, refused.text]).toEqual([1, expect.stringContaining('the class refuses them: ValueError: the token is wrong')])
   })

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, expectEnd, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { OCTODNS_PYTHON } from '../../support/octodns-python.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -86,7 +86,7 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
     expect((await run('plan', '--out', 'saved.json')).status).toBe(0)
     const theirs = [KEEP, A('www', '203.0.113.1', POOLS)]
     store(theirs)
-    await expectRun(run('apply', 'saved.json', '--yes'), 1, 'has a record set www.example.com. A that answers differently')
+    expectEnd(await run('apply', 'saved.json', '--yes'), 1, { said: 'has a record set www.example.com. A that answers differently' })
     expect(stored()).toEqual(theirs)
   })
 
@@ -98,7 +98,7 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
     const { run, define, behave, stored } = awkwardWorkspace()
     define(`${KEPT}  www: {type: A, ttl: 300, value: 192.0.2.2}\n`)
     behave(mode)
-    await expectRun(run('apply', '--yes'), 1, words)
+    expectEnd(await run('apply', '--yes'), 1, { said: words })
     expect(stored()).toEqual([KEEP])
   })
 
@@ -122,7 +122,7 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
   test('apply_disabled makes the zones read-only', async () => {
     const { run, define } = awkwardWorkspace({ options: ', apply_disabled: true' })
     define(`${KEPT}  www: {type: A, ttl: 300, value: 192.0.2.2}\n`)
-    await expectRun(run('plan'), 1, /zone-read-only/)
+    expectEnd(await run('plan'), 1, { said: /zone-read-only/ })
   })
 
   test('changes_per_call divides a large change', async () => {
@@ -234,6 +234,6 @@ describeWithTools([OCTODNS_PYTHON], "octoDNS's YamlProvider", () => {
     expect((await run('apply', '--yes')).status).toBe(0)
     expect(file()).toContain('value: 192.0.2.2\nx:\n  octodns:\n    cloudflare:\n      proxied: true\n  type: A\n')
     define('absent: true\n')
-    await expectRun(run('plan'), 1, 'zone-fixed')
+    expectEnd(await run('plan'), 1, { said: 'zone-fixed' })
   })
 })

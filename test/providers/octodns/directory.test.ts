@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { describeWithOctodns, linesOfLoaded, loadWithOctodns } from '../../interop/octodns-judge.ts'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 const FILE = 'mirror/example.com.yaml'
@@ -79,14 +79,14 @@ describe('a folder of octoDNS', () => {
   ])('leaves a file with %s as it is', async (_, text, expected) => {
     const { run, read, write } = workspace('  b: {type: A, ttl: 60, value: 192.0.2.2}\n')
     write(text)
-    await expectRun(run('apply', '--yes', '--allow', 'deletes', '--allow', 'empty-zone'), 1, new RegExp(expected), 'stderr')
+    expectEnd(await run('apply', '--yes', '--allow', 'deletes', '--allow', 'empty-zone'), 1, { err: new RegExp(expected) })
     expect(read()).toBe(text)
   })
 
   test.each([
     ['a type that octoDNS lacks', '  b: {type: HINFO, value: {cpu: a, os: b}}\n', 'cannot hold HINFO'],
     ['octets that are no text', '  b: {type: TXT, value: {rdata: \'"\\255"\'}}\n', 'octoDNS cannot express octets that are not UTF-8 text'],
-  ])('refuses %s', (_, records, expected) => expectRun(workspace(records).run('plan'), 1, new RegExp(expected), 'stderr'))
+  ])('refuses %s', async (_, records, expected) => void expectEnd(await workspace(records).run('plan'), 1, { err: new RegExp(expected) }))
 
   test('that does not exist is an error', async () => {
     const { run, folder } = workspace(RECORDS)

@@ -10,7 +10,7 @@ import { RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
 import { isServerType } from '../../../src/providers/powerdns/capabilities.ts'
 import { rdataFromApi, rdataToApi } from '../../../src/providers/powerdns/rdata-format.ts'
 import { transferZone } from '../../../src/transport/dns-transfer.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { type PowerDnsServer, startPowerDns } from '../../support/dns-servers.ts'
 import { RECORD_VALUES } from '../../support/record-values.ts'
 import { name as parseName } from '../../support/records.ts'
@@ -68,7 +68,7 @@ describeWithTools(['pdns_server', 'pdnsutil'], 'every record type', () => {
     const applied = await run(folder, server, 'apply', '--yes', '--format', 'json')
     const document = JSON.parse(applied.stdout)
     expect([applied.status, document.zones[0]?.readBack, applied.stderr]).toEqual([0, 'equal', expect.not.stringContaining('error')])
-    await expectRun(run(folder, server, 'plan', '--detailed-exitcode'), 0, 'No changes', 'stdout')
+    expectEnd(await run(folder, server, 'plan', '--detailed-exitcode'), 0, { out: 'No changes' })
     const served = (await transferZone({ host: '127.0.0.1', port: server.port }, parseName('types.example.')))
       .filter(({ name, type }) => name !== 'types.example.' && !UNSERVED.has(type))
       .map(({ name, type, data }) => `${name} ${type} ${data}`)

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, expectEnd, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { type DnsServer, startBind, startKnot, startServer, TEST_KEY, waitForZone } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
 import { bindConsumer, knotConsumer } from '../../support/server-recipes/served-folder.ts'
@@ -70,7 +70,7 @@ for (const { name, tool, recipe } of CONSUMERS) {
       const server = await start(['a.example', 'b.example'], [port])
       const space = workspace(server.port)
       space.define('a.example', A)
-      await expectRun(space.run('apply', '--yes'), 0, `lab: ${CATALOG}.: 1 zone added, 0 removed.`, 'stderr')
+      expectEnd(await space.run('apply', '--yes'), 0, { err: `lab: ${CATALOG}.: 1 zone added, 0 removed.` })
       await startServer(recipe(CATALOG, server.port), { port })
       await waitForZone(port, 'a.example')
 
@@ -126,7 +126,7 @@ describeWithTools(['named', 'nsupdate', 'dig'], 'the catalog zone of a server', 
     const space = workspace(server.port)
     space.define('a.example', '{}')
     space.define('b.example', '{}')
-    await expectRun(space.run('plan'), 0, `notice[zone-list] lab: ${CATALOG}. gets 2 members: a.example. and b.example.`, 'stderr')
+    expectEnd(await space.run('plan'), 0, { err: `notice[zone-list] lab: ${CATALOG}. gets 2 members: a.example. and b.example.` })
     expect(JSON.parse((await space.run('plan', '--format', 'json')).stdout).diagnostics).toMatchObject([{ code: 'zone-list' }])
     expect(await members(server.port)).toEqual([])
     expect((await space.run('apply', '--yes')).status).toBe(0)
@@ -141,7 +141,7 @@ describeWithTools(['named', 'nsupdate', 'dig'], 'the catalog zone of a server', 
     const server = await start(['a.example'], [], text)
     const space = workspace(server.port)
     space.define('a.example', A)
-    await expectRun(space.run('plan'), 0, /warning\[provider-(?:not-found|rejected)\] lab: /, 'stderr')
+    expectEnd(await space.run('plan'), 0, { err: /warning\[provider-(?:not-found|rejected)\] lab: / })
     expect(expectEnd(await space.run('apply', '--yes'), 1, { err: message }).stderr.match(/error\[/g)).toHaveLength(1)
     expect(await dig({ port: server.port, name: 'www.a.example' })).toEqual(['192.0.2.1'])
     if (text === null) expect((await space.run('doctor')).stdout).toContain(`does not have ${CATALOG}.`)
@@ -152,7 +152,7 @@ describeWithTools(['named', 'nsupdate', 'dig'], 'the catalog zone of a server', 
     const server = await start(zones)
     const space = workspace(server.port)
     for (const zone of zones) space.define(zone, '{}')
-    await expectRun(space.run('apply', '--yes'), 0, '160 zones added, 0 removed', 'stderr')
+    expectEnd(await space.run('apply', '--yes'), 0, { err: '160 zones added, 0 removed' })
     expect(await members(server.port)).toHaveLength(160)
   })
 })
@@ -173,5 +173,5 @@ describeWithTools(['knotd', 'nsupdate', 'dig'], 'a catalog zone at Knot DNS', ()
 test.each(['a..b', '.'])('a catalog zone named %s is refused', async (name) => {
   const space = workspace(1, JSON.stringify(name))
   space.define('a.example', '{}')
-  await expectRun(space.run('validate'), 1, `providers.lab.catalog: "${name}" is not a domain name`, 'stdout')
+  expectEnd(await space.run('validate'), 1, { out: `providers.lab.catalog: "${name}" is not a domain name` })
 })

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cli, expectRun } from '../../support/cli.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { type DnsServer, startBind, startKnot, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -61,7 +61,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
 
     test('a definition like the zone changes nothing, and apex NS records stay without being named', async () => {
       const folder = workspace(running.port, KEPT)
-      await expectRun(run(folder, 'plan', '--detailed-exitcode'), 0, 'No changes', 'stdout')
+      expectEnd(await run(folder, 'plan', '--detailed-exitcode'), 0, { out: 'No changes' })
     })
 
     test('a change of several RRsets is one call, read back and planned to empty', async () => {
@@ -82,7 +82,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
         'www.example.com. 600 IN A 192.0.2.1',
         'www.example.com. 600 IN A 192.0.2.3',
       ])
-      await expectRun(run(folder, 'plan', '--detailed-exitcode'), 0, 'No changes', 'stdout')
+      expectEnd(await run(folder, 'plan', '--detailed-exitcode'), 0, { out: 'No changes' })
       define(folder, KEPT)
       expect((await run(folder, 'apply', '--yes', '--allow', 'updates', '--allow', 'deletes')).status).toBe(0)
       expect(await dig({ port: running.port, name: 'old.example.com', type: 'CNAME' })).toEqual(['www.example.com.'])
@@ -106,7 +106,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
       const folder = workspace(running.port, `${KEPT}  new: {type: A, value: 192.0.2.7}\n`)
       expect((await run(folder, 'plan', '--out', 'plan.json')).status).toBe(0)
       expect((await nsupdate(running.port, 'zone example.com\nupdate add www.example.com 300 A 192.0.2.99', TEST_KEY)).status).toBe(0)
-      await expectRun(run(folder, 'apply', 'plan.json', '--yes'), 3, '192.0.2.99')
+      expectEnd(await run(folder, 'apply', 'plan.json', '--yes'), 3, { said: '192.0.2.99' })
       await nsupdate(running.port, 'zone example.com\nupdate delete www.example.com A 192.0.2.99', TEST_KEY)
     })
 
@@ -130,7 +130,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
       expect([wrong.status, wrong.stderr.match(/error\[/g)?.length]).toEqual([1, 1])
       expect(wrong.stderr).toMatch(/error\[provider-(?:unauthorized|forbidden)\]/)
       writeFileSync(join(folder, 'zones/missing.example.yaml'), 'domain: missing.example\nrecords: {www: {type: A, value: 192.0.2.1}}\n')
-      await expectRun(run(folder, 'plan', 'missing.example'), 1, /error\[zone-fixed\] missing\.example\. does not exist at lab/, 'stderr')
+      expectEnd(await run(folder, 'plan', 'missing.example'), 1, { err: /error\[zone-fixed\] missing\.example\. does not exist at lab/ })
     })
   }),
 )

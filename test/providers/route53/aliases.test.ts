@@ -1,7 +1,7 @@
 /** Aliases of Route 53 as ALIAS records: what stays, what new ones lead to, and what is refused. */
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { aliasSet, changesIn, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
 
@@ -56,7 +56,7 @@ describe('an ALIAS to a name of the zone', () => {
 
   test('without addresses there is refused', async () => {
     const scene = await startRoute53Scene({ definition: '  web: {type: TXT, value: text}\n  b: {type: ALIAS, value: web}\n' })
-    await expectRun(scene.run(APPLY), 4, 'web.example.com. has no addresses')
+    expectEnd(await scene.run(APPLY), 4, { said: 'web.example.com. has no addresses' })
     expect(scene.held()).toEqual(['web.example.com. TXT 3600 "text"'])
   })
 
@@ -151,7 +151,7 @@ describe('an existing alias', () => {
         return undefined
       },
     })
-    await expectRun(scene.run(APPLY), 1, 'do not match the current values')
+    expectEnd(await scene.run(APPLY), 1, { said: 'do not match the current values' })
     expect(scene.held()).toEqual([`www.example.com. A ${CLOUDFRONT} d9.cloudfront.net.`])
   })
 })
@@ -166,6 +166,6 @@ test.each([
   ],
 ])('a plan refuses an ALIAS with %s', async (_, definition, message) => {
   const scene = await startRoute53Scene({ definition })
-  await expectRun(scene.run(PLAN), 1, message)
+  expectEnd(await scene.run(PLAN), 1, { said: message })
   expect(changesIn(scene.server)).toBe(0)
 })

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { loadOptionalPackage } from '../../../src/providers/optional-package.ts'
 import { startScriptedServer } from '../../scripted/scripted-server.ts'
 import { startProgram } from '../../support/built-program.ts'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { changesIn, KEY, type Route53Scene, startRoute53Scene } from './scene.ts'
@@ -105,13 +105,13 @@ describe('credentials', () => {
 describe('doctor', () => {
   test('tries a change that changes nothing', async () => {
     const scene = await startRoute53Scene({ definition: WWW })
-    await expectRun(scene.run(['doctor']), 0, 'example.com.: the credentials may read and change it', 'stdout')
+    expectEnd(await scene.run(['doctor']), 0, { out: 'example.com.: the credentials may read and change it' })
     expect(scene.held()).toEqual([])
   })
 
   test('finds a missing permission and a missing zone', async () => {
     const scene = await startRoute53Scene({ definition: WWW, denied: ['ChangeResourceRecordSets'] })
-    await expectRun(scene.run(['doctor']), 1, 'not authorized to perform: route53:ChangeResourceRecordSets', 'stdout')
+    expectEnd(await scene.run(['doctor']), 1, { out: 'not authorized to perform: route53:ChangeResourceRecordSets' })
     const without = await startRoute53Scene({ definition: WWW, zones: [] })
     expect((await without.run(['doctor'])).stdout).toContain('an apply would create example.com.')
   })

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { aliasSet, changesIn, startRoute53Scene as start, succeeded, ZONE_ID } from './scene.ts'
 
@@ -49,7 +49,7 @@ describe('what stays as it is', () => {
     const scene = await start({ sets: [weighted('one', 10, '192.0.2.1')], definition: '  www: {type: A, value: 192.0.2.9}\n' })
     expect((await scene.run(PLAN)).stderr).toContain('www.example.com. A of the definition is ignored')
     scene.define('  www: {type: ALIAS, value: d1.cloudfront.net.}\n')
-    await expectRun(scene.run(PLAN), 1, 'cannot hold www.example.com. ALIAS beside')
+    expectEnd(await scene.run(PLAN), 1, { said: 'cannot hold www.example.com. ALIAS beside' })
     expect(changesIn(scene.server)).toBe(0)
   })
 
@@ -133,7 +133,9 @@ describe('zones', () => {
   test('are not deleted with records that are left alone', async () => {
     const scene = await start({ sets: [weighted('one', 10, '192.0.2.1'), plainSet('a.example.com.', 'A', 60, '192.0.2.1')] })
     scene.define('  {}\n', 'absent: true\n')
-    await expectRun(scene.run(['apply', '--yes', '--allow', 'delete-zone']), 1, 'www.example.com. A has the weighted routing policy')
+    expectEnd(await scene.run(['apply', '--yes', '--allow', 'delete-zone']), 1, {
+      said: 'www.example.com. A has the weighted routing policy',
+    })
     expect(scene.held()).toHaveLength(2)
   })
 
@@ -154,14 +156,14 @@ describe('zones', () => {
 
   test('with one name and no choice: nothing is changed, and no further zone is created', async () => {
     const scene = await start({ zones: TWINS, settings: ', zone_type: private', definition: WWW })
-    await expectRun(scene.run(APPLY), 1, 'choose one under zone_ids')
+    expectEnd(await scene.run(APPLY), 1, { said: 'choose one under zone_ids' })
     expect(changesIn(scene.server)).toBe(0)
   })
 
   test('that another service of AWS manages are no missing ones', async () => {
     const zones = [{ id: 'ZMAP', name: 'example.com.', service: 'servicediscovery.amazonaws.com' }]
     const scene = await start({ zones, definition: WWW })
-    await expectRun(scene.run(APPLY), 1, 'is managed by servicediscovery')
+    expectEnd(await scene.run(APPLY), 1, { said: 'is managed by servicediscovery' })
     expect(changesIn(scene.server)).toBe(0)
   })
 

@@ -1,6 +1,6 @@
 /** What plans and runs do at Scaleway beyond the conformance suite: what records keep, dynamic records, zones, requests and errors. */
 import { describe, expect, test } from 'vitest'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
 import { startScalewayScene as start } from './scene.ts'
 
@@ -52,7 +52,7 @@ describe('dynamic records', () => {
   test('are left out of an import, and the next plan is empty', async () => {
     const scene = await start({ definition: '', added: [...added, A] })
     scene.undefine()
-    await expectRun(scene.run(['import', '--from', 'live', '-o', 'zones']), 0, 'geo.example.com. A', 'stderr')
+    expectEnd(await scene.run(['import', '--from', 'live', '-o', 'zones']), 0, { err: 'geo.example.com. A' })
     expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
   })
 
@@ -100,7 +100,7 @@ describe('zones', () => {
     const run = await scene.run(APPLY)
     expect([run.status, run.stdout + run.stderr]).toEqual([1, expect.stringMatching(/no domain of the account holds example\.net\./)])
     expect(run.stdout + run.stderr).toContain('external domain')
-    await expectRun(scene.run(['doctor']), 0, /would create example\.net\..*only zones below a domain/s, 'stdout')
+    expectEnd(await scene.run(['doctor']), 0, { out: /would create example\.net\..*only zones below a domain/s })
     expect(scene.server.requests.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
@@ -121,7 +121,7 @@ describe('requests', () => {
   test('an answer that states other data than the sent is an error', async () => {
     const stored = { records: [{ id: 'a', name: 'www', type: 'A', ttl: 3600, data: '203.0.113.9', comment: null }] }
     const scene = await start({ definition: WWW, answer: ({ method }) => (method === 'PATCH' ? stored : undefined) })
-    await expectRun(scene.run(APPLY), 1, 'www.example.com. A was set to 192.0.2.1', 'stderr')
+    expectEnd(await scene.run(APPLY), 1, { err: 'www.example.com. A was set to 192.0.2.1' })
   })
 
   test('all zones are looked up by name in one request before any is read', async () => {

@@ -6,7 +6,7 @@ import { addSecret, noSecrets } from '../../../src/definition/config/secret-guar
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { createProvider } from '../../../src/providers/registry.ts'
 import { parseCommand, runCommand } from '../../../src/providers/zonefile/run-command.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { ORIGIN, planOf } from '../../support/plan.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { NS, type Workspace, workspace } from './workspace.ts'
@@ -99,11 +99,11 @@ describe('a reload', () => {
     expect([first.status, zone.changes[0].outcome.state, zone.readBack]).toEqual([1, 'applied', 'equal'])
     expect(first.stderr).toContain('error[reload-failed] files: example.com. was written, but "programs/reload" ended with status 7: line')
     expect(space.read(FILE)).toContain('ns1.example.net.')
-    await expectRun(space.run('plan', '--detailed-exitcode'), 0, /warning\[reload-failed\].*written by an earlier run/, 'stderr')
+    expectEnd(await space.run('plan', '--detailed-exitcode'), 0, { err: /warning\[reload-failed\].*written by an earlier run/ })
     expect((await space.run('doctor')).stdout).toContain('servers were not told of the change of example.com.')
-    await expectRun(space.apply(), 1, 'error[reload-failed]', 'stderr')
+    expectEnd(await space.apply(), 1, { err: 'error[reload-failed]' })
     space.succeed('reload')
-    await expectRun(space.apply(), 0, 'an earlier run had created example.com.; servers were told', 'stderr')
+    expectEnd(await space.apply(), 0, { err: 'an earlier run had created example.com.; servers were told' })
     expect(space.served()).toEqual(['example.com.zone'])
     expect((await space.apply()).stderr).toBe('')
     expect(space.calls()).toHaveLength(3)
@@ -121,7 +121,7 @@ describe('a reload', () => {
     space.define('example.com', NS + WWW)
     expect((await space.apply()).stderr).toContain('error[reload-failed]')
     space.program('reconfig', `touch "${folder}/known"`)
-    await expectRun(space.apply(), 0, 'servers were told', 'stderr')
+    expectEnd(await space.apply(), 0, { err: 'servers were told' })
     expect(space.calls()).toEqual(['reconfig', 'reconfig', 'reconfig'])
     space.define('example.com', NS)
     expect((await space.apply()).status).toBe(0)
@@ -228,7 +228,10 @@ describe('commands', () => {
     ['file_name: ../{zone}', 'providers.files.file_name'],
     ['file_name: x', 'providers.files.file_name'],
     ['serial: never', 'providers.files.serial'],
-  ])('the setting %s is refused', (setting, expected) => expectRun(workspace(setting).run('validate'), 1, expected, 'stdout'))
+  ])(
+    'the setting %s is refused',
+    async (setting, expected) => void expectEnd(await workspace(setting).run('validate'), 1, { out: expected }),
+  )
 
   test('are killed with their children when they take too long', async () => {
     const folder = temporaryDirectory()
@@ -279,7 +282,7 @@ describe('the list of zones', () => {
     configure(space, 'list: {format: bind, file: zones.conf, reload: programs/reconfig}')
     space.write('zones.conf', '// mine\n')
     space.define('a.example', NS)
-    await expectRun(space.apply(), 1, 'files: zones.conf is not overwritten, since Zonewright did not write it', 'stderr')
+    expectEnd(await space.apply(), 1, { err: 'files: zones.conf is not overwritten, since Zonewright did not write it' })
     expect(space.read('zones.conf')).toBe('// mine\n')
     space.write('zones.conf', '// Written by Zonewright.\n')
     expect((await space.apply()).status).toBe(0)

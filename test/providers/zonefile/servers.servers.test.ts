@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { ApplicableZone } from '../../../src/apply/apply-zones.ts'
 import { withLastSerials } from '../../../src/apply/last-serials.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
-import { expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { type DnsServer, startKnot, startServer, waitForZone } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
 import {
@@ -102,7 +102,7 @@ for (const { name, tools, start } of SERVERS) {
       await waitForZone(server.port, 'example.com', { serial: 1 })
       await server.stop()
       space.define('example.com', NS)
-      await expectRun(space.apply('--allow', 'deletes'), 1, 'error[reload-failed] files: example.com. was written, but', 'stderr')
+      expectEnd(await space.apply('--allow', 'deletes'), 1, { err: 'error[reload-failed] files: example.com. was written, but' })
       expect((await space.apply()).status).toBe(1)
     })
   })

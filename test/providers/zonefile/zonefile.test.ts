@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { expectEnd, expectRun } from '../../support/cli.ts'
+import { expectEnd } from '../../support/cli.ts'
 import { NOW, NS, type Workspace, workspace } from './workspace.ts'
 
 const FILE = 'served/example.com.zone'
@@ -97,7 +97,7 @@ describe('a file', () => {
   ])('is not written for a definition with %s', async (name, records, expected) => {
     const space = workspace()
     space.define('example.com', records, name.includes('refresh') ? 'refresh_sec: 0\n' : '')
-    await expectRun(space.apply(), 1, expected)
+    expectEnd(await space.apply(), 1, { said: expected })
     expect(space.served()).toEqual([])
   })
 
@@ -119,7 +119,7 @@ describe('other editors', () => {
     space.define('example.com', `${NS + WWW}  new: {type: A, value: 192.0.2.2}\n`)
     expect((await space.run('plan', '--out', 'plan.json')).status).toBe(0)
     space.write(FILE, `${space.read(FILE)}www 300 IN A 192.0.2.99\n`)
-    await expectRun(space.apply('plan.json'), 3, '192.0.2.99')
+    expectEnd(await space.apply('plan.json'), 3, { said: '192.0.2.99' })
     expect((await space.run('plan')).stdout).toMatch(/- www +300 +A +192\.0\.2\.99/)
   })
 
@@ -131,7 +131,7 @@ describe('other editors', () => {
       space.read('zonewright.yaml').replace('directory: served', `directory: served\n    check: ['${check}', '{file}']`),
     )
     space.define('example.com', `${NS + WWW}  new: {type: A, value: 192.0.2.2}\n`)
-    await expectRun(space.apply(), 1, 'was changed by another program while it was being replaced', 'stdout')
+    expectEnd(await space.apply(), 1, { out: 'was changed by another program while it was being replaced' })
     expect(space.read(FILE)).toContain('192.0.2.7')
     expect(space.read(FILE)).not.toContain('192.0.2.2')
     expect(space.served()).toEqual(['example.com.zone'])
@@ -211,7 +211,7 @@ describe('a file that people wrote', () => {
     const space = workspace()
     writeFileSync(join(space.folder, FILE), text)
     space.define('example.com', NS)
-    await expectRun(space.run('plan'), 1, expected, 'stderr')
+    expectEnd(await space.run('plan'), 1, { err: expected })
   })
 
   test('is imported', async () => {
@@ -248,19 +248,19 @@ describe('the place of a file', () => {
     space.write('zones/a.yaml', `domain: 'a/b.example'\nrecords:\n${NS}`)
     expect((await space.apply()).status).toBe(0)
     space.write('zones/b.yaml', `domain: 'a_b.example'\nrecords:\n${NS}`)
-    await expectRun(space.apply(), 1, 'the file of a_b.example. has the SOA record of a/b.example.', 'stderr')
+    expectEnd(await space.apply(), 1, { err: 'the file of a_b.example. has the SOA record of a/b.example.' })
   })
 
   test('of a name that is an option is refused', async () => {
     const space = workspace()
     space.write('zones/a.yaml', `domain: '-o.example.com'\nrecords:\n${NS}`)
-    await expectRun(space.apply(), 1, 'cannot have a zone named -o.example.com.', 'stderr')
+    expectEnd(await space.apply(), 1, { err: 'cannot have a zone named -o.example.com.' })
   })
 
   test('that does not exist is an error, not an empty list of zones', async () => {
     const space = await applied()
     rmSync(join(space.folder, 'served'), { recursive: true })
-    await expectRun(space.run('plan'), 1, 'the folder served does not exist', 'stderr')
+    expectEnd(await space.run('plan'), 1, { err: 'the folder served does not exist' })
   })
 
   test('through a symbolic link in the folder is written; outside it is not', async () => {
@@ -277,7 +277,7 @@ describe('the place of a file', () => {
     space.write('outside', space.read('served/real/zone'))
     symlinkSync('../outside', join(space.folder, FILE))
     space.define('example.com', NS + WWW)
-    await expectRun(space.apply(), 1, 'is a symbolic link to a place outside the folder', 'stderr')
+    expectEnd(await space.apply(), 1, { err: 'is a symbolic link to a place outside the folder' })
   })
 
   test('with an error is an error of its zone; others are planned and applied', async () => {
