@@ -54,7 +54,7 @@ export async function applyDivided(call: Changeset, run: CallRun): Promise<Chang
 const isRefused = ([first]: readonly ChangeResult[], { provider: { capabilities } }: CallRun): boolean =>
   capabilities.calls.divides === true && first?.outcome.state === 'failed' && first.error?.code === 'provider-rejected'
 
-/** The smallest parts of a call, each after those that it has to follow. All changes at one name are in one part. */
+/** The smallest parts into which a call can be divided, in a safe order. All changes at one name stay in one part. */
 function partsOf({ changes, indexes }: Changeset, { provider, reference, existing }: CallRun): Changeset[] {
   const records = changes.flatMap((change) => (change.subject === 'record' ? [{ ...change, after: [] }] : []))
   if (reference === null || records.length < changes.length) return []

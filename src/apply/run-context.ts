@@ -169,7 +169,7 @@ export interface ZoneJob {
   readonly isRemoved?: boolean | undefined
   /** Whether the desired zone has only what changes, so that its plan does not name the records that it leaves; false if absent. */
   readonly isPartial?: boolean | undefined
-  /** TTLs in place of which the target has stored others, as the journal says; absent if there are none. */
+  /** TTLs that the target has replaced by others in earlier runs; absent if there are none. */
   readonly storedTtls?: StoredTtls | undefined
 }
 

@@ -89,7 +89,7 @@ export function aliasesBesideAddresses(records: readonly DefinedRecord[], held: 
   })
 }
 
-/** A warning for each RRset of the definition that another client owns in the live zone. (A match with any other selector is reported without that zone.) */
+/** A warning for each RRset of the definition that another client owns in the live zone. Other selectors need no live zone: their matches are found when the definition is read. */
 export function ownedByOthers(
   records: readonly DefinedRecord[],
   isUnmanaged: (record: ResourceRecord) => boolean,

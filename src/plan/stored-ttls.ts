@@ -39,8 +39,8 @@ export function storedTtlWarnings(subject: string, sent: readonly ResourceRecord
 }
 
 /**
- * The records as the target holds them: those whose RRset has the TTL that the target has stored in place of that of the definition. A TTL that another RRset of the
- * definition has is no longer beyond the limit.
+ * The records with the TTL that the target has stored in place of the defined one, where their live RRset still has it. If any live RRset has the defined TTL, the
+ * limit is gone.
  */
 export function withStoredTtls(fitted: FittedZone, existing: readonly ExistingRecord[], target: string, ttls: StoredTtls): FittedZone {
   if (ttls.size === 0) return fitted

@@ -31,8 +31,8 @@ export interface CopyEnd {
 }
 
 /**
- * The zone of `source` as it is desired at `target`, where the keys of a signer are left alone. Apex NS records name the servers of a provider, so they are copied only into a new zone at a target that
- * does not set its own.
+ * The zone of `source` as it is desired at `target`, where the keys of a signer are left alone. Apex NS records name the servers of a provider, so they are
+ * copied only into a new zone at a target that does not set its own.
  */
 export function copiedZone(existing: ExistingZone, source: CopyEnd, target: CopyEnd, options: CopyOptions): DesiredZone {
   const { name } = existing
@@ -73,8 +73,8 @@ export interface LeftBehind extends Misfit {
 }
 
 /**
- * What a copy does not have of the source: the records of its signer, which are no loss, since the signer of the target makes its own; those that no plan
- * contains; and settings of records that only this type of provider has.
+ * What a copy lacks: the records of the source's signer, the records that no plan contains, and settings of records that only the source's type of provider has.
+ * The records of the signer are no loss: the signer of the target makes its own.
  */
 export function leftBehind(
   { name, records, unplanned = [], signerRecords = [] }: ZoneSnapshot,

@@ -61,7 +61,7 @@ export interface CopyEnds {
 
 type CopyContext = ApplyContext<CopyRunOptions> & CopyWorkspace & CopySetup
 
-/** Copies the named zones without those that a cutover is moving. If one of them may not be copied, none is changed. */
+/** Copies the named zones. A zone that a cutover is moving is left out. If one of the others may not be copied, none is changed. */
 export async function runCopy(setup: CopySetup, zones: readonly string[]): Promise<ExitStatus> {
   const context: CopyContext = openRun(setup, await openCopy(setup, zones))
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {

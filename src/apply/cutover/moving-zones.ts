@@ -13,7 +13,7 @@ interface ZoneAtTarget {
   readonly target?: string
 }
 
-/** Those of the zones that a cutover is moving from or to their targets, with an error. A state that cannot be understood may be that of such a cutover. */
+/** An error for each zone that a cutover is moving from or to its target, and for each whose state of a cutover cannot be read. */
 export async function movingZones<Zone extends ZoneAtTarget>(journal: string, zones: readonly Zone[]): Promise<Map<Zone, Diagnostic>> {
   if (!existsSync(join(journal, 'cutovers'))) return new Map()
   const found = await Promise.all(zones.map(async (one) => [one, await movingZone(journal, one)] as const))
@@ -34,7 +34,9 @@ async function movingZone(journal: string, { zone, target }: ZoneAtTarget): Prom
   }
 }
 
-/** The run without the zones that a cutover is moving, which it reports as errors or warnings. Null if no zone is left: then they are errors, and the run ends. */
+/**
+ * The run without the zones that a cutover is moving, which are reported with this severity. Null if no zone is left: the run ends, and the reports are errors.
+ */
 export async function withoutMovingZones<Run extends RunSetup & Workspace>(context: Run, severity: Severity): Promise<Run | null> {
   const { jobs, journal, diagnostics, leftOut = [], output } = context
   const zones = jobs.map((job) => ({ zone: job.desired.name, target: job.target, job }))

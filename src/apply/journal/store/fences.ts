@@ -25,7 +25,7 @@ export interface Fence {
   readonly from?: number
   /** The last known serial of the zone, also of a deleted one; absent if its target does not show it. */
   readonly serial?: SerialNumber | undefined
-  /** TTLs in place of which the target stores others; absent if there are none. */
+  /** TTLs that the target replaces by others when it stores records; absent if there are none. */
   readonly ttls?: readonly (readonly [sent: number, stored: number])[]
 }
 
@@ -82,7 +82,7 @@ export async function readFences(store: JournalStore): Promise<Fences> {
 
 export const fenceOf = ({ zones }: Fences, zone: LeasedZone): Fence | null => zones.get(keyOf(zone)) ?? null
 
-/** The TTLs in place of which earlier runs have found others. */
+/** The TTLs that the target has replaced by others in earlier runs. */
 export const storedTtlsOf = (fences: Fences | null | undefined, zone: LeasedZone): StoredTtls =>
   new Map((fences && fenceOf(fences, zone)?.ttls) ?? [])
 
