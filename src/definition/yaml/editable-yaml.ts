@@ -166,7 +166,14 @@ export function printDocument(document: Document, heads: CommentsByKey, text: st
   const mark = markFor(text)
   markHeads(document, heads, mark)
   markUnsafe(document, mark)
-  const printed = document.toString({ lineWidth: 0, indent: 2, indentSeq: true, singleQuote: true, flowCollectionPadding: false })
+  const printed = document.toString({
+    lineWidth: 0,
+    doubleQuotedMinMultiLineLength: Number.POSITIVE_INFINITY,
+    indent: 2,
+    indentSeq: true,
+    singleQuote: true,
+    flowCollectionPadding: false,
+  })
   return printed
     .replaceAll(new RegExp(`${mark}([0-9a-f]{4})`, 'g'), (_, code: string) =>
       code.startsWith('00') ? `\\x${code.slice(2)}` : `\\u${code}`,

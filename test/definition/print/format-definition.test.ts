@@ -40,6 +40,7 @@ const CASES: [name: string, text: string, formatted?: string][] = [
   ],
   ['the document marker stays', '---\na: {}\n'],
   ['long text is not folded', `a: {type: TXT, value: ${'x y '.repeat(100)}z}\n`],
+  ['long text with line breaks is not folded', `a:\n  type: TXT\n  value: "x\\n\\n  ${'x y '.repeat(100)}z\\n"\n`],
   ['folded text becomes one line', 'a:\n  type: TXT\n  value: b\n    c\n', 'a:\n  type: TXT\n  value: b c\n'],
   [
     'comments move with their entries',
