@@ -47,12 +47,15 @@ const key = (name: string, octet: number): TsigKey => ({ name, algorithm: 'hmac-
 describe('a running service', () => {
   test('prints one line of JSON when ready and the token once, keeps its folder to itself, and exits with 0', async () => {
     const folder = temporaryDirectory()
-    const { run, http } = await serve(folder, WITH_DNS, { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
-    expect(JSON.parse(run.stdout())).toEqual({
+    const { run, http } = await serve(folder, [...WITH_DNS, '--operations', '127.0.0.1:0'], { ZONEWRIGHT_BOOTSTRAP_TOKEN: undefined })
+    const ready = JSON.parse(run.stdout())
+    expect(ready).toEqual({
       event: 'listening',
       http: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v4$/),
       dns: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      operations: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     })
+    for (const path of ['/healthz', '/metrics', '/usage']) expect((await fetch(ready.operations + path)).status).toBe(200)
     const token = /shown this once: (\S+)$/m.exec(run.stderr())?.[1] as string
     expect((await fetch(`${http}/domains`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
     expectEnd(await cli(SERVE, { cwd: folder }), 1, { err: /^error\[service-start\] the service cannot start: the data folder .* is/ })

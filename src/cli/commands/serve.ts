@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { formatServerAddress } from '../../dns/server-address.ts'
-import type { Address, Certificate, LogLevel, RegionResolvers, RunningService, Seed, TransferKey } from '../../service/index.ts'
+import type { Address, LogLevel, RunningService, ServiceOptions } from '../../service/index.ts'
 import {
   type CommonOptions,
   oneOf,
@@ -152,7 +152,7 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
     const service = await start(
       io,
       output,
-      { listen, dns, operations, tls, bootstrapToken, seed, regionResolvers: resolvers, transferKeys },
+      { listen, dns, observability: operations, tls, bootstrapToken, seed, regionResolvers: resolvers, transferKeys },
       options,
     )
     if (service === null) return EXIT.failure
@@ -216,16 +216,10 @@ async function reloadTransferKeys(io: CliIo, output: CliOutput, service: Running
   }
 }
 
-interface StartOptions {
-  readonly listen: Address | null
-  readonly dns: Address | null
-  readonly operations: Address | null
-  readonly tls: Certificate | null
-  readonly bootstrapToken: string | null
-  readonly seed: Seed | null
-  readonly regionResolvers: RegionResolvers
-  readonly transferKeys: readonly TransferKey[]
-}
+/** Options of the service by its own names: the compiler refuses any that it does not have. */
+type StartOptions = Required<
+  Pick<ServiceOptions, 'listen' | 'dns' | 'observability' | 'tls' | 'bootstrapToken' | 'seed' | 'regionResolvers' | 'transferKeys'>
+>
 
 /** Reports why the service cannot start, and returns null. */
 async function start(io: CliIo, output: CliOutput, given: StartOptions, options: ServeOptions): Promise<RunningService | null> {
