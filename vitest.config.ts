@@ -44,10 +44,10 @@ export default defineConfig({
       { name: 'long', description: 'Takes seconds: `npm run test:long`.' },
     ],
     // Bounds a test that hangs. Servers start in well under a second; a busy machine needs room.
-    testTimeout: 60_000 * Math.max(1, rounds(1)),
-    hookTimeout: 90_000,
+    testTimeout: 120_000 * Math.max(1, rounds(1)),
+    hookTimeout: 180_000,
     teardownTimeout: 20_000,
-    expect: { poll: { timeout: 15_000, interval: 20 } },
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     passWithNoTests: false,
     projects: [
       { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'], exclude: [...EXCLUDED, POSTGRES_ONLY] } },
