@@ -101,8 +101,14 @@ interface GitOutput {
 
 type Git = (args: readonly string[], options?: { readonly input?: string; readonly maxOctets?: number }) => Promise<GitOutput>
 
-/** Options that keep git from running programs that the config of the repository names. */
-const SAFE = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '--no-replace-objects', '--no-optional-locks']
+/**
+ * Options that keep git from running programs that the config of the repository names, and from taking a folder of the checkout, which may hold the files of
+ * a bare repository, for the repository (git 2.38 or later).
+ */
+const SAFE = [
+  ...['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'].flatMap((setting) => ['-c', setting]),
+  ...['--no-replace-objects', '--no-optional-locks'],
+]
 
 const gitIn =
   (folder: string, env: Readonly<Record<string, string | undefined>>): Git =>

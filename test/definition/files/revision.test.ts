@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openRevision } from '../../../src/definition/files/revision.ts'
@@ -55,6 +55,17 @@ describeWithTools(['git'], 'openRevision', () => {
     expect(result.ok && readFileSync(join(result.revision.folder, 'a.yaml'), 'utf8')).toBe('1\n')
     if (result.ok) result.revision.close()
     expect(existsSync(mark)).toBe(false)
+  })
+
+  test('refuses a folder of the checkout that holds the files of a bare repository', async () => {
+    const other = gitRepository({ 'a.yaml': 'other\n' })
+    const { folder } = gitRepository({ 'dns/a.yaml': '1\n' })
+    for (const part of ['HEAD', 'objects', 'refs']) cpSync(join(other.folder, '.git', part), join(folder, 'dns', part), { recursive: true })
+    writeFileSync(
+      join(folder, 'dns/config'),
+      `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${join(folder, 'dns')}\n`,
+    )
+    expect(await problem(join(folder, 'dns'), 'HEAD')).toMatch(/cannot read the repository of .*bare/)
   })
 
   test('keeps links inside the folder, and leaves out those that lead outside', async () => {
