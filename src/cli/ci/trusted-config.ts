@@ -37,11 +37,13 @@ export async function withTrustedConfig(
   const before = `${job.before}..`
   const former = await formerPath(io, file, before)
   const opened = await openRevision(former === null ? config.folder : dirname(former), before, io.env)
-  const refuse = (reason: string): Promise<ExitStatus> => {
-    output.say(`Nothing is applied, since the config before the push cannot be read: ${reason}.`)
+  const refuse = (reason: string, hint?: string): Promise<ExitStatus> => {
+    output.say(
+      `Nothing is applied, since the config before the push cannot be read, which says who must approve: ${reason}${hint === undefined ? '' : ` (${hint})`}.`,
+    )
     return work({ file: undefined, isKnown: false })
   }
-  if (!opened.ok) return config.approvals === null ? work({ file: undefined, isKnown: true }) : refuse(opened.diagnostic.message)
+  if (!opened.ok) return refuse(opened.diagnostic.message, opened.diagnostic.hint)
   try {
     // The push may bring the first config.
     if (former === null) return await work({ file: undefined, isKnown: true })
