@@ -1,5 +1,6 @@
 /** Several processes concurrently claim overlapping names for two accounts. */
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RunningService } from '../../../../src/service/index.ts'
 import { NO_SECRETS } from '../../../../src/service/secrets/prepare-secrets.ts'
 import { createUsers } from '../../../../src/service/seed/apply-seed.ts'
 import { insertAccount } from '../../../../src/service/store/account-store.ts'
@@ -28,13 +29,17 @@ const peerPort = await scriptedMaster(
 const serve = serviceProcesses()
 const database = await freshDatabase()
 const baseUrls: string[] = []
+let service: RunningService
 
 beforeAll(async () => {
   const seed = seedOf(PEOPLE.map((username) => ({ users: [user(username)] })))
-  const { service } = await startForTest({ dataFolder: null, database, bootstrapToken: 'bootstrap', seed, peerPort })
+  ;({ service } = await startForTest({ dataFolder: null, database, bootstrapToken: 'bootstrap', seed, peerPort }))
   const options = { dataFolder: null, database, peerPort }
   baseUrls.push(service.baseUrl, ...(await Promise.all([serve(options), serve(options)])).map(({ baseUrl }) => baseUrl))
 })
+
+// On a busy machine the changes are rendered later than a stopping service waits.
+afterAll(() => service.flush())
 
 const clients = new Map<string, Client>()
 
