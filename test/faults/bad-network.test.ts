@@ -52,7 +52,7 @@ const FAST_RETRIES = { tries: 4, busyTries: 8, firstDelay: 5, maxDelay: 200, max
 
 const providerAt = (origin: string): Provider => {
   const baseUrl = new URL(`${origin}/v4`)
-  return createCloudProvider({ provider: 'cloud', baseUrl, token: TOKEN, parallelism: 8, timeout: 400, retry: FAST_RETRIES })
+  return createCloudProvider({ provider: 'cloud', baseUrl, token: TOKEN, parallelism: 8, timeout: 1000, retry: FAST_RETRIES })
 }
 
 const jobOf = (zone: string): ZoneJob => ({
@@ -70,7 +70,7 @@ async function applyOnce(zone: string): Promise<boolean> {
   const before = await service.records('example.com')
   const [planned] = (await planZones([jobOf(zone)], { providers, now: new Date(0), tool: 'test' })).zones
   if (!planned || planned.plan.changes.length === 0) return planned !== undefined
-  const [outcome] = await applyZones([planned], { providers, recoveryPause: 100 })
+  const [outcome] = await applyZones([planned], { providers, recoveryPause: 300 })
   await proxy.untilIdle()
   const after = await service.records('example.com')
   expect(falseClaims(outcome as ZoneOutcome, before ?? [], after ?? [])).toEqual([])
