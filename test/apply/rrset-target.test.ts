@@ -241,11 +241,8 @@ describe('a rollback of such a call', () => {
 
   test('deletes the zone that a run created with its records', async () => {
     const { plan, result } = await applied(NEW_ZONE)
-    const back = planZoneRollback(
-      { before: null, plan, outcomes: result.outcomes },
-      { ...REFERENCE, records: records(ORIGIN, BEFORE) },
-      rules,
-    )
+    const live = { ...REFERENCE, records: records(ORIGIN, BEFORE) }
+    const back = planZoneRollback({ before: null, plan, outcomes: result.outcomes }, live, rules)
     expect(back.plan.changes.map(describeChange)).toEqual(['delete example.com.'])
     expect(back.whole).toBe(true)
   })
