@@ -5,14 +5,7 @@ import { expect, it } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 
-interface Parts {
-  readonly top?: string
-  readonly source?: string
-  readonly target?: string
-  readonly second?: string
-  readonly zone?: string
-  readonly record?: string
-}
+type Parts = { top?: string; source?: string; target?: string; second?: string; zone?: string; record?: string }
 
 /** A configuration of two providers for one zone, with additions in one place. */
 const config = ({ top = '', source = '', target = '', second = '', zone = '' }: Parts): string => `${top}providers:

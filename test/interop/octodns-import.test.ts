@@ -9,12 +9,7 @@ import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 
 const CORPUS = fileURLToPath(new URL('../corpora/octodns', import.meta.url))
 
-interface Case {
-  readonly dir: string
-  readonly files: readonly string[]
-  readonly default_ttl: number
-  readonly split_extension: string | null
-}
+type Case = { dir: string; files: readonly string[]; default_ttl: number; split_extension: string | null }
 
 const CASES: readonly Case[] = readFileSync(join(CORPUS, 'cases.jsonl'), 'utf8')
   .split('\n')

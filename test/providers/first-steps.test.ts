@@ -8,10 +8,7 @@ import { CLOUD, CLOUD_TYPES, type CloudService, type CloudType, TOKEN } from '..
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-interface Scene {
-  readonly folder: string
-  run(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CliResult>
-}
+type Scene = { folder: string; run(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CliResult> }
 
 /** A folder with a config alone. `answer`: an answer instead of that of the service; undefined for that of the service. */
 async function start(type: CloudType, answer: (asked: ScriptedRequest) => ScriptedResponse | undefined = () => undefined): Promise<Scene> {

@@ -15,12 +15,7 @@ const withoutIds = (text: string): ExistingZone => {
 const reversed = (one: ExistingZone): ExistingZone => ({ ...one, records: [...one.records].reverse() })
 const BEFORE = 'a A 192.0.2.1\nb 300 A 192.0.2.2\nb 300 A 192.0.2.3'
 
-interface Case {
-  readonly before: ExistingZone | null
-  readonly now: ExistingZone | null
-  readonly summary: string | null
-  readonly details?: readonly string[]
-}
+type Case = { before: ExistingZone | null; now: ExistingZone | null; summary: string | null; details?: readonly string[] }
 
 test.each<[string, Case]>([
   ['nothing', { before: zone(BEFORE), now: zone(BEFORE), summary: null }],

@@ -5,13 +5,7 @@ import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider
 import type { Provider, ZoneReference } from '../../../src/providers/provider.ts'
 import { name } from '../../support/records.ts'
 
-export interface SeenRequest {
-  readonly method: string
-  readonly path: string
-  readonly query: URLSearchParams
-  readonly headers: IncomingMessage['headers']
-  readonly body: unknown
-}
+export type SeenRequest = { method: string; path: string; query: URLSearchParams; headers: IncomingMessage['headers']; body: unknown }
 
 export type Handler = (request: SeenRequest, response: ServerResponse, number: number) => void | Promise<void>
 export type ScriptedServer = { readonly baseUrl: URL; readonly seen: SeenRequest[]; close(): Promise<void> }

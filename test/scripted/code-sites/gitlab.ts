@@ -12,20 +12,9 @@ import {
   serviceOf,
 } from './code-site.ts'
 
-export interface StoredPipeline {
-  readonly id: number
-  readonly number: number
-  readonly sha: string
-  readonly source: string
-  readonly project: number
-}
+export type StoredPipeline = { id: number; number: number; sha: string; source: string; project: number }
 
-export interface StoredJob {
-  readonly id: number
-  readonly pipeline: number
-  readonly name: string
-  readonly files: Readonly<Record<string, string>>
-}
+export type StoredJob = { id: number; pipeline: number; name: string; files: Readonly<Record<string, string>> }
 
 export interface ScriptedGitlab extends CodeSite {
   readonly service: ScriptedService
