@@ -1,16 +1,7 @@
 /** A scripted GitLab: the operations of its REST API (version 4) that `zonewright ci` uses. */
 import type { ScriptedService } from '../scripted-server.ts'
-import {
-  answer,
-  type CodeSite,
-  createCodeSite,
-  pageOf,
-  postRoutes,
-  type Route,
-  type StoredPost,
-  type StoredPull,
-  serviceOf,
-} from './code-site.ts'
+import type { CodeSite, Route, StoredPost, StoredPull } from './code-site.ts'
+import { answer, createCodeSite, pageOf, postRoutes, serviceOf } from './code-site.ts'
 
 export type StoredPipeline = { id: number; number: number; sha: string; source: string; project: number }
 
