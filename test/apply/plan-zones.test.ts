@@ -22,14 +22,8 @@ test('fifty zones at a silent target time out as fast as one', async () => {
   })
   onTestFinished(() => server.close())
   const readDeadline = 2000
-  const provider = createCloudProvider({
-    provider: 'cloud',
-    baseUrl: server.baseUrl,
-    token: 'token',
-    parallelism: 8,
-    timeout: 1000,
-    readDeadline,
-  })
+  const { baseUrl } = server
+  const provider = createCloudProvider({ provider: 'cloud', baseUrl, token: 'token', parallelism: 8, timeout: 1000, readDeadline })
   const jobs = names.map((zone) => ({
     desired: desiredZone(name(`${zone}.`), 'www 300 A 192.0.2.1'),
     target: 'cloud',

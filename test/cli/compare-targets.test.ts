@@ -144,10 +144,8 @@ describe('what the source has and the copy does not is in the table', () => {
 })
 
 test('settings of records are copied to the same type of provider', async () => {
-  const [scene, other] = [
-    await startCloudflareScene({ posts: [{ ...WWW, proxied: true, ttl: 1, comment: 'web' }] }),
-    await startCloudflareScene({}),
-  ]
+  const scene = await startCloudflareScene({ posts: [{ ...WWW, proxied: true, ttl: 1, comment: 'web' }] })
+  const other = await startCloudflareScene({})
   addProvider(scene, `  new: {type: cloudflare, base_url: '${other.server.origin}/client/v4', token: env:TOKEN}\n`)
   expect(await scene.run(['copy', '--from', 'cf', '--to', 'new', 'example.com', '--yes'])).toMatchObject({ status: 0, stderr: '' })
   expect(other.records()).toMatchObject([{ content: '192.0.2.1', proxied: true, comment: 'web' }])

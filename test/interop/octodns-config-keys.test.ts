@@ -82,16 +82,8 @@ const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
   ['apply_disabled of target', { target: ', apply_disabled: true' }, ['apply_disabled of the provider linode; no rule has it as a target']],
   ['a setting of a target', { target: ', page_size: 100' }, ['page_size of the provider linode']],
   ['a threshold from the environment', { target: ', update_pcent_threshold: env/MANY' }, ['update_pcent_threshold of the provider linode']],
-  [
-    'strict_supports of one of the targets',
-    { target: ', strict_supports: false' },
-    ['strict_supports: false for only some of its targets (linode)'],
-  ],
-  [
-    'thresholds of targets that differ',
-    { target: ', delete_pcent_threshold: 0.1' },
-    ['different limits of its targets (10, 30 %); all get the lowest'],
-  ],
+  ['strict_supports of a target', { target: ', strict_supports: false' }, ['strict_supports: false for only some of its targets (linode)']],
+  ['different thresholds', { target: ', delete_pcent_threshold: 0.1' }, ['different limits of its targets (10, 30 %); all get the lowest']],
   ['a setting of a source', { source: ', lenient: true' }, ['lenient of the provider config']],
 ]
 

@@ -93,12 +93,7 @@ const CASES: readonly (readonly [name: string, processor: string, rule: RegExp, 
     UPSERT_ONLY,
     warned(/which are all except those it lists/),
   ],
-  [
-    'NameAllowlistFilter',
-    filter('NameAllowlistFilter, allowlist: [kept, gone]'),
-    CREATE_ONLY,
-    drops(/which are all except those it lists/),
-  ],
+  ['NameAllowlistFilter', filter('NameAllowlistFilter, allowlist: [kept, gone]'), CREATE_ONLY, drops(/are all except those it lists/)],
   ['ValueRejectlistFilter', filter('ValueRejectlistFilter, rejectlist: [192.0.2.4, /example/]'), CREATE_ONLY, drops(/because of a value/)],
   [
     'NetworkValueRejectlistFilter',

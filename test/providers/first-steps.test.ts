@@ -44,16 +44,12 @@ const RECORDS = {
   sub: { type: 'NS', ttl: 3600, values: ['ns1.example.net.', 'ns2.example.net.'] },
 }
 
-const json = (status: number, body: string, headers = {}): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'application/json', ...headers },
-  body,
-})
-const page = (status: number, headers = {}): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'text/html', ...headers },
-  body: `<html>${'padding'.repeat(100)}</html>`,
-})
+const json = (status: number, body: string, headers = {}): ScriptedResponse => {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body }
+}
+const page = (status: number, headers = {}): ScriptedResponse => {
+  return { status, headers: { 'content-type': 'text/html', ...headers }, body: `<html>${'padding'.repeat(100)}</html>` }
+}
 
 interface Refused {
   readonly what: string

@@ -38,10 +38,7 @@ it('bit masks and the simulator accept the same states', () => {
       const interrupted = interruptionOf(present, rules)
       seen[refused ? 'refused' : interrupted ? 'interrupted' : 'passed'] += 1
       const judged = [space.isAccepted(state), space.isContinuous(state)]
-      expect(judged, `state ${state.toString(2)}: ${refused}, ${interrupted}\n${showCase(zone)}`).toEqual([
-        refused === null,
-        interrupted === null,
-      ])
+      expect(judged, `${state.toString(2)} ${refused} ${interrupted}\n${showCase(zone)}`).toEqual([refused === null, interrupted === null])
     }
   }
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(500))

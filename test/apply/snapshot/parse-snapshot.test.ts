@@ -27,13 +27,7 @@ const SNAPSHOT: Snapshot = {
   tool: 'zonewright 0.1.0',
   targets: [
     { name: 'cloud', type: 'cloud', address: 'https://dns.example.net/v4', endpoints: ['https://dns.example.net'] },
-    {
-      name: 'desec',
-      type: 'desec',
-      address: 'https://desec.io/v1',
-      endpoints: ['https://desec.io'],
-      facts: { minimumTtls: { [ONE]: 60 } },
-    },
+    { name: 'desec', type: 'desec', address: 'https://desec.io/', endpoints: ['https://desec.io'], facts: { minimumTtls: { [ONE]: 60 } } },
   ],
   inventory: [
     {

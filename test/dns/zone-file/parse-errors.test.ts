@@ -9,11 +9,7 @@ const CASES: [what: string, text: string, problems: string, records?: string][] 
     '1:7 value-invalid, 2:10 value-invalid, 4:5 type-unknown',
     'c 1 A 192.0.2.1',
   ],
-  [
-    'points to the wrong token',
-    'a 1 MX ten mail\nb 1 MX 10 a..b\nc 1 SRV 1 2 70000 t.\n',
-    '1:8 value-invalid, 2:11 value-invalid, 3:13 value-invalid',
-  ],
+  ['a wrong token', 'a 1 MX ten mail\nb 1 MX 10 a..b\nc 1 SRV 1 2 70000 t.\n', '1:8 value-invalid, 2:11 value-invalid, 3:13 value-invalid'],
   ['points after the last field for a missing field', 'a 1 MX 10\nb 1 A', '1:10 value-invalid, 2:6 value-invalid'],
   ['an extra field', 'a 1 A 192.0.2.1 192.0.2.2', '1:17 value-invalid'],
   ['no type', 'a\na 1 IN', '1:2 zonefile-syntax, 2:7 zonefile-syntax'],

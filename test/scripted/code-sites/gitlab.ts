@@ -25,14 +25,9 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
   const jobs: StoredJob[] = []
   const parents = new Map<string, readonly string[]>()
   const author = (username: string): object => ({ id: username.length, username, name: username, state: 'active' })
-  const note = ({ id, author: name, body }: StoredPost): object => ({
-    id,
-    type: null,
-    body,
-    author: author(name),
-    system: name === 'system',
-    noteable_type: 'MergeRequest',
-  })
+  const note = ({ id, author: name, body }: StoredPost): object => {
+    return { id, type: null, body, author: author(name), system: name === 'system', noteable_type: 'MergeRequest' }
+  }
   const issue = (one: StoredPost): object => ({
     id: one.id * 10,
     iid: one.number,

@@ -25,12 +25,8 @@ describe('a configuration profile', () => {
       ...{ run_level: 'single', virt_mode: 'fullvirt' },
     }
     const devices = { sda: { disk_id: sdb.disk_id }, sdh: { disk_id: sda.disk_id, volume_id: null }, sdc: null, sdd: {} }
-    const config = await client.ok('POST', path, {
-      ...body,
-      devices,
-      helpers: { distro: false },
-      interfaces: [{ purpose: 'public', label: '' }],
-    })
+    const interfaces = [{ purpose: 'public', label: '' }]
+    const config = await client.ok('POST', path, { ...body, devices, helpers: { distro: false }, interfaces })
     expect(config).toMatchObject({ ...body, helpers: { ...helpers, distro: false } })
     expect(config.devices).toEqual({ ...none, sda: sdb, sdh: sda })
     expect(config.interfaces).toEqual([{ purpose: 'public', label: null, ipam_address: null }])
@@ -59,7 +55,7 @@ test.each<[string, object, string[]]>([
   ['invalid volume', { label: 'x', devices: { sda: { volume_id: 9999 } } }, ['devices.sda.volume_id: devices.sda.volume_id is not valid']],
   ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, ['devices.sdb: A disk or volume can be used by only one device.']],
   [
-    'both a disk and a volume',
+    'disk and volume',
     { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } },
     ['devices.sda: A device cannot be both a disk and a volume.'],
   ],

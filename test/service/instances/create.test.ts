@@ -39,11 +39,8 @@ describe('an instance', () => {
     await pass(9)
     expect((await client.ok('GET', `/compute/instances/${created.id}`)).status).toBe('provisioning')
     await pass(1)
-    expect(await client.ok('GET', `/compute/instances/${created.id}`)).toEqual({
-      ...created,
-      status: 'running',
-      updated: '2026-01-31T09:00:10',
-    })
+    const running = await client.ok('GET', `/compute/instances/${created.id}`)
+    expect(running).toEqual({ ...created, status: 'running', updated: '2026-01-31T09:00:10' })
   })
 
   test('without an image is offline immediately, with a default label, and stays so', async () => {
