@@ -136,8 +136,10 @@ describe('records of a transfer', () => {
     const text = `[import-lossy] x.example.com. ${mnemonic}: a definition cannot express \\# 3 010203: no zone has records of this type (RFC 6895 section 3.1)`
     const strict = await transfer(records)
     expect(strict).toMatchObject({ status: 1, stdout: '', stderr: `error${text} (--lossy leaves it out)\nNothing was written.\n` })
-    const { stderr } = expectEnd(await transfer(records, '--lossy'), 0)
-    expect(stderr).toBe(`warning${text}\n1 zone with 1 record, read back and compared.\n`)
+    expect(await transfer(records, '--lossy')).toMatchObject({
+      status: 0,
+      stderr: `warning${text}\n1 zone with 1 record, read back and compared.\n`,
+    })
   })
 
   it('of another class make the transfer invalid', async () => {

@@ -91,11 +91,7 @@ describe('requests outside the API', async () => {
       `{"domain":${'['.repeat(100_000)}${']'.repeat(100_000)},"type":"slave"}`,
       ['domain: domain is not valid', 'master_ips: You need at least one master DNS server IP address for this zone.'],
     ],
-    [
-      'a number out of range',
-      '{"domain":"a.example","type":"master","soa_email":"a@b.c","ttl_sec":1e400}',
-      ['ttl_sec: ttl_sec is not valid'],
-    ],
+    ['a huge number', '{"domain":"a.example","type":"master","soa_email":"a@b.c","ttl_sec":1e400}', ['ttl_sec: ttl_sec is not valid']],
     [
       'more errors than the limit',
       JSON.stringify(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`x${n}`, n]))),

@@ -54,11 +54,7 @@ test.each<[string, object, string[]]>([
   ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, ['devices.sda.disk_id: devices.sda.disk_id is not valid']],
   ['invalid volume', { label: 'x', devices: { sda: { volume_id: 9999 } } }, ['devices.sda.volume_id: devices.sda.volume_id is not valid']],
   ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, ['devices.sdb: A disk or volume can be used by only one device.']],
-  [
-    'disk and volume',
-    { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } },
-    ['devices.sda: A device cannot be both a disk and a volume.'],
-  ],
+  ['both', { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } }, ['devices.sda: A device cannot be both a disk and a volume.']],
   ['an invalid kernel', { label: 'x', devices: {}, kernel: 'linode/none' }, ['kernel: kernel is not valid']],
   ['more memory than it has', { label: 'x', devices: {}, memory_limit: 2049 }, ['memory_limit: memory_limit must be between 0 and 2048']],
   [
