@@ -66,12 +66,8 @@ export async function applyScripted({ before, desired, handler, run = {}, parall
   const plan = planOf(before, desired, { allow: new Set(['deletes', 'updates', 'empty-zone']) })
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
   const reference = { name: ORIGIN, id: 7, settings, updated: null }
-  const zone = {
-    plan,
-    reference,
-    existing: { ...reference, records: existing(ORIGIN, before), millisecondsSinceLastChange: null },
-    readAt: performance.now(),
-  }
+  const snapshot = { ...reference, records: existing(ORIGIN, before), millisecondsSinceLastChange: null }
+  const zone = { plan, reference, existing: snapshot, readAt: performance.now() }
   const [outcome] = await applyZones([zone], { providers: new Map([['cloud', provider]]), recoveryPause: 5, ...run })
   return reportOf(outcome as ZoneOutcome, server.seen)
 }

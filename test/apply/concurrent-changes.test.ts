@@ -114,13 +114,9 @@ test.each([
   const reference = { name: ORIGIN, id: 7, settings, updated: null }
   const deletion = zoneChange({ action: 'delete', id: 7, existing: settings })
   const plan = { zone: ORIGIN, target: 'cloud', changes: [deletion] } as unknown as ZonePlan
-  const zone = {
-    plan,
-    reference,
-    existing: { ...reference, records: existing(ORIGIN, 'a A 192.0.2.1'), millisecondsSinceLastChange: null },
-  }
+  const one = { plan, reference, existing: { ...reference, records: existing(ORIGIN, 'a A 192.0.2.1'), millisecondsSinceLastChange: null } }
   const providers = new Map([['cloud', providerAt(server.baseUrl)]])
-  const [outcome] = await applyZones([zone], { providers, recoveryPause: 5, freshFor: 0 })
+  const [outcome] = await applyZones([one], { providers, recoveryPause: 5, freshFor: 0 })
   expect(reportOf(outcome as never, server.seen).outcomes).toEqual(outcomes)
   expect(server.seen.filter(({ method }) => method === 'DELETE')).toHaveLength(more.length === 0 ? 1 : 0)
 })

@@ -11,38 +11,19 @@ const record = (text: string) => {
 }
 const base = { subject: 'record', fields: [], call: 0, after: [] } as const
 const create = (text: string): Change => ({ ...base, action: 'create', id: null, ...ownerOf(text), existing: null, desired: record(text) })
-const update = (id: number, from: string, to: string): Change => ({
-  ...base,
-  action: 'update',
-  id,
-  ...ownerOf(to),
-  existing: record(from),
-  desired: record(to),
-})
-const remove = (id: number, text: string): Change => ({
-  ...base,
-  action: 'delete',
-  id,
-  ...ownerOf(text),
-  existing: record(text),
-  desired: null,
-})
+const update = (id: number, from: string, to: string): Change => {
+  return { ...base, action: 'update', id, ...ownerOf(to), existing: record(from), desired: record(to) }
+}
+const remove = (id: number, text: string): Change => {
+  return { ...base, action: 'delete', id, ...ownerOf(text), existing: record(text), desired: null }
+}
 const ownerOf = (text: string) => {
   const { name, type } = record(text)
   return { name, type }
 }
-const zone = (action: 'create' | 'update' | 'delete'): Change => ({
-  subject: 'domain',
-  action,
-  name: ORIGIN,
-  type: null,
-  id: 1,
-  existing: {},
-  desired: {},
-  fields: [],
-  call: 0,
-  after: [],
-})
+const zone = (action: 'create' | 'update' | 'delete'): Change => {
+  return { subject: 'domain', action, name: ORIGIN, type: null, id: 1, existing: {}, desired: {}, fields: [], call: 0, after: [] }
+}
 
 const UNKNOWN: Outcome = { state: 'unknown', error: 'no answer' }
 const A = 'www A 192.0.2.1'
@@ -116,11 +97,6 @@ test('keeps known outcomes', () => {
     { state: 'failed', error: 'no' },
     { state: 'skipped', because: 'why' },
   ]
-  expect(
-    resolveUnknownOutcomes([create(A), create(B), create(C)].map(callOf), outcomes, {
-      before: [],
-      live: [],
-      mayCompleteLater: () => false,
-    }),
-  ).toEqual(outcomes)
+  const reading = { before: [], live: [], mayCompleteLater: () => false }
+  expect(resolveUnknownOutcomes([create(A), create(B), create(C)].map(callOf), outcomes, reading)).toEqual(outcomes)
 })

@@ -8,12 +8,9 @@ const SOA = '@ 300 IN SOA ns1.example.net. hostmaster.example.com. 7 7200 600 86
 const NS = '@ 300 IN NS ns1.example.net.'
 const WWW = 'www 300 IN A 192.0.2.1'
 
-const zoneOf = (more: Partial<ZoneSnapshot> = {}): ZoneSnapshot => ({
-  ...existingZone(ORIGIN, 'www 300 A 192.0.2.1'),
-  id: 7,
-  millisecondsSinceLastChange: null,
-  ...more,
-})
+const zoneOf = (more: Partial<ZoneSnapshot> = {}): ZoneSnapshot => {
+  return { ...existingZone(ORIGIN, 'www 300 A 192.0.2.1'), id: 7, millisecondsSinceLastChange: null, ...more }
+}
 
 test.each<[string, string[], Partial<ZoneSnapshot>, string, RegExp | null]>([
   ['as listed', [SOA, NS, WWW], {}, 'match', null],

@@ -57,13 +57,8 @@ interface Applied {
 }
 
 async function applied({ rules, before = BEFORE, after = AFTER, live = before, fault, states, afterCall, readAt }: Case): Promise<Applied> {
-  const memory = createMemory({
-    capabilities: capabilitiesOf(rules),
-    settings,
-    zones: live === null ? {} : { 'example.com': live },
-    fault,
-    statesRecords: states !== undefined,
-  })
+  const zones: Readonly<Record<string, string>> = live === null ? {} : { 'example.com': live }
+  const memory = createMemory({ capabilities: capabilitiesOf(rules), settings, zones, fault, statesRecords: states !== undefined })
   // Without a search for records, as most targets of this kind are.
   const { findRecords: _, ...opened } = memory.open('lab')
   let count = 0
@@ -241,11 +236,8 @@ describe('a rollback of such a call', () => {
 
   test('deletes the zone that a run created with its records', async () => {
     const { plan, result } = await applied(NEW_ZONE)
-    const back = planZoneRollback(
-      { before: null, plan, outcomes: result.outcomes },
-      { ...REFERENCE, records: records(ORIGIN, BEFORE) },
-      rules,
-    )
+    const live = { ...REFERENCE, records: records(ORIGIN, BEFORE) }
+    const back = planZoneRollback({ before: null, plan, outcomes: result.outcomes }, live, rules)
     expect(back.plan.changes.map(describeChange)).toEqual(['delete example.com.'])
     expect(back.whole).toBe(true)
   })

@@ -52,6 +52,7 @@ function open() {
     return JSON.stringify({ ...common, run, holder, seconds: 60, renewals } satisfies Lease)
   }
   const said: string[] = []
+  const { signal } = new AbortController()
   const unlock = (ask: () => Promise<Answer>, ...args: string[]) =>
     runUnlock(
       {
@@ -66,12 +67,7 @@ function open() {
           diagnostics: (all: readonly { message: string }[]) => all.map(({ message }) => said.push(message)),
         },
         ask,
-        listen: () => ({
-          signal: new AbortController().signal,
-          abort: new AbortController().signal,
-          status: () => null,
-          release: () => undefined,
-        }),
+        listen: () => ({ signal, abort: signal, status: () => null, release: () => undefined }),
       } as unknown as UnlockSetup,
       args,
     )

@@ -34,12 +34,9 @@ const anyOf = (names: readonly string[]): string => `(?:${names.join('|')})`
 const packages = (names: readonly string[]): string => `(?:^|/)node_modules/${anyOf(names)}/`
 const SOCKET_MODULES = ['net', 'dgram', 'tls', 'http', 'https', 'http2', 'dns', 'dns/promises', 'cluster', 'inspector']
 
-const forbid = (name: string, from: IRegularForbiddenRuleType['from'], to: IRegularForbiddenRuleType['to']): IRegularForbiddenRuleType => ({
-  name,
-  severity: 'error',
-  from,
-  to,
-})
+const forbid = (name: string, from: IRegularForbiddenRuleType['from'], to: IRegularForbiddenRuleType['to']): IRegularForbiddenRuleType => {
+  return { name, severity: 'error', from, to }
+}
 
 /** The English of counts and lists. It imports nothing, so that messages of every folder above dns/ can share it. */
 const ENGLISH = 'report/english\\.ts$'

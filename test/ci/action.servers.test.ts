@@ -29,11 +29,7 @@ describeWithTools(['git', 'bash'], 'the action', () => {
     number = repository.open('one')
   })
 
-  const run = async (
-    inputs: Readonly<Record<string, string>>,
-    owner = 'team/dns',
-    branch = 'one',
-  ): Promise<{ readonly status: number; readonly output: string }> => {
+  const run = async (inputs: Readonly<Record<string, string>>, owner = 'team/dns', branch = 'one') => {
     const workspace = temporaryDirectory()
     const temp = temporaryDirectory()
     git(workspace, 'clone', '-q', repository.bare, '.')

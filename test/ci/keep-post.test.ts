@@ -17,13 +17,8 @@ const RETRY = { ...DEFAULT_RETRY, firstDelay: 1, maxDelay: 2, maxRetryAfter: 250
 const URL = 'https://x.example/1'
 const JOB: CiJob = { site: 'github', commit: 'a'.repeat(40), branch: 'main', before: null, url: URL, pullRequest: null, ended: null }
 
-interface Scene {
-  readonly state: CodeSite
-  readonly server: ScriptedServer
-  /** The user of the token. */
-  readonly login: string
-  open(token?: string): OpenSite
-}
+/** `login` is the user of the token. */
+type Scene = { state: CodeSite; server: ScriptedServer; login: string; open(token?: string): OpenSite }
 
 const opened = (result: ReturnType<typeof openSite>): OpenSite => {
   if (!result.ok) throw new Error(result.message)

@@ -52,11 +52,9 @@ describeWithTools(['git'], 'plan --base', () => {
       'zones/c.example.yaml': zoneOf('c.example'),
     })
     const whole = await plan(...OFFLINE, '--format', 'json')
-    expect(changesOf(whole)['example.com.']).toEqual([
-      'create new.example.com. >192.0.2.40',
-      'update mail.example.com. 192.0.2.2>192.0.2.30',
-    ])
-    expect(changesOf(whole)['b.example.']).toEqual(['delete drift.b.example. 192.0.2.99>'])
+    const changes = changesOf(whole)
+    expect(changes['example.com.']).toEqual(['create new.example.com. >192.0.2.40', 'update mail.example.com. 192.0.2.2>192.0.2.30'])
+    expect(changes['b.example.']).toEqual(['delete drift.b.example. 192.0.2.99>'])
 
     const effect = await plan(...OFFLINE, '--base', 'main', '--format', 'json')
     const document = JSON.parse(effect.stdout)

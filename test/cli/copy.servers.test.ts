@@ -26,11 +26,7 @@ records:
   _sip._tcp: {type: SRV, value: {priority: 1, weight: 2, port: 5060, target: mail}}
 `
 
-interface Opened {
-  readonly scene: ServiceScene
-  readonly bind: DnsServer
-  copy(from: string, to: string, ...more: string[]): Promise<CliResult>
-}
+type Opened = { scene: ServiceScene; bind: DnsServer; copy(from: string, to: string, ...more: string[]): Promise<CliResult> }
 
 async function openWithBind(zone: string, definition: string = ZONE): Promise<Opened> {
   const bind = await startBind({ zones: [{ name: 'example.com', text: zone }], key: TEST_KEY })

@@ -54,11 +54,7 @@ const LEAKS: readonly Leak[] = [
 const ENV = { ZONEWRIGHT_TOKEN: TOKEN, ZONEWRIGHT_PLAN_KEY: PLAN_KEY, LONG, OTHER: undefined as string | undefined }
 
 /** Expects no secret in output or files, in any letter case. */
-function expectNoSecret(
-  output: string,
-  files: Readonly<Record<string, string>>,
-  secrets: readonly string[] = [TOKEN, PLAN_KEY, LONG],
-): void {
+function expectNoSecret(output: string, files: Readonly<Record<string, string>>, secrets: readonly string[] = [TOKEN, PLAN_KEY, LONG]) {
   const all = [output, ...Object.values(files)].join('\n').toLowerCase()
   for (const secret of secrets)
     for (const form of [secret, BASE64(secret)]) expect.soft(all).not.toContain(form.toLowerCase().replace(/=+$/, ''))

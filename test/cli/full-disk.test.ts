@@ -10,11 +10,7 @@ import { openServiceScene } from './service-scene.ts'
 beforeAll(async () => void (await builtProgram()))
 
 /** Runs the program with one of its streams on a full disk. */
-async function run(
-  { folder }: FolderScene,
-  full: 'stdout' | 'stderr',
-  ...args: string[]
-): Promise<{ status: number | null; other: string }> {
+async function run({ folder }: FolderScene, full: 'stdout' | 'stderr', ...args: string[]): Promise<{ status: unknown; other: string }> {
   const disk = openSync('/dev/full', 'w')
   const stdio = full === 'stdout' ? (['ignore', disk, 'pipe'] as const) : (['ignore', 'pipe', disk] as const)
   const env = { ...process.env, ZONEWRIGHT_TOKEN: TOKEN }

@@ -22,12 +22,8 @@ describeWithTools([python, 'openssl'], 'init --from octodns', () => {
   }, async () => {
     const cloudflare = createCloudflare({ token: TOKEN, zones: [{ id: ZONE, name: 'example.com', plan: { legacy_id: 'pro' } }] })
     // The class takes a zone without records for one that does not exist.
-    const request = {
-      method: 'POST',
-      path: `/client/v4/zones/${ZONE}/dns_records`,
-      query: new URLSearchParams(),
-      headers: { authorization: `Bearer ${TOKEN}` },
-    }
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const request = { method: 'POST', path: `/client/v4/zones/${ZONE}/dns_records`, query: new URLSearchParams(), headers }
     await cloudflare.service({ ...request, body: JSON.stringify({ type: 'A', name: 'www', content: '192.0.2.1', ttl: 300 }) })
     const tls = selfSigned('test', ['rsa:2048'], 'DNS:api.cloudflare.com')
     const { origin } = await startScriptedServer(cloudflare.service, tls)

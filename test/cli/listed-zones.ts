@@ -1,12 +1,7 @@
 import type { Script } from './recording-proxy.ts'
 
 /** A domain as another installation of the API lists it; missing fields have the defaults of a master. */
-export interface ListedDomain {
-  readonly id: number
-  readonly domain: string
-  readonly records?: readonly object[]
-  readonly [field: string]: unknown
-}
+export type ListedDomain = { id: number; domain: string; records?: readonly object[]; [field: string]: unknown }
 
 /** Replies like another installation of the API, with data that the service here would refuse. */
 export function holding(domains: readonly ListedDomain[]): Script {

@@ -66,11 +66,8 @@ test('plan and apply leave out the zone alone, and name the cutover', async () =
   expect([plan.status, zones.map(({ zone }: { zone: string }) => zone)]).toEqual([2, ['example.net.']])
   expect(diagnostics).toContainEqual(expect.objectContaining({ severity: 'warning', message: expect.stringContaining(MOVING) }))
   const applied = await scene.run('apply', '--yes')
-  expect([applied.status, applied.stderr, addresses(scene)]).toEqual([
-    1,
-    expect.stringContaining(`error[zone-locked] ${MOVING}`),
-    ['1', '7'],
-  ])
+  expectEnd(applied, 1, { err: `error[zone-locked] ${MOVING}` })
+  expect(addresses(scene)).toEqual(['1', '7'])
   for (const command of ['plan', 'apply']) {
     expectEnd(await scene.run(command, 'example.com'), 1, { err: MOVING, out: '' })
   }

@@ -49,10 +49,7 @@ const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>> = {
     '!include of the config': { files: including('!include ../zonewright.yaml') },
     'a hard link to the config': { files: including('!include plain.txt'), hardLinks: { 'zones/plain.txt': 'zonewright.yaml' } },
     'import of octoDNS that includes the token': {
-      files: {
-        'p.yaml': `${OCTODNS.replace('DIR', 'from')}x: !include secrets/token\n`,
-        'from/example.com.yaml': 'x: {type: TXT, value: x}\n',
-      },
+      files: { 'p.yaml': `${OCTODNS.replace('DIR', 'from')}x: !include secrets/token\n`, 'from/example.com.yaml': 'x: {type: A}\n' },
       command: ['import', 'octodns', 'p.yaml', ...intoFolder],
     },
   },
@@ -81,10 +78,7 @@ const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>> = {
     'fmt of a hidden path': { command: ['fmt', '.git/fragment.yaml'] },
     'zone files by a link': { links: { 'secrets/example.net.zone': 'token' }, command: ['import', 'zonefile', 'secrets', ...intoFolder] },
     'import of the token': { command: ['import', 'zonefile', 'secrets/token', 'example.com', ...intoFolder] },
-    'octoDNS in a hidden folder': {
-      files: { 'p.yaml': OCTODNS.replace('DIR', '.git') },
-      command: ['import', 'octodns', 'p.yaml', ...intoFolder],
-    },
+    'octoDNS, hidden': { files: { 'p.yaml': OCTODNS.replace('DIR', '.git') }, command: ['import', 'octodns', 'p.yaml', ...intoFolder] },
     'import of octoDNS with a zone that is the token': {
       files: { 'p.yaml': OCTODNS.replace('DIR', 'from'), 'from/x': '' },
       links: { 'from/example.com.yaml': '../secrets/fragment.yaml' },

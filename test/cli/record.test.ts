@@ -193,13 +193,10 @@ www:
   it.each([
     ['remove example.com www A 192.0.2.1', 'www A 192.0.2.2\n'],
     ['remove example.com www A', ''],
-    [
-      'add example.com www A 192.0.2.9',
-      'www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\nwww.example.com.\t300\tIN\tA\t192.0.2.9\n',
-    ],
+    ['add example.com www A 10.0.0.9', 'www A 192.0.2.1 ;1\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\nwww.example.com.\t300\tIN\tA\t10.0.0.9\n'],
   ])('treats a duplicate record in a zone file as one: %j', async (words, after) => {
     const head = '$TTL 300\n@ SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ NS ns1.example.net.\n'
-    const { text } = await edit({ [ZONE_FILE]: `${head}www A 192.0.2.1 ; one\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\n` }, words)
+    const { text } = await edit({ [ZONE_FILE]: `${head}www A 192.0.2.1 ;1\nWWW 60 A 192.0.2.1\nwww A 192.0.2.2\n` }, words)
     expect(text(ZONE_FILE)).toBe(head + after)
   })
 
@@ -291,20 +288,8 @@ new.example.com.\t60\tIN\tCNAME\twww.example.com.
     ['an ambiguous name', ZONE, 'add example.com www.example.com A 192.0.2.1', '"www.example.com" is ambiguous. Write "www.example.com."'],
     ['the ambiguous name of the zone', ZONE, 'add example.com example.com A 192.0.2.1', '"example.com" is ambiguous'],
     ['an ambiguous name in capitals', ZONE, 'add example.com WWW.Example.COM A 192.0.2.1', '"WWW.Example.COM" is ambiguous'],
-    [
-      '$GENERATE',
-      '$TTL 6\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 1.1.1.$\n',
-      'set example.com h2 A 1.1.1.9',
-      'error[edit-refused]',
-      ZONE_FILE,
-    ],
-    [
-      'inherited TTL',
-      '@ 6 SOA a. b. 1 2 3 4 5\nw 300 A 1.1.1.1\nm A 1.1.1.2\n',
-      'remove example.com w A',
-      'error[edit-refused]',
-      ZONE_FILE,
-    ],
+    ['$GENERATE', '$TTL 6\n@ SOA a. b. 1 2 3 4 5\n$GENERATE 1-3 h$ A 1.1.1.$\n', 'set example.com h2 A 1.1.1.9', 'edit-refused', ZONE_FILE],
+    ['inherited TTL', '@ 6 SOA a. b. 1 2 3 4 5\nw 300 A 1.1.1.1\nm A 1.1.1.2\n', 'remove example.com w A', 'edit-refused', ZONE_FILE],
   ])('refuses %s and does not change the file', async (_, before, words, message, path = FILE) => {
     const { status, stdout, stderr, changed } = await edit({ [path]: before, 'shared/f.yaml': FRAGMENT }, words)
     expect({ status, stdout, changed }).toEqual({ status: 1, stdout: '', changed: {} })

@@ -3,14 +3,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextRound, setTimeout as wait } from 'node:timers/promises'
 
-/** A received request. */
-export interface ReceivedRequest {
-  readonly method: string
-  /** With the query string. */
-  readonly path: string
-  readonly headers: IncomingMessage['headers']
-  readonly body: string
-}
+/** A received request; the path with the query string. */
+export type ReceivedRequest = { method: string; path: string; headers: IncomingMessage['headers']; body: string }
 
 export type Reply = { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
 

@@ -20,10 +20,7 @@ const serve = (folder: string, env: Readonly<Record<string, string>> = {}): Prom
   startProgram([...SERVE, '--data', folder], { cwd: temporaryDirectory(), env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env } })
 
 /** Runs a service on a folder during `work`. */
-async function during<T>(
-  folder: string,
-  work: (call: (method: string, path: string, body?: object) => Promise<Response>) => Promise<T>,
-): Promise<T> {
+async function during<T>(folder: string, work: (call: (method: string, path: string, body?: object) => Promise<Response>) => Promise<T>) {
   const run = await serve(folder)
   onTestFinished(() => run.kill('SIGKILL'))
   await run.until('listening')
@@ -52,7 +49,7 @@ beforeAll(async () => void (await builtProgram()))
 
 /** Kills before every step that `stride` reaches; fewer in `npm test`. */
 const STRIDES: readonly (readonly [string, number, { readonly tags?: string[]; readonly timeout?: number }])[] = [
-  ['some steps', 12, {}],
+  ['some steps', 20, {}],
   ['every step', 1, { tags: ['long'], timeout: 180_000 }],
 ]
 

@@ -28,11 +28,7 @@ test.each<[string, (memory: Memory) => void, RegExp]>([
     (memory) => addTheirs({ memory }),
     /: 1 record added \(plan again.*\n(?:.*\n)*notice\[plan-stale\] example\.com\. at cloud: added theirs\.example\.com\. default TXT "x"\n/,
   ],
-  [
-    'another setting',
-    (memory) => memory.changeSettings('example.com', { description: '\u001b' }),
-    /: 1 setting .*\n.*: description is "\\u001b"/,
-  ],
+  ['another setting', (memory) => memory.changeSettings('example.com', { group: '\u001b' }), /: 1 setting .*\n.*: group is "\\u001b"/],
   [
     'a zone that was deleted and created again',
     (memory) => {

@@ -214,12 +214,7 @@ type Files = Readonly<Record<string, string>>
 describe('does not start', () => {
   test.each<[string, Files, readonly string[], RegExp]>([
     ['with a missing seed', {}, ['--seed', 'seed.yaml'], /^error\[file-unreadable\] seed\.yaml does not exist\n$/],
-    [
-      'a seed at fault',
-      { 'seed.yaml': SEED.replace('somebody@', '') },
-      ['--seed', 'seed.yaml'],
-      /^seed\.yaml:4:16: error\[seed-invalid\] /,
-    ],
+    ['a bad seed', { 'seed.yaml': SEED.replace('somebody@', '') }, ['--seed', 'seed.yaml'], /^seed\.yaml:4:16: error\[seed-invalid\] /],
     ['with a seed that is not YAML', { 'seed.yaml': 'accounts: [' }, ['--seed', 'seed.yaml'], /^seed\.yaml:1:\d+: error\[yaml-syntax\] /],
     [
       'with a seed whose lines contain tokens',

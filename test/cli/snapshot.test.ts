@@ -12,18 +12,8 @@ import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import type { FaultChoice } from '../support/memory-provider.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import {
-  type FolderScene,
-  filesBelow,
-  openLiveScene,
-  openScene,
-  type Scene,
-  type SceneOptions,
-  TOKEN,
-  ZONE,
-  zoneFiles,
-  zoneOf,
-} from './scene.ts'
+import type { FolderScene, Scene, SceneOptions } from './scene.ts'
+import { filesBelow, openLiveScene, openScene, TOKEN, ZONE, zoneFiles, zoneOf } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7')

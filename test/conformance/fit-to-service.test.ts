@@ -36,13 +36,8 @@ const problems: unknown[] = []
 let service: RunningService
 let provider: Provider
 beforeAll(async () => {
-  service = await startService({
-    ...UNLIMITED,
-    dataFolder: null,
-    listen: { host: '127.0.0.1', port: 0 },
-    dns: null,
-    onError: (error) => problems.push(error),
-  })
+  const settings = { ...UNLIMITED, dataFolder: null, listen: { host: '127.0.0.1', port: 0 }, dns: null }
+  service = await startService({ ...settings, onError: (error) => problems.push(error) })
   const token = service.token ?? ''
   provider = createCloudProvider({ provider: 'cloud', baseUrl: new URL(service.baseUrl), token, parallelism: 32, timeout: 30_000 })
 })
@@ -56,15 +51,8 @@ const common = { existing: null, desired: null, fields: [], after: [] } as const
 
 async function createZone(name: DomainName): Promise<ZoneReference> {
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
-  const { zone } = await makeChange(provider, null, {
-    ...common,
-    action: 'create',
-    subject: 'domain',
-    name,
-    type: null,
-    id: null,
-    desired: settings,
-  })
+  const change = { ...common, action: 'create', subject: 'domain', name, type: null, id: null, desired: settings } as const
+  const { zone } = await makeChange(provider, null, change)
   return zone as ZoneReference
 }
 

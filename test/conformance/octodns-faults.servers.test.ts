@@ -23,13 +23,8 @@ function linesOf(text: string): string[] {
 async function start(): Promise<RunningTarget> {
   const directory = temporaryDirectory()
   const file = join(directory, `${ZONE}.yaml`)
-  return {
-    entry: `{type: octodns, directory: '${directory}'}`,
-    env: {},
-    transfer: async () => linesOf(readFileSync(file, 'utf8')),
-    startProxy: null,
-    stop: async () => undefined,
-  }
+  const transfer = async () => linesOf(readFileSync(file, 'utf8'))
+  return { entry: `{type: octodns, directory: '${directory}'}`, env: {}, transfer, startProxy: null, stop: async () => undefined }
 }
 
 faultTests({ ...OCTODNS, usesNoNetwork: true, start })

@@ -14,13 +14,9 @@ import { name, records } from '../support/records.ts'
 import { recordsOf, SUPPORTED } from './octodns/every-type.ts'
 
 const at = { file: 'a.yaml', line: 1, column: 1 }
-const zoneOf = (origin: string, given: readonly DefinedRecord[]): DesiredZone => ({
-  ...DEFAULT_ZONE_OPTIONS,
-  name: name(origin),
-  at,
-  settings: {},
-  records: given,
-})
+const zoneOf = (origin: string, given: readonly DefinedRecord[]): DesiredZone => {
+  return { ...DEFAULT_ZONE_OPTIONS, name: name(origin), at, settings: {}, records: given }
+}
 const OPTIONS = { nameservers: [], serial: 1, style: 'pretty' } as const
 
 /** Parses a table strictly by RFC 4180; throws if it is malformed. */

@@ -8,7 +8,7 @@ import { toJsonValue } from '../../src/definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../src/definition/yaml/read-yaml.ts'
 import { failure, ok } from '../../src/dns/result.ts'
 import { CORPUS } from '../convert/octodns/corpus.ts'
-import { fc, forAll } from '../support/fast-check.ts'
+import { damagedText, fc, forAll } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
 import { parse, recordLines } from './parse.ts'
 
@@ -41,28 +41,7 @@ const PIECES = [
   ...['\u2028', 'é', '😀', '\ud800', '__proto__', 'domain: ', 'type: ', 'values: ', 'records:\n', 'octodns: ', 'ttl: -1', '${ip}', "''"],
 ] as const
 
-type Edit = { readonly at: number; readonly cut: number; readonly insert: string }
-
-/** A file that was damaged in a few places. */
-const damaged = (edits: { minLength?: number; maxLength: number }) =>
-  fc
-    .record({
-      seed: fc.constantFrom(...SEEDS),
-      edits: fc.array(
-        fc.record<Edit>({
-          at: fc.nat(),
-          cut: fc.oneof(fc.constant(0), fc.nat(12)),
-          insert: fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })),
-        }),
-        edits,
-      ),
-    })
-    .map(({ seed, edits: list }) =>
-      list.reduce((text, { at, cut, insert }) => {
-        const start = at % (text.length + 1)
-        return text.slice(0, start) + insert + text.slice(start + cut)
-      }, seed),
-    )
+const damaged = (edits: fc.ArrayConstraints) => damagedText(SEEDS, PIECES, edits)
 
 /** Text that consists of pieces. */
 const pieces = fc.array(fc.constantFrom(...PIECES, 'a', 'b.c', '1'), { maxLength: 40 }).map((list) => list.join(''))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { labelsOf, parseDomainName } from '../../src/dns/domain-name.ts'
 import { emailToName, nameToEmail, restoreMailboxCase } from '../../src/dns/mailbox.ts'
-import { fc, forAll } from '../support/fast-check.ts'
+import { anyCharacter, fc, forAll } from '../support/fast-check.ts'
 
 describe('a mail address as a name', () => {
   test.each([
@@ -22,7 +22,7 @@ describe('a mail address as a name', () => {
   ])('%s is %s', (email, name) => expect(emailToName(email)).toBe(name))
 
   test('keeps any local part', () => {
-    const local = fc.string({ minLength: 1, maxLength: 15, unit: 'grapheme' }).filter((text) => Buffer.from(text).toString() === text)
+    const local = fc.string({ minLength: 1, maxLength: 15, unit: anyCharacter })
     forAll(100, local, (text) => {
       const name = emailToName(`${text}@example.com`)
       if (name === null) expect(Buffer.byteLength(text)).toBeGreaterThan(63)

@@ -124,12 +124,7 @@ function falseClaims({ plan, outcomes }: ZoneOutcome, before: readonly ServiceRe
 }
 
 /** Applies several zones in sequence, starting with the zone of the previous schedule. */
-async function follow(
-  seed: number,
-  schedule: (random: Random) => Schedule,
-  steps: number,
-  more: { repeats?: boolean } = {},
-): Promise<void> {
+async function follow(seed: number, schedule: (random: Random) => Schedule, steps: number, more: { repeats?: boolean } = {}) {
   const random = seededRandom(seed)
   await forget()
   proxy.use(schedule(random))

@@ -21,14 +21,7 @@ import { desiredZone } from '../support/records.ts'
 /** Among them a name of one label, an internationalised name and a reverse zone. */
 const ZONES = ['example.com', 'single', 'xn--bcher-kva', 'bücher.example', '2.0.192.in-addr.arpa']
 
-const SETTINGS = {
-  type: 'master',
-  soa_email: 'First.Last@Example.com',
-  ttl_sec: 300,
-  refresh_sec: 3600,
-  retry_sec: 300,
-  expire_sec: 604800,
-}
+const FIELDS = { type: 'master', soa_email: 'First.Last@Example.com', ttl_sec: 300, refresh_sec: 3600, retry_sec: 300, expire_sec: 604800 }
 
 async function send(scene: ServiceScene, path: string, body: object): Promise<{ id: number } | null> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
@@ -39,7 +32,7 @@ async function send(scene: ServiceScene, path: string, body: object): Promise<{ 
 
 /** A zone with any records that the service supports, each with a TTL. */
 async function fill(scene: ServiceScene, domain: string, seed: number): Promise<void> {
-  const created = await send(scene, '/domains', { domain, ...SETTINGS })
+  const created = await send(scene, '/domains', { domain, ...FIELDS })
   const given = new Set<string>()
   for (const records of fc.sample(randomRecords, { numRuns: rounds(6), seed })) {
     const fitted = fitToTarget({ ...desiredZone(ORIGIN, ''), records, unsupported: 'skip' }, 'cloud', CLOUD_CAPABILITIES)

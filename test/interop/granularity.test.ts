@@ -17,12 +17,7 @@ const CASES: { name: string; existing: string; desired: string; replacements: nu
     desired: 'www 300 A 192.0.2.1\nwww 300 A 192.0.2.3\nwww 300 A 192.0.2.4',
     replacements: 1,
   },
-  {
-    name: 'TTL',
-    existing: 'www 300 A 192.0.2.1\nwww 300 A 192.0.2.2',
-    desired: 'www 3600 A 192.0.2.1\nwww 3600 A 192.0.2.2',
-    replacements: 1,
-  },
+  { name: 'TTL', existing: 'w 300 A 192.0.2.1\nw 300 A 192.0.2.2', desired: 'w 3600 A 192.0.2.1\nw 3600 A 192.0.2.2', replacements: 1 },
   {
     name: 'CNAME and A swap places',
     existing: 'a 300 CNAME x.example.net.\nb 300 A 192.0.2.1',
@@ -30,16 +25,11 @@ const CASES: { name: string; existing: string; desired: string; replacements: nu
     replacements: 4,
   },
   { name: 'a renamed record', existing: 'old 300 TXT "a"', desired: 'new 300 TXT "a"', replacements: 2 },
-  {
-    name: 'a null MX becomes a real one',
-    existing: '@ 300 MX 0 .',
-    desired: '@ 300 MX 10 mail.example.net.\n@ 300 MX 20 mx.example.net.',
-    replacements: 1,
-  },
+  { name: 'null MX', existing: '@ 300 MX 0 .', desired: '@ 300 MX 10 mail.example.net.\n@ 300 MX 20 mx.example.net.', replacements: 1 },
   {
     name: 'delegation and glue',
-    existing: 'sub 300 NS ns.sub\nns.sub 300 A 192.0.2.1',
-    desired: 'sub 300 NS ns2.sub\nns2.sub 300 A 192.0.2.2',
+    existing: 's 300 NS n.s\nn.s 300 A 192.0.2.1',
+    desired: 's 300 NS m.s\nm.s 300 A 192.0.2.2',
     replacements: 3,
   },
   { name: 'everything is removed', existing: 'a 300 A 192.0.2.1\nb 300 TXT "x y"\n_s._tcp 300 SRV 1 2 3 a', desired: '', replacements: 3 },

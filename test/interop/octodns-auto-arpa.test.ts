@@ -23,13 +23,7 @@ const FORWARD = `'':
 www: {type: A, ttl: 300, value: 192.0.2.2}
 `
 
-interface Scene {
-  readonly settings?: string
-  readonly reverse?: string
-  readonly more?: string
-  readonly forward?: string
-  readonly files?: Readonly<Record<string, string>>
-}
+type Scene = { settings?: string; reverse?: string; more?: string; forward?: string; files?: Readonly<Record<string, string>> }
 
 /** A folder with an octoDNS configuration and its import. */
 async function importing({ settings = '{inherit_ttl: true}', reverse, more, forward = FORWARD, files = {} }: Scene) {

@@ -5,14 +5,7 @@ import { expect, it } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 
-interface Parts {
-  readonly top?: string
-  readonly source?: string
-  readonly target?: string
-  readonly second?: string
-  readonly zone?: string
-  readonly record?: string
-}
+type Parts = { top?: string; source?: string; target?: string; second?: string; zone?: string; record?: string }
 
 /** A configuration of two providers for one zone, with additions in one place. */
 const config = ({ top = '', source = '', target = '', second = '', zone = '' }: Parts): string => `${top}providers:
@@ -89,16 +82,8 @@ const NAMED: readonly (readonly [string, Parts, readonly string[]])[] = [
   ['apply_disabled of target', { target: ', apply_disabled: true' }, ['apply_disabled of the provider linode; no rule has it as a target']],
   ['a setting of a target', { target: ', page_size: 100' }, ['page_size of the provider linode']],
   ['a threshold from the environment', { target: ', update_pcent_threshold: env/MANY' }, ['update_pcent_threshold of the provider linode']],
-  [
-    'strict_supports of one of the targets',
-    { target: ', strict_supports: false' },
-    ['strict_supports: false for only some of its targets (linode)'],
-  ],
-  [
-    'thresholds of targets that differ',
-    { target: ', delete_pcent_threshold: 0.1' },
-    ['different limits of its targets (10, 30 %); all get the lowest'],
-  ],
+  ['strict_supports of a target', { target: ', strict_supports: false' }, ['strict_supports: false for only some of its targets (linode)']],
+  ['different thresholds', { target: ', delete_pcent_threshold: 0.1' }, ['different limits of its targets (10, 30 %); all get the lowest']],
   ['a setting of a source', { source: ', lenient: true' }, ['lenient of the provider config']],
 ]
 

@@ -13,14 +13,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const CORPUS = fileURLToPath(new URL('../corpora/octodns', import.meta.url))
 
-interface Case {
-  readonly id: string
-  readonly zone: string
-  readonly dir: string
-  readonly files: readonly string[]
-  readonly default_ttl: number
-  readonly split_extension: string | null
-}
+type Case = { id: string; zone: string; dir: string; files: readonly string[]; default_ttl: number; split_extension: string | null }
 
 const lines = <T>(path: string): T[] =>
   readFileSync(join(CORPUS, path), 'utf8')

@@ -9,12 +9,7 @@ import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 
 const CORPUS = fileURLToPath(new URL('../corpora/octodns', import.meta.url))
 
-interface Case {
-  readonly dir: string
-  readonly files: readonly string[]
-  readonly default_ttl: number
-  readonly split_extension: string | null
-}
+type Case = { dir: string; files: readonly string[]; default_ttl: number; split_extension: string | null }
 
 const CASES: readonly Case[] = readFileSync(join(CORPUS, 'cases.jsonl'), 'utf8')
   .split('\n')
@@ -275,15 +270,9 @@ zones:
 describe('what cannot be expressed is reported per record', () => {
   it.each([
     ['www: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}', /www\.example\.com\. A: a definition cannot express geo/],
-    [
-      'www: {type: A, value: 192.0.2.1, dynamic: {pools: {a: {values: [{value: 192.0.2.2}]}}, rules: [{pool: a}]}}',
-      /cannot express dynamic/,
-    ],
+    ['www: {type: A, value: 10.0.0.1, dynamic: {pools: {a: {values: [{value: 10.0.0.2}]}}, rules: [{pool: a}]}}', /cannot express dynamic/],
     ['www: {type: Route53Provider/ALIAS, value: a.}', /cannot express Route53Provider\/ALIAS, a record type of another provider/],
-    [
-      'www: {type: TXT, value: "a\u0085b"}',
-      /:1:27: error\[import-lossy\] example\.com\.: a definition cannot express the character U\+0085/,
-    ],
+    ['www: {type: TXT, value: "a\u0085b"}', /:1:27: error\[import-lossy\] example\.com\.: .* cannot express the character U\+0085/],
     ['bücher: {type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}', /xn--bcher-kva\.example\.com\. A: a definition cannot express geo/],
   ])('%s', async (text, message) => {
     const run = scene({ 'zones/example.com.yaml': `${text}\n` })

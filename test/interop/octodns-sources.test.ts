@@ -308,11 +308,7 @@ b:
   })
 
   it.each([
-    [
-      'a folder without files',
-      { 'one/example.com./README.md': '' },
-      'error[no-definitions] the folder one/example.com. of example.com. has no YAML files',
-    ],
+    ['a folder without files', { 'one/example.com./README.md': '' }, 'error[no-definitions] the folder one/example.com. of example.com.'],
     ['a shared file that is not there', { 'one/example.com.yaml': '' }, 'the file one/all.yaml of the provider one cannot be read'],
   ])('reports %s', async (_, files, message) => {
     const shared = message.includes('all.yaml') ? ', shared_filename: all.yaml' : ''

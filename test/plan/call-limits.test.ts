@@ -5,11 +5,9 @@ import type { ZonePlan } from '../../src/plan/plan.ts'
 import { ORIGIN, planOf } from '../support/plan.ts'
 import { existingZone } from '../support/records.ts'
 
-const limited = (maxValues: CallRules['maxValues'], more: Partial<Capabilities> = {}): Capabilities => ({
-  ...RRSET_STORE,
-  ...more,
-  calls: { ...RRSET_STORE.calls, maxValues },
-})
+const limited = (maxValues: CallRules['maxValues'], more: Partial<Capabilities> = {}): Capabilities => {
+  return { ...RRSET_STORE, ...more, calls: { ...RRSET_STORE.calls, maxValues } }
+}
 
 const plan = (before: string, after: string, capabilities: Capabilities): ZonePlan =>
   planOf(null, after, { existing: existingZone(ORIGIN, before), capabilities })

@@ -44,14 +44,8 @@ describe('random zones', () => {
   ]
   it.each(suites)('%s', { timeout: 600_000 }, (_, seed, count, zoneOf) => {
     const random = seededRandom(seed)
-    const failures = failuresOf(
-      rounds(count),
-      () => {
-        const zone = zoneOf(random)
-        return isSound(zone) && isSmall(zone) ? zone : null
-      },
-      problemOfPlan,
-    )
+    const usable = (zone: ZoneCase): ZoneCase | null => (isSound(zone) && isSmall(zone) ? zone : null)
+    const failures = failuresOf(rounds(count), () => usable(zoneOf(random)), problemOfPlan)
     expect(failures).toBe('')
   })
 })

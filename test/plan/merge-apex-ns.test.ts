@@ -4,20 +4,14 @@ import { type ApexNsTarget, apexNsOfTargets, withApexNs } from '../../src/plan/m
 import { ORIGIN } from '../support/plan.ts'
 import { desiredZone, existingZone, name } from '../support/records.ts'
 
-const plain = (records: string): ApexNsTarget => ({
-  target: 'plain',
-  capabilities: RRSET_STORE,
-  existing: existingZone(ORIGIN, records),
-  servedApexNs: null,
-})
+const plain = (records: string): ApexNsTarget => {
+  return { target: 'plain', capabilities: RRSET_STORE, existing: existingZone(ORIGIN, records), servedApexNs: null }
+}
 
 /** Sets its own NS records, and lists others as records. */
-const serving = (servedApexNs: readonly string[] | null, records = ''): ApexNsTarget => ({
-  target: 'serving',
-  capabilities: { ...RRSET_STORE, servesApexNs: true },
-  existing: existingZone(ORIGIN, records),
-  servedApexNs,
-})
+const serving = (servedApexNs: readonly string[] | null, records = ''): ApexNsTarget => {
+  return { target: 'serving', capabilities: { ...RRSET_STORE, servesApexNs: true }, existing: existingZone(ORIGIN, records), servedApexNs }
+}
 
 const DESIRED = desiredZone(ORIGIN, 'www 300 A 192.0.2.1', { apexNs: 'all-targets' })
 

@@ -30,15 +30,8 @@ function zoneCase(random: Random): ZoneCase | null {
 
 /** The first problem of a state that a run along the `after` edges can reach. */
 function problemOf(zone: ZoneCase, rules: CallRules, random: Random): string | null {
-  const capabilities = {
-    ...CLOUD_CAPABILITIES,
-    types: null,
-    ttlSteps: null,
-    rules: [],
-    servesApexNs: false,
-    maxRecords: zone.limit,
-    calls: rules,
-  }
+  const limits = { types: null, ttlSteps: null, rules: [], servesApexNs: false, maxRecords: zone.limit }
+  const capabilities = { ...CLOUD_CAPABILITIES, ...limits, calls: rules }
   const plan = planCase(zone, { capabilities })
   const existing = zone.existing.map((line, index): ExistingRecord => ({ id: index + 1, ...recordOf(line) }))
   const calls = changesetsOf(plan.changes, existing, rules)

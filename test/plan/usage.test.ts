@@ -176,14 +176,9 @@ describe('refusals', () => {
   })
 
   test('say why it is unknown', () => {
-    const unknown = usageOf('web A', {
-      window: null,
-      queried: new Map(),
-      covered: new Set(),
-      problem: 'usage.csv cannot be used: no such file',
-    })
+    const unknown = usageOf('web A', { window: null, queried: new Map(), covered: new Set(), problem: 'usage.csv: no such file' })
     expect(refusalsOf(without('a.wild'), unknown)).toEqual([
-      'refused: whether 1 record set to delete is still asked for is unknown, since usage.csv cannot be used: no such file: a.wild.example.com. TXT; --allow in-use:NAME allows one name',
+      'refused: whether 1 record set to delete is still asked for is unknown, since usage.csv: no such file: a.wild.example.com. TXT; --allow in-use:NAME allows one name',
     ])
     expect(refusalsOf(without('a.wild'), unknown, 'in-use:a.wild.example.com.')[0]).toMatch(/^allowed: /)
   })

@@ -8,10 +8,7 @@ import { CLOUD, CLOUD_TYPES, type CloudService, type CloudType, TOKEN } from '..
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-interface Scene {
-  readonly folder: string
-  run(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CliResult>
-}
+type Scene = { folder: string; run(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<CliResult> }
 
 /** A folder with a config alone. `answer`: an answer instead of that of the service; undefined for that of the service. */
 async function start(type: CloudType, answer: (asked: ScriptedRequest) => ScriptedResponse | undefined = () => undefined): Promise<Scene> {
@@ -47,16 +44,12 @@ const RECORDS = {
   sub: { type: 'NS', ttl: 3600, values: ['ns1.example.net.', 'ns2.example.net.'] },
 }
 
-const json = (status: number, body: string, headers = {}): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'application/json', ...headers },
-  body,
-})
-const page = (status: number, headers = {}): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'text/html', ...headers },
-  body: `<html>${'padding'.repeat(100)}</html>`,
-})
+const json = (status: number, body: string, headers = {}): ScriptedResponse => {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body }
+}
+const page = (status: number, headers = {}): ScriptedResponse => {
+  return { status, headers: { 'content-type': 'text/html', ...headers }, body: `<html>${'padding'.repeat(100)}</html>` }
+}
 
 interface Refused {
   readonly what: string

@@ -26,11 +26,9 @@ const entryOf = (settings: string) => {
   return entry
 }
 
-const secretsOf = (env: Record<string, string> = {}): { folder: string; env: Record<string, string>; loaded: LoadedSecrets } => ({
-  folder: process.cwd(),
-  env,
-  loaded: { guard: createGuard(), hasLeaked: false },
-})
+const secretsOf = (env: Record<string, string> = {}): { folder: string; env: Record<string, string>; loaded: LoadedSecrets } => {
+  return { folder: process.cwd(), env, loaded: { guard: createGuard(), hasLeaked: false } }
+}
 
 async function open(provided: ProviderPackage, settings = ''): Promise<Provider> {
   const { provider, diagnostics } = await packageType(provided).create(entryOf(settings), { secrets: secretsOf() })

@@ -14,10 +14,7 @@ const INVALID_BATCH_ALONE = `<?xml version="1.0"?>
 
 /** How each service with batches refuses the content of one. */
 const REFUSALS: readonly (readonly [type: CloudType, response: ScriptedResponse])[] = [
-  [
-    'cloudflare',
-    jsonResponse(400, { result: null, success: false, errors: [{ code: 9005, message: 'Content is invalid.' }], messages: [] }),
-  ],
+  ['cloudflare', jsonResponse(400, { result: null, success: false, errors: [{ code: 9005, message: 'It is invalid.' }], messages: [] })],
   ['desec', jsonResponse(400, [{}, { non_field_errors: ['Record content malformed.'] }])],
   [
     'google',
@@ -46,12 +43,8 @@ test.each(REFUSALS)('%s', async (type, response) => {
   const [{ changes }] = JSON.parse(stdout).zones as [{ changes: readonly ReportedChange[] }]
   const inState = (state: string): string[] =>
     changes.flatMap(({ name, type: of, outcome }) => (outcome.state === state ? [`${name.split('.')[0]} ${of}`] : [])).sort()
-  expect([status, inState('failed'), inState('skipped'), inState('applied').length], stderr).toEqual([
-    4,
-    ['odd A', 'odd AAAA', 'odd TXT'],
-    ['alias CNAME'],
-    20,
-  ])
+  expect([status, inState('applied').length], stderr).toEqual([4, 20])
+  expect([inState('failed'), inState('skipped')]).toEqual([['odd A', 'odd AAAA', 'odd TXT'], ['alias CNAME']])
   expect(scene.server.requests.filter(({ method }) => method !== 'GET').length).toBeLessThan(14)
   isStrict = false
   expect((await scene.run(APPLY)).status).toBe(0)

@@ -21,13 +21,9 @@ import { nsupdate } from '../support/tools.ts'
 const RECORDS = 12_000
 const CHANGES = 10
 
-const serverAt = (port: number, key: NameServer['key'] = null): NameServer => ({
-  provider: 'lab',
-  server: { host: '127.0.0.1', port },
-  key,
-  timeout: 10_000,
-  parallelism: 1,
-})
+const serverAt = (port: number, key: NameServer['key'] = null): NameServer => {
+  return { provider: 'lab', server: { host: '127.0.0.1', port }, key, timeout: 10_000, parallelism: 1 }
+}
 
 const keysOf = ({ soa: first, records }: TransferredZone): string[] => [first.data, ...records.map(contentKey).sort()]
 
@@ -66,13 +62,8 @@ function zoneText(serial: number): string {
     const [ttl, last] = serial > 1 && index < CHANGES ? [index % 2 === 0 ? 600 : 300, 201] : [300, index % 200]
     return `h${index} ${ttl} A 192.0.2.${last}`
   })
-  return [
-    '$TTL 3600',
-    `@ SOA ns1.example.net. hostmaster.example.com. ${serial} 14400 14400 1209600 300`,
-    '@ NS ns1.example.net.',
-    ...hosts,
-    '',
-  ].join('\n')
+  const soa = `@ SOA ns1.example.net. hostmaster.example.com. ${serial} 14400 14400 1209600 300`
+  return ['$TTL 3600', soa, '@ NS ns1.example.net.', ...hosts, ''].join('\n')
 }
 
 /** The same changes by dynamic update. */

@@ -52,12 +52,9 @@ export function zoneOf(given: readonly Change[], more: Partial<ZonePlan> = {}): 
   }
 }
 
-export const planOf = (zones: readonly ZonePlan[], diagnostics: readonly Diagnostic[] = []): Plan => ({
-  created: '2026-01-02T03:04:05.000Z',
-  tool: 'zonewright 0.1.0',
-  zones,
-  diagnostics,
-})
+export const planOf = (zones: readonly ZonePlan[], diagnostics: readonly Diagnostic[] = []): Plan => {
+  return { created: '2026-01-02T03:04:05.000Z', tool: 'zonewright 0.1.0', zones, diagnostics }
+}
 
 /** Text that tries to control a terminal, forge lines, end code blocks, inject markup, mention users and command a runner. */
 export const HOSTILE = [

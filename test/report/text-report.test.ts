@@ -246,12 +246,9 @@ describe('an outcome as text', () => {
     changeOf('d.example.com. 300 A 192.0.2.1', null),
   ]
   const plan = planOf([zoneOf(changes), zoneOf([changes[0] as (typeof changes)[0]], EXAMPLE_NET)])
-  const outcomeOf = (index: number, outcomes: readonly Outcome[], readBack: ZoneOutcome['readBack'] = 'equal'): ZoneOutcome => ({
-    plan: plan.zones[index] as ZoneOutcome['plan'],
-    outcomes,
-    readBack,
-    diagnostics: [],
-  })
+  const outcomeOf = (index: number, outcomes: readonly Outcome[], readBack: ZoneOutcome['readBack'] = 'equal'): ZoneOutcome => {
+    return { plan: plan.zones[index] as ZoneOutcome['plan'], outcomes, readBack, diagnostics: [] }
+  }
   const applied: Outcome = { state: 'applied' }
 
   test('shows the outcome of each change', () => {

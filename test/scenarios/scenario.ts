@@ -53,13 +53,8 @@ function readScenario(name: string): Scenario {
   const stray = files.filter((file) => !known.has(file))
   if (stray.length > 0) throw new Error(`${name}: ${stray.join(', ')} belongs to no step`)
   const existing = join(folder, EXISTING)
-  return {
-    name,
-    folder,
-    existing: existsSync(existing) ? readFileSync(existing, 'utf8') : null,
-    steps,
-    config: files.includes(CONFIG) ? join(folder, CONFIG) : join(ROOT, CONFIG),
-  }
+  const config = files.includes(CONFIG) ? join(folder, CONFIG) : join(ROOT, CONFIG)
+  return { name, folder, existing: existsSync(existing) ? readFileSync(existing, 'utf8') : null, steps, config }
 }
 
 export const planFile = (number: number): string => `${number}.plan.txt`

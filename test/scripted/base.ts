@@ -72,11 +72,9 @@ export function scriptedService({ requestsPerPause = Number.POSITIVE_INFINITY }:
 }
 
 /** A response with JSON, for answers outside of a dialect. */
-export const jsonResponse = (status: number, body: unknown): ScriptedResponse => ({
-  status,
-  headers: { 'content-type': 'application/json; charset=utf-8' },
-  body: JSON.stringify(body),
-})
+export const jsonResponse = (status: number, body: unknown): ScriptedResponse => {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(body) }
+}
 
 /** Refuses a request without the token. With `readOnly`, the token with `-readonly` at its end may read. */
 export function checkToken({ method, headers }: ScriptedRequest, token: string, refused: Refusal, readOnly?: Refusal): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { selfSigned } from '../support/certificate.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { createTestAccount, PROJECT } from './google/account.ts'
-import { type ScriptedServer, type ScriptedService, startScriptedServer } from './scripted-server.ts'
+import { type ScriptedService, startScriptedServer } from './scripted-server.ts'
 import { ACCESS_KEY, CLOUD, type CloudType, SUBSCRIPTION, TOKEN } from './services.ts'
 
 export interface ForeignClients {
@@ -111,10 +111,7 @@ export const CLIENTS: Readonly<Record<CloudType, ForeignClients>> = {
 }
 
 /** Starts a service with a certificate for hosts, and the environment in which the programs of `clients/` reach it. */
-export async function startForClients(
-  hosts: readonly string[],
-  service: ScriptedService,
-): Promise<{ readonly server: ScriptedServer; readonly env: Record<string, string> }> {
+export async function startForClients(hosts: readonly string[], service: ScriptedService) {
   const tls = selfSigned('test', ['rsa:2048'], hosts.map((host) => `DNS:${host}`).join(','))
   const folder = temporaryDirectory()
   const certificate = join(folder, 'certificate.pem')

@@ -30,12 +30,7 @@ const token = 'test-token'
 const isNumber = (field: string, value: string | number): RegExp | null => (field === 'id' && typeof value === 'number' ? /^\d+$/ : null)
 const bodyOf = <T>({ response }: Exchange): T => JSON.parse(response || '{}') as T
 
-interface AzureSet {
-  readonly name: string
-  readonly type: string
-  readonly etag: string
-  readonly properties: Fields & { readonly TTL: number }
-}
+type AzureSet = { name: string; type: string; etag: string; properties: Fields & { readonly TTL: number } }
 
 replayTests('azure', {
   size: [26, 129],
@@ -146,11 +141,7 @@ replayTests('googleclouddns', {
   },
 })
 
-interface HetznerBody {
-  readonly zone: HetznerZone
-  readonly rrsets: readonly HetznerRrset[]
-  readonly action: { readonly id: number; readonly progress: number }
-}
+type HetznerBody = { zone: HetznerZone; rrsets: readonly HetznerRrset[]; action: { readonly id: number; progress: number } }
 
 replayTests('hetzner', {
   size: [23, 360],

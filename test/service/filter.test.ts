@@ -20,14 +20,7 @@ const FIELDS = {
   weight: { kind: 'boolean' },
 } as const satisfies FilterFields
 
-interface Item {
-  readonly name: string
-  readonly target: string
-  readonly tag: string | null
-  readonly created: string
-  readonly priority: number
-  readonly weight: number
-}
+type Item = { name: string; target: string; tag: string | null; created: string; priority: number; weight: number }
 
 const TEXTS = ['', ' a', ..."a A ab aB b B % _ a_b a%b \\ a\\b ' é É z ä 企 😀 \uffee İ".split(' ')]
 const DAYS = ['2026-03-01T00:00:00', '2026-03-01T10:00:00', '2026-03-02T00:00:00', '2025-12-31T23:59:59']

@@ -25,30 +25,16 @@ export interface GoodBody {
 
 /** Settings of a domain, all different from the defaults. */
 const SETTINGS = {
-  description: 'any',
-  group: 'group',
-  axfr_ips: ['192.0.2.1'],
-  master_ips: ['192.0.2.2'],
-  expire_sec: 604800,
-  refresh_sec: 7200,
-  retry_sec: 300,
-  ttl_sec: 3600,
+  ...{ description: 'any', group: 'group', axfr_ips: ['192.0.2.1'], master_ips: ['192.0.2.2'] },
+  ...{ expire_sec: 604800, refresh_sec: 7200, retry_sec: 300, ttl_sec: 3600 },
 }
+const INSTANCE = { region: 'us-east', type: 'g6-nanode-1', tags: ['any'], image: 'public/debian11' }
 
 const SHELL = { shell_auth_method: 'keys_only', authorized_keys: [SSH_KEYS['ssh-ed25519']] }
 const PASSWORD = 'correct horse battery 9'
 
 export const GOOD_BODIES: Readonly<Record<string, GoodBody>> = {
-  'POST /compute/instances': {
-    make: (number) => ({
-      region: 'us-east',
-      type: 'g6-nanode-1',
-      label: `any-${number}`,
-      tags: ['any'],
-      image: 'public/debian11',
-      root_pass: PASSWORD,
-    }),
-  },
+  'POST /compute/instances': { make: (number) => ({ ...INSTANCE, label: `any-${number}`, root_pass: PASSWORD }) },
   'PUT /compute/instances/{instanceId}': {
     make: (number) => ({
       label: `changed-${number}`,
@@ -88,23 +74,11 @@ export const GOOD_BODIES: Readonly<Record<string, GoodBody>> = {
     make: () => ({ label: 'any script', description: 'any', images: ['any/all'], rev_note: 'first', script: '#!/bin/sh\n' }),
   },
   'PUT /compute/scripts/{scriptId}': {
-    make: () => ({
-      label: 'other script',
-      description: 'other',
-      images: ['public/debian11'],
-      rev_note: 'second',
-      script: '#!/bin/sh\n:\n',
-    }),
+    make: () => ({ label: 'other', description: 'other', images: ['public/debian11'], rev_note: 'second', script: '#!/bin/sh\n:\n' }),
     fixed: ['is_public'],
   },
   'POST /domains': {
-    make: (number) => ({
-      domain: `any-${number}.example`,
-      type: 'master',
-      soa_email: 'hostmaster@example.com',
-      tags: ['any'],
-      ...SETTINGS,
-    }),
+    make: (number) => ({ domain: `any-${number}.example`, type: 'master', soa_email: 'any@example.com', tags: ['any'], ...SETTINGS }),
   },
   'PUT /domains/{domainId}': { make: () => ({ soa_email: 'other@example.com', ...SETTINGS }), fixed: ['type', 'tags'] },
   'POST /domains/import': { make: () => ({ domain: 'imported.example', remote_nameserver: '127.0.0.1' }), errorsOnly: true },

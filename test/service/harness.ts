@@ -123,10 +123,7 @@ export const applySeed = (database: Database, seed: string | object) =>
   createUsers(database, null, seedFrom(seed), '2026-01-31T09:00:00', NO_SECRETS)
 
 /** Runs a service on an empty store, or a given one, during `work`. The token of its administrator is `bootstrap`, unless the options have another. */
-export async function during<T>(
-  options: Partial<ServiceOptions>,
-  work: (client: Client, service: RunningService) => Promise<T>,
-): Promise<T> {
+export async function during<T>(options: Partial<ServiceOptions>, work: (client: Client, service: RunningService) => Promise<T>) {
   const store = await storeFor(options)
   const service = await startService({ dataFolder: null, listen: LOOPBACK, dns: null, bootstrapToken: 'bootstrap', ...store, ...options })
   const { client, close } = connect(service.baseUrl, service.token ?? options.bootstrapToken ?? 'bootstrap')

@@ -60,12 +60,8 @@ describe('requests outside the API', async () => {
   ])('405 and OPTIONS list the methods of %s', async (path, allow) => {
     for (const method of METHODS.filter((method) => !allow.includes(method) && method !== 'CONNECT')) {
       const { status, headers, body } = await client.call(method, path)
-      expect([method, status, headers['allow'], body]).toEqual([
-        method,
-        405,
-        allow,
-        method === 'HEAD' ? null : errors('Method Not Allowed'),
-      ])
+      const shown = method === 'HEAD' ? null : errors('Method Not Allowed')
+      expect([method, status, headers['allow'], body]).toEqual([method, 405, allow, shown])
     }
     const preflight = { origin: 'https://panel.example', 'access-control-request-method': 'POST', authorization: '' }
     const { status, headers, body } = await client.call('OPTIONS', path, undefined, preflight)
@@ -95,11 +91,7 @@ describe('requests outside the API', async () => {
       `{"domain":${'['.repeat(100_000)}${']'.repeat(100_000)},"type":"slave"}`,
       ['domain: domain is not valid', 'master_ips: You need at least one master DNS server IP address for this zone.'],
     ],
-    [
-      'a number out of range',
-      '{"domain":"a.example","type":"master","soa_email":"a@b.c","ttl_sec":1e400}',
-      ['ttl_sec: ttl_sec is not valid'],
-    ],
+    ['a huge number', '{"domain":"a.example","type":"master","soa_email":"a@b.c","ttl_sec":1e400}', ['ttl_sec: ttl_sec is not valid']],
     [
       'more errors than the limit',
       JSON.stringify(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`x${n}`, n]))),
@@ -145,12 +137,7 @@ describe('requests outside the API', async () => {
 
   test.each([
     ['no HTTP at all', 'HELLO\r\n\r\n', 400, 'Bad request'],
-    [
-      'endless headers',
-      `GET /v4/domains HTTP/1.1\r\nX-Filter: ${'x'.repeat(40_000)}\r\n\r\n`,
-      431,
-      'The request headers are larger than 32768 octets',
-    ],
+    ['long headers', `GET / HTTP/1.1\r\nX-Filter: ${'x'.repeat(40_000)}\r\n\r\n`, 431, 'The request headers are larger than 32768 octets'],
   ])('%s', async (_name, text, status, reason) => {
     const reply = await exchange(service.baseUrl, text)
     expect(reply).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*content-type: application/json\r`, 'i'))

@@ -185,16 +185,8 @@ describe('an import', async () => {
       ['domain: domain is not valid', 'remote_nameserver: remote_nameserver is not valid'],
     ],
     ['from address with port', { domain: NAME, remote_nameserver: '127.0.0.1:53' }, ['remote_nameserver: remote_nameserver is not valid']],
-    [
-      'from an address without a server',
-      { domain: NAME, remote_nameserver: '0.0.0.0' },
-      [expect.stringMatching(/^remote_nameserver: .*does not connect to/)],
-    ],
-    [
-      'from an invalid name',
-      { domain: NAME, remote_nameserver: 'nowhere.invalid' },
-      [expect.stringMatching(/^remote_nameserver: .*(address|resolved)/)],
-    ],
+    ['from nowhere', { domain: NAME, remote_nameserver: '0.0.0.0' }, [expect.stringMatching(/^remote_nameserver: .*does not connect to/)]],
+    ['no DNS', { domain: NAME, remote_nameserver: 'nowhere.invalid' }, [expect.stringMatching(/^remote_nameserver: .*(address|resolved)/)]],
   ])('%s is refused', async (_, body, problems) => expect(await client.problems('POST', '/domains/import', body)).toEqual(problems))
 
   test('of an existing domain', async () => {

@@ -93,13 +93,8 @@ describeWithTools(['dig'], 'the observability listener, with queries by dig', ()
 
 describe('the observability listener', () => {
   test('serves no other path, is healthy while the service runs, and reports stopping while a request is running', async () => {
-    const service = await startService({
-      ...(await freshStore()),
-      listen: LOOPBACK,
-      dns: null,
-      observability: LOOPBACK,
-      bootstrapToken: TOKEN,
-    })
+    const store = await freshStore()
+    const service = await startService({ ...store, listen: LOOPBACK, dns: null, observability: LOOPBACK, bootstrapToken: TOKEN })
     expect((await text(`${service.observabilityUrl}/v4/domains`)).status).toBe(404)
     expect((await request(`${service.observabilityUrl}/metrics`, { method: 'POST' })).statusCode).toBe(405)
     expect((await text(service.baseUrl.replace('/v4', '/metrics'))).status).toBe(404)

@@ -117,11 +117,7 @@ function targetFault({ type, target, tag }: Fields): string | null {
   return fits ? null : 'You have entered an invalid target'
 }
 
-const NEEDED: Readonly<Record<string, readonly string[]>> = {
-  MX: ['target'],
-  CNAME: ['name'],
-  SRV: ['priority', 'weight', 'port', 'target'],
-}
+const NEEDED: Record<string, string[]> = { MX: ['target'], CNAME: ['name'], SRV: ['priority', 'weight', 'port', 'target'] }
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   priority: ['MX', 'SRV'],
   weight: ['SRV'],

@@ -52,13 +52,8 @@ describe.each([
 
 test('a request with two hosts has no effect', async () => {
   const body = JSON.stringify({ domain: 'two-hosts.example', type: 'master', soa_email: 'hostmaster@example.com' })
-  const head = [
-    'POST /v4/domains HTTP/1.1',
-    `Host: ${host}`,
-    'Host: two.example',
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-  ]
+  const hosts = [`Host: ${host}`, 'Host: two.example']
+  const head = ['POST /v4/domains HTTP/1.1', ...hosts, 'Content-Type: application/json', `Content-Length: ${body.length}`]
   expect((await send(service.baseUrl, head.join('\r\n'), body)).status).toBe(400)
   expect((await client.ok('GET', '/domains')).results).toBe(0)
 })

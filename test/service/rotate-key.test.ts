@@ -13,19 +13,8 @@ import { insertToken } from '../../src/service/store/token-store.ts'
 import { insertAnswer } from '../../src/service/store/user-secret-store.ts'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
 import { rounds, seededRandom } from '../support/random.ts'
-import {
-  type Client,
-  connect,
-  during,
-  filledStores,
-  freshStore,
-  ON_POSTGRES,
-  openStore,
-  placeOf,
-  type Store,
-  TEST_KEY,
-  temporaryDirectory,
-} from './harness.ts'
+import type { Client, Store } from './harness.ts'
+import { connect, during, filledStores, freshStore, ON_POSTGRES, openStore, placeOf, TEST_KEY, temporaryDirectory } from './harness.ts'
 import { filesWith, numberOf } from './raw-files.ts'
 import { answered, keyFile, responsesOf } from './security-answers.ts'
 import { serviceProcesses } from './service-process.ts'

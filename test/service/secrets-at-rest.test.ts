@@ -8,18 +8,8 @@ import { Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
 import { backUpService, restoreService } from '../../src/service/backup.ts'
 import { startService } from '../../src/service/index.ts'
-import {
-  during,
-  filledStores,
-  freshDatabase,
-  freshStore,
-  LOOPBACK,
-  ON_POSTGRES,
-  placeOf,
-  type Store,
-  TEST_KEY,
-  temporaryDirectory,
-} from './harness.ts'
+import type { Store } from './harness.ts'
+import { during, filledStores, freshDatabase, freshStore, LOOPBACK, ON_POSTGRES, placeOf, TEST_KEY, temporaryDirectory } from './harness.ts'
 import { filesOfTablesWith, filesWith, runSql } from './raw-files.ts'
 import { answered, keyFile, responsesOf } from './security-answers.ts'
 import { serviceProcesses } from './service-process.ts'

@@ -12,12 +12,9 @@ const TAKEN = { errors: [{ field: 'domain', reason: 'DNS zone already exists.' }
 const SUFFIX = { errors: [{ field: 'domain', reason: 'domain is a public suffix' }] }
 const SLAVE = { type: 'slave', master_ips: ['192.0.2.53'] }
 
-const user = (username: string, rest: object = {}) => ({
-  username,
-  email: `${username}@example.com`,
-  tokens: [{ token: username }],
-  ...rest,
-})
+const user = (username: string, rest: object = {}) => {
+  return { username, email: `${username}@example.com`, tokens: [{ token: username }], ...rest }
+}
 
 const restricted = (permissions: Readonly<Record<string, string>>) => ({
   restricted: true,
@@ -49,17 +46,11 @@ const peerPort = await scriptedMaster(
   { keep: true },
 )
 
+const READABLE = { 'seen.example': 'read_only', 'www.seen-below.example': 'read_only' }
 const { service } = await startForTest({
   peerPort,
   bootstrapToken: 'administrator',
-  seed: seedFrom(
-    accounts(ZONES, {
-      'seen.example': 'read_only',
-      'www.seen-below.example': 'read_only',
-      'open.example': 'read_write',
-      'www.open-below.example': 'read_write',
-    }),
-  ),
+  seed: seedFrom(accounts(ZONES, { ...READABLE, 'open.example': 'read_write', 'www.open-below.example': 'read_write' })),
 })
 const as = (token: string): Client => connect(service.baseUrl, token).client
 const [alice, rita, bob] = [as('alice'), as('rita'), as('bob')]

@@ -28,16 +28,8 @@ export async function cli(args: readonly string[], { cwd, env = {}, now = () => 
   })
   const stdin = new PassThrough()
   stdin.end(input)
-  const status = await runCli(args, {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    stdin,
-    env,
-    cwd,
-    now,
-    secrets: noSecrets(),
-    providerTypes,
-  })
+  const [stdout, stderr] = [stream('stdout'), stream('stderr')]
+  const status = await runCli(args, { stdout, stderr, stdin, env, cwd, now, secrets: noSecrets(), providerTypes })
   return { status, ...written }
 }
 

@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  type DnsServer,
-  type DnsServerOptions,
-  startBind,
-  startKnot,
-  startNsd,
-  startPowerDns,
-  TEST_KEY,
-  waitForZone,
-} from './dns-servers.ts'
+import type { DnsServer, DnsServerOptions } from './dns-servers.ts'
+import { startBind, startKnot, startNsd, startPowerDns, TEST_KEY, waitForZone } from './dns-servers.ts'
 import { describeWithTools } from './skip.ts'
 import { dig, kdig, nsupdate, transferZone } from './tools.ts'
 

@@ -5,11 +5,8 @@ import { temporaryDirectory } from './temp-directory.ts'
 
 /** The environment of git in tests: no configuration of the machine, and a fixed author. */
 export const GIT_ENVIRONMENT = {
-  PATH: process.env['PATH'],
-  HOME: '/nonexistent',
-  GIT_CONFIG_COUNT: '1',
-  GIT_CONFIG_KEY_0: 'safe.directory',
-  GIT_CONFIG_VALUE_0: '*',
+  ...{ PATH: process.env['PATH'], HOME: '/nonexistent' },
+  ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
 }
 
 const AUTHOR = Object.fromEntries(
@@ -30,13 +27,9 @@ export interface GitRepository {
 
 /** Creates a repository with one commit on the branch `main`. */
 export function gitRepository(files: Readonly<Record<string, string>>, folder = temporaryDirectory()): GitRepository {
+  const env = { ...GIT_ENVIRONMENT, ...AUTHOR }
   const git = (...args: string[]): string =>
-    execFileSync('git', args, {
-      cwd: folder,
-      encoding: 'utf8',
-      env: { ...GIT_ENVIRONMENT, ...AUTHOR },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }).trim()
+    execFileSync('git', args, { cwd: folder, encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] }).trim()
   const write: GitRepository['write'] = (some) => {
     for (const [path, text] of Object.entries(some)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })

@@ -19,15 +19,8 @@ interface WorkerOptions {
 
 /** Runs `count` workers at once. One that is killed is followed by another, until each has ended with status 0. Returns how many were killed. */
 export async function raceWorkers({ folder, modules, program, args, count }: WorkerOptions): Promise<number> {
-  await build({
-    entryPoints: [...modules],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    logLevel: 'silent',
-  })
+  const output = { outdir: folder, outExtension: { '.js': '.mjs' } }
+  await build({ entryPoints: [...modules], bundle: true, platform: 'node', format: 'esm', ...output, logLevel: 'silent' })
   writeFileSync(join(folder, 'worker.mjs'), program)
   let killed = 0
   const work = async (): Promise<void> => {

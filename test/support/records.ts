@@ -34,12 +34,9 @@ export function records(origin: DomainName, text: string): DefinedRecord[] {
 export const existing = (origin: DomainName, text: string): ExistingRecord[] =>
   records(origin, text).map(({ name: owner, type, ttl, data }, index) => ({ id: index + 1, name: owner, type, ttl, data }))
 
-export const existingZone = (origin: DomainName, text: string): ExistingZone => ({
-  name: origin,
-  id: 1,
-  settings: { type: 'master', soa_email: 'hostmaster@example.com' },
-  records: existing(origin, text),
-})
+export const existingZone = (origin: DomainName, text: string): ExistingZone => {
+  return { name: origin, id: 1, settings: { type: 'master', soa_email: 'hostmaster@example.com' }, records: existing(origin, text) }
+}
 
 export const desiredZone = (origin: DomainName, text: string, more: Partial<DesiredZone> = {}): DesiredZone => ({
   ...DEFAULT_ZONE_OPTIONS,

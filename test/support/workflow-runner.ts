@@ -154,12 +154,8 @@ export async function runWorkflowJob(
   }
   const given = { ...env, ZONEWRIGHT_ALLOWED_HOSTS: `${workflow.env['ZONEWRIGHT_ALLOWED_HOSTS']}, ${new URL(scene.origin).host}` }
   const state: StepState = { scene, run: id, workspace, temp, files, event, output: '', status: 0 }
-  await runSteps(
-    state,
-    job.steps,
-    { github: github_, secrets, runner: { temp }, inputs: {}, vars: event.fork === undefined ? scene.vars : {} },
-    given,
-  )
+  const vars = event.fork === undefined ? scene.vars : {}
+  await runSteps(state, job.steps, { github: github_, secrets, runner: { temp }, inputs: {}, vars }, given)
   run.conclusion = state.status === 0 ? 'success' : 'failure'
   const summary = existsSync(files.summary) ? readFileSync(files.summary, 'utf8') : ''
   return { status: state.status, output: state.output, summary, run: id, workspace }
@@ -179,13 +175,8 @@ interface StepState {
 async function runSteps(state: StepState, steps: readonly WorkflowStep[], given: Contexts, env: Readonly<Record<string, string>>) {
   const outputs: Record<string, { outputs: Record<string, string> }> = {}
   for (const step of steps) {
-    const contexts = {
-      ...given,
-      steps: outputs,
-      cancelled: () => false,
-      success: () => state.status === 0,
-      failure: () => state.status !== 0,
-    }
+    const states = { cancelled: () => false, success: () => state.status === 0, failure: () => state.status !== 0 }
+    const contexts = { ...given, steps: outputs, ...states }
     const runsAlways = /\b(?:cancelled|always|failure)\(\)/.test(step.if ?? '')
     if ((state.status !== 0 && !runsAlways) || !holds(step.if, contexts)) continue
     const own = Object.fromEntries(Object.entries(step.env ?? {}).map(([name, value]) => [name, filled(value, contexts)]))
@@ -265,11 +256,7 @@ export async function runAction(
     Object.entries(action.inputs).map(([name, { default: value = '' }]) => [name, inputs[name] ?? filled(value, { github: state.github })]),
   )
   const running: StepState = { ...state, output: '', status: 0 }
-  await runSteps(
-    running,
-    action.runs.steps,
-    { github: state.github, runner: { temp: state.temp }, inputs: given, secrets: {}, vars: {} },
-    env,
-  )
+  const contexts = { github: state.github, runner: { temp: state.temp }, inputs: given, secrets: {}, vars: {} }
+  await runSteps(running, action.runs.steps, contexts, env)
   return running
 }

@@ -139,12 +139,7 @@ export function showCase(zone: ZoneCase, plan: ZonePlan | null = null): string {
 }
 
 /** The first failing cases, shrunk and printed; empty if none fails. `problemOf` returns a problem as a sentence, or null. */
-export function failuresOf(
-  count: number,
-  zoneOf: (index: number) => ZoneCase | null,
-  problemOf: (zone: ZoneCase) => string | null,
-  most = 3,
-): string {
+export function failuresOf(count: number, zoneOf: (at: number) => ZoneCase | null, problemOf: (zone: ZoneCase) => string | null, most = 3) {
   const problem = (zone: ZoneCase): string | null => attempt(() => problemOf(zone))
   const shown = new Set<string>()
   let failing = 0

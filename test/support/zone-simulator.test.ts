@@ -5,15 +5,8 @@ import { findInterruption, findRefusedState, orderAlong, randomOrder } from './i
 import { ORIGIN } from './plan.ts'
 import { type Random, rounds, seededRandom } from './random.ts'
 import { isSound, randomCase, showCase, stagesOfCase, tradingCase, type ZoneCase } from './zone-cases.ts'
-import {
-  type ContinuityRules,
-  continuityRules,
-  interruptionOf,
-  refusalOf,
-  type SimulatedCall,
-  type Stage,
-  simulate,
-} from './zone-simulator.ts'
+import type { ContinuityRules, SimulatedCall, Stage } from './zone-simulator.ts'
+import { continuityRules, interruptionOf, refusalOf, simulate } from './zone-simulator.ts'
 
 function smallCase(random: Random, most: number): ZoneCase {
   for (;;) {
@@ -45,10 +38,7 @@ it('bit masks and the simulator accept the same states', () => {
       const interrupted = interruptionOf(present, rules)
       seen[refused ? 'refused' : interrupted ? 'interrupted' : 'passed'] += 1
       const judged = [space.isAccepted(state), space.isContinuous(state)]
-      expect(judged, `state ${state.toString(2)}: ${refused}, ${interrupted}\n${showCase(zone)}`).toEqual([
-        refused === null,
-        interrupted === null,
-      ])
+      expect(judged, `${state.toString(2)} ${refused} ${interrupted}\n${showCase(zone)}`).toEqual([refused === null, interrupted === null])
     }
   }
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(500))

@@ -57,12 +57,8 @@ export function refusalOf(present: readonly ResourceRecord[], limit: number | nu
 export type Need = 'any record' | 'an address'
 
 const NEEDS: Readonly<Record<string, Need>> = {
-  CNAME: 'any record',
-  DNAME: 'any record',
-  ALIAS: 'an address',
-  NS: 'an address',
-  MX: 'an address',
-  SRV: 'an address',
+  ...{ CNAME: 'any record', DNAME: 'any record' },
+  ...{ ALIAS: 'an address', NS: 'an address', MX: 'an address', SRV: 'an address' },
 }
 
 /** The need of a record at a name inside the zone; null if it needs nothing there. */

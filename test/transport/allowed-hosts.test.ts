@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseServerAddress } from '../../src/dns/server-address.ts'
-import {
-  ALLOWED_HOSTS,
-  type Endpoint,
-  endpointOfServer,
-  endpointOfUrl,
-  isLoopback,
-  readHostPolicy,
-} from '../../src/transport/allowed-hosts.ts'
+import type { Endpoint } from '../../src/transport/allowed-hosts.ts'
+import { ALLOWED_HOSTS, endpointOfServer, endpointOfUrl, isLoopback, readHostPolicy } from '../../src/transport/allowed-hosts.ts'
 
 const verdict = (list: string | undefined, endpoint: Endpoint, env: Readonly<Record<string, string>> = {}): string =>
   readHostPolicy({ ...env, ...(list !== undefined && { [ALLOWED_HOSTS]: list }) }).check('x', endpoint)?.code ?? 'allowed'

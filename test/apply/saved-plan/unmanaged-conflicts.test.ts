@@ -6,14 +6,7 @@ import { desiredZone, existingZone } from '../../support/records.ts'
 
 const UNMANAGED = [{ type: 'TXT' }, { name: 'theirs*' }]
 
-interface Case {
-  readonly before: string
-  readonly desired: string
-  readonly now: string
-  readonly limit?: number
-  readonly summary: string | null
-  readonly details?: readonly string[]
-}
+type Case = { before: string; desired: string; now: string; limit?: number; summary: string | null; details?: readonly string[] }
 
 const MAIL = 'mail A 192.0.2.1'
 

@@ -27,13 +27,7 @@ const SNAPSHOT: Snapshot = {
   tool: 'zonewright 0.1.0',
   targets: [
     { name: 'cloud', type: 'cloud', address: 'https://dns.example.net/v4', endpoints: ['https://dns.example.net'] },
-    {
-      name: 'desec',
-      type: 'desec',
-      address: 'https://desec.io/api/v1',
-      endpoints: ['https://desec.io'],
-      facts: { minimumTtls: { [ONE]: 60 } },
-    },
+    { name: 'desec', type: 'desec', address: 'https://desec.io/', endpoints: ['https://desec.io'], facts: { minimumTtls: { [ONE]: 60 } } },
   ],
   inventory: [
     {
@@ -186,11 +180,8 @@ describe('a text that was changed is refused, unless it says the same', () => {
 
   test('plans that were made from them', async () => {
     const { plan, zones } = await planAgainst(SNAPSHOT)
-    const marked = {
-      ...plan,
-      zones: plan.zones.slice(0, 1),
-      snapshot: { created: SNAPSHOT.created, checksum: checksumOf({}), verified: true },
-    }
+    const checksum = checksumOf({})
+    const marked = { ...plan, zones: plan.zones.slice(0, 1), snapshot: { created: SNAPSHOT.created, checksum, verified: true } }
     const text = savedPlanText({ plan: marked, zones: zones.slice(0, 1), targets: SNAPSHOT.targets.slice(0, 1) }, 'key', noSecrets())
     expect(parseSavedPlan(text, 'plan.json', 'key')).toMatchObject({ saved: { plan: { snapshot: marked.snapshot } }, diagnostics: [] })
     const random = seededRandom(2)
@@ -270,11 +261,8 @@ test('a plan whose maker had ill will and no key crashes nothing', async () => {
   const { plan, zones } = await planAgainst(SNAPSHOT)
   const [zone] = zones as unknown as [(typeof zones)[number]]
   const other = { ...zone, plan: { ...zone.plan, unmanaged: [{ name: '_acme-*' }] } }
-  const text = savedPlanText(
-    { plan: { ...plan, zones: [other.plan] }, zones: [other], targets: SNAPSHOT.targets.slice(0, 1) },
-    null,
-    noSecrets(),
-  )
+  const targets = SNAPSHOT.targets.slice(0, 1)
+  const text = savedPlanText({ plan: { ...plan, zones: [other.plan] }, zones: [other], targets }, null, noSecrets())
   const { checksum: _, ...document } = JSON.parse(text)
   const random = seededRandom(4)
   for (let round = 0; round < rounds(400); round += 1) {

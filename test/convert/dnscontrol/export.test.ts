@@ -20,14 +20,9 @@ import { SUPPORTED } from './supported-records.ts'
 
 const at = { file: 'a.yaml', line: 1, column: 1 }
 
-const zoneOf = (records: readonly DefinedRecord[], rest: Partial<DesiredZone> = {}): DesiredZone => ({
-  ...DEFAULT_ZONE_OPTIONS,
-  name: ZONE,
-  at,
-  settings: {},
-  records,
-  ...rest,
-})
+const zoneOf = (records: readonly DefinedRecord[], rest: Partial<DesiredZone> = {}): DesiredZone => {
+  return { ...DEFAULT_ZONE_OPTIONS, name: ZONE, at, settings: {}, records, ...rest }
+}
 
 const exported = (zones: readonly DesiredZone[]) => {
   const { files, dropped } = exportDnscontrol(zones, { nameservers: [], serial: 1, style: 'pretty' })

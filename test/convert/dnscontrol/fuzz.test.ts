@@ -8,7 +8,7 @@ import type { UnsupportedFeature } from '../../../src/convert/unsupported-featur
 import type { ImportedRecord } from '../../../src/definition/imported-zone.ts'
 import { hasErrors } from '../../../src/dns/diagnostic.ts'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
-import { fc, forAll } from '../../support/fast-check.ts'
+import { damagedText, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 import { CONFIGS, mutatedConfigs } from './mutated-configs.ts'
 
@@ -20,27 +20,6 @@ const textsOf = (folder: string, pattern: RegExp): string[] =>
 
 const LISTS = textsOf('get-zones', /\.tsv$/)
 const PIECES = [...'{ } [ ] , : " \\u0000 \t \n \r\n null -1 1e999 "" "@" "..." ! \ud800 * @ IN __proto__'.split(' '), '\\']
-
-/** A text with random changes in a few places. */
-const spoilt = (seeds: readonly string[], maxLength: number) =>
-  fc
-    .record({
-      seed: fc.constantFrom(...seeds),
-      edits: fc.array(
-        fc.record({
-          at: fc.nat(),
-          cut: fc.oneof(fc.constant(0), fc.nat(12)),
-          insert: fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })),
-        }),
-        { maxLength },
-      ),
-    })
-    .map(({ seed, edits }) =>
-      edits.reduce((text, { at, cut, insert }) => {
-        const start = at % (text.length + 1)
-        return text.slice(0, start) + insert + text.slice(start + cut)
-      }, seed),
-    )
 
 function expectSound(records: readonly ImportedRecord[], dropped: readonly UnsupportedFeature[]): void {
   for (const { name, ttl, data } of records) {
@@ -59,7 +38,7 @@ function expectTold({ domains, dropped, diagnostics }: DnscontrolConfig): void {
 
 describe('malformed configurations', () => {
   test('are read or reported within a time limit', () => {
-    forAll(rounds(400), spoilt(CONFIGS, 4), (text) => {
+    forAll(rounds(400), damagedText(CONFIGS, PIECES, { maxLength: 4 }), (text) => {
       const value = readIntermediate(text, 'ir.json')
       expectTold(value)
       expect(value.domains.length > 0 || hasErrors(value.diagnostics) || text.includes('"domains": []')).toBe(true)
@@ -88,7 +67,7 @@ describe('malformed configurations', () => {
 })
 
 test('malformed lists are read, or reported with their lines, within a time limit', () => {
-  forAll(rounds(400), spoilt(LISTS, 6), (text) => {
+  forAll(rounds(400), damagedText(LISTS, PIECES, { maxLength: 6 }), (text) => {
     isTsv(text)
     const value = readTsv(text, 'a.tsv')
     for (const { records } of value.zones) expectSound(records, value.dropped)

@@ -130,13 +130,7 @@ test.each<[string, DnscontrolProvider['credentials'], string, object, string[]]>
     { sub_id: 's', resource_group: 'g', directory_id: 't', client_id: 'c', key: 'env/S' },
     [],
   ],
-  [
-    'CLOUDFLAREAPI',
-    { apikey: '$K', apiuser: 'a@b.test' },
-    'octodns_cloudflare.CloudflareProvider',
-    { token: 'env/K', email: 'a@b.test' },
-    [],
-  ],
+  ['CLOUDFLAREAPI', { apikey: '$K', apiuser: 'a@b.c' }, 'octodns_cloudflare.CloudflareProvider', { token: 'env/K', email: 'a@b.c' }, []],
   ['GCLOUD', { project_id: 'p', name_server_set: 'x' }, 'octodns_googlecloud.GoogleCloudProvider', { project: 'p' }, ['name_server_set']],
   ['HETZNER_V2', { api_token: '$T' }, 'octodns_hetzner.HetznerProvider', { token: 'env/T', backend: 'hcloud' }, []],
   [

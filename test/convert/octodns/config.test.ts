@@ -5,11 +5,10 @@ import { isOctodnsConfig, readOctodnsConfig } from '../../../src/convert/octodns
 import { readYamlSource } from '../../../src/convert/octodns/yaml-sources.ts'
 import type { UnsupportedFeature } from '../../../src/convert/unsupported-features.ts'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
-import { fc, forAll } from '../../support/fast-check.ts'
+import { anyCharacter, damagedText, fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 
 /** Any character. fast-check's own arbitrary takes seconds to build. */
-const anyCharacter = fc.integer({ min: 0, max: 0x10ffff - 0x800 }).map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800))
 
 const CONFIG = `---
 manager:
@@ -173,13 +172,8 @@ describe("octoDNS's configuration", () => {
     forAll(rounds(100), fc.array(fc.string({ unit: anyCharacter, maxLength: 12 }), { minLength: 1, maxLength: 4 }), (names) => {
       const distinct = [...new Set(names)]
       const targets = distinct.map((name) => ({ name, settings: { type: 'cloud' } }))
-      const text = printConvertedConfig({
-        from: names.join(''),
-        defaultTtl: 60,
-        splitExtension: names[0] ?? '.',
-        targets,
-        rules: [{ files: names, targets: distinct }],
-      })
+      const rules = [{ files: names, targets: distinct }]
+      const text = printConvertedConfig({ from: names.join(''), defaultTtl: 60, splitExtension: names[0] ?? '.', targets, rules })
       const { root, diagnostics } = readYaml(text, { file: '' })
       expect(diagnostics).toEqual([])
       const providers = root?.kind === 'mapping' ? root.entries.find(({ key }) => key.text === 'providers')?.value : undefined
@@ -191,16 +185,7 @@ describe("octoDNS's configuration", () => {
 const PIECES = [...'{ } [ ] * *a \n \t " ~ .. \u0000 #'.split(' '), ...['&a ', '<<: ', '!include x', ': ', '- ', "'", 'class: ', 'alias: ']]
 
 test('malformed configurations are read, or reported with positions, within a time limit', () => {
-  const edit = fc.record({
-    at: fc.nat(),
-    cut: fc.oneof(fc.constant(0), fc.nat(12)),
-    insert: fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 4 })),
-  })
-  forAll(rounds(400), fc.array(edit, { maxLength: 6 }), (edits) => {
-    const text = edits.reduce((whole, { at, cut, insert }) => {
-      const start = at % (whole.length + 1)
-      return whole.slice(0, start) + insert + whole.slice(start + cut)
-    }, CONFIG)
+  forAll(rounds(400), damagedText([CONFIG], PIECES, { maxLength: 6 }), (text) => {
     const value = readOctodnsConfig(text, 'production.yaml')
     for (const { at, message } of value.diagnostics) expect([at?.file, message.length < 1000]).toEqual(['production.yaml', true])
     const dropped: UnsupportedFeature[] = []

@@ -30,12 +30,9 @@ function canonical(type: string, value: string): string {
   return data.value
 }
 
-const expectedRrset = ({ name, type, ttl, values }: ExpectedRrset) => ({
-  name: absolute(name),
-  type,
-  ttl,
-  values: values.map((value) => canonical(type, value)).sort(),
-})
+const expectedRrset = ({ name, type, ttl, values }: ExpectedRrset) => {
+  return { name: absolute(name), type, ttl, values: values.map((value) => canonical(type, value)).sort() }
+}
 
 const order = (a: { name: string; type: string }, b: { name: string; type: string }): number =>
   `${a.name} ${a.type}` < `${b.name} ${b.type}` ? -1 : 1

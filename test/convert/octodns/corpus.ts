@@ -16,13 +16,7 @@ export interface CorpusCase {
   readonly expected: readonly ExpectedRrset[]
 }
 
-export interface ExpectedRrset {
-  readonly name: string
-  readonly type: string
-  readonly ttl: number
-  readonly values: readonly string[]
-  readonly extra?: Readonly<Record<string, unknown>>
-}
+export type ExpectedRrset = { name: string; type: string; ttl: number; values: readonly string[]; extra?: Record<string, unknown> }
 
 const lines = (path: string): string[] =>
   readFileSync(ROOT + path, 'utf8')

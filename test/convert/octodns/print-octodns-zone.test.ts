@@ -103,12 +103,7 @@ x:
   test.each(UNSUPPORTED)('reports a record that octoDNS cannot express: %s', (text, what) => {
     const { dropped } = print(recordsOf(text))
     expect(dropped.map((item) => item.what)).toEqual([expect.stringMatching(what)])
-    expect(dropped[0]).toMatchObject({
-      zone: ZONE,
-      name: expect.stringContaining('example.com.'),
-      type: expect.any(String),
-      at: { file: 'a.zone' },
-    })
+    expect(dropped[0]).toMatchObject({ zone: ZONE, name: expect.stringContaining('example.com.'), at: { file: 'a.zone' } })
   })
 
   test('marks records that belong to another zone as lenient, but not its delegation', () => {

@@ -143,14 +143,8 @@ describe('files that are parsed fully', () => {
 
   it('an alias whose anchor is outside the parsed part', () => {
     const text = `a: &a {type: A, value: 192.0.2.1}\n${many((index) => `n${String(index).padStart(3, '0')}: {type: A, value: 192.0.2.1}\n`)}x: *a\n`
-    const edit: RrsetEdit = {
-      name: nameOf('n070.example.com.'),
-      type: 'A',
-      kept: new Set(),
-      added: ['192.0.2.2'],
-      exists: true,
-      removesOwner: false,
-    }
+    const name = nameOf('n070.example.com.')
+    const edit: RrsetEdit = { name, type: 'A', kept: new Set(), added: ['192.0.2.2'], exists: true, removesOwner: false }
     expect(editRrset(text, ZONE, 'octodns', edit, treeOf(text))).toEqual({
       ok: true,
       value: text.replace('n070: {type: A, value: 192.0.2.1}', 'n070: {type: A, value: 192.0.2.2}'),

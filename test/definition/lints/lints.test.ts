@@ -10,12 +10,9 @@ import { desiredZone, name } from '../../support/records.ts'
 
 type Lines = readonly string[]
 
-const linted = (zone: string, lines: Lines, more: Partial<DesiredZone> = {}, other: Partial<LintedZone> = {}): LintedZone => ({
-  zone: desiredZone(name(zone), lines.join('\n'), more),
-  internal: false,
-  isIncomplete: false,
-  ...other,
-})
+const linted = (zone: string, lines: Lines, more: Partial<DesiredZone> = {}, other: Partial<LintedZone> = {}): LintedZone => {
+  return { zone: desiredZone(name(zone), lines.join('\n'), more), internal: false, isIncomplete: false, ...other }
+}
 
 const codes = (...zones: readonly LintedZone[]): string[] =>
   lintZones(zones).flatMap((found) => found.map(({ at, severity, code }) => `${at?.line} ${severity} ${code}`))

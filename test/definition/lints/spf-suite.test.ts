@@ -50,14 +50,8 @@ function recordsOf({ records }: Pick<Scenario, 'records'>): DefinedRecord[] {
 
 describe.each(scenarios)('$description', (scenario) => {
   const at = { file: 'zone', line: 1, column: 1 }
-  const zone = {
-    ...DEFAULT_ZONE_OPTIONS,
-    name: ROOT,
-    at,
-    settings: {},
-    records: recordsOf(scenario),
-    unmanaged: scenario.unknown.map((name) => ({ name: name.toLowerCase() })),
-  }
+  const unmanaged = scenario.unknown.map((name) => ({ name: name.toLowerCase() }))
+  const zone = { ...DEFAULT_ZONE_OPTIONS, name: ROOT, at, settings: {}, records: recordsOf(scenario), unmanaged }
   const linted = { zone, internal: false, isIncomplete: false }
   const managed = managedNames([linted])
   const found = [...spfLint(managed)(linted), ...policyMultiple(managed.indexOf(linted))]

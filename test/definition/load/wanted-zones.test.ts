@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../../src/definition/load/load-definitions.ts'
+import { formatDiagnostic } from '../../../src/dns/diagnostic.ts'
 import { folderWith } from '../files.ts'
 
 const zone = (name: string, rest = '') => `domain: ${name}\nsoa_email: a@example.com\n${rest}records:\n  www: {type: A, value: 192.0.2.1}\n`
@@ -61,11 +62,7 @@ describe('selects', () => {
 test.each([
   ['a glob without a match', ['*.nowhere'], 'zone-unknown: no zone and no definition matches "*.nowhere"'],
   ['a file of no zone', ['./README.md'], 'zone-unknown: no definition of the config is in README.md, or includes it'],
-  [
-    'a file that a rule excludes',
-    ['zones/old/x.example.yaml'],
-    'zone-unknown: no definition of the config is in zones/old/x.example.yaml, or includes it',
-  ],
+  ['excluded', ['zones/old/x.example.yaml'], 'zone-unknown: no definition of the config is in zones/old/x.example.yaml, or includes it'],
   ['a file that does not exist', ['zones/none.yaml'], 'zone-unknown: zones/none.yaml cannot be read'],
   ['a path that no system can have', [`zones/${'a'.repeat(5000)}/x.yaml`], `zone-unknown: zones/${'a'.repeat(5000)}/x.yaml cannot be read`],
   ['a name with a null byte', ['a.example\0b.example'], 'zone-name: "a.example\\u0000b.example." has a space or control character'],
@@ -76,4 +73,81 @@ test('errors in other files do not concern a path or a glob of names', async () 
   expect((await load(['zones/team'], more)).errors).toEqual([])
   expect((await load(['*.example'], more)).errors).toEqual([])
   expect((await load(['zones/*'], more)).errors).toHaveLength(1)
+})
+
+const ZONE = 'www: {type: A, value: 192.0.2.1}\n'
+const NAMED = `domain: example.org\nrecords: {${ZONE.trim()}}\n`
+const config = (...rules: string[]): string =>
+  `providers: {cloud: {type: cloud, preset: linode, token: env:LINODE_TOKEN}}\nzones:\n${rules.map((rule) => `  - ${rule}\n`).join('')}`
+
+type Files = Readonly<Record<string, string>>
+
+async function warnings(rules: readonly string[], files: Files, options: { zones?: string[] } = {}): Promise<string[]> {
+  const folder = folderWith({ 'zonewright.yaml': config(...rules), ...files })
+  const { config: read } = await loadConfig({ cwd: folder })
+  if (read === null) throw new Error('the config is invalid')
+  const { diagnostics } = await loadDefinitions(read, options)
+  return diagnostics.filter(({ code }) => code === 'definition-unmatched').map(formatDiagnostic)
+}
+
+const warning = (count: string, places: string): string =>
+  `warning[definition-unmatched] ${count} no rule under "zones" in the config, so ${count.startsWith('1 ') ? 'it is' : 'they are'} left alone: ${places}`
+
+const A = { 'zones/a.example.yaml': ZONE }
+
+test.each<readonly [string, readonly string[], Files, string[]]>([
+  ['beside', ['{files: zones/a.example.yaml}'], { ...A, 'zones/b.test.yaml': ZONE }, [warning('1 definition has', 'zones/b.test.yaml')]],
+  [
+    'many files, of which three are listed',
+    ['{files: zones/a.example.yaml}'],
+    { ...A, ...Object.fromEntries(['b', 'c', 'd', 'e', 'f'].map((one) => [`zones/${one}.example.yaml`, ZONE])) },
+    [warning('5 definitions have', 'zones/b.example.yaml, zones/c.example.yaml, zones/d.example.yaml and 2 more')],
+  ],
+  [
+    'another format, a folder below, a folder of split files, and a zone that the file names',
+    ['{files: zones/*.yaml}'],
+    {
+      ...A,
+      'zones/b.example.zone': '$ORIGIN b.example.\n@ 60 IN NS ns.example.\n',
+      'zones/more/c.example.yaml': ZONE,
+      'zones/d.example./d.yaml': ZONE,
+      'zones/more/other.yaml': NAMED,
+    },
+    [warning('4 definitions have', 'zones/b.example.zone, zones/d.example., zones/more/c.example.yaml and 1 more')],
+  ],
+  [
+    'a zone for which the rules of its file do not apply',
+    ['{files: zones/*, zone: "*.example"}'],
+    { ...A, 'zones/b.example.org.yaml': ZONE },
+    [warning('1 definition has', 'zones/b.example.org.yaml')],
+  ],
+  ['nothing if every file is matched', ['{files: zones/*.yaml}'], { ...A, 'zones/b.example.yaml': ZONE }, []],
+  ['nothing that is excluded', ['{files: [zones/*.yaml, "!zones/b.*"]}'], { ...A, 'zones/b.example.yaml': ZONE }, []],
+  ['nothing that is disabled', ['{files: zones/a.*}', '{files: zones/b.*, enabled: false}'], { ...A, 'zones/b.example.yaml': ZONE }, []],
+  [
+    'no included file, no other YAML file, no hidden one',
+    ['{files: zones/a.example.yaml}'],
+    {
+      'zones/a.example.yaml': 'domain: a.example\ninclude: [web.example.yaml]\nrecords: {}\n',
+      'zones/web.example.yaml': ZONE,
+      'zones/fragment.yaml': ZONE,
+      'zones/values.production.yaml': 'image: {type: docker}\n',
+      'zones/.old.example.yaml': ZONE,
+      'zones/cache.db': 'not a zone',
+    },
+    [],
+  ],
+  ['nothing below the folder of the config', ['{files: a.example.yaml}'], { 'a.example.yaml': ZONE, 'old/b.example.yaml': ZONE }, []],
+])('a definition that no rule matches is a warning: %s', async (_, rules, files, expected) => {
+  expect(await warnings(rules, files)).toEqual(expected)
+})
+
+test('with named zones, files of other zones without settings may be included ones and are not reported', async () => {
+  const files = { ...A, 'zones/b.example.yaml': ZONE, 'zones/c.example.yaml': NAMED }
+  expect(await warnings(['{files: zones/a.example.yaml}'], files, { zones: ['a.example'] })).toEqual([
+    warning('1 definition has', 'zones/c.example.yaml'),
+  ])
+  expect(await warnings(['{files: zones/a.example.yaml}'], files, { zones: ['b.example'] })).toEqual([
+    warning('2 definitions have', 'zones/b.example.yaml and zones/c.example.yaml'),
+  ])
 })

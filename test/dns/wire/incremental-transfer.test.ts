@@ -14,12 +14,9 @@ const record = (text: string): WireRecord => {
 const soa = (serial: number): WireRecord => record(`example.test. SOA ns.example.test. h.example.test. ${serial} 1 1 1 1`)
 const host = (number: number): WireRecord => record(`h${number}.example.test. A 192.0.2.${number}`)
 
-const message = (answers: readonly WireRecord[], changes: Partial<Message> = {}): Message => ({
-  ...createQuery(1, { name: ZONE, type: 'IXFR' }),
-  response: true,
-  answers,
-  ...changes,
-})
+const message = (answers: readonly WireRecord[], changes: Partial<Message> = {}): Message => {
+  return { ...createQuery(1, { name: ZONE, type: 'IXFR' }), response: true, answers, ...changes }
+}
 
 /** Reads the response twice, one record per message and all in one message; expects the same result. */
 function read(records: readonly WireRecord[]): IxfrAnswer | string {

@@ -9,7 +9,7 @@ import type { Ttl } from '../../../src/dns/ttl.ts'
 import { createZoneFileReader, type ParsedZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import { printZoneFile } from '../../../src/dns/zone-file/print-zone-file.ts'
 import type { ReadZoneInclude } from '../../../src/dns/zone-file/scope.ts'
-import { fc, forAll } from '../../support/fast-check.ts'
+import { damagedText, fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 import { anyRdata } from './any-rdata.ts'
 import { CORPUS, readCorpus } from './corpus.ts'
@@ -29,17 +29,7 @@ const TEXTS = CORPUS.map(({ file }) => readCorpus(file)).filter((text) => text.l
 const fraction = fc.double({ min: 0, max: 1, noNaN: true })
 
 /** A zone file of the corpora with pieces removed, doubled and inserted. */
-const mutated = fc
-  .tuple(
-    fc.constantFrom(...TEXTS),
-    fc.array(fc.record({ at: fraction, cut: fc.nat(8), put: fc.constantFrom(...PIECES, '') }), { minLength: 1, maxLength: 6 }),
-  )
-  .map(([text, edits]) =>
-    edits.reduce((current, { at, cut, put }) => {
-      const from = Math.floor(at * current.length)
-      return current.slice(0, from) + put + current.slice(from + cut)
-    }, text),
-  )
+const mutated = damagedText(TEXTS, PIECES, { minLength: 1, maxLength: 6 })
 
 /** A zone file with octets changed, truncated, repeated, or joined to another file. */
 const damaged = fc

@@ -63,11 +63,7 @@ function differences(records: readonly ResourceRecord[], text: string): string[]
   ]
 }
 
-const zoneFor = (
-  unknown: Iterable<string>,
-  refused: readonly string[],
-  style: 'canonical' | 'pretty',
-): { records: ResourceRecord[]; text: string } => {
+const zoneFor = (unknown: Iterable<string>, refused: readonly string[], style: 'canonical' | 'pretty') => {
   const records = ANY_ZONE.filter(({ type }) => !refused.includes(type))
   return { records, text: printZoneFile(records, { origin: ORIGIN, style, genericTypes: new Set(unknown) }) }
 }

@@ -49,14 +49,8 @@ const LAYOUTS = [
   'last A 192.0.2.1',
 ]
 
-const TEXT = [
-  '$ORIGIN example.com.',
-  '$TTL 300',
-  '@ 300 IN SOA ns1 h 1 7200 900 1209600 300',
-  '@ 300 IN NS ns1',
-  'ns1 A 192.0.2.1',
-  ...LAYOUTS,
-].join('\n')
+const HEAD = ['$ORIGIN example.com.', '$TTL 300', '@ 300 IN SOA ns1 h 1 7200 900 1209600 300', '@ 300 IN NS ns1', 'ns1 A 192.0.2.1']
+const TEXT = [...HEAD, ...LAYOUTS].join('\n')
 
 const records = (text: string): string[] => [...new Set(lines(parse(text).records))].sort()
 

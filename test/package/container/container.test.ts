@@ -79,20 +79,10 @@ describe.skipIf(builder === null)('the container image', () => {
   const program = builder as string
   const [version] = [(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string }).version]
   const tarball = `zonewright-${version}.tgz`
-  const build = (checksum: string) =>
-    runTool(program, [
-      'build',
-      ...BASES,
-      '--build-arg',
-      `TARBALL=${tarball}`,
-      '--build-arg',
-      `CHECKSUM=${checksum}`,
-      '-t',
-      IMAGE,
-      '-f',
-      FILE,
-      folder,
-    ])
+  const build = (checksum: string) => {
+    const args = ['--build-arg', `TARBALL=${tarball}`, '--build-arg', `CHECKSUM=${checksum}`]
+    return runTool(program, ['build', ...BASES, ...args, '-t', IMAGE, '-f', FILE, folder])
+  }
 
   beforeAll(async () => {
     const made = await runTool(process.execPath, [join(PROJECT, 'scripts/release.mjs'), '--allow-dirty', '--out', folder], { cwd: PROJECT })

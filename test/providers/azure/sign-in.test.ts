@@ -63,12 +63,7 @@ test.each([
   ['no secret', IDENTITY, {}, 'the environment variable AZURE_CLIENT_SECRET is not set'],
   ['two kinds of credentials', 'token: env:TOKEN, credentials: managed-identity', {}, 'there is token too: remove one of them'],
   ['plain HTTP', `${IDENTITY}, client_secret: env:TOKEN, token_url: 'http://192.0.2.1/token'`, {}, 'without TLS'],
-  [
-    'a host that is not allowed',
-    `${IDENTITY}, client_secret: env:TOKEN`,
-    { ZONEWRIGHT_ALLOWED_HOSTS: 'other.example' },
-    'login.microsoftonline.com',
-  ],
+  ['another host', `${IDENTITY}, client_secret: env:TOKEN`, { ZONEWRIGHT_ALLOWED_HOSTS: 'other.example' }, 'login.microsoftonline.com'],
 ])('settings with %s', async (_, settings, env, message) => {
   const scene = await startAzureScene({ definition: DEFINITION, settings })
   expectEnd(await scene.run(PLAN, env), 1, { err: message })

@@ -2,16 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { createCloudProvider } from '../../../src/providers/cloud/cloud-provider.ts'
-import type { Provider, ZoneReference } from '../../../src/providers/provider.ts'
+import type { ZoneReference } from '../../../src/providers/provider.ts'
 import { name } from '../../support/records.ts'
 
-export interface SeenRequest {
-  readonly method: string
-  readonly path: string
-  readonly query: URLSearchParams
-  readonly headers: IncomingMessage['headers']
-  readonly body: unknown
-}
+export type SeenRequest = { method: string; path: string; query: URLSearchParams; headers: IncomingMessage['headers']; body: unknown }
 
 export type Handler = (request: SeenRequest, response: ServerResponse, number: number) => void | Promise<void>
 export type ScriptedServer = { readonly baseUrl: URL; readonly seen: SeenRequest[]; close(): Promise<void> }
@@ -24,13 +18,9 @@ export async function scriptedServer(handler: Handler): Promise<ScriptedServer> 
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const text = Buffer.concat(chunks).toString('utf8')
     const url = new URL(request.url ?? '/', 'http://localhost')
-    const one = {
-      method: request.method ?? '',
-      path: url.pathname,
-      query: url.searchParams,
-      headers: request.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    }
+    const { method = '', headers } = request
+    const body = text === '' ? undefined : JSON.parse(text)
+    const one = { method, path: url.pathname, query: url.searchParams, headers, body }
     seen.push(one)
     await handler(one, response, seen.length)
   })
@@ -56,19 +46,9 @@ export const errors = (reason: string, field?: string): object => ({ errors: [fi
 export const CLOUD_ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
 
 /** The cloud provider at a server with scripted responses. Both end with the test. */
-export async function openCloud(
-  handler: Handler,
-  more: Partial<Parameters<typeof createCloudProvider>[0]>,
-): Promise<{ readonly provider: Provider; readonly server: ScriptedServer }> {
+export async function openCloud(handler: Handler, more: Partial<Parameters<typeof createCloudProvider>[0]>) {
   const server = await scriptedServer(handler)
-  const provider = createCloudProvider({
-    provider: 'cloud',
-    baseUrl: server.baseUrl,
-    token: 'token',
-    parallelism: 8,
-    timeout: 2000,
-    ...more,
-  })
+  const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: 'tok', parallelism: 8, timeout: 2000, ...more })
   onTestFinished(async () => {
     await server.close()
     await provider.close()

@@ -6,18 +6,14 @@ import { record, startDigitalOceanScene as start } from './scene.ts'
 
 test('records keep their identifiers, and names of rdata are those of the API', async () => {
   const scene = await start({
-    records: [
-      record(7, 'www', 'A', '192.0.2.9'),
-      record(8, 'docs', 'CNAME', '@'),
-      record(9, '@', 'MX', 'mail.example.com', { priority: 10 }),
-    ],
-    definition: `${WWW}  docs: {type: CNAME, value: example.com.}\n  '': {type: MX, value: {preference: 20, exchange: mail.example.com.}}\n`,
+    records: [record(7, 'www', 'A', '192.0.2.9'), record(8, 'docs', 'CNAME', '@'), record(9, '@', 'MX', 'mx.example.com', { priority: 9 })],
+    definition: `${WWW}  docs: {type: CNAME, value: example.com.}\n  '': {type: MX, value: {preference: 20, exchange: mx.example.com.}}\n`,
   })
   expect((await scene.run(APPLY)).status).toBe(0)
   expect(scene.records()?.map(({ id, data, priority }) => [id, data, priority])).toEqual([
     [7, '192.0.2.1', null],
     [8, '@', null],
-    [9, 'mail.example.com', 20],
+    [9, 'mx.example.com', 20],
   ])
   expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
 })

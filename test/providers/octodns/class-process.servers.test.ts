@@ -46,14 +46,8 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     expect(nested).toEqual({ list: [env['OTHER_TOKEN'], 'plain', 7] })
     expect(cwd).toBe(folder)
     expect(argv.join(' ')).not.toContain('token')
-    const expected = {
-      PATH: env['PATH'],
-      PYTHONPATH: PYTHON_FOLDER,
-      LANG: 'C.UTF-8',
-      HTTPS_PROXY: 'http://127.0.0.1:9',
-      ODD_ONE: '1',
-      AWS_PROFILE: 'lab',
-    }
+    const passed = { PATH: env['PATH'], HTTPS_PROXY: 'http://127.0.0.1:9', ODD_ONE: '1', AWS_PROFILE: 'lab' }
+    const expected = { ...passed, PYTHONPATH: PYTHON_FOLDER, LANG: 'C.UTF-8' }
     const { LC_CTYPE: _, ...given } = inherited
     expect(given).toEqual(expected)
   })

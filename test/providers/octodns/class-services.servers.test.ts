@@ -57,13 +57,8 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
     define(`${RECORDS}  '': {type: NS, ttl: 300, values: [ns1.example.net., ns2.example.net.]}\n`)
     expect(await apply()).toMatchObject({ readBack: 'equal', calls: { total: 1 } })
     expect(await dig({ port: server.port, name: 'www.example.com', type: 'A' })).toHaveLength(2)
-    const lua = {
-      name: 'lua.example.com.',
-      type: 'LUA',
-      ttl: 60,
-      changetype: 'REPLACE',
-      records: [{ content: 'A "ifportup(443, {\'192.0.2.1\'})"' }],
-    }
+    const records = [{ content: 'A "ifportup(443, {\'192.0.2.1\'})"' }]
+    const lua = { name: 'lua.example.com.', type: 'LUA', ttl: 60, changetype: 'REPLACE', records }
     const response = await fetch(`${server.api.url}/servers/localhost/zones/example.com.`, {
       method: 'PATCH',
       headers: { 'X-API-Key': server.api.key },

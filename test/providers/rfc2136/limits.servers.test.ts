@@ -10,13 +10,11 @@ import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { transferZone } from '../../support/tools.ts'
 
-const ZONE = [
-  '$TTL 3600',
-  '@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300',
-  '@ NS ns1.example.net.',
-  'www 300 A 192.0.2.1',
-  '',
-].join('\n')
+const ZONE = `$TTL 3600
+@ SOA ns1.example.net. hostmaster.example.com. 1 14400 14400 1209600 300
+@ NS ns1.example.net.
+www 300 A 192.0.2.1
+`
 
 /** BIND with its usual checks of names and targets, and more options of the zone. */
 const strictBind = (options = ''): ServerRecipe => ({

@@ -5,11 +5,11 @@ import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { aliasSet, changesIn, startRoute53Scene, succeeded, ZONE_ID } from './scene.ts'
 
-const CLOUDFRONT = 'Z2FDTNDATAQYW2'
+const CDN = 'Z2FDTNDATAQYW2'
 const ELB = 'lb-1.eu-west-1.elb.amazonaws.com.'
 
 test.each([
-  ['CloudFront', 'd1.cloudfront.net.', CLOUDFRONT, ['A', 'AAAA']],
+  ['CloudFront', 'd1.cloudfront.net.', CDN, ['A', 'AAAA']],
   ['a load balancer', ELB, 'Z32O12XQLNTSW2', ['A', 'AAAA']],
   ['a network load balancer', 'lb-1.elb.us-east-1.amazonaws.com.', 'Z26RNL4JYFTOTI', ['A', 'AAAA']],
   ['a website of S3', 's3-website-us-east-1.amazonaws.com.', 'Z3AQBSTGFYJSTF', ['A']],
@@ -64,10 +64,7 @@ describe('an ALIAS to a name of the zone', () => {
     const sets = [plainSet('www.example.com.', 'A', 300, '192.0.2.9'), plainSet('www.example.com.', 'AAAA', 300, '2001:db8::9')]
     const scene = await startRoute53Scene({ sets, definition: '  www: {type: ALIAS, value: d1.cloudfront.net.}\n' })
     succeeded(await scene.run([...APPLY, '--allow', 'empty-zone']))
-    expect(scene.held()).toEqual([
-      `www.example.com. A ${CLOUDFRONT} d1.cloudfront.net.`,
-      `www.example.com. AAAA ${CLOUDFRONT} d1.cloudfront.net.`,
-    ])
+    expect(scene.held()).toEqual([`www.example.com. A ${CDN} d1.cloudfront.net.`, `www.example.com. AAAA ${CDN} d1.cloudfront.net.`])
     scene.define('  www: {type: A, value: 192.0.2.9}\n')
     succeeded(await scene.run([...APPLY, '--allow', 'empty-zone']))
     expect(scene.held()).toEqual(['www.example.com. A 3600 192.0.2.9'])
@@ -92,22 +89,19 @@ describe('an existing alias', () => {
     expect(scene.held()).toContain(`www.example.com. A Z32O12XQLNTSW2 ${ELB} health`)
     scene.define('  www: {type: ALIAS, value: d1.cloudfront.net.}\n  docs: {type: A, ttl: 300, value: 192.0.2.2}\n')
     succeeded(await scene.run(APPLY))
-    expect(scene.held().filter((line) => line.startsWith('www'))).toEqual([`www.example.com. A ${CLOUDFRONT} d1.cloudfront.net. health`])
+    expect(scene.held().filter((line) => line.startsWith('www'))).toEqual([`www.example.com. A ${CDN} d1.cloudfront.net. health`])
   })
 
   test.each([
     ['of a hosted zone that is not known', [aliasSet('www.example.com.', 'A', 'ZOTHER', 'x.vpce.amazonaws.com.')], /hosted zone ZOTHER/],
     [
       'with another target per type',
-      [
-        aliasSet('www.example.com.', 'A', CLOUDFRONT, 'd1.cloudfront.net.'),
-        aliasSet('www.example.com.', 'AAAA', CLOUDFRONT, 'd2.cloudfront.net.'),
-      ],
+      [aliasSet('www.example.com.', 'A', CDN, 'd1.cloudfront.net.'), aliasSet('www.example.com.', 'AAAA', CDN, 'd2.cloudfront.net.')],
       /the other type at this name leads elsewhere/,
     ],
     [
       'beside addresses of the other type',
-      [aliasSet('www.example.com.', 'A', CLOUDFRONT, 'd1.cloudfront.net.'), plainSet('www.example.com.', 'AAAA', 60, '2001:db8::1')],
+      [aliasSet('www.example.com.', 'A', CDN, 'd1.cloudfront.net.'), plainSet('www.example.com.', 'AAAA', 60, '2001:db8::1')],
       /beside addresses of the other type/,
     ],
     [
@@ -125,10 +119,7 @@ describe('an existing alias', () => {
   })
 
   test('beside addresses of the other type, both stay, also in the next run', async () => {
-    const sets = [
-      aliasSet('www.example.com.', 'A', CLOUDFRONT, 'd1.cloudfront.net.'),
-      plainSet('www.example.com.', 'AAAA', 60, '2001:db8::1'),
-    ]
+    const sets = [aliasSet('www.example.com.', 'A', CDN, 'd1.cloudfront.net.'), plainSet('www.example.com.', 'AAAA', 60, '2001:db8::1')]
     const scene = await startRoute53Scene({ sets, definition: '  other: {type: A, value: 192.0.2.1}\n' })
     const before = scene.held().filter((line) => line.startsWith('www'))
     for (let run = 0; run < 2; run += 1) {
@@ -138,10 +129,10 @@ describe('an existing alias', () => {
   })
 
   test('that another client changes meanwhile is not overwritten', async () => {
-    const theirs = aliasSet('www.example.com.', 'A', CLOUDFRONT, 'd9.cloudfront.net.')
+    const theirs = aliasSet('www.example.com.', 'A', CDN, 'd9.cloudfront.net.')
     let isChanged = false
     const scene = await startRoute53Scene({
-      sets: [aliasSet('www.example.com.', 'A', CLOUDFRONT, 'd1.cloudfront.net.')],
+      sets: [aliasSet('www.example.com.', 'A', CDN, 'd1.cloudfront.net.')],
       definition: '  www: {type: ALIAS, value: d2.cloudfront.net.}\n',
       answer: ({ method }) => {
         if (method === 'POST' && !isChanged) {
@@ -152,18 +143,14 @@ describe('an existing alias', () => {
       },
     })
     expectEnd(await scene.run(APPLY), 1, { said: 'do not match the current values' })
-    expect(scene.held()).toEqual([`www.example.com. A ${CLOUDFRONT} d9.cloudfront.net.`])
+    expect(scene.held()).toEqual([`www.example.com. A ${CDN} d9.cloudfront.net.`])
   })
 })
 
 test.each([
   ['a name elsewhere', '  www: {type: ALIAS, value: host.example.net.}\n', 'the hosted zone of host.example.net. is not known'],
   ['itself', '  www: {type: ALIAS, value: www}\n', 'cannot lead to itself'],
-  [
-    'addresses beside it',
-    '  www: [{type: ALIAS, value: d1.cloudfront.net.}, {type: A, value: 192.0.2.1}]\n',
-    'cannot hold www.example.com. ALIAS beside',
-  ],
+  ['addresses', '  www: [{type: ALIAS, value: d1.cloudfront.net.}, {type: A, value: 192.0.2.1}]\n', 'www.example.com. ALIAS beside'],
 ])('a plan refuses an ALIAS with %s', async (_, definition, message) => {
   const scene = await startRoute53Scene({ definition })
   expectEnd(await scene.run(PLAN), 1, { said: message })

@@ -78,12 +78,8 @@ describe('credentials', () => {
     const scene = await startRoute53Scene({ definition: WWW })
     const file = join(scene.folder, 'web-identity')
     writeFileSync(file, 'an.oidc.token')
-    const env = {
-      AWS_WEB_IDENTITY_TOKEN_FILE: file,
-      AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/dns',
-      AWS_ENDPOINT_URL_STS: sts.origin,
-      AWS_REGION: 'us-east-1',
-    }
+    const role = { AWS_WEB_IDENTITY_TOKEN_FILE: file, AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/dns' }
+    const env = { ...role, AWS_ENDPOINT_URL_STS: sts.origin, AWS_REGION: 'us-east-1' }
     expect(await runProgram(scene, APPLY, env)).toMatchObject({ status: 0 })
     expect(sts.requests).toHaveLength(1)
     const hosts = new URL(scene.server.origin).host

@@ -7,11 +7,9 @@ import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { aliasSet, changesIn, startRoute53Scene as start, succeeded, ZONE_ID } from './scene.ts'
 
-const weighted = (identifier: string, weight: number, value: string) => ({
-  ...plainSet('www.example.com.', 'A', 60, value),
-  setIdentifier: identifier,
-  others: [['Weight', weight]] as const,
-})
+const weighted = (identifier: string, weight: number, value: string) => {
+  return { ...plainSet('www.example.com.', 'A', 60, value), setIdentifier: identifier, others: [['Weight', weight]] as const }
+}
 
 describe('what stays as it is', () => {
   test('routing policies are listed and left alone, also when others at the name change', async () => {

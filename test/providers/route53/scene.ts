@@ -35,11 +35,9 @@ const lineOf = ({ name, type, ttl, values, alias }: RecordSet): string =>
     ? `${name} ${type} ${ttl} ${values.join(' | ')}`
     : `${name} ${type} ${alias.hostedZoneId} ${alias.dnsName}${alias.evaluateTargetHealth ? ' health' : ''}`
 
-export const aliasSet = (name: string, type: string, hostedZoneId: string, dnsName: string, evaluateTargetHealth = false): RecordSet => ({
-  ...plainSet(name, type, 0),
-  ttl: null,
-  alias: { hostedZoneId, dnsName, evaluateTargetHealth },
-})
+export const aliasSet = (name: string, type: string, hostedZoneId: string, dnsName: string, evaluateTargetHealth = false): RecordSet => {
+  return { ...plainSet(name, type, 0), ttl: null, alias: { hostedZoneId, dnsName, evaluateTargetHealth } }
+}
 
 /** The requests that change something. */
 export const changesIn = ({ requests }: ScriptedServer): number => requests.filter(({ method }) => method !== 'GET').length

@@ -78,16 +78,13 @@ test('the NS records of the apex are known, although they belong to Scaleway', a
 
 describe('zones', () => {
   test('a zone below a domain of the account is created and deleted', async () => {
-    const scene = await start({ definition: '', zones: [{ domain: 'example.com', project: '99999999-2222-4333-8444-555555555555' }] })
+    const project = '99999999-2222-4333-8444-555555555555'
+    const scene = await start({ definition: '', zones: [{ domain: 'example.com', project }] })
     scene.define(WWW, '', 'dev.example.com')
     expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     expect(scene.records('dev.example.com')?.map(({ type }) => type)).toEqual(['NS', 'NS', 'A'])
     const created = scene.server.requests.find(({ method }) => method === 'POST')
-    expect(JSON.parse(created?.body ?? '')).toEqual({
-      domain: 'example.com',
-      subdomain: 'dev',
-      project_id: '99999999-2222-4333-8444-555555555555',
-    })
+    expect(JSON.parse(created?.body ?? '')).toEqual({ domain: 'example.com', subdomain: 'dev', project_id: project })
     expect(await scene.run(PLAN)).toMatchObject({ status: 0 })
     scene.defineAbsent('dev.example.com')
     expect(await scene.run(['apply', '--yes', '--allow', 'delete-zone', '--no-color'])).toMatchObject({ status: 0 })

@@ -8,15 +8,8 @@ import type { Provider } from '../../../src/providers/provider.ts'
 import { expectEnd } from '../../support/cli.ts'
 import { type DnsServer, startKnot, startServer, waitForZone } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
-import {
-  bindConsumer,
-  bindOfFolder,
-  type FolderServer,
-  knotConsumer,
-  knotOfFolder,
-  nsdOfFolder,
-  type ServedBy,
-} from '../../support/server-recipes/served-folder.ts'
+import type { FolderServer, ServedBy } from '../../support/server-recipes/served-folder.ts'
+import { bindConsumer, bindOfFolder, knotConsumer, knotOfFolder, nsdOfFolder } from '../../support/server-recipes/served-folder.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig } from '../../support/tools.ts'
 import { NS, type Workspace, workspace } from './workspace.ts'

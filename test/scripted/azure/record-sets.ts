@@ -99,12 +99,7 @@ const RECORD_FORMS: Readonly<Record<string, (record: Fields) => Fields>> = {
   },
 }
 
-export interface SentSet {
-  readonly ttl: number
-  readonly records: readonly Fields[]
-  readonly metadata: Fields | undefined
-  readonly targetResource: Fields
-}
+export type SentSet = { ttl: number; records: readonly Fields[]; metadata: Fields | undefined; targetResource: Fields }
 
 /** What a PUT request says about a record set. */
 export function sentSet(type: string, name: string, body: Fields, isPrivate: boolean): SentSet {

@@ -135,12 +135,7 @@ export function postRoutes(site: CodeSite, dialect: Dialect): readonly Route[] {
     list.push(post)
     return answer(201, (number === null ? shapes.issue : shapes.comment)(post))
   }
-  const change = (
-    request: ScriptedRequest,
-    post: StoredPost | undefined,
-    textField: string,
-    shape: Dialect['shapes']['issue'],
-  ): ScriptedResponse => {
+  const change = (request: ScriptedRequest, post: StoredPost | undefined, textField: string, shape: Dialect['shapes']['issue']) => {
     if (post === undefined) return missing
     const { [textField]: body = post.body, [dialect.closing[0]]: state } = bodyOf(request)
     if (body.length > dialect.maxText) return dialect.tooLong

@@ -1,17 +1,7 @@
 /** A scripted GitHub: the operations of its REST API (version 2022-11-28) that `zonewright ci` uses. */
 import type { ScriptedService } from '../scripted-server.ts'
-import {
-  answer,
-  type Caller,
-  type CodeSite,
-  createCodeSite,
-  pageOf,
-  postRoutes,
-  type Route,
-  type StoredPost,
-  type StoredPull,
-  serviceOf,
-} from './code-site.ts'
+import type { Caller, CodeSite, Route, StoredPost, StoredPull } from './code-site.ts'
+import { answer, createCodeSite, pageOf, postRoutes, serviceOf } from './code-site.ts'
 
 export interface StoredRun {
   readonly id: number

@@ -1,31 +1,11 @@
 /** A scripted GitLab: the operations of its REST API (version 4) that `zonewright ci` uses. */
 import type { ScriptedService } from '../scripted-server.ts'
-import {
-  answer,
-  type CodeSite,
-  createCodeSite,
-  pageOf,
-  postRoutes,
-  type Route,
-  type StoredPost,
-  type StoredPull,
-  serviceOf,
-} from './code-site.ts'
+import type { CodeSite, Route, StoredPost, StoredPull } from './code-site.ts'
+import { answer, createCodeSite, pageOf, postRoutes, serviceOf } from './code-site.ts'
 
-export interface StoredPipeline {
-  readonly id: number
-  readonly number: number
-  readonly sha: string
-  readonly source: string
-  readonly project: number
-}
+export type StoredPipeline = { id: number; number: number; sha: string; source: string; project: number }
 
-export interface StoredJob {
-  readonly id: number
-  readonly pipeline: number
-  readonly name: string
-  readonly files: Readonly<Record<string, string>>
-}
+export type StoredJob = { id: number; pipeline: number; name: string; files: Readonly<Record<string, string>> }
 
 export interface ScriptedGitlab extends CodeSite {
   readonly service: ScriptedService
@@ -45,14 +25,9 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
   const jobs: StoredJob[] = []
   const parents = new Map<string, readonly string[]>()
   const author = (username: string): object => ({ id: username.length, username, name: username, state: 'active' })
-  const note = ({ id, author: name, body }: StoredPost): object => ({
-    id,
-    type: null,
-    body,
-    author: author(name),
-    system: name === 'system',
-    noteable_type: 'MergeRequest',
-  })
+  const note = ({ id, author: name, body }: StoredPost): object => {
+    return { id, type: null, body, author: author(name), system: name === 'system', noteable_type: 'MergeRequest' }
+  }
   const issue = (one: StoredPost): object => ({
     id: one.id * 10,
     iid: one.number,

@@ -44,16 +44,9 @@ export function createDesec(options: DesecOptions): ScriptedDesec {
   /** The newest last. */
   const state = new Map<string, State>()
   const now = risingClock()
-  const newRrset = (domain: string, { subname, type, ttl = 0, records = [] }: Written): DesecRrset => ({
-    created: now(),
-    domain,
-    subname,
-    name: nameOf(subname, domain),
-    records,
-    ttl,
-    type,
-    touched: now(),
-  })
+  const newRrset = (domain: string, { subname, type, ttl = 0, records = [] }: Written): DesecRrset => {
+    return { created: now(), domain, subname, name: nameOf(subname, domain), records, ttl, type, touched: now() }
+  }
   const addDomain = ({ name, minimum_ttl: minimumTtl = MINIMUM_TTL, rrsets }: DesecDomain): State => {
     const nameservers = { subname: '', type: 'NS', ttl: MINIMUM_TTL, records: NAMESERVERS }
     const domain = { created: now(), minimumTtl, published: now(), rrsets: [...(rrsets ?? [newRrset(name, nameservers)])] }

@@ -83,14 +83,8 @@ export function createGoogle(options: GoogleOptions): ScriptedGoogle {
       throw refusal(409, 'alreadyExists', `The resource 'entity.managedZone' named '${name}' already exists`)
     const id = String(699_036_609_868_000_000n + BigInt(state.size + 1))
     const rrsets = newRrsets({ dnsName })
-    const zone: GoogleZone = {
-      kind: 'dns#managedZone',
-      visibility: 'public',
-      ...(sent as GoogleZone),
-      id,
-      nameServers: rrsets[0]?.rrdatas,
-      creationTime: now(),
-    }
+    const made = { id, nameServers: rrsets[0]?.rrdatas, creationTime: now() }
+    const zone: GoogleZone = { kind: 'dns#managedZone', visibility: 'public', ...(sent as GoogleZone), ...made }
     state.set(id, { zone, rrsets, changes: new Map() })
     return zone
   }
@@ -160,11 +154,7 @@ export function createGoogle(options: GoogleOptions): ScriptedGoogle {
 
   const service = scriptedService(options, {
     contentType: 'application/json; charset=UTF-8',
-    throttled: refusal(
-      pauseStatus,
-      'rateLimitExceeded',
-      "Quota exceeded for quota metric 'Write requests' of service 'dns.googleapis.com'.",
-    ),
+    throttled: refusal(pauseStatus, 'rateLimitExceeded', "Quota exceeded for quota metric 'Write requests'."),
     before: signIn.answer,
     answer(request) {
       if (!signIn.accepts(request.headers['authorization']))

@@ -1,28 +1,10 @@
 /** A scripted Hetzner Cloud: zones and RRsets in memory behind its API v1, with tokens, pages, actions, protection and rate limits. */
-import {
-  checkToken,
-  compare,
-  type Fields,
-  fieldsOf,
-  isAsked,
-  isDomainName,
-  pageOf,
-  type Result,
-  scriptedService,
-  type Throttling,
-} from '../base.ts'
+import type { Fields, Result, Throttling } from '../base.ts'
+import { checkToken, compare, fieldsOf, isAsked, isDomainName, pageOf, scriptedService } from '../base.ts'
 import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
 import { type ActionOptions, actionBody, createActions } from './actions.ts'
-import {
-  checkIdentity,
-  checkTtl,
-  type HetznerRecord,
-  type HetznerRrset,
-  invalidInput,
-  refusal,
-  refuseClash,
-  storedRecords,
-} from './rrsets.ts'
+import type { HetznerRecord, HetznerRrset } from './rrsets.ts'
+import { checkIdentity, checkTtl, invalidInput, refusal, refuseClash, storedRecords } from './rrsets.ts'
 import { completeZone, defaultRrsets, type HetznerZone } from './zones.ts'
 
 export interface HetznerOptions extends ActionOptions, Throttling {

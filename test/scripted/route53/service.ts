@@ -45,15 +45,9 @@ interface Zone extends HostedZone {
 
 export const NAME_SERVERS = ['ns-831.awsdns-39.net.', 'ns-422.awsdns-52.com.', 'ns-1983.awsdns-55.co.uk.', 'ns-1283.awsdns-32.org.']
 
-export const plainSet = (name: string, type: string, ttl: number, ...values: readonly string[]): RecordSet => ({
-  name,
-  type,
-  ttl,
-  values,
-  alias: null,
-  others: [],
-  setIdentifier: null,
-})
+export const plainSet = (name: string, type: string, ttl: number, ...values: readonly string[]): RecordSet => {
+  return { name, type, ttl, values, alias: null, others: [], setIdentifier: null }
+}
 
 const requiredSets = (name: string): RecordSet[] => [
   plainSet(name, 'NS', 172_800, ...NAME_SERVERS),
@@ -124,14 +118,8 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
     if ([...zones.values()].some((zone) => zone.callerReference === callerReference))
       throw refusal(409, 'HostedZoneAlreadyExists', `A hosted zone has already been created with the specified caller reference.`)
     const isPrivate = elementAt(sent, 'VPC') !== null
-    const zone: Zone = {
-      id: newId('Z'),
-      name,
-      callerReference,
-      isPrivate,
-      comment: textAt(sent, 'HostedZoneConfig', 'Comment') ?? '',
-      sets: requiredSets(name),
-    }
+    const comment = textAt(sent, 'HostedZoneConfig', 'Comment') ?? ''
+    const zone: Zone = { id: newId('Z'), name, callerReference, isPrivate, comment, sets: requiredSets(name) }
     zones.set(zone.id, zone)
     const content: XmlContent = [
       ['HostedZone', printZone(zone)],
@@ -186,11 +174,7 @@ export function createRoute53(options: Route53Options): ScriptedRoute53 {
 
   const deleteZone = (zone: Zone): Result => {
     if (zone.sets.some((set) => !isApexFrame(set, zone.name)))
-      throw refusal(
-        400,
-        'HostedZoneNotEmpty',
-        'The specified hosted zone contains non-required resource record sets and so cannot be deleted.',
-      )
+      throw refusal(400, 'HostedZoneNotEmpty', 'The hosted zone contains non-required resource record sets and so cannot be deleted.')
     zones.delete(zone.id)
     return answer('DeleteHostedZoneResponse', [['ChangeInfo', changeInfo()]])
   }

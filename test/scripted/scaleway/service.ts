@@ -30,14 +30,7 @@ export interface ScriptedScaleway {
   records(zone: string): readonly ScalewayRecord[] | null
 }
 
-interface State {
-  readonly domain: string
-  readonly subdomain: string
-  readonly project: string
-  readonly status: string
-  updated: string
-  records: ScalewayRecord[]
-}
+type State = { domain: string; subdomain: string; project: string; status: string; updated: string; records: ScalewayRecord[] }
 
 const BASE = '/domain/v2beta1/dns-zones'
 const PROJECT = '11111111-2222-4333-8444-555555555555'

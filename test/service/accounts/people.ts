@@ -36,11 +36,7 @@ export const tokenOf = (user: string, which = 'all'): string => `${user}-${which
 export const EXPIRED = tokenOf('owner', 'expired')
 
 /** Labels of the first account's other objects. */
-export interface Belongings {
-  readonly instances?: readonly string[]
-  readonly images?: readonly string[]
-  readonly scripts?: readonly string[]
-}
+export type Belongings = { instances?: readonly string[]; images?: readonly string[]; scripts?: readonly string[] }
 
 /** The people as a seed, with grants for all named objects. */
 export function seedOfPeople(domains: readonly string[], { instances = [], images = [], scripts = [] }: Belongings = {}) {

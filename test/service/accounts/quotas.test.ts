@@ -6,19 +6,8 @@ import { DEFAULT_QUOTAS, parseQuotas, QUOTA_NAMES, type QuotaName, quotaReason, 
 import { countOwned } from '../../../src/service/store/account-store.ts'
 import { openBesideService } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { GOOD_BODIES } from '../good-bodies.ts'
-import {
-  type Client,
-  connect,
-  filledStores,
-  freshStore,
-  inParallel,
-  MASTER,
-  ON_POSTGRES,
-  openStore,
-  type Store,
-  seedFrom,
-  startForTest,
-} from '../harness.ts'
+import type { Client, Store } from '../harness.ts'
+import { connect, filledStores, freshStore, inParallel, MASTER, ON_POSTGRES, openStore, seedFrom, startForTest } from '../harness.ts'
 import { IMAGE, START } from '../instances/fixture.ts'
 import { SSH_KEYS } from '../profile/ssh-key-samples.ts'
 import { record, type Script, scriptedMaster, serving, soa } from '../transfers/scripted-master.ts'

@@ -214,11 +214,7 @@ describe('requests that need no token', async () => {
     }
     const { status, body, headers } = await client.call(method, '')
     expect([status, body]).toEqual([429, { errors: [{ field: null, reason: 'Too many requests' }] }])
-    expect(headers).toMatchObject({
-      'retry-after': '60',
-      'x-ratelimit-limit': '5',
-      'x-ratelimit-remaining': '0',
-      'x-ratelimit-reset': reset,
-    })
+    const [limit, left] = [headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']]
+    expect([headers['retry-after'], limit, left, headers['x-ratelimit-reset']]).toEqual(['60', '5', '0', reset])
   })
 })

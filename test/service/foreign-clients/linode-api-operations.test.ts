@@ -127,14 +127,8 @@ test('instances, scripts, kernels and images of disks', async () => {
   expect((await call('getStackScripts', {}, { mine: true })).results).toBe(1)
   const created = await call('createLinode', {
     ...{ region: 'us-east', type: 'g6-standard-1', image: 'linode/debian12', root_pass: 'correct horse 9', label: 'walk' },
-    ...{
-      stackscript_id: script.id,
-      stackscript_data: { db: 'main' },
-      backups_enabled: false,
-      booted: true,
-      private_ip: false,
-      tags: ['walked'],
-    },
+    ...{ stackscript_id: script.id, stackscript_data: { db: 'main' }, tags: ['walked'] },
+    ...{ backups_enabled: false, booted: true, private_ip: false },
   })
   expect(created.image).toBe('linode/debian12')
   await pass(30)

@@ -28,10 +28,8 @@ const fields = (header: unknown): Set<string> => new Set(String(header).split(',
 const { client } = await startForTest()
 
 /** The recorder replaced all times with one. */
-const TIMES = {
-  created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/),
-  updated: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/),
-}
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/)
+const TIMES = { created: TIME, updated: TIME }
 
 /** The expected object: the recorded one with our ID and times, without objects that existed before the recording. */
 function here(recorded: unknown, ids: ReadonlyMap<number, number>): unknown {

@@ -16,14 +16,8 @@ describe('an image from a disk', async () => {
   const [disk] = await disksOf(path)
 
   test('becomes available later, and can then be deployed', async () => {
-    const image = await client.ok('POST', '/images', { disk_id: disk, description: 'as released' })
-    expect(image).toMatchObject({
-      label: 'Debian 11 Disk',
-      description: 'as released',
-      size: 51_200 - 512,
-      status: 'creating',
-      type: 'manual',
-    })
+    const image = await client.ok('POST', '/images', { disk_id: disk, description: 'released' })
+    expect(image).toMatchObject({ label: 'Debian 11 Disk', description: 'released', size: 50_688, status: 'creating', type: 'manual' })
     const deployment = { ...IMAGE, image: image.id }
     expect(await client.problems('POST', '/compute/instances', deployment)).toEqual(['image: image is not valid'])
     await pass(29)

@@ -25,12 +25,8 @@ describe('a configuration profile', () => {
       ...{ run_level: 'single', virt_mode: 'fullvirt' },
     }
     const devices = { sda: { disk_id: sdb.disk_id }, sdh: { disk_id: sda.disk_id, volume_id: null }, sdc: null, sdd: {} }
-    const config = await client.ok('POST', path, {
-      ...body,
-      devices,
-      helpers: { distro: false },
-      interfaces: [{ purpose: 'public', label: '' }],
-    })
+    const interfaces = [{ purpose: 'public', label: '' }]
+    const config = await client.ok('POST', path, { ...body, devices, helpers: { distro: false }, interfaces })
     expect(config).toMatchObject({ ...body, helpers: { ...helpers, distro: false } })
     expect(config.devices).toEqual({ ...none, sda: sdb, sdh: sda })
     expect(config.interfaces).toEqual([{ purpose: 'public', label: null, ipam_address: null }])
@@ -58,11 +54,7 @@ test.each<[string, object, string[]]>([
   ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, ['devices.sda.disk_id: devices.sda.disk_id is not valid']],
   ['invalid volume', { label: 'x', devices: { sda: { volume_id: 9999 } } }, ['devices.sda.volume_id: devices.sda.volume_id is not valid']],
   ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, ['devices.sdb: A disk or volume can be used by only one device.']],
-  [
-    'both a disk and a volume',
-    { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } },
-    ['devices.sda: A device cannot be both a disk and a volume.'],
-  ],
+  ['both', { label: 'x', devices: { sda: { ...sda, volume_id: 1 } } }, ['devices.sda: A device cannot be both a disk and a volume.']],
   ['an invalid kernel', { label: 'x', devices: {}, kernel: 'linode/none' }, ['kernel: kernel is not valid']],
   ['more memory than it has', { label: 'x', devices: {}, memory_limit: 2049 }, ['memory_limit: memory_limit must be between 0 and 2048']],
   [

@@ -39,11 +39,8 @@ describe('an instance', () => {
     await pass(9)
     expect((await client.ok('GET', `/compute/instances/${created.id}`)).status).toBe('provisioning')
     await pass(1)
-    expect(await client.ok('GET', `/compute/instances/${created.id}`)).toEqual({
-      ...created,
-      status: 'running',
-      updated: '2026-01-31T09:00:10',
-    })
+    const running = await client.ok('GET', `/compute/instances/${created.id}`)
+    expect(running).toEqual({ ...created, status: 'running', updated: '2026-01-31T09:00:10' })
   })
 
   test('without an image is offline immediately, with a default label, and stays so', async () => {
@@ -123,11 +120,7 @@ test.each<[string, object, string[]]>([
   ['an invalid private image', { ...IMAGE, image: 'private/1' }, ['image: image is not valid']],
   ['an invalid key', { ...IMAGE, authorized_keys: [KEY, 'ssh-rsa x'] }, ['authorized_keys: authorized_keys is not valid']],
   ['an invalid user', { ...IMAGE, authorized_users: ['nobody'] }, ['authorized_users: authorized_users is not valid']],
-  [
-    'user without keys',
-    { ...IMAGE, authorized_users: ['admin'] },
-    ['authorized_users: Every user of authorized_users must have SSH keys.'],
-  ],
+  ['keyless user', { ...IMAGE, authorized_users: ['admin'] }, ['authorized_users: Every user of authorized_users must have SSH keys.']],
   ['a script without an image', { ...EMPTY, script_id: 1, root_pass: 'correct horse' }, ['image: image is required']],
   ['a script without a password', { ...EMPTY, script_id: 1 }, ['root_pass: root_pass is required', 'image: image is required']],
   ['an invalid script', { ...IMAGE, script_id: 999 }, ['script_id: script_id is not valid']],

@@ -54,14 +54,9 @@ const HASTY = [10, 10, 10]
 
 async function startPrimary(peerPort: number, options: Partial<NameServerOptions> = {}) {
   const outcomes: NotifyOutcome[] = []
-  const server: NameServer = await startNameServer({
-    host: '127.0.0.1',
-    port: 0,
-    peerPort,
-    notifyWaits: PATIENT,
-    onNotified: (outcome) => outcomes.push(outcome),
-    ...options,
-  })
+  const onNotified = (outcome: NotifyOutcome): unknown => outcomes.push(outcome)
+  const settings = { host: '127.0.0.1', port: 0, peerPort, notifyWaits: PATIENT, ...options }
+  const server: NameServer = await startNameServer({ onNotified, ...settings })
   closers.push(server.close)
   return { server, outcomes }
 }
@@ -273,14 +268,8 @@ describe('a NOTIFY received', () => {
     })
     for (const serial of [4_294_967_295, null]) {
       const answer = await askUdp(server.address.port, notify(serial))
-      expect({ ...answer, rcode: rcodeName(answer.rcode) }).toMatchObject({
-        id: 99,
-        opcode: 4,
-        response: true,
-        rcode,
-        authoritative,
-        answers: [],
-      })
+      expect(rcodeName(answer.rcode)).toBe(rcode)
+      expect(answer).toMatchObject({ id: 99, opcode: 4, response: true, authoritative, answers: [] })
       expect(answer.questions).toEqual([{ name: ZONE, type: 'SOA', class: 1 }])
     }
     expect(asked).toEqual([
@@ -311,12 +300,9 @@ describe('a NOTIFY received', () => {
 
   test('gets SERVFAIL if its handler fails, and the error is reported', async () => {
     const errors: unknown[] = []
-    const { server } = await startPrimary(9, {
-      onNotify: () => Promise.reject(new Error('no disk')),
-      onError: (error) => errors.push(error),
-    })
+    const { server } = await startPrimary(9, { onNotify: () => Promise.reject(new Error('full')), onError: (error) => errors.push(error) })
     expect(rcodeName((await askUdp(server.address.port, notify(1))).rcode)).toBe('SERVFAIL')
-    expect(errors).toMatchObject([{ message: 'no disk' }])
+    expect(errors).toMatchObject([{ message: 'full' }])
   })
 
   test('is dropped if too many are pending', async () => {
@@ -352,11 +338,7 @@ describe('a NOTIFY received', () => {
     ['about another type', { questions: [{ name: ZONE, type: 'A', class: 1 }] }, 'FORMERR'],
     ['about another class', { questions: [{ name: ZONE, type: 'SOA', class: 3 }] }, 'FORMERR'],
     ['without a question', { questions: [] }, 'FORMERR'],
-    [
-      'with the SOA of another zone',
-      { answers: [{ name: 'o.test.' as DomainName, type: 'SOA', class: 1, ttl: 0, data: '. . 1 0 0 0 0' }] },
-      'NOERROR',
-    ],
+    ['with another SOA', { answers: [{ name: 'o.test.' as DomainName, type: 'SOA', class: 1, ttl: 0, data: '. . 1 0 0 0 0' }] }, 'NOERROR'],
     ['with an unknown version of EDNS', { edns: { udpSize: 512, version: 3, dnssecOk: false, options: [] } }, 'BADVERS'],
   ])('%s', async (_, change, rcode) => {
     const serials: unknown[] = []

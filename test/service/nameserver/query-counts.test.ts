@@ -18,12 +18,9 @@ const HOUR = 3600_000
 const BEGIN = Date.parse('2026-11-23T10:20:00Z')
 const ZONE = 'counted.test.' as DomainName
 
-const zone = (lines: string, accountId = 1, name = ZONE) => ({
-  name,
-  serial: 1,
-  accountId,
-  records: records(`${name} 60 SOA . . 1 2 3 4 5\n${lines}`),
-})
+const zone = (lines: string, accountId = 1, name = ZONE) => {
+  return { name, serial: 1, accountId, records: records(`${name} 60 SOA . . 1 2 3 4 5\n${lines}`) }
+}
 
 const LINES = `www.counted.test. 60 CNAME web.counted.test.
 web.counted.test. 60 A 192.0.2.1
@@ -113,11 +110,8 @@ describe('the name server counts queries by the record set that gives the answer
     const page = (query: string) => usagePage(query, server.countedQueries)
     const head = '# from 2026-11-24T22:00:00Z to 2026-11-25T22:20:00Z\nname,type,count,last_asked\n'
     const row = '"a,b.counted.test.",A,1,2026-11-25T22:20:00Z\n'
-    expect(page('')).toEqual({
-      status: 200,
-      contentType: 'text/csv; charset=utf-8',
-      text: `${head}counted.test.,SOA,0,\nquiet.test.,SOA,0,\n${row}`,
-    })
+    const text = `${head}counted.test.,SOA,0,\nquiet.test.,SOA,0,\n${row}`
+    expect(page('')).toEqual({ status: 200, contentType: 'text/csv; charset=utf-8', text })
     expect(page('zone=QUIET.test').text).toBe(`${head}quiet.test.,SOA,0,\n`)
     expect(page('zone=other.test')).toMatchObject({ status: 404 })
     expect(page(`zone=${'x'.repeat(70)}.test`)).toMatchObject({ status: 400 })

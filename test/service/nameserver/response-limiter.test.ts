@@ -28,9 +28,7 @@ let networks = 0
 const BATCH = 20
 
 /** The responses to these queries from a new network, and the number of limiter seconds that they span. */
-async function flood(
-  queries: readonly Message[],
-): Promise<{ readonly truncated: number; readonly whole: number; readonly octets: number; readonly seconds: number }> {
+async function flood(queries: readonly Message[]) {
   const socket = createSocket('udp4')
   networks += 1
   socket.bind(0, `127.0.${networks}.1`)

@@ -215,22 +215,9 @@ describe('IXFR', async () => {
     )
 
   test.each(['tcp', 'udp'] as const)('sends the condensed changes since a serial over %s', async (protocol) => {
-    expect(await answer(3, protocol)).toEqual([
-      'SOA 4',
-      'SOA 3',
-      'new.example.test. 60 192.0.2.99',
-      'SOA 4',
-      'new.example.test. 300 192.0.2.99',
-      'SOA 4',
-    ])
-    expect(await answer(1, protocol)).toEqual([
-      'SOA 4',
-      'SOA 1',
-      'h199.example.test. 60 192.0.2.199',
-      'SOA 4',
-      'new.example.test. 300 192.0.2.99',
-      'SOA 4',
-    ])
+    const news = ['SOA 4', 'new.example.test. 300 192.0.2.99', 'SOA 4']
+    expect(await answer(3, protocol)).toEqual(['SOA 4', 'SOA 3', 'new.example.test. 60 192.0.2.99', ...news])
+    expect(await answer(1, protocol)).toEqual(['SOA 4', 'SOA 1', 'h199.example.test. 60 192.0.2.199', ...news])
     expect(await answer(4, protocol)).toEqual(['SOA 4'])
     expect(await answer(5, protocol)).toEqual(['SOA 4'])
   })

@@ -170,11 +170,9 @@ function soa(zone: DomainName, serial: number) {
   return { name: zone, type: 'SOA', class: CLASS.IN, ttl: 0, data: `. . ${serial} 0 0 0 0` }
 }
 
-const ixfr = (zone: DomainName, serial: number): Message => ({
-  ...createQuery(88, { name: zone, type: 'IXFR' }),
-  edns: null,
-  authorities: [soa(zone, serial)],
-})
+const ixfr = (zone: DomainName, serial: number): Message => {
+  return { ...createQuery(88, { name: zone, type: 'IXFR' }), edns: null, authorities: [soa(zone, serial)] }
+}
 
 describe('IXFR', () => {
   /** The zone has serial 7. */

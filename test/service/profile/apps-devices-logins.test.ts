@@ -50,13 +50,8 @@ const PROFILE = {
   verified_phone_number: '+12015550123',
 }
 
-const DASHBOARD = {
-  label: 'dashboard',
-  scopes: 'account:read_only',
-  website: 'https://dashboard.example/',
-  thumbnail_url: 'https://dashboard.example/icon.png',
-  created: daysAgo(10),
-}
+const PAGES = { website: 'https://dashboard.example/', thumbnail_url: 'https://dashboard.example/icon.png' }
+const DASHBOARD = { label: 'dashboard', scopes: 'account:read_only', ...PAGES, created: daysAgo(10) }
 
 function seedOf(document: object) {
   const { seed, diagnostics } = readSeed(JSON.stringify(document), 'seed.json')
@@ -74,13 +69,8 @@ let accounts = 0
 function nextAccount() {
   accounts += 1
   const n = accounts - 1
-  return {
-    alice: as(`alice-${n}`),
-    bob: as(`bob-${n}`),
-    with: (token: string) => as(`${token}-${n}`),
-    aliceName: `alice-${n}`,
-    bobName: `bob-${n}`,
-  }
+  const [aliceName, bobName] = [`alice-${n}`, `bob-${n}`]
+  return { alice: as(aliceName), bob: as(bobName), with: (token: string) => as(`${token}-${n}`), aliceName, bobName }
 }
 
 afterEach(() => pass(START - now()))

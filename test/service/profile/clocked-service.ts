@@ -26,11 +26,9 @@ export interface ClockedService {
 const USERS = 40
 
 const userSeed = (): ReturnType<typeof readSeed>['seed'] => {
-  const users = Array.from({ length: USERS }, (_, index) => ({
-    username: `user-${index + 1}`,
-    email: `user-${index + 1}@example.com`,
-    tokens: [{ token: `user-${index + 1}` }],
-  }))
+  const users = Array.from({ length: USERS }, (_, index) => {
+    return { username: `user-${index + 1}`, email: `user-${index + 1}@example.com`, tokens: [{ token: `user-${index + 1}` }] }
+  })
   return readSeed(JSON.stringify({ accounts: [{ users }] }), 'users.json').seed
 }
 
@@ -38,14 +36,9 @@ const userSeed = (): ReturnType<typeof readSeed>['seed'] => {
 export async function startClocked(options: Partial<ServiceOptions> = {}): Promise<ClockedService> {
   let now = START
   let users = 0
+  const seed = userSeed()
   const store = options.database || options.dataFolder ? {} : await freshStore()
-  const { service, client } = await startForTest({
-    clock: () => now,
-    ...store,
-    bootstrapToken: 'administrator',
-    seed: userSeed(),
-    ...options,
-  })
+  const { service, client } = await startForTest({ clock: () => now, ...store, bootstrapToken: 'administrator', seed, ...options })
   expect((await client.call('GET', '/profile')).status).toBe(200)
   return {
     client,

@@ -20,10 +20,7 @@ const KINDS = Object.keys(GRANT_TABLES) as (keyof typeof GRANT_TABLES)[]
 
 const granted = (permissions: string) =>
   Object.fromEntries(
-    KINDS.map((kind) => [
-      kind,
-      [{ [kind === 'domain' ? 'domain' : 'label']: kind === 'domain' ? 'granted.example' : 'granted', permissions }],
-    ]),
+    KINDS.map((kind) => [kind, [{ permissions, ...(kind === 'domain' ? { domain: 'granted.example' } : { label: 'granted' }) }]]),
   )
 
 test('grants of a restricted user list its permissions on objects of every kind, and nothing else', async () => {

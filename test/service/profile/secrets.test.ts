@@ -79,13 +79,8 @@ test('a key file is created once, also concurrently', async () => {
 
 /** A module as text, with its exports as names. */
 async function bundled(file: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(`../../../${file}`, import.meta.url))],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-  })
+  const entryPoints = [fileURLToPath(new URL(`../../../${file}`, import.meta.url))]
+  const { outputFiles } = await build({ entryPoints, bundle: true, write: false, format: 'esm', platform: 'node' })
   return outputFiles[0]?.text as string
 }
 

@@ -30,18 +30,12 @@ test.each<[string, string, object[]]>([
   ['with other names are text', '<UDFS name="a" label="b"/>', []],
 ])('%s', (_name, script, fields) => expect(parseUserDefinedFields(script)).toEqual(fields))
 
+const NAME = 'the name of a field must have 1 to 64 letters, digits and underscores, and not begin with a digit'
+
 test.each<[string, string, string]>([
-  ['no name', field('label="b"'), 'the name of a field must have 1 to 64 letters, digits and underscores, and not begin with a digit'],
-  [
-    'another name',
-    field('name="a-b" label="b"'),
-    'the name of a field must have 1 to 64 letters, digits and underscores, and not begin with a digit',
-  ],
-  [
-    'a long name',
-    field(`name="${'a'.repeat(65)}" label="b"`),
-    'the name of a field must have 1 to 64 letters, digits and underscores, and not begin with a digit',
-  ],
+  ['no name', field('label="b"'), NAME],
+  ['another name', field('name="a-b" label="b"'), NAME],
+  ['a long name', field(`name="${'a'.repeat(65)}" label="b"`), NAME],
   ['no label', field('name="a"'), 'the field a has no label'],
   ['a long value', field(`name="a" label="b" default="${'x'.repeat(1001)}"`), 'the field a has a value of more than 1000 characters'],
   ['both choices', field('name="a" label="b" oneof="x" manyof="y"'), 'the field a has both oneOf and manyOf'],

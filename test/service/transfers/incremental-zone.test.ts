@@ -62,20 +62,8 @@ test('applies differences with several steps in any number of messages', async (
     await createServed(zone)
     const [first, middle, last] = [apex(zone, 1), apex(zone, 2), apex(zone, 3)]
     const outside = host('elsewhere.test.', 'www')
-    const records = [
-      last,
-      first,
-      host(zone, 'gone'),
-      middle,
-      host(zone, 'brief'),
-      outside,
-      middle,
-      host(zone, 'brief'),
-      outside,
-      last,
-      host(zone, 'new'),
-      last,
-    ]
+    const brief = host(zone, 'brief')
+    const records = [last, first, host(zone, 'gone'), middle, brief, outside, middle, brief, outside, last, host(zone, 'new'), last]
     change(zone, (query, socket) => {
       for (const part of split ? records.map((one) => [one]) : [records]) socket.write(answerOf(query, part))
     })

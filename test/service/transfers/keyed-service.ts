@@ -37,11 +37,9 @@ export const secretOf = (name: string): string => Buffer.from(name.padEnd(32, '.
 /** The key in the form of the tools of name servers. */
 export const toolKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TextKey => ({ name: `${name}.`, algorithm, secret: secretOf(name) })
 
-export const wireKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TsigKey => ({
-  name: `${name}.` as DomainName,
-  algorithm,
-  secret: Buffer.from(secretOf(name), 'base64'),
-})
+export const wireKey = ({ name, algorithm = 'hmac-sha256' }: KeyEntry): TsigKey => {
+  return { name: `${name}.` as DomainName, algorithm, secret: Buffer.from(secretOf(name), 'base64') }
+}
 
 /** Parses the keys like a key file. */
 export async function readKeys(entries: readonly KeyEntry[]): Promise<readonly TransferKey[]> {

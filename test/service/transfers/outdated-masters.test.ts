@@ -188,12 +188,8 @@ describe('the time of the next request', () => {
   })
 
   test('requests a serial announced by NOTIFY until the waits reach the retry time', () => {
-    expect([0, 9, 10, 5000].map((behind) => refreshOutcome(claim(behind), answer, 0, () => 0).notifyPending)).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ])
+    const pending = (behind: number): boolean => refreshOutcome(claim(behind), answer, 0, () => 0).notifyPending
+    expect([0, 9, 10, 5000].map(pending)).toEqual([true, true, false, false])
   })
 
   test('a current zone resets the waits', () => {

@@ -42,13 +42,9 @@ export async function scriptedMaster(script: Script, { keep = false, address = '
   return (server.address() as AddressInfo).port
 }
 
-export const record = (name: string, type: string, data: string, ttl = 300): WireRecord => ({
-  name: name as DomainName,
-  type,
-  class: CLASS.IN,
-  ttl,
-  data,
-})
+export const record = (name: string, type: string, data: string, ttl = 300): WireRecord => {
+  return { name: name as DomainName, type, class: CLASS.IN, ttl, data }
+}
 
 export const soa = (serial = 1, times = '3600 600 604800 300', zone = 'example.test.'): WireRecord =>
   record(zone, 'SOA', `ns1.example.test. hostmaster.example.test. ${serial} ${times}`)

@@ -255,11 +255,7 @@ describe('a transfer from a master with a key', () => {
 
   const CASES: readonly (readonly [string, (query: Buffer, answer: Buffer) => Buffer, RegExp])[] = [
     ['responds without a signature', (_, answer) => answer, /the answer is not signed/],
-    [
-      'signs with another key',
-      (query, answer) => signAnswer(query, answer, wireKey(BOB)),
-      /signed with another key|signature of the answer is wrong/,
-    ],
+    ['signs with another key', (query, answer) => signAnswer(query, answer, wireKey(BOB)), /another key|the answer is wrong/],
     ['signs by another secret', (query, answer) => signAnswer(query, answer, { ...wireKey(ALICE), secret: Buffer.alloc(32) }), /is wrong/],
     ['signs an hour ago', (query, answer) => signAnswer(query, answer, wireKey(ALICE), -3600), /not signed just now/],
     [

@@ -47,17 +47,9 @@ describe('a hostile master', () => {
     ['that is not authoritative for the zone', giving([], { rcode: RCODE.NOTAUTH }), 'refused'],
     ['whose zone has expired', giving([], { rcode: RCODE.SERVFAIL }), 'not-authoritative'],
     ['whose response is empty', giving([]), 'malformed'],
-    [
-      'that responds with another ID',
-      (query, socket) => void socket.write(answerOf(query, [soa(), soa()], { id: (query.id + 1) & 0xffff })),
-      'malformed',
-    ],
+    ['of another ID', (query, socket) => void socket.write(answerOf(query, [soa(), soa()], { id: (query.id + 1) & 0xffff })), 'malformed'],
     ['that responds with a query', giving([soa(), soa()], { response: false }), 'malformed'],
-    [
-      'that responds to another question',
-      giving([soa(), soa()], { questions: [{ name: 'example.org.' as DomainName, type: 'AXFR', class: 1 }] }),
-      'malformed',
-    ],
+    ['of another zone', giving([soa(), soa()], { questions: [{ name: 'o.org.' as DomainName, type: 'AXFR', class: 1 }] }), 'malformed'],
     ['that sends another zone', giving([soa(1, '1 1 1 1', 'example.org.'), soa(1, '1 1 1 1', 'example.org.')]), 'malformed'],
     ['that truncates', giving([soa(), soa()], { truncated: true }), 'malformed'],
     ['that does not start with the SOA', giving([host, soa(), soa()]), 'malformed'],
@@ -75,11 +67,7 @@ describe('a hostile master', () => {
     ['whose compression pointers point forwards', pointingTo(0x3000), 'malformed'],
     ['that sends random octets', (_, socket) => void socket.write(frameMessage(Buffer.alloc(400, 0xa5))), 'malformed'],
     ['that sends empty messages', (_, socket) => void socket.write(Buffer.alloc(4000)), 'malformed'],
-    [
-      'whose message is truncated',
-      (query, socket) => void socket.write(frameMessage(answerOf(query, [soa(), host, soa()]).subarray(2, -7))),
-      'malformed',
-    ],
+    ['truncated', (query, socket) => void socket.write(frameMessage(answerOf(query, [soa(), host, soa()]).subarray(2, -7))), 'malformed'],
     [
       'that sends single octets slowly',
       (query, socket) => {

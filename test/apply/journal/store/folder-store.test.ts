@@ -154,13 +154,8 @@ test('of many processes that write the same version one succeeds, even if others
   const [journal, log] = [join(folder, 'journal'), join(folder, 'log')]
   writeFileSync(log, '')
   const goal = 60
-  const killed = await raceWorkers({
-    folder,
-    modules: ['src/apply/journal/store/folder-store.ts'],
-    program: WORKER,
-    args: [journal, log, String(goal)],
-    count: 4,
-  })
+  const modules = ['src/apply/journal/store/folder-store.ts']
+  const killed = await raceWorkers({ folder, modules, program: WORKER, args: [journal, log, String(goal)], count: 4 })
   const tokens = JSON.parse((await folderStore(journal, false).read('fences'))?.text ?? '[]') as string[]
   expect(new Set(tokens).size).toBe(tokens.length)
   expect(tokens.length).toBeGreaterThanOrEqual(goal)

@@ -18,16 +18,9 @@ const YOUNGER = '20261121T070000Z-0001'
 const LONG = { tags: ['long'] }
 const ZONE = { zone: 'example.com.', target: 'cloud' }
 
-const request = (store: JournalStore, run: string, more: Partial<LeaseRequest> = {}): LeaseRequest => ({
-  store,
-  run,
-  zones: [ZONE],
-  holder: OWN,
-  command: 'apply',
-  seconds: 60,
-  wait: 0,
-  ...more,
-})
+const request = (store: JournalStore, run: string, more: Partial<LeaseRequest> = {}): LeaseRequest => {
+  return { store, run, zones: [ZONE], holder: OWN, command: 'apply', seconds: 60, wait: 0, ...more }
+}
 
 const open = (isShared = false): JournalStore => folderStore(join(temporaryDirectory(), 'journal'), isShared)
 

@@ -26,22 +26,10 @@ const addAccount = (connection: Connection) => connection.insertInto('accounts')
 test.each<[string, (url: string) => string, RegExp]>([
   ['another URL', () => 'mysql://root:secret@db.test/x', /^the URL of the database must begin with postgres:\/\/ or postgresql:\/\/$/],
   ['a broken URL', () => 'postgres://user:secret@[::1/x', /^the URL of the database cannot be used/],
-  [
-    'no server',
-    () => 'postgres://user:secret@127.0.0.1:1/x',
-    /^the PostgreSQL database "x" at 127\.0\.0\.1:1 cannot be reached: connect ECONNREFUSED/,
-  ],
-  [
-    'no such socket',
-    () => 'postgres://user:secret@/x?host=/nonexistent',
-    /^the PostgreSQL database "x" at \/nonexistent cannot be reached/,
-  ],
+  ['no server', () => 'postgres://user:secret@127.0.0.1:1/x', /^the PostgreSQL database "x" at 127\.0\.0\.1:1 cannot be reached/],
+  ['no socket', () => 'postgres://user:secret@/x?host=/nonexistent', /^the PostgreSQL database "x" at \/nonexistent cannot be reached/],
   ['no such database', (url) => url.replace(/\/test_\w+/, '/none'), /^the PostgreSQL database "none" at \S+ does not exist$/],
-  [
-    'a wrong password',
-    (url) => url.replace('postgres@', 'guarded:secret@'),
-    /rejects this user: password authentication failed for user "guarded"$/,
-  ],
+  ['a wrong password', (url) => url.replace('postgres@', 'guarded:secret@'), /rejects this user: password authentication failed/],
   [
     'no permission to create tables',
     (url) => url.replace('postgres@', 'guarded:right@'),
