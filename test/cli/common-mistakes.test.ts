@@ -1,6 +1,6 @@
 /** Common mistakes: the message explains the error and the correction. */
 
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli, expectEnd } from '../support/cli.ts'
@@ -17,10 +17,90 @@ describe('in a definition', () => {
     ['a TTL of ages', `${ZONE}  x: {type: A, ttl: 99999999999, value: 192.0.2.1}\n`, '99999999999 is more than the largest TTL'],
     ['a record beside "records:"', `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`, '(Move the record below "records:"'],
     ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
+    [
+      '"value" beside "values"',
+      `${ZONE}  x: {type: A, value: 192.0.2.1, values: [192.0.2.2]}\n`,
+      '(Write all values below values, and remove value.)',
+    ],
+    [
+      '"proxied" in the record',
+      `${ZONE}  x: {type: A, value: 192.0.2.1, proxied: true}\n`,
+      '7:34: error[schema-unknown-key] x.example.com. A: unknown key "proxied" (Write it as cloudflare: {proxied: …}.)',
+    ],
+    [
+      'a list of records',
+      `${HEAD}records:\n  - {name: www, type: A, value: 192.0.2.1}\n`,
+      '(Write each name as a key: www: {type: A, value: 192.0.2.1}.)',
+    ],
+    ['a comma in a text', `${ZONE}  x: {type: TXT, value: a, b}\n`, '(A comma in { } begins a new key: quote a text that contains one.)'],
+    ['no space after a colon', `${ZONE}  x: {type:A, value: 192.0.2.1}\n`, '(Write a space after the colon.)'],
+    [
+      'addresses in one text',
+      `${ZONE}  x: {type: A, value: '192.0.2.1, 192.0.2.2'}\n`,
+      'is not an IPv4 address but several: write them as a list',
+    ],
+    ['a name for an address', `${ZONE}  x: {type: AAAA, value: www.example.net}\n`, 'is not an IPv6 address but a name, which a CNAME or'],
+    ['the type ANAME', `${ZONE}  x: {type: ANAME, value: a.example.net.}\n`, '"ANAME" is not a record type (Write ALIAS.)'],
+    [
+      'a URL for the zone',
+      'domain: https://example.com/\nrecords: {}\n',
+      '1:9: error[zone-name] domain: "https://example.com/" is a URL, but a name is needed: write example.com.',
+    ],
+    ['a zone file', '$ORIGIN example.com.\nwww A 192.0.2.1\n', '(It looks like a zone file: name it ZONE.zone or ZONE.db.)'],
+    [
+      'a non-breaking space in the indentation',
+      `${ZONE} \u00a0x: {type: A, value: 192.0.2.1}\n`,
+      '7:2: error[yaml-syntax] the indentation of the line does not match the lines above (Type these characters again: non-breaking space (U+00A0). ',
+    ],
     ['merge conflict markers', `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`, ':7:1: error[yaml-syntax] the file has an unresolved'],
   ])('%s', async (_, text, message) => {
     const scene = openScene({ files: { 'zones/example.com.yaml': text } })
     expectEnd(await scene.run('validate'), 1, { out: message })
+  })
+
+  test.each([
+    [
+      'a curly quotation mark',
+      `${ZONE}  x: {type: TXT, value: “v=spf1 –all”}\n`,
+      '7:25: warning[character-lookalike] "“v=spf1 –all”" has characters that only look like ASCII: left double quotation mark (U+201C), en dash (U+2013), right',
+    ],
+    ['a dash in a name', `${ZONE}  a–b: {type: A, value: 192.0.2.1}\n`, '7:3: warning[character-lookalike] "a–b" has'],
+    [
+      'a zone named almost like its file',
+      ZONE.replace('example.com', 'exmaple.com'),
+      '1:9: warning[zone-name] the file is named after example.com., but it defines exmaple.com. (rename the file, or correct "domain:")',
+    ],
+  ])('a warning of %s', async (_, text, message) => {
+    const scene = openScene({ files: { 'zones/example.com.yaml': text } })
+    expectEnd(await scene.run('validate'), 0, { out: message })
+  })
+
+  test('no warning of texts for people, of what is accepted, and of files for variants of a zone', async () => {
+    const accepted = '  x: {type: TXT, value: “a”, owner: Joe’s, ignore: [{code: character-lookalike, reason: it’s a joke}]}\n'
+    const variants = ['example.com-2.yaml', 'a.example.com.yaml', 'example.com1.yaml', 'internal.yaml'].map((file) => [
+      `zones/${file}`,
+      ZONE,
+    ])
+    for (const [file = '', text = ''] of [
+      ['zones/example.com.yaml', `${ZONE}# – “\n${accepted}`],
+      ['zones/0-25.2.0.192.in-addr.arpa.yaml', 'domain: 192.0.2.0/25\nrecords: {}\n'],
+      ...variants,
+    ])
+      expectEnd(await openScene({ files: { [file]: text } }).run('validate'), 0, { err: '1 file: no problems.' })
+  })
+
+  test('a zone file warns of characters outside of its comments', async () => {
+    const text = '@ SOA a. b. 1 2 3 4 5 ; –\n@ NS a.\n@ TXT "a;–" ; –\n\u00a0x TXT b\n'
+    const { stdout } = await openScene({ files: { 'zones/example.com.zone': `$TTL 60\n${text}` } }).run('validate')
+    expect(stdout.match(/:\d+:1: warning\[character-lookalike\]/g)).toEqual([
+      ':4:1: warning[character-lookalike]',
+      ':5:1: warning[character-lookalike]',
+    ])
+  })
+
+  test('YAML in a zone file', async () => {
+    const scene = openScene({ files: { 'zones/example.com.zone': ZONE } })
+    expectEnd(await scene.run('validate'), 1, { out: /^\S+:1:1: error\[zonefile-syntax\] the file is YAML, not a zone file \(.*\)\n$/ })
   })
 
   test('UTF-16', async () => {
@@ -53,6 +133,34 @@ describe('on the command line', () => {
     expect((await scene.run('plan', zone)).stderr).toContain(message)
   })
 
+  test.each([
+    ['record del example.com www A', "unknown command 'del' (the commands are add, set, remove, rename)"],
+    [
+      'record add example.com www A',
+      "missing required argument 'value' (usage: zonewright record add [options] <zone> <name> <type> <value...>)",
+    ],
+    ['diff', 'unknown command \'diff\' ("zonewright --help" lists the commands)'],
+    ['plna', "unknown command 'plna' (Did you mean plan?)"],
+    ['apply --auto-approve', 'unknown option \'--auto-approve\' ("zonewright apply --help" lists the options)'],
+    ['report zones', 'zones is a folder, not a file'],
+    ['import dnscontrol zones', 'zones is a folder, not a file'],
+  ])('%s', async (words, message) => {
+    expectEnd(await openScene().run(...words.split(' ')), 1, { err: message })
+  })
+
+  test('does not follow links out of a named folder', async () => {
+    const scene = openScene()
+    const other = openScene({ files: { 'zones/example.com.yaml': ZONE.replace("'@'", '"@"') } })
+    const link = join(scene.folder, 'elsewhere/link')
+    scene.write({ 'elsewhere/example.net.yaml': zoneOf('example.net') })
+    symlinkSync(other.folder, link)
+    const before = other.files()
+    expectEnd(await scene.runIn({ cwd: join(scene.folder, 'zones') }, 'fmt', '../elsewhere'), 1, {
+      err: 'error[path-outside] ../elsewhere/link is outside',
+    })
+    expect(other.files()).toEqual(before)
+  })
+
   test('shows a path outside the folder unchanged', async () => {
     const scene = openScene()
     expectEnd(await scene.run('validate', '/nowhere.yaml'), 1, { out: /^error\[file-unreadable\] \/nowhere\.yaml does not exist\n/ })
@@ -66,6 +174,14 @@ describe('in the config', () => {
     scene.write({ 'elsewhere/zonewright.yml': 'providers: {}\n', 'elsewhere/zones/x': '' })
     rmSync(join(scene.folder, 'zonewright.yaml'))
     expectEnd(await cli(['plan'], { cwd: join(folder, 'zones') }), 1, { err: '(rename ../zonewright.yml, or name it with -c)' })
+  })
+
+  test.each(['', '# nothing\n', 'providers:\n'])('no providers: %j', async (text) => {
+    const scene = openScene()
+    scene.write({ 'zonewright.yaml': text })
+    expectEnd(await scene.run('plan'), 1, {
+      err: /^zonewright\.yaml:1:1: error\[target-missing\] the config has no providers, so example\.com\. has/,
+    })
   })
 
   test('a config of octoDNS', async () => {
