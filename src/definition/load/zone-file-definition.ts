@@ -90,12 +90,16 @@ export function zoneFileDefinition(
   return { zone, read, outside, includedFiles, diagnostics }
 }
 
+/** Characters of a line that are searched: a longer match could exhaust the stack of the matcher. */
+const MAX_CODE = 100_000
+
 /** A line of a zone file without its comment. */
 const CODE = /^(?:[^;"\\]|\\.|"(?:[^"\\]|\\.)*(?:"|$))*/
 
 function lookalikesOf(text: string, file: string): Diagnostic[] {
   if (!hasLookalikes(text)) return []
-  return text.split(/\r?\n/).flatMap((line, i) => lookalikeWarnings(CODE.exec(line)?.[0] ?? '', { file, line: i + 1, column: 1 }))
+  const codeOf = (line: string): string => CODE.exec(line.slice(0, MAX_CODE))?.[0] ?? ''
+  return text.split(/\r?\n/).flatMap((line, i) => lookalikeWarnings(codeOf(line), { file, line: i + 1, column: 1 }))
 }
 
 const emptyZoneFile = (zone: DomainName, at: SourcePosition): Diagnostic => ({
