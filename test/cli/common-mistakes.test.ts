@@ -47,10 +47,10 @@ describe('in a definition', () => {
   })
 
   const ACCEPTED = `${ZONE}# – “\n  x: {type: TXT, value: “a”, owner: Joe’s, ignore: [{code: character-lookalike, reason: it’s a joke}]}\n`
-  test.each([
+  test.each<[file: string, text: string]>([
     ['example.com.yaml', ACCEPTED],
     ['0-25.2.0.192.in-addr.arpa.yaml', 'domain: 192.0.2.0/25\nrecords: {}\n'],
-    ...['example.com-2', 'a.example.com', 'example.com1', 'internal'].map((name) => [`${name}.yaml`, ZONE] as const),
+    ...['example.com-2', 'a.example.com', 'example.com1', 'internal'].map((name) => [`${name}.yaml`, ZONE] as [string, string]),
   ])('no warning of texts for people, of what is accepted, and of the name %s', async (file, text) => {
     expectEnd(await openScene({ files: { [`zones/${file}`]: text } }).run('validate'), 0, { err: '1 file: no problems.' })
   })
