@@ -75,7 +75,7 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
     })
   }
   try {
-    const program = createProgram(io)
+    const program = createProgram(io, argv)
     for (const entry of COMMANDS) await register(program, entry, argv, setAction)
     await program.parseAsync([...argv], { from: 'user' })
     return status
@@ -101,8 +101,9 @@ async function register(
   if (isNamed) (await load()).configure(command, setAction)
 }
 
-const createProgram = (io: CliIo): Command =>
-  new Command('zonewright')
+function createProgram(io: CliIo, argv: readonly string[]): Command {
+  const program = new Command('zonewright')
+  return program
     .description('DNS as code: plan and apply zone definition files against live DNS')
     .version(VERSION, '-V, --version')
     .exitOverride()
@@ -114,15 +115,33 @@ const createProgram = (io: CliIo): Command =>
       // `colorOf` decides on colours; commander would inspect the process itself.
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      outputError: (text, write) => write(usageError(text)),
+      outputError: (text, write) => write(usageError(text, program, argv)),
     })
     .enablePositionalOptions()
     .addHelpText('after', HELP)
+}
 
-/** Commander's message as a diagnostic: `error: unknown option '--formt'` and, on its own line, `(Did you mean --format?)`. */
-function usageError(text: string): string {
-  const message = text.trim().replace(/^error: /, '')
-  return `${oneLine(`error[usage] ${message.replace(/\n(\(Did you mean [^\n]*\))$/, ' $1')}`)}\n`
+/**
+ * Commander's message as a diagnostic: `error: unknown option '--formt'` and, on its own line, `(Did you mean --format?)`. Without such a suggestion it says
+ * what the command that the command line names takes.
+ */
+function usageError(text: string, program: Command, argv: readonly string[]): string {
+  const find = (parent: Command, word = ''): Command => parent.commands.find((one) => one.name() === word) ?? parent
+  const command = find(find(program, argv[0]), argv[1])
+  const usage = command.createHelp().commandUsage(command)
+  const [message = '', suggestion = ''] = text
+    .trim()
+    .replace(/^error: /, '')
+    .split(/\n(?=\(Did you mean )/)
+  const isUnknown = /^unknown (command|option)/.exec(message)
+  let remedy = suggestion
+  if (suggestion === '' || suggestion.includes(' help?')) {
+    if (message.startsWith('missing required argument')) remedy = `(usage: ${usage})`
+    else if (isUnknown?.[1] === 'command' && command.parent !== null)
+      remedy = `(the commands are ${command.commands.map((one) => one.name()).join(', ')})`
+    else if (isUnknown !== null) remedy = `("${usage.split(/ [[<]/)[0]} --help" lists the ${isUnknown[1]}s)`
+  }
+  return `${oneLine(`error[usage] ${message} ${remedy}`.trimEnd())}\n`
 }
 
 /**

@@ -44,6 +44,7 @@ export const DIAGNOSTIC_CODES = {
   'setting-invalid': 'A setting of a zone has an invalid value.',
   // Records
   'name-invalid': 'An owner name is not a domain name.',
+  'character-lookalike': 'A name or value has a character that only looks like an ASCII one.',
   'name-unquoted': 'octoDNS reads a name without quotes as another name.',
   'name-outside-zone': 'An owner name is not in the zone.',
   'type-unknown': 'A record type is unknown.',

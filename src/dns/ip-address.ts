@@ -7,14 +7,21 @@ import { failure, ok, type Result } from './result.ts'
 /** Parses a dotted IPv4 address. Leading zeros and short forms are errors (RFC 6943 section 3.1.1). */
 export function parseIpv4(text: string): Result<string> {
   if (isIPv4(text)) return ok(text)
-  return failure(`${quoted(text)} is ${isIPv6(text) ? 'an IPv6 address, not an IPv4 one' : 'not an IPv4 address'}`)
+  return failure(`${quoted(text)} is ${isIPv6(text) ? 'an IPv6 address, not an IPv4 one' : `not an IPv4 address${likelyMeaning(text)}`}`)
 }
 
 /** Parses an IPv6 address and returns it in the form of RFC 5952. Zone identifiers (`%eth0`) are errors. */
 export function parseIpv6(text: string): Result<string> {
   const groups = readGroups(text)
   if (groups !== null) return ok(formatIpv6(groups))
-  return failure(`${quoted(text)} is ${isIPv4(text) ? 'an IPv4 address, not an IPv6 one' : 'not an IPv6 address'}`)
+  return failure(`${quoted(text)} is ${isIPv4(text) ? 'an IPv4 address, not an IPv6 one' : `not an IPv6 address${likelyMeaning(text)}`}`)
+}
+
+/** What a text in place of an address probably is; empty if that is unknown. */
+function likelyMeaning(text: string): string {
+  const parts = text.split(/[\s,]+/)
+  if (parts.length > 1 && parts.every((part) => isIPv4(part) || isIPv6(part))) return ' but several: write them as a list'
+  return /^(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+\.?$/i.test(text) ? ' but a name, which a CNAME or ALIAS record can have as its value' : ''
 }
 
 /** The eight 16-bit groups of an IPv6 address. Throws a `RangeError` if the text is not one. */

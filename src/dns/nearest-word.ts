@@ -26,7 +26,7 @@ export function nearestWord(word: string, candidates: Iterable<string>): string 
 const normalize = (word: string): string => word.toLowerCase().replace(/[-_\s]/g, '')
 
 /** Optimal string alignment distance. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let above: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i += 1) {

@@ -43,7 +43,13 @@ export const refuseServerTypes: RecordRule = (record, zone) => {
 /** Whether the server is authoritative for a zone with this name. Servers refuse queries for zones that they do not have, or refer to others. */
 export async function hasZone(options: NameServer, name: DomainName, call?: ProviderCallOptions): Promise<boolean> {
   const { rcode, authoritative, answers } = await exchange(options, createQuery(0, { name, type: 'SOA' }), `looking up ${name}`, call)
-  if (rcode === RCODE.SERVFAIL || rcode === RCODE.NOTAUTH) throw refusal(options, rcode, `looking up ${name}`)
+  if (rcode === RCODE.SERVFAIL || rcode === RCODE.NOTAUTH)
+    throw refusal(
+      options,
+      rcode,
+      `looking up ${name}`,
+      'the server may have no data for the zone yet, or none that is valid: give it a zone file with SOA and NS records',
+    )
   return rcode === RCODE.NOERROR && authoritative && answers.some((record) => record.type === 'SOA' && record.name === name)
 }
 
@@ -145,7 +151,7 @@ function wasNeverConnected(cause: unknown): boolean {
 const CONFLICTS: ReadonlySet<number> = new Set([RCODE.NXDOMAIN, RCODE.YXDOMAIN, RCODE.YXRRSET, RCODE.NXRRSET])
 
 /** The error of a response that is no success (RFC 2136 section 3.8). */
-export function refusal({ provider, server, key }: NameServer, rcode: number, what: string): ProviderError {
+export function refusal({ provider, server, key }: NameServer, rcode: number, what: string, failedHint?: string): ProviderError {
   const status = rcodeName(rcode)
   const message = `${provider}: ${what}: ${formatServer(server)} responds ${status}`
   if (CONFLICTS.has(rcode))
@@ -159,7 +165,7 @@ export function refusal({ provider, server, key }: NameServer, rcode: number, wh
     )
   switch (rcode) {
     case RCODE.SERVFAIL:
-      return new ProviderError('provider-failed', message, { status, ambiguous: true })
+      return new ProviderError('provider-failed', message, { status, ambiguous: true, hint: failedHint })
     case RCODE.NOTAUTH:
       return new ProviderError('provider-unauthorized', message, {
         status,

@@ -1,6 +1,6 @@
 /** Common mistakes: the message explains the error and the correction. */
 
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli, expectEnd } from '../support/cli.ts'
@@ -10,17 +10,60 @@ import { openWireScene } from './service-scene.ts'
 const HEAD = 'domain: example.com\nsoa_email: hostmaster@example.com\n'
 
 describe('in a definition', () => {
+  const indented = `${ZONE} \u00a0x: {type: A, value: 192.0.2.1}\n`
   test.each([
-    ['an IPv6 address for A', `${ZONE}  x: {type: A, value: '2001:db8::1'}\n`, '"2001:db8::1" is an IPv6 address, not an IPv4 one'],
-    ['an IPv4 address for AAAA', `${ZONE}  x: {type: AAAA, value: 192.0.2.1}\n`, '"192.0.2.1" is an IPv4 address, not an IPv6 one'],
-    ['MX with an address', `${ZONE}  x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}\n`, '"192.0.2.1" is an address, but'],
-    ['a TTL of ages', `${ZONE}  x: {type: A, ttl: 99999999999, value: 192.0.2.1}\n`, '99999999999 is more than the largest TTL'],
-    ['a record beside "records:"', `${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`, '(Move the record below "records:"'],
-    ['records beside "records:"', `${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
-    ['merge conflict markers', `${ZONE}<<<<<<< HEAD\n  x: 1\n=======\n>>>>>>> b\n`, ':7:1: error[yaml-syntax] the file has an unresolved'],
-  ])('%s', async (_, text, message) => {
-    const scene = openScene({ files: { 'zones/example.com.yaml': text } })
-    expectEnd(await scene.run('validate'), 1, { out: message })
+    ['x: {type: MX, value: {preference: 1, exchange: 192.0.2.1}}', '"192.0.2.1" is an address, but'],
+    ['x: {type: A, ttl: 99999999999, value: 192.0.2.1}', '99999999999 is more than the largest TTL'],
+    ["x: {type: A, value: '2001:db8::1'}", '"2001:db8::1" is an IPv6 address, not an IPv4 one'],
+    ['x: {type: AAAA, value: 192.0.2.1}', '"192.0.2.1" is an IPv4 address, not an IPv6 one'],
+    ["x: {type: A, value: '192.0.2.1, 192.0.2.2'}", 'is not an IPv4 address but several: write them as a list'],
+    ['x: {type: AAAA, value: www.example.net}', 'is not an IPv6 address but a name, which a CNAME or'],
+    ['x: {type: A, value: 192.0.2.1, values: [192.0.2.2]}', '(Write all values below values, and remove value.)'],
+    [
+      'x: {type: A, value: 192.0.2.1, proxied: true}',
+      '7:34: error[schema-unknown-key] x.example.com. A: unknown key "proxied" (Write it as cloudfl',
+    ],
+    ['x: {type: TXT, value: a, b}', '(A comma in { } begins a new key: quote a text that contains one.)'],
+    ['x: {type:A, value: 192.0.2.1}', '(Write a space after the colon.)'],
+    ['x: {type: ANAME, value: a.example.net.}', '"ANAME" is not a record type (Write ALIAS.)'],
+    [`${HEAD}records:\nwww: {type: A, value: 192.0.2.1}\n`, '(Move the record below "records:"'],
+    [`${HEAD}www: [{type: A, value: 192.0.2.1}]\n`, '(Move the record below "records:" and indent it.)'],
+    [`${HEAD}records:\n  - {name: www, type: A}\n`, '(Write each name as a key: www: {type: A, value: 192.0.2.1}.)'],
+    ['domain: https://example.com/\nrecords: {}\n', '"https://example.com/" is a URL, but a name is needed: write example.com.'],
+    ['$ORIGIN example.com.\nwww A 192.0.2.1\n', '(It looks like a zone file: name it ZONE.zone or ZONE.db.)'],
+    [indented, /7:2: error\[yaml-syntax\] the indentation .* \(Type these characters again: non-breaking space \(U\+00A0\)\. /],
+    [
+      'x: {type: TXT, value: “a”}',
+      '7:25: warning[character-lookalike] "“a”" has characters that only look like ASCII: left double quotation',
+    ],
+    ['a–b: {type: A, value: 192.0.2.1}', /7:3: warning\[character-lookalike\] .* en dash \(U\+2013\)/],
+    [
+      ZONE.replace('e.com', 'e.cmo'),
+      /1:9: warning\[zone-name\] the file is named after example.com., but .* \(rename the file, or correct "domain:"\)/,
+    ],
+  ])('%j', async (text, message) => {
+    const scene = openScene({ files: { 'zones/example.com.yaml': text.includes('\n') ? text : `${ZONE}  ${text}\n` } })
+    expectEnd(await scene.run('validate'), String(message).includes('warning') ? 0 : 1, { out: message })
+  })
+
+  const ACCEPTED = `${ZONE}# – “\n  x: {type: TXT, value: “a”, owner: Joe’s, ignore: [{code: character-lookalike, reason: it’s a joke}]}\n`
+  test.each<[file: string, text: string]>([
+    ['example.com.yaml', ACCEPTED],
+    ['0-25.2.0.192.in-addr.arpa.yaml', 'domain: 192.0.2.0/25\nrecords: {}\n'],
+    ...['example.com-2', 'a.example.com', 'example.com1', 'internal'].map((name) => [`${name}.yaml`, ZONE] as [string, string]),
+  ])('no warning of texts for people, of what is accepted, and of the name %s', async (file, text) => {
+    expectEnd(await openScene({ files: { [`zones/${file}`]: text } }).run('validate'), 0, { err: '1 file: no problems.' })
+  })
+
+  test('a zone file warns of characters outside of its comments', async () => {
+    const text = '$TTL 60\n@ SOA a. b. 1 2 3 4 5 ; –\n@ NS a.\n@ TXT "a;–" ; –\n\u00a0x TXT b\n'
+    const { stdout } = await openScene({ files: { 'zones/example.com.zone': text } }).run('validate')
+    expect(stdout.match(/\d+:1: warning\[character-lookalike\]/g)?.map((place) => place[0])).toEqual(['4', '5'])
+  })
+
+  test('YAML in a zone file', async () => {
+    const scene = openScene({ files: { 'zones/example.com.zone': ZONE } })
+    expectEnd(await scene.run('validate'), 1, { out: /^\S+:1:1: error\[zonefile-syntax\] the file is YAML, not a zone file \(.*\)\n$/ })
   })
 
   test('UTF-16', async () => {
@@ -53,6 +96,34 @@ describe('on the command line', () => {
     expect((await scene.run('plan', zone)).stderr).toContain(message)
   })
 
+  test.each([
+    ['record del example.com www A', "unknown command 'del' (the commands are add, set, remove, rename)"],
+    [
+      'record add example.com www A',
+      "missing required argument 'value' (usage: zonewright record add [options] <zone> <name> <type> <value...>)",
+    ],
+    ['diff', 'unknown command \'diff\' ("zonewright --help" lists the commands)'],
+    ['plna', "unknown command 'plna' (Did you mean plan?)"],
+    ['apply --auto-approve', 'unknown option \'--auto-approve\' ("zonewright apply --help" lists the options)'],
+    ['report zones', 'zones is a folder, not a file'],
+    ['import dnscontrol zones', 'zones is a folder, not a file'],
+  ])('%s', async (words, message) => {
+    expectEnd(await openScene().run(...words.split(' ')), 1, { err: message })
+  })
+
+  test('does not follow links out of a named folder', async () => {
+    const scene = openScene()
+    const other = openScene({ files: { 'zones/example.com.yaml': ZONE.replace("'@'", '"@"') } })
+    const link = join(scene.folder, 'elsewhere/link')
+    scene.write({ 'elsewhere/example.net.yaml': zoneOf('example.net') })
+    symlinkSync(other.folder, link)
+    const before = other.files()
+    expectEnd(await scene.runIn({ cwd: join(scene.folder, 'zones') }, 'fmt', '../elsewhere'), 1, {
+      err: 'error[path-outside] ../elsewhere/link is outside',
+    })
+    expect(other.files()).toEqual(before)
+  })
+
   test('shows a path outside the folder unchanged', async () => {
     const scene = openScene()
     expectEnd(await scene.run('validate', '/nowhere.yaml'), 1, { out: /^error\[file-unreadable\] \/nowhere\.yaml does not exist\n/ })
@@ -66,6 +137,14 @@ describe('in the config', () => {
     scene.write({ 'elsewhere/zonewright.yml': 'providers: {}\n', 'elsewhere/zones/x': '' })
     rmSync(join(scene.folder, 'zonewright.yaml'))
     expectEnd(await cli(['plan'], { cwd: join(folder, 'zones') }), 1, { err: '(rename ../zonewright.yml, or name it with -c)' })
+  })
+
+  test.each(['', '# nothing\n', 'providers:\n'])('no providers: %j', async (text) => {
+    const scene = openScene()
+    scene.write({ 'zonewright.yaml': text })
+    expectEnd(await scene.run('plan'), 1, {
+      err: /^zonewright\.yaml:1:1: error\[target-missing\] the config has no providers, so example\.com\. has/,
+    })
   })
 
   test('a config of octoDNS', async () => {

@@ -191,7 +191,7 @@ describe('validate', () => {
     const linked = (await scene.run('validate')).stdout
     expect(linked).toMatch(/error\[path-outside\] policies: policies\/link\.yaml is a link/)
     expect(linked).toMatch(/policies\/team\/c\.yaml:1:45: error\[policies-invalid\] the policy team: /)
-    expect(linked).toMatch(/error\[file-unreadable\] policies\/shared is not a file/)
+    expect(linked).toMatch(/error\[file-unreadable\] policies\/shared is a folder, not a file/)
     expect(linked).toMatch(/error\[path-protected\] policies\/hidden\.yaml is hidden/)
     scene.write({ 'zonewright.yaml': scene.config().replace(/^policies:.*$/m, 'policies: []') })
     expect(await scene.run('validate')).toMatchObject({ status: 0, stdout: '' })

@@ -165,7 +165,7 @@ describe('plan refuses', () => {
 
   test.each<[string, string[], RegExp]>([
     ['no file', ['none.json'], /error\[snapshot-invalid\] none\.json does not exist/],
-    ['a folder', ['zones'], /error\[snapshot-invalid\] zones is not a file/],
+    ['a folder', ['zones'], /error\[snapshot-invalid\] zones is a folder, not a file/],
     ['another document', ['zones/example.com.yaml'], /error\[snapshot-invalid\] zones\/example\.com\.yaml is not valid JSON/],
     ['a plan', ['plan.json'], /is not a snapshot: its "format" is not/],
     ['no signature, with a key', ['snap.json', '--verify-key', 'file:other.pem'], /error\[snapshot-signature\] snap\.json is not signed/],

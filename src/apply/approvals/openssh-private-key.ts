@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { ED25519, otherType, parseKeyOctets, type SshPublicKey, takeStrings } from '../../definition/config/ssh-public-key.ts'
+import { notAFile } from '../../definition/files/file-error.ts'
 import { describeReadError } from '../../definition/files/read-text.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 
@@ -72,7 +73,7 @@ export async function readKeyFile(path: string): Promise<Result<string>> {
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       const facts = await handle.stat()
-      if (!facts.isFile()) return failure('is not a file')
+      if (!facts.isFile()) return failure(notAFile(facts))
       if (facts.uid === process.getuid?.() && (facts.mode & OTHERS) !== 0)
         return failure(`can be read by other users (mode ${(facts.mode & 0o777).toString(8)}): close it with "chmod 600"`)
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_KEY_OCTETS + 1), 0, MAX_KEY_OCTETS + 1, 0)

@@ -116,6 +116,8 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
     output.say(
       `Run ${runToUndo.id} ${options.out === undefined ? 'was' : 'would'} not ${options.out === undefined ? '' : 'be '}rolled back completely: ${rest}.`,
     )
+  if (plan.zones.some(({ changes }) => changes.length > 0))
+    output.note('A rollback leaves the definitions as they are: correct them too, or the next apply makes the same changes again.')
   return worstOf([status, whole ? EXIT.done : EXIT.partial])
 }
 

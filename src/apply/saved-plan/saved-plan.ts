@@ -1,6 +1,7 @@
 /** The types of saved plans and their JSON form, and reading of plan files. */
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { notAFile } from '../../definition/files/file-error.ts'
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { RecordSettings } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
@@ -82,7 +83,7 @@ export async function readPlanText(path: string, what = 'saved plan'): Promise<R
     const handle = await open(path, READ)
     try {
       const stats = await handle.stat()
-      if (!stats.isFile()) return failure('is not a file')
+      if (!stats.isFile()) return failure(notAFile(stats))
       if (stats.size > MAX_PLAN_OCTETS) return failure(`has ${stats.size} octets; a ${what} has at most ${MAX_PLAN_OCTETS}`)
       const octets = Buffer.alloc(stats.size)
       let length = 0

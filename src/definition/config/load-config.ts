@@ -1,5 +1,5 @@
 /** Finds and reads the config file. */
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { displayPath } from '../files/file-path.ts'
@@ -19,9 +19,9 @@ export interface LoadConfigOptions {
 
 /** Finds and reads the config. If there is none, the config is null and the diagnostic is `config-missing`. */
 export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ConfigResult> {
-  const path = file === undefined ? await findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
+  const path = file === undefined ? findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
   if (path === null) {
-    const other = await findUpward(cwd, MISSPELLED_CONFIG_FILE)
+    const other = findUpward(cwd, MISSPELLED_CONFIG_FILE)
     const message = `there is no ${CONFIG_FILE} in ${cwd} or any folder above it`
     return failed(other === null ? configMissing(message) : configMissing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
   }
@@ -46,16 +46,10 @@ const configMissing = (message: string, hint = 'create one with "zonewright init
 const failed = (diagnostic: Diagnostic): ConfigResult => ({ config: null, diagnostics: [diagnostic] })
 
 /** The file of that name in the folder or the nearest folder above it; null if there is none. */
-async function findUpward(folder: string, name: string): Promise<string | null> {
+function findUpward(folder: string, name: string): string | null {
   for (let current = folder; ; current = dirname(current)) {
     const path = resolve(current, name)
-    if (await isFile(path)) return path
+    if (existsSync(path)) return path
     if (dirname(current) === current) return null
   }
 }
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (stats) => stats.isFile(),
-    () => false,
-  )

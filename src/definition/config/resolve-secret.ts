@@ -2,6 +2,7 @@
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import { notAFile } from '../files/file-error.ts'
 import type { ProviderConfig } from './config.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
 import { addSecret } from './secret-guard.ts'
@@ -77,7 +78,8 @@ type FileContents = { readonly ok: true; readonly value: string } | { readonly o
 
 async function readSecretFile(path: string): Promise<FileContents> {
   try {
-    if (!(await stat(path)).isFile()) return { ok: false, message: 'is not a file' }
+    const facts = await stat(path)
+    if (!facts.isFile()) return { ok: false, message: notAFile(facts) }
     const handle = await open(path)
     try {
       const buffer = Buffer.alloc(MAX_SECRET_OCTETS + 1)

@@ -1,5 +1,5 @@
 /** Edits one RRset of a zone in the files that define it. */
-import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { listed } from '../../report/english.ts'
@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import type { LoadedZone } from '../load/configured-zone.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../load/load-definitions.ts'
-import { BYTE_ORDER_MARK, definitionKind, editFiles, type FileEdit, realPathOf, splitEditByFile } from './edit-files.ts'
+import { BYTE_ORDER_MARK, definitionKind, editFiles, type FileEdit, isOldPlace, realPathOf, splitEditByFile } from './edit-files.ts'
 import { desiredData } from './edit-text.ts'
 import { type EditSubject, editProblem, type RecordEdit } from './record-edit.ts'
 
@@ -149,11 +149,20 @@ async function editAndCheck(
       ...refused(editProblem(edit, 'file-unwritable', 'another process has changed its files; run the command again')),
       isStale: true,
     }
-  if (hasErrors(after.diagnostics)) return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, one)))
+  const at = own[0]?.at ?? zone.at
+  if (hasErrors(after.diagnostics)) {
+    const near = (own[0] ?? zone.records.find(({ name }) => name === edit.name) ?? zone).at
+    const isOld = (place: SourcePosition): boolean => isOldPlace(place, changes, cwd)
+    const placed = ({ at: found, related, ...one }: Diagnostic): Diagnostic => ({
+      ...one,
+      at: found && !isOld(found) ? near : found,
+      related: related?.filter((other) => isOld(other.at)),
+    })
+    return refusal(...after.diagnostics.map((one) => asRefusal(edit, own, placed(one))))
+  }
   const now = after.zones.find((one) => one.zone.name === edit.zone && one.zone.at.file === zone.at.file)
   const unexpected = unexpectedChanges(edit, zone.records, now?.zone.records ?? [], desiredData(edit, own))
   if (besideRecords(zone) !== besideRecords(now?.zone)) unexpected.push('something other than its records would change in the zone')
-  const at = own[0]?.at ?? zone.at
   if (unexpected.length > 0) {
     const message = `the edit would have other effects because of the form of the file: ${unexpected.join('; ')}; edit it by hand`
     return refusal(editProblem(edit, 'edit-refused', message, { at }))
@@ -210,7 +219,7 @@ export function sharedFileProblem(
 }
 
 /**
- * Rewords errors of the edited text, whose positions do not exist in the file yet: the edit removed an anchor that other entries use, or added values to
+ * Rewords errors of the edited text: the edit removed an anchor that other entries use, or added values to
  * the definition for an RRset of a fragment.
  */
 function asRefusal(edit: RecordEdit, own: readonly DefinedRecord[], found: Diagnostic): Diagnostic {

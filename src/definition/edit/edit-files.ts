@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { parentOf, relativeName } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
@@ -92,6 +92,13 @@ interface ZoneFiles {
 
 /** The absolute path, with links resolved, of a file named as in messages. */
 export const realPathOf = (file: string, cwd: string): string => resolveLinks(fromDisplayPath(file, cwd))
+
+/** Whether a place in the texts after an edit is the same in those before it. */
+export function isOldPlace({ file, line }: SourcePosition, changes: readonly FileEdit[], cwd: string): boolean {
+  const change = changes.find(({ path }) => path === realPathOf(file, cwd))
+  const upTo = (text: string): string => text.split('\n', line).join('\n')
+  return change === undefined || upTo(change.before) === upTo(change.after)
+}
 
 /**
  * Splits an edit into one per file, by path. Existing values are kept or removed in their own files. New values go to the file `asked`; if that is null,

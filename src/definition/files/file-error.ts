@@ -12,3 +12,7 @@ export const fileError = (code: FileErrorCode, cause?: unknown): NodeJS.ErrnoExc
 /** Whether `link` failed because the file system has no hard links. */
 export const lacksHardLinks = (error: unknown): boolean =>
   ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+/** Describes anything but a regular file, in words that follow its name. */
+export const notAFile = (facts: { isDirectory(): boolean }): string =>
+  facts.isDirectory() ? 'is a folder, not a file' : 'is not a regular file'

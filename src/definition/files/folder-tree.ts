@@ -16,7 +16,7 @@ export interface TreeEntry {
   readonly path: string
   readonly name: string
   readonly isFolder: boolean
-  /** A symbolic link that points outside the root of the tree. Callers must not follow or read it. */
+  /** A symbolic link that points outside the roots of the tree. Callers must not follow or read it. */
   readonly isOutside: boolean
 }
 
@@ -38,8 +38,8 @@ export interface FolderTree {
   readonly problems: readonly TreeProblem[]
 }
 
-/** A view of folders whose links may not point outside `root`, an absolute path without symbolic links; null for no limit. */
-export function folderTree(root: string | null): FolderTree {
+/** A view of folders whose links may not point outside all of `roots`, absolute paths without symbolic links. */
+export function folderTree(...roots: readonly string[]): FolderTree {
   const listed = new Map<string, Promise<readonly TreeEntry[]>>()
   const problems: TreeProblem[] = []
   let entries = 0
@@ -53,7 +53,7 @@ export function folderTree(root: string | null): FolderTree {
         problems.push({ path, message: `more than ${MAX_ENTRIES} files and folders are searched` })
         return []
       }
-      const resolved = await Promise.all(found.map((entry) => resolveEntry(path, entry, root)))
+      const resolved = await Promise.all(found.map((entry) => resolveEntry(path, entry, roots)))
       return resolved.filter((entry): entry is TreeEntry => entry !== null).sort((a, b) => (a.name < b.name ? -1 : 1))
     } catch (error) {
       problems.push({ path, message: describeReadError(error) })
@@ -86,13 +86,14 @@ export function folderTree(root: string | null): FolderTree {
   return { list, walk, problems }
 }
 
-async function resolveEntry(folder: string, entry: Dirent, root: string | null): Promise<TreeEntry | null> {
+async function resolveEntry(folder: string, entry: Dirent, roots: readonly string[]): Promise<TreeEntry | null> {
   const path = join(folder, entry.name)
   if (!entry.isSymbolicLink()) {
     return entry.isFile() || entry.isDirectory() ? { path, name: entry.name, isFolder: entry.isDirectory(), isOutside: false } : null
   }
   const facts = await stat(path).catch(() => null)
   if (facts === null) return { path, name: entry.name, isFolder: false, isOutside: false }
-  const isOutside = root !== null && !isInside(await realpath(path).catch(() => path), root)
+  const real = await realpath(path).catch(() => path)
+  const isOutside = !roots.some((root) => isInside(real, root))
   return facts.isFile() || facts.isDirectory() ? { path, name: entry.name, isFolder: facts.isDirectory(), isOutside } : null
 }

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { decodeZoneFile } from '../../dns/zone-file/decode-zone-file.ts'
 import { refuseOpened, type SourcePolicy } from '../load/source-policy.ts'
+import { notAFile } from './file-error.ts'
 
 /** Maximum size of a definition or config in octets. Twelve thousand records in the longest form take about two million. */
 export const MAX_FILE_OCTETS = 10 * 1024 * 1024
@@ -115,8 +116,8 @@ function refusalOf(policy: SourcePolicy, path: string, facts: BigIntStats, shown
   return { code: 'path-protected', message: `${shown} ${refused}` }
 }
 
-function refusal(facts: { isFile(): boolean; size: number | bigint }, shown: string): ReadProblem | null {
-  if (!facts.isFile()) return { code: 'file-unreadable', message: `${shown} is not a file` }
+function refusal(facts: { isFile(): boolean; isDirectory(): boolean; size: number | bigint }, shown: string): ReadProblem | null {
+  if (!facts.isFile()) return { code: 'file-unreadable', message: `${shown} ${notAFile(facts)}` }
   if (facts.size <= MAX_FILE_OCTETS) return null
   return {
     code: 'file-too-large',

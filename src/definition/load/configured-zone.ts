@@ -125,19 +125,14 @@ export function targetsOf(zone: Pick<DesiredZone, 'targets'>, rule: ZoneRule, co
 function checkTargets(zone: DesiredZone, targets: readonly string[], config: Config): Diagnostic[] {
   if (config.file === null) return []
   if (targets.length === 0) {
-    const hint =
-      config.providers.size === 0
-        ? 'define a provider in the config'
-        : 'add "targets" to the definition, or to a rule under "zones" in the config'
-    return [
-      {
-        severity: 'error',
-        code: 'target-missing',
-        message: `${zone.name} has no target: nothing says which provider it belongs to`,
-        at: zone.at,
-        hint,
-      },
-    ]
+    const common = { severity: 'error', code: 'target-missing' } as const
+    if (config.providers.size > 0) {
+      const hint = 'add "targets" to the definition, or to a rule under "zones" in the config'
+      return [{ ...common, message: `${zone.name} has no target: nothing says which provider it belongs to`, at: zone.at, hint }]
+    }
+    const message = `the config has no providers, so ${zone.name} has no target`
+    const hint = 'write the provider of the zone below "providers:", as docs/configuration.md shows'
+    return [{ ...common, message, at: { file: config.file, line: 1, column: 1 }, hint }]
   }
   return targets
     .filter((target) => !config.providers.has(target))

@@ -1,6 +1,6 @@
 /**
  * Finds the files that are definitions, and the rules of the config that apply to them. The globs of all rules share one view of the folders,
- * which ends at the config's folder (symbolic links are resolved). Only names are examined.
+ * which ends at the config's folder and the named paths (symbolic links are resolved). Only names are examined.
  */
 
 import { stat } from 'node:fs/promises'
@@ -37,7 +37,7 @@ export interface FoundDefinitions {
 
 /** Finds the definitions that the config's rules match, or those in `paths` (absolute files or folders) with the rules that match them. */
 export async function findDefinitions(config: Config, paths: readonly string[] | null = null): Promise<FoundDefinitions> {
-  const search = newSearch(config, paths === null)
+  const search = newSearch(config, paths ?? [])
   const rules = config.zoneRules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
   if (paths === null) {
     for (const { rule, globs } of rules) await searchRule(search, rule, globs)
@@ -64,10 +64,10 @@ interface Search {
   readonly refused: Set<string>
 }
 
-/** A new search, confined to the config's folder unless the user named the paths. */
-const newSearch = (config: Config, isConfined: boolean): Search => ({
+/** A new search, confined to the config's folder and the paths that the user named. */
+const newSearch = (config: Config, paths: readonly string[]): Search => ({
   config,
-  tree: folderTree(isConfined ? resolveLinks(config.folder) : null),
+  tree: folderTree(...[config.folder, ...paths].map(resolveLinks)),
   policy: sourcePolicy(config),
   refused: new Set(),
   found: new Map(),

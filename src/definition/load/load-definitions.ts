@@ -265,7 +265,8 @@ function duplicate({ zone, targets }: LoadedZone, earlier: LoadedZone): Diagnost
 function nothingFound(found: readonly Diagnostic[], config: Config): readonly Diagnostic[] {
   if (hasErrors(found)) return found
   const globs = config.zoneRules.flatMap((rule) => rule.files).join(', ')
-  return [{ severity: 'error', code: 'no-definitions', message: `there are no definitions: no file matches ${globs}` }]
+  const message = `there are no definitions: no file matches ${globs} and is named ZONE.yaml, ZONE.zone or ZONE.db`
+  return [{ severity: 'error', code: 'no-definitions', message }]
 }
 
 /** Removes repeated diagnostics of files that several zones include. The list must be sorted. */

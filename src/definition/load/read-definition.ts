@@ -12,7 +12,7 @@ import { isBlankYaml } from '../yaml/read-yaml.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { IncludeReader } from './include-reader.ts'
 import type { SourcePolicy } from './source-policy.ts'
-import { misnamedWarnings, outsideErrors, zoneFileDefinition } from './zone-file-definition.ts'
+import { misnamedWarnings, misspeltWarnings, outsideErrors, zoneFileDefinition } from './zone-file-definition.ts'
 
 /** A definition as read from its files. */
 export interface LoadedDefinition {
@@ -122,10 +122,14 @@ function parseSources(
   const { text } = sources[0] as { text: string }
   const common = { include, octodnsDefaultTtl: config.octodnsDefaultTtl }
   if (kind === 'split' && zoneName !== null) return withRules(parseSplitZone(sources, { ...common, zoneName, folder: file }))
-  if (kind === 'yaml') return withRules(parseDefinition(text, { ...common, file, zoneName }))
+  const isOwnName = zoneName === definition.zoneName
+  if (kind === 'yaml') {
+    const parsed = parseDefinition(text, { ...common, file, zoneName })
+    return withRules({ ...parsed, diagnostics: [...parsed.diagnostics, ...(isOwnName ? misspeltWarnings(zoneName, parsed.zone) : [])] })
+  }
   const { zone, outside, includedFiles, diagnostics } = zoneFileDefinition(text, zoneName, { file, include: includeZoneFile })
   const found = [...diagnostics, ...(zone === null ? [] : outsideErrors(outside, zone.name))]
-  const named = zoneName === definition.zoneName ? misnamedWarnings(zoneName, zone?.name ?? null, { file, line: 1, column: 1 }) : []
+  const named = isOwnName ? misnamedWarnings(zoneName, zone?.name ?? null, { file, line: 1, column: 1 }) : []
   return { zone, enabled: true, includedFiles, diagnostics: [...found, ...named, ...checkRules(zone, found)] }
 }
 

@@ -3,6 +3,7 @@
 import { type Diagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { excerpt } from '../../dns/excerpt.ts'
+import { hasLookalikes, lookalikeWarnings } from '../../dns/lookalikes.ts'
 import { findSoaMailbox, restoreMailboxCase } from '../../dns/mailbox.ts'
 import type { DefinedRecord, ResourceRecord } from '../../dns/record.ts'
 import { recordKey } from '../../dns/record.ts'
@@ -10,7 +11,7 @@ import { splitSoa } from '../../dns/soa.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
 import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-zone-file.ts'
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
-import { isNamedAfterOther } from '../../dns/zone-file/zone-file-name.ts'
+import { isMisspelt, isNamedAfterOther } from '../../dns/zone-file/zone-file-name.ts'
 import { counted } from '../../report/english.ts'
 
 /** Maximum number of records of a zone file with its includes: as many as fit into the largest definition. */
@@ -38,13 +39,18 @@ export function zoneFileDefinition(
 ): ZoneFileDefinition {
   const parsed = parseZoneFile(text, { ...options, origin: zoneName, maxRecords: MAX_RECORDS })
   const { includedFiles } = parsed
-  const found = distinctDiagnostics(parsed.diagnostics)
+  const start = { file: options.file, line: 1, column: 1 }
+  const hint = 'give a definition in YAML a name that ends in .yaml'
+  const yaml = [{ severity: 'error', code: 'zonefile-syntax', message: 'the file is YAML, not a zone file', at: start, hint }] as const
+  const found =
+    hasErrors(parsed.diagnostics) && /^(?:domain|records):/m.test(text)
+      ? yaml
+      : distinctDiagnostics([...parsed.diagnostics, ...lookalikesOf(text, options.file)])
   // Checks of an incomplete zone would be misleading.
   if (parsed.records.length === MAX_RECORDS && hasErrors(found))
     return { zone: null, read: [], outside: [], includedFiles, diagnostics: found }
   const read = [...parsed.records]
   const name = read.find((record) => record.type === 'SOA')?.name ?? firstOrigin(text, zoneName) ?? parsed.origin
-  const start = { file: options.file, line: 1, column: 1 }
   if (name === null) {
     const message = 'the file does not say which zone it defines'
     const hint = 'write $ORIGIN, or name the file after its zone, such as example.com.zone'
@@ -84,6 +90,18 @@ export function zoneFileDefinition(
   return { zone, read, outside, includedFiles, diagnostics }
 }
 
+/** Characters of a line that are searched: a longer match could exhaust the stack of the matcher. */
+const MAX_CODE = 100_000
+
+/** A line of a zone file without its comment. */
+const CODE = /^(?:[^;"\\]|\\.|"(?:[^"\\]|\\.)*(?:"|$))*/
+
+function lookalikesOf(text: string, file: string): Diagnostic[] {
+  if (!hasLookalikes(text)) return []
+  const codeOf = (line: string): string => CODE.exec(line.slice(0, MAX_CODE))?.[0] ?? ''
+  return text.split(/\r?\n/).flatMap((line, i) => lookalikeWarnings(codeOf(line), { file, line: i + 1, column: 1 }))
+}
+
 const emptyZoneFile = (zone: DomainName, at: SourcePosition): Diagnostic => ({
   severity: 'warning',
   code: 'definition-empty',
@@ -118,12 +136,21 @@ export const outsideErrors = (records: readonly DefinedRecord[], zone: DomainNam
     at,
   }))
 
-/** A warning if a file has the name of another zone than the one that it defines. */
-export function misnamedWarnings(named: DomainName | null, zone: DomainName | null, at: SourcePosition): Diagnostic[] {
-  if (named === null || zone === null || !isNamedAfterOther(named, zone)) return []
-  const message = `the file is named after ${named}, but it defines ${zone}`
-  return [{ severity: 'warning', code: 'zone-name', message, at, hint: 'rename the file, or correct its $ORIGIN or SOA record' }]
-}
+/** A warning if a zone file has the name of another zone than the one that it defines. */
+export const misnamedWarnings = (named: DomainName | null, zone: DomainName | null, at: SourcePosition): Diagnostic[] =>
+  named !== null && zone !== null && isNamedAfterOther(named, zone) ? [misnamed(named, zone, at, 'its $ORIGIN or SOA record')] : []
+
+/** A warning if a definition in YAML has nearly the name of its zone: one of them has a typing mistake. */
+export const misspeltWarnings = (named: DomainName | null, zone: DesiredZone | null): Diagnostic[] =>
+  named !== null && zone !== null && isMisspelt(named, zone.name) ? [misnamed(named, zone.name, zone.at, '"domain:"')] : []
+
+const misnamed = (named: DomainName, zone: DomainName, at: SourcePosition, place: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'zone-name',
+  message: `the file is named after ${named}, but it defines ${zone}`,
+  at,
+  hint: `rename the file, or correct ${place}`,
+})
 
 /** A zone has one SOA record, at its apex (RFC 2181 section 6.1). */
 function otherSoa(record: DefinedRecord, zone: DomainName, soa: DefinedRecord | undefined): Diagnostic {

@@ -2,6 +2,7 @@
 
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { quoted } from '../../dns/excerpt.ts'
+import { hasLookalikes, lookalikeWarnings } from '../../dns/lookalikes.ts'
 import type { Result } from '../../dns/result.ts'
 import { MAX_YAML_LENGTH, readYaml } from '../yaml/read-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
@@ -26,12 +27,16 @@ export interface FileLoader {
   readonly includedFiles: () => readonly string[]
 }
 
+/** Keys whose values are texts for people. */
+const FOR_PEOPLE: ReadonlySet<string> = new Set(['comment', 'description', 'owner', 'reason', 'tags'])
+
 export function createFileLoader(
   include: ReadInclude | undefined,
   maxLength: number = MAX_YAML_LENGTH,
   problems: DiagnosticCollector,
 ): FileLoader {
   const files = new Set<string>()
+  const searched = new Set<YamlNode>()
   let inclusions = 0
   let characters = 0
 
@@ -40,7 +45,21 @@ export function createFileLoader(
     const inner = [...chain, file]
     const { root, diagnostics } = readYaml(text, { file, maxLength, resolveInclude: (path, at) => openWithin(path, at, inner) })
     for (const diagnostic of diagnostics) problems.diagnostics.push(diagnostic)
+    if (root !== null && hasLookalikes(text)) warnOfLookalikes(root)
     return root
+  }
+
+  const warnOfLookalikes = (node: YamlNode): void => {
+    // Aliases and includes share nodes.
+    if (searched.has(node) || problems.isFull()) return
+    searched.add(node)
+    if (node.kind === 'scalar') problems.diagnostics.push(...lookalikeWarnings(node.text, node.at))
+    else if (node.kind === 'sequence') node.items.forEach(warnOfLookalikes)
+    else
+      for (const { key, value } of node.entries) {
+        warnOfLookalikes(key)
+        if (!FOR_PEOPLE.has(key.text)) warnOfLookalikes(value)
+      }
   }
 
   const openWithin = (path: string, at: SourcePosition, chain: readonly string[]): YamlNode | null => {

@@ -4,8 +4,10 @@ import { compareDiagnostics, type Diagnostic, isError, type SourcePosition } fro
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'
+import { failure } from '../../dns/result.ts'
 import { networkZone } from '../../dns/reverse-name.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
+import { hostOfUrl } from '../../dns/url-host.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
 import { MAX_YAML_LENGTH } from '../yaml/read-yaml.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
@@ -206,7 +208,10 @@ function readZoneName(node: YamlNode, problems: DiagnosticCollector): DomainName
     problems.report('zone-name', node.at, '', 'domain: is empty', { hint: 'Write the name of the zone, such as example.com.' })
     return null
   }
-  const name = networkZone(node.text) ?? parseDomainName(node.text, ROOT)
+  const network = networkZone(node.text)
+  const host = network === null ? hostOfUrl(node.text) : null
+  const url = host === null ? null : failure(`${quoted(node.text)} is a URL, but a name is needed: write ${host}`)
+  const name = network ?? url ?? parseDomainName(node.text, ROOT)
   if (name.ok) return name.value
   problems.report('zone-name', node.at, '', `domain: ${name.message}`)
   return null

@@ -15,7 +15,9 @@ export function readRecordMap(node: YamlNode, state: ParseState): void {
   if (isNull(node) || isBroken(node) || invalid.has(node)) return
   if (node.kind !== 'mapping') {
     const detail = `the records must be a mapping from names to records, not a ${kindName(node)}`
-    problems.report('schema-type', node.at, '', detail, { hint: 'Write www: {type: A, value: 192.0.2.1}.' })
+    const isZoneFile = node.kind === 'scalar' && /^\$(?:ORIGIN|TTL)\s|\sSOA\s/i.test(node.text)
+    const hint = isZoneFile ? 'It looks like a zone file: name it ZONE.zone or ZONE.db.' : 'Write www: {type: A, value: 192.0.2.1}.'
+    problems.report('schema-type', node.at, '', detail, { hint })
     return
   }
   const first = new Map<DomainName, YamlScalar>()

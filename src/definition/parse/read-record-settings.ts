@@ -12,6 +12,9 @@ const SETTINGS: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
 
 export const hasRecordSettings = (provider: string): boolean => Object.hasOwn(SETTINGS, provider)
 
+/** Whether a key is a setting of records at a type of provider. */
+export const isRecordSetting = (provider: string, key: string): boolean => Object.hasOwn(SETTINGS[provider] ?? {}, nameOf(key))
+
 /** octoDNS writes `auto-ttl`. */
 const nameOf = (key: string): string => key.replaceAll('-', '_')
 

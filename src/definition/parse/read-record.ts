@@ -123,7 +123,8 @@ function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseS
   if (/^[\w.-]{1,100}\/[\w./-]{1,100}$/.test(type.text)) return type.text
   const parsed = parseRecordType(type.text)
   if (parsed.ok && (parsed.value === type.text || type.text.startsWith('TYPE'))) return parsed.value
-  const hint = parsed.ok ? `Write ${parsed.value}.` : didYouMean(type.text, RDATA_TYPES.keys())
+  const meant = parsed.ok ? parsed.value : type.text.toUpperCase() === 'ANAME' ? 'ALIAS' : null
+  const hint = meant === null ? didYouMean(type.text, RDATA_TYPES.keys()) : `Write ${meant}.`
   problems.report('type-unknown', type.at, owner.label, `${quoted(type.text)} is not a record type`, {
     hint: hint ?? 'Write any other type with its number, such as TYPE123 (RFC 3597).',
   })
@@ -258,8 +259,10 @@ function readValues(
   }
   if (invalid.has(given) || isBroken(given)) return
   if (value !== undefined && values !== undefined) {
-    const severity = layout === 'octodns' ? 'warning' : 'error'
-    problems.report('schema-value', value.at, context.subject, 'the record has both value and values; only values is used', { severity })
+    const isRead = layout === 'octodns'
+    const detail = `the record has both value and values${isRead ? '; octoDNS uses only values' : ''}`
+    const hint = 'Write all values below values, and remove value.'
+    problems.report('schema-value', value.at, context.subject, detail, { severity: isRead ? 'warning' : 'error', hint })
   }
   const items = given.kind === 'sequence' ? given.items : [given]
   if (items.length === 0) {

@@ -4,6 +4,7 @@ import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean, nearestWord } from '../../dns/nearest-word.ts'
 import { entryOf, isBroken, isNull, lookUp, nodeAt, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector } from './parse-state.ts'
+import { isRecordSetting } from './read-record-settings.ts'
 
 /** A schema error about a name, TTL or value. It is reported only if the reader of that value finds no error itself. */
 export interface DeferredError {
@@ -80,12 +81,20 @@ function reportUnknown(key: string, { node, path, part }: Place, { subject, keys
   if (keyNode === undefined || invalid.has(keyNode)) return
   invalid.add(keyNode)
   const keys = keysAt(path)
-  const isMisplaced = keys.includes('records') && isRecord(entry?.value)
-  const hint = isMisplaced
-    ? 'Move the record below "records:" and indent it.'
-    : (didYouMean(key, keys) ?? (keys.length > 0 ? `The keys allowed here are ${keys.join(', ')}.` : undefined))
+  const hint = misplacedHint(key, entry?.value, keyNode, keys) ?? didYouMean(key, keys)
+  const allowed = keys.length > 0 ? `The keys allowed here are ${keys.join(', ')}.` : undefined
   const detail = `unknown key ${quoted(key)}${part === '' ? '' : ` in ${part}`}`
-  problems.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint })
+  problems.report('schema-unknown-key', keyNode.at, subject, detail, { severity: unknownKey, hint: hint ?? allowed })
+}
+
+/** What was meant by a key that is valid elsewhere, or that is part of a value. */
+function misplacedHint(key: string, value: YamlNode | undefined, { at }: YamlNode, keys: readonly string[]): string | undefined {
+  if (keys.includes('records') && isRecord(value)) return 'Move the record below "records:" and indent it.'
+  const provider = keys.find((one) => isRecordSetting(one, key))
+  if (provider !== undefined) return `Write it as ${provider}: {${key}: …}.`
+  if (keys.includes(/^(\w+):\S/.exec(key)?.[1] ?? '')) return 'Write a space after the colon.'
+  if (value === undefined || !isNull(value) || value.at.line !== at.line || keys.includes('records')) return undefined
+  return 'A comma in { } begins a new key: quote a text that contains one.'
 }
 
 /** Whether a node looks like a record or a list of records. */
@@ -98,13 +107,15 @@ function reportType(types: unknown, { node, path, part }: Place, { subject, keys
     problems.report('value-missing', node.at, subject, 'the value is empty', { hint: 'Quote it if it is meant as text.' })
     return
   }
-  const hint = typeHint(wanted, node, keysAt(path))
+  const hint = part === 'records' ? 'Write each name as a key: www: {type: A, value: 192.0.2.1}.' : typeHint(wanted, node, keysAt(path))
   problems.report('schema-type', node.at, subject, `${part} must be ${wanted}, not ${actualName(node)}`, { hint })
 }
 
 function typeHint(wanted: string, node: YamlNode, keys: readonly string[]): string | undefined {
   if (wanted === TYPE_NAMES['boolean'] && isYaml11Boolean(node)) return 'YAML 1.2 reads it as text; write true or false.'
-  return wanted === TYPE_NAMES['object'] && keys.length > 0 ? `Write {${keys.map((key) => `${key}: …`).join(', ')}}.` : undefined
+  if (wanted !== TYPE_NAMES['object'] || keys.length === 0) return undefined
+  const fields = node.kind === 'scalar' ? node.text.trim().split(/\s+/) : []
+  return `Write {${keys.map((key, i) => `${key}: ${fields.length === keys.length ? fields[i] : '…'}`).join(', ')}}.`
 }
 
 /** Missing keys that occur misspelt in the same mapping, as `POINTER KEY`: both errors have one cause. */

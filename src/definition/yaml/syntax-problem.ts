@@ -1,5 +1,6 @@
 import type { YAMLException } from 'js-yaml'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { lookalikesIn } from '../../dns/lookalikes.ts'
 import { lineIndex } from './build-tree.ts'
 
 /** Explains a syntax error in words for people who edit zones. */
@@ -20,8 +21,16 @@ export function syntaxProblem(text: string, error: YAMLException, file: string, 
       hint: 'Keep the right lines, and remove those that begin with <<<<<<<, ======= and >>>>>>>.',
     }
   }
-  const { message, hint, opened } = explain(text, offset, error.reason)
-  return { severity: 'error', code: 'yaml-syntax', message, at: opened === undefined ? at : positionOf(opened), hint }
+  const { message, hint = '', opened } = explain(text, offset, error.reason)
+  const odd = lookalikesIn(`${lineBefore(text, offset)}\n${lineAround(text, offset)}`.replace(/(^|\s)#.*/g, ''))
+  const hints = odd === '' ? hint : `Type these characters again: ${odd}. ${hint}`
+  return {
+    severity: 'error',
+    code: 'yaml-syntax',
+    message,
+    at: opened === undefined ? at : positionOf(opened),
+    hint: hints.trim() || undefined,
+  }
 }
 
 interface Explanation {
@@ -35,10 +44,12 @@ function explain(text: string, offset: number, reason: string): Explanation {
   const line = lineAround(text, offset)
   const value = /^\s*(?:- +)*(?:(?:[^\s:'"][^:]*|'[^']*'|"[^"]*"): +)?([@`%*])/.exec(line)
   if (value?.[1] === '*') {
-    return {
-      message: reason,
-      hint: "An asterisk starts an alias in YAML: quote a name or value that begins with it, such as '*' or '*.dev'.",
-    }
+    const message = 'a name or value that begins with * must be quoted'
+    return { message, hint: "An asterisk starts an alias in YAML: write '*' or '*.dev' in quotes." }
+  }
+  if (/escape sequence|hexadecimal/.test(reason)) {
+    const message = 'a backslash in double quotes begins an escape, and YAML does not have this one'
+    return { message, hint: 'Use single quotes, in which a backslash is itself, or write \\\\ for it.' }
   }
   if (value?.[1] !== undefined) return unquoted(value[1])
   const within = text[offset] ?? ''

@@ -1,5 +1,6 @@
 /** File names for zones. */
 import { type DomainName, labelsOf, ROOT } from '../domain-name.ts'
+import { editDistance } from '../nearest-word.ts'
 
 /** Longer names are cut; file systems allow 255 characters. */
 const LONGEST_NAME = 200
@@ -29,6 +30,13 @@ export function isNamedAfterOther(named: DomainName, zone: DomainName): boolean 
   if (named === zone || stemOf(named) === stemOf(zone) || zone === ROOT) return false
   if (/^[0-9.]+$/.test(named)) return false
   return labelCount(named) > 1 || labelCount(zone) === 1
+}
+
+/** Whether a file name is probably meant to be that of its zone: they differ in at most two letters. Words after a separator name variants of a zone. */
+export function isMisspelt(named: DomainName, zone: DomainName): boolean {
+  const [file, stem] = [stemOf(named), stemOf(zone)].map((name) => name.replaceAll('_', '-')) as [string, string]
+  const rest = file.startsWith(stem) ? file.slice(stem.length) : file.endsWith(stem) ? file.slice(0, -stem.length) : 'other'
+  return !/^$|^[.-]|[.-]$|^[0-9]+$/.test(rest) && editDistance(file, stem) <= Math.min(2, stem.length / 4)
 }
 
 const labelCount = (name: DomainName): number => labelsOf(name).length

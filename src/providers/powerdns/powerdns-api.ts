@@ -70,6 +70,9 @@ function hintFor(provider: string, status: number): string | undefined {
   if (status === 401) return 'the key is not the "api-key" of the server'
   if (status === 404) return addressHint(provider)
   if (status === 400 || status === 413) return 'the server refuses bodies above its "webserver-max-bodysize" (2 megabytes if it is not set)'
+  // The response does not have the row that the parser of the server refuses, and "pdnsutil check-zone" accepts it.
+  if (status === 500)
+    return 'the database may have a row that the server cannot read, such as a TXT record without quotes: the log of the server quotes it'
   return undefined
 }
 

@@ -12,10 +12,11 @@ it('searches the parent folders, and names files relative to the working directo
   expect(config).toMatchObject({ file: '../../zonewright.yaml', folder, cwd, journal: join(folder, 'state') })
 })
 
-it('ignores a folder with that name', async () => {
+it('takes no other config in place of a folder with that name', async () => {
   const folder = folderWith({ 'zonewright.yaml': '', 'a/x': '' })
   mkdirSync(join(folder, 'a/zonewright.yaml'))
-  expect((await loadConfig({ cwd: join(folder, 'a') })).config?.folder).toBe(folder)
+  const { diagnostics } = await loadConfig({ cwd: join(folder, 'a') })
+  expect(diagnostics).toMatchObject([{ code: 'file-unreadable', message: 'zonewright.yaml is a folder, not a file' }])
 })
 
 it('loads the given file', async () => {

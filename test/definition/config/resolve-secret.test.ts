@@ -32,7 +32,7 @@ describe('resolveSecret', () => {
     ['env:EMPTY', 'providers.cloud.token: the environment variable EMPTY is not set'],
     ['env:__proto__x', 'providers.cloud.token: the environment variable __proto__x is not set'],
     ['file:keys/none', 'providers.cloud.token: the file keys/none does not exist'],
-    ['file:keys', 'providers.cloud.token: the file keys is not a file'],
+    ['file:keys', 'providers.cloud.token: the file keys is a folder, not a file'],
     ['file:keys/empty', 'providers.cloud.token: the file keys/empty is empty'],
     ['file:keys/large', 'providers.cloud.token: the file keys/large is larger than 65536 octets'],
     ['', 'providers.cloud.token: the value is empty'],

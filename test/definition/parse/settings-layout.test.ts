@@ -171,7 +171,7 @@ describe('reports each error once, at its position', () => {
     )
     expect(hints).toEqual([
       'Did you mean "soa_email"?',
-      'Write {preference: …, exchange: …}.',
+      'Write {preference: 10, exchange: b}.',
       'Did you mean "CNAME"?',
       'Did you mean "sync"?',
     ])

@@ -305,8 +305,10 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
       expect.stringContaining('warning[record-unplanned] pdns: the server does not serve rows whose names have capital letters'),
     ])
     database.prepare('update records set name = lower(name)').run()
-    database.close()
     expect((await run(folder, server, 'plan')).stderr).not.toContain('capital')
+    row('case.example', 'TXT', 'v=spf1 -all', 0)
+    database.close()
+    expectEnd(await run(folder, server, 'plan'), 1, { err: '(the database may have a row that the server cannot read, such as a TXT' })
     expect(await dig({ port: server.port, name: 'up.case.example' })).toEqual(['192.0.2.1'])
   })
 

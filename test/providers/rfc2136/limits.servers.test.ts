@@ -1,10 +1,11 @@
-/** Rules and limits of a real BIND server that plans cannot know before the first apply. */
+/** Rules and limits of real servers that plans cannot know before the first apply. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { cli, expectEnd } from '../../support/cli.ts'
 import { type DnsServer, startServer, TEST_KEY } from '../../support/dns-servers.ts'
 import { bind } from '../../support/server-recipes/bind.ts'
+import { knot } from '../../support/server-recipes/knot.ts'
 import type { ServerRecipe } from '../../support/server-recipes/recipe.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
@@ -25,7 +26,7 @@ const strictBind = (options = ''): ServerRecipe => ({
   },
 })
 
-describeWithTools(['named', 'dig'], 'the rules and limits of BIND', () => {
+describeWithTools(['named', 'knotd', 'dig'], 'the rules and limits of BIND and Knot DNS', () => {
   let server: DnsServer
   let folder: string
   const define = (records: string): void =>
@@ -39,8 +40,8 @@ describeWithTools(['named', 'dig'], 'the rules and limits of BIND', () => {
       /\s(?:SOA|NS)\s/.test(line) ? [] : [line.replace(/\s+/g, ' ').replace('.example.com. ', ' ')],
     )
 
-  async function start(options: string): Promise<void> {
-    server = await startServer(strictBind(options), { zones: [{ name: 'example.com', text: ZONE }], key: TEST_KEY })
+  async function start(recipe: ServerRecipe): Promise<void> {
+    server = await startServer(recipe, { zones: [{ name: 'example.com', text: ZONE }], key: TEST_KEY })
     folder = temporaryDirectory()
     mkdirSync(join(folder, 'zones'))
     const tsig = `{name: ${TEST_KEY.name}, secret: env:LAB_KEY}`
@@ -49,7 +50,7 @@ describeWithTools(['named', 'dig'], 'the rules and limits of BIND', () => {
       `providers:\n  lab: {type: rfc2136, server: '127.0.0.1:${server.port}', tsig: ${tsig}}\nzones: [{files: zones/*.yaml, targets: [lab]}]\n`,
     )
   }
-  beforeAll(() => start(''))
+  beforeAll(() => start(strictBind()))
 
   test('records that it refuses are named with the likely rule, and the others are changed', async () => {
     const mx = (name: string): string => `{type: MX, ttl: 300, value: {preference: 10, exchange: ${name}}}`
@@ -67,10 +68,20 @@ describeWithTools(['named', 'dig'], 'the rules and limits of BIND', () => {
   })
 
   test('a TTL beyond max-zone-ttl is reported with what the server stores, and the next plan is empty', async () => {
-    await start('max-zone-ttl 3600;')
+    await start(strictBind('max-zone-ttl 3600;'))
     define('  long: {type: A, ttl: 1d, value: 192.0.2.2}\n')
     expectEnd(await run('apply', '--yes'), 0, { err: 'stores TTL 3600, not 86400, for long.example.com. A' })
     expect(await run('plan', '--detailed-exitcode')).toMatchObject({ status: 0, stdout: expect.stringContaining('No changes') })
     expect((await run('verify', '--nameserver', `127.0.0.1:${server.port}`)).status).toBe(0)
+  })
+
+  test('a zone of Knot DNS without data is explained', async () => {
+    const empty = '  - domain: empty.example\n    acl: [signed]\n'
+    await start({
+      ...knot,
+      files: (setup) => ({ ...knot.files(setup), 'knot.conf': `${knot.files(setup)['knot.conf']?.trimEnd()}\n${empty}` }),
+    })
+    writeFileSync(join(folder, 'zones/empty.example.yaml'), 'domain: empty.example\nrecords: {}\n')
+    expectEnd(await run('plan', 'empty.example.'), 1, { err: /responds SERVFAIL \(the server may have no data for the zone yet/ })
   })
 })
