@@ -79,6 +79,22 @@ describe('fmt', () => {
     expect(scene.files()['zones/example.net.yaml']).toBe('a:\n  b: [\n')
   })
 
+  test('in a folder that is named, only YAML that looks like a definition', async () => {
+    const other = 'on:\n    push:\n        branches: [main]\nspec: {type: ClusterIP}\n'
+    const files = {
+      'all/example.com.yaml': UNTIDY,
+      'all/parts/hosts.yaml': 'www:   {type: A, value: 192.0.2.1}\n',
+      'all/.ci/dns.yaml': other,
+      'all/app.yaml': other,
+    }
+    const scene = openScene({ files })
+    const { stdout, stderr } = expectEnd(await scene.run('fmt', 'all'), 0)
+    expect(stdout).toBe('all/example.com.yaml\nall/parts/hosts.yaml\n')
+    expect(stderr).toMatch(/^Not formatted, .*: 1 YAML file\./m)
+    expect(scene.files()).toMatchObject({ 'all/app.yaml': other, 'all/.ci/dns.yaml': other })
+    expect((await scene.run('fmt', '--check', 'all/app.yaml')).stdout).toBe('all/app.yaml\n')
+  })
+
   test('nothing to format', async () => {
     const scene = openScene({ files: { 'zones/example.com.zone': '$TTL 300\nwww A 192.0.2.1\n' } })
     expect(await scene.run('fmt', '--check')).toEqual({ status: 0, stdout: '', stderr: 'There are no YAML definitions to format.\n' })

@@ -48,12 +48,16 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: FmtOptions)
   const all = yamlFiles(found?.definitions ?? [])
   const files = config === null || options.since === undefined ? all : await changedSince(options.since, all, { config, io, problems })
   const policy = config && sourcePolicy(config)
+  const named = new Set(paths.map((path) => resolve(io.cwd, path)))
+  const isSure = new Set(yamlFiles(found?.definitions.filter(({ rules, path }) => rules.length > 0 || named.has(path)) ?? []))
   let changed = 0
+  let foreign = 0
   for (const path of files) {
     if (policy === null) break
     const file = displayPath(path, io.cwd)
-    const formatted = await formatFile(path, file, check, { policy, io })
-    if (typeof formatted === 'object') problems.push(...formatted)
+    const formatted = await formatFile(path, file, check, { policy, io, isSure: isSure.has(path) })
+    if (formatted === 'foreign') foreign += 1
+    else if (typeof formatted === 'object') problems.push(...formatted)
     else if (formatted) {
       changed += 1
       output.print(`${file}\n`)
@@ -62,7 +66,9 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: FmtOptions)
   output.diagnostics(problems)
   if (config !== null && !problems.some(({ code }) => code === 'revision-unreadable')) {
     if (files.length === 0) output.note('There are no YAML definitions to format.')
-    else output.note(`${changed} of ${counted(files.length, 'file')} ${check ? 'would change' : 'changed'}.`)
+    else output.note(`${changed} of ${counted(files.length - foreign, 'file')} ${check ? 'would change' : 'changed'}.`)
+    if (foreign > 0)
+      output.note(`Not formatted, since nothing in them looks like a definition: ${counted(foreign, 'YAML file')}. To format one, name it.`)
   }
   if (hasErrors(problems)) return EXIT.failure
   return check && changed > 0 ? EXIT.pending : EXIT.done
@@ -88,20 +94,25 @@ async function changedSince(
   }
 }
 
+/** Whether a YAML text has the settings of a zone or a record. Other YAML below a folder that the user names, such as that of a CI system, is not ours. */
+const isDefinition = (text: string): boolean =>
+  /^["']?domain["']?[ \t]*:|\btype["']?[ \t]*:[ \t]*["']?[A-Z][A-Z0-9]*["']?[\s,}]/m.test(text)
+
 const yamlFiles = (definitions: readonly FoundDefinition[]): string[] =>
   definitions.flatMap(({ kind, path, parts }) => (kind === 'yaml' ? [path] : kind === 'split' ? parts : []))
 
-/** Formats a file. Returns whether its layout changes, or the problems. */
+/** Formats a file. Returns whether its layout changes, or the problems. `isSure`: it is a definition by the config or by its name on the command line. */
 async function formatFile(
   path: string,
   file: string,
   check: boolean,
-  { policy, io }: { policy: SourcePolicy; io: CliIo },
-): Promise<boolean | readonly Diagnostic[]> {
+  { policy, io, isSure }: { readonly policy: SourcePolicy; readonly io: CliIo; readonly isSure: boolean },
+): Promise<boolean | 'foreign' | readonly Diagnostic[]> {
   const at = { file, line: 1, column: 1 }
   const whole = await readTextWithMark(path, file, policy)
   if (!whole.ok) return [{ severity: 'error', ...whole.problem, at: whole.problem.at ?? at }]
   const text = whole.text.replace(/^\ufeff/, '')
+  if (!isSure && !isDefinition(text)) return 'foreign'
   const formatted = formatDefinition(text)
   if (!formatted.ok) {
     const problems = readYaml(text, { file }).diagnostics.filter(isError)
