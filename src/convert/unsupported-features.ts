@@ -28,8 +28,8 @@ const lossName = ({ what, type }: UnsupportedFeature): string =>
   /\s/.test(what)
     ? (type ??
       what
-        .replace(/^(?:the|an?|its) |[,:;(].*$/gs, '')
-        .split(/[\s"']+/)
+        .replace(/^(?:the|an?|its) |[:;(].*$/gs, '')
+        .split(/[\s"',]+/)
         .filter(Boolean)
         .join('-'))
     : what

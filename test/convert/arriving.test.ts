@@ -159,3 +159,69 @@ describe('what an import of octoDNS writes, a run can load', () => {
     expectEnd(await run('validate'), 0)
   })
 })
+
+describe('what octoDNS does not use is no loss', () => {
+  test.each<[string, Octodns, string?]>([
+    ['auto_arpa without reverse zones', { top: 'manager: {auto_arpa: true}\n' }],
+    [
+      'auto_arpa as a source of every zone',
+      { top: 'manager: {auto_arpa: true}\n', zones: ['example.com: {sources: [config, auto-arpa], targets: [cf]}'] },
+    ],
+    [
+      'auto_arpa as a source of all files',
+      { top: 'manager: {auto_arpa: {ttl: 60}}\n', zones: ["'*': {sources: [config, auto-arpa], targets: [cf]}"] },
+    ],
+    [
+      'auto_arpa in an import of another zone',
+      {
+        top: 'manager: {auto_arpa: true}\n',
+        zones: ['example.com: {sources: [config], targets: [cf]}', '2.0.192.in-addr.arpa: {sources: [auto-arpa], targets: [cf]}'],
+      },
+      'example.com',
+    ],
+    ['keys with anchors', { top: 'x-all: &all {sources: [config], targets: [cf]}\n', zones: ['example.com: *all'] }],
+  ])('%s', async (_, sections, zone = '') => {
+    const { run, text } = octodns(sections)
+    expectEnd(await run(`import octodns config.yaml ${zone} -o .`.replace('  ', ' ')), 0, { err: /^(?!.*(?:error|warning)\[)/s })
+    expect(text('zonewright.yaml')).not.toContain('policy')
+  })
+
+  test('auto_arpa that cannot be converted restricts only reverse zones', async () => {
+    const zones = ["'*': {sources: [config, auto-arpa], targets: [cf]}"]
+    const files = { 'config/2.0.192.in-addr.arpa.yaml': "'9': {type: PTR, value: www.example.com.}\n", 'config/example.net.yaml': '{}\n' }
+    const { run, text } = octodns({ top: 'manager: {auto_arpa: true}\n', zones, files })
+    expectEnd(await run('import octodns config.yaml -o . --lossy=manager.auto_arpa,records-of-the-source-auto-arpa'), 0)
+    expect(text('zonewright.yaml')).toMatch(
+      /2\.0\.192.*\n {4}targets: \[cf\]\n {4}policy: upsert-only\n {2}- files:(?:\n {6}.*)+\n {4}targets: \[cf\]\no/,
+    )
+  })
+})
+
+describe('a type that only a provider knows', () => {
+  const files = {
+    'config/example.com.yaml': `'': {type: NS, values: [ns1.a.test., ns2.a.test.]}
+old: {type: URLFWD, value: {code: 301, masking: 2, path: /, query: 0, target: 'https://a.test/'}}
+two: {type: Ns1Provider/REDIRECT, value: {a: b}}\nwww: {type: A, value: 192.0.2.1}\n`,
+  }
+
+  test('is reported by the import, and ends no plan of the other records', async () => {
+    const { run } = octodns({
+      files: { ...files, 'out/.keep': '' },
+      providers: '  out: {class: octodns_bind.ZoneFileProvider, directory: ./out}\n',
+      zones: ['example.com: {sources: [config], targets: [out]}'],
+    })
+    expectEnd(await run('import octodns config.yaml -o .'), 1, { err: ['--lossy=URLFWD', '--lossy=Ns1Provider/REDIRECT'] })
+    expectEnd(await run('import octodns config -o zones'), 1, { err: '--lossy=URLFWD' })
+    expectEnd(await run('import octodns config.yaml -o . --lossy=URLFWD,Ns1Provider/REDIRECT'), 0)
+    expectEnd(await run('plan'), 0, { said: [/URLFWD.*it is skipped/, /Ns1Provider\/REDIRECT.*it is skipped/, /\+ www .* 192\.0\.2\.1/] })
+  })
+
+  test('is no loss if a class of octoDNS may know it', async () => {
+    const { run } = octodns({
+      files,
+      zones: ['example.com: {sources: [config], targets: [ns1]}'],
+      providers: '  ns1: {class: octodns_ns1.Ns1Provider}\n',
+    })
+    expectEnd(await run('import octodns config.yaml -o . --lossy=Ns1Provider/REDIRECT'), 0)
+  })
+})

@@ -145,7 +145,7 @@ function mostCommon(zones: readonly RuledZone[]): Options | null {
 /** The options of an entry without zones. Nothing is reported for it. */
 function optionsOfNoZone(entry: OctodnsZoneEntry, context: RuleContext): Options {
   const { processors } = entry
-  const routed = { name: ROOT, entry, ownEntry: entry, processors, unreadSourcePolicy: policyForUnreadSources(entry, context) }
+  const routed = { name: ROOT, entry, ownEntry: entry, processors, unreadSourcePolicy: policyForUnreadSources(ROOT, entry, context) }
   return ruleOf(
     routed,
     { name: ROOT, settings: {}, records: [] },

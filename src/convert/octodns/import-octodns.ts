@@ -15,7 +15,7 @@ import type { Importer, ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { combineZones, readOptionsFor, readZones } from './assemble-zones.ts'
-import { convertAutoArpa } from './auto-arpa.ts'
+import { convertAutoArpa, withoutIdleAutoArpa } from './auto-arpa.ts'
 import { convertRules } from './convert-rules.ts'
 import { convertTargets, pythonNotices, relocated, sourceNotices } from './convert-targets.ts'
 import { createProcessing, printConvertedConfig } from './converted-config.ts'
@@ -33,6 +33,7 @@ import type { ConvertedTarget } from './octodns-provider.ts'
 import { isOctodnsConfig, type OctodnsConfig, readOctodnsConfig } from './read-octodns-config.ts'
 import { type RoutedZone, routeZones } from './route-zones.ts'
 import { openSources } from './yaml-sources.ts'
+import { providerTypes } from './zone-file-differences.ts'
 
 /**
  * Imports zones of octoDNS from a folder of YAML files, one such file or an octoDNS config. Files are copied unchanged where possible.
@@ -134,8 +135,10 @@ async function importZones(found: readonly OctodnsZoneFiles[], base: string, req
     return first === undefined ? [] : [{ name, parts: [first, ...rest] as const }]
   })
   const imported = combineZones(await readZones(zones, request.config))
+  const hasClass = [...request.config.providers.values()].some(({ settings }) => settings['class'] !== undefined)
   return {
     ...imported,
+    dropped: [...imported.dropped, ...(hasClass ? [] : imported.zones.flatMap(providerTypes))],
     diagnostics: [
       ...duplicateZoneErrors(wanted, request.cwd),
       ...imported.diagnostics,
@@ -153,11 +156,13 @@ const failed = (...diagnostics: Diagnostic[]): ImportedZones => ({ zones: [], dr
 /** Imports the zones of an octoDNS config, and converts the config itself to a `zonewright.yaml`. */
 async function importOctodnsConfig(path: string, text: string, request: ImportRequest): Promise<ImportedZones> {
   const file = displayPath(path, request.cwd)
-  const given = readOctodnsConfig(text, file, createIncludeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
-  const opened = await openSources(given, path, request)
-  const givenRoutes = routeZones(given, opened.sources, request)
+  const stated = readOctodnsConfig(text, file, createIncludeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
+  const opened = await openSources(stated, path, request)
+  const givenRoutes = routeZones(stated, opened.sources, request)
+  const given = withoutIdleAutoArpa(stated, givenRoutes.zones, request.zones)
   const isPartial = request.zones.length > 0
   const isWanted = ({ name }: RoutedZone): boolean => !isPartial || request.zones.includes(name)
+  const isAbout = ({ zone }: UnsupportedFeature): boolean => zone === null || !isPartial || request.zones.includes(zone)
   const sources = [...opened.sources.values()].map(({ source }) => source)
   const defaultTtl = sources[0]?.defaultTtl ?? request.config.octodnsDefaultTtl
   const splitExtension = commonExtension(sources)
@@ -180,6 +185,9 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const processing = createProcessing(config)
   const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped: aside, isPartial })
   dropped.push(...droppedScopes(imported, targets))
+  // Whether a class of octoDNS knows them is up to the class.
+  for (const [i, { entry }] of wanted.entries())
+    if (!entry.targets.some((target) => targets.get(target)?.needsPython)) dropped.push(...providerTypes(read[i]?.zone))
   const folder = resolve(request.cwd, request.options.out ?? '.')
   const relocate = (target: ConvertedTarget) => relocated(target, base, folder)
   const configText = printConvertedConfig({
@@ -191,7 +199,12 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   })
   return {
     zones: imported.zones,
-    dropped: [...config.dropped, ...opened.dropped, ...routes.dropped, ...dropped, ...processing.dropped(), ...imported.dropped],
+    dropped: [
+      ...[...config.dropped, ...opened.dropped, ...routes.dropped].filter(isAbout),
+      ...dropped,
+      ...processing.dropped(),
+      ...imported.dropped,
+    ],
     diagnostics: [
       ...config.diagnostics,
       ...processing.unused,
