@@ -90,10 +90,7 @@ interface ImportFiles extends Pick<ImportZonesResult, 'files' | 'diagnostics'> {
   readonly paths: ReadonlyMap<DomainName, string>
 }
 
-/**
- * The files of an import, each path once: files that the zones bring, a new definition for every other zone, shared files, and a new config. `place` is
- * the folder for the definitions, relative to the config's.
- */
+/** The files of an import, each path once: files of zones, new definitions of the others, shared files and a new config. `place` is the folder of all but the config. */
 function importFiles({ zones, files = [], newConfig }: ImportedZones, place: string): ImportFiles {
   const byPath = new Map<string, string>()
   const paths = new Map<DomainName, string>()

@@ -24,15 +24,10 @@ export interface UnsupportedFeature {
 export type AcceptedLosses = boolean | ReadonlySet<string>
 
 /** The name of a loss for `--lossy=NAME`: a key such as `geo`, else the record type, else words of its description (`second-variant-of-a-zone`). */
-const lossName = ({ what, type }: UnsupportedFeature): string =>
-  /\s/.test(what)
-    ? (type ??
-      what
-        .replace(/^(?:the|an?|its) |[:;(].*$/gs, '')
-        .split(/[\s"',]+/)
-        .filter(Boolean)
-        .join('-'))
-    : what
+function lossName({ what, type }: UnsupportedFeature): string {
+  const words = what.replace(/^(?:the|an?|its) |[:;(].*$/gs, '').match(/[^\s"',]+/g) ?? []
+  return /\s/.test(what) ? (type ?? words.join('-')) : what
+}
 
 /** Records of a zone file outside its zone, which name servers ignore or refuse. */
 export const recordsOutside = (records: readonly DefinedRecord[], zone: DomainName): UnsupportedFeature[] =>

@@ -23,23 +23,18 @@ export interface FittedZone {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-interface Unsupported {
-  readonly severity: 'error' | 'warning'
-  readonly skipped: string
-  readonly hint: string | undefined
-}
-
-const UNSUPPORTED: Readonly<Record<DesiredZone['unsupported'], Unsupported>> = {
-  error: { severity: 'error', skipped: '', hint: 'remove it, assign it to another target, or set "unsupported: skip" for the zone' },
-  skip: { severity: 'warning', skipped: '; it is skipped', hint: undefined },
-}
-
 /** Records that the target cannot hold are errors, or warnings with `unsupported: skip`. */
 export function fitToTarget(zone: DesiredZone, target: string, capabilities: Capabilities): FittedZone {
   const diagnostics: Diagnostic[] = []
   const leftAlone = excludedRrsets(zone, target)
-  const unsupported = (type: string): Unsupported =>
-    zone.unsupported === 'skip' || (zone.skipsProviderTypes && isProviderType(type)) ? UNSUPPORTED.skip : UNSUPPORTED.error
+  const unsupported = (type: string) =>
+    zone.unsupported === 'skip' || (zone.skipsProviderTypes && isProviderType(type))
+      ? ({ severity: 'warning', skipped: '; it is skipped', hint: undefined } as const)
+      : ({
+          severity: 'error',
+          skipped: '',
+          hint: 'remove it, assign it to another target, or set "unsupported: skip" for the zone',
+        } as const)
 
   for (const { name, type, at } of zone.providerSpecific) {
     if (leftAlone.has(rrsetKey({ name, type }))) continue

@@ -9,7 +9,7 @@ import { printText } from '../../definition/print/octodns-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
-import { agreeing, listed } from '../../report/english.ts'
+import { agreeing } from '../../report/english.ts'
 import type { ImportedZones, ImportRequest } from '../importer.ts'
 import { pythonNotices, relocated } from '../octodns/convert-targets.ts'
 import { printProviders, providerProblem } from '../octodns/converted-config.ts'
@@ -71,13 +71,10 @@ export async function convertDnscontrolTargets(
   const idle = zones.filter((zone) => !zone.providers?.some((name) => names.has(name))).map(({ name }) => printText(name.slice(0, -1)))
   const disabled = idle.length === 0 ? '' : `${rule}    zone: [${idle.join(', ')}]\n    enabled: false # no target is known\n`
   const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${providers}zones:\n${disabled}${rule}    targets: []\n`
-  return { names, newConfig: { folder, text }, diagnostics: [...diagnostics, ...idleWarning(idle), ...pythonNotices(targets)] }
+  return { names, newConfig: { folder, text }, diagnostics: [...diagnostics, ...pythonNotices(targets)] }
 }
 
-/**
- * The folder of the new config, and the beginning of its glob: the current folder, where commands look for a config, if the definitions are written below
- * it; else their own.
- */
+/** The folder of the new config, and the beginning of its glob: the current folder, where commands look, if the definitions go below it; else theirs. */
 function placeConfig({ cwd, options }: ImportRequest): { readonly folder: string; readonly prefix: string } {
   const here = resolveLinks(cwd)
   const definitions = resolve(here, options.out ?? '.')
@@ -85,16 +82,6 @@ function placeConfig({ cwd, options }: ImportRequest): { readonly folder: string
   const path = relative(here, definitions).split(sep).join('/')
   return { folder: cwd, prefix: path === '' ? '' : `${escapeGlob(path)}/` }
 }
-
-function idleWarning(zones: readonly string[]): Diagnostic[] {
-  if (zones.length === 0) return []
-  const message = `no target of ${listed(zones, MAX_NAMED)} is known, so ${agreeing(zones.length, 'its', 'their')} rule says "enabled: false"`
-  const hint = 'add the provider to the config, name it in "targets" of the definition, and take the zone out of the rule'
-  return [{ severity: 'warning', code: 'import-aside', message, hint }]
-}
-
-/** Zones that a message lists. */
-const MAX_NAMED = 5
 
 /** A type of `-` stands for that of the other file. Only BIND needs no entry. */
 function typeOf(name: string, own: string | null | undefined, types: ReadonlyMap<string, string>): string | null {
@@ -149,7 +136,7 @@ function notImported(names: readonly string[], { config }: ImportRequest, hasCre
     config.file !== null
       ? `add providers with ${agreeing(names.length, 'this name', 'these names')} to the config, or name the targets of the zones in its rules`
       : hasCredentials
-        ? 'add a provider to zonewright.yaml and name it in the targets of the zones'
+        ? 'add a provider to zonewright.yaml and name it in the targets of the zones; those without another target are disabled there'
         : `name the file with the types of the providers: --credentials ${CREDENTIALS_FILE}`
   return { severity: 'warning', code: 'import-aside', message, hint }
 }

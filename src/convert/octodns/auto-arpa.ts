@@ -34,12 +34,10 @@ export function withoutIdleAutoArpa(config: OctodnsConfig, routed: readonly Rout
 }
 
 /** The reverse zones of an entry that list `auto_arpa`. */
-const reverseZonesOf = (entry: OctodnsZoneEntry, routed: readonly RoutedZone[]): DomainName[] =>
-  entry.sources.includes(AUTO_ARPA_SOURCE)
-    ? [...(entry.name === null ? [] : [entry.name]), ...routed.flatMap((one) => (one.ownEntry === entry ? one.name : []))].filter(
-        isReverseName,
-      )
-    : []
+function reverseZonesOf(entry: OctodnsZoneEntry, routed: readonly RoutedZone[]): DomainName[] {
+  const zones = [...routed.filter(({ ownEntry }) => ownEntry === entry), entry].flatMap(({ name }) => name ?? [])
+  return entry.sources.includes(AUTO_ARPA_SOURCE) ? zones.filter(isReverseName) : []
+}
 
 /** The conversion; null if the config does not use `auto_arpa`, or if `auto_ptr` would add other records. `routed` and `read` are all zones of the config. */
 export function convertAutoArpa(

@@ -135,10 +135,9 @@ async function importZones(found: readonly OctodnsZoneFiles[], base: string, req
     return first === undefined ? [] : [{ name, parts: [first, ...rest] as const }]
   })
   const imported = combineZones(await readZones(zones, request.config))
-  const hasClass = [...request.config.providers.values()].some(({ settings }) => settings['class'] !== undefined)
   return {
     ...imported,
-    dropped: [...imported.dropped, ...(hasClass ? [] : imported.zones.flatMap(providerTypes))],
+    dropped: [...imported.dropped, ...imported.zones.flatMap(providerTypes)],
     diagnostics: [
       ...duplicateZoneErrors(wanted, request.cwd),
       ...imported.diagnostics,
@@ -187,7 +186,8 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   dropped.push(...droppedScopes(imported, targets))
   // Whether a class of octoDNS knows them is up to the class.
   for (const [i, { entry }] of wanted.entries())
-    if (!entry.targets.some((target) => targets.get(target)?.needsPython)) dropped.push(...providerTypes(read[i]?.zone))
+    if (!entry.targets.some((target) => targets.get(target)?.needsPython))
+      dropped.push(...[read[i]?.zone ?? []].flat().flatMap(providerTypes))
   const folder = resolve(request.cwd, request.options.out ?? '.')
   const relocate = (target: ConvertedTarget) => relocated(target, base, folder)
   const configText = printConvertedConfig({

@@ -42,11 +42,9 @@ export const unsupportedExtras = (
 ]
 
 /** The record sets of types that only providers of octoDNS know, such as `URLFWD`. */
-export const providerTypes = (zone: ImportedZone | null | undefined): UnsupportedFeature[] =>
-  [...groupRrsets(zone?.records ?? []).values()].flatMap(([first]) =>
-    zone && first && isProviderType(first.type)
-      ? [{ zone: zone.name, name: first.name, type: first.type, what: foreign(first.type), at: first.at }]
-      : [],
+export const providerTypes = ({ name: zone, records }: ImportedZone): UnsupportedFeature[] =>
+  [...groupRrsets(records.filter(({ type }) => isProviderType(type))).values()].flatMap(([first]) =>
+    first === undefined ? [] : { zone, name: first.name, type: first.type, what: foreign(first.type), at: first.at },
   )
 
 const foreign = (type: string): string => `${type}, a record type of another provider`
