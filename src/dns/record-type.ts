@@ -25,6 +25,9 @@ export function typeCode(type: string): number | null {
   return generic && code <= 65535 ? code : null
 }
 
+/** Whether only some providers know the type: it has no number, and it is not `ALIAS`, which many resolve. */
+export const isProviderType = (type: string): boolean => type !== 'ALIAS' && typeCode(type) === null
+
 /** The mnemonic of a type number, or `TYPE12345` if it has none (RFC 3597 section 5). */
 export const typeName = (code: number): string => rdataTypeOfCode(code)?.type ?? GENERIC_ONLY_NAMES.get(code) ?? `TYPE${code}`
 

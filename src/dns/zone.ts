@@ -135,6 +135,8 @@ export interface DesiredZone extends Ownership {
   readonly apexNs: ApexNsMode
   /** Whether a record that the target cannot hold is an error or is skipped. */
   readonly unsupported: 'error' | 'skip'
+  /** Whether types that only some providers know are skipped where they are unknown, as in files of octoDNS; absent if `unsupported` decides. */
+  readonly skipsProviderTypes?: true | undefined
   /** Whether the zone is to be deleted. */
   readonly absent: boolean
   /** The names of the targets; null if the config decides. */

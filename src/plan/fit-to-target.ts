@@ -4,6 +4,7 @@ import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { emailToName, nameToEmail } from '../dns/mailbox.ts'
 import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../dns/record.ts'
+import { isProviderType } from '../dns/record-type.ts'
 import { SOA_TIMES } from '../dns/soa.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
@@ -26,14 +27,19 @@ export interface FittedZone {
 export function fitToTarget(zone: DesiredZone, target: string, capabilities: Capabilities): FittedZone {
   const diagnostics: Diagnostic[] = []
   const leftAlone = excludedRrsets(zone, target)
-  const unsupportedSeverity = zone.unsupported === 'skip' ? 'warning' : 'error'
-  const skipped = zone.unsupported === 'skip' ? '; it is skipped' : ''
-  const hint = zone.unsupported === 'skip' ? undefined : 'remove it, assign it to another target, or set "unsupported: skip" for the zone'
+  const unsupported = (type: string) =>
+    zone.unsupported === 'skip' || (zone.skipsProviderTypes && isProviderType(type))
+      ? ({ severity: 'warning', skipped: '; it is skipped', hint: undefined } as const)
+      : ({
+          severity: 'error',
+          skipped: '',
+          hint: 'remove it, assign it to another target, or set "unsupported: skip" for the zone',
+        } as const)
 
   for (const { name, type, at } of zone.providerSpecific) {
     if (leftAlone.has(rrsetKey({ name, type }))) continue
-    const message = `${target} cannot hold ${type} at ${name}${skipped}`
-    diagnostics.push({ severity: unsupportedSeverity, code: 'type-unsupported', message, at, hint })
+    const { severity, skipped, hint } = unsupported(type)
+    diagnostics.push({ severity, code: 'type-unsupported', message: `${target} cannot hold ${type} at ${name}${skipped}`, at, hint })
   }
 
   const records: DefinedRecord[] = []
@@ -47,18 +53,17 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
       apexNs.push(record)
       continue
     }
+    const { severity, skipped, hint } = unsupported(record.type)
     if (capabilities.types !== null && !capabilities.types.has(record.type)) {
       const cannot = `${target} cannot hold ${record.type} records`
       const message = `${cannot} (${record.name})${skipped}`
       const cause = { subject: 'record', message: cannot + skipped }
-      diagnostics.push({ severity: unsupportedSeverity, code: 'type-unsupported', message, at: record.at, hint, cause })
+      diagnostics.push({ severity, code: 'type-unsupported', message, at: record.at, hint, cause })
       continue
     }
     const ruled = applyRules(withSettings(record, capabilities), zone, capabilities)
     for (const diagnostic of ruled.diagnostics) {
-      diagnostics.push(
-        ruled.record === null ? { ...diagnostic, severity: unsupportedSeverity, message: diagnostic.message + skipped } : diagnostic,
-      )
+      diagnostics.push(ruled.record === null ? { ...diagnostic, severity, message: diagnostic.message + skipped } : diagnostic)
     }
     if (ruled.record === null) continue
     const fitted = fitTtl(ruled.record, zone, capabilities)
@@ -72,8 +77,9 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
     records.push(fitted)
   }
   for (const { record, beside } of removeSurplusValues(records, capabilities)) {
+    const { severity, skipped, hint } = unsupported(record.type)
     const message = `${target} cannot hold a second ${record.type} record at ${record.name}, beside ${beside.data}${skipped}`
-    diagnostics.push({ severity: unsupportedSeverity, code: 'record-unsupported', message, at: record.at, hint })
+    diagnostics.push({ severity, code: 'record-unsupported', message, at: record.at, hint })
   }
   if (capabilities.maxRecords !== null && records.length > capabilities.maxRecords) {
     const message = `${zone.name} has ${records.length} records; ${target} holds ${capabilities.maxRecords} in a zone`

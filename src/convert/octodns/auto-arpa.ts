@@ -9,12 +9,9 @@ import { classlessBlock, isReverseName, reverseName } from '../../dns/reverse-na
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import { counted } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { AUTO_ARPA, type OctodnsConfig, type OctodnsZoneEntry } from './read-octodns-config.ts'
+import { AUTO_ARPA, AUTO_ARPA_SOURCE, type OctodnsConfig, type OctodnsZoneEntry } from './read-octodns-config.ts'
 import type { ReadOctodnsZone } from './read-octodns-zone.ts'
 import type { RoutedZone } from './route-zones.ts'
-
-/** The name under which zones use it as a source. */
-const SOURCE = 'auto-arpa'
 
 /** octoDNS's default TTL of the PTR records in seconds. */
 const DEFAULT_TTL = 3600
@@ -29,6 +26,19 @@ export interface ConvertedAutoArpa {
   readonly dropped: readonly UnsupportedFeature[]
 }
 
+/** The config without `auto_arpa` if no wanted zone (all if none is named) gets PTR records from it: only reverse zones that list it do. */
+export function withoutIdleAutoArpa(config: OctodnsConfig, routed: readonly RoutedZone[], wanted: readonly DomainName[]): OctodnsConfig {
+  const reverse = config.zones.flatMap((entry) => reverseZonesOf(entry, routed))
+  if (reverse.some((name) => wanted.length === 0 || wanted.includes(name))) return config
+  return { ...config, autoArpa: null, dropped: config.dropped.filter(({ what }) => what !== AUTO_ARPA) }
+}
+
+/** The reverse zones of an entry that list `auto_arpa`. */
+function reverseZonesOf(entry: OctodnsZoneEntry, routed: readonly RoutedZone[]): DomainName[] {
+  const zones = [...routed.filter(({ ownEntry }) => ownEntry === entry), entry].flatMap(({ name }) => name ?? [])
+  return entry.sources.includes(AUTO_ARPA_SOURCE) ? zones.filter(isReverseName) : []
+}
+
 /** The conversion; null if the config does not use `auto_arpa`, or if `auto_ptr` would add other records. `routed` and `read` are all zones of the config. */
 export function convertAutoArpa(
   config: OctodnsConfig,
@@ -36,7 +46,7 @@ export function convertAutoArpa(
   read: readonly ReadOctodnsZone[],
 ): ConvertedAutoArpa | null {
   const { autoArpa: settings } = config
-  const entries = config.zones.filter(({ sources }) => sources.includes(SOURCE))
+  const entries = config.zones.filter((entry) => reverseZonesOf(entry, routed).length > 0)
   if (settings === null || !isConvertible(config, entries, routed, read)) return null
   const reverse = new Set(entries.flatMap(({ name }) => name ?? []))
   const ttls = ptrTtls(reverse, routed, read)
@@ -47,7 +57,7 @@ export function convertAutoArpa(
   const alone = entries.filter(({ sources }) => sources.length === 1)
   const zones = config.zones
     .filter((entry) => !alone.includes(entry))
-    .map((entry) => (entries.includes(entry) ? { ...entry, sources: entry.sources.filter((one) => one !== SOURCE) } : entry))
+    .map((entry) => (entries.includes(entry) ? { ...entry, sources: entry.sources.filter((one) => one !== AUTO_ARPA_SOURCE) } : entry))
   return {
     config: { ...config, zones, dropped: config.dropped.filter(({ what }) => what !== AUTO_ARPA) },
     empty: alone.flatMap((entry) => (entry.name === null ? [] : [emptyZone(entry, entry.name, folder)])),
@@ -67,8 +77,8 @@ function isConvertible(
   return (
     isKnown &&
     entries.length > 0 &&
-    !providers.has(SOURCE) &&
-    !processors.has(SOURCE) &&
+    !providers.has(AUTO_ARPA_SOURCE) &&
+    !processors.has(AUTO_ARPA_SOURCE) &&
     globalProcessors.before.length + globalProcessors.after.length === 0 &&
     entries.every(({ name, alias, isDryRun }) => name !== null && isReverseName(name) && alias === null && !isDryRun) &&
     routed.every(

@@ -1,7 +1,6 @@
 /** Imports zones of octoDNS from a folder, a file or a config. */
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { noSecrets } from '../../definition/config/secret-guard.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
@@ -16,7 +15,7 @@ import type { Importer, ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { combineZones, readOptionsFor, readZones } from './assemble-zones.ts'
-import { convertAutoArpa } from './auto-arpa.ts'
+import { convertAutoArpa, withoutIdleAutoArpa } from './auto-arpa.ts'
 import { convertRules } from './convert-rules.ts'
 import { convertTargets, pythonNotices, relocated, sourceNotices } from './convert-targets.ts'
 import { createProcessing, printConvertedConfig } from './converted-config.ts'
@@ -34,6 +33,7 @@ import type { ConvertedTarget } from './octodns-provider.ts'
 import { isOctodnsConfig, type OctodnsConfig, readOctodnsConfig } from './read-octodns-config.ts'
 import { type RoutedZone, routeZones } from './route-zones.ts'
 import { openSources } from './yaml-sources.ts'
+import { providerTypes } from './zone-file-differences.ts'
 
 /**
  * Imports zones of octoDNS from a folder of YAML files, one such file or an octoDNS config. Files are copied unchanged where possible.
@@ -137,6 +137,7 @@ async function importZones(found: readonly OctodnsZoneFiles[], base: string, req
   const imported = combineZones(await readZones(zones, request.config))
   return {
     ...imported,
+    dropped: [...imported.dropped, ...imported.zones.flatMap(providerTypes)],
     diagnostics: [
       ...duplicateZoneErrors(wanted, request.cwd),
       ...imported.diagnostics,
@@ -154,11 +155,13 @@ const failed = (...diagnostics: Diagnostic[]): ImportedZones => ({ zones: [], dr
 /** Imports the zones of an octoDNS config, and converts the config itself to a `zonewright.yaml`. */
 async function importOctodnsConfig(path: string, text: string, request: ImportRequest): Promise<ImportedZones> {
   const file = displayPath(path, request.cwd)
-  const given = readOctodnsConfig(text, file, createIncludeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
-  const opened = await openSources(given, path, request)
-  const givenRoutes = routeZones(given, opened.sources, request)
+  const stated = readOctodnsConfig(text, file, createIncludeReader({ ...request.config, folder: dirname(path), cwd: request.cwd }, 'yaml'))
+  const opened = await openSources(stated, path, request)
+  const givenRoutes = routeZones(stated, opened.sources, request)
+  const given = withoutIdleAutoArpa(stated, givenRoutes.zones, request.zones)
   const isPartial = request.zones.length > 0
   const isWanted = ({ name }: RoutedZone): boolean => !isPartial || request.zones.includes(name)
+  const isAbout = ({ zone }: UnsupportedFeature): boolean => zone === null || !isPartial || request.zones.includes(zone)
   const sources = [...opened.sources.values()].map(({ source }) => source)
   const defaultTtl = sources[0]?.defaultTtl ?? request.config.octodnsDefaultTtl
   const splitExtension = commonExtension(sources)
@@ -181,7 +184,12 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const processing = createProcessing(config)
   const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped: aside, isPartial })
   dropped.push(...droppedScopes(imported, targets))
-  const relocate = (target: ConvertedTarget) => relocated(target, base, resolve(request.cwd, request.options.out ?? '.'))
+  // Whether a class of octoDNS knows them is up to the class.
+  for (const [i, { entry }] of wanted.entries())
+    if (!entry.targets.some((target) => targets.get(target)?.needsPython))
+      dropped.push(...[read[i]?.zone ?? []].flat().flatMap(providerTypes))
+  const folder = resolve(request.cwd, request.options.out ?? '.')
+  const relocate = (target: ConvertedTarget) => relocated(target, base, folder)
   const configText = printConvertedConfig({
     from: file,
     defaultTtl,
@@ -191,7 +199,12 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   })
   return {
     zones: imported.zones,
-    dropped: [...config.dropped, ...opened.dropped, ...routes.dropped, ...dropped, ...processing.dropped(), ...imported.dropped],
+    dropped: [
+      ...[...config.dropped, ...opened.dropped, ...routes.dropped].filter(isAbout),
+      ...dropped,
+      ...processing.dropped(),
+      ...imported.dropped,
+    ],
     diagnostics: [
       ...config.diagnostics,
       ...processing.unused,
@@ -204,7 +217,8 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
       ...imported.diagnostics,
       ...missingZones(request.zones, routes.zones, file),
     ],
-    files: [...(imported.files ?? []), { path: CONFIG_FILE, text: configText }],
+    files: imported.files,
+    newConfig: { folder, text: configText },
     octodnsSettings: reading,
   }
 }

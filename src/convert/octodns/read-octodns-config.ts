@@ -111,8 +111,11 @@ const warn = (state: Pick<ReadState, 'diagnostics'>, what: string, at: SourcePos
 /** Keys for how octoDNS runs, prints plans, finds secrets and validates data. */
 const OCTODNS_KEYS = /^(?:manager\.(?:max_workers|enable_checksum|plan_outputs|validators)|validators\..*|secret_handlers\..*)$/s
 
+/** The keys that octoDNS reads. It ignores others, which often hold anchors. */
+const SECTIONS: ReadonlySet<string> = new Set(['manager', 'processors', 'providers', 'secret_handlers', 'validators', 'zones'])
+
 function readSection({ key, value }: YamlEntry, state: ReadState): void {
-  if (isNull(value)) return
+  if (isNull(value) || !SECTIONS.has(key.text)) return
   if (value.kind !== 'mapping') {
     drop(state, key.text, key.at)
     return
@@ -126,7 +129,7 @@ function readSection({ key, value }: YamlEntry, state: ReadState): void {
       if (key.text === 'secret_handlers') state.secretHandlers.add(entry.key.text)
       const name = `${key.text}.${entry.key.text}`
       if (name === AUTO_ARPA) {
-        if (isReplacing(entry.value)) state.replacingProviders.add('auto-arpa')
+        if (isReplacing(entry.value)) state.replacingProviders.add(AUTO_ARPA_SOURCE)
         if (isTrue(entry.value))
           state.autoArpa = entry.value.kind === 'mapping' ? (toJsonValue(entry.value) as Record<string, unknown>) : {}
       }
@@ -138,6 +141,9 @@ function readSection({ key, value }: YamlEntry, state: ReadState): void {
 
 /** The key with which octoDNS adds PTR records. */
 export const AUTO_ARPA = 'manager.auto_arpa'
+
+/** The name under which zones use it as a source. */
+export const AUTO_ARPA_SOURCE = 'auto-arpa'
 
 const MANAGER_PROCESSORS: ReadonlySet<string> = new Set(['processors', 'post_processors', 'include_meta'])
 

@@ -1,11 +1,12 @@
 /** Finds the sources and targets of every zone in an octoDNS config. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { isReverseName } from '../../dns/reverse-name.ts'
 import type { ImportRequest } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { readOptionsFor, type ZonePart, type ZoneToRead } from './assemble-zones.ts'
 import type { OctodnsZoneFiles } from './find-zone-files.ts'
-import type { OctodnsConfig, OctodnsZoneEntry } from './read-octodns-config.ts'
+import { AUTO_ARPA_SOURCE, type OctodnsConfig, type OctodnsZoneEntry } from './read-octodns-config.ts'
 import type { OpenSource } from './yaml-sources.ts'
 
 /** A zone with the config entry that names its sources and targets. */
@@ -56,14 +57,15 @@ export function routeZones(config: OctodnsConfig, sources: ReadonlyMap<string, O
         entry,
         ownEntry: own,
         processors,
-        unreadSourcePolicy: policyForUnreadSources(entry, context),
+        unreadSourcePolicy: policyForUnreadSources(name, entry, context),
       })
   }
   for (const [name, entry] of named) if (entry.alias === null) origins.set(name, entry)
   for (const [name, entry] of origins) route(name, name, entry)
   for (const entry of config.zones) {
     if (entry.name !== null) continue
-    for (const source of entry.sources) if (!sources.has(source)) drop(context, null, `the zones that the source ${source} lists`, entry)
+    for (const source of entry.sources)
+      if (!sources.has(source) && !isAutoArpa(source, config)) drop(context, null, `the zones that the source ${source} lists`, entry)
     for (const { zone, listed } of listedZones(entry, sources)) {
       if (listed === null || entry.pattern?.(listed) === false) continue
       if (origins.has(zone) || named.has(zone)) {
@@ -98,12 +100,22 @@ const drop = (
   keepsRecords?: true,
 ): void => void dropped.push({ zone, name: null, type: null, what, at, outcome, keepsRecords })
 
+/** Whether a source has the PTR records of `auto_arpa`. It lists no zones. */
+const isAutoArpa = (source: string, { providers }: OctodnsConfig): boolean => source === AUTO_ARPA_SOURCE && !providers.has(source)
+
+/** The sources of a zone, without `auto-arpa` if the zone is no reverse zone: then it adds nothing. */
+function sourcesOf(zone: DomainName, { sources }: OctodnsZoneEntry, config: OctodnsConfig): readonly string[] {
+  const others = isReverseName(zone) ? sources : sources.filter((source) => !isAutoArpa(source, config))
+  return others.length === 0 ? sources : others
+}
+
 /** The policy for records from sources of other classes: octoDNS knows them, the definition does not. */
 export function policyForUnreadSources(
-  { sources }: OctodnsZoneEntry,
+  zone: DomainName,
+  entry: OctodnsZoneEntry,
   { config, sources: read }: Pick<RouteContext, 'config' | 'sources'>,
 ): RoutedZone['unreadSourcePolicy'] {
-  const unreadSources = sources.filter((name) => !read.has(name))
+  const unreadSources = sourcesOf(zone, entry, config).filter((name) => !read.has(name))
   if (unreadSources.length === 0) return null
   return unreadSources.some((name) => config.replacingProviders.has(name)) ? 'create-only' : 'upsert-only'
 }
@@ -116,17 +128,18 @@ function partsOf(origin: DomainName, name: DomainName, entry: OctodnsZoneEntry, 
   const parts: ZonePart[] = []
   const unreadSources: string[] = []
   const missing: string[] = []
-  for (const one of entry.sources) {
+  const sources = sourcesOf(name, entry, context.config)
+  for (const one of sources) {
     const open = context.sources.get(one)
     const own = open === undefined ? [] : partsOfSource(open, origin, context.request)
     if (open === undefined) unreadSources.push(one)
     else if (own.length === 0 && !open.source.ignoresMissing) missing.push(one)
     parts.push(...own)
   }
-  const policy = policyForUnreadSources(entry, context)
+  const policy = policyForUnreadSources(name, entry, context)
   const outcome = `no plan deletes ${policy === 'create-only' ? 'or changes ' : ''}a record set (policy: ${policy})`
-  if (missing.length > 0 || entry.sources.length === 0) {
-    const all = missing.length === entry.sources.length
+  if (missing.length > 0 || sources.length === 0) {
+    const all = missing.length === sources.length
     // For an alias, the error is reported for its origin.
     if (name === origin) fail(context, entry, all ? `no source has a file of ${name}` : `the source ${missing[0]} has no file of ${name}`)
     return []

@@ -1,8 +1,11 @@
 /** Parts of octoDNS's zone files that mean something to octoDNS and that no definition can express. */
 
+import type { ImportedZone } from '../../definition/imported-zone.ts'
 import type { ParsedDefinition } from '../../definition/parse/parse-definition.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import { groupRrsets } from '../../dns/record.ts'
+import { isProviderType } from '../../dns/record-type.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
@@ -29,7 +32,7 @@ export const unsupportedExtras = (
     zone: zone.name,
     name,
     type,
-    what: `${type}, a record type of another provider`,
+    what: foreign(type),
     at,
   })),
   // Keys of providers below `octodns:` change no record; loading the file warns of them.
@@ -37,6 +40,14 @@ export const unsupportedExtras = (
     .filter(({ key }) => !key.startsWith('octodns.'))
     .map(({ name, type, key, at }) => ({ zone: zone.name, name, type, what: key, at })),
 ]
+
+/** The record sets of types that only providers of octoDNS know, such as `URLFWD`. */
+export const providerTypes = ({ name: zone, records }: ImportedZone): UnsupportedFeature[] =>
+  [...groupRrsets(records.filter(({ type }) => isProviderType(type))).values()].flatMap(([first]) =>
+    first === undefined ? [] : { zone, name: first.name, type: first.type, what: foreign(first.type), at: first.at },
+  )
+
+const foreign = (type: string): string => `${type}, a record type of another provider`
 
 /** Diagnostics without those that `unsupportedExtras` replaces. */
 export const withoutExtrasWarnings = (diagnostics: readonly Diagnostic[]): Diagnostic[] =>

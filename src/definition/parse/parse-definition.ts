@@ -111,7 +111,9 @@ function parseRecordMaps(
   }
   return {
     zone:
-      zone === null || roots.length === 0 ? null : { ...DEFAULT_ZONE_OPTIONS, settings: {}, name: zone, at: start, ...resultsOf(state) },
+      zone === null || roots.length === 0
+        ? null
+        : { ...DEFAULT_ZONE_OPTIONS, settings: {}, name: zone, at: start, skipsProviderTypes: true, ...resultsOf(state) },
     layout: 'octodns',
     enabled: true,
     includes: [],
