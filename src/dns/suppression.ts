@@ -33,6 +33,7 @@ const OTHER_CODES = [
   'below-dname',
   'caa-flags-reserved',
   'caa-tag-unknown',
+  'caa-value-invalid',
   'cname-loop',
   'digest-length',
   'ds-without-ns',
