@@ -1,9 +1,12 @@
 /** Features that a conversion cannot express, and their diagnostics. */
 
+import type { ImportedRecord } from '../definition/imported-zone.ts'
+import { isPolicyText } from '../definition/rules/value-rules.ts'
+import { parseTxtRdata } from '../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { excerpt } from '../dns/excerpt.ts'
-import type { DefinedRecord } from '../dns/record.ts'
+import type { DefinedRecord, ResourceRecord } from '../dns/record.ts'
 
 /** Something that the source expresses and the destination cannot. Every one is reported. */
 export interface UnsupportedFeature {
@@ -18,6 +21,8 @@ export interface UnsupportedFeature {
   readonly outcome?: string | undefined
   /** Whether every record is kept nevertheless: it is a warning and needs no `--lossy`. */
   readonly keepsRecords?: boolean | undefined
+  /** Whether somebody may do more without it: `--lossy` must name it. */
+  readonly restricts?: boolean | undefined
 }
 
 /** Records of a zone file outside its zone, which name servers ignore or refuse. */
@@ -53,6 +58,32 @@ export const extrasAsUnsupported = (diagnostics: readonly Diagnostic[], lossy: b
   diagnostics.map((found) =>
     found.code === 'record-extra' && !lossy ? { ...found, severity: 'error', code: 'export-lossy', hint: hintOf(undefined) } : found,
   )
+
+/** A record that is left out. `reason` follows its data. */
+export const droppedRecord = (
+  zone: DomainName,
+  record: Omit<ImportedRecord, 'ttl'>,
+  reason: string,
+  outcome?: string,
+): UnsupportedFeature => ({
+  zone,
+  name: record.name,
+  type: record.type,
+  what: record.data === '' ? reason : `${shownData(record.data)}: ${reason}`,
+  at: record.at,
+  outcome,
+  restricts: isRestriction(record),
+})
+
+/** Types whose records limit who may issue certificates (RFC 8659), or which certificates and keys are accepted (RFC 6698, 8162, 4034). */
+const RESTRICTING: ReadonlySet<string> = new Set(['CAA', 'DS', 'SMIMEA', 'TLSA'])
+
+/** Whether somebody may do more without the record. */
+export function isRestriction({ name, type, data }: Pick<ResourceRecord, 'name' | 'type' | 'data'>): boolean {
+  if (type !== 'TXT') return RESTRICTING.has(type)
+  const octets = data.startsWith('"') ? parseTxtRdata(data) : null
+  return octets !== null && isPolicyText(name, Buffer.from(octets).toString('latin1'))
+}
 
 /** Record data for a message. */
 export const shownData = (data: string): string => excerpt(data, 120)

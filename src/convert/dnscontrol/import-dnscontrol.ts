@@ -13,7 +13,7 @@ import type { Policy, SoaFields, UnmanagedSelector, ZoneSettings } from '../../d
 import { type DerivedSelectors, isInseparable, splitByRules, unmanagedSelectorsFor } from '../definable-records.ts'
 import type { Importer } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
-import { recordsOutside, shownData, type UnsupportedFeature } from '../unsupported-features.ts'
+import { droppedRecord, recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
 import { convertDnscontrolTargets } from './convert-targets.ts'
 import { commentedFeatures, isTsv, readTsv, splitZones } from './get-zones.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
@@ -184,7 +184,7 @@ function convertDnscontrolZone(read: ZoneToConvert, targetNames: ReadonlyMap<str
   return {
     zone,
     dropped: [
-      ...ignored.map((record) => droppedRecord(name, record, 'an IGNORE matches it', KEPT)),
+      ...ignored.map((record) => ({ ...droppedRecord(name, record, 'an IGNORE matches it', KEPT), restricts: false })),
       ...undefinable.map(({ record, reason }) => droppedRecord(name, record, reason, outcomeOf(record, derived))),
     ],
     diagnostics: [...diagnostics, ...(read.warnings ?? [])],
@@ -197,17 +197,3 @@ const outcomeOf = (record: ImportedRecord, derived: DerivedSelectors): string =>
   isInseparable(record, derived)
     ? 'it is left out; no selector of "unmanaged" can separate it from managed records, so plans delete it'
     : KEPT
-
-const droppedRecord = (
-  zone: DomainName,
-  { name, type, data, at }: ImportedRecord,
-  reason: string,
-  outcome: string,
-): UnsupportedFeature => ({
-  zone,
-  name,
-  type,
-  what: data === '' ? reason : `${shownData(data)}: ${reason}`,
-  at,
-  outcome,
-})
