@@ -110,10 +110,7 @@ export const withObserveOptions = (command: Command): Command =>
 
 /** Adds the options of commands that write files in another format. */
 export const withConversionOptions = (command: Command): Command =>
-  command
-    .option('--force', 'replace existing files')
-    .option('--dry-run', 'write nothing; name the files')
-    .option('--lossy', 'leave out what the format cannot express; each omission is a warning')
+  command.option('--force', 'replace existing files').option('--dry-run', 'write nothing; name the files')
 
 export const withFormatOption = (
   command: Command,

@@ -12,13 +12,13 @@ import { checkImport } from './check-import.ts'
 import { importerOf } from './formats.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
 import { soaWarnings } from './soa-warnings.ts'
-import { unsupportedFeatureDiagnostics } from './unsupported-features.ts'
+import { type AcceptedLosses, unsupportedFeatureDiagnostics } from './unsupported-features.ts'
 
 export interface ImportZonesRequest extends ImportRequest {
   /** One of `IMPORT_FORMATS`. */
   readonly format: string
-  /** Whether unsupported features are dropped with a warning instead of refused. */
-  readonly lossy: boolean
+  /** The unsupported features that are dropped with a warning instead of refused. */
+  readonly lossy: AcceptedLosses
   /** Whether existing files may be replaced. */
   readonly overwrite: boolean
   /** Whether a source without zones is accepted. */

@@ -25,30 +25,49 @@ export interface UnsupportedFeature {
   readonly restricts?: boolean | undefined
 }
 
+/** The losses that `--lossy` accepts: none, all, or those with these names (`lossName`). */
+export type AcceptedLosses = boolean | ReadonlySet<string>
+
+/** The name of a loss for `--lossy=NAME`: a key such as `geo`, else the record type, else words of its description (`second-variant-of-a-zone`). */
+const lossName = ({ what, type }: UnsupportedFeature): string =>
+  /\s/.test(what)
+    ? (type ??
+      what
+        .replace(/^(?:the|an?|its) |[,:;(].*$/gs, '')
+        .split(/[\s"']+/)
+        .filter(Boolean)
+        .join('-'))
+    : what
+
 /** Records of a zone file outside its zone, which name servers ignore or refuse. */
 export const recordsOutside = (records: readonly DefinedRecord[], zone: DomainName): UnsupportedFeature[] =>
   records.map(({ name, type, at }) => ({ zone, name, type, what: `a record outside the zone ${zone}`, at }))
 
 /**
- * One diagnostic per feature: errors, or warnings with `--lossy`. A feature on which no record depends is a warning in either case. `format`
+ * One diagnostic per feature: errors, or warnings if `accepted` has them. A feature on which no record depends is a warning in either case. `format`
  * is the one that is exported to.
  */
 export const unsupportedFeatureDiagnostics = (
   dropped: readonly UnsupportedFeature[],
   code: 'import-lossy' | 'export-lossy',
   format: string,
-  lossy: boolean,
+  accepted: AcceptedLosses,
 ): Diagnostic[] =>
-  dropped.map(({ zone, name, type, what, at, outcome, keepsRecords = false }) => {
+  dropped.map((feature) => {
+    const { zone, name, type, what, at, outcome, keepsRecords = false } = feature
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
     const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}`
     const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}` }
     if (keepsRecords)
       return { severity: 'warning', code: code === 'import-lossy' ? 'import-aside' : code, message, at, cause, hint: outcome }
-    return { severity: lossy ? 'warning' : 'error', code, message, at, cause, hint: lossy ? outcome : hintOf(outcome) }
+    const isAccepted = typeof accepted === 'boolean' ? accepted : accepted.has(lossName(feature))
+    if (isAccepted) return { severity: 'warning', code, message, at, cause, hint: outcome }
+    const hint = hintOf(outcome, code === 'import-lossy' ? `--lossy=${lossName(feature)}` : '--lossy')
+    return { severity: 'error', code, message, at, cause, hint }
   })
 
-const hintOf = (outcome: string | undefined): string => (outcome === undefined ? '--lossy leaves it out' : `with --lossy, ${outcome}`)
+const hintOf = (outcome?: string, option = '--lossy'): string =>
+  outcome === undefined ? `${option} leaves it out` : `with ${option}, ${outcome}`
 
 /**
  * Turns warnings of `record-extra` into errors unless `--lossy` is given. A loaded zone does not contain these parts of its records
@@ -56,7 +75,7 @@ const hintOf = (outcome: string | undefined): string => (outcome === undefined ?
  */
 export const extrasAsUnsupported = (diagnostics: readonly Diagnostic[], lossy: boolean): Diagnostic[] =>
   diagnostics.map((found) =>
-    found.code === 'record-extra' && !lossy ? { ...found, severity: 'error', code: 'export-lossy', hint: hintOf(undefined) } : found,
+    found.code === 'record-extra' && !lossy ? { ...found, severity: 'error', code: 'export-lossy', hint: hintOf() } : found,
   )
 
 /** A record that is left out. `reason` follows its data. */

@@ -32,6 +32,7 @@ export function configure(command: Command, setAction: SetAction): void {
   withConversionOptions(withConfigOption(command))
     .usage('[options] <format> [zone...]')
     .argument('[args...]', `format (${EXPORT_FORMATS.join(', ')}), and zones (default: all)`)
+    .option('--lossy', 'leave out what the format cannot express; each omission is a warning')
     .option('--to <format>', 'the format, instead of the first argument')
     .option('--target <name>', 'only the zones of this target')
     .option('-o, --out <path>', 'the file, or the folder of several (default: standard output)')

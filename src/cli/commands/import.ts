@@ -8,6 +8,7 @@ import { IMPORT_FORMATS } from '../../convert/formats.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import type { ImportOptions } from '../../convert/importer.ts'
 import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy-zones.ts'
+import type { AcceptedLosses } from '../../convert/unsupported-features.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
@@ -26,7 +27,7 @@ export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   readonly from?: string
   readonly force?: boolean
   readonly dryRun?: boolean
-  readonly lossy?: boolean
+  readonly lossy?: AcceptedLosses
   readonly parallelism?: number
   readonly yes?: boolean
 }
@@ -44,8 +45,19 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--clone <zone>', 'provider: create the zone there first, as a copy of this one')
     .option('-y, --yes', 'with --via-service and --clone: do not ask')
     .option('--parallelism <n>', 'provider: concurrent requests', positiveInteger)
+    .option('--lossy [=losses]', 'leave out what definitions cannot express; each omission is a warning', acceptedLosses)
     .addHelpText('after', HELP)
+  // Commander takes the argument after an option without a value for its value.
+  const parseOptions = command.parseOptions.bind(command)
+  command.parseOptions = (args) =>
+    parseOptions(args.map((arg, i) => (arg === '--lossy' && !args.slice(0, i).includes('--') ? '--lossy=' : arg)))
   setAction(command, importCommand)
+}
+
+/** The value of `--lossy=geo,URLFWD`; without a value, all losses. Several options add up. */
+function acceptedLosses(value: string, previous: AcceptedLosses = false): AcceptedLosses {
+  if (value === '' || previous === true) return true
+  return new Set([...(previous === false ? [] : previous), ...value.split(',')])
 }
 
 const HELP = `
@@ -54,6 +66,7 @@ Examples:
   zonewright import axfr 192.0.2.53 example.com -o zones
   zonewright import octodns config -o zones
   zonewright import dnscontrol ir.json -o zones
+  zonewright import octodns config -o zones --lossy=geo,URLFWD
   zonewright import --from cloud -o zones
 
 If a zone has an error, nothing is written. Before anything is written, the new
@@ -153,7 +166,7 @@ async function readRequest(
     cwd: io.cwd,
     env: io.env,
     config,
-    lossy: options.lossy === true,
+    lossy: options.lossy ?? false,
     overwrite: options.force === true,
     parallelism: options.parallelism,
     onThrottled: reportThrottling(output),

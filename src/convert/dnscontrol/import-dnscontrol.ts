@@ -39,11 +39,10 @@ export const importDnscontrol: Importer = async (request) => {
   const dropped = parsed.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
   const targets = await convertDnscontrolTargets(new Set(zones.flatMap(({ providers = [] }) => providers)), parsed.providerTypes, request)
   const imported = zones.map((zone) => convertDnscontrolZone(zone, targets.names, file))
-  const missing = missingZones(wanted.map(withoutTag), parsed.zones, file)
   return {
     zones: imported.map(({ zone }) => zone),
     dropped: [...dropped, ...imported.flatMap((one) => one.dropped)],
-    diagnostics: [...parsed.diagnostics, ...missing, ...imported.flatMap((one) => one.diagnostics), ...targets.diagnostics],
+    diagnostics: [...parsed.diagnostics, ...imported.flatMap((one) => one.diagnostics), ...targets.diagnostics],
     files: targets.files,
   } satisfies ImportedZones
 }
@@ -61,14 +60,16 @@ function parseSource(text: string, file: string, wanted: readonly DomainName[]):
   if (start.startsWith('{') || start.startsWith('[')) {
     const { domains, providerTypes, dropped, diagnostics } = readIntermediate(text, file)
     const chosen = chooseVariants(domains, wanted)
+    const variants = domains.flatMap((domain) => [{ name: domain.name }, { name: parseTaggedName(domain) }])
     return {
       zones: chosen.domains,
       providerTypes,
       dropped: [...dropped, ...chosen.domains.flatMap((domain) => domain.dropped), ...chosen.dropped],
-      diagnostics,
+      diagnostics: [...diagnostics, ...missingZones(wanted, variants, file)],
     }
   }
-  return { ...(isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)), providerTypes: new Map() }
+  const read = isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)
+  return { ...read, providerTypes: new Map(), diagnostics: [...read.diagnostics, ...missingZones(wanted, read.zones, file)] }
 }
 
 /** Reads concatenated zone files. Positions are those in the whole text. */
@@ -91,21 +92,22 @@ function readZoneFiles(text: string, file: string): Omit<ParsedSource, 'provider
 
 /**
  * Chooses one variant of each zone: the one requested as `example.com!inside`, else the one without a tag, else the first. Two cannot
- * coexist until each has its own targets.
+ * coexist until each has its own targets. The others are no loss if the chosen one was requested by its own name.
  */
 function chooseVariants(
   domains: readonly DnscontrolDomain[],
   wanted: readonly DomainName[],
 ): { readonly domains: readonly DnscontrolDomain[]; readonly dropped: readonly UnsupportedFeature[] } {
   const chosen = new Map<DomainName, DnscontrolDomain>()
-  const requested = new Set<DomainName | null>(wanted)
+  const isRequested = (domain: DnscontrolDomain): boolean => wanted.includes(parseTaggedName(domain))
   for (const domain of domains) {
     const known = chosen.get(domain.name)
-    if (known === undefined || requested.has(parseTaggedName(domain)) || (domain.tag === '' && !requested.has(parseTaggedName(known))))
-      chosen.set(domain.name, domain)
+    if (known === undefined || isRequested(domain) || (domain.tag === '' && !isRequested(known))) chosen.set(domain.name, domain)
   }
+  const isLoss = (domain: DnscontrolDomain, other: DnscontrolDomain): boolean =>
+    domain !== other && (isRequested(domain) || !isRequested(other))
   const dropped = domains
-    .filter((domain) => chosen.get(domain.name) !== domain)
+    .filter((domain) => isLoss(domain, chosen.get(domain.name) ?? domain))
     .map(({ name, tag }) => ({
       zone: name,
       name: null,
@@ -117,9 +119,9 @@ function chooseVariants(
 
 const taggedName = (name: DomainName, tag: string): string => `${name.slice(0, -1)}${tag === '' ? '' : `!${tag}`}`
 
-function parseTaggedName({ name, tag }: DnscontrolDomain): DomainName | null {
-  const parsed = tag === '' ? null : parseDomainName(`${taggedName(name, tag)}.`)
-  return parsed?.ok ? parsed.value : null
+function parseTaggedName({ name, tag }: DnscontrolDomain): DomainName {
+  const parsed = parseDomainName(`${taggedName(name, tag)}.`)
+  return parsed.ok ? parsed.value : name
 }
 
 /** The name without a tag. */
