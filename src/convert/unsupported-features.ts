@@ -21,11 +21,14 @@ export interface UnsupportedFeature {
   readonly outcome?: string | undefined
   /** Whether every record is kept nevertheless: it is a warning and needs no `--lossy`. */
   readonly keepsRecords?: boolean | undefined
-  /** Whether somebody may do more without it: `--lossy` must name it. */
+  /** Whether others may do more without it: `--lossy` must name it. */
   readonly restricts?: boolean | undefined
 }
 
-/** The losses that `--lossy` accepts: none, all, or those with these names (`lossName`). */
+/**
+ * The losses that `--lossy` accepts: none, all, or those with these names (`lossName`). All, or the name `''`, are those without which nobody
+ * may do more.
+ */
 export type AcceptedLosses = boolean | ReadonlySet<string>
 
 /** The name of a loss for `--lossy=NAME`: a key such as `geo`, else the record type, else words of its description (`second-variant-of-a-zone`). */
@@ -54,16 +57,24 @@ export const unsupportedFeatureDiagnostics = (
   accepted: AcceptedLosses,
 ): Diagnostic[] =>
   dropped.map((feature) => {
-    const { zone, name, type, what, at, outcome, keepsRecords = false } = feature
+    const { zone, name, type, what, at, outcome, keepsRecords = false, restricts = false } = feature
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
     const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}`
     const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}` }
     if (keepsRecords)
       return { severity: 'warning', code: code === 'import-lossy' ? 'import-aside' : code, message, at, cause, hint: outcome }
-    const isAccepted = typeof accepted === 'boolean' ? accepted : accepted.has(lossName(feature))
-    if (isAccepted) return { severity: 'warning', code, message, at, cause, hint: outcome }
+    const takesAll = typeof accepted === 'boolean' ? accepted : accepted.has('')
+    const isNamed = typeof accepted !== 'boolean' && accepted.has(lossName(feature))
+    if (isNamed || (takesAll && !restricts)) return { severity: 'warning', code, message, at, cause, hint: outcome }
     const hint = hintOf(outcome, code === 'import-lossy' ? `--lossy=${lossName(feature)}` : '--lossy')
-    return { severity: 'error', code, message, at, cause, hint }
+    return {
+      severity: 'error',
+      code,
+      message,
+      at,
+      cause,
+      hint: takesAll ? `others may do more without it, so --lossy must name it: ${hint}` : hint,
+    }
   })
 
 const hintOf = (outcome?: string, option = '--lossy'): string =>
@@ -94,14 +105,10 @@ export const droppedRecord = (
   restricts: isRestriction(record),
 })
 
-/** Types whose records limit who may issue certificates (RFC 8659), or which certificates and keys are accepted (RFC 6698, 8162, 4034). */
-const RESTRICTING: ReadonlySet<string> = new Set(['CAA', 'DS', 'SMIMEA', 'TLSA'])
-
-/** Whether somebody may do more without the record. */
+/** Whether others may do more without the record: issue certificates (RFC 8659), or send mail in the name of the owner. */
 export function isRestriction({ name, type, data }: Pick<ResourceRecord, 'name' | 'type' | 'data'>): boolean {
-  if (type !== 'TXT') return RESTRICTING.has(type)
-  const octets = data.startsWith('"') ? parseTxtRdata(data) : null
-  return octets !== null && isPolicyText(name, Buffer.from(octets).toString('latin1'))
+  const octets = type === 'TXT' && data.startsWith('"') ? parseTxtRdata(data) : null
+  return type === 'CAA' || (octets !== null && isPolicyText(name, Buffer.from(octets).toString('latin1')))
 }
 
 /** Record data for a message. */

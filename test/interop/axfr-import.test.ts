@@ -36,6 +36,8 @@ dot\\.ted.sub TXT "a" "b" "" "\\000\\255\\"\\\\"
 _sip._tcp SRV 0 5 5060 sip.example.net.
 @ MX 10 mail.example.net.
 @ CAA 128 issue "ca.example.net; a=b"
+@ CAA 0 issue "letsencrypt.org."
+@ CAA 0 issue "ca.example.org ; ; a = b ; "
 @ TXT "${'x'.repeat(255)}" "${'y'.repeat(200)}"
 deleg NS ns.deleg
 deleg DS 12345 13 2 ${'ab'.repeat(32)}

@@ -143,7 +143,7 @@ describe('records of a transfer', () => {
     const records = [wireRecord('x.example.com', code, Buffer.of(1, 2, 3)), address('www.example.com')]
     const text = `[import-lossy] x.example.com. ${mnemonic}: a definition cannot express \\# 3 010203: no zone has records of this type (RFC 6895 section 3.1)`
     const strict = await transfer(records)
-    expect(strict).toMatchObject({ status: 1, stdout: '', stderr: `error${text} (--lossy leaves it out)\nNothing was written.\n` })
+    expect(strict).toMatchObject({ status: 1, stdout: '', stderr: `error${text} (--lossy=${mnemonic} leaves it out)\nNothing was written.\n` })
     expect(await transfer(records, '--lossy')).toMatchObject({
       status: 0,
       stderr: `warning${text}\n1 zone with 1 record, read back and compared.\n`,
@@ -245,6 +245,34 @@ describe('records of a transfer', () => {
     const lossy = await transfer(records, '--lossy')
     expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining(`warning${text}`) })
     expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
+  })
+
+  it('that restrict others are left out only if they are named', async () => {
+    const text = (value: string): Buffer =>
+      wireRecord('cname.example.com', 16, Buffer.concat([Buffer.of(value.length), Buffer.from(value)]))
+    const alias = (name: string): Buffer => wireRecord('cname.example.com', 5, wireName(name))
+    const malformed = wireRecord('example.com', 257, Buffer.from('\0\x05is?uex'))
+    const records = [
+      malformed,
+      wireRecord('example.com', 257, Buffer.from('\0\x05issueca.example')),
+      text('v=spf1 -all'),
+      alias('a'),
+      alias('b'),
+    ]
+    const strange = address('www.example.net')
+    const refused = await transfer([...records, strange], '--lossy')
+    const hint = 'others may do more without it, so --lossy must name it: --lossy=CAA leaves it out'
+    expectEnd(refused, 1, {
+      err: [/^warning\[import-lossy\] www\.example\.net/m, /^error\[import-lossy\] example\.com\. CAA: /m, hint],
+      out: '',
+    })
+    expect(refused.stderr.match(/^error/gm)).toHaveLength(1)
+    expect(await transfer([...records, strange], '--lossy=CAA')).toMatchObject({ status: 1 })
+    for (const options of [
+      ['--lossy', '--lossy=CAA'],
+      ['--lossy=CAA', '--lossy'],
+    ])
+      expectEnd(await transfer([...records, strange], ...options), 0, { err: '1 zone with 2 records, read back and compared.' })
   })
 
   const times = SOA.subarray(-20)
