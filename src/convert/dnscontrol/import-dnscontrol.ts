@@ -37,7 +37,13 @@ export const importDnscontrol: Importer = async (request) => {
   const parsed = parseSource(text.text, file, wanted)
   const zones = parsed.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => withoutTag(one) === name))
   const dropped = parsed.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
-  const targets = await convertDnscontrolTargets(new Set(zones.flatMap(({ providers = [] }) => providers)), parsed.providerTypes, request)
+  const paid = new Set(zones.flatMap(({ providers = [], records }) => (records.some(needsPaidPlan) ? providers : [])))
+  const targets = await convertDnscontrolTargets(
+    new Set(zones.flatMap(({ providers = [] }) => providers)),
+    parsed.providerTypes,
+    request,
+    paid,
+  )
   const imported = zones.map((zone) => convertDnscontrolZone(zone, targets.names, file))
   return {
     zones: imported.map(({ zone }) => zone),
@@ -192,6 +198,10 @@ function convertDnscontrolZone(read: ZoneToConvert, targetNames: ReadonlyMap<str
     diagnostics: [...diagnostics, ...(read.warnings ?? [])],
   }
 }
+
+/** Whether Cloudflare's plan `free` would refuse the tags or the comment of a record. */
+const needsPaidPlan = ({ providerSettings }: ImportedRecord): boolean =>
+  providerSettings?.['cloudflare']?.['tags'] !== undefined || String(providerSettings?.['cloudflare']?.['comment'] ?? '').length > 100
 
 const KEPT = 'it is left out, and "unmanaged" keeps it unchanged'
 
