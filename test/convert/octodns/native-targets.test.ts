@@ -29,7 +29,6 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
     { host: '192.0.2.1', key_name: 'env/N', key_secret: 'env/S' },
     { type: 'rfc2136', server: '192.0.2.1', tsig: { name: 'env:N', secret: 'env:S' } },
   ],
-  ['octodns_azure.AzurePrivateProvider', { resource_group: 'g' }, { type: 'azure', resource_group: 'g', visibility: 'private' }],
   ['octodns_desec.DesecProvider', { token: 'env/T', retries: 3 }, { type: 'desec', token: 'env:T' }],
   [
     'octodns_cloudflare.CloudflareProvider',
