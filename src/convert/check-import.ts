@@ -2,20 +2,22 @@
 import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { CONFIG_FILE, type Config, DEFAULT_ZONE_RULE } from '../definition/config/config.ts'
+import { readConfig } from '../definition/config/read-config.ts'
 import { secretsInZone } from '../definition/config/secret-guard.ts'
 import { cleanAtExit } from '../definition/files/clean-at-exit.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadDefinitions } from '../definition/load/load-definitions.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { hasErrors, type SourcePosition } from '../dns/diagnostic.ts'
+import { hasErrors, isError, type SourcePosition } from '../dns/diagnostic.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { type DefinedRecord, recordKey } from '../dns/record.ts'
 import { SOA_FIELDS } from '../dns/soa.ts'
 import { plainSelector } from '../dns/unmanaged.ts'
 import { type RrsetTargets, ZONE_SETTINGS } from '../dns/zone.ts'
+import { checkSettings } from '../providers/registry.ts'
 
 /** Differences that are reported per zone. */
 const MAX_DIFFERENCES = 20
@@ -42,7 +44,6 @@ export async function checkImport(
   const cancelCleanup = cleanAtExit(clean)
   try {
     for (const { path, text } of files) {
-      if (basename(path) === CONFIG_FILE) continue
       try {
         await mkdir(dirname(join(folder, path)), { recursive: true })
         await writeFile(join(folder, path), text)
@@ -56,7 +57,9 @@ export async function checkImport(
     const isUnread = loaded.diagnostics.some(({ code }) => code === 'file-too-large' || code === 'secret-exposed')
     const compared = isUnread ? zones.filter(({ name }) => byName.has(name)) : zones
     const defined = loaded.zones.map(({ zone }) => zone)
+    const newConfig = hasErrors(loaded.diagnostics) ? undefined : files.find(({ path }) => path === CONFIG_FILE)
     return [
+      ...(newConfig === undefined ? [] : await errorsOfRun(newConfig.text, folder, config)),
       ...relocateDiagnostics(loaded.diagnostics, zones, defined, shownPath),
       ...compared.flatMap((zone) => compareZone(zone, byName.get(zone.name))),
     ]
@@ -64,6 +67,17 @@ export async function checkImport(
     cancelCleanup()
     clean()
   }
+}
+
+/** The errors that would end a run with the new config before its first request, but for targets that the source does not have either. */
+async function errorsOfRun(text: string, folder: string, { secrets }: Config): Promise<Diagnostic[]> {
+  const { config, diagnostics } = readConfig(text, { file: CONFIG_FILE, folder, cwd: folder, secrets })
+  const zones = config === null ? [] : (await loadDefinitions(config, { lints: false })).diagnostics
+  const settings = [...(config?.providers.values() ?? [])].flatMap(checkSettings)
+  // Nothing will be written, so the places do not exist.
+  return [...diagnostics, ...settings, ...zones]
+    .filter((one) => isError(one) && one.code !== 'target-missing')
+    .map((one) => ({ ...one, at: undefined, related: undefined }))
 }
 
 /** Rethrows an error that is not a system error. */

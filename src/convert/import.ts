@@ -1,6 +1,6 @@
 /** Imports zones: reads them, prints definitions and checks these against the source. */
 import { lstat } from 'node:fs/promises'
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve } from 'node:path'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { displayPath } from '../definition/files/file-path.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
@@ -29,7 +29,9 @@ export interface ImportZonesRequest extends ImportRequest {
 
 export interface ImportZonesResult {
   readonly zones: readonly ImportedZone[]
-  /** Relative to the output folder. If a diagnostic is an error, they must not be written. */
+  /** The absolute folder that the files are relative to: the one for the definitions, or that of a new config above it. */
+  readonly folder: string
+  /** If a diagnostic is an error, they must not be written. */
   readonly files: readonly OutputFile[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -44,26 +46,32 @@ export async function importZones(request: ImportZonesRequest): Promise<ImportZo
   if (importer === null) throw new Error(`no importer for ${format}`)
   if (options.viaService !== undefined || options.clone !== undefined) {
     const existing = request.overwrite ? [] : await existingFiles(request)
-    if (existing.length > 0) return { zones: [], files: [], diagnostics: existing }
+    if (existing.length > 0) return { zones: [], folder: cwd, files: [], diagnostics: existing }
     if ((await request.confirmCopy?.(copyAction(request))) === false) return null
   }
   const imported = await importer(request)
-  const { files, paths, diagnostics: fileDiagnostics } = importFiles(imported)
-  const diagnostics = [
+  const definitions = resolve(cwd, options.out ?? '.')
+  const folder = imported.newConfig?.folder ?? definitions
+  const { files, paths, diagnostics: fileDiagnostics } = importFiles(imported, relative(folder, definitions))
+  const diagnostics: Diagnostic[] = [
     ...imported.diagnostics,
     ...unsupportedFeatureDiagnostics(imported.dropped, 'import-lossy', format, request.lossy),
     ...fileDiagnostics,
   ]
   if (imported.zones.length === 0 && request.allowEmpty !== true && !hasErrors(diagnostics))
     diagnostics.push({ severity: 'error', code: 'no-definitions', message: `${request.source} has no zones` })
+  if (imported.newConfig !== undefined && folder !== cwd) {
+    const message = `commands use ${displayPath(join(folder, CONFIG_FILE), cwd)} only in its folder and below, or if -c names it`
+    diagnostics.push({ severity: 'notice', code: 'import-aside', message })
+  }
   if (!hasErrors(diagnostics)) {
-    const shownPath = (path: string): string => displayPath(resolve(cwd, options.out ?? '', path), cwd)
+    const shownPath = (path: string): string => displayPath(resolve(folder, path), cwd)
     const found = await checkImport(imported.zones, files, { ...config, ...imported.octodnsSettings }, shownPath)
     diagnostics.push(...withoutRepeats(found, diagnostics))
-    const folder = options.out === undefined ? resolve(config.folder, 'zones') : resolve(cwd, options.out)
-    diagnostics.push(...soaWarnings(imported.zones, config, ({ name }) => resolve(folder, paths.get(name) ?? '')))
+    const usual = options.out === undefined ? resolve(config.folder, 'zones') : folder
+    diagnostics.push(...soaWarnings(imported.zones, config, ({ name }) => resolve(usual, paths.get(name) ?? '')))
   }
-  return { zones: imported.zones, files, diagnostics }
+  return { zones: imported.zones, folder, files, diagnostics }
 }
 
 /** Codes of warnings about definitions that an import reports as `import-lossy`. */
@@ -82,16 +90,20 @@ interface ImportFiles extends Pick<ImportZonesResult, 'files' | 'diagnostics'> {
   readonly paths: ReadonlyMap<DomainName, string>
 }
 
-/** The files of an import, each path once: files that the zones bring, a new definition for every other zone, and shared files. */
-function importFiles({ zones, files = [] }: ImportedZones): ImportFiles {
+/**
+ * The files of an import, each path once: files that the zones bring, a new definition for every other zone, shared files, and a new config. `place` is
+ * the folder for the definitions, relative to the config's.
+ */
+function importFiles({ zones, files = [], newConfig }: ImportedZones, place: string): ImportFiles {
   const byPath = new Map<string, string>()
   const paths = new Map<DomainName, string>()
   const diagnostics: Diagnostic[] = []
-  const add = ({ path, text }: OutputFile): void => {
-    if (isAbsolute(path) || path.split(/[/\\]/).includes('..')) {
-      diagnostics.push({ severity: 'error', code: 'path-outside', message: `${path} leads out of the folder for the definitions` })
+  const add = ({ path: own, text }: OutputFile): void => {
+    if (isAbsolute(own) || own.split(/[/\\]/).includes('..')) {
+      diagnostics.push({ severity: 'error', code: 'path-outside', message: `${own} leads out of the folder for the definitions` })
       return
     }
+    const path = join(place, own)
     const known = byPath.get(path)
     if (known === undefined) byPath.set(path, text)
     else if (known !== text) {
@@ -100,15 +112,16 @@ function importFiles({ zones, files = [] }: ImportedZones): ImportFiles {
     }
   }
   for (const zone of zones) for (const file of zone.files ?? []) add(file)
-  // A zone's file may have the name of the config.
+  // A zone may be called like the config.
   const taken = new Set([CONFIG_FILE, ...byPath.keys()])
   for (const zone of zones) {
     if (zone.files !== undefined) continue
     const path = zoneFileName(zone.name, taken, 'yaml')
-    paths.set(zone.name, path)
+    paths.set(zone.name, join(place, path))
     add({ path, text: printDefinition(zone) })
   }
   for (const file of files) add(file)
+  if (newConfig !== undefined) byPath.set(CONFIG_FILE, newConfig.text)
   return { files: [...byPath].map(([path, text]) => ({ path, text })), paths, diagnostics }
 }
 

@@ -51,8 +51,10 @@ export interface ImportedZones {
   readonly zones: readonly ImportedZone[]
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
-  /** Files that belong to no single zone: shared fragments, or a config. */
+  /** Shared fragments, which belong to no single zone. */
   readonly files?: readonly OutputFile[] | undefined
+  /** A new config for this absolute folder, which is that for the definitions or above it. */
+  readonly newConfig?: { readonly folder: string; readonly text: string } | undefined
   /** How the files must be read if an imported config differs from the current one in this. */
   readonly octodnsSettings?: OctodnsFileSettings | undefined
 }

@@ -30,16 +30,14 @@ const dnscontrol = (...domains: readonly object[]) =>
 describe('a split horizon of DNSControl', () => {
   const open = () => dnscontrol(...['', 'inside', 'lab'].map((tag, i) => domain('example.com', `192.0.2.${i}`, { tag })))
 
-  test.each([
-    ['example.com', '192.0.2.0'],
-    ['example.com!inside', '192.0.2.1'],
-  ])('%s is imported without the other variants, which are no loss then', async (variant, address) => {
+  test('is imported in one variant by its tag, and the others are no loss then', async () => {
     const { run, text } = open()
-    expectEnd(await run(`import dnscontrol ir.json ${variant} -o zones`), 0)
-    expect(text('zones/example.com.yaml')).toContain(address)
+    expectEnd(await run('import dnscontrol ir.json example.com!inside -o zones'), 0)
+    expect(text('zones/example.com.yaml')).toContain('192.0.2.1')
   })
 
   test.each([
+    ['example.com', 'import it separately, as example.com!inside'],
     ['example.com!other', 'zone-unknown'],
     ['example.com!inside example.com!lab', 'import it separately, as example.com!inside'],
   ])('%s is not taken for another one', async (variant, err) => {
@@ -73,5 +71,91 @@ describe('--lossy=NAME', () => {
 
   test('without a name it accepts all, and takes no argument for a name', async () => {
     expectEnd(await open().run('import octodns --lossy in -o out'), 0)
+  })
+})
+
+describe('the new config', () => {
+  test('of DNSControl is where the next command looks for it, also in its own folder', async () => {
+    const { run, has, text } = dnscontrol(domain('example.com', '192.0.2.1'))
+    expectEnd(await run('import dnscontrol ir.json -o dns/zones'), 0, { out: 'dns/zones/example.com.yaml\nzonewright.yaml\n' })
+    expect(text('zonewright.yaml')).toContain("files: ['dns/zones/*.yaml']")
+    expect(has('dns/zones/zonewright.yaml')).toBe(false)
+    expectEnd(await run('validate'), 0)
+    expectEnd(await run('plan'), 1, { err: 'CF_TOKEN is not set' })
+    const alone = dnscontrol(domain('example.com', '192.0.2.1'))
+    expectEnd(await alone.run('import dnscontrol ir.json -o .'), 0)
+    expectEnd(await alone.run('validate'), 0)
+  })
+
+  test('of octoDNS stays with its files, which is said if commands do not look there', async () => {
+    const { run } = octodns({})
+    expectEnd(await run('import octodns config.yaml -o new'), 0, { err: 'new/zonewright.yaml only in its folder and below' })
+    expectEnd(await run('validate -c new/zonewright.yaml'), 0)
+    expectEnd(await run('import octodns config.yaml -o .'), 0, { err: /^(?!.*only in its folder)/s })
+  })
+
+  test('is no zone, wherever it is', async () => {
+    const { run } = repository({
+      'zones/zonewright.yaml': 'providers: {}\n',
+      'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n',
+    })
+    for (const line of ['validate', 'validate zones']) expectEnd(await run(line), 0, { err: '1 zone, 1 record in 1 file' })
+  })
+
+  test('disables zones without a known target, so that the others can be planned', async () => {
+    const { run, text } = dnscontrol(domain('example.com', '192.0.2.1'), domain('example.net', '192.0.2.1', { dnsProviders: { odd: -1 } }))
+    expectEnd(await run('import dnscontrol ir.json -o zones'), 0, { err: 'no target of example.net is known' })
+    expect(text('zonewright.yaml')).toContain('zone: [example.net]\n    enabled: false')
+    expectEnd(await run('validate'), 0)
+  })
+})
+
+/** A repository of octoDNS with these sections, zones and files. */
+const octodns = ({ top = '', providers = '', zones = ['example.com: {sources: [config], targets: [cf]}'], files = {} }: Octodns) =>
+  repository({
+    'config/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n',
+    ...files,
+    'config.yaml': `${top}providers:
+  config: {class: octodns.provider.yaml.YamlProvider, directory: ./config}
+  cf: {class: octodns_cloudflare.CloudflareProvider, token: env/CF_TOKEN}
+${providers}zones:\n${zones.map((zone) => `  ${zone.replace(/^([^'*]*?):/, '$1.:')}\n`).join('')}`,
+  })
+
+interface Octodns {
+  readonly top?: string
+  readonly providers?: string
+  readonly zones?: readonly string[]
+  readonly files?: Readonly<Record<string, string>>
+}
+
+describe('what an import of octoDNS writes, a run can load', () => {
+  const BIND = '  bind: {class: octodns_bind.ZoneFileProvider, directory: ./out, file_extension: .zone, hostmaster_email: a@b.test}\n'
+
+  test('ZoneFileProvider becomes a folder of zone files', async () => {
+    const { run, text } = octodns({ providers: BIND, zones: ['example.com: {sources: [config], targets: [bind]}'] })
+    expectEnd(await run('import octodns config.yaml -o .'), 0, { err: 'hostmaster_email of the provider bind' })
+    expect(text('zonewright.yaml')).toContain("bind: {type: zonefile, directory: out, file_name: '{zone}.zone'}")
+    expectEnd(await run('validate'), 0)
+  })
+
+  test('ZoneFileProvider as a source is imported as the notice says', async () => {
+    const files = { 'out/example.net.zone': '$TTL 60\n@ SOA ns a 1 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n' }
+    const { run, text } = octodns({ providers: BIND, files, zones: ['example.net: {sources: [config, bind], targets: [cf]}'] })
+    const { stderr } = await run('import octodns config.yaml -o .')
+    const [, entry, command = ''] = /add "(bind: .*?)" to providers.*run: zonewright (import .*) -o DIRECTORY/.exec(stderr) ?? []
+    const other = repository({ ...files, 'zonewright.yaml': `providers: {${entry}}\n` })
+    expectEnd(await other.run(`${command} -o zones`), 0)
+    expect([command, text('config.yaml')]).toEqual(['import --from bind example.net', expect.stringContaining('bind')])
+  })
+
+  test.each<[string, string, string]>([
+    ['an invalid setting', '  bad: {class: octodns_bind.ZoneFileProvider, directory: x, file_extension: /a}\n', 'the provider bad: '],
+    ['a target that only plans', '  bad: {class: octodns_desec.DesecProvider, token: env/T, apply_disabled: true}\n', 'apply_disabled'],
+  ])('without a target because of %s, a zone is disabled', async (_, providers, err) => {
+    const zones = ['example.com: {sources: [config], targets: [cf]}', 'example.net: {sources: [config], targets: [bad]}']
+    const { run, text } = octodns({ providers, zones, files: { 'config/example.net.yaml': '{}\n' } })
+    expectEnd(await run('import octodns config.yaml -o .'), 0, { err: [err, 'example.net.: not imported: any target'] })
+    expect(text('zonewright.yaml')).toContain('- config/example.net.yaml\n    enabled: false\n    targets: []\n')
+    expectEnd(await run('validate'), 0)
   })
 })

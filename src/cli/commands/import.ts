@@ -130,7 +130,7 @@ async function askForCopy(io: CliIo, output: CliOutput, action: string, { dryRun
 async function finish(
   io: CliIo,
   output: CliOutput,
-  { zones, files, diagnostics }: ImportZonesResult,
+  { zones, folder, files, diagnostics }: ImportZonesResult,
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
   output.diagnostics(diagnostics, lossReportOptions(options))
@@ -138,7 +138,8 @@ async function finish(
     output.say('Nothing was written.')
     return EXIT.failure
   }
-  const { out, force, dryRun } = options
+  const { force, dryRun } = options
+  const out = options.out === undefined ? undefined : folder
   const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
   const contents = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
   const status = await deliverFiles(io, output, { command: 'import', files, contents, out, force, dryRun })

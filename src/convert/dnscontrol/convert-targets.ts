@@ -1,17 +1,18 @@
 /** Converts the DNS providers of a DNSControl config to targets. */
 import { stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { CONFIG_FILE } from '../../definition/config/config.ts'
-import { displayPath } from '../../definition/files/file-path.ts'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { escapeGlob } from '../../definition/files/file-glob.ts'
+import { displayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'
-import type { OutputFile } from '../../definition/imported-zone.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
+import { printText } from '../../definition/print/octodns-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
-import { agreeing } from '../../report/english.ts'
-import type { ImportRequest } from '../importer.ts'
+import { agreeing, listed } from '../../report/english.ts'
+import type { ImportedZones, ImportRequest } from '../importer.ts'
 import { pythonNotices, relocated } from '../octodns/convert-targets.ts'
-import { printProviders } from '../octodns/converted-config.ts'
+import { printProviders, providerProblem } from '../octodns/converted-config.ts'
 import { type ConvertedTarget, convertTarget, freeName } from '../octodns/octodns-provider.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { convertCredentials, type DnscontrolProvider, readCredentials } from './credentials.ts'
@@ -19,8 +20,8 @@ import { convertCredentials, type DnscontrolProvider, readCredentials } from './
 export interface DnscontrolTargets {
   /** The targets by DNSControl's names. */
   readonly names: ReadonlyMap<string, string>
-  /** The new config; none if there is a config already, or if no provider is known. */
-  readonly files: readonly OutputFile[]
+  /** None if there is a config already, or if no provider is known. */
+  readonly newConfig: ImportedZones['newConfig']
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -28,11 +29,11 @@ export interface DnscontrolTargets {
 const CREDENTIALS_FILE = 'creds.json'
 
 /**
- * Converts the providers with these names. A native provider, or octoDNS's class, takes the place of each; secrets become references to the environment. If there is a
+ * Converts the providers of zones. A native provider, or octoDNS's class, takes the place of each; secrets become references to the environment. If there is a
  * config already, its providers with the same names are the targets. `paid` are those whose zones have a paid plan.
  */
 export async function convertDnscontrolTargets(
-  wanted: ReadonlySet<string>,
+  zones: readonly { readonly name: DomainName; readonly providers?: readonly string[] }[],
   types: ReadonlyMap<string, string>,
   request: ImportRequest,
   paid: ReadonlySet<string>,
@@ -46,7 +47,7 @@ export async function convertDnscontrolTargets(
   const names = new Map<string, string>()
   const targets: ConvertedTarget[] = []
   const unknown: string[] = []
-  for (const name of wanted) {
+  for (const name of new Set(zones.flatMap(({ providers = [] }) => providers))) {
     const own = known?.get(name)
     const type = typeOf(name, own?.type, types)
     if (request.config.file !== null) {
@@ -57,17 +58,45 @@ export async function convertDnscontrolTargets(
     const isPaid = type === 'CLOUDFLAREAPI' && paid.has(name)
     const provider = type === null ? null : { name, type, credentials: { ...own?.credentials, ...(isPaid && { plan_type: 'pro' }) }, at }
     const target = provider && convertProvider(provider, new Set(names.values()), diagnostics)
-    if (target) targets.push(target)
-    if (target) names.set(name, target.name)
-    else unknown.push(type === null ? name : `${name} (${type})`)
+    const problem = target && providerProblem(target)
+    if (target && problem === null) {
+      targets.push(target)
+      names.set(name, target.name)
+    } else unknown.push([name, type && ` (${type})`, problem && `: ${problem}`].filter(Boolean).join(''))
   }
   if (unknown.length > 0) diagnostics.push(notImported(unknown, request, isGiven))
-  if (targets.length === 0) return { names, files: [], diagnostics }
-  const folder = resolve(request.cwd, request.options.out ?? '.')
-  const base = dirname(path)
-  const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${printProviders(targets.map((target) => relocated(target, base, folder)))}zones:\n  - files: ['*.yaml']\n    targets: []\n`
-  return { names, files: [{ path: CONFIG_FILE, text }], diagnostics: [...diagnostics, ...pythonNotices(targets)] }
+  if (targets.length === 0) return { names, newConfig: undefined, diagnostics }
+  const { folder, prefix } = placeConfig(request)
+  const providers = printProviders(targets.map((target) => relocated(target, dirname(path), folder)))
+  const rule = `  - files: [${printText(`${prefix}*.yaml`)}]\n`
+  // A run ends at a zone without a target.
+  const idle = zones.filter((zone) => !zone.providers?.some((name) => names.has(name))).map(({ name }) => printText(name.slice(0, -1)))
+  const disabled = idle.length === 0 ? '' : `${rule}    zone: [${idle.join(', ')}]\n    enabled: false # no target is known\n`
+  const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${providers}zones:\n${disabled}${rule}    targets: []\n`
+  return { names, newConfig: { folder, text }, diagnostics: [...diagnostics, ...idleWarning(idle), ...pythonNotices(targets)] }
 }
+
+/**
+ * The folder of the new config, and the beginning of its glob: the current folder, where commands look for a config, if the definitions are written below
+ * it; else their own.
+ */
+function placeConfig({ cwd, options }: ImportRequest): { readonly folder: string; readonly prefix: string } {
+  const here = resolveLinks(cwd)
+  const definitions = resolve(here, options.out ?? '.')
+  if (!isInside(resolveLinks(definitions), here)) return { folder: definitions, prefix: '' }
+  const path = relative(here, definitions).split(sep).join('/')
+  return { folder: cwd, prefix: path === '' ? '' : `${escapeGlob(path)}/` }
+}
+
+function idleWarning(zones: readonly string[]): Diagnostic[] {
+  if (zones.length === 0) return []
+  const message = `no target of ${listed(zones, MAX_NAMED)} is known, so ${agreeing(zones.length, 'its', 'their')} rule says "enabled: false"`
+  const hint = 'add the provider to the config, name it in "targets" of the definition, and take the zone out of the rule'
+  return [{ severity: 'warning', code: 'import-aside', message, hint }]
+}
+
+/** Zones that a message lists. */
+const MAX_NAMED = 5
 
 /** A type of `-` stands for that of the other file. Only BIND needs no entry. */
 function typeOf(name: string, own: string | null | undefined, types: ReadonlyMap<string, string>): string | null {

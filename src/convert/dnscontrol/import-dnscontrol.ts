@@ -38,18 +38,13 @@ export const importDnscontrol: Importer = async (request) => {
   const zones = parsed.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => withoutTag(one) === name))
   const dropped = parsed.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
   const paid = new Set(zones.flatMap(({ providers = [], records }) => (records.some(needsPaidPlan) ? providers : [])))
-  const targets = await convertDnscontrolTargets(
-    new Set(zones.flatMap(({ providers = [] }) => providers)),
-    parsed.providerTypes,
-    request,
-    paid,
-  )
+  const targets = await convertDnscontrolTargets(zones, parsed.providerTypes, request, paid)
   const imported = zones.map((zone) => convertDnscontrolZone(zone, targets.names, file))
   return {
     zones: imported.map(({ zone }) => zone),
     dropped: [...dropped, ...imported.flatMap((one) => one.dropped)],
     diagnostics: [...parsed.diagnostics, ...imported.flatMap((one) => one.diagnostics), ...targets.diagnostics],
-    files: targets.files,
+    newConfig: targets.newConfig,
   } satisfies ImportedZones
 }
 
@@ -98,20 +93,21 @@ function readZoneFiles(text: string, file: string): Omit<ParsedSource, 'provider
 
 /**
  * Chooses one variant of each zone: the one requested as `example.com!inside`, else the one without a tag, else the first. Two cannot
- * coexist until each has its own targets. The others are no loss if the chosen one was requested by its own name.
+ * coexist until each has its own targets. The others are no loss if the chosen one was requested by its tag.
  */
 function chooseVariants(
   domains: readonly DnscontrolDomain[],
   wanted: readonly DomainName[],
 ): { readonly domains: readonly DnscontrolDomain[]; readonly dropped: readonly UnsupportedFeature[] } {
   const chosen = new Map<DomainName, DnscontrolDomain>()
-  const isRequested = (domain: DnscontrolDomain): boolean => wanted.includes(parseTaggedName(domain))
+  const isNamed = (domain: DnscontrolDomain): boolean => wanted.includes(parseTaggedName(domain))
+  const isRequested = (domain: DnscontrolDomain): boolean => domain.tag !== '' && isNamed(domain)
   for (const domain of domains) {
     const known = chosen.get(domain.name)
     if (known === undefined || isRequested(domain) || (domain.tag === '' && !isRequested(known))) chosen.set(domain.name, domain)
   }
   const isLoss = (domain: DnscontrolDomain, other: DnscontrolDomain): boolean =>
-    domain !== other && (isRequested(domain) || !isRequested(other))
+    domain !== other && (isNamed(domain) || !isRequested(other))
   const dropped = domains
     .filter((domain) => isLoss(domain, chosen.get(domain.name) ?? domain))
     .map(({ name, tag }) => ({

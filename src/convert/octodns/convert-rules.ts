@@ -162,7 +162,7 @@ function ruleOf(
   const { name, entry, ownEntry } = routed
   const drop = (what: string, outcome?: string): void =>
     void dropped.push({ zone: name, name: null, type: null, what, at: ownEntry.at, outcome })
-  if (ownEntry.isDryRun) drop('always-dry-run', 'its rule has "enabled: false", so it is never planned')
+  if (ownEntry.isDryRun) drop('always-dry-run', DISABLED)
   const converted = entry.targets.flatMap((target) => {
     const known = targets.get(target)
     const provider = config.providers.get(target)
@@ -170,6 +170,9 @@ function ruleOf(
     else if (known === undefined) drop(`its target ${JSON.stringify(target)}, which is not a provider in the octoDNS config`)
     return known && !known.isDryRun ? known : []
   })
+  // A run ends at a zone without a target.
+  const isIdle = converted.length === 0 && targets.size > 0
+  if (isIdle) drop('any target', DISABLED)
   const limit = (key: keyof ConvertedTarget['safety']): number | undefined => {
     const given = [...new Set(converted.map(({ safety }) => safety[key] ?? DEFAULT_LIMIT))].sort((a, b) => a - b)
     if (given.length > 1 && ownEntry.safety[key] === undefined)
@@ -187,10 +190,12 @@ function ruleOf(
       ...(updates !== undefined && { max_update_percent: updates }),
     },
     skipsUnsupported: converted.length > 0 && lenient.length === converted.length,
-    ...(ownEntry.isDryRun && { isEnabled: false }),
+    ...((ownEntry.isDryRun || isIdle) && { isEnabled: false }),
     ...processing.forZone(routed, zone),
   }
 }
+
+const DISABLED = 'its rule has "enabled: false", so it is never planned'
 
 /** The default limit of both programs, in percent. */
 const DEFAULT_LIMIT = 30

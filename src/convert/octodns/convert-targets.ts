@@ -6,7 +6,7 @@ import { printText } from '../../definition/print/octodns-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { agreeing, listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { flowValue } from './converted-config.ts'
+import { flowValue, providerProblem } from './converted-config.ts'
 import { type ConvertedTarget, convertTarget } from './octodns-provider.ts'
 import type { OctodnsConfig } from './read-octodns-config.ts'
 
@@ -28,11 +28,9 @@ export function convertTargets(
     const taken = new Set([...[...targets.values()].map(({ name }) => name), ...providers.keys()])
     taken.delete(provider.name)
     const target = convertTarget(provider, dropped, { takenNames: taken, secretHandlers })
-    if (target !== null) targets.set(provider.name, target)
-    else {
-      const what = `the provider ${provider.name}: ${JSON.stringify(provider.className.slice(0, 100))} is not a Python class`
-      dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
-    }
+    const problem = target === null ? `${JSON.stringify(provider.className.slice(0, 100))} is not a Python class` : providerProblem(target)
+    if (target !== null && problem === null) targets.set(provider.name, target)
+    else dropped.push({ zone: null, name: null, type: null, what: `the provider ${provider.name}: ${problem}`, at: provider.at })
   }
   return targets
 }

@@ -1,10 +1,13 @@
 /** Converts a config of octoDNS to a `zonewright.yaml`. */
 
+import { CONFIG_FILE } from '../../definition/config/config.ts'
+import { readConfig } from '../../definition/config/read-config.ts'
 import { printText } from '../../definition/print/octodns-yaml.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { plainSelector } from '../../dns/unmanaged.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
+import { checkSettings } from '../../providers/registry.ts'
 import { listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { ConvertedSafety, ConvertedTarget, OctodnsProvider } from './octodns-provider.ts'
@@ -62,6 +65,12 @@ export const printProviders = (targets: ConvertedConfig['targets']): string =>
   targets.length === 0
     ? 'providers: {}\n'
     : `providers:\n${targets.map(({ name, settings }) => `  ${printText(name)}: ${flowValue(settings)}\n`).join('')}`
+
+/** Why a config with this provider does not load; null if it does. */
+export function providerProblem(target: ConvertedConfig['targets'][number]): string | null {
+  const { config, diagnostics } = readConfig(printProviders([target]), { file: CONFIG_FILE, folder: '/', cwd: '/' })
+  return [...diagnostics, ...[...(config?.providers.values() ?? [])].flatMap(checkSettings)].find(isError)?.message ?? null
+}
 
 /** Prints a JSON value as YAML in flow style. */
 export function flowValue(value: unknown): string {

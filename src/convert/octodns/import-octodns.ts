@@ -1,7 +1,6 @@
 /** Imports zones of octoDNS from a folder, a file or a config. */
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { noSecrets } from '../../definition/config/secret-guard.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
@@ -181,7 +180,8 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const processing = createProcessing(config)
   const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped: aside, isPartial })
   dropped.push(...droppedScopes(imported, targets))
-  const relocate = (target: ConvertedTarget) => relocated(target, base, resolve(request.cwd, request.options.out ?? '.'))
+  const folder = resolve(request.cwd, request.options.out ?? '.')
+  const relocate = (target: ConvertedTarget) => relocated(target, base, folder)
   const configText = printConvertedConfig({
     from: file,
     defaultTtl,
@@ -204,7 +204,8 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
       ...imported.diagnostics,
       ...missingZones(request.zones, routes.zones, file),
     ],
-    files: [...(imported.files ?? []), { path: CONFIG_FILE, text: configText }],
+    files: imported.files,
+    newConfig: { folder, text: configText },
     octodnsSettings: reading,
   }
 }

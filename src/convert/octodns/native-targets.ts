@@ -45,6 +45,7 @@ const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Conver
   { pattern: /^octodns_googlecloud\.GoogleCloudProvider$/, convert: google },
   { pattern: /^octodns_powerdns\.PowerDnsProvider$/, convert: powerdns },
   { pattern: /^octodns_bind\.Rfc2136Provider$/, convert: rfc2136 },
+  { pattern: /^octodns_bind\.ZoneFile(?:Provider|Source)$/, convert: zoneFiles },
   { pattern: /^octodns\.provider\.yaml\.YamlProvider$/, convert: yaml },
 ]
 
@@ -158,6 +159,13 @@ function rfc2136(options: OptionReader): Settings | string {
     server: port === undefined ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`,
     tsig: name === undefined || secret === undefined ? undefined : { name, algorithm, secret },
   }
+}
+
+/** The SOA record is that of the definitions. octoDNS never reads the files that it writes. */
+function zoneFiles(options: OptionReader): Settings | string {
+  options.ignore('check_origin', 'hostmaster_email', 'default_ttl', 'refresh', 'retry', 'expire', 'nxdomain')
+  const [directory, extension] = [options.plain('directory'), options.plain('file_extension') ?? '.']
+  return directory === undefined ? 'directory' : { type: 'zonefile', directory, file_name: `{zone}${extension}` }
 }
 
 /** A folder of one file per zone; octoDNS's other layouts exist only there. */

@@ -7,7 +7,7 @@ import { stat } from 'node:fs/promises'
 import { basename, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Config, ZoneRule } from '../config/config.ts'
+import { CONFIG_FILE, type Config, type ZoneRule } from '../config/config.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob.ts'
 import { displayPath, fromDisplayPath, isInside, resolveLinks, withoutControlCharacters } from '../files/file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
@@ -147,6 +147,9 @@ async function searchPath(search: Search, path: string): Promise<void> {
     report(search, 'no-definitions', `${displayPath(path, search.config.cwd)} contains no definitions`, null)
 }
 
+/** What a name says; null for that of a config, which is no definition wherever it is. */
+const nameOfFile = (name: string): FileName | null => (name === CONFIG_FILE ? null : parseFileName(name))
+
 /** Visits all files that are definitions by their name. A folder of split files is one definition. */
 async function walkDefinitions(
   search: Search,
@@ -164,7 +167,7 @@ async function walkDefinitions(
     (entry) => splitFolderZone(entry.name, extension) === null,
     (entry) => {
       const split = entry.isFolder ? splitFolderZone(entry.name, extension) : null
-      const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : parseFileName(entry.name)
+      const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : nameOfFile(entry.name)
       if (isHiddenName(entry.path)) {
         // A wildcard does not match it; only a glob that begins with a dot does.
         if (rule !== null && isMatch(entry.path)) refusePath(search, entry.path, rule)

@@ -1,5 +1,5 @@
 /** DNSControl's DNS providers become targets, by its `creds.json`. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { convertCredentials, type DnscontrolProvider } from '../../../src/convert/dnscontrol/credentials.ts'
@@ -29,7 +29,7 @@ function project(domains: readonly object[], credentials: unknown = CREDENTIALS)
   writeFileSync(join(folder, 'ir.json'), JSON.stringify({ registrars: [], dns_providers: [{ name: 'named', type: 'DESEC' }], domains }))
   if (credentials !== null) writeFileSync(join(folder, 'creds.json'), JSON.stringify(credentials))
   const run = (...args: string[]) => cli(['import', 'dnscontrol', 'ir.json', '-o', 'out', ...args], { cwd: folder })
-  const made = (path: string): string => readFileSync(join(folder, 'out', path), 'utf8')
+  const made = (path: string): string => readFileSync(join(folder, path === 'zonewright.yaml' ? '.' : 'out', path), 'utf8')
   return { folder, run, made }
 }
 
@@ -49,11 +49,11 @@ providers:
   cf: {type: cloudflare, token: env:CF_TOKEN, account_id: 0123456789abcdef0123456789abcdef, plan: pro}
   aws: {type: route53, access_key_id: env:AWS_ACCESS_KEY_ID, secret_access_key: env:AWS_SECRET_ACCESS_KEY}
   my-gandi: {type: octodns, class: octodns_gandi.GandiProvider, options: {token: env:GANDI}}
-  files: {type: zonefile, directory: ../served}
+  files: {type: zonefile, directory: served}
   update: {type: rfc2136, server: ns1.example.net:5353, tsig: {name: key1, algorithm: hmac-sha256, secret: env:UPDATE_KEY_SECRET}}
   named: {type: desec, token: env:NAMED_TOKEN}
 zones:
-  - files: ['*.yaml']
+  - files: ['out/*.yaml']
     targets: []
 `)
   expect(config + stdout + stderr).not.toMatch(/hunter2|aHVudGVyMg/)
@@ -64,14 +64,14 @@ zones:
   expect(made('example.com.yaml')).toContain('cloudflare: {proxied: true, comment: of "us", tags: [a:b, team:web]}')
   expect(made('example.net.yaml')).toContain('targets: [files, update, named]')
   mkdirSync(join(folder, 'served'))
-  expect(await cli(['validate'], { cwd: join(folder, 'out') })).toMatchObject({ status: 0 })
+  expect(await cli(['validate'], { cwd: folder })).toMatchObject({ status: 0 })
 })
 
 test('a config that exists stays, and its providers are the targets of the same name', async () => {
   const { folder, run, made } = project([domain('example.com', ['cf', 'aws'])])
   writeFileSync(join(folder, 'zonewright.yaml'), 'providers: {cf: {type: cloudflare, token: env:T}}\n')
   expectEnd(await run(), 0, { err: 'DNS provider "aws" is not imported' })
-  expect(existsSync(join(folder, 'out/zonewright.yaml'))).toBe(false)
+  expect(readFileSync(join(folder, 'zonewright.yaml'), 'utf8')).toBe('providers: {cf: {type: cloudflare, token: env:T}}\n')
   expect(made('example.com.yaml')).toContain('targets: [cf]')
 })
 
@@ -93,7 +93,7 @@ test('keys of Google and Hetzner, a comment, a trailing comma, and the type of t
   gcp: {type: google, project: p, credentials: env:GCP_CREDENTIALS}
   hetzner: {type: hetzner, token: env:HETZNER_TOKEN}
   named: {type: desec, token: env:D}
-  bind: {type: zonefile, directory: ../zones}
+  bind: {type: zonefile, directory: zones}
 `)
   expect(stdout + stderr).not.toContain('hunter2')
   expect(stderr).toContain('the credentials of the provider gcp as plain text: set GCP_CREDENTIALS')
