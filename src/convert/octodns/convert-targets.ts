@@ -77,7 +77,7 @@ export function pythonNotices(targets: readonly ConvertedTarget[]): Diagnostic[]
             {
               severity: 'notice',
               code: 'import-aside',
-              message: `${name} is no native provider, which has nothing for the option ${lacks}`,
+              message: `${name} does not become a native provider because of its option ${lacks}`,
             },
           ],
     ),

@@ -107,7 +107,7 @@ test('a server whose address is not in the credentials is not imported, unless i
     pdns: { TYPE: 'POWERDNS', apiUrl: '$URL', apiKey: '$K' },
     email: { TYPE: 'CLOUDFLAREAPI', apikey: '$K', apiuser: '$U' },
   })
-  const said = 'email is no native provider, which has nothing for the option email'
+  const said = 'email does not become a native provider because of its option email'
   expectEnd(await run(), 0, { err: [`DNSControl's DNS provider "own (AXFRDDNS)" is not imported`, said] })
   expect(made('zonewright.yaml')).toContain('pdns: {type: powerdns, base_url: env:URL, api_key: env:K}')
 })
