@@ -35,7 +35,7 @@ export interface DefinableRecords {
 
 /**
  * Splits a zone's records, without duplicates, by whether a definition can contain them: by their syntax, by what their provider accepts
- * and by the rules of the DNS. If a rule refuses a record, its whole RRset is undefinable.
+ * and by the rules of the DNS.
  */
 export function definableRecords(
   { name, settings }: ExistingZone,
@@ -101,18 +101,25 @@ function refusedByTarget(zone: DesiredZone, { target, capabilities }: ZoneTarget
   return reasons
 }
 
+/** Rules about an RRset of which no record is more valid than another. */
+const RRSET_CODES: ReadonlySet<string> = new Set(['rrset-too-large', 'singleton-multiple'])
+
+/** Records that a rule refuses. The others of their RRsets stay, unless the rule is about the whole RRset. */
 function refusedByRules(zone: DesiredZone): Reasons {
-  const reasons = new Map<string, string>()
-  for (const diagnostic of checkZone(zone)) {
-    const record = isError(diagnostic) ? recordAt(zone, diagnostic.at) : undefined
-    if (record !== undefined) reasons.set(rrsetKey(record), withoutSubject(diagnostic.message, record))
+  const reasons = new Map<number, string>()
+  const ofRrsets = new Map<string, string>()
+  for (const { code, at, message } of checkZone(zone).filter(isError)) {
+    const record = recordAt(zone, at)
+    if (record === undefined) continue
+    const reason = withoutSubject(message, record)
+    if (RRSET_CODES.has(code)) ofRrsets.set(rrsetKey(record), reason)
+    else reasons.set(indexOf(at), reason)
   }
-  return new Map(
-    zone.records.flatMap((record, index) => {
-      const reason = reasons.get(rrsetKey(record))
-      return reason === undefined ? [] : [[index, reason]]
-    }),
-  )
+  for (const [index, record] of ofRrsets.size === 0 ? [] : zone.records.entries()) {
+    const reason = ofRrsets.get(rrsetKey(record))
+    if (reason !== undefined) reasons.set(index, reason)
+  }
+  return reasons
 }
 
 /** A line number identifies each record, so a diagnostic can be matched to its record. */

@@ -59,7 +59,8 @@ const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { type: 'master', sta
 /** Everything in a zone's definition that the format cannot express. */
 export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: FormatSupport): UnsupportedFeature[] {
   const dropped: UnsupportedFeature[] = []
-  const drop = (what: string, at = zone.at): void => void dropped.push({ zone: zone.name, name: null, type: null, what, at })
+  const drop = (what: string, at = zone.at, keepsRecords = false): void =>
+    void dropped.push({ zone: zone.name, name: null, type: null, what, at, keepsRecords })
   const supports = (part: DefinitionPart): boolean => others?.has(part) === true
   if (zone.absent && !supports('absent')) drop('the deletion of the zone')
   for (const key of ZONE_SETTINGS) {
@@ -73,14 +74,14 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
   const { primary: _, serial: __, ttl: ___, ...soa } = zone.soa ?? {}
   if (!supports('soa')) for (const field of Object.keys(soa)) drop(`the setting soa.${field}`)
   if (zone.unmanaged.length > 0 && !supports('unmanaged')) drop('the selectors of unmanaged records', zone.unmanaged[0]?.at)
-  if (zone.targets !== null && !supports('targets')) drop('its targets')
+  if (zone.targets !== null && !supports('targets')) drop('its targets', zone.at, true)
   // Every other tool makes the zone equal to its definition, which is the policy sync.
   if (zone.policy !== null && zone.policy !== 'sync' && !supports('policy')) drop(`the policy ${zone.policy}`)
   if (zone.allow.length > 0 && !supports('allow')) drop(`the lifted safety limits (${zone.allow.join(', ')})`)
   if (zone.apexNs !== 'keep' && !supports('apexNs')) {
     // With `manage`, the NS records of the apex are those of the definition.
     const keepsRecords = zone.apexNs === 'manage' && zone.records.some(({ name, type }) => name === zone.name && type === 'NS')
-    dropped.push({ zone: zone.name, name: null, type: null, what: `apex_ns: ${zone.apexNs}`, at: zone.at, keepsRecords })
+    drop(`apex_ns: ${zone.apexNs}`, zone.at, keepsRecords)
   }
   if (zone.unsupported === 'skip' && !supports('unsupported')) drop('unsupported: skip')
   for (const { name, type, at } of zone.providerSpecific)

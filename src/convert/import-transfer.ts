@@ -17,7 +17,7 @@ import { type TransferredRecord, transferZone } from '../transport/dns-transfer.
 import { splitByRules } from './definable-records.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
 import { withoutOtherClients } from './other-clients.ts'
-import { shownData, type UnsupportedFeature } from './unsupported-features.ts'
+import { droppedRecord, shownData, type UnsupportedFeature } from './unsupported-features.ts'
 
 /** Seconds to wait for each message of a transfer. */
 const TIMEOUT = 10
@@ -71,7 +71,7 @@ export async function importByTransfer(request: ImportRequest): Promise<Imported
       const { records: kept, undefinable } = splitByRules(zone, whole.records)
       const left = withoutOtherClients({ ...whole, records: kept })
       imported.push(left.zone)
-      dropped.push(...transferred.dropped, ...undefinable.map((one) => droppedByRules(zone, one)))
+      dropped.push(...transferred.dropped, ...undefinable.map(({ record, reason }) => droppedRecord(zone, record, reason)))
       const at = { file: source, line: 1, column: 1 }
       const digests = checkZoneDigest(
         transferred.records.map((record) => ({ ...record, at })),
@@ -126,10 +126,11 @@ function transferredRecords(zone: DomainName, all: readonly TransferredRecord[])
   const dropped: UnsupportedFeature[] = []
   const duplicates: Diagnostic[] = []
   for (const record of all) {
-    const { name, type } = record
+    const { name, type, malformed } = record
     const problem = transferProblem(record, zone)
     const first = problem === null ? known.get(recordKey(record)) : undefined
     if (problem !== null) dropped.push({ zone, name, type, what: problem })
+    else if (malformed !== undefined) dropped.push(droppedRecord(zone, record, `invalid data for its type: ${malformed}`))
     else if (first !== undefined) duplicates.push(duplicateWarning(zone, record, first))
     else {
       known.set(recordKey(record), record)
@@ -141,9 +142,8 @@ function transferredRecords(zone: DomainName, all: readonly TransferredRecord[])
   return { records, dropped, diagnostics: [...duplicates.slice(0, MAX_REPORTED), ...more] }
 }
 
-function transferProblem({ name, type, data, malformed }: TransferredRecord, zone: DomainName): string | null {
+function transferProblem({ name, type, data }: TransferredRecord, zone: DomainName): string | null {
   if (!isAtOrBelow(name, zone)) return `a record that is not in ${zone}`
-  if (malformed !== undefined) return `${shownData(data)}: invalid data for its type: ${malformed}`
   return isMetaType(type) ? `${shownData(data)}: no zone has records of this type (RFC 6895 section 3.1)` : null
 }
 
@@ -183,16 +183,6 @@ function zoneOfTransfer(name: DomainName, records: readonly ResourceRecord[], ma
     records: others,
   }
 }
-
-const droppedByRules = (
-  zone: DomainName,
-  { record: { name, type, data }, reason }: { record: ResourceRecord; reason: string },
-): UnsupportedFeature => ({
-  zone,
-  name,
-  type,
-  what: `${shownData(data)}: ${reason}`,
-})
 
 /** Adds the zone to a connection error, which names only the server. */
 function failedTransfer(zone: DomainName, reason: string, isSigned: boolean): Diagnostic {

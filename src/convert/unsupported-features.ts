@@ -1,9 +1,12 @@
 /** Features that a conversion cannot express, and their diagnostics. */
 
+import type { ImportedRecord } from '../definition/imported-zone.ts'
+import { isPolicyText } from '../definition/rules/value-rules.ts'
+import { parseTxtRdata } from '../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { excerpt } from '../dns/excerpt.ts'
-import type { DefinedRecord } from '../dns/record.ts'
+import type { DefinedRecord, ResourceRecord } from '../dns/record.ts'
 
 /** Something that the source expresses and the destination cannot. Every one is reported. */
 export interface UnsupportedFeature {
@@ -18,9 +21,14 @@ export interface UnsupportedFeature {
   readonly outcome?: string | undefined
   /** Whether every record is kept nevertheless: it is a warning and needs no `--lossy`. */
   readonly keepsRecords?: boolean | undefined
+  /** Whether others may do more without it: `--lossy` must name it. */
+  readonly restricts?: boolean | undefined
 }
 
-/** The losses that `--lossy` accepts: none, all, or those with these names (`lossName`). */
+/**
+ * The losses that `--lossy` accepts: none, all, or those with these names (`lossName`). All, or the name `''`, are those without which nobody
+ * may do more.
+ */
 export type AcceptedLosses = boolean | ReadonlySet<string>
 
 /** The name of a loss for `--lossy=NAME`: a key such as `geo`, else the record type, else words of its description (`second-variant-of-a-zone`). */
@@ -44,16 +52,24 @@ export const unsupportedFeatureDiagnostics = (
   accepted: AcceptedLosses,
 ): Diagnostic[] =>
   dropped.map((feature) => {
-    const { zone, name, type, what, at, outcome, keepsRecords = false } = feature
+    const { zone, name, type, what, at, outcome, keepsRecords = false, restricts = false } = feature
     const subject = [name ?? zone, type].filter((part) => part !== null).join(' ')
     const message = `${subject === '' ? '' : `${subject}: `}${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}`
     const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}` }
     if (keepsRecords)
       return { severity: 'warning', code: code === 'import-lossy' ? 'import-aside' : code, message, at, cause, hint: outcome }
-    const isAccepted = typeof accepted === 'boolean' ? accepted : accepted.has(lossName(feature))
-    if (isAccepted) return { severity: 'warning', code, message, at, cause, hint: outcome }
+    const takesAll = typeof accepted === 'boolean' ? accepted : accepted.has('')
+    const isNamed = typeof accepted !== 'boolean' && accepted.has(lossName(feature))
+    if (isNamed || (takesAll && !restricts)) return { severity: 'warning', code, message, at, cause, hint: outcome }
     const hint = hintOf(outcome, code === 'import-lossy' ? `--lossy=${lossName(feature)}` : '--lossy')
-    return { severity: 'error', code, message, at, cause, hint }
+    return {
+      severity: 'error',
+      code,
+      message,
+      at,
+      cause,
+      hint: takesAll ? `others may do more without it, so --lossy must name it: ${hint}` : hint,
+    }
   })
 
 const hintOf = (outcome?: string, option = '--lossy'): string =>
@@ -67,6 +83,28 @@ export const extrasAsUnsupported = (diagnostics: readonly Diagnostic[], lossy: b
   diagnostics.map((found) =>
     found.code === 'record-extra' && !lossy ? { ...found, severity: 'error', code: 'export-lossy', hint: hintOf() } : found,
   )
+
+/** A record that is left out. `reason` follows its data. */
+export const droppedRecord = (
+  zone: DomainName,
+  record: Omit<ImportedRecord, 'ttl'>,
+  reason: string,
+  outcome?: string,
+): UnsupportedFeature => ({
+  zone,
+  name: record.name,
+  type: record.type,
+  what: record.data === '' ? reason : `${shownData(record.data)}: ${reason}`,
+  at: record.at,
+  outcome,
+  restricts: isRestriction(record),
+})
+
+/** Whether others may do more without the record: issue certificates (RFC 8659), or send mail in the name of the owner. */
+export function isRestriction({ name, type, data }: Pick<ResourceRecord, 'name' | 'type' | 'data'>): boolean {
+  const octets = type === 'TXT' && data.startsWith('"') ? parseTxtRdata(data) : null
+  return type === 'CAA' || (octets !== null && isPolicyText(name, Buffer.from(octets).toString('latin1')))
+}
 
 /** Record data for a message. */
 export const shownData = (data: string): string => excerpt(data, 120)

@@ -33,6 +33,7 @@ const OTHER_CODES = [
   'below-dname',
   'caa-flags-reserved',
   'caa-tag-unknown',
+  'caa-value-invalid',
   'character-lookalike',
   'cname-loop',
   'digest-length',

@@ -7,7 +7,7 @@ import { proxyFor } from '../transport/proxy.ts'
 import type { ApiConnection } from './json-api.ts'
 import type { ProviderContext, ProviderEndpoint } from './provider.ts'
 
-/** The address of an API; null after an error was added to the diagnostics. `example` is a valid one, for messages; `key` is its setting. */
+/** The address of an API; null after an error was added to the diagnostics, or before its variable is read. `example` is a valid one, for messages; `key` is its setting. */
 export function checkBaseUrl(
   config: ProviderConfig,
   address: unknown,
@@ -21,6 +21,7 @@ export function checkBaseUrl(
     return null
   }
   const url = parseUrl(address)
+  if (key === 'base_url' && String(address).startsWith('env:')) return null
   if (url === null) return refuse('schema-value', 'is not a URL', `such as ${example}`)
   if (!isHttp(url)) return refuse('schema-value', `has the scheme ${url.protocol} instead of https:`)
   if (url.username !== '' || url.password !== '') return refuse('schema-value', 'contains a user name or password')

@@ -1,6 +1,6 @@
 /** All types of providers, those of packages included, and how to create a provider from a config entry. The schema of a type's settings is `settings.schema.json` in its folder. */
 import type { ProviderConfig } from '../definition/config/config.ts'
-import type { SecretSource } from '../definition/config/resolve-secret.ts'
+import { resolveSecret, type SecretSource } from '../definition/config/resolve-secret.ts'
 import { type LoadedSecrets, redacted } from '../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DoctorFinding } from '../dns/doctor-finding.ts'
@@ -101,16 +101,41 @@ export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => 
 export const endpointsOf = (config: ProviderConfig): readonly ProviderEndpoint[] => typeOf(config)?.endpoints(config) ?? []
 
 /** An error for each host of the provider that the policy refuses. */
-export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Diagnostic[] =>
-  endpointsOf(config).flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
+export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Diagnostic[] => refusedHosts(endpointsOf(config), policy)
+
+const refusedHosts = (endpoints: readonly ProviderEndpoint[], policy: HostPolicy): Diagnostic[] =>
+  endpoints.flatMap(({ setting, endpoint, at }) => policy.check(setting, endpoint, at) ?? [])
+
+/** Settings that are no secrets, and may be `env:NAME` nevertheless. */
+const VARIABLE_SETTINGS: ReadonlySet<string> = new Set(
+  'account_id base_url client_id profile project resource_group subscription tenant tsig.name'.split(' '),
+)
+
+/** The entry of a type of ours with the values of variables. Adds an error for each that is not set. */
+async function withVariables(config: ProviderConfig, { secrets }: ProviderContext, diagnostics: Diagnostic[]): Promise<ProviderConfig> {
+  const read = async (settings: ProviderConfig['settings'], above: readonly string[]): Promise<ProviderConfig['settings']> => {
+    const values: Record<string, unknown> = { ...settings }
+    for (const [key, value] of Object.entries(settings)) {
+      const path = [...above, key]
+      if (key === 'tsig') values[key] = await read(value as ProviderConfig['settings'], path)
+      if (!VARIABLE_SETTINGS.has(path.join('.')) || !String(value).startsWith('env:')) continue
+      const found = await resolveSecret(String(value), `providers.${config.name}.${path.join('.')}`, config.placeOf(...path), secrets)
+      if (found.diagnostic) diagnostics.push(found.diagnostic)
+      values[key] = found.value
+    }
+    return values
+  }
+  return { ...config, settings: await read(config.settings, []) }
+}
 
 /** Creates the provider of a config entry. Opens no connection, and reads secrets only if all its hosts are allowed. */
-export async function createProvider(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const missing = await loadPackages([config], context.secrets)
+export async function createProvider(given: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
+  const missing = [...(await loadPackages([given], context.secrets))]
+  const type = typeOf(given)
+  const config = OTHER_TYPES.has(given) ? given : await withVariables(given, context, missing)
   if (missing.length > 0) return { provider: null, diagnostics: missing }
-  const type = typeOf(config)
   if (type !== null) {
-    const refused = refusedEndpoints(config, readHostPolicy(context.secrets.env))
+    const refused = refusedHosts(type.endpoints(config), readHostPolicy(context.secrets.env))
     if (refused.length > 0) return { provider: null, diagnostics: refused }
     const created = await type.create(config, context)
     return created.provider === null ? created : { ...created, provider: withoutSecretsInErrors(created.provider, context.secrets.loaded) }

@@ -16,8 +16,6 @@ export interface TokenApi {
   readonly baseUrl: string
   /** The setting that refers to the token. */
   readonly tokenKey: string
-  /** Settings that may be `env:NAME`; none if absent. */
-  readonly variableKeys?: readonly string[]
   /** The usual environment variable with the token. */
   readonly tokenVariable: string
   /** Maximum concurrent requests without the setting; 4 if absent. */
@@ -30,7 +28,6 @@ export function tokenProviderType({
   capabilitiesFor,
   baseUrl: standard,
   tokenKey,
-  variableKeys = [],
   tokenVariable,
   parallelism = DEFAULT_PARALLELISM,
   createProvider,
@@ -50,13 +47,10 @@ export function tokenProviderType({
       const diagnostics: Diagnostic[] = []
       const baseUrl = checkBaseUrl(config, addressOf(config), standard, diagnostics)
       const token = await resolveToken(config, tokenKey, context, diagnostics)
-      const settings: Record<string, unknown> = { ...config.settings }
-      for (const key of variableKeys)
-        if (String(settings[key]).startsWith('env:')) settings[key] = await resolveToken(config, key, context, diagnostics)
       if (baseUrl === null || token === null) return { provider: null, diagnostics }
       const connection = apiConnection(config, context, { baseUrl, token, parallelism }, diagnostics)
       if (connection === null) return { provider: null, diagnostics }
-      return { provider: await createProvider(connection, settings), diagnostics }
+      return { provider: await createProvider(connection, config.settings), diagnostics }
     },
   }
 }

@@ -36,6 +36,8 @@ dot\\.ted.sub TXT "a" "b" "" "\\000\\255\\"\\\\"
 _sip._tcp SRV 0 5 5060 sip.example.net.
 @ MX 10 mail.example.net.
 @ CAA 128 issue "ca.example.net; a=b"
+@ CAA 0 issue "letsencrypt.org."
+@ CAA 0 issue "ca.example.org ; ; a = b ; "
 @ TXT "${'x'.repeat(255)}" "${'y'.repeat(200)}"
 deleg NS ns.deleg
 deleg DS 12345 13 2 ${'ab'.repeat(32)}
@@ -190,16 +192,6 @@ const transferOf = (answer: (send: (...lines: string[]) => void, socket: Socket)
   })
 
 const SOA = 'example.com. 300 SOA ns1.example.net. hostmaster.example.com. 1 3600 600 604800 300'
-
-it('that sends records of other zones is reported', async () => {
-  const port = await transferOf((send) => send(SOA, 'www.example.com. 300 A 192.0.2.1', 'notexample.com. 300 A 192.0.2.2', SOA))
-  const refused = await importFrom(port)
-  expect(refused).toMatchObject({ status: 1, stdout: '' })
-  expect(refused.stderr).toContain('error[import-lossy] notexample.com. A: a definition cannot express a record that is not')
-  const taken = await importFrom(port, '--lossy')
-  expect(taken).toMatchObject({ status: 0, stdout: expect.stringContaining('www: {') })
-  expect(taken.stdout).not.toContain('notexample')
-})
 
 it.each([
   ['octets', { maxOctets: 20_000 }, 'sent more than 20000 octets over TCP'],

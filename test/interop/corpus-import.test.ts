@@ -101,6 +101,16 @@ www:
     expect(readFileSync(join(cwd, 'out/example.net.yaml'), 'utf8')).toBe(files['in/example.net.yaml'])
   })
 
+  it('are left out only by name if others may do more without them', async () => {
+    const cwd = folderWith({
+      'in/example.com.yaml':
+        "---\n'': {type: CAA, values: [{tag: is?ue, value: ca.example}, {tag: issue, value: ca.example}], octodns: {lenient: true}}\n",
+    })
+    const args = ['import', 'octodns', 'in', '-o', 'out']
+    expect((await cli([...args, '--lossy'], { cwd })).status).toBe(1)
+    expect((await cli([...args, '--lossy=CAA'], { cwd })).status).toBe(0)
+  })
+
   it('have no selector if it would match managed records', async () => {
     const text = "---\n'*': {type: CNAME, value: 'a..b.', octodns: {lenient: true}}\na: {type: CNAME, value: b.example.}\n"
     const cwd = folderWith({ 'in/example.com.yaml': text })

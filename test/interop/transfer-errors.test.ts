@@ -135,7 +135,7 @@ describe('records of a transfer', () => {
     const records = [wireRecord('x.example.com', code, Buffer.of(1, 2, 3)), address('www.example.com')]
     const text = `[import-lossy] x.example.com. ${mnemonic}: a definition cannot express \\# 3 010203: no zone has records of this type (RFC 6895 section 3.1)`
     const strict = await transfer(records)
-    expect(strict).toMatchObject({ status: 1, stdout: '', stderr: `error${text} (--lossy leaves it out)\nNothing was written.\n` })
+    expect(strict).toMatchObject({ status: 1, stdout: '', stderr: `error${text} (--lossy=${mnemonic} leaves it out)\nNothing was written.\n` })
     expect(await transfer(records, '--lossy')).toMatchObject({
       status: 0,
       stderr: `warning${text}\n1 zone with 1 record, read back and compared.\n`,
@@ -186,14 +186,25 @@ describe('records of a transfer', () => {
     expect(result).toMatchObject({ status: 0, stderr: '1 zone with 10 records, read back and compared.\n' })
   })
 
-  it('that conflict are reported and can be left out', async () => {
-    const records = [wireRecord('x.example.com', 5, wireName('a.example.net')), address('x.example.com'), address('www.example.com')]
+  it('that conflict are reported and can be left out, without the others of their sets', async () => {
+    const mail = (preference: number, name: string): Buffer =>
+      wireRecord('m.example.com', 15, Buffer.concat([Buffer.of(0, preference), wireName(name)]))
+    const [issuer, other] = ['letsencrypt.org.', 'ca.example ; a = b'].map((value) =>
+      wireRecord('example.com', 257, Buffer.from(`\0\x05issue${value}`)),
+    ) as [Buffer, Buffer]
+    const texts = [mail(0, ''), mail(10, 'mail.example.net'), issuer, other]
+    const records = [
+      wireRecord('x.example.com', 5, wireName('a.example.net')),
+      address('x.example.com'),
+      address('www.example.com'),
+      ...texts,
+    ]
     const text =
       '[import-lossy] x.example.com. CNAME: a definition cannot express a.example.net.: x.example.com. has a CNAME record and also A; '
     expect(await transfer(records)).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(`error${text}`) })
     const lossy = await transfer(records, '--lossy')
     expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining(`warning${text}`) })
-    expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
+    expect(lossy.stderr).toContain('1 zone with 5 records, read back and compared.\n')
   })
 
   it('are imported with names of 255 octets, any octets in labels, and texts of 4,000 octets', async () => {
@@ -221,6 +232,34 @@ describe('records of a transfer', () => {
     const lossy = await transfer(records, '--lossy')
     expect(lossy).toMatchObject({ status: 0, stderr: expect.stringContaining(`warning${text}`) })
     expect(lossy.stderr).toContain('1 zone with 2 records, read back and compared.\n')
+  })
+
+  it('that restrict others are left out only if they are named', async () => {
+    const text = (value: string): Buffer =>
+      wireRecord('cname.example.com', 16, Buffer.concat([Buffer.of(value.length), Buffer.from(value)]))
+    const alias = (name: string): Buffer => wireRecord('cname.example.com', 5, wireName(name))
+    const malformed = wireRecord('example.com', 257, Buffer.from('\0\x05is?uex'))
+    const records = [
+      malformed,
+      wireRecord('example.com', 257, Buffer.from('\0\x05issueca.example')),
+      text('v=spf1 -all'),
+      alias('a'),
+      alias('b'),
+    ]
+    const strange = address('www.example.net')
+    const refused = await transfer([...records, strange], '--lossy')
+    const hint = 'others may do more without it, so --lossy must name it: --lossy=CAA leaves it out'
+    expectEnd(refused, 1, {
+      err: [/^warning\[import-lossy\] www\.example\.net/m, /^error\[import-lossy\] example\.com\. CAA: /m, hint],
+      out: '',
+    })
+    expect(refused.stderr.match(/^error/gm)).toHaveLength(1)
+    expect(await transfer([...records, strange], '--lossy=CAA')).toMatchObject({ status: 1 })
+    for (const options of [
+      ['--lossy', '--lossy=CAA'],
+      ['--lossy=CAA', '--lossy'],
+    ])
+      expectEnd(await transfer([...records, strange], ...options), 0, { err: '1 zone with 2 records, read back and compared.' })
   })
 
   const times = SOA.subarray(-20)

@@ -3,8 +3,10 @@ import { resolve } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { composeConfigSchema } from '../../scripts/update-schemas.mjs'
+import type { ProviderConfig } from '../../src/definition/config/config.ts'
 import { readConfig } from '../../src/definition/config/read-config.ts'
-import { checkSettings, PROVIDER_TYPES } from '../../src/providers/registry.ts'
+import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import { checkSettings, createProvider, PROVIDER_TYPES } from '../../src/providers/registry.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(resolve(root, path), 'utf8')
@@ -61,6 +63,30 @@ describe('the types of providers', () => {
       expect(keys.filter((key) => !common.includes(key) && !section?.includes(`| \`${key}\` |`))).toEqual([])
     }
   })
+})
+
+test('settings that are no secrets may be variables, and hosts in them are checked', async () => {
+  const text = `providers:
+  pdns: {type: powerdns, base_url: env:URL, api_key: env:KEY}
+  own: {type: rfc2136, server: 192.0.2.1, tsig: {name: env:NAME, secret: env:KEY}}
+  azure: {type: azure, resource_group: env:GROUP, subscription: env:ID, tenant: env:ID, client_id: env:NAME, client_secret: env:KEY}
+`
+  const { config, diagnostics } = readConfig(text, { file: 'zonewright.yaml', folder: '/srv', cwd: '/srv' })
+  expect([...diagnostics, ...[...(config?.providers.values() ?? [])].flatMap(checkSettings)]).toEqual([])
+  const make = async (name: string, env: Record<string, string>) => {
+    const secrets = { folder: '/srv', env: { KEY: 'c2VjcmV0', ...env }, loaded: noSecrets() }
+    const { provider, diagnostics: found } = await createProvider(config?.providers.get(name) as ProviderConfig, { secrets })
+    await provider?.close()
+    return found.map(({ message }) => message)
+  }
+  const env = { URL: 'https://dns.example.net', NAME: 'key', GROUP: 'dns', ID: '11111111-1111-4111-8111-111111111111' }
+  for (const name of config?.providers.keys() ?? []) expect(await make(name, env)).toEqual([])
+  expect(await make('own', {})).toEqual(['providers.own.tsig.name: the environment variable NAME is not set'])
+  expect(await make('azure', { ...env, ID: '../x' })).toHaveLength(1)
+  expect(await make('pdns', { URL: 'secret' })).toEqual(['providers.pdns.base_url: is not a URL'])
+  expect(await make('pdns', { ...env, ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.com:443' })).toEqual([
+    expect.stringContaining('dns.example.net'),
+  ])
 })
 
 test.each<[name: string, url: string, expected: string[]]>([

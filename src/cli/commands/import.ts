@@ -54,11 +54,9 @@ export function configure(command: Command, setAction: SetAction): void {
   setAction(command, importCommand)
 }
 
-/** The value of `--lossy=geo,URLFWD`; without a value, all losses. Several options add up. */
-function acceptedLosses(value: string, previous: AcceptedLosses = false): AcceptedLosses {
-  if (value === '' || previous === true) return true
-  return new Set([...(previous === false ? [] : previous), ...value.split(',')])
-}
+/** The value of `--lossy=geo,URLFWD`; without a value, all losses but those that must be named. Several options add up. */
+const acceptedLosses = (value: string, previous: ReadonlySet<string> = new Set()): ReadonlySet<string> =>
+  new Set([...previous, ...(value === '' ? [''] : value.split(',').filter((name) => name !== ''))])
 
 const HELP = `
 Examples:

@@ -30,12 +30,13 @@ const CREDENTIALS_FILE = 'creds.json'
 
 /**
  * Converts the providers of zones. A native provider, or octoDNS's class, takes the place of each; secrets become references to the environment. If there is a
- * config already, its providers with the same names are the targets.
+ * config already, its providers with the same names are the targets. `paid` are those whose zones have a paid plan.
  */
 export async function convertDnscontrolTargets(
   zones: readonly { readonly name: DomainName; readonly providers?: readonly string[] }[],
   types: ReadonlyMap<string, string>,
   request: ImportRequest,
+  paid: ReadonlySet<string>,
 ): Promise<DnscontrolTargets> {
   const path = resolve(request.cwd, request.options.credentials ?? join(dirname(request.source), CREDENTIALS_FILE))
   const file = displayPath(path, request.cwd)
@@ -54,7 +55,8 @@ export async function convertDnscontrolTargets(
       else unknown.push(name)
       continue
     }
-    const provider = type === null ? null : { name, type, credentials: own?.credentials ?? {}, at }
+    const isPaid = type === 'CLOUDFLAREAPI' && paid.has(name)
+    const provider = type === null ? null : { name, type, credentials: { ...own?.credentials, ...(isPaid && { plan_type: 'pro' }) }, at }
     const target = provider && convertProvider(provider, new Set(names.values()), diagnostics)
     const problem = target && providerProblem(target)
     if (target && problem === null) {

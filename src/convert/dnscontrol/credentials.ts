@@ -52,7 +52,7 @@ const COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
   AZURE_PRIVATE_DNS: { className: 'octodns_azure.AzurePrivateProvider', options: AZURE },
   CLOUDFLAREAPI: {
     className: 'octodns_cloudflare.CloudflareProvider',
-    options: { apitoken: 'token', apikey: 'token', apiuser: 'email', accountid: 'account_id' },
+    options: { apitoken: 'token', apikey: 'token', apiuser: 'email', accountid: 'account_id', plan_type: 'plan_type' },
   },
   DESEC: { className: 'octodns_desec.DesecProvider', options: { 'auth-token': 'token' } },
   DIGITALOCEAN: { className: 'octodns_digitalocean.DigitalOceanProvider', options: { token: 'token' } },
@@ -128,9 +128,13 @@ function google({ name, credentials, at }: DnscontrolProvider): ConvertedCredent
   return { provider: { name, className: 'octodns_googlecloud.GoogleCloudProvider', settings, at }, left }
 }
 
-/** Of an address with more than scheme, host and port, the rest is left. An address in a variable says nothing. */
+/** Of an address with more than scheme, host and port, the rest is left. One in a variable is taken as it is. */
 function powerdns({ name, credentials, at }: DnscontrolProvider): ConvertedCredentials | null {
   const { apiUrl = '', apiKey = '', serverName, ...rest } = credentials
+  const keys = { api_key: reference(apiKey), ...(serverName !== undefined && { server_id: serverName }) }
+  const className = 'octodns_powerdns.PowerDnsProvider'
+  const address = reference(apiUrl)
+  if (address !== apiUrl) return { provider: { name, className, settings: { base_url: address, ...keys }, at }, left: Object.keys(rest) }
   if (!URL.canParse(apiUrl)) return null
   const { protocol, hostname, port, origin, href } = new URL(apiUrl)
   const scheme = protocol.slice(0, -1)
@@ -138,11 +142,10 @@ function powerdns({ name, credentials, at }: DnscontrolProvider): ConvertedCrede
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(port || (scheme === 'https' ? 443 : 80)),
     scheme,
-    api_key: reference(apiKey),
-    ...(serverName !== undefined && { server_id: serverName }),
+    ...keys,
   }
   const left = [...(href === `${origin}/` ? [] : ['apiUrl']), ...Object.keys(rest)]
-  return { provider: { name, className: 'octodns_powerdns.PowerDnsProvider', settings, at }, left }
+  return { provider: { name, className, settings, at }, left }
 }
 
 /** `update-key` and `transfer-key` are `ALGORITHM:NAME:SECRET`. Only one of two is used. */
@@ -158,7 +161,7 @@ function nameServer({ name, credentials, at }: DnscontrolProvider): ConvertedCre
     host: reference(host.replace(/^\[(.*)\]$/, '$1')),
     ...(port !== undefined && { port: Number(port) }),
     ...(secret !== undefined && {
-      key_name: keyName,
+      key_name: reference(keyName ?? ''),
       key_algorithm: algorithm.replace(/^(?:hmac-)?/i, 'hmac-'),
       key_secret: reference(secret),
     }),

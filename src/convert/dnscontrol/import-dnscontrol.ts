@@ -13,7 +13,7 @@ import type { Policy, SoaFields, UnmanagedSelector, ZoneSettings } from '../../d
 import { type DerivedSelectors, isInseparable, splitByRules, unmanagedSelectorsFor } from '../definable-records.ts'
 import type { Importer } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
-import { recordsOutside, shownData, type UnsupportedFeature } from '../unsupported-features.ts'
+import { droppedRecord, recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
 import { convertDnscontrolTargets } from './convert-targets.ts'
 import { commentedFeatures, isTsv, readTsv, splitZones } from './get-zones.ts'
 import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
@@ -37,7 +37,8 @@ export const importDnscontrol: Importer = async (request) => {
   const parsed = parseSource(text.text, file, wanted)
   const zones = parsed.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => withoutTag(one) === name))
   const dropped = parsed.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
-  const targets = await convertDnscontrolTargets(zones, parsed.providerTypes, request)
+  const paid = new Set(zones.flatMap(({ providers = [], records }) => (records.some(needsPaidPlan) ? providers : [])))
+  const targets = await convertDnscontrolTargets(zones, parsed.providerTypes, request, paid)
   const imported = zones.map((zone) => convertDnscontrolZone(zone, targets.names, file))
   return {
     zones: imported.map(({ zone }) => zone),
@@ -187,12 +188,16 @@ function convertDnscontrolZone(read: ZoneToConvert, targetNames: ReadonlyMap<str
   return {
     zone,
     dropped: [
-      ...ignored.map((record) => droppedRecord(name, record, 'an IGNORE matches it', KEPT)),
+      ...ignored.map((record) => ({ ...droppedRecord(name, record, 'an IGNORE matches it', KEPT), restricts: false })),
       ...undefinable.map(({ record, reason }) => droppedRecord(name, record, reason, outcomeOf(record, derived))),
     ],
     diagnostics: [...diagnostics, ...(read.warnings ?? [])],
   }
 }
+
+/** Whether Cloudflare's plan `free` would refuse the tags or the comment of a record. */
+const needsPaidPlan = ({ providerSettings }: ImportedRecord): boolean =>
+  providerSettings?.['cloudflare']?.['tags'] !== undefined || String(providerSettings?.['cloudflare']?.['comment'] ?? '').length > 100
 
 const KEPT = 'it is left out, and "unmanaged" keeps it unchanged'
 
@@ -200,17 +205,3 @@ const outcomeOf = (record: ImportedRecord, derived: DerivedSelectors): string =>
   isInseparable(record, derived)
     ? 'it is left out; no selector of "unmanaged" can separate it from managed records, so plans delete it'
     : KEPT
-
-const droppedRecord = (
-  zone: DomainName,
-  { name, type, data, at }: ImportedRecord,
-  reason: string,
-  outcome: string,
-): UnsupportedFeature => ({
-  zone,
-  name,
-  type,
-  what: data === '' ? reason : `${shownData(data)}: ${reason}`,
-  at,
-  outcome,
-})

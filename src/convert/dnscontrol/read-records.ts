@@ -36,10 +36,16 @@ export function readRecords(records: unknown, context: DomainContext): ImportedR
   })
 }
 
-/** `CF_PROXY_ON`; `full` once also meant Railgun. */
-function proxySetting({ meta }: JsonObject): Pick<ImportedRecord, 'providerSettings'> {
-  const isProxied = isObject(meta) && /^(?:on|full)$/i.test(String(meta['cloudflare_proxy'] ?? ''))
-  return isProxied ? { providerSettings: { cloudflare: { proxied: true } } } : {}
+/** `CF_PROXY_ON` (`full` once also meant Railgun), `CF_COMMENT` and `CF_TAGS`, whose texts are empty if there is none. */
+function cloudflareSettings({ meta }: JsonObject): Pick<ImportedRecord, 'providerSettings'> {
+  const textOf = (key: string): string => (isObject(meta) ? String(meta[key] ?? '') : '')
+  const [comment, tags] = [textOf('cloudflare_comment'), textOf('cloudflare_tags')]
+  const settings = {
+    ...(/^(?:on|full)$/i.test(textOf('cloudflare_proxy')) && { proxied: true }),
+    ...(comment !== '' && { comment }),
+    ...(tags !== '' && { tags: tags.split(',') }),
+  }
+  return Object.keys(settings).length === 0 ? {} : { providerSettings: { cloudflare: settings } }
 }
 
 function readRecord(record: JsonObject, context: DomainContext): ImportedRecord | null {
@@ -77,7 +83,7 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
   const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
-  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at, ...proxySetting(record) }
+  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at, ...cloudflareSettings(record) }
   const reason = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
   const text = data.ok ? data.value : printableData(rawData(type, record))
   context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at: context.at }, reason: `${reason}${place}` })
@@ -239,7 +245,13 @@ const IGNORED_KEYS: ReadonlySet<string> = new Set([
 ])
 
 /** Metadata for DNSControl's internal use. */
-const IGNORED_METADATA: ReadonlySet<string> = new Set(['orig_custom_type', 'skip_fqdn_check', 'txtSplitAlgorithm'])
+const IGNORED_METADATA: ReadonlySet<string> = new Set([
+  'cloudflare_comment',
+  'cloudflare_tags',
+  'orig_custom_type',
+  'skip_fqdn_check',
+  'txtSplitAlgorithm',
+])
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

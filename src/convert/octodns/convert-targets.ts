@@ -70,6 +70,17 @@ export function pythonNotices(targets: readonly ConvertedTarget[]): Diagnostic[]
   )} ${agreeing(classes.length, 'runs its octoDNS class', 'run their octoDNS classes')} in Python`
   return [
     { severity: 'notice', code: 'import-aside', message, hint: `install them with: pip install ${['octodns', ...packages].join(' ')}` },
+    ...classes.flatMap(({ name, lacks }): Diagnostic[] =>
+      lacks === undefined
+        ? []
+        : [
+            {
+              severity: 'notice',
+              code: 'import-aside',
+              message: `${name} does not become a native provider because of its option ${lacks}`,
+            },
+          ],
+    ),
   ]
 }
 

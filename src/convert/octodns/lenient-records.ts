@@ -8,7 +8,7 @@ import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { type DefinedRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type UnmanagedSelector } from '../../dns/zone.ts'
-import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { isRestriction, type UnsupportedFeature } from '../unsupported-features.ts'
 
 export interface SplitZone {
   /** The zone without the refused record sets, each of which has a selector under `unmanaged`. */
@@ -39,7 +39,8 @@ export function splitLenient(zone: ImportedZone): SplitZone {
     }
     if (refused.size === 0) break
     for (const [key, message] of refused) {
-      const first = records.find((record) => rrsetKey(record) === key)
+      const set = records.filter((record) => rrsetKey(record) === key)
+      const [first] = set
       if (first === undefined) continue
       dropped.push({
         zone: zone.name,
@@ -47,6 +48,7 @@ export function splitLenient(zone: ImportedZone): SplitZone {
         type: first.type,
         what: `this lenient record set: ${message}`,
         at: first.at,
+        restricts: set.some(isRestriction),
       })
     }
     records = records.filter((record) => !refused.has(rrsetKey(record)))
@@ -86,6 +88,8 @@ export function withoutRefusedLenient(
     type,
     what: `this lenient record set: ${first === undefined ? 'its data is invalid' : withoutSubject(first.message, name, type)}`,
     at: first?.at ?? at,
+    // A text that cannot be read may be a policy.
+    restricts: type === 'TXT' || isRestriction({ name, type, data: '' }),
   }))
   const records = zone.records.filter((record) => !refused.has(rrsetKey(record)))
   const left = leftOut(dropped, zone.name, records)

@@ -16,6 +16,8 @@ export interface ConvertedTarget {
   readonly settings: Readonly<Record<string, unknown>>
   /** Whether octoDNS's class runs in Python, because no native provider has its class and options. */
   readonly needsPython: boolean
+  /** The option because of which the native provider with its class is not used. */
+  readonly lacks?: string | undefined
   readonly safety: ConvertedSafety
   /** Whether unsupported records are skipped with a warning instead of refused. */
   readonly skipsUnsupported: boolean
@@ -56,23 +58,25 @@ export function convertTarget(
   if (!CLASS.test(provider.className) || provider.className.length > 200) return null
   const drop = (what: string): void => void dropped.push({ zone: null, name: null, type: null, what, at: provider.at })
   const native = nativeSettings(provider, secretHandlers)
-  const settings = native?.settings ?? classSettings(provider, secretHandlers, drop)
-  for (const what of native?.dropped ?? []) drop(what)
+  const lacks = typeof native === 'string' ? native : undefined
+  const isNative = native !== null && typeof native !== 'string'
+  const settings = isNative ? native.settings : classSettings(provider, secretHandlers, drop)
+  for (const what of isNative ? native.dropped : []) drop(what)
   const name = freeName(provider.name, takenNames)
   if (name !== provider.name) drop(`the name of the provider ${JSON.stringify(provider.name)}: it becomes ${name}`)
-  return { name, settings, needsPython: native === null, ...commonSettings(provider, dropped) }
+  return { name, settings, needsPython: !isNative, lacks, ...commonSettings(provider, dropped) }
 }
 
-/** The settings of a native provider, and what they leave out; null without one that has all options. */
+/** The settings of a native provider, and what they leave out; the option that it lacks, or null if there is none for the class. */
 function nativeSettings(
   provider: OctodnsProvider,
   handlers: ReadonlySet<string>,
-): { readonly settings: ConvertedTarget['settings']; readonly dropped: readonly string[] } | null {
+): { readonly settings: ConvertedTarget['settings']; readonly dropped: readonly string[] } | string | null {
   const convert = nativeConversion(provider.className)
   if (convert === null) return null
   const dropped: string[] = []
   const left = new Map(Object.entries(provider.settings).filter(([key, value]) => !COMMON_KEYS.has(key) && value !== null))
-  let fits = true
+  let lacks: string | undefined
   const take = (key: string): unknown => {
     const value = left.get(key)
     left.delete(key)
@@ -85,20 +89,15 @@ function nativeSettings(
     plain(key) {
       const value = take(key)
       if (value === undefined) return undefined
-      // A setting that is no secret cannot come from the environment.
-      fits &&= ['string', 'number', 'boolean'].includes(typeof value) && !isReference(String(value), handlers)
+      if (isReference(String(value), handlers)) lacks ??= `${key}: ${String(value)}`
+      else if (!['string', 'number', 'boolean'].includes(typeof value)) lacks ??= key
       return String(value)
     },
-    plainUnlessFrom(variable, key) {
-      if (left.get(key) !== `env/${variable}`) return this.plain(key)
-      left.delete(key)
-      return undefined
-    },
-    plainOrVariable(key) {
+    text(key, own) {
       const [, variable] = /^env\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(String(left.get(key))) ?? []
       if (variable === undefined) return this.plain(key)
       left.delete(key)
-      return `env:${variable}`
+      return variable === own ? undefined : `env:${variable}`
     },
     flag(key) {
       const value = take(key)
@@ -106,14 +105,15 @@ function nativeSettings(
     },
     list(key) {
       const value = take(key)
-      fits &&= value === undefined || Array.isArray(value)
+      if (value !== undefined && !Array.isArray(value)) lacks ??= key
       return Array.isArray(value) ? value.map(String) : undefined
     },
     ignore(...keys) {
       for (const key of keys) if (take(key) !== undefined) dropped.push(`${key} of the provider ${provider.name}`)
     },
   })
-  if (settings === null || !fits || left.size > 0) return null
+  if (typeof settings === 'string') return settings
+  if (lacks !== undefined || left.size > 0) return lacks ?? [...left.keys()].join(', ')
   return { settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)), dropped }
 }
 

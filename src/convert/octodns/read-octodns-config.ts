@@ -170,6 +170,16 @@ function isTrue(node: YamlNode | undefined): boolean {
 
 const isReplacing = (node: YamlNode): boolean => node.kind === 'mapping' && isTrue(lookUp(node, 'populate_should_replace'))
 
+/** The packages whose names differ from those of the modules that octoDNS itself had before version 1. */
+const PACKAGES: Readonly<Record<string, string>> = { axfr: 'bind', azuredns: 'azure', etc_hosts: 'etchosts', fastdns: 'edgedns' }
+
+/** The class in its package of today: `octodns_route53.Route53Provider` for `octodns.provider.route53.Route53Provider`. */
+const currentClass = (name: string): string =>
+  name.replace(
+    /^octodns\.(?:provider\.(?!(?:base|plan|yaml)\.)|source\.(?=axfr\.))([a-z0-9_]+)(?=\.)/,
+    (_, module: string) => `octodns_${PACKAGES[module] ?? module}`,
+  )
+
 function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor', state: ReadState): void {
   const className = value.kind === 'mapping' ? lookUp(value, 'class') : undefined
   if (value.kind !== 'mapping' || className?.kind !== 'scalar') {
@@ -181,7 +191,7 @@ function readProvider({ key, value }: YamlEntry, kind: 'provider' | 'processor',
   )
   if (kind === 'provider' && isReplacing(value)) state.replacingProviders.add(key.text)
   const all = kind === 'provider' ? state.providers : state.processors
-  all.set(key.text, { name: key.text, className: className.text, settings: Object.fromEntries(settings), at: key.at })
+  all.set(key.text, { name: key.text, className: currentClass(className.text), settings: Object.fromEntries(settings), at: key.at })
 }
 
 const ZONE_KEYS: ReadonlySet<string> = new Set([

@@ -18,7 +18,7 @@ import {
 } from '../definable-records.ts'
 import { definableSettings } from '../definable-settings.ts'
 import { otherClients } from '../other-clients.ts'
-import { shownData, type UnsupportedFeature } from '../unsupported-features.ts'
+import { droppedRecord, shownData, type UnsupportedFeature } from '../unsupported-features.ts'
 
 export interface ProviderZone {
   readonly zone: ImportedZone
@@ -60,7 +60,7 @@ export function convertProviderZone(existing: ExistingZone, config: Pick<Config,
   return {
     zone,
     diagnostics: others.diagnostics,
-    dropped: [...dropped, ...unplanned, ...definable.undefinable.map((other) => droppedRecord(name, other, derived, zoneTarget))],
+    dropped: [...dropped, ...unplanned, ...definable.undefinable.map((other) => undefinableRecord(name, other, derived, zoneTarget))],
   }
 }
 
@@ -79,19 +79,18 @@ function settingsOf(record: ExistingRecord, { capabilities }: ZoneTarget): Pick<
   return { providerSettings: { [capabilities.recordSettings]: Object.fromEntries(stated) } }
 }
 
-function droppedRecord(
+function undefinableRecord(
   zone: DomainName,
   { record, reason }: UndefinableRecord,
   derived: DerivedSelectors,
   { target, capabilities }: ZoneTarget,
 ): UnsupportedFeature {
-  const what = `${shownData(record.data)}: ${reason}`
-  const outcome = !isInseparable(record, derived)
-    ? `"unmanaged" in the definition keeps it unchanged at ${target}`
-    : undescribableReason(record, zone, capabilities) !== null
-      ? `plans leave it unchanged at ${target}`
-      : `no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at ${target}`
-  return { zone, name: record.name, type: record.type, what, outcome }
+  const dropped = (outcome: string): UnsupportedFeature => droppedRecord(zone, record, reason, outcome)
+  if (!isInseparable(record, derived))
+    return { ...dropped(`"unmanaged" in the definition keeps it unchanged at ${target}`), restricts: false }
+  if (undescribableReason(record, zone, capabilities) !== null)
+    return { ...dropped(`plans leave it unchanged at ${target}`), restricts: false }
+  return dropped(`no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at ${target}`)
 }
 
 const unplannedRecord = (zone: DomainName, record: UnplannedRecord, { target }: ZoneTarget): UnsupportedFeature => ({

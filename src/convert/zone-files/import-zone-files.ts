@@ -15,10 +15,11 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { placeComments } from '../../dns/zone-file/place-comments.ts'
 import type { IncludedZoneFile, ReadZoneInclude } from '../../dns/zone-file/scope.ts'
 import { counted } from '../../report/english.ts'
+import { splitByRules } from '../definable-records.ts'
 import type { ImportRequest } from '../importer.ts'
 import { type ImportedZones, missingZones } from '../importer.ts'
 import { withoutOtherClients } from '../other-clients.ts'
-import { recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
+import { droppedRecord, recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
 
 /**
  * Imports one zone file (RFC 1035), or all in a folder and its subfolders: `*.zone`, `*.db` and `db.*`. Included files must be in the
@@ -67,10 +68,12 @@ export async function importZoneFiles({ source, zones, cwd, config }: ImportRequ
     const twice = found.some(({ name }) => name === one.zone?.name)
     if (twice) diagnostics.push(duplicate(one.zone.name, one.file))
     else {
-      const left = withoutOtherClients(one.zone)
+      const { name, records } = one.zone
+      const { records: kept, undefinable } = splitByRules(name, records)
+      const left = withoutOtherClients({ ...one.zone, records: kept })
       found.push(left.zone)
       diagnostics.push(...left.diagnostics)
-      dropped.push(...one.dropped)
+      dropped.push(...one.dropped, ...undefinable.map(({ record, reason }) => droppedRecord(name, record, reason)))
     }
   }
   const unknownFiles = others.filter((one) => !isIncluded(one))

@@ -134,7 +134,7 @@ function parseSources(
 }
 
 /** Errors that octoDNS's `lenient: true` turns into warnings. */
-const LENIENT_CODES: ReadonlySet<string> = new Set(['cname-at-apex', 'caa-value-invalid'])
+const LENIENT_CODES: ReadonlySet<string> = new Set(['cname-at-apex'])
 
 /** Whether an error is only a warning for a record set that octoDNS marks as lenient. */
 export const isSoftened = ({ code }: Diagnostic): boolean => LENIENT_CODES.has(code)

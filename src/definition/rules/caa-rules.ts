@@ -62,33 +62,22 @@ export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
   )
 }
 
-/** Reports issuers with invalid syntax, for which every authority must refuse a certificate (RFC 8659 section 4.2), and invalid report URLs. */
+/**
+ * Reports issuers with invalid syntax, which match no authority (RFC 8659 section 4.2), and invalid report URLs. Name servers serve any
+ * value, so zones have them.
+ */
 export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
   return caaRecords(zone.records).flatMap(({ record, tag, value }): Diagnostic[] => {
-    if (ISSUER_TAGS.has(tag) && !isIssuerValue(value)) {
-      return [
-        {
-          severity: 'error',
-          code: 'caa-value-invalid',
-          message: `${record.name} CAA: the ${tag} value ${JSON.stringify(value)} is not a valid issuer, so no authority may issue certificates`,
-          at: record.at,
-          hint: 'write the domain name of the issuer without a final dot, such as "ca.example", or ";" to allow no issuer',
-        },
-      ]
-    }
-    if (tag === 'iodef' && !REPORT_URL.test(value)) {
-      return [
-        {
-          severity: 'warning',
-          code: 'caa-value-invalid',
-          message: `${record.name} CAA: the iodef value ${JSON.stringify(value)} is not a mailto:, http: or https: URL`,
-          at: record.at,
-        },
-      ]
-    }
+    const shown = `${record.name} CAA: the ${tag} value ${JSON.stringify(value)}`
+    const found = { severity: 'warning', code: 'caa-value-invalid', at: record.at } as const
+    if (ISSUER_TAGS.has(tag) && !isIssuerValue(value))
+      return [{ ...found, message: `${shown} is not a valid issuer, so it allows no authority to issue certificates`, hint: ISSUER_HINT }]
+    if (tag === 'iodef' && !REPORT_URL.test(value)) return [{ ...found, message: `${shown} is not a mailto:, http: or https: URL` }]
     return []
   })
 }
+
+const ISSUER_HINT = 'write the domain name of the issuer without a final dot, such as "ca.example", or ";" to allow no issuer'
 
 function isIssuerValue(value: string): boolean {
   if (!ISSUER.test(value)) return false

@@ -1,6 +1,7 @@
 /** Rules for values of records. */
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { timestampSeconds } from '../../dns/rdata/numbers.ts'
 import { digestProblem } from '../../dns/rdata/rdata-problem.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
@@ -21,6 +22,9 @@ const POLICIES: readonly PolicyText[] = [
   { called: 'MTA-STS', owner: /^_mta-sts\./, text: /^v=STSv1 *;/ },
   { called: 'TLS reporting', owner: /^_smtp\._tls\./, text: /^v=TLSRPTv1 *;/ },
 ]
+
+/** Whether the text, with one character per octet, is a policy at this name. */
+export const isPolicyText = (name: DomainName, text: string): boolean => POLICIES.some((one) => one.owner.test(name) && one.text.test(text))
 
 /** Reports names with two policies of one kind: receivers ignore both. */
 export function policyMultiple({ rrsets }: ZoneIndex): Diagnostic[] {

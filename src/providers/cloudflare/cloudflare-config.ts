@@ -15,7 +15,6 @@ export const CLOUDFLARE: ProviderType = tokenProviderType({
   capabilitiesFor: (settings) => cloudflareCapabilities(planOf(settings), accountOf(settings) !== null),
   baseUrl: 'https://api.cloudflare.com/client/v4',
   tokenKey: 'token',
-  variableKeys: ['account_id'],
   tokenVariable: 'CLOUDFLARE_TOKEN',
   async createProvider(connection, settings) {
     const { createCloudflareProvider } = await import('./cloudflare-provider.ts')

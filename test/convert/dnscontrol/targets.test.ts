@@ -35,14 +35,18 @@ function project(domains: readonly object[], credentials: unknown = CREDENTIALS)
 
 test('every provider of a zone is a target, and no secret is copied', async () => {
   const { folder, run, made } = project([
-    domain('example.com', ['cf', 'aws', 'my gandi'], { cloudflare_proxy: 'on' }),
+    domain('example.com', ['cf', 'aws', 'my gandi'], {
+      cloudflare_proxy: 'on',
+      cloudflare_comment: 'of "us"',
+      cloudflare_tags: 'a:b,team:web',
+    }),
     domain('example.net', ['files', 'update', 'odd', 'named']),
   ])
   const { stdout, stderr } = expectEnd(await run(), 0)
   const config = made('zonewright.yaml')
   expect(config).toBe(`# Converted from creds.json of DNSControl.
 providers:
-  cf: {type: cloudflare, token: env:CF_TOKEN, account_id: 0123456789abcdef0123456789abcdef}
+  cf: {type: cloudflare, token: env:CF_TOKEN, account_id: 0123456789abcdef0123456789abcdef, plan: pro}
   aws: {type: route53, access_key_id: env:AWS_ACCESS_KEY_ID, secret_access_key: env:AWS_SECRET_ACCESS_KEY}
   my-gandi: {type: octodns, class: octodns_gandi.GandiProvider, options: {token: env:GANDI}}
   files: {type: zonefile, directory: served}
@@ -57,7 +61,7 @@ zones:
   expect(stderr).toContain('pip install octodns octodns-gandi')
   expect(stderr).toContain('"sharing_id" of the provider my gandi')
   expect(made('example.com.yaml')).toContain('targets: [cf, aws, my-gandi]')
-  expect(made('example.com.yaml')).toContain('cloudflare: {proxied: true}')
+  expect(made('example.com.yaml')).toContain('cloudflare: {proxied: true, comment: of "us", tags: [a:b, team:web]}')
   expect(made('example.net.yaml')).toContain('targets: [files, update, named]')
   mkdirSync(join(folder, 'served'))
   expect(await cli(['validate'], { cwd: folder })).toMatchObject({ status: 0 })
@@ -97,12 +101,15 @@ test('keys of Google and Hetzner, a comment, a trailing comma, and the type of t
   expect(stderr).toContain('"account" of the provider simple')
 })
 
-test.each<[string, object]>([
-  ['POWERDNS', { apiUrl: '$URL', apiKey: '$K' }],
-  ['AXFRDDNS', { 'update-key': '$KEY' }],
-])('a %s server whose address is not in the credentials is not imported', async (type, credentials) => {
-  const { run } = project([domain('example.com', ['own'])], { own: { TYPE: type, ...credentials } })
-  expect((await run()).stderr).toContain(`DNSControl's DNS provider "own (${type})" is not imported`)
+test('a server whose address is not in the credentials is not imported, unless it is in a variable', async () => {
+  const { run, made } = project([domain('example.com', ['own', 'pdns', 'email'])], {
+    own: { TYPE: 'AXFRDDNS', 'update-key': '$KEY' },
+    pdns: { TYPE: 'POWERDNS', apiUrl: '$URL', apiKey: '$K' },
+    email: { TYPE: 'CLOUDFLAREAPI', apikey: '$K', apiuser: '$U' },
+  })
+  const said = 'email does not become a native provider because of its option email'
+  expectEnd(await run(), 0, { err: [`DNSControl's DNS provider "own (AXFRDDNS)" is not imported`, said] })
+  expect(made('zonewright.yaml')).toContain('pdns: {type: powerdns, base_url: env:URL, api_key: env:K}')
 })
 
 test.each([['text'], [[1]], [{ cf: 'token' }], [{ cf: { TYPE: 'CLOUDFLAREAPI', apitoken: { of: 'hunter2' } } }]])(

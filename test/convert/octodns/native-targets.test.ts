@@ -1,6 +1,7 @@
 /** Providers of octoDNS become native ones if these have all their options; everything else runs octoDNS's class. */
 import { expect, test } from 'vitest'
 import { convertTarget } from '../../../src/convert/octodns/octodns-provider.ts'
+import { readOctodnsConfig } from '../../../src/convert/octodns/read-octodns-config.ts'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
 import { checkSettings } from '../../../src/providers/registry.ts'
 
@@ -16,7 +17,18 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
     { sub_id: 'env/AZURE_SUBSCRIPTION_ID', resource_group: 'g', directory_id: 't', client_id: 'c', key: 'env/K' },
     { type: 'azure', resource_group: 'g', tenant: 't', client_id: 'c', client_secret: 'env:K' },
   ],
-  ['octodns_azure.AzurePrivateProvider', { resource_group: 'g' }, { type: 'azure', resource_group: 'g', visibility: 'private' }],
+  [
+    'octodns_azure.AzureProvider',
+    { sub_id: 'env/S', resource_group: 'env/G', directory_id: 'env/T', client_id: 'env/APPLICATION_ID' },
+    { type: 'azure', subscription: 'env:S', resource_group: 'env:G', tenant: 'env:T', client_id: 'env:APPLICATION_ID' },
+  ],
+  ['octodns_route53.Route53Provider', { profile: 'env/PROFILE' }, { type: 'route53', profile: 'env:PROFILE' }],
+  ['octodns_googlecloud.GoogleCloudProvider', { project: 'env/P' }, { type: 'google', project: 'env:P' }],
+  [
+    'octodns_bind.Rfc2136Provider',
+    { host: '192.0.2.1', key_name: 'env/N', key_secret: 'env/S' },
+    { type: 'rfc2136', server: '192.0.2.1', tsig: { name: 'env:N', secret: 'env:S' } },
+  ],
   ['octodns_desec.DesecProvider', { token: 'env/T', retries: 3 }, { type: 'desec', token: 'env:T' }],
   [
     'octodns_cloudflare.CloudflareProvider',
@@ -69,21 +81,20 @@ const NATIVE: readonly (readonly [className: string, options: Settings, expected
   ['octodns.provider.yaml.YamlProvider', { directory: './mirror', default_ttl: 300 }, { type: 'octodns', directory: './mirror' }],
 ]
 
-/** Options that only octoDNS's class has. */
-const CLASSES: readonly (readonly [className: string, options: Settings])[] = [
-  ['octodns_cloudflare.CloudflareProvider', { email: 'a@example.com', token: 'env/T' }],
-  ['octodns_cloudflare.CloudflareProvider', { token: 'env/T', cdn: true }],
-  ['octodns_azure.AzureProvider', { sub_id: 'env/OTHER', resource_group: 'g' }],
-  ['octodns_azure.AzureProvider', { resource_group: 'g', client_credential_method: 'managed_identity' }],
-  ['octodns_route53.Route53Provider', { role_arn: 'arn:aws:iam::1:role/dns' }],
-  ['octodns_route53.Route53Provider', { profile: 'env/PROFILE' }],
-  ['octodns_powerdns.PowerDnsProvider', { host: '192.0.2.1', api_key: 'env/K' }],
-  ['octodns_powerdns.PowerDnsProvider', { host: 'dns.example', scheme: 'https', ssl_verify: false, api_key: 'env/K' }],
-  ['octodns_desec.DesecProvider', { token: 'env/T', option_of_tomorrow: 1 }],
-  ['octodns_hetzner.HetznerProvider', { token: 'env/T' }],
-  ['octodns_hetzner.HetznerProvider', { token: 'env/T', backend: 'dnsapi' }],
-  ['octodns.provider.yaml.SplitYamlProvider', { directory: './mirror' }],
-  ['octodns_ns1.Ns1Provider', { api_key: 'env/K' }],
+/** Options that only octoDNS's class has, and the one that the import names. */
+const CLASSES: readonly (readonly [className: string, options: Settings, lacks: string | undefined])[] = [
+  ['octodns_cloudflare.CloudflareProvider', { email: 'a@example.com', token: 'env/T' }, 'email'],
+  ['octodns_cloudflare.CloudflareProvider', { token: 'env/T', cdn: true }, 'cdn'],
+  ['octodns_azure.AzureProvider', { resource_group: 'g', client_credential_method: 'managed_identity' }, 'client_credential_method'],
+  ['octodns_bind.Rfc2136Provider', { host: 'env/HOST', key_name: 'k', key_secret: 'env/S' }, 'host: env/HOST'],
+  ['octodns_route53.Route53Provider', { role_arn: 'arn:aws:iam::1:role/dns' }, 'role_arn'],
+  ['octodns_powerdns.PowerDnsProvider', { host: '192.0.2.1', api_key: 'env/K' }, 'scheme'],
+  ['octodns_powerdns.PowerDnsProvider', { host: 'dns.example', scheme: 'https', ssl_verify: false, api_key: 'env/K' }, 'ssl_verify'],
+  ['octodns_desec.DesecProvider', { token: 'env/T', option_of_tomorrow: 1 }, 'option_of_tomorrow'],
+  ['octodns_hetzner.HetznerProvider', { token: 'env/T' }, 'backend'],
+  ['octodns_hetzner.HetznerProvider', { token: 'env/T', backend: 'dnsapi' }, 'backend'],
+  ['octodns.provider.yaml.SplitYamlProvider', { directory: './mirror' }, undefined],
+  ['octodns_ns1.Ns1Provider', { api_key: 'env/K' }, undefined],
 ]
 
 const at = { file: 'production.yaml', line: 1, column: 1 }
@@ -96,10 +107,22 @@ test.each(NATIVE)('%s with %j is native, with valid settings', (className, optio
   expect(problemsOf(expected)).toEqual([])
 })
 
-test.each(CLASSES)('%s with %j runs in Python', (className, options) => {
+test.each(CLASSES)('%s with %j runs in Python', (className, options, lacks) => {
   const converted = convert(className, options)
   expect(converted).toMatchObject({ settings: { type: 'octodns', class: className }, needsPython: true })
+  expect(converted?.lacks).toBe(lacks)
   expect(problemsOf(converted?.settings ?? {})).toEqual([])
+})
+
+test.each([
+  ['octodns.provider.cloudflare.CloudflareProvider', 'octodns_cloudflare.CloudflareProvider'],
+  ['octodns.provider.azuredns.AzureProvider', 'octodns_azure.AzureProvider'],
+  ['octodns.provider.fastdns.AkamaiProvider', 'octodns_edgedns.AkamaiProvider'],
+  ['octodns.source.axfr.AxfrSource', 'octodns_bind.AxfrSource'],
+  ['octodns.provider.yaml.YamlProvider', 'octodns.provider.yaml.YamlProvider'],
+])('%s, a path before octoDNS 1, is %s', (former, current) => {
+  const { providers } = readOctodnsConfig(`providers: {a: {class: ${former}}}\nzones: {}\n`, 'a.yaml')
+  expect(providers.get('a')?.className).toBe(current)
 })
 
 test.each<[what: string, options: Settings, expected: Settings]>([

@@ -75,16 +75,13 @@ const CASES: readonly Case[] = [
     '',
   ],
   [
-    'CAA values that no issuer accepts',
+    'CAA values that servers serve and no issuer accepts',
     [
       '@ 300 CAA 0 issue "ca.example." | @ 300 CAA 0 issue "https://ca.example"',
-      '@ 300 CAA 0 issue "ca.example other.example" | @ 300 CAA 0 issuewild "ca.example; account"',
+      '@ 300 CAA 0 issue "ca.example ; ; a=b" | @ 300 CAA 0 issuewild "ca.example; account"',
       '@ 300 CAA 0 iodef "security@example.com"',
     ],
-    [
-      '1 error caa-value-invalid, 2 error caa-value-invalid, 3 error caa-value-invalid, 4 error caa-value-invalid',
-      '5 warning caa-value-invalid',
-    ],
+    [1, 2, 3, 4, 5].map((line) => `${line} warning caa-value-invalid`),
   ],
   ['CAA flags and tags', '@ 300 CAA 1 issue "ca.x" | @ 300 CAA 0 isue "ca.x"', '1 warning caa-flags-reserved, 2 warning caa-tag-unknown'],
 
