@@ -18,9 +18,7 @@ describe('a new zone', () => {
     expect((await scene.run(APPLY)).status).toBe(0)
     expect([scene.zones(), scene.records().map(({ name }) => name)]).toEqual([['example.com'], ['www.example.com']])
     const created = scene.server.requests.filter(({ method, path }) => method === 'POST' && path === '/client/v4/zones')
-    expect(created.map(({ body }) => JSON.parse(body))).toEqual([
-      { name: 'example.com', account: { id: ACCOUNT }, type: 'full', jump_start: false },
-    ])
+    expect(created.map(({ body }) => JSON.parse(body))).toEqual([{ name: 'example.com', account: { id: ACCOUNT }, type: 'full' }])
     expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
     const { stdout } = await scene.run(['doctor'])
     expect(stdout).toContain('example.com is pending: its parent does not delegate it to Cloudflare')
@@ -51,6 +49,18 @@ describe('a new zone', () => {
     const scene = await startCloudflareScene({ settings: IN_ACCOUNT.settings, zones: [other], definition: WWW })
     expect((await scene.run(['doctor'])).stdout).toContain('an apply would create example.com.')
   })
+})
+
+test.each([
+  ['pending', { status: 'pending', name_servers: ['a.ns.cloudflare.com'] }, /is pending: its parent.*a\.ns\.cloudflare\.com/s],
+  ['moved', { status: 'moved' }, /is moved: .*will delete it/],
+  ['initializing', { status: 'initializing' }, 'does not answer for it yet'],
+  ['locked', { status: 'read only' }, 'has the status "read only"'],
+  ['paused', { paused: true }, 'is paused: Cloudflare proxies none of its records'],
+])('the state of a zone is said in plan and doctor: %s', async (_, fields, said) => {
+  const scene = await startCloudflareScene({ zones: [{ ...ZONE, ...fields }], posts: [A], definition: WWW })
+  expectEnd(await scene.run(PLAN), 0, { err: [/warning\[zone-inactive\]/, said] })
+  expectEnd(await scene.run(['doctor']), 0, { out: said })
 })
 
 test.each([
