@@ -126,6 +126,7 @@ describe('a proxied CNAME', () => {
     ])
     expect((await scene.run(PLAN)).status).toBe(0)
     expect((await scene.run(['export', 'octodns', 'example.com'])).stdout.match(/lenient: true/g)).toHaveLength(3)
+    expectEnd(await scene.run(['export', 'dnscontrol', 'example.com']), 1, { err: 'without which it excludes the other records' })
     scene.undefine()
     expectEnd(await scene.run(['import', '--from', 'cf', '-o', 'zones']), 0)
     expect((await scene.run(PLAN)).status).toBe(0)
