@@ -88,9 +88,12 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
     dropped.push({ zone: zone.name, name, type, what: "another provider's record type", at })
   for (const { name, type } of supports('rrsetTargets') ? [] : zone.rrsetTargets)
     dropped.push({ zone: zone.name, name, type, what: 'the targets of this record set', at: zone.at })
+  const beside = new Set(zone.records.flatMap(({ name, type }) => (type === 'CNAME' ? [] : [name])))
   for (const { name, type, at, providerSettings = {} } of supports('recordSettings') ? [] : zone.records)
-    for (const provider of Object.keys(providerSettings))
-      dropped.push({ zone: zone.name, name, type, what: `the settings of this record at ${provider}`, at })
+    for (const provider of Object.keys(providerSettings)) {
+      const need = type === 'CNAME' && beside.has(name) ? ', without which it excludes the other records of its name' : ''
+      dropped.push({ zone: zone.name, name, type, what: `the settings of this record at ${provider}${need}`, at })
+    }
   dropped.push(...suppressionsOf(zone, supports))
   for (const { name, type, at } of zone.sourced ?? [])
     dropped.push({ zone: zone.name, name, type, what: 'values that are read when the zone is planned', at })

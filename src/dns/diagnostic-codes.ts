@@ -162,6 +162,7 @@ export const DIAGNOSTIC_CODES = {
   'provider-class': 'A provider class of octoDNS cannot be used, or warns.',
   'provider-stopped': 'A request was not sent because the run was stopped.',
   'zone-disabled': 'The zone is disabled at the target, but not in the definition.',
+  'zone-inactive': 'The zone is not in full use at the provider.',
   'nameservers-unknown': 'No name server of a zone is known, so verify queried none.',
   'nameserver-failed': 'A query to a name server failed.',
   'region-unknown': 'A provider does not have a region, or has no resolvers there.',

@@ -75,6 +75,16 @@ export const statedSettings = ({ settings = {} }: ResourceRecord): readonly (rea
 const settingKey = (value: RecordSettings[string] | undefined): string =>
   JSON.stringify(typeof value === 'object' ? value.toSorted(compareText) : value)
 
+/** Types that Cloudflare refuses beside any CNAME. */
+const NEVER_BESIDE_CNAME: ReadonlySet<string> = new Set(['A', 'AAAA', 'ALIAS', 'CNAME', 'NS'])
+
+/**
+ * Whether records of the type may be beside this CNAME, although a name with a CNAME has no other data (RFC 2181 section 10.1): it is proxied at Cloudflare, which
+ * answers with its own addresses and never serves the CNAME.
+ */
+export const mayBeBesideCname = (type: string, { settings }: Pick<ResourceRecord, 'settings'>): boolean =>
+  settings?.['proxied'] === true && !NEVER_BESIDE_CNAME.has(type)
+
 /** Groups records by `rrsetKey`, in the order of first appearance. */
 export function groupRrsets<R extends ResourceRecord>(records: Iterable<R>): Map<string, R[]> {
   const sets = new Map<string, R[]>()

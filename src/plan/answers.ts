@@ -87,7 +87,9 @@ export function createAnswers(zone: Pick<ExistingZone, 'name' | 'unplanned'>, re
     if (!types.has('CNAME') && !types.has('ALIAS')) return types
     const target = aliases.get(owner)
     const reached = target === undefined ? null : typesOf(target, followed + 1)
-    if (reached === null || types.has('CNAME')) return reached
+    if (reached === null) return null
+    // A CNAME that is never served may have other types beside it.
+    if (types.has('CNAME')) return new Set([...reached, ...[...types].filter((type) => type !== 'CNAME')])
     return new Set([...types, ...[...reached].filter((type) => ADDRESS_TYPES.has(type))])
   }
   return {

@@ -1,30 +1,28 @@
 /**
- * Records that cannot exist at one name at the same time: a CNAME and any other (RFC 2181 section 10.1), a null MX and any other MX, a second null MX included
+ * Records that cannot exist at one name at the same time: a CNAME that is served and any other (RFC 2181 section 10.1), a null MX and any other MX, a second null MX included
  * (RFC 7505 section 3).
  */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord } from '../dns/record.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, mayBeBesideCname, type ResourceRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 
-interface TypeAndData {
-  readonly type: string
-  readonly data: string
-}
+type TypeAndData = Pick<ResourceRecord, 'type' | 'data' | 'settings'>
 
 export const isNullMx = ({ type, data }: TypeAndData): boolean => type === 'MX' && data === '0 .'
 
 /** Whether two records of one name exclude each other. */
 export function conflicts(a: TypeAndData, b: TypeAndData): boolean {
-  if (a.type === 'CNAME' || b.type === 'CNAME') return true
+  if (a.type === 'CNAME') return !mayBeBesideCname(b.type, a)
+  if (b.type === 'CNAME') return !mayBeBesideCname(a.type, b)
   return a.type === 'MX' && b.type === 'MX' && (isNullMx(a) || isNullMx(b))
 }
 
 const codeOf = (isAboutMx: boolean): 'null-mx-not-alone' | 'cname-not-alone' => (isAboutMx ? 'null-mx-not-alone' : 'cname-not-alone')
 
-type StayingRecord = Pick<ExistingRecord, 'name' | 'type' | 'data'>
+type StayingRecord = Pick<ExistingRecord, 'name' | 'type' | 'data' | 'settings'>
 
 /** One error per added RRset that conflicts with a record that stays, managed or not. `held`: records that plans neither compare nor change. */
 export function conflictsWithKept(difference: ZoneDifference, held: readonly StayingRecord[], target: string): Diagnostic[] {

@@ -166,6 +166,16 @@ it('reports a record that conflicts with an unmanaged one, with its position', (
   expect(planOf('www TXT "x"', '', { desired }).diagnostics.map(({ code, at }) => [code, at?.line])).toEqual([['cname-not-alone', 1]])
 })
 
+it('refuses a CNAME that only Cloudflare would proxy beside other records', () => {
+  const desired = desiredZone(ORIGIN, 'www CNAME x.example.net.\nwww TXT "x"')
+  const records = desired.records.map((record) => ({ ...record, providerSettings: { cloudflare: { proxied: true } } }))
+  const codesWith = (recordSettings?: string): string[] =>
+    planOf('', '', { desired: { ...desired, records }, capabilities: { ...CLOUD_CAPABILITIES, recordSettings } }).diagnostics.map(
+      ({ code }) => code,
+    )
+  expect([codesWith(), codesWith('cloudflare')]).toEqual([['cname-not-alone'], []])
+})
+
 describe('refusals', () => {
   const names = (plan: ReturnType<typeof planOf>): string[] =>
     plan.refusals.map((refusal) => `${refusal.name}${refusal.allowed ? ' allowed' : ''}`)

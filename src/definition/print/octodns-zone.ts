@@ -58,11 +58,14 @@ export const octodnsFileName = ({ name }: Pick<DesiredZone, 'name'>): string | n
 export function printOctodnsZone(zone: OctodnsZone): OctodnsText {
   const dropped: DroppedPart[] = []
   const targets = new Map(zone.rrsetTargets.map((scope) => [rrsetKey(scope), scope]))
+  const cnames = new Set(zone.records.flatMap(({ name, type }) => (type === 'CNAME' ? [name] : [])))
+  /** The names of CNAMEs that are proxied, with other records beside them, which octoDNS refuses otherwise. */
+  const shared = new Set(zone.records.flatMap(({ name, type }) => (type !== 'CNAME' && cnames.has(name) ? [name] : [])))
   const names: Record<string, YamlMap[]> = Object.create(null)
   for (const [key, records] of groupRrsets(zone.records)) {
     const [first] = records as [DefinedRecord]
     const name = relativeName(first.name, zone.name)
-    const entry = rrsetEntry(records, name, zone, targets.get(key), dropped)
+    const entry = rrsetEntry(records, name, { ...zone, shared }, targets.get(key), dropped)
     if (entry === null) continue
     names[name] ??= []
     names[name].push(entry)
@@ -79,7 +82,7 @@ export function printOctodnsZone(zone: OctodnsZone): OctodnsText {
 function rrsetEntry(
   records: readonly DefinedRecord[],
   name: string,
-  zone: OctodnsZone,
+  zone: OctodnsZone & { readonly shared: ReadonlySet<DomainName> },
   scope: RrsetTargets | undefined,
   dropped: DroppedPart[],
 ): YamlMap | null {
@@ -93,7 +96,7 @@ function rrsetEntry(
     return null
   }
   const values = new Map<string, YamlValue>()
-  let lenient = isOfSubzone(first, zone) || zone.lenient?.has(rrsetKey(first)) === true
+  let lenient = isOfSubzone(first, zone) || zone.shared.has(first.name) || zone.lenient?.has(rrsetKey(first)) === true
   for (const record of [...records].sort((a, b) => (a.data < b.data ? -1 : 1))) {
     const value = octodnsValue(type, record.data)
     if (!value.ok) drop(value.message, record)

@@ -2,17 +2,18 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
-import type { DefinedRecord } from '../../dns/record.ts'
+import { type DefinedRecord, mayBeBesideCname } from '../../dns/record.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
 /** Types allowed at the name of a CNAME: those of DNSSEC (RFC 4034 sections 3 and 4, RFC 2535 section 2.3.5). */
 const ALLOWED_WITH_CNAME: ReadonlySet<string> = new Set(['CNAME', 'RRSIG', 'NSEC', 'KEY', 'TYPE46', 'TYPE47', 'TYPE25'])
 
-/** A name with a CNAME has no other data (RFC 1034 section 3.6.2, RFC 2181 section 10.1). */
+/** A name with a CNAME has no other data (RFC 1034 section 3.6.2, RFC 2181 section 10.1). Plans refuse a CNAME that is proxied at one target for the others. */
 export function cnameNotAlone({ byName, cnames }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const [name, cname] of cnames) {
-    const others = (byName.get(name) ?? []).filter((record) => !ALLOWED_WITH_CNAME.has(record.type))
+    const settings = cname.settings ?? cname.providerSettings?.['cloudflare']
+    const others = (byName.get(name) ?? []).filter(({ type }) => !ALLOWED_WITH_CNAME.has(type) && !mayBeBesideCname(type, { settings }))
     const first = others[0]
     if (!first) continue
     const types = [...new Set(others.map((record) => record.type))].sort().join(', ')

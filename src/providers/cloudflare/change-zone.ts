@@ -16,8 +16,7 @@ export async function createZone(
   referenceTo: (zone: ApiZone, name: DomainName) => ZoneReference,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  // Without jump_start, Cloudflare looks for no records at the former name servers.
-  const body = { name: name.slice(0, -1), account: { id: account }, type: 'full', jump_start: false }
+  const body = { name: name.slice(0, -1), account: { id: account }, type: 'full' }
   const request = { method: 'POST', path: '/zones', body, what: `creating ${name}`, ...options } as const
   const zone = await api.request(request, (result) => {
     const created = zoneShape(result)

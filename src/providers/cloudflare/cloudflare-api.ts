@@ -13,8 +13,10 @@ export interface ApiZone {
   readonly name: string
   /** `full`, `partial`, `secondary` or `internal`. */
   readonly type: string
-  /** `initializing`, `pending` until its parent delegates it, `active` or `moved`; empty if the answer does not have it. */
+  /** `initializing`, `pending` until its parent delegates it, `active` or `moved`; older zones may have others. Empty if the answer does not have it. */
   readonly status: string
+  /** Whether Cloudflare only serves its records, and proxies none. */
+  readonly isPaused: boolean
   /** The name servers that the account or Cloudflare gives the zone; empty if the answer does not have them. */
   readonly nameServers: readonly string[]
 }
@@ -124,6 +126,7 @@ export function zoneShape(value: unknown): ApiZone {
     name: textOf(fields, 'name', 'a zone'),
     type: typeof type === 'string' ? type : 'full',
     status: typeof status === 'string' ? status : '',
+    isPaused: fields['paused'] === true,
     nameServers: own.length > 0 ? own : other,
   }
 }

@@ -1,5 +1,6 @@
 /** A provider that reads and changes the zones of a Cloudflare account. */
 
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DoctorFinding } from '../../dns/doctor-finding.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { examineZones } from '../examine-zones.ts'
@@ -23,8 +24,8 @@ const ZONES_PER_PAGE = 50
 /** Zones that are looked up one by one. For more names, the whole list is read. */
 const MAX_SINGLE = 3
 const MISSING = 'add them in the dashboard of Cloudflare, set account_id, or include them in the token'
-/** Maximum pending zones in one run of `doctor`. */
-const MAX_PENDING = 20
+/** Maximum zones of which `doctor` states the state. */
+const MAX_STATES = 20
 
 /** `account`: the identifier of the account of the zones; null for the zones of all accounts, without creation. */
 export function createCloudflareProvider(connection: ApiConnection, plan: CloudflarePlan, account: string | null): Provider {
@@ -34,8 +35,8 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
     const query = { ...filter, ...(account !== null && { 'account.id': account }) }
     return api.list({ method: 'GET', path: '/zones', query, what: 'listing zones', ...call }, ZONES_PER_PAGE, zoneShape)
   }
-  /** The zones of the last look-up that their parents do not delegate yet. */
-  let waiting: readonly ApiZone[] = []
+  /** What is to say about the zones that were looked up, by identifier. */
+  const states = new Map<ZoneReference['id'], readonly ZoneFinding[]>()
   const provider: Provider = {
     name,
     type: 'cloudflare',
@@ -46,7 +47,7 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
       const wanted = new Set(names)
       const filters = wanted.size <= MAX_SINGLE ? [...wanted].map((zone) => ({ name: zone.slice(0, -1) })) : [{}]
       const listed = (await Promise.all(filters.map((filter) => readZones(filter, call)))).flat()
-      waiting = listed.filter(({ status }) => status === 'pending')
+      for (const zone of listed) if (isAmong(wanted, zone.name)) states.set(zone.id, findingsOf(zone))
       const { zones, unusable } = zoneList(listed)
       refuseUnusable(name, wanted, unusable)
       return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
@@ -59,13 +60,15 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
       const unplanned = live.flatMap(({ api, record }) =>
         api.isReadOnly ? [{ ...record, reason: 'is managed by Cloudflare itself' }] : [],
       )
-      return { name, id, ownApexNs, settings, records: existingRecords(own), unplanned, millisecondsSinceLastChange: null }
+      const warnings = (states.get(id) ?? []).map((finding): Diagnostic => ({ severity: 'warning', code: 'zone-inactive', ...finding }))
+      return { name, id, ownApexNs, settings, records: existingRecords(own), unplanned, millisecondsSinceLastChange: null, warnings }
     },
     readRendered: async () => null,
     async examine(usage, _, call) {
       const missing = account === null ? MISSING : undefined
       const findings = await examineZones(provider, usage, { service: 'Cloudflare', missing }, call)
-      return [...findings, ...pendingZones(new Set(usage.zones), waiting)]
+      const ofZones = [...states.values()].flat().slice(0, MAX_STATES)
+      return [...findings, ...ofZones.map((finding): DoctorFinding => ({ status: 'warning', check: 'zones', ...finding }))]
     },
     async apply(zone, call, options) {
       const [first] = call.changes
@@ -122,13 +125,21 @@ function isAmong(names: ReadonlySet<DomainName>, text: string): boolean {
   return name.ok && names.has(name.value)
 }
 
-/** Findings about the zones of a config that Cloudflare does not activate because their parents name other servers. */
-function pendingZones(wanted: ReadonlySet<DomainName>, waiting: readonly ApiZone[]): DoctorFinding[] {
-  const pending = waiting.filter(({ name }) => isAmong(wanted, name))
-  return pending.slice(0, MAX_PENDING).map(({ name, nameServers }) => ({
-    status: 'warning',
-    check: 'zones',
-    message: `${name} is pending: its parent does not delegate it to Cloudflare`,
-    hint: `name these servers at its registrar: ${nameServers.join(', ') || 'see the dashboard of Cloudflare'}`,
-  }))
+type ZoneFinding = Pick<Diagnostic, 'message' | 'hint'>
+
+/** What the state of a zone means for its answers (developers.cloudflare.com/dns/zone-setups/reference/domain-status). */
+function findingsOf({ name, type, status, isPaused, nameServers }: ApiZone): ZoneFinding[] {
+  const seeDashboard = 'see the dashboard of Cloudflare'
+  const delegate =
+    type === 'full' && nameServers.length > 0 ? `name these servers at its registrar: ${nameServers.join(', ')}` : seeDashboard
+  const findings: ZoneFinding[] = []
+  const add = (message: string, hint = seeDashboard): void => void findings.push({ message: `${name} ${message}`, hint })
+  if (status === 'initializing') add('is initializing: Cloudflare does not answer for it yet', 'choose a plan for it in the dashboard')
+  else if (status === 'pending') add('is pending: its parent does not delegate it to Cloudflare', delegate)
+  else if (status === 'moved') add('is moved: its parent delegates it elsewhere, and Cloudflare will delete it with its records', delegate)
+  else if (status !== 'active' && status !== '')
+    add(`has the status ${JSON.stringify(status.slice(0, 50))}: Cloudflare may not serve or change it`)
+  if (isPaused)
+    add('is paused: Cloudflare proxies none of its records, and serves their addresses', 'resume it in the dashboard of Cloudflare')
+  return findings
 }

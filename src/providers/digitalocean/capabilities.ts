@@ -17,7 +17,8 @@ const MAX_TEXT = 509
 
 const NAME = /^(?:\*\.)?(?:[a-z0-9_-]+\.)+$/
 const CAA_TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef'])
-const CAA_VALUE = /^"[A-Za-z0-9._:/@-]+"$/
+/** `;` forbids every issuer (RFC 8659 section 4.2). */
+const CAA_VALUE = /^"(?:;|[A-Za-z0-9._:/@-]+)"$/
 
 const names = refuseIf(({ name, type, data }, zone) => {
   if (!NAME.test(name))
@@ -32,7 +33,7 @@ const authorities = refuseIf(({ type, data }) => {
   if (type !== 'CAA') return null
   const [, tag = '', value = ''] = rdataFields(data)
   if (!CAA_TAGS.has(tag)) return ['record-unsupported', `DigitalOcean holds the CAA tags ${[...CAA_TAGS].join(', ')}`]
-  return CAA_VALUE.test(value) ? null : ['record-unsupported', 'DigitalOcean holds CAA values of letters, digits and ._:/@-']
+  return CAA_VALUE.test(value) ? null : ['record-unsupported', 'DigitalOcean holds CAA values of letters, digits and ._:/@-, or ";"']
 })
 
 const texts: RecordRule = (record, zone) => {

@@ -2,6 +2,7 @@
 import { OCTODNS_TYPES, SINGLE_VALUE_TYPES } from '../../definition/print/octodns-value.ts'
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import type { CapabilityFacts } from '../provider.ts'
 import type { Message } from './bridge-process.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
@@ -13,8 +14,10 @@ export interface ClassFeatures {
   readonly hasRootNs: boolean
   readonly hasMultivaluePtr: boolean
   readonly listsZones: boolean
-  /** Whether it only plans (`apply_disabled`). */
-  readonly isDisabled: boolean
+  /** Why no zone can be changed; null if zones can. */
+  readonly readOnly: ReadOnlyReason | null
+  /** Whether it is a source, which is no target for any zone. */
+  readonly isSource: boolean
   /** For people: `octodns-bind 1.1.0, octoDNS 1.22.0, Python 3.11.7`. */
   readonly versions: string
   /** What pip installs for it: `octodns==1.22.0`. Modules that are not of octoDNS are left out: the registry may have a stranger's package with their name. */
@@ -35,7 +38,8 @@ const ANY_CLASS: ClassFeatures = {
   hasRootNs: true,
   hasMultivaluePtr: true,
   listsZones: true,
-  isDisabled: false,
+  readOnly: null,
+  isSource: false,
   versions: '',
   packages: [],
 }
@@ -62,9 +66,13 @@ export function featuresOf(facts: CapabilityFacts | undefined): ClassFeatures | 
   }
 }
 
+const DISABLED: ReadOnlyReason = { reason: '"apply_disabled" is set for octoDNS', hint: 'remove it from "options"' }
+
 /** Null if the message is not that of our child. */
-export function readFeatures(module: string, message: unknown): ClassFeatures | null {
-  const { types, root_ns, multivalue_ptr, lists, disabled, version, octodns, python } = (message ?? {}) as Message
+export function readFeatures(className: string, message: unknown): ClassFeatures | null {
+  const { types, root_ns, multivalue_ptr, lists, reads_only, disabled, version, octodns, python } = (message ?? {}) as Message
+  const module = className.split('.')[0] ?? ''
+  const isSource = reads_only === true
   if (!Array.isArray(types)) return null
   const requirement = (name: string, stated: unknown): string[] =>
     /^octodns(?:-[a-z0-9-]{1,60})?$/.test(name) && /^[A-Za-z0-9][A-Za-z0-9.+!_-]{0,39}$/.test(String(stated ?? ''))
@@ -72,11 +80,19 @@ export function readFeatures(module: string, message: unknown): ClassFeatures | 
       : []
   const own = version === '' ? [] : [`${module.replaceAll('_', '-')} ${String(version)}`]
   return {
-    types: new Set(types.map(String).filter((type) => OCTODNS_TYPES.has(type) && !UNREADABLE[module]?.includes(type))),
+    // The types of a source say nothing about a target.
+    types: isSource
+      ? OCTODNS_TYPES
+      : new Set(types.map(String).filter((type) => OCTODNS_TYPES.has(type) && !UNREADABLE[module]?.includes(type))),
     hasRootNs: root_ns === true,
     hasMultivaluePtr: multivalue_ptr === true,
     listsZones: lists === true,
-    isDisabled: disabled === true,
+    readOnly: isSource
+      ? { reason: `${className} only reads zones`, hint: 'give the zone another target; "import --from" takes over its records' }
+      : disabled === true
+        ? DISABLED
+        : null,
+    isSource,
     versions: [...own, `octoDNS ${String(octodns)}`, `Python ${String(python)}`].join(', '),
     packages: [...requirement('octodns', octodns), ...(module === 'octodns' ? [] : requirement(module.replaceAll('_', '-'), version))],
   }
@@ -98,6 +114,7 @@ const texts: RecordRule = (record) => {
 export function classCapabilities({ changesPerCall, createsZones }: ClassSettings, features = ANY_CLASS): Capabilities {
   return {
     ...RRSET_STORE,
+    readOnly: features.isSource,
     calls: {
       ...RRSET_STORE.calls,
       maxUnits: changesPerCall,

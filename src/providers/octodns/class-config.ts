@@ -68,7 +68,7 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
   })
   const started = await session.start().catch((error: unknown) => error)
   const problem = problemOf(config, className, python, started)
-  const features = problem === null ? readFeatures(className.split('.')[0] ?? '', (started as Message)['ok']) : null
+  const features = problem === null ? readFeatures(className, (started as Message)['ok']) : null
   if (problem !== null || features === null) {
     await session.close()
     const found: Diagnostic = problem ?? {
@@ -86,7 +86,7 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
     session,
     timeout,
     changesPerCall: changesPerCall(config),
-    createsZones: createsZones(config),
+    createsZones: createsZones(config) && !features.isSource,
   })
   return { provider, diagnostics: [] }
 }

@@ -5,7 +5,7 @@ import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { excerpt } from '../../dns/excerpt.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import { counted } from '../../report/english.ts'
-import { ProviderError } from '../provider.ts'
+import { diagnosticOf, ProviderError } from '../provider.ts'
 import type { Message, ProcessError } from './bridge-process.ts'
 
 /** Characters of an exception, and of the body of a response, in a message. */
@@ -42,7 +42,7 @@ export function errorOfResponse(what: string, error: Message, logs: readonly str
         hint: 'nothing was changed; raise the threshold in "options", or remove it: the safety limits of Zonewright apply as well',
       })
     case 'not-applied':
-      return new ProviderError('provider-rejected', `${what}: octoDNS applied nothing`, { hint: 'is "apply_disabled" set in "options"?' })
+      return new ProviderError('provider-rejected', `${what}: octoDNS applied nothing`)
     default:
       return errorOfException(what, error, logs)
   }
@@ -54,8 +54,11 @@ function errorOfException(what: string, error: Message, logs: readonly string[])
   const body = textOf(error['body']).replace(/^\s*<.*/s, '')
   const shown = [textOf(error['message']), ...(body === '' ? logs : [body])].filter((one) => one !== '')
   const message = `${what}: ${[type, ...new Set(shown)].join(': ')}`
-  const status = Number.isInteger(error['status']) ? (error['status'] as number) : null
-  const code = codeOf(status, new Set(textsOf(error['classes'])))
+  const classes = textsOf(error['classes'])
+  const connection = connectionProblem(new Set(classes))
+  const stated = Number.isInteger(error['status']) ? (error['status'] as number) : null
+  const status = stated ?? (connection === null ? impliedStatus(classes) : null)
+  const code = codeOfStatus(status) ?? connection ?? 'provider-failed'
   const isRefusal = status !== null && status < 500 && status !== 408
   return new ProviderError(code, message, {
     // A class may have sent other changes before the one that failed.
@@ -65,17 +68,32 @@ function errorOfException(what: string, error: Message, logs: readonly string[])
   })
 }
 
-const TIMEOUTS = ['Timeout', 'TimeoutError', 'ConnectTimeoutError', 'ReadTimeoutError', 'LifetimeTimeout']
-const UNREACHABLE = ['ConnectionError', 'ConnectionRefusedError', 'gaierror', 'EndpointConnectionError', 'NewConnectionError']
-
-function codeOf(status: number | null, classes: ReadonlySet<string>): DiagnosticCode {
+function codeOfStatus(status: number | null): DiagnosticCode | null {
   if (status === 401) return 'provider-unauthorized'
   if (status === 403) return 'provider-forbidden'
   if (status === 429) return 'provider-rate-limited'
-  if (status !== null && status >= 400 && status < 500) return 'provider-rejected'
-  if (TIMEOUTS.some((name) => classes.has(name))) return 'provider-timeout'
-  return UNREACHABLE.some((name) => classes.has(name)) ? 'provider-unreachable' : 'provider-failed'
+  return status !== null && status >= 400 && status < 500 ? 'provider-rejected' : null
 }
+
+/** Statuses in the names of exceptions, such as GandiClientUnauthorized, that carry no response. */
+const NAMED_STATUSES: readonly (readonly [names: RegExp, status: number])[] = [
+  [/Unauthori[sz]ed|Authentication/, 401],
+  [/Forbidden|AccessDenied|PermissionDenied/, 403],
+  [/RateLimit|TooManyRequests|Throttl/, 429],
+]
+
+const impliedStatus = (classes: readonly string[]): number | null =>
+  NAMED_STATUSES.find(([names]) => classes.some((name) => names.test(name)))?.[1] ?? null
+
+/** Names of exceptions and of error numbers. urllib3's NewConnectionError is a timeout by inheritance only, and the timeouts of requests are connection errors. */
+const CONNECTION_PROBLEMS: readonly (readonly [code: DiagnosticCode, names: readonly string[]])[] = [
+  ['provider-unreachable', ['NewConnectionError', 'ConnectionRefusedError', 'gaierror', 'EHOSTUNREACH', 'ENETUNREACH']],
+  ['provider-timeout', ['Timeout', 'TimeoutError', 'ConnectTimeoutError', 'ReadTimeoutError', 'LifetimeTimeout']],
+  ['provider-unreachable', ['ConnectionError', 'EndpointConnectionError', 'ServiceRequestError', 'ConnectError']],
+]
+
+const connectionProblem = (classes: ReadonlySet<string>): DiagnosticCode | null =>
+  CONNECTION_PROBLEMS.find(([, names]) => names.some((name) => classes.has(name)))?.[0] ?? null
 
 /** The problem of settings with which the class cannot be created. `error` is the response to the first request. */
 export function problemOfStart(config: ProviderConfig, className: string, error: Message): Diagnostic {
@@ -112,13 +130,21 @@ export function problemOfStart(config: ProviderConfig, className: string, error:
       return setting(['class'], `${className}: ${message}`, didYouMean(name, classes) ?? list)
     }
     case 'options':
-      return optionProblem(error, setting)
+      return optionProblem(config, className, error, setting)
     default:
       return setting(['class'], `${className} cannot be used: ${textOf(error['type'], 200)}: ${textOf(error['message'])}`)
   }
 }
 
-function optionProblem(error: Message, setting: (path: readonly string[], message: string, hint?: string) => Diagnostic): Diagnostic {
+function optionProblem(
+  config: ProviderConfig,
+  className: string,
+  error: Message,
+  setting: (path: readonly string[], message: string, hint?: string) => Diagnostic,
+): Diagnostic {
+  // A class may contact its service as soon as it is created.
+  const failure = errorOfException(`${config.name}: starting ${className}`, error, [])
+  if (failure.code !== 'provider-failed') return { ...diagnosticOf(failure), at: config.placeOf('class') }
   const message = textOf(error['message'])
   const accepted = textsOf(error['accepted'])
   const unknown = /unexpected keyword argument '([^']+)'/.exec(message)?.[1]

@@ -3,7 +3,6 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { excerpt } from '../../dns/excerpt.ts'
-import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import { sleep } from '../../transport/retry.ts'
 import { assertMayWrite } from '../may-write.ts'
 import {
@@ -105,7 +104,7 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
       const zone = known !== undefined && performance.now() - known.at < FRESH_FOR ? known.zone : await read(name, call)
       if (zone instanceof ProviderError) throw zone
       if (!zone.exists) throw new ProviderError('provider-not-found', `${provider}: reading ${name}: the zone does not exist`)
-      return { ...snapshot(reference, zone), ...(features.isDisabled && { readOnly: DISABLED }) }
+      return { ...snapshot(reference, zone), ...(features.readOnly && { readOnly: features.readOnly }) }
     },
     readRendered: async () => null,
     examine: (usage, _, call) => examineClass(provided, options, usage, call),
@@ -120,8 +119,6 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
 }
 
 const isTransient = ({ code, status }: ProviderError): boolean => code === 'provider-unreachable' || (status !== null && status >= '500')
-
-const DISABLED: ReadOnlyReason = { reason: '"apply_disabled" is set for octoDNS', hint: 'remove it from "options"' }
 
 /** Errors that reading any other zone would meet, too. */
 const ENDING: ReadonlySet<string> = new Set([

@@ -22,8 +22,8 @@ export async function examineClass(
   const findings: DoctorFinding[] = [{ status: 'ok', check: 'config', message: `${className} can be used: ${features.versions}` }]
   const add = (status: DoctorFinding['status'], check: DoctorFinding['check'], message: string, hint?: string): void =>
     void findings.push({ status, check, message, hint })
-  if (features.isDisabled)
-    add('warning', 'config', 'octoDNS only plans and applies nothing, because "apply_disabled" is set', 'remove it from "options"')
+  if (features.readOnly !== null && zones.length > 0)
+    add(features.isSource ? 'error' : 'warning', 'config', `no zone can be changed: ${features.readOnly.reason}`, features.readOnly.hint)
   if (zones.length === 0) {
     add('ok', 'zones', 'no selected zone is there, so nothing was read')
     return findings

@@ -17,6 +17,7 @@ if sys.path and sys.path[0] == (os.path.dirname(os.path.abspath(__file__)) if "_
     sys.path.pop(0)
 
 import copy
+import errno
 import importlib
 import inspect
 import json
@@ -176,14 +177,18 @@ class Bridge:
         try:
             provider = self.provider_for(None)
         except Exception as error:
-            raise Refusal('options', message_of(error), type=type_of(error), accepted=accepted_options(self.found))
+            raise Refusal('options', message_of(error), accepted=accepted_options(self.found), **failure_of(error))
+        # A source has no `apply`. A class may also disable it itself.
+        disabled = bool(getattr(provider, 'apply_disabled', False))
+        optional = 'apply_disabled' in self.options
         module = request['class'].split('.')[0]
         return {
             'types': sorted(str(one) for one in provider.SUPPORTS),
             'root_ns': bool(provider.SUPPORTS_ROOT_NS),
             'multivalue_ptr': bool(provider.SUPPORTS_MULTIVALUE_PTR),
             'lists': callable(getattr(provider, 'list_zones', None)),
-            'disabled': not callable(getattr(provider, 'apply', None)) or bool(getattr(provider, 'apply_disabled', False)),
+            'reads_only': not callable(getattr(provider, 'apply', None)) or (disabled and not optional),
+            'disabled': disabled and optional,
             'python': '.'.join(str(part) for part in sys.version_info[:3]),
             'octodns': version_of('octodns'),
             'version': '' if module == 'octodns' else version_of(module),
@@ -391,13 +396,17 @@ def body_of(error):
 def described_error(error):
     if isinstance(error, Refusal):
         return {'kind': error.kind, 'message': text_of(error)[:MAX_TEXT], **error.more}
+    return {'kind': 'exception', 'message': message_of(error), **failure_of(error)}
+
+
+def failure_of(error):
     chain = chain_of(error)
+    numbers = [attribute_of(one, 'errno') for one in chain]
     return {
-        'kind': 'exception',
         'type': type_of(error),
-        'message': message_of(error),
-        # The names of the classes say whether a server was not reached or did not answer.
-        'classes': [base.__name__ for one in chain for base in type(one).__mro__][:100],
+        # These names say whether a server was not reached, did not answer or refused the token.
+        'classes': [errno.errorcode[one] for one in numbers if isinstance(one, int) and one in errno.errorcode]
+        + [base.__name__ for one in chain for base in type(one).__mro__][:100],
         'status': next((status for status in map(status_of, chain) if status is not None), None),
         'body': next((body for body in map(body_of, chain) if body), ''),
     }

@@ -143,7 +143,7 @@ export function recordShape(value: unknown): ApiRecord {
   return {
     id: idOf(fields, 'id', what, ID),
     name: textOf(fields, 'name', what),
-    type: textOf(fields, 'type', what),
+    type: textOf(fields, 'type', what).toUpperCase(),
     data: textOf(fields, 'data', what),
     ttl: wholeNumberOf(fields, 'ttl', what),
     comment: typeof fields['comment'] === 'string' ? fields['comment'] : null,

@@ -1,7 +1,7 @@
 /** `proxied`, comments and tags as settings of records in definitions. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
 import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
@@ -104,6 +104,47 @@ test('import writes settings that differ from the defaults, and the plan of the 
   expect(scene.definition()).toContain('cloudflare: {proxied: true, comment: web}')
   expect(scene.definition()).toContain('cloudflare: {comment: one of two}')
   expect((await scene.run(PLAN)).status).toBe(0)
+})
+
+describe('a proxied CNAME', () => {
+  const CNAME = 'type: CNAME, value: web, cloudflare: {proxied: true}'
+  const beside = (first: string, ...others: string[]): string =>
+    `  web: {type: A, ttl: 300, value: 192.0.2.1}\n  www: [${[first, ...others].map((one) => `{${one}}`).join(', ')}]\n`
+  const TXT = 'type: TXT, value: verified'
+
+  test('may stand beside other types: planned, applied, changed, imported, and exported for octoDNS', async () => {
+    const scene = await start({ definition: beside('type: A, ttl: 300, value: 192.0.2.1', TXT) })
+    expect((await scene.run(APPLY)).status).toBe(0)
+    scene.define(beside(CNAME, TXT, 'type: MX, value: {preference: 10, exchange: mail.example.net.}'))
+    expect(JSON.parse((await scene.run([...PLAN, '--format', 'json'])).stdout).zones[0].impact.stopsAnswering).toEqual([])
+    expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
+    expect(scene.view(({ type, proxied }) => [type, proxied])).toEqual([
+      ['A', false],
+      ['CNAME', true],
+      ['MX', false],
+      ['TXT', false],
+    ])
+    expect((await scene.run(PLAN)).status).toBe(0)
+    expect((await scene.run(['export', 'octodns', 'example.com'])).stdout.match(/lenient: true/g)).toHaveLength(3)
+    expectEnd(await scene.run(['export', 'dnscontrol', 'example.com']), 1, { err: 'without which it excludes the other records' })
+    scene.undefine()
+    expectEnd(await scene.run(['import', '--from', 'cf', '-o', 'zones']), 0)
+    expect((await scene.run(PLAN)).status).toBe(0)
+    scene.define(beside(CNAME.replace('true', 'false')))
+    expect(await scene.run([...APPLY, '--allow', 'deletes'])).toMatchObject({ status: 0 })
+    expect(scene.view(({ type, proxied }) => [type, proxied])).toEqual([
+      ['A', false],
+      ['CNAME', false],
+    ])
+  })
+
+  test.each([
+    ['that is not proxied', beside(CNAME.replace('true', 'false'), TXT)],
+    ['beside an address', beside(CNAME, 'type: A, value: 192.0.2.1')],
+    ['beside NS records', beside(CNAME, 'type: NS, value: ns.example.net.')],
+  ])('%s is refused', async (_, definition) => {
+    expectEnd(await (await start({ definition })).run(['plan']), 1, { said: 'cname-not-alone' })
+  })
 })
 
 test.each([

@@ -11,20 +11,15 @@ const DELETE = [...APPLY, '--allow', 'delete-zone']
 const A = { type: 'A', name: 'www', content: '192.0.2.1', ttl: 3600 }
 
 describe('a new zone', () => {
-  test('is planned, created with its records, and planned to empty; doctor names the servers for its registrar', async () => {
+  test('is planned, created with its records, and planned to empty', async () => {
     const scene = await startCloudflareScene({ ...IN_ACCOUNT, zones: [], definition: WWW })
     expectEnd(await scene.run(PLAN), 2, { out: 'new zone' })
     expect(await scene.run(['doctor'])).toMatchObject({ status: 0, stdout: expect.stringContaining('an apply would create example.com.') })
     expect((await scene.run(APPLY)).status).toBe(0)
     expect([scene.zones(), scene.records().map(({ name }) => name)]).toEqual([['example.com'], ['www.example.com']])
     const created = scene.server.requests.filter(({ method, path }) => method === 'POST' && path === '/client/v4/zones')
-    expect(created.map(({ body }) => JSON.parse(body))).toEqual([
-      { name: 'example.com', account: { id: ACCOUNT }, type: 'full', jump_start: false },
-    ])
+    expect(created.map(({ body }) => JSON.parse(body))).toEqual([{ name: 'example.com', account: { id: ACCOUNT }, type: 'full' }])
     expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
-    const { stdout } = await scene.run(['doctor'])
-    expect(stdout).toContain('example.com is pending: its parent does not delegate it to Cloudflare')
-    expect(stdout).toContain('blakely.ns.cloudflare.com, vin.ns.cloudflare.com')
   })
 
   test('is an error without account_id, which names the setting', async () => {
@@ -51,6 +46,18 @@ describe('a new zone', () => {
     const scene = await startCloudflareScene({ settings: IN_ACCOUNT.settings, zones: [other], definition: WWW })
     expect((await scene.run(['doctor'])).stdout).toContain('an apply would create example.com.')
   })
+})
+
+test.each([
+  ['pending', { status: 'pending', name_servers: ['a.ns.cloudflare.com'] }, /is pending: its parent.*a\.ns\.cloudflare\.com/s],
+  ['moved', { status: 'moved' }, /is moved: .*will delete it/],
+  ['initializing', { status: 'initializing' }, 'does not answer for it yet'],
+  ['locked', { status: 'read only' }, 'has the status "read only"'],
+  ['paused', { paused: true }, 'is paused: Cloudflare proxies none of its records'],
+])('the state of a zone is said in plan and doctor: %s', async (_, fields, said) => {
+  const scene = await startCloudflareScene({ zones: [{ ...ZONE, ...fields }], posts: [A], definition: WWW })
+  expectEnd(await scene.run(PLAN), 0, { err: [/warning\[zone-inactive\]/, said] })
+  expectEnd(await scene.run(['doctor']), 0, { out: said })
 })
 
 test.each([

@@ -6,6 +6,7 @@ import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
 import { presentationTokens } from '../../../src/dns/rdata/field.ts'
 import { desecCapabilities } from '../../../src/providers/desec/capabilities.ts'
 import { rdataFromApi, rdataToApi } from '../../../src/providers/desec/rdata-format.ts'
+import { canonicalContent } from '../../scripted/desec/content.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { runTool } from '../../support/tools.ts'
@@ -75,6 +76,9 @@ describeWithTools([python], 'dnspython', () => {
     expect(records.map(([type], index) => [type, rdataFromApi(type, theirs[index] ?? '')])).toEqual(
       records.map(([type, data]) => [type, { ok: true, value: data }]),
     )
+    const services = sent.flatMap(([type = '', data = ''], index) => (/^(?:HTTPS|SVCB)$/.test(type) ? [{ type, data, index }] : []))
+    const unquoted = (text = ''): string => text.replace(/\b(mandatory|alpn|port|ipv[46]hint)="([^"]*)"/g, '$1=$2')
+    expect(services.map(({ type, data }) => canonicalContent(type, data))).toEqual(services.map(({ index }) => unquoted(theirs[index])))
   })
 })
 

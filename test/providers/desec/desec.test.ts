@@ -94,6 +94,15 @@ describe('requests', () => {
   })
 })
 
+test('parameters of services are the same with quotes and without', async () => {
+  const value = '{svcpriority: 1, targetname: ., svcparams: {alpn: [h2, h3], port: 8443, ech: AAT+DQAA}}'
+  const scene = await startDesecScene({ definition: `  www: {type: HTTPS, ttl: 3600, value: ${value}}\n` })
+  expect((await scene.run(APPLY)).status).toBe(0)
+  expect(scene.rrsets()?.map(({ records }) => records)).toContainEqual(['1 . alpn=h2,h3 port=8443 ech="AAT+DQAA"'])
+  scene.patch([{ subname: 'www', type: 'HTTPS', ttl: 3600, records: ['1 . ech="AAT+DQAA" alpn="h2,h3" port="8443"'] }])
+  expect((await scene.run(PLAN)).status).toBe(0)
+})
+
 test('record sets of a type that is not managed are reported and stay', async () => {
   const answer = [{ name: 'x.example.com.', type: 'NEWTYPE', ttl: 3600, records: ['1 2 3'] }]
   const scene = await startDesecScene({ definition: '', answer: ({ path }) => (path === LIST ? answer : undefined) })

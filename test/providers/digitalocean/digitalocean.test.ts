@@ -22,7 +22,7 @@ test('texts have no quotes at the API, CAA values no final dot, and low TTLs bec
   const scene = await start({
     definition:
       '  a: {type: TXT, ttl: 5, value: \'say "hi" to; us\'}\n' +
-      "  '': {type: CAA, value: {flags: 0, tag: issue, value: ca.example.net}}\n",
+      "  '': {type: CAA, values: [{flags: 0, tag: issue, value: ca.example.net}, {flags: 0, tag: issuewild, value: ;}]}\n",
   })
   expectEnd(await scene.run(APPLY), 0, { err: 'stores TTL 30 for a.example.com. TXT, not 5' })
   expect(
@@ -30,7 +30,7 @@ test('texts have no quotes at the API, CAA values no final dot, and low TTLs bec
       .records()
       ?.map(({ data, ttl }) => `${data} ${ttl}`)
       .sort(),
-  ).toEqual(['ca.example.net 3600', 'say "hi" to; us 30'])
+  ).toEqual(['; 3600', 'ca.example.net 3600', 'say "hi" to; us 30'])
   expect((await scene.run(PLAN)).status).toBe(0)
 })
 

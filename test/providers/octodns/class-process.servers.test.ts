@@ -144,6 +144,11 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     ['silent read', /awkward\.SilentError: \(awkward\.SilentError without text\)/],
     ['long-leak read', /RuntimeError: y+\*\*\*/],
     ['die-leak read', /ended with status 3: z+\*\*\*/],
+    ['unauthorized read', /error\[provider-unauthorized\]/],
+    ['unreachable read', /error\[provider-unreachable\]/],
+    ['unroutable read', /error\[provider-unreachable\]/],
+    ['unauthorized start', /:2:\d+: error\[provider-unauthorized\]/],
+    ['unreachable start', /error\[provider-unreachable\]/],
   ])('a read that fails: %s', async (mode, words) => {
     const { run, define, behave, process: child } = awkwardWorkspace({ settings: ', timeout: 2' })
     define(WANTED)

@@ -1,5 +1,5 @@
 /** The settings of a provider class: what is wrong with them, where, and what to do; what `doctor` finds; and which code a run may run. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, expectEnd } from '../../support/cli.ts'
@@ -142,6 +142,20 @@ describeWithTools([OCTODNS_PYTHON, 'python3'], 'the settings of a provider class
     expectEnd(await missing.run('doctor'), 1, { out: 'it does not have other.example.' })
     const refused = await workspace(`{type: octodns, ${awkward}, options: {folder: x, token: wrong}}`)(['doctor'])
     expect([refused.status, refused.text]).toEqual([1, expect.stringContaining('the class refuses them: ValueError: the token is wrong')])
+  })
+
+  test('a source is no target, and nothing advises to remove a setting that is not there', async () => {
+    const { run, define, folder } = awkwardWorkspace()
+    const config = join(folder, 'zonewright.yaml')
+    writeFileSync(config, readFileSync(config, 'utf8').replace('AwkwardProvider', 'AwkwardSource'))
+    define(`${KEPT}  txt: {type: TXT, value: new}\n`)
+    const { stderr } = expectEnd(await run('plan'), 1, { said: /error\[zone-read-only\].*awkward\.AwkwardSource only reads zones/ })
+    expect(stderr).not.toContain('cannot hold')
+    const { stdout } = expectEnd(await run('doctor'), 1, { out: 'no zone can be changed: awkward.AwkwardSource only reads zones' })
+    expect(stdout).not.toContain('apply_disabled')
+    rmSync(join(folder, 'zones/example.com.yaml'))
+    expect((await run('doctor')).stdout).not.toContain('no zone can be changed')
+    expectEnd(await run('import', '--from', 'odd', '-o', 'zones', 'example.com'), 0)
   })
 
   test('a class that creates zones is named by the setting', async () => {

@@ -30,6 +30,12 @@ test('what a record keeps its identifier and comment, when its TTL or its value 
   expect((await scene.run(PLAN)).status).toBe(0)
 })
 
+test('types in lower case are those of the definition', async () => {
+  const record = { ...A, id: 'one', type: 'a', priority: 0, comment: null }
+  const scene = await start({ definition: WWW, zones: [{ domain: 'example.com', records: [record] }] })
+  expect((await scene.run(PLAN)).status).toBe(0)
+})
+
 describe('dynamic records', () => {
   const config = { matches: [{ countries: ['FR'], continents: [], data: '192.0.2.7' }], default: '192.0.2.1' }
   const added = [

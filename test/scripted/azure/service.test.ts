@@ -50,6 +50,16 @@ serviceTests('azure', {
   throttled: [['GET', at()], { status: 429, headers: { 'retry-after': '1' } }],
 })
 
+test.each([
+  ['https://management.azure.com/.default', 200],
+  ['https://management.core.windows.net//.default', 200],
+  ['https://management.azure.com.example/.default', 400],
+])('a token for %s', (scope, status) => {
+  const application = { tenant: 'tenant', clientId: 'client', clientSecret: 'secret' }
+  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'client', client_secret: 'secret', scope })
+  expect(openService('azure', { application }).call('POST', '/tenant/oauth2/v2.0/token', form.toString()).status).toBe(status)
+})
+
 test('a condition that does not hold', () => {
   const { call, held } = openService('azure')
   const before = held()

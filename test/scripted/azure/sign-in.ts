@@ -10,7 +10,8 @@ export interface Application {
   readonly assertion?: string
 }
 
-const RESOURCE = 'https://management.azure.com'
+/** Azure Resource Manager, by its present name or by that of its predecessor, for which Microsoft's Go client asks. */
+const RESOURCE = /^https:\/\/management\.(?:azure\.com|core\.windows\.net)(?:\/|$)/
 const LIFETIME = 3599
 const MACHINE_PATH = '/metadata/identity/oauth2/token'
 
@@ -30,7 +31,7 @@ export function createSignIn(token: string, application: Application | undefined
     answer({ method, path, query, headers, body }) {
       if (path === MACHINE_PATH) {
         if (headers['metadata'] !== 'true') return refuse('invalid_request', 'Required metadata header not specified')
-        return query.get('resource')?.startsWith(RESOURCE) ? issue(String(LIFETIME)) : refuse('invalid_resource', 'AADSTS500011')
+        return RESOURCE.test(query.get('resource') ?? '') ? issue(String(LIFETIME)) : refuse('invalid_resource', 'AADSTS500011')
       }
       const [, tenant, rest] =
         /^\/([^/]+)\/(discovery\/instance|v2\.0\/\.well-known\/openid-configuration|oauth2\/(?:v2\.0\/)?token)$/.exec(path) ?? []
@@ -56,7 +57,7 @@ export function createSignIn(token: string, application: Application | undefined
         return refuse('invalid_request', `AADSTS90002: Tenant '${tenant}' not found.`)
       if (form.get('client_id') !== application.clientId)
         return refuse('unauthorized_client', `AADSTS700016: Application with identifier '${form.get('client_id')}' was not found.`)
-      if (!wanted.startsWith(RESOURCE)) return refuse('invalid_scope', 'AADSTS1002012: The provided value for scope is not valid.')
+      if (!RESOURCE.test(wanted)) return refuse('invalid_scope', 'AADSTS1002012: The provided value for scope is not valid.')
       const isSecret = form.get('client_secret') === application.clientSecret
       const isAssertion = application.assertion !== undefined && form.get('client_assertion') === application.assertion
       if (!isSecret && !isAssertion) return refuse('invalid_client', 'AADSTS7000215: Invalid client secret provided.', 401)

@@ -110,7 +110,7 @@ test('zones are created in the account of the token, once, and deleted', () => {
   const { call } = openService('cloudflare', { account: account.id })
   const create = (more: object): Answered => call('POST', '/zones', { name: 'example.net', account, ...more })
   expect(create({ account: { id: '3'.repeat(32) } })).toMatchObject(error(403, 0))
-  const created = create({ jump_start: false })
+  const created = create({})
   expect(created).toMatchObject({ status: 200, body: { result: { name: 'example.net', status: 'pending', account } } })
   expect(create({})).toMatchObject(error(400, 1061))
   expect(call('GET', `/zones?account.id=${account.id}`).body.result).toMatchObject([{ name: 'example.net' }])

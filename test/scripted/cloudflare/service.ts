@@ -75,12 +75,12 @@ export function createCloudflare(options: CloudflareOptions): ScriptedCloudflare
   const remove = (records: CloudflareRecord[], id: unknown): CloudflareRecord =>
     records.splice(recordAt(records, id), 1)[0] as CloudflareRecord
 
-  const createZone = ({ name, account, type = 'full', jump_start: jumpStart = false }: Fields): CloudflareZone => {
+  const createZone = ({ name, account, type = 'full' }: Fields): CloudflareZone => {
     const { id = options.account } = (account ?? {}) as { readonly id?: string }
     if (options.account === undefined || id !== options.account)
       throw refusal(403, 0, 'Requires permission "com.cloudflare.api.account.zone.create" to create zones for the selected account')
     if (typeof name !== 'string' || !/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(name)) throw refusal(400, 1001, 'Invalid Zone name')
-    if (jumpStart !== false || type !== 'full') throw refusal(400, 1004, 'The scripted service has only full zones without a scan.')
+    if (type !== 'full') throw refusal(400, 1004, 'The scripted service has only full zones.')
     if (zones.some((zone) => zone.name === name)) throw refusal(400, 1061, `${name} already exists`)
     const time = now()
     const [status, servers] = ['pending', ['blakely.ns.cloudflare.com', 'vin.ns.cloudflare.com']]

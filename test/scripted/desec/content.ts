@@ -5,7 +5,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 export class ContentError extends Error {}
 
 const malformed = (type: string, why: string): ContentError => new ContentError(`Record content for type ${type} malformed: ${why}`)
-type Form = 'u8' | 'u16' | 'name' | 'host' | 'text' | 'quoted' | 'hex' | 'base64' | 'rest'
+type Form = 'u8' | 'u16' | 'name' | 'host' | 'text' | 'quoted' | 'hex' | 'base64' | 'params' | 'rest'
 const forms = (text: string): readonly Form[] => text.split(' ') as Form[]
 
 /** The fields of each type. */
@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, readonly Form[]>> = {
   EUI48: forms('text'),
   EUI64: forms('text'),
   HINFO: forms('quoted quoted'),
-  HTTPS: forms('u16 name rest'),
+  HTTPS: forms('u16 name params'),
   KX: forms('u16 name'),
   L32: forms('u16 text'),
   L64: forms('u16 text'),
@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<string, readonly Form[]>> = {
   SPF: [],
   SRV: forms('u16 u16 u16 host'),
   SSHFP: forms('u8 u8 hex'),
-  SVCB: forms('u16 name rest'),
+  SVCB: forms('u16 name params'),
   TLSA: forms('u8 u8 u8 hex'),
   TXT: [],
   URI: forms('u16 u16 quoted'),
@@ -63,7 +63,7 @@ export function typeProblem(type: string): string | null {
 /** Tokens of a text: quoted strings with their quotes, and words. */
 function tokensOf(type: string, text: string): string[] {
   if (/[^\S ]|\0/.test(text)) throw malformed(type, 'unexpected character')
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[^\s"]+/g) ?? []
+  const tokens = text.match(/(?:[^\s"]+=)?"(?:[^"\\]|\\.)*"|[^\s"]+/g) ?? []
   if (tokens.join('').replaceAll(' ', '') !== text.replaceAll(' ', ''))
     throw new ContentError(`Data for ${type} records must be given using quotation marks.`)
   return tokens
@@ -87,10 +87,10 @@ export function canonicalContent(type: string, content: string): string {
   const fields: string[] = []
   let next = 0
   for (const form of TYPES[type] ?? []) {
-    const takesRest = form === 'rest' || form === 'hex' || form === 'base64'
+    const takesRest = form === 'rest' || form === 'params' || form === 'hex' || form === 'base64'
     const taken = takesRest ? tokens.slice(next) : tokens.slice(next, next + 1)
     next += taken.length
-    if (taken.length === 0 && form !== 'rest') throw malformed(type, 'Unexpected end of input.')
+    if (taken.length === 0 && form !== 'rest' && form !== 'params') throw malformed(type, 'Unexpected end of input.')
     fields.push(...fieldOf(type, form, taken))
   }
   if (next < tokens.length) throw malformed(type, 'expected EOL or EOF')
@@ -130,11 +130,32 @@ function fieldOf(type: string, form: Form, tokens: readonly string[]): string[] 
         throw new ContentError('Cannot parse hexadecimal or base64 record contents')
       return [base64]
     }
+    case 'params':
+      return paramsOf(type, tokens)
     case 'rest':
       return tokens.map((one) => (one.includes('=') ? one : one.replace(/^"(.*)"$/, '$1')))
     default:
       return [token.replace(/^"(.*)"$/, '$1')]
   }
+}
+
+const PARAMS = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath']
+
+/** deSEC removes the quotes that dnspython writes around these, because PowerDNS refuses them (api/desecapi/dns.py). */
+const UNQUOTED: ReadonlySet<string | undefined> = new Set(['mandatory', 'alpn', 'port', 'ipv4hint', 'ipv6hint'])
+
+/** The parameters of SVCB in the order of their numbers. */
+function paramsOf(type: string, tokens: readonly string[]): string[] {
+  const params = tokens.map((token) => {
+    const [, name = '', value] = /^([A-Za-z0-9-]+)(?:=(.*))?$/s.exec(token) ?? []
+    const number = /^key\d+$/i.test(name) ? Number(name.slice(3)) : PARAMS.indexOf(name.toLowerCase())
+    if (number === -1) throw malformed(type, `unknown parameter ${name}`)
+    const key = PARAMS[number] ?? `key${number}`
+    if (value === undefined) return { number, text: key }
+    const quoted = chunksOf(type, value.startsWith('"') ? value : `"${value}"`).join('')
+    return { number, text: `${key}=${UNQUOTED.has(key) ? quoted.slice(1, -1) : quoted}` }
+  })
+  return params.sort((a, b) => a.number - b.number).map(({ text }) => text)
 }
 
 /** PowerDNS accepts these as names of hosts. */

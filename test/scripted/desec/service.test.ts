@@ -46,6 +46,13 @@ serviceTests('desec', {
   ],
 })
 
+test('parameters of services may have quotes, and are stored in their order, most of them without', () => {
+  const { call } = openService('desec', DOMAINS)
+  const stored = (record: string): unknown => call('PATCH', LIST, [{ ...A, type: 'HTTPS', records: [record] }]).body[0].records
+  expect(stored('1 . port="443" ALPN="h2,h3" no-default-alpn')).toEqual(['1 . alpn=h2,h3 no-default-alpn port=443'])
+  expect(stored('1 . key65333="a b" ech=AAT+DQAA key1=h2')).toEqual(['1 . alpn=h2 ech="AAT+DQAA" key65333="a b"'])
+})
+
 test('a token without rights', () => {
   const { call } = openService('desec', { denied: ['write', 'create', 'delete'] })
   expect(call('POST', LIST, A).status).toBe(403)

@@ -57,11 +57,17 @@ function dataOf(type: string, sent: unknown, domain: string): string {
   return data
 }
 
+/** A name that ends in the domain and a dot is absolute, as clients such as lego send it. */
+function relative(name: string, domain: string): string {
+  if (name === `${domain}.`) return '@'
+  return name.endsWith(`.${domain}.`) ? name.slice(0, -domain.length - 2) : name
+}
+
 /** What a request says about a record, in the stored form. */
 export function storedForm(id: number, sent: Fields, domain: string): DigitalOceanRecord {
   const type = String(sent['type'] ?? '')
   if (!TYPES.has(type)) throw unprocessable('Type is not included in the list')
-  const name = typeof sent['name'] === 'string' ? sent['name'].toLowerCase() : ''
+  const name = typeof sent['name'] === 'string' ? relative(sent['name'].toLowerCase(), domain) : ''
   if (name !== '@' && name !== '*' && !HOST.test(name)) throw unprocessable('Name is invalid')
   const ttl = sent['ttl'] == null ? USUAL_TTL : wholeNumber(sent['ttl'], 'Ttl', 2_147_483_647)
   if (ttl < MIN_TTL) throw unprocessable(`Ttl must be greater than or equal to ${MIN_TTL}`)

@@ -40,8 +40,16 @@ test.each([
   ['without a final dot', CNAME, 'other.example.com'],
   ['@ for the domain itself', { ...CNAME, name: 'x', data: 'example.com.' }, '@'],
   ['without a final dot in CAA', CAA, 'ca.example.net'],
+  ['without a final dot after a semicolon', { ...CAA, data: ';.' }, ';'],
 ])('names of rdata are stored %s', (_, record, data) => {
   expect(openService('digitalocean').call('POST', RECORDS, record).body.domain_record.data).toBe(data)
+})
+
+test.each([
+  ['www.example.com.', 'www'],
+  ['example.com.', '@'],
+])('the owner %s is stored relative to the domain', (name, stored) => {
+  expect(openService('digitalocean').call('POST', RECORDS, { ...A, name }).body.domain_record.name).toBe(stored)
 })
 
 test('lists have pages of at most 200 and filters', () => {

@@ -83,7 +83,7 @@ test('an action that fails reverts its change', () => {
   const before = held()
   const { body } = call('POST', RRSETS, A)
   const failed = { action: { status: 'error', error: { code: 'action_failed' } } }
-  expect(call('GET', `/zones/actions/${body.action.id}`).body).toMatchObject(failed)
+  for (const path of ['/zones/actions', '/actions']) expect(call('GET', `${path}/${body.action.id}`).body).toMatchObject(failed)
   expect(held()).toEqual(before)
 })
 

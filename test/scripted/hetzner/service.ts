@@ -197,7 +197,9 @@ export function createHetzner(options: HetznerOptions): ScriptedHetzner {
 
   const route = (request: ScriptedRequest): Result => {
     const { method, path, query, body } = request
-    const [, root, zone, ...parts] = path.slice(1).split('/').map(decodeURIComponent)
+    const [, ...all] = path.slice(1).split('/').map(decodeURIComponent)
+    // Actions are found with those of all resources, too.
+    const [root, zone, ...parts] = all[0] === 'actions' ? ['zones', ...all] : all
     if (root !== 'zones') throw NO_PATH
     if (zone === undefined) {
       if (method === 'POST') return createZone(sentIn(body))

@@ -40,7 +40,7 @@ const MIN_TTL = 60
 
 /** A record of a request in the stored form, with a new identifier. */
 export function storedRecord(sent: Fields, zone: string): ScalewayRecord {
-  const type = String(sent['type'] ?? 'unknown')
+  const type = String(sent['type'] ?? 'unknown').toUpperCase()
   if (!TYPES.has(type)) throw invalid('type', 'unknown record type')
   const ttl = sent['ttl'] ?? 3600
   if (typeof ttl !== 'number' || !Number.isInteger(ttl) || ttl < MIN_TTL) throw invalid('ttl', `must be at least ${MIN_TTL}`)

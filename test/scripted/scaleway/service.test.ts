@@ -70,16 +70,16 @@ describe('changes', () => {
     expect(held()).toHaveLength(1)
   })
 
-  test('relative names and targets belong to the zone, texts get quotes', () => {
+  test('types may be in lower case, relative names and targets belong to the zone, texts get quotes', () => {
     const { change, records } = start()
     const mail = { ...A, name: '@', type: 'MX', data: '10 mail' }
     const text = { ...A, name: 't', type: 'TXT', data: 'say "hi"' }
-    change(add({ ...A, name: 'a.example.com.' }, { ...A, name: 'b.example.com' }, mail, text))
-    expect(records().map(({ name, data, priority }) => [name, data, priority])).toEqual([
-      ['a', '192.0.2.1', 0],
-      ['b.example.com', '192.0.2.1', 0],
-      ['', '10 mail.example.com.', 10],
-      ['t', '"say \\"hi\\""', 0],
+    change(add({ ...A, type: 'a', name: 'a.example.com.' }, { ...A, name: 'b.example.com' }, mail, text))
+    expect(records().map(({ name, type, data, priority }) => [name, type, data, priority])).toEqual([
+      ['a', 'A', '192.0.2.1', 0],
+      ['b.example.com', 'A', '192.0.2.1', 0],
+      ['', 'MX', '10 mail.example.com.', 10],
+      ['t', 'TXT', '"say \\"hi\\""', 0],
     ])
   })
 })

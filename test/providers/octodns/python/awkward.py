@@ -1,4 +1,5 @@
 """An octoDNS provider for tests. It keeps a zone in a file of JSON, and misbehaves as the file `mode` beside it says."""
+import errno
 import json
 import logging
 import os
@@ -8,8 +9,10 @@ import sys
 import threading
 import time
 
+import requests
 from octodns.provider.base import BaseProvider
 from octodns.record import Delete, Record
+from octodns.source.base import BaseSource
 
 
 class NotAProvider:
@@ -34,6 +37,22 @@ class RefusedError(Exception):
     status_code = 400
 
 
+class AwkwardClientUnauthorized(Exception):
+    pass
+
+
+class AwkwardSource(BaseSource):
+    SUPPORTS = {'A'}
+    SUPPORTS_GEO = False
+
+    def __init__(self, id, folder, token=None):
+        self.log = logging.getLogger(f'AwkwardSource[{id}]')
+        super().__init__(id)
+
+    def populate(self, zone, target=False, lenient=False):
+        zone.add_record(Record.new(zone, 'keep', {'type': 'A', 'ttl': 300, 'value': '192.0.2.1'}))
+
+
 class AwkwardProvider(BaseProvider):
     SUPPORTS_GEO = True
     SUPPORTS_DYNAMIC = True
@@ -52,6 +71,7 @@ class AwkwardProvider(BaseProvider):
             file.write('made\n')
         with open(os.path.join(folder, 'process.json'), 'w') as file:
             json.dump({'pid': os.getpid(), 'argv': sys.argv, 'env': dict(os.environ), 'cwd': os.getcwd(), 'nested': nested}, file)
+        self._misbehave('start')
 
     @property
     def mode(self):
@@ -146,6 +166,12 @@ class AwkwardProvider(BaseProvider):
         elif what == 'die-leak':
             os.write(2, b'z' * 290 + self.token.encode())
             os._exit(3)
+        elif what == 'unauthorized':
+            raise AwkwardClientUnauthorized('{"message": "no"}')
+        elif what == 'unreachable':
+            requests.get('http://127.0.0.1:1/')
+        elif what == 'unroutable':
+            raise OSError(errno.EHOSTUNREACH, 'No route to host')
         elif what == 'slow':
             open(os.path.join(self.folder, 'slow'), 'w').close()
             time.sleep(1.5)
