@@ -103,8 +103,9 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   tag: {
     encode: (writer, [text = '']) => writeString(writer, Buffer.from(text, 'latin1')),
     decode: (reader) => {
-      const tag = Buffer.from(readString(reader)).toString('latin1').toLowerCase()
-      return /^[a-z0-9]+$/.test(tag) ? tag : throwWireError('a tag is not of letters and digits (RFC 8659 section 4.1)')
+      const tag = Buffer.from(readString(reader)).toString('latin1')
+      if (/^[a-z0-9]+$/i.test(tag)) return reader.keepsCase ? tag : tag.toLowerCase()
+      return throwWireError('a tag is not of letters and digits (RFC 8659 section 4.1)')
     },
   },
   hex: {
