@@ -80,8 +80,15 @@ function readHead(scope: ZoneFileScope): number {
     readOwner(scope)
     next = 1
   } else if (scope.owner === null && !scope.hasInvalidOwner) {
-    reportProblem(run, 'name-invalid', 'the record has no owner name, and no record before it has one', tokenPosition(scope, 0))
-    scope.hasInvalidOwner = true
+    const severity = scope.origin === null ? 'error' : 'warning'
+    const taken = scope.origin === null ? '' : `; it gets the origin, ${scope.origin}, as in NSD, Knot and ldns, but BIND refuses the file`
+    const message = `the record has no owner name, and no record before it has one${taken}`
+    reportProblem(run, 'name-invalid', message, tokenPosition(scope, 0), {
+      severity,
+      ...(taken !== '' && { hint: 'write @ before the record' }),
+    })
+    scope.owner = scope.origin
+    scope.hasInvalidOwner = scope.origin === null
   }
   scope.statedTtl = NO_TTL
   let hasClass = false

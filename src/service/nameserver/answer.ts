@@ -1,14 +1,4 @@
-import {
-  type DomainName,
-  isAtOrBelow,
-  isBelow,
-  lowerCaseName,
-  MAX_NAME_OCTETS,
-  nameOctets,
-  parentOf,
-  ROOT,
-  relativeName,
-} from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, isBelow, MAX_NAME_OCTETS, nameOctets, parentOf, ROOT, relativeName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { findRrset, isDelegation, type Rrset, type ZoneData, type ZoneNode } from './zone-data.ts'
 
@@ -146,13 +136,7 @@ function answerFromNode(answer: Answer, zone: ZoneData, node: ZoneNode, name: Do
   const alias = findRrset(node, 'CNAME')
   if (!alias) return deny(answer, zone)
   answer.answers.push({ name, rrset: alias })
-  return targetOf(alias)
-}
-
-/** The target of a record, by its index: the zone may write it with capital letters. Null for types without a target. */
-function targetOf({ type, data }: Rrset, index = 0): DomainName | null {
-  const target = targetName(type, data[index] ?? '')
-  return target && lowerCaseName(target)
+  return targetName(alias.type, alias.data[0] ?? '')
 }
 
 /** One RRset is enough for ANY (RFC 8482 section 4.1). A type has one RRset, but RRSIG has one per covered type. */
@@ -178,7 +162,7 @@ function refer(answer: Answer, zone: ZoneData, cut: ZoneNode): null {
 /** A DNAME and the CNAME synthesized from it for this name (RFC 6672 section 3.1). */
 function redirect(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainName, code: number): DomainName | null {
   const rrset = findRrset(node, 'DNAME')
-  const target = rrset && targetOf(rrset)
+  const target = rrset && targetName('DNAME', rrset.data[0] ?? '')
   if (!rrset || !target || !isBelow(name, node.name)) return deny(answer, zone)
   answer.authoritative ||= answer.answers.length === 0
   answer.answers.push({ name: node.name, rrset })
@@ -197,7 +181,7 @@ function addHosts(section: NamedRrset[], zone: ZoneData, rrset: Rrset, wanted: (
   if (rrset.type !== 'NS' && rrset.type !== 'MX' && rrset.type !== 'SRV') return
   const seen = new Set<DomainName>()
   for (let i = 0; i < rrset.data.length && i < MAX_ADDITIONAL_HOSTS; i += 1) {
-    const name = targetOf(rrset, i)
+    const name = targetName(rrset.type, rrset.data[i] ?? '')
     if (name === null || seen.has(name) || !isAtOrBelow(name, zone.name)) continue
     seen.add(name)
     const encloser = closestEncloser(zone, name)

@@ -10,7 +10,7 @@ import type { Ttl } from '../../dns/ttl.ts'
 export interface ServedRecord extends ResourceRecord {
   readonly ttl: Ttl
   /** The owner with the capital letters of the master; absent if it has none. */
-  readonly writtenOwner?: string
+  readonly writtenOwner?: string | undefined
 }
 
 /** A zone indexed for queries. */

@@ -157,7 +157,7 @@ export function readZone(zone: DomainName, transferred: readonly WireRecord[]): 
 
 export const servedRecord = ({ name, writtenOwner, type, ttl, data }: WireRecord): ServedRecord => ({
   name,
-  ...(writtenOwner === undefined ? {} : { writtenOwner }),
+  writtenOwner,
   type,
   ttl: ttl as Ttl,
   data: data ?? '',

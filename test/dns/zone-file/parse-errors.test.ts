@@ -32,7 +32,7 @@ const CASES: [what: string, text: string, problems: string, records?: string][] 
     '1:1 name-invalid',
     'c 1 A 192.0.2.3',
   ],
-  ['no owner to inherit', ' 1 A 192.0.2.1\n 1 A 192.0.2.2\n', '1:2 name-invalid'],
+  ['no owner to inherit: the origin', ' 1 A 192.0.2.1\n 1 A 192.0.2.2\n', '1:2 warning name-invalid', '@ 1 A 192.0.2.1\n@ 1 A 192.0.2.2'],
   ['an unterminated quote', 'a 1 TXT "x\nb 1 A 192.0.2.1\nc 1 TXT "y', '1:9 zonefile-syntax, 3:9 zonefile-syntax', 'b 1 A 192.0.2.1'],
   [
     'an unterminated quote of a service parameter, before a backslash',
@@ -63,7 +63,7 @@ const CASES: [what: string, text: string, problems: string, records?: string][] 
   [
     'directives',
     '$NOPE x\n$ORIGIN\n$ORIGIN a b\n$ORIGIN a..b\n$TTL\n$TTL x\n $TTL 5',
-    '1:1 zonefile-directive, 2:8 zonefile-directive, 3:11 zonefile-directive, 4:9 name-invalid, 5:5 zonefile-directive, 6:6 ttl-invalid, 7:2 name-invalid, 7:2 type-unknown',
+    '1:1 zonefile-directive, 2:8 zonefile-directive, 3:11 zonefile-directive, 4:9 name-invalid, 5:5 zonefile-directive, 6:6 ttl-invalid, 7:2 warning name-invalid, 7:2 type-unknown',
   ],
   [
     'generic rdata',
