@@ -32,6 +32,7 @@ export const DIAGNOSTIC_CODES = {
   'zonefile-include': 'A file that a zone file includes cannot be read.',
   'zonefile-ttl': 'The TTL of records without one is ambiguous in a zone file.',
   'zonefile-too-large': 'A zone file has too many characters, records, includes or errors.',
+  'rrsig-mismatch': 'A signature of a zone file covers capital letters, which definitions do not keep.',
   'zonemd-mismatch': 'The ZONEMD digest of a zone file does not match its records.',
   // Layout of a definition or config
   'schema-type': 'A value has the wrong type for its key.',

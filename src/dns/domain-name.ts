@@ -46,6 +46,9 @@ export function parseDomainName(text: string, origin: DomainName | null = null):
   return ok(name)
 }
 
+/** The canonical form of a name that differs from it only in capital letters. */
+export const lowerCaseName = (text: string): DomainName => text.toLowerCase() as DomainName
+
 /** Parses a name that is absolute even without its final dot. */
 export const parseAbsoluteName = (text: string): Result<DomainName> => parseDomainName(text.endsWith('.') ? text : `${text}.`)
 

@@ -6,8 +6,8 @@ export type SerialNumber = number & { readonly [serialBrand]: true }
 
 export const serialNumber = (value: number): SerialNumber => (value >>> 0) as SerialNumber
 
-/** The next serial: addition modulo 2^32 (RFC 1982 section 3.1). */
-export const nextSerial = (serial: SerialNumber): SerialNumber => serialNumber(serial + 1)
+/** The next serial: addition modulo 2^32 (RFC 1982 section 3.1), without 0, which servers and tools take for no serial. */
+export const nextSerial = (serial: SerialNumber): SerialNumber => serialNumber(serialNumber(serial + 1) || 1)
 
 /** Whether `a` is newer than `b` (RFC 1982 section 3.2). Serials 2^31 apart have no order; the result is then false both ways. */
 export function isNewerSerial(a: SerialNumber, b: SerialNumber): boolean {

@@ -1,7 +1,9 @@
 /** Records that no definition could describe at a target. Plans leave them alone: neither a definition nor a rollback could bring them back. */
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
-import { canonicalRdata } from '../dns/rdata/canonical.ts'
+import { canonicalRdata, isGenericForm } from '../dns/rdata/canonical.ts'
 import { presentationTokens } from '../dns/rdata/field.ts'
+import { parseGenericForm } from '../dns/rdata/generic-form.ts'
+import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { Capabilities } from './capabilities.ts'
 import { withoutSubject } from './misfits.ts'
@@ -12,7 +14,9 @@ export const MALFORMED = 'has data that no definition can have'
 /** Whether the data has the canonical form of its type. Malformed data of a provider does not. */
 export function hasDefinableData({ type, data }: ResourceRecord): boolean {
   const tokens = presentationTokens(data)
-  const canonical = tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
+  if (!tokens.ok) return false
+  const isGeneric = isGenericForm(tokens.value) && RDATA_TYPES.has(type)
+  const canonical = isGeneric ? parseGenericForm(type, tokens.value) : canonicalRdata(type, tokens.value, parseAbsoluteName)
   return canonical.ok && canonical.value === data
 }
 

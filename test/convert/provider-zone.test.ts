@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { convertProviderZone } from '../../src/convert/provider/provider-zone.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { ZONEFILE_CAPABILITIES } from '../../src/providers/zonefile/capabilities.ts'
 import { ORIGIN } from '../support/plan.ts'
-import { existingZone } from '../support/records.ts'
+import { existing, existingZone } from '../support/records.ts'
 
 const NONE = { defaults: { settings: {}, ttl: null } }
 
@@ -30,4 +31,17 @@ it('selects thousands of wildcard records as unmanaged, and no other record', ()
   // A selector without the target would match the other record of that name too.
   expect(selectors).toContainEqual({ name: '*.h7', type: 'CNAME', target: '*.h7.example.com.' })
   expect(value.zone.records).toHaveLength(count + 2)
+})
+
+it('takes data that has only the generic form', () => {
+  const data = ['AMTRELAY \\# 2 0a04', 'GID \\# 2 0102', 'UID \\# 1 01', 'UINFO \\# 2 0561', 'CDS \\# 4 00000000', 'CDNSKEY \\# 4 00000300']
+  const records = existing(ORIGIN, data.map((_, i) => `h${i} A 192.0.2.1`).join('\n')).map((record, i) => {
+    const [type = '', ...rest] = data[i]?.split(' ') ?? []
+    return { ...record, type, data: rest.join(' ') }
+  })
+  const { zone, dropped } = convertProviderZone({ ...existingZone(ORIGIN, ''), records }, NONE, {
+    target: 'ns',
+    capabilities: ZONEFILE_CAPABILITIES,
+  })
+  expect([zone.records.map((record) => `${record.type} ${record.data}`), dropped]).toEqual([data, []])
 })

@@ -37,7 +37,7 @@ export interface DnsServerOptions {
   readonly notify?: readonly number[]
   /** Signs NOTIFY with the key, and accepts only signed ones; default: false. */
   readonly signedNotify?: boolean
-  /** Whether NSD sends and requests incremental transfers; default: false. */
+  /** Whether NSD sends and requests incremental transfers, and BIND sends them for replaced zone files; default: false. */
   readonly incremental?: boolean
   /** The address in 127.0.0.0/8 to listen on and to transfer from; default: 127.0.0.1. BIND and PowerDNS support no other. */
   readonly host?: string

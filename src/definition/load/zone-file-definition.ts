@@ -78,7 +78,7 @@ export function zoneFileDefinition(
   // Without the invalid records no digest can match.
   if (!hasErrors(diagnostics)) {
     const digested = outside.length === 0 ? read : read.filter((record) => isAtOrBelow(record.name, name))
-    diagnostics.push(...checkZoneDigest(digested, name))
+    diagnostics.push(...checkZoneDigest(digested, name, parsed.lowered.size > 0), ...unverifiable(digested, parsed.lowered, name))
   }
   const zone: DesiredZone = {
     ...DEFAULT_ZONE_OPTIONS,
@@ -100,6 +100,17 @@ function lookalikesOf(text: string, file: string): Diagnostic[] {
   if (!hasLookalikes(text)) return []
   const codeOf = (line: string): string => CODE.exec(line.slice(0, MAX_CODE))?.[0] ?? ''
   return text.split(/\r?\n/).flatMap((line, i) => lookalikeWarnings(codeOf(line), { file, line: i + 1, column: 1 }))
+}
+
+/** A warning if signatures cover capital letters, which definitions do not keep (docs/decisions/0020-letter-case-of-names.md). */
+function unverifiable(read: readonly DefinedRecord[], lowered: ReadonlySet<string>, zone: DomainName): Diagnostic[] {
+  const signatures = read.filter(({ name, type, data }) => type === 'RRSIG' && lowered.has(`${name} ${data.slice(0, data.indexOf(' '))}`))
+  const [first] = signatures
+  if (first === undefined) return []
+  const covered = `${first.name} ${first.data.slice(0, first.data.indexOf(' '))}`
+  const more = signatures.length === 1 ? '' : ` and ${counted(signatures.length - 1, 'other')}`
+  const message = `${zone}: the signature of ${covered}${more} will not verify: it covers capital letters, and a definition has lower case`
+  return [{ severity: 'warning', code: 'rrsig-mismatch', message, at: first.at, hint: 'sign the zone where it is served' }]
 }
 
 const emptyZoneFile = (zone: DomainName, at: SourcePosition): Diagnostic => ({

@@ -3,6 +3,7 @@ import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
 import type { FieldKind } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
+import { octodnsName } from '../parse/octodns-name.ts'
 import type { Layout } from '../parse/parse-state.ts'
 import { SETTING_KEYS } from '../parse/read-settings.ts'
 import { formKeys, RECORD_KEYS, type ValueForm, valueForm } from '../parse/value-forms.ts'
@@ -58,12 +59,20 @@ function formatNode(node: Node, position: Position, canSort: boolean): void {
       const value = node.items.find((pair) => keyText(pair) === sibling)?.value
       return isScalar(value) && typeof value.value === 'string' ? value.value : undefined
     }
+    const kept = new Set(node.items.map(({ key }) => key as Scalar).filter((key) => isReadOtherwise(key, position)))
     for (const pair of node.items) {
-      styleKey(pair.key as Scalar)
+      if (!kept.has(pair.key as Scalar)) styleKey(pair.key as Scalar)
       if (pair.value) formatNode(pair.value as Node, position.child(keyText(pair), textOf), canSort)
     }
     if (canSort) sortEntries(node, position)
+    // The printer would put the text "null" in quotes.
+    for (const key of kept) if (octodnsName(String(key.value)) === 'none') key.value = null
   }
+}
+
+/** Whether octoDNS reads a name without quotes as another name, which quotes would change. `validate` warns of it. */
+function isReadOtherwise({ type, value }: Scalar, { readsAsOctodns }: Position): boolean {
+  return readsAsOctodns === true && type === 'PLAIN' && octodnsName(String(value ?? '')) !== String(value ?? '').toLowerCase()
 }
 
 function haveSameComments(a: string, b: string): boolean {
@@ -75,6 +84,8 @@ function haveSameComments(a: string, b: string): boolean {
 interface Position extends EntryOrder {
   /** Scalars are text here, never numbers or booleans. */
   readonly isText: boolean
+  /** Whether the keys are names that octoDNS may read, too. */
+  readonly readsAsOctodns?: boolean
   /** The rules for the value of a key. `textOf` returns the text of another key of the same mapping. */
   readonly child: (key: string, textOf: (sibling: string) => string | undefined) => Position
   /** The rules for the items of a list. */
@@ -149,7 +160,7 @@ function recordMap(layout: Layout): Position {
     if (key === 'ignore') return layout === 'octodns' ? OCTODNS_SUPPRESSION : SUPPRESSION
     return key === 'value' || key === 'values' ? valuePosition(valueForm(textOf('type') ?? ''), layout) : raw(ordered(layout, null))
   })
-  return mapping('natural', () => record, { isRecordMap: true })
+  return mapping('natural', () => record, { isRecordMap: true, readsAsOctodns: layout === 'octodns' })
 }
 
 function valuePosition(form: ValueForm, layout: Layout): Position {

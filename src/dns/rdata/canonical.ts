@@ -124,10 +124,10 @@ const BACKSLASH = 0x5c
 /** The index of the field with the target, for the types whose target must resolve. */
 const TARGET_FIELD: Readonly<Record<string, number>> = { CNAME: 0, DNAME: 0, ALIAS: 0, NS: 0, PTR: 0, MX: 1, SRV: 3 }
 
-/** The target name of a record's canonical data; null for types without a target. */
+/** The target name of a record's data, in lower case; null for types without a target. */
 export function targetName(type: string, data: string): DomainName | null {
   const index = TARGET_FIELD[type]
-  return index === undefined ? null : ((rdataFields(data)[index] ?? null) as DomainName | null)
+  return index === undefined ? null : ((rdataFields(data)[index]?.toLowerCase() ?? null) as DomainName | null)
 }
 
 /** The canonical text of one field, or what is wrong with it. There is one token, unless the kind takes the rest. */

@@ -103,8 +103,9 @@ const FIELD_CODECS: Readonly<Record<FieldKind, FieldCodec>> = {
   tag: {
     encode: (writer, [text = '']) => writeString(writer, Buffer.from(text, 'latin1')),
     decode: (reader) => {
-      const tag = Buffer.from(readString(reader)).toString('latin1').toLowerCase()
-      return /^[a-z0-9]+$/.test(tag) ? tag : throwWireError('a tag is not of letters and digits (RFC 8659 section 4.1)')
+      const tag = Buffer.from(readString(reader)).toString('latin1')
+      if (/^[a-z0-9]+$/i.test(tag)) return reader.keepsCase ? tag : tag.toLowerCase()
+      return throwWireError('a tag is not of letters and digits (RFC 8659 section 4.1)')
     },
   },
   hex: {
@@ -189,14 +190,19 @@ export function readGenericRdata(reader: WireReader): string {
 
 /**
  * The octets that have only the generic form though their type has a form of its own. No RFC defines GID, UID and UINFO; relay types of AMTRELAY
- * above 3 have no meaning yet (RFC 8777 section 4.2.3).
+ * above 3 have no meaning yet (RFC 8777 section 4.2.3). CDS and CDNSKEY can ask for deletion without an octet of digest or key (RFC 8078 section 4,
+ * erratum 5049 added it): NSD, Knot and ldns accept that, BIND does not.
  */
 const IS_OPAQUE: ReadonlyMap<string, (octets: Uint8Array) => boolean> = new Map([
   ['UINFO', (octets: Uint8Array) => octets[0] !== octets.length - 1],
   ['UID', (octets: Uint8Array) => octets.length !== 4],
   ['GID', (octets: Uint8Array) => octets.length !== 4],
+  ['CDS', (octets: Uint8Array) => isOctets(octets, '00000000')],
+  ['CDNSKEY', (octets: Uint8Array) => isOctets(octets, '00000300')],
   ['AMTRELAY', ([, relay = 0]: Uint8Array) => (relay & 0x7f) > 3],
 ])
+
+const isOctets = (octets: Uint8Array, hex: string): boolean => Buffer.from(octets).toString('hex') === hex
 
 /** Reads rdata up to the reader's end. Throws a `WireFormatError`. */
 export function readRdata(reader: WireReader, code: number): string {

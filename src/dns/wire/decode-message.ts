@@ -1,5 +1,5 @@
 /** Decodes DNS messages. */
-import { type DomainName, ROOT } from '../domain-name.ts'
+import { type DomainName, lowerCaseName, ROOT } from '../domain-name.ts'
 import { readGenericRdata, readRdata } from '../rdata/rdata-codec.ts'
 import { META_TYPE, wireTypeName } from '../record-type.ts'
 import type { Result } from '../result.ts'
@@ -11,7 +11,6 @@ import {
   decodeToResult,
   decodeWithSubject,
   readName,
-  readNameWithCase,
   readOctets,
   readU8,
   readU16,
@@ -24,11 +23,13 @@ import {
 export interface DecodeOptions {
   /** Accepts answers whose rdata does not fit their type, marked as `malformed`. */
   readonly lenient?: boolean
+  /** Keeps the capital letters of owners and data, which signatures can cover (RFC 6840 section 5.1). */
+  readonly keepsCase?: boolean
 }
 
 /** Decodes a message, or says why it is malformed. Never throws. */
-export const decodeMessage = (octets: Uint8Array, { lenient = false }: DecodeOptions = {}): Result<Message> =>
-  decodeToResult(() => readMessage(createReader(octets), lenient))
+export const decodeMessage = (octets: Uint8Array, { lenient = false, keepsCase = false }: DecodeOptions = {}): Result<Message> =>
+  decodeToResult(() => readMessage(createReader(octets, 0, octets.length, keepsCase), lenient))
 
 function readMessage(reader: WireReader, lenient: boolean): Message {
   const id = readU16(reader)
@@ -59,7 +60,7 @@ function readMessage(reader: WireReader, lenient: boolean): Message {
 }
 
 function readQuestion(reader: WireReader): Question {
-  const name = readName(reader)
+  const name = lowerCaseName(readName(reader))
   const type = wireTypeName(readU16(reader))
   return { name, type, class: readU16(reader) }
 }
@@ -67,6 +68,7 @@ function readQuestion(reader: WireReader): Question {
 /** A record up to RDLENGTH. `end` is the offset at which its rdata ends. */
 interface RecordHead {
   readonly name: DomainName
+  readonly owner: string
   readonly code: number
   readonly class: number
   readonly ttl: number
@@ -74,14 +76,14 @@ interface RecordHead {
 }
 
 function readHead(reader: WireReader): RecordHead {
-  const name = readName(reader)
+  const owner = readName(reader)
   const code = readU16(reader)
   const recordClass = readU16(reader)
   const ttl = readU32(reader)
   const length = readU16(reader)
   const end = reader.offset + length
   if (end > reader.end) throwWireError('the rdata exceeds the message')
-  return { name, code, class: recordClass, ttl, end }
+  return { name: lowerCaseName(owner), owner, code, class: recordClass, ttl, end }
 }
 
 const readRecord = (reader: WireReader): WireRecord => finishRecord(reader, readHead(reader))
@@ -107,12 +109,12 @@ const finishRecord = (reader: WireReader, head: RecordHead): WireRecord =>
   )
 
 function withData(reader: WireReader, head: RecordHead, read: (reader: WireReader, code: number) => string): WireRecord {
-  const { name, code, class: recordClass, end } = head
+  const { name, owner, code, class: recordClass, end } = head
   // A TTL with the most significant bit set is zero (RFC 2181 section 8).
   const ttl = head.ttl > MAX_TTL ? 0 : head.ttl
   const hasNoData = end === reader.offset && (recordClass === CLASS.ANY || recordClass === CLASS.NONE)
   const data = hasNoData ? null : within(reader, end, () => read(reader, code))
-  return { name, type: wireTypeName(code), class: recordClass, ttl, data }
+  return { name, type: wireTypeName(code), class: recordClass, ttl, data, ...(owner === name ? {} : { writtenOwner: owner }) }
 }
 
 function readAdditionals(reader: WireReader, count: number): { additionals: WireRecord[]; edns: Edns | null; rcodeHigh: number } {
@@ -183,7 +185,7 @@ function repeat<T>(count: number, read: () => T): T[] {
  */
 export const readSoaMailbox = (octets: Uint8Array): Result<string> =>
   decodeToResult(() => {
-    const reader = createReader(octets)
+    const reader = createReader(octets, 0, octets.length, true)
     readOctets(reader, 4)
     const questions = readU16(reader)
     readOctets(reader, HEADER_OCTETS - 6)
@@ -195,5 +197,5 @@ export const readSoaMailbox = (octets: Uint8Array): Result<string> =>
     // Skip type, class, TTL and RDLENGTH, then the primary name server.
     readOctets(reader, 10)
     skipName(reader)
-    return readNameWithCase(reader)
+    return readName(reader)
   })

@@ -38,6 +38,8 @@ export interface WireRecord {
   /** Seconds. */
   readonly ttl: number
   readonly data: string | null
+  /** The owner as it is in the message, if it has capital letters and the decoder was told to keep them. `data` has them then, too. */
+  readonly writtenOwner?: string | undefined
   /** Why the rdata does not fit the type. `data` is then in the generic form (RFC 3597 section 5). */
   readonly malformed?: string
 }

@@ -10,9 +10,16 @@ export interface WireReader {
   readonly octets: Uint8Array
   offset: number
   end: number
+  /** Whether names keep their capital letters. Otherwise they are canonical. */
+  readonly keepsCase: boolean
 }
 
-export const createReader = (octets: Uint8Array, offset = 0, end = octets.length): WireReader => ({ octets, offset, end })
+export const createReader = (octets: Uint8Array, offset = 0, end = octets.length, keepsCase = false): WireReader => ({
+  octets,
+  offset,
+  end,
+  keepsCase,
+})
 
 export const remainingOctets = (reader: WireReader): number => reader.end - reader.offset
 
@@ -56,13 +63,9 @@ const LABEL_TEXT_WITH_CASE: readonly string[] = LABEL_TEXT.map((text, octet) =>
  * Reads a compressed domain name (RFC 1035 section 4.1.4). Each pointer must lead to before the labels that it continues, so reading
  * always terminates.
  */
-export const readName = (reader: WireReader): DomainName => readLabels(reader, LABEL_TEXT) as DomainName
-
-/** Reads a name and keeps its capital letters. */
-export const readNameWithCase = (reader: WireReader): string => readLabels(reader, LABEL_TEXT_WITH_CASE)
-
-function readLabels(reader: WireReader, texts: readonly string[]): string {
+export function readName(reader: WireReader): DomainName {
   const { octets } = reader
+  const texts = reader.keepsCase ? LABEL_TEXT_WITH_CASE : LABEL_TEXT
   let { offset, end } = reader
   let segment = offset
   let jumped = false
@@ -73,7 +76,7 @@ function readLabels(reader: WireReader, texts: readonly string[]): string {
     const octet = octets[offset] as number
     if (octet === 0) {
       if (!jumped) reader.offset = offset + 1
-      return text === '' ? ROOT : text
+      return text === '' ? ROOT : (text as DomainName)
     }
     if (octet >= 0xc0) {
       if (offset + 1 >= end) throwWireError('a compression pointer exceeds its field')

@@ -1,6 +1,7 @@
 /** Zone transfers: AXFR (RFC 5936) and IXFR (RFC 1995). */
 import { type DomainName, isAtOrBelow } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
+import { lowerCaseNames } from '../rdata/letter-case.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../serial-number.ts'
 import { CLASS, createQuery, type Message, RCODE, rcodeName, type WireRecord } from './message.ts'
@@ -31,7 +32,7 @@ export function createAxfrReader(zone: DomainName, id: number, maxRecords: numbe
     if (!first) {
       if (record.type !== 'SOA' || record.name !== zone) return `it begins with ${record.name} ${record.type}, not with the SOA of ${zone}`
     } else if (record.type === 'SOA') {
-      if (record.name !== zone || record.data !== first.data) return 'its last SOA differs from the first'
+      if (record.name !== zone || !isSameSoa(record, first)) return 'its last SOA differs from the first'
       complete = true
       return null
     }
@@ -110,7 +111,7 @@ export function createIxfrReader(zone: DomainName, id: number, serial: SerialNum
 
   const acceptSoa = (record: WireRecord, last: WireRecord): string | null => {
     if (record.name !== zone) return `it has an SOA of ${record.name}`
-    const isFinal = record.data === last.data
+    const isFinal = isSameSoa(record, last)
     switch (state) {
       case 'removed':
         reached = serialOf(record)
@@ -178,7 +179,11 @@ export function applyDifferences<R extends Pick<WireRecord, 'name' | 'type' | 'd
   differences: readonly Difference[],
   toRecord: (record: WireRecord) => R,
 ): Result<{ readonly records: readonly R[]; readonly outOfZone: number }> {
-  const records = new Map(current.map((record) => [keyOf(record), record]))
+  const records = new Map<string, R>()
+  for (const record of current) {
+    const key = keyOf(record)
+    if (!records.has(key)) records.set(key, record)
+  }
   let outOfZone = 0
   for (const { removed, added } of differences) {
     for (const record of removed) {
@@ -198,6 +203,9 @@ export function applyDifferences<R extends Pick<WireRecord, 'name' | 'type' | 'd
   return ok({ records: [...records.values()], outOfZone })
 }
 
-const keyOf = ({ name, type, data }: Pick<WireRecord, 'name' | 'type' | 'data'>): string => `${name} ${type} ${data}`
+const keyOf = ({ name, type, data }: Pick<WireRecord, 'name' | 'type' | 'data'>): string =>
+  `${name} ${type} ${lowerCaseNames(type, data ?? '')}`
+
+const isSameSoa = (a: WireRecord, b: WireRecord): boolean => lowerCaseNames('SOA', a.data ?? '') === lowerCaseNames('SOA', b.data ?? '')
 
 const serialOf = ({ data }: WireRecord): SerialNumber => serialNumber(Number(rdataFields(data ?? '')[2]))

@@ -68,6 +68,7 @@ function readOrigin(scope: ZoneFileScope): void {
     return
   }
   scope.origin = origin.value
+  run.hasCapitalOrigin ||= /[A-Z]/.test(written)
   if (written !== '@') run.firstOrigin ??= origin.value
 }
 
@@ -113,6 +114,7 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
       return null
     }
     origin = given.value
+    run.hasCapitalOrigin ||= /[A-Z]/.test(tokenText(lexer, 2))
   }
   const path = unescapeString(tokenText(lexer, 1))
   if (!path.ok) return refuse(path.message)

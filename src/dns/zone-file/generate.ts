@@ -41,7 +41,7 @@ export function readGenerate(scope: ZoneFileScope): GeneratedText | null {
   if (generated > MAX_GENERATED) return reportTooMany(scope, `${generated} records`, MAX_GENERATED)
   const parts: TemplatePart[][] = []
   for (let i = 2; i < lexer.count; i += 1) {
-    const template = parseTemplate(templateText(scope, i))
+    const template = parseTemplate(templateText(scope, i), steps)
     if (typeof template === 'string') {
       reportProblem(run, 'zonefile-directive', `$GENERATE: ${template}`, tokenPosition(scope, i))
       return null
@@ -95,12 +95,15 @@ function templateText({ lexer }: ZoneFileScope, index: number): string {
   return isWholeData ? text.replaceAll('\\"', '"') : `"${text}"`
 }
 
+/** BIND counts in 32 bits with a sign. */
+const MAX_NUMBER = 0x7fffffff
+
 function parseSteps(text: string): Steps | string {
   const match = /^([0-9]{1,10})-([0-9]{1,10})(?:\/([0-9]{1,10}))?$/.exec(text)
   if (!match) return `${quoted(text)} is not START-STOP or START-STOP/STEP`
   const [start, stop, step] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 1)]
   if (start > stop) return `START ${start} is more than STOP ${stop}`
-  if (stop > 0x7fffffff) return `${stop} is more than ${0x7fffffff}`
+  if (Math.max(stop, step) > MAX_NUMBER) return `${Math.max(stop, step)} is more than ${MAX_NUMBER}`
   return step === 0 ? 'STEP must be at least 1' : { start, stop, step }
 }
 
@@ -115,7 +118,7 @@ interface NumberForm {
 
 const PLAIN_NUMBER: NumberForm = { offset: 0, width: 0, base: 'd' }
 
-function parseTemplate(text: string): TemplatePart[] | string {
+function parseTemplate(text: string, steps: Steps): TemplatePart[] | string {
   const parts: TemplatePart[] = []
   let literal = ''
   for (let i = 0; i < text.length; i += 1) {
@@ -132,8 +135,9 @@ function parseTemplate(text: string): TemplatePart[] | string {
       literal = ''
       if (text[i + 1] === '{') {
         const end = text.indexOf('}', i)
-        const form = end === -1 ? null : parseNumberForm(text.slice(i + 2, end))
-        if (form === null) return `${JSON.stringify(text.slice(i, i + 40))} is not \${OFFSET[,WIDTH[,BASE]]} with a width up to 255`
+        const form = end === -1 ? null : parseNumberForm(text.slice(i + 2, end), steps)
+        if (form === null)
+          return `${JSON.stringify(text.slice(i, i + 40))} is not \${OFFSET[,WIDTH[,BASE]]} with a width up to 127 and numbers up to ${MAX_NUMBER}`
         parts.push(form)
         i = end
       } else parts.push(PLAIN_NUMBER)
@@ -143,10 +147,11 @@ function parseTemplate(text: string): TemplatePart[] | string {
   return parts
 }
 
-function parseNumberForm(text: string): NumberForm | null {
+function parseNumberForm(text: string, { stop }: Steps): NumberForm | null {
   const match = /^([-+]?[0-9]{1,10})(?:,([0-9]{1,3})(?:,([doxXnN]))?)?$/.exec(text)
-  const width = Number(match?.[2] ?? 0)
-  return match && width <= 255 ? { offset: Number(match[1]), width, base: match[3] ?? 'd' } : null
+  const [offset, width] = [Number(match?.[1]), Number(match?.[2] ?? 0)]
+  const isInRange = width <= 127 && offset >= -MAX_NUMBER && stop + offset <= MAX_NUMBER
+  return match && isInRange ? { offset, width, base: match[3] ?? 'd' } : null
 }
 
 function formatNumber(step: number, { offset, width, base }: NumberForm): string {
@@ -156,11 +161,11 @@ function formatNumber(step: number, { offset, width, base }: NumberForm): string
     case 'N':
       return nibbles(number, width, base === 'N')
     case 'o':
-      return padded(number.toString(8), width)
+      return padded((number >>> 0).toString(8), width)
     case 'x':
-      return padded(number.toString(16), width)
+      return padded((number >>> 0).toString(16), width)
     case 'X':
-      return padded(number.toString(16).toUpperCase(), width)
+      return padded((number >>> 0).toString(16).toUpperCase(), width)
     default:
       return padded(String(number), width)
   }

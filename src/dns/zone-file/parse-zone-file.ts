@@ -31,6 +31,8 @@ export interface ZoneFileSummary {
   readonly origin: DomainName | null
   /** The included files, in the order of first reading. */
   readonly includedFiles: readonly string[]
+  /** The keys (`rrsetKey`) of RRsets with capital letters that signatures cover: canonical data does not have them. */
+  readonly lowered: ReadonlySet<string>
   /** All problems, in the order of reading. A record with an error is dropped. */
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -49,8 +51,7 @@ export function parseZoneFile(text: string, options: ZoneFileOptions): ParsedZon
   const records: DefinedRecord[] = []
   const run = createRun(options, (record) => void records.push(record))
   readEntries(fileScope(run, options, text))
-  const { origin, includedFiles, diagnostics } = summary(run, options)
-  return { origin, includedFiles, diagnostics, records }
+  return { ...summary(run, options), records }
 }
 
 /** Reads a zone file in pieces, such as one too large for memory: `push` each piece, then call `end`. */
@@ -121,6 +122,8 @@ function createRun(options: ZoneFileOptions, emit: (record: DefinedRecord) => vo
     generated: 0,
     generatedLength: 0,
     hasTtlWarning: false,
+    hasCapitalOrigin: false,
+    lowered: new Set(),
     stopped: false,
     apex: null,
     firstOrigin: null,
@@ -146,6 +149,7 @@ const fileScope = (run: ZoneFileReading, options: ZoneFileOptions, text: string)
 const summary = (run: ZoneFileReading, options: ZoneFileOptions): ZoneFileSummary => ({
   origin: options.zone ?? options.origin ?? run.apex ?? run.firstOrigin,
   includedFiles: [...run.included],
+  lowered: run.lowered,
   diagnostics: run.diagnostics,
 })
 

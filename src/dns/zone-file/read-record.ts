@@ -4,6 +4,7 @@ import { type DomainName, isAtOrBelow, parseDomainName } from '../domain-name.ts
 import { canonicalRdata, isGenericForm, type RdataResult } from '../rdata/canonical.ts'
 import type { Token } from '../rdata/field.ts'
 import { parseGenericForm } from '../rdata/generic-form.ts'
+import { signsLetterCase } from '../rdata/letter-case.ts'
 import { RDATA_TYPES } from '../rdata/rdata-types.ts'
 import { isMetaType, parseRecordType } from '../record-type.ts'
 import type { Result } from '../result.ts'
@@ -79,8 +80,15 @@ function readHead(scope: ZoneFileScope): number {
     readOwner(scope)
     next = 1
   } else if (scope.owner === null && !scope.hasInvalidOwner) {
-    reportProblem(run, 'name-invalid', 'the record has no owner name, and no record before it has one', tokenPosition(scope, 0))
-    scope.hasInvalidOwner = true
+    const severity = scope.origin === null ? 'error' : 'warning'
+    const taken = scope.origin === null ? '' : `; it gets the origin, ${scope.origin}, as in NSD, Knot and ldns, but BIND refuses the file`
+    const message = `the record has no owner name, and no record before it has one${taken}`
+    reportProblem(run, 'name-invalid', message, tokenPosition(scope, 0), {
+      severity,
+      ...(taken !== '' && { hint: 'write @ before the record' }),
+    })
+    scope.owner = scope.origin
+    scope.hasInvalidOwner = scope.origin === null
   }
   scope.statedTtl = NO_TTL
   let hasClass = false
@@ -206,14 +214,19 @@ function inheritedTtl(scope: ZoneFileScope, at: SourcePosition): Ttl | null {
 
 /** The canonical rdata of the entry's tokens from `from` on, or what is wrong with which token. */
 function readRdata(scope: ZoneFileScope, type: string, from: number): RdataResult {
-  const { lexer, origin } = scope
+  const { run, lexer, origin } = scope
   const tokens: Token[] = []
   for (let i = from; i < lexer.count; i += 1) {
     tokens.push({ text: tokenText(lexer, i), quoted: lexer.quotes[i] === 1 })
   }
-  if (isGenericForm(tokens) && RDATA_TYPES.has(type)) return parseGenericForm(type, tokens)
+  const isGeneric = isGenericForm(tokens) && RDATA_TYPES.has(type)
+  if (!isGeneric && tokens.some(({ text }, index) => signsLetterCase(type, index) && hasCapitals(scope, text)))
+    run.lowered.add(`${scope.owner} ${type}`)
+  if (isGeneric) return parseGenericForm(type, tokens)
   return canonicalRdata(type, tokens, (text) => parseDomainName(text, origin))
 }
+
+const hasCapitals = ({ run }: ZoneFileScope, name: string): boolean => /[A-Z]/.test(name) || (run.hasCapitalOrigin && !name.endsWith('.'))
 
 /** The name in a token, completed with the origin, or what is wrong with it. */
 export const readNameToken = ({ lexer, origin }: ZoneFileScope, index: number): Result<DomainName> =>

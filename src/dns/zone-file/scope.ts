@@ -39,6 +39,10 @@ export interface ZoneFileReading {
   generated: number
   generatedLength: number
   hasTtlWarning: boolean
+  /** Whether an origin has capital letters. */
+  hasCapitalOrigin: boolean
+  /** The keys of RRsets with capital letters that signatures cover and `records` do not have. */
+  readonly lowered: Set<string>
   /** Whether a limit was reached, so nothing more is read. */
   stopped: boolean
   /** The owner of the first SOA record. */

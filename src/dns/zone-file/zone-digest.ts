@@ -115,8 +115,8 @@ function digestedOctets(records: Iterable<ResourceRecord>, apex: DomainName): Bu
   return octets
 }
 
-/** A warning for each ZONEMD record if none verifies; empty if one does or there is none. */
-export function checkZoneDigest(records: Iterable<DefinedRecord>, apex: DomainName): Diagnostic[] {
+/** A warning for each ZONEMD record if none verifies; empty if one does or there is none. `isLowered` says that capital letters are lost. */
+export function checkZoneDigest(records: Iterable<DefinedRecord>, apex: DomainName, isLowered = false): Diagnostic[] {
   const verdict = verifyZoneDigest(records, apex)
   if (verdict.kind !== 'mismatch') return []
   return verdict.reasons.map(({ record, message }) => ({
@@ -124,6 +124,8 @@ export function checkZoneDigest(records: Iterable<DefinedRecord>, apex: DomainNa
     code: 'zonemd-mismatch',
     message: `${apex} ZONEMD does not verify: ${message}`,
     at: record.at,
-    hint: 'The file may be damaged or edited since the digest was made; remove the record or create it again.',
+    hint: isLowered
+      ? 'A digest over capital letters in data does not verify here, because definitions have names in lower case.'
+      : 'The file may be damaged or edited since the digest was made; remove the record or create it again.',
   }))
 }

@@ -63,7 +63,7 @@ export function parseServedZone(text: string, zone: DomainName, options: ParseOp
   const outside = parsed.records.find(({ name }) => !isAtOrBelow(name, zone))
   const inZone = parsed.records.filter(({ name, type }) => type !== 'SOA' && isAtOrBelow(name, zone))
   const records = new Map(inZone.map((record) => [recordKey(record), record]))
-  const readOnly = outside === undefined ? whyReadOnly(text, [...records.values()], options) : outsideReason(outside)
+  const readOnly = outside === undefined ? whyReadOnly(text, first, [...records.values()], options) : outsideReason(outside)
   const soa = soaOf(asWritten(first, text, file))
   // Only records before the SOA can lack a TTL: they get the minimum (RFC 1035 section 3.3.13).
   return ok({
@@ -93,10 +93,16 @@ function soaOf({ ttl, data }: ResourceRecord): Soa {
   return { primary, mailbox, serial: serialNumber(Number(serial)), times: seconds, ttl: ttl ?? ((seconds[3] ?? 0) as Ttl) }
 }
 
-/** The names of the fields of an SOA record that many programs write beside its numbers. */
-const FIELD_NAMES = /^\s*(?:serial|refresh|retry|expire|minimum|min|ttl|negative[ -]?(?:cache )?ttl|)\s*(?:\([^)]*\))?\s*$/i
+/** The names of fields, and times in words, that many programs write beside the numbers of an SOA record. */
+const SOA_FIELD =
+  /^\s*(?:serial|refresh|retry|expire|minimum|min|ttl|negative[ -]?(?:cache )?ttl)\s*(?:\((?:[0-9]+ ?(?:second|minute|hour|day|week|[smhdw])s? ?)+\))?\s*$/i
 
-function whyReadOnly(text: string, records: readonly ResourceRecord[], { file, adopt }: ParseOptions): ReadOnlyReason | null {
+function whyReadOnly(
+  text: string,
+  soa: DefinedRecord,
+  records: readonly ResourceRecord[],
+  { file, adopt }: ParseOptions,
+): ReadOnlyReason | null {
   const signed = records.find(({ type }) => SIGNING_TYPES.has(type))
   if (signed !== undefined) {
     const reason = `its file has ${signed.type} records, which a change would invalidate`
@@ -111,9 +117,11 @@ function whyReadOnly(text: string, records: readonly ResourceRecord[], { file, a
   for (const item of scanComments(text)) {
     if (item.kind === 'entry' && (item.directive === '$INCLUDE' || item.directive === '$GENERATE'))
       return lost(`${item.directive} on line ${item.line}`)
-    const comments = item.kind === 'line' ? [item.text ?? ''] : item.comments.map((comment) => comment.text)
-    const comment = isOurs ? undefined : comments.find((one) => !FIELD_NAMES.test(one))
-    if (comment !== undefined) return lost(`the comment ${quoted(comment.trim())}`)
+    if (isOurs) continue
+    const comments = item.kind === 'entry' ? item.comments.map(({ text: one }) => one) : item.text === null ? [] : [item.text]
+    const isSoa = item.kind === 'entry' && item.line === soa.at.line && file === soa.at.file
+    const comment = comments.find((one) => !(isSoa && SOA_FIELD.test(one)))
+    if (comment !== undefined) return lost(`the comment ${quoted(comment.trim() || ';')}`)
   }
   return null
 }

@@ -157,8 +157,11 @@ const MESSAGE_OCTETS = 16_384
 /** Shared by all transfers. No transfer is suspended between the start of a message and its copy. */
 const WRITER = createWriter({ size: 65_536 })
 
-/** One record: its RRset and its index there. */
-type RecordInRrset = readonly [name: DomainName, rrset: Rrset, index: number]
+/** One record: its owner as the zone has it, its RRset and its index there. */
+type RecordInRrset = readonly [owner: DomainName, rrset: Rrset, index: number]
+
+/** The owner of an RRset as the zone has it. An answer to a query repeats the owner of the query instead. */
+const ownerOf = (name: DomainName, { writtenOwner = name }: Rrset): DomainName => writtenOwner as DomainName
 
 /** Generates the messages that send these records in response to AXFR or IXFR. Only the first one has a question and OPT. */
 function* transferMessages(query: Query, records: Iterable<RecordInRrset>): Generator<Buffer, void> {
@@ -167,7 +170,10 @@ function* transferMessages(query: Query, records: Iterable<RecordInRrset>): Gene
   const begin = (): void => {
     resetWriter(WRITER)
     reserveHeader(WRITER)
-    if (isFirst) writeQuestion(WRITER, query)
+    if (!isFirst) return
+    writeQuestion(WRITER, query)
+    // A name that points to the question would get the letters of the query.
+    WRITER.names?.clear()
   }
   const finish = (): Buffer => {
     const hasOpt = isFirst && query.edns !== null
@@ -197,20 +203,23 @@ function* transferMessages(query: Query, records: Iterable<RecordInRrset>): Gene
  * and the SOA again. All records belong to this version, even if the zone is replaced during the transfer.
  */
 export function* fullZoneRecords(zone: ZoneData): Generator<RecordInRrset, void> {
-  yield [zone.name, zone.soa, 0]
+  const apex = ownerOf(zone.name, zone.soa)
+  yield [apex, zone.soa, 0]
   for (const { name, rrsets } of zone.nodes.values()) {
     for (const rrset of rrsets) {
       if (rrset === zone.soa) continue
-      for (let i = 0; i < rrset.data.length; i += 1) yield [name, rrset, i]
+      const owner = ownerOf(name, rrset)
+      for (let i = 0; i < rrset.data.length; i += 1) yield [owner, rrset, i]
     }
   }
-  yield [zone.name, zone.soa, 0]
+  yield [apex, zone.soa, 0]
 }
 
 /** A difference in the order of an IXFR response (RFC 1995 section 4). */
 function differenceSections(zone: ZoneData, { from, removed, added }: ZoneDifference): NamedRrset[] {
   const soa = { name: zone.name, rrset: zone.soa }
-  return [soa, { name: zone.name, rrset: from }, ...removed, soa, ...added, soa]
+  const sections = [soa, { name: zone.name, rrset: from }, ...removed, soa, ...added, soa]
+  return sections.map(({ name, rrset }) => ({ name: ownerOf(name, rrset), rrset }))
 }
 
 function* recordsOf(sections: readonly NamedRrset[]): Generator<RecordInRrset, void> {

@@ -1,13 +1,16 @@
 /** A zone in memory, indexed by name for queries. */
 import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
+import { lowerCaseNames } from '../../dns/rdata/letter-case.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 
-/** A record of a served zone. Its TTL is always set. */
+/** A record of a served zone. Its TTL is always set. Names in its data have the letters of the master, if it has one. */
 export interface ServedRecord extends ResourceRecord {
   readonly ttl: Ttl
+  /** The owner with the capital letters of the master; absent if it has none. */
+  readonly writtenOwner?: string | undefined
 }
 
 /** A zone indexed for queries. */
@@ -38,7 +41,9 @@ export interface Rrset {
   readonly code: number
   /** In seconds: the lowest TTL of its records, because an RRset has one TTL (RFC 2181 section 5.2). */
   ttl: number
-  /** Canonical rdata in zone order. */
+  /** The owner with capital letters; undefined if it has none. */
+  readonly writtenOwner?: string | undefined
+  /** Canonical rdata in zone order, except that names may have capital letters. */
   readonly data: string[]
   /** The encoded rdata of each record, computed on first use; only for types without compressed names. */
   octets: readonly Uint8Array[] | null
@@ -83,7 +88,7 @@ function addNode(nodes: Map<DomainName, ZoneNode>, name: DomainName): ZoneNode {
 const MAX_LINEAR_SEARCH = 16
 
 function addRecord(node: ZoneNode, record: ServedRecord, code: number, indexes: Map<ZoneNode, Map<string, Rrset>>): void {
-  const { type, ttl, data } = record
+  const { type, ttl, data, writtenOwner } = record
   const key = rrsetKey(type, data)
   const rrset = indexes.get(node)?.get(key) ?? (node.rrsets.length <= MAX_LINEAR_SEARCH ? findByKey(node.rrsets, key) : undefined)
   if (rrset) {
@@ -91,7 +96,7 @@ function addRecord(node: ZoneNode, record: ServedRecord, code: number, indexes: 
     if (ttl < rrset.ttl) rrset.ttl = ttl
     return
   }
-  const added: Rrset = { type, code, ttl, data: [data], octets: null }
+  const added: Rrset = { type, code, ttl, writtenOwner, data: [data], octets: null }
   node.rrsets.push(added)
   if (node.rrsets.length === MAX_LINEAR_SEARCH + 1) indexes.set(node, indexRrsets(node.rrsets))
   else indexes.get(node)?.set(key, added)
@@ -122,10 +127,10 @@ function addEmptyNonTerminals(nodes: Map<DomainName, ZoneNode>, apex: ZoneNode):
 }
 
 function dropDuplicates(node: ZoneNode): void {
-  for (const { data } of node.rrsets) {
+  for (const { type, data } of node.rrsets) {
     if (data.length === 1) continue
-    const distinct = new Set(data)
-    if (distinct.size < data.length) data.splice(0, data.length, ...distinct)
+    const distinct = new Set(data.map((one) => lowerCaseNames(type, one)))
+    if (distinct.size < data.length) data.splice(0, data.length, ...data.filter((one) => distinct.delete(lowerCaseNames(type, one))))
   }
 }
 

@@ -142,7 +142,7 @@ function compareNode(
 }
 
 function compareRrsets(name: DomainName, existing: Rrset, rrset: Rrset, removed: NamedRrset[], added: NamedRrset[]): void {
-  if (existing.ttl !== rrset.ttl) {
+  if (existing.ttl !== rrset.ttl || existing.writtenOwner !== rrset.writtenOwner) {
     removed.push({ name, rrset: existing })
     added.push({ name, rrset })
     return
@@ -158,7 +158,11 @@ function compareRrsets(name: DomainName, existing: Rrset, rrset: Rrset, removed:
 
 /** Copies the data of a difference. Strings parsed from a zone's text are slices of it, so without copies each difference would keep the whole text in memory. */
 function copyData({ from, removed, added }: ZoneDifference): ZoneDifference {
-  const copy = (rrset: Rrset): Rrset => ({ ...rrset, data: rrset.data.map((data) => Buffer.from(data).toString()), octets: null })
+  const copyText = (text: string): string => Buffer.from(text).toString()
+  const copy = (rrset: Rrset): Rrset => {
+    const writtenOwner = rrset.writtenOwner && copyText(rrset.writtenOwner)
+    return { ...rrset, writtenOwner, data: rrset.data.map(copyText), octets: null }
+  }
   const copies = (sections: readonly NamedRrset[]): NamedRrset[] => sections.map(({ name, rrset }) => ({ name, rrset: copy(rrset) }))
   return { from: copy(from), removed: copies(removed), added: copies(added) }
 }
@@ -188,7 +192,7 @@ function condense(steps: readonly Step[]): ZoneDifference {
 function* singleRecords(sections: readonly NamedRrset[]): Generator<[string, NamedRrset], void> {
   for (const { name, rrset } of sections) {
     for (const data of rrset.data) {
-      yield [`${name} ${rrset.code} ${rrset.ttl} ${data}`, { name, rrset: { ...rrset, data: [data], octets: null } }]
+      yield [`${rrset.writtenOwner ?? name} ${rrset.code} ${rrset.ttl} ${data}`, { name, rrset: { ...rrset, data: [data], octets: null } }]
     }
   }
 }

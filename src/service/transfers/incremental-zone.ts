@@ -1,9 +1,9 @@
 /** Incremental zone transfer (IXFR, RFC 1995) over TCP: requests the changes of a zone and applies them to the stored version. */
 import { randomInt } from 'node:crypto'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Ttl } from '../../dns/ttl.ts'
+import type { DecodeOptions } from '../../dns/wire/decode-message.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
-import { CLASS, type WireRecord } from '../../dns/wire/message.ts'
+import { CLASS } from '../../dns/wire/message.ts'
 import { applyDifferences, createIxfrQuery, createIxfrReader, type IxfrAnswer } from '../../dns/wire/transfer.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import { exchange } from './exchange.ts'
@@ -16,6 +16,7 @@ import {
   readMessage,
   readZone,
   requireApexNs,
+  servedRecord,
   soaFields,
   type TransferLimits,
   type TransferredZone,
@@ -42,8 +43,11 @@ export async function transferNewer(
   }
   const left = Math.ceil(deadline - performance.now())
   if (left <= 0) throw transferFailure('timeout', `did not complete its response within ${limits.total / 1000} s`)
-  return transferZone(peer, zone, { ...limits, total: left }, signal)
+  return transferZone(peer, zone, { ...limits, total: left }, signal, KEEPS_CASE)
 }
+
+/** A slave is transferred on with the letters of its master. */
+export const KEEPS_CASE: DecodeOptions = { keepsCase: true }
 
 /** Failures that AXFR would run into as well. */
 const AXFR_CANNOT_HELP: ReadonlySet<string> = new Set(['stopped', 'unverified', 'forbidden'])
@@ -62,7 +66,7 @@ async function transferChanges(
   const check = createRecordCheck(limits)
   const query = encodeMessage(createIxfrQuery(id, zone, { ...soa, class: CLASS.IN }))
   await exchange(peer, query, limits, signal, (octets) => {
-    const message = readMessage(octets, zone, id, 'IXFR')
+    const message = readMessage(octets, zone, id, 'IXFR', KEEPS_CASE)
     check(message.answers)
     const progress = transfer.accept(message)
     if (!progress.ok) throw malformed(progress.message)
@@ -83,5 +87,3 @@ function zoneOf(zone: DomainName, current: CurrentZone, answer: IxfrAnswer, limi
   requireApexNs(zone, records)
   return { soa: soaFields(records[0].data), records, outOfZone, differences: answer.differences.length }
 }
-
-const servedRecord = ({ name, type, ttl, data }: WireRecord): ServedRecord => ({ name, type, ttl: ttl as Ttl, data: data ?? '' })

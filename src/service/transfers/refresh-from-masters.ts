@@ -2,7 +2,7 @@
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { ClaimedRefresh } from '../store/secondary-store.ts'
-import { type CurrentZone, transferNewer } from './incremental-zone.ts'
+import { type CurrentZone, KEEPS_CASE, transferNewer } from './incremental-zone.ts'
 import { type Peer, type PeerRules, peerAt } from './peer.ts'
 import { isTransferFailure } from './transfer-failure.ts'
 import { querySerial, requireApexNs, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
@@ -11,7 +11,7 @@ export interface RefreshOptions {
   readonly rules: PeerRules
   readonly limits: TransferLimits
   readonly signal: AbortSignal
-  /** Reads the stored zone; null if it no longer has the serial of the claim. */
+  /** Reads the stored zone; null if it no longer has the serial of the claim, or has lost its capital letters. */
   readonly readCurrent: (claim: ClaimedRefresh) => Promise<CurrentZone | null>
 }
 
@@ -109,7 +109,9 @@ async function fetchZone(
 ): Promise<TransferredZone> {
   const name = zoneNameOf(claim)
   const current = claim.serial === null ? null : await readCurrent(claim)
-  const zone = await (current === null ? transferZone(peer, name, limits, signal) : transferNewer(peer, name, current, limits, signal))
+  const zone = await (current === null
+    ? transferZone(peer, name, limits, signal, KEEPS_CASE)
+    : transferNewer(peer, name, current, limits, signal))
   requireApexNs(name, zone.records)
   return zone
 }

@@ -5,7 +5,7 @@ import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { META_TYPE, wireTypeCode } from '../../dns/record-type.ts'
 import { type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import { decodeMessage } from '../../dns/wire/decode-message.ts'
+import { type DecodeOptions, decodeMessage } from '../../dns/wire/decode-message.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
 import { CLASS, createQuery, type Message, RCODE, rcodeName, type WireRecord } from '../../dns/wire/message.ts'
 import { createAxfrQuery, createAxfrReader } from '../../dns/wire/transfer.ts'
@@ -66,12 +66,18 @@ export async function querySerial(peer: Peer, zone: DomainName, limits: Exchange
 }
 
 /** Transfers a full zone by AXFR. Rejects with a `TransferFailure`. */
-export async function transferZone(peer: Peer, zone: DomainName, limits: TransferLimits, signal: AbortSignal): Promise<TransferredZone> {
+export async function transferZone(
+  peer: Peer,
+  zone: DomainName,
+  limits: TransferLimits,
+  signal: AbortSignal,
+  options: DecodeOptions = {},
+): Promise<TransferredZone> {
   const id = randomInt(0x10000)
   const transfer = createAxfrReader(zone, id, Number.POSITIVE_INFINITY)
   const check = createRecordCheck(limits)
   await exchange(peer, encodeMessage(createAxfrQuery(id, zone)), limits, signal, (octets) => {
-    const message = readMessage(octets, zone, id, 'AXFR')
+    const message = readMessage(octets, zone, id, 'AXFR', options)
     check(message.answers)
     const progress = transfer.accept(message)
     if (!progress.ok) throw malformed(progress.message)
@@ -116,8 +122,8 @@ const FIRST_META_TYPE = 128
 const LAST_META_TYPE = 255
 
 /** Decodes a response and checks that it answers the question. Throws a `TransferFailure`. */
-export function readMessage(octets: Buffer, zone: DomainName, id: number, type: string): Message {
-  const decoded = decodeMessage(octets)
+export function readMessage(octets: Buffer, zone: DomainName, id: number, type: string, options: DecodeOptions = {}): Message {
+  const decoded = decodeMessage(octets, options)
   if (!decoded.ok) throw malformed(decoded.message)
   const message = decoded.value
   if (!message.response || message.id !== id) throw malformed('it is not a response to the query')
@@ -143,13 +149,21 @@ export const malformed = (problem: string) => transferFailure('malformed', `sent
 /** The zone from the records of a full transfer. */
 export function readZone(zone: DomainName, transferred: readonly WireRecord[]): TransferredZone {
   const records: ServedRecord[] = []
-  for (const { name, type, ttl, data } of transferred) {
-    if (isAtOrBelow(name, zone) && data !== null) records.push({ name, type, ttl: ttl as Ttl, data })
+  for (const record of transferred) {
+    if (isAtOrBelow(record.name, zone) && record.data !== null) records.push(servedRecord(record))
   }
   return { soa: soaFields(records[0]?.data ?? ''), records, outOfZone: transferred.length - records.length, differences: null }
 }
 
-/** The fields of canonical SOA rdata. */
+export const servedRecord = ({ name, writtenOwner, type, ttl, data }: WireRecord): ServedRecord => ({
+  name,
+  writtenOwner,
+  type,
+  ttl: ttl as Ttl,
+  data: data ?? '',
+})
+
+/** The fields of SOA rdata. */
 export function soaFields(data: string): SoaFields {
   const [, mailbox, serial, ...times] = rdataFields(data)
   const [refresh, retry, expire, minimum] = times.map(Number)

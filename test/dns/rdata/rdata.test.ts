@@ -131,6 +131,8 @@ describe('rdata', () => {
     ['UINFO', '0561'],
     ['UINFO', '01610162'],
     ['UINFO', ''],
+    ['CDS', '00000000'],
+    ['CDNSKEY', '00000300'],
     ['AMTRELAY', '0a7f'],
     ['AMTRELAY', '0a04c0000201'],
     ['AMTRELAY', '0a8400'],

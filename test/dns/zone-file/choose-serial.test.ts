@@ -14,7 +14,7 @@ it.each([
   ['a new file, with a serial in the definition', rule(null), 2026010101, null, 2026010101],
   ['nothing changed', rule(null), null, SAME(7), 7],
   ['something changed', rule(null), null, CHANGED(7), 8],
-  ['the largest serial', rule(null), null, CHANGED(4294967295), 0],
+  ['the largest serial', rule(null), null, CHANGED(4294967295), 1],
   ['an older serial in the definition', rule(null), 5, CHANGED(7), 8],
   ['an older serial in the definition, nothing changed', rule(null), 5, SAME(7), 7],
   ['a newer serial in the definition', rule(null), 100, CHANGED(7), 100],

@@ -14,6 +14,11 @@ const GENERATED: readonly (readonly [text: string, records: readonly string[]])[
   ['$GENERATE 1-1 a 60 TXT "b $"', ['a.example.com. 60 TXT "b" "1"']],
   ['$GENERATE 1-1 a 60 TXT "\\"b $\\" c"', ['a.example.com. 60 TXT "b 1" "c"']],
   ['$GENERATE 1-1 d 60 CNAME b\\$$$', ['d.example.com. 60 CNAME b\\$\\$.example.com.']],
+  [
+    '$GENERATE 1-1 e 60 TXT "${-2,0,x} ${-3,0,X} ${-2,0,o} ${-2,4,d}"',
+    ['e.example.com. 60 TXT "ffffffff" "FFFFFFFE" "37777777777" "-001"'],
+  ],
+  ['$GENERATE 1-2/2147483647 f${2147483645} 60 TXT ${0,127}', [`f2147483646.example.com. 60 TXT "${'1'.padStart(127, '0')}"`]],
   ['$GENERATE 1-1 @ 60 NS ns$', ['example.com. 60 NS ns1.example.com.']],
 ]
 
@@ -45,6 +50,10 @@ describe('$GENERATE', () => {
     ['$GENERATE x a$ A 192.0.2.$', ['1:11 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${x} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${0,300} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
+    ['$GENERATE 1-2/2147483648 a$ A 192.0.2.$', ['1:11 error[zonefile-directive]']],
+    ['$GENERATE 1-2 a${0,128} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
+    ['$GENERATE 1-2 a${2147483646} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
+    ['$GENERATE 1-2 a${-2147483648} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${0,1000000,d} A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     ['$GENERATE 1-2 a${0 A 192.0.2.$', ['1:15 error[zonefile-directive]']],
     // The following records would have the same error.
@@ -70,8 +79,8 @@ describe('$GENERATE', () => {
   test.each([
     ['many records', '$GENERATE 1-1000000 a$ 60 A 192.0.2.1'],
     ['the largest range', '$GENERATE 0-2147483647 a$ 60 A 192.0.2.1'],
-    ['wide numbers', `$GENERATE 1-99999 a$ 60 TXT ${'${0,255} '.repeat(8)}`],
-    ['wide nibbles', `$GENERATE 1-99999 a$ 60 TXT ${'${0,255,n} '.repeat(8)}`],
+    ['wide numbers', `$GENERATE 1-99999 a$ 60 TXT ${'${0,127} '.repeat(8)}`],
+    ['wide nibbles', `$GENERATE 1-99999 a$ 60 TXT ${'${0,127,n} '.repeat(8)}`],
     ['long text', `$GENERATE 1-99999 a$ 60 TXT ${'x'.repeat(200)}`],
     ['many numbers', `$GENERATE 1-99999 a$ 60 TXT ${'$ '.repeat(2 ** 16)}`],
     ['many directives', `$GENERATE 1-99999 a$ 60 TXT ${'x'.repeat(200)}\n`.repeat(1000)],

@@ -18,7 +18,7 @@ const CASES: [what: string, text: string, problems: string, records?: string][] 
   ['other classes', 'a 1 CH TXT x\na HS 1 A 192.0.2.1\na CLASS3 A 192.0.2.1', '1:5 zonefile-class, 2:3 zonefile-class, 3:3 zonefile-class'],
   ['meta-types', 'a 1 TYPE41 \\# 0\na 1 TYPE255 \\# 0\na 1 ANY x', '1:5 type-unknown, 2:5 type-unknown, 3:5 zonefile-class'],
   ['an invalid owner, and lines that inherit it', 'a..b 1 A 1.1.1.1\n 1 A 1.1.1.2\nc 1 A 1.1.1.3', '1:1 name-invalid', 'c 1 A 1.1.1.3'],
-  ['no owner to inherit', ' 1 A 192.0.2.1\n 1 A 192.0.2.2\n', '1:2 name-invalid'],
+  ['no owner to inherit: the origin', ' 1 A 192.0.2.1\n 1 A 192.0.2.2\n', '1:2 warning name-invalid', '@ 1 A 192.0.2.1\n@ 1 A 192.0.2.2'],
   ['an unterminated quote', 'a 1 TXT "x\nb 1 A 192.0.2.1\nc 1 TXT "y', '1:9 zonefile-syntax, 3:9 zonefile-syntax', 'b 1 A 192.0.2.1'],
   [
     'an unterminated quote of a service parameter, before a backslash',
@@ -49,7 +49,7 @@ const CASES: [what: string, text: string, problems: string, records?: string][] 
   [
     'directives',
     '$NOPE x\n$ORIGIN\n$ORIGIN a b\n$ORIGIN a..b\n$TTL\n$TTL x\n $TTL 5',
-    '1:1 zonefile-directive, 2:8 zonefile-directive, 3:11 zonefile-directive, 4:9 name-invalid, 5:5 zonefile-directive, 6:6 ttl-invalid, 7:2 name-invalid, 7:2 type-unknown',
+    '1:1 zonefile-directive, 2:8 zonefile-directive, 3:11 zonefile-directive, 4:9 name-invalid, 5:5 zonefile-directive, 6:6 ttl-invalid, 7:2 warning name-invalid, 7:2 type-unknown',
   ],
   [
     'generic rdata',

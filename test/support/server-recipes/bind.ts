@@ -10,7 +10,18 @@ export const bind: ServerRecipe = {
   zoneFile: (zone) => `${zone}.zone`,
 }
 
-function config({ directory, host, port, zones, secondaryZones, key, unsignedTransfer, notify, signedNotify }: ServerSetup): string {
+function config({
+  directory,
+  host,
+  port,
+  zones,
+  secondaryZones,
+  key,
+  unsignedTransfer,
+  notify,
+  signedNotify,
+  incremental,
+}: ServerSetup): string {
   const transferers = [...(key ? [`key "${plainKeyName(key)}";`] : []), ...(unsignedTransfer ? ['127.0.0.1;'] : [])]
   const transfer = transferers.length === 0 ? 'none;' : transferers.join(' ')
   const update = key ? `key "${plainKeyName(key)}";` : 'none;'
@@ -34,7 +45,7 @@ logging { channel e { stderr; severity info; print-time yes; }; category default
 ${zones
   .map(
     ({ name }) =>
-      `zone "${name}" { type primary; file "${name}.zone"; check-names ignore; check-integrity no; ${shared} allow-update { ${update} }; max-journal-size 1m; };`,
+      `zone "${name}" { type primary; file "${name}.zone"; check-names ignore; check-integrity no; ${shared} allow-update { ${update} }; max-journal-size 1m;${incremental ? ' ixfr-from-differences yes;' : ''} };`,
   )
   .join('\n')}
 ${secondaryZones

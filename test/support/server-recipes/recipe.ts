@@ -28,7 +28,7 @@ export interface ServerSetup {
   readonly notify: readonly number[]
   /** Whether sent and received NOTIFY messages are signed with the key. */
   readonly signedNotify: boolean
-  /** Whether NSD sends and requests incremental transfers; the others always do. */
+  /** Whether NSD sends and requests incremental transfers, and BIND sends them for replaced zone files. */
   readonly incremental: boolean
 }
 
