@@ -80,9 +80,18 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
     await program.parseAsync([...argv], { from: 'user' })
     return status
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    return error.exitCode === 0 ? EXIT.done : EXIT.failure
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.failure
+    io.stderr.write(`${lineOf(await failureOf(error))}\n`)
+    return EXIT.failure
   }
+}
+
+/** The diagnostic of a failure outside the program that no command expects: of a provider, a name server or the system. Rethrows any other error. */
+async function failureOf(error: unknown): Promise<Diagnostic> {
+  const { message, code, syscall } = error as NodeJS.ErrnoException
+  if (code === 'DNS_FAILURE') return { severity: 'error', code: 'nameserver-failed', message }
+  if (syscall !== undefined) return { severity: 'error', code: 'system-failed', message }
+  return (await import('../providers/provider.ts')).diagnosticOf(error)
 }
 
 /** Adds a command: in full if an argument has its name, otherwise only what the list of commands shows. */
@@ -176,7 +185,8 @@ const LEAKED: Diagnostic = {
   hint: 'find where the secret is stored, remove it there and replace it',
 }
 
-const lineOf = (diagnostic: Diagnostic): string => `${formatDiagnostic(diagnostic)} (${diagnostic.hint})`
+const lineOf = (diagnostic: Diagnostic): string =>
+  formatDiagnostic(diagnostic) + (diagnostic.hint === undefined ? '' : ` (${diagnostic.hint})`)
 
 /** The same stream with another `write`. Everything else stays, since prompts use it as a terminal. */
 const withWrite = (stream: TextStream, pass: (text: string) => string): TextStream =>

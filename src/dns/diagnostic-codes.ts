@@ -239,6 +239,7 @@ export const DIAGNOSTIC_CODES = {
   usage: 'The command line is invalid.',
   'revision-unreadable': 'A revision of the git repository cannot be compared with the working tree.',
   'file-unwritable': 'A file cannot be written.',
+  'system-failed': 'The operating system refused an operation.',
   'write-unfinished': 'Another process is writing into the folder.',
   'file-exists': 'A file that would be written already exists.',
   'service-start': 'The service cannot start.',

@@ -21,7 +21,7 @@ export interface DnsQuestion {
 export interface DnsClientOptions {
   /** Milliseconds per attempt; 2000 if absent. */
   readonly timeout?: number
-  /** Attempts over UDP; 3 if absent. */
+  /** Attempts; 3 if absent. The last of several goes over TCP. */
   readonly tries?: number
   /** Maximum concurrent queries; 100 if absent. */
   readonly concurrency?: number
@@ -46,18 +46,33 @@ export interface DnsClient {
   close(): void
 }
 
+interface Response {
+  readonly message: Message
+  readonly transport: DnsAnswer['transport']
+}
+
+/** Concurrent TCP connections of a client: servers close those of a host that has many. */
+const TCP_CONNECTIONS = 4
+
 /**
- * Creates a client of one server. It queries over UDP with EDNS, from random ports and with retries, and repeats the query over TCP if the answer is
- * truncated (RFC 7766). It accepts a UDP answer only from the server's address, with the message ID of the query and an equal question section
- * (RFC 5452 section 9).
+ * Creates a client of one server. It queries over UDP with EDNS, from random ports and with retries. It repeats the query over TCP if the answer is truncated
+ * (RFC 7766), and also if none came: a server that limits its rate drops answers over UDP only. It accepts a UDP answer only from the server's address, with
+ * the message ID of the query and an equal question section (RFC 5452 section 9).
  */
 export function createDnsClient(server: DnsServer, options: DnsClientOptions = {}): DnsClient {
   const { timeout = 2000, tries = 3, concurrency = 100 } = options
   const udp = createUdpExchange(server)
   const limit = pLimit(concurrency)
+  const limitTcp = pLimit(TCP_CONNECTIONS)
   let closed = false
 
-  const queryUdp = async (question: DnsQuestion, withEdns: boolean): Promise<Message> => {
+  const overTcp = (question: DnsQuestion, withEdns: boolean): Promise<Response> =>
+    limitTcp(async () => {
+      if (closed) throw clientClosed()
+      return { message: await queryTcp(server, question, timeout, withEdns), transport: 'tcp' }
+    })
+
+  const exchange = async (question: DnsQuestion, withEdns: boolean): Promise<Response> => {
     const received: { message: Message | null; problem: string | null } = { message: null, problem: null }
     const accept = (octets: Buffer): boolean => {
       // An invalid answer may be forged, so it does not end the wait: the server's own may still arrive.
@@ -70,21 +85,25 @@ export function createDnsClient(server: DnsServer, options: DnsClientOptions = {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await udp.send(encode, accept, timeout)
-        return received.message as Message
+        return { message: received.message as Message, transport: 'udp' }
       } catch (error) {
-        if (attempt < tries && isDnsFailure(error) && error.retryable && !closed) continue
-        throw received.problem === null ? error : invalidAnswer(server, question, received.problem)
+        const isLast = tries === 1 || !isDnsFailure(error) || !error.retryable || closed
+        if (attempt < tries - 1 && !isLast) continue
+        const failure = received.problem === null ? error : invalidAnswer(server, question, received.problem)
+        if (isLast) throw failure
+        return overTcp(question, withEdns).catch(() => Promise.reject(failure))
       }
     }
   }
 
   const query = async (question: DnsQuestion): Promise<DnsAnswer> => {
-    if (closed) throw dnsFailure('closed', 'the DNS client was closed')
-    const first = await queryUdp(question, true)
+    if (closed) throw clientClosed()
+    const first = await exchange(question, true)
+    const { edns, truncated, rcode } = first.message
     // A server from before EDNS refuses the OPT record (RFC 6891 section 7).
-    const isBeforeEdns = !first.edns && !first.truncated && (first.rcode === RCODE.FORMERR || first.rcode === RCODE.NOTIMP)
-    const message = isBeforeEdns ? await queryUdp(question, false) : first
-    return message.truncated ? answerOf(await queryTcp(server, question, timeout, !isBeforeEdns), 'tcp') : answerOf(message, 'udp')
+    const isBeforeEdns = !edns && !truncated && (rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP)
+    const response = isBeforeEdns ? await exchange(question, false) : first
+    return answerOf(response.message.truncated ? await overTcp(question, !isBeforeEdns) : response)
   }
 
   return {
@@ -159,7 +178,9 @@ function truncatedResponse(octets: Buffer, question: DnsQuestion): { message: Me
 const invalidAnswer = (server: DnsServer, question: DnsQuestion, problem: string): DnsFailure =>
   dnsFailure('garbled', `the answer of ${formatServer(server)} to ${question.name} ${question.type} is invalid: ${problem}`)
 
-const answerOf = (message: Message, transport: 'udp' | 'tcp'): DnsAnswer => ({
+const clientClosed = (): DnsFailure => dnsFailure('closed', 'the DNS client was closed')
+
+const answerOf = ({ message, transport }: Response): DnsAnswer => ({
   rcode: rcodeName(message.rcode),
   authoritative: message.authoritative,
   transport,

@@ -145,8 +145,8 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
   })
 
   test('nothing is lowered if no name server of the former provider can be asked', async () => {
-    const { scene, at } = await open(FORMER)
-    const args = ['cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes']
+    const { scene, at, parent } = await open(FORMER)
+    const args = ['cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes', '--parent-server', `127.0.0.1:${parent.port}`]
     expectEnd(await at(0, ...args, '--from-server', '127.0.0.1:1'), 1, {
       err: /nameserver-failed\] example\.test\.: .*127\.0\.0\.1 port 1.*--from-server/,
     })

@@ -3,11 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Cutover, cutoverFile } from '../../src/apply/cutover/cutover-state.ts'
+import { type Message, RCODE } from '../../src/dns/wire/message.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
 import { expectEnd } from '../support/cli.ts'
 import { createMemory, type Memory } from '../support/memory-provider.ts'
-import { openLiveScene, type Scene, zoneOf } from './scene.ts'
+import { response, startScriptedDns } from '../support/scripted-dns.ts'
+import { openLiveScene, openScene, type Scene, zoneOf } from './scene.ts'
 
 const MOVING = 'a cutover is moving example.com. from cloud to own since 2026-11-23'
 const provider = (name: string): string =>
@@ -118,6 +120,47 @@ test.each(['lower', 'copy', 'unsign', 'delegate', 'drain', 'restore'] as const)(
   expect([status, stderr]).toEqual([0, expect.stringContaining(isMoved ? 'delegates it to own' : 'are as before')])
   expect(scene.memory.settingsOf('example.com')?.ttl_sec).toBe(isMoved ? 300 : 86_400)
   expect((await scene.run('apply', '--yes')).status).toBe(0)
+})
+
+/** The name server of the parent gives every query this answer. */
+const parentWith = async (answer: Partial<Message>): Promise<string[]> => {
+  const { host, port } = await startScriptedDns((query) => [response(query, [], answer)])
+  return ['--parent-server', `${host}:${port}`]
+}
+
+test.each(['unsign', 'delegate'] as const)('at step %s, nothing goes on after an answer of the parent that says nothing', async (step) => {
+  const scene = await openMoving(step)
+  for (const rcode of [RCODE.SERVFAIL, RCODE.REFUSED, RCODE.NOERROR]) {
+    const args = ['cutover', 'example.com', '--yes', ...(await parentWith({ rcode }))]
+    expectEnd(await scene.run(...args), 1, { err: 'error[nameserver-failed] example.com.: the delegation in the parent zone is unknown' })
+    expect((await scene.state.read())?.step).toBe(step)
+  }
+})
+
+test('nothing is lowered if the parent may delegate to the new provider already', async () => {
+  const scene = await openMoving()
+  await scene.state.remove()
+  scene.own.set('example.com', '@ 300 NS ns7.example.net.\n')
+  scene.memory.changeSettings('example.com', { soa_email: 'hostmaster@example.com', ttl_sec: 3600 })
+  const parent = await parentWith({ rcode: RCODE.REFUSED })
+  const args = ['cutover', 'example.com', '--from', 'cloud', '--to', 'own', '--yes', ...parent, '--from-server', parent[1] as string]
+  expectEnd(await scene.run(...args), 1, { err: 'the parent zone is unknown' })
+  expect([await scene.state.read(), scene.memory.settingsOf('example.com')?.ttl_sec]).toEqual([null, 3600])
+})
+
+test('--abort warns if it does not know whether the parent has changed', async () => {
+  const scene = await openMoving('delegate')
+  await scene.state.write({ ...((await scene.state.read()) as Cutover), nameservers: ['ns7.example.net.'] })
+  const aborted = await abort(scene, '--yes', ...(await parentWith({ rcode: RCODE.REFUSED })))
+  expectEnd(aborted, 0, { err: ['warning[nameserver-failed] example.com.: the delegation in the parent zone is unknown', 'are as before'] })
+})
+
+test('a cutover whose state cannot be read says which file it is', async () => {
+  const scene = openScene()
+  writeFileSync(join(scene.folder, '.zonewright'), '')
+  expectEnd(await scene.run('cutover', 'example.com', '--abort'), 1, {
+    err: /error\[journal-failed\] \S+\.json cannot be read \(ENOTDIR\)/,
+  })
 })
 
 test('--abort ends a cutover whose TTLs cannot be restored, after consent', async () => {

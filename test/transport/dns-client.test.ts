@@ -1,16 +1,13 @@
-import { createSocket, type RemoteInfo } from 'node:dgram'
 import dns from 'node:dns'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
-import { decodeMessage } from '../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../src/dns/wire/encode-message.ts'
 import type { Message, WireRecord } from '../../src/dns/wire/message.ts'
 import { createDnsClient, queryDns } from '../../src/transport/dns-client.ts'
 import { transferZone } from '../../src/transport/dns-transfer.ts'
 import { startBind, startKnot, startNsd } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'
+import { response, startScriptedDns } from '../support/scripted-dns.ts'
 import { describeWithTools } from '../support/skip.ts'
 
 const HOST = '127.0.0.1'
@@ -72,48 +69,11 @@ for (const [make, tool, start] of [
   })
 }
 
-const open: (() => void)[] = []
-afterEach(() => {
-  for (const close of open.splice(0)) close()
-})
-
-type Reply = (query: Message, octets: Buffer) => readonly Uint8Array[] | Promise<readonly Uint8Array[]>
-
-/** A scripted server: the datagrams and the TCP messages of its response to a query. */
-async function scripted(udp: Reply, tcp: Reply = () => []): Promise<{ host: string; port: number }> {
-  const read = (octets: Buffer): Message => {
-    const message = decodeMessage(octets)
-    if (!message.ok) throw new Error(message.message)
-    return message.value
-  }
-  const server = createServer((stream) => {
-    stream.on('error', () => {})
-    stream.on('data', async (chunk: Buffer) => {
-      for (const reply of await tcp(read(chunk.subarray(2)), chunk.subarray(2)))
-        stream.write(Buffer.concat([Buffer.from([reply.length >> 8, reply.length & 255]), reply]))
-    })
-  }).listen(0, HOST)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const socket = createSocket('udp4')
-  socket.on('message', async (octets: Buffer, peer: RemoteInfo) => {
-    for (const reply of await udp(read(octets), octets)) socket.send(reply, peer.port, peer.address)
-  })
-  socket.bind(port, HOST)
-  await once(socket, 'listening')
-  open.push(() => {
-    socket.close()
-    server.close()
-  })
-  return { host: HOST, port }
-}
-
 const QUESTION = { name: name('www.example.test.'), type: 'A' }
 const A: WireRecord = { name: QUESTION.name, type: 'A', class: 1, ttl: 60, data: '192.0.2.1' }
 const FORGED: WireRecord = { ...A, data: '203.0.113.66' }
 
-const reply = (query: Message, changes: Partial<Message> = {}): Uint8Array =>
-  encodeMessage({ ...query, response: true, authoritative: true, answers: [A], ...changes })
+const reply = (query: Message, changes: Partial<Message> = {}): Uint8Array => response(query, [A], changes)
 
 describe('accepts only a response to the query', () => {
   test.each<[string, (query: Message) => Uint8Array]>([
@@ -124,13 +84,13 @@ describe('accepts only a response to the query', () => {
     ['not a response', (query) => reply(query, { response: false, answers: [FORGED] })],
     ['octets that are not a message', (query) => Buffer.concat([encodeMessage(query).subarray(0, 2), Buffer.from('nonsense')])],
   ])('ignores %s', async (_, forge) => {
-    const server = await scripted((query) => [forge(query), reply(query)])
+    const server = await startScriptedDns((query) => [forge(query), reply(query)])
     expect((await queryDns(server, QUESTION)).answers).toEqual([{ name: A.name, type: 'A', ttl: 60, data: '192.0.2.1' }])
   })
 
   test('IDs and ports are unpredictable', async () => {
     const seen: number[] = []
-    const server = await scripted((query) => {
+    const server = await startScriptedDns((query) => {
       seen.push(query.id)
       return [reply(query)]
     })
@@ -170,19 +130,28 @@ describe('failures', () => {
     client.close()
   })
 
-  test('no response, after the given number of tries', async () => {
-    let asked = 0
-    const server = await scripted(() => {
-      asked += 1
+  test('no response, after the given number of tries, the last one over TCP', async () => {
+    const asked: string[] = []
+    const silent = (transport: string) => () => {
+      asked.push(transport)
       return []
-    })
+    }
+    const server = await startScriptedDns(silent('udp'), silent('tcp'))
     await expect(queryDns(server, QUESTION, { timeout: 30, tries: 4 })).rejects.toMatchObject({ reason: 'timeout', retryable: true })
-    await expect.poll(() => asked).toBe(4)
+    await expect.poll(() => asked).toEqual(['udp', 'udp', 'udp', 'tcp'])
+  })
+
+  test('an answer that a server drops over UDP comes over TCP', async () => {
+    const server = await startScriptedDns(
+      () => [],
+      (query) => [reply(query)],
+    )
+    expect(await queryDns(server, QUESTION, { timeout: 400, tries: 2 })).toMatchObject({ transport: 'tcp', rcode: 'NOERROR' })
   })
 
   test('retries after a lost datagram', async () => {
     let asked = 0
-    const server = await scripted((query) => {
+    const server = await startScriptedDns((query) => {
       asked += 1
       return asked === 1 ? [] : [reply(query)]
     })
@@ -190,12 +159,12 @@ describe('failures', () => {
   })
 
   test('only malformed datagrams', async () => {
-    const server = await scripted((_, octets) => [Buffer.concat([octets.subarray(0, 2), Buffer.from([0x84])])])
+    const server = await startScriptedDns((_, octets) => [Buffer.concat([octets.subarray(0, 2), Buffer.from([0x84])])])
     await expect(queryDns(server, QUESTION, { timeout: 1000, tries: 2 })).rejects.toMatchObject({ reason: 'garbled', retryable: false })
   })
 
   test('a closed client', async () => {
-    const client = createDnsClient(await scripted(() => []))
+    const client = createDnsClient(await startScriptedDns(() => []))
     const asked = client.query(QUESTION)
     setTimeout(() => client.close(), 20)
     await expect(asked).rejects.toMatchObject({ reason: 'closed' })
@@ -203,7 +172,7 @@ describe('failures', () => {
   })
 
   test('a type without a number', async () => {
-    const server = await scripted(() => [])
+    const server = await startScriptedDns(() => [])
     await expect(queryDns(server, { name: QUESTION.name, type: 'ALIAS' })).rejects.toThrow(RangeError)
   })
 })
@@ -215,7 +184,7 @@ describe('a truncated response', () => {
     ['whole', (query) => reply(query, { truncated: true, answers: [] })],
     ['truncated inside a record', cutInTheMiddle],
   ])('%s is retried over TCP', async (_, truncate) => {
-    const server = await scripted(
+    const server = await startScriptedDns(
       (query) => [truncate(query)],
       (query) => [reply(query)],
     )
@@ -226,7 +195,7 @@ describe('a truncated response', () => {
     ['another question', (query) => reply(query, { questions: [] }), 'garbled'],
     ['another identifier', (query) => reply(query, { id: query.id ^ 1 }), 'garbled'],
   ])('with %s over TCP is a failure', async (_, forge, reason) => {
-    const server = await scripted(
+    const server = await startScriptedDns(
       (query) => [reply(query, { truncated: true })],
       (query) => [forge(query)],
     )
@@ -234,20 +203,22 @@ describe('a truncated response', () => {
   })
 
   test('without a response over TCP is a timeout', async () => {
-    const server = await scripted((query) => [reply(query, { truncated: true })])
+    const server = await startScriptedDns((query) => [reply(query, { truncated: true })])
     await expect(queryDns(server, QUESTION, { timeout: 100 })).rejects.toMatchObject({ reason: 'timeout' })
   })
 })
 
 test('queries a server without EDNS support without EDNS', async () => {
-  const server = await scripted((query) => [query.edns ? reply(query, { rcode: 1, questions: [], answers: [], edns: null }) : reply(query)])
+  const server = await startScriptedDns((query) => [
+    query.edns ? reply(query, { rcode: 1, questions: [], answers: [], edns: null }) : reply(query),
+  ])
   expect((await queryDns(server, QUESTION)).rcode).toBe('NOERROR')
 })
 
 test('repeats a truncated query over TCP without EDNS if the server refuses EDNS', async () => {
   const refuseEdns = (query: Message, response: Uint8Array): Uint8Array =>
     query.edns ? reply(query, { rcode: 1, questions: [], answers: [], edns: null }) : response
-  const server = await scripted(
+  const server = await startScriptedDns(
     (query) => [refuseEdns(query, reply(query, { truncated: true, answers: [] }))],
     (query) => [refuseEdns(query, reply(query))],
   )
@@ -256,27 +227,31 @@ test('repeats a truncated query over TCP without EDNS if the server refuses EDNS
 
 test('recognises the question of a cut response by all octets of its type', async () => {
   const question = { name: QUESTION.name, type: 'HTTPS' }
-  const server = await scripted(
+  const server = await startScriptedDns(
     (query) => [reply(query, { truncated: true }).subarray(0, -5)],
     (query) => [reply(query, { answers: [] })],
   )
   expect(await queryDns(server, question, { timeout: 200, tries: 1 })).toMatchObject({ transport: 'tcp' })
 })
 
-test('limits concurrent queries', async () => {
+test.each([
+  ['queries', { concurrency: 3 }, 3, false],
+  ['TCP connections', {}, 4, true],
+] as const)('limits concurrent %s', async (_, options, limit, truncated) => {
   let waiting = 0
   let most = 0
-  const server = await scripted(async (query) => {
+  const answer = async (query: Message): Promise<Uint8Array[]> => {
     waiting += 1
     most = Math.max(most, waiting)
     await new Promise((resolve) => setTimeout(resolve, 10))
     waiting -= 1
     return [reply(query)]
-  })
-  const client = createDnsClient(server, { concurrency: 3 })
+  }
+  const server = await startScriptedDns(truncated ? (query) => [reply(query, { truncated })] : answer, answer)
+  const client = createDnsClient(server, options)
   await Promise.all(Array.from({ length: 30 }, () => client.query(QUESTION)))
   client.close()
-  expect(most).toBe(3)
+  expect(most).toBe(limit)
 })
 
 describe('a zone transfer', () => {
@@ -286,7 +261,7 @@ describe('a zone transfer', () => {
     sections.map((answers, i) => reply(query, { answers, ...(i > 0 ? { questions: [] } : {}) }))
 
   test('is assembled from its messages, with the question only in the first', async () => {
-    const server = await scripted(
+    const server = await startScriptedDns(
       () => [],
       (query) => parts(query, [soa(1)], [A, A], [soa(1)]),
     )
@@ -301,11 +276,11 @@ describe('a zone transfer', () => {
     ['of another zone', (query) => parts(query, [{ ...soa(1), name: name('other.test.') }])],
     ['with another identifier', (query) => [reply(query, { id: query.id ^ 1, answers: [soa(1), soa(1)] })]],
   ])('%s is a failure', async (_, tcp) => {
-    await expect(transferZone(await scripted(() => [], tcp), zone)).rejects.toMatchObject({ reason: 'garbled' })
+    await expect(transferZone(await startScriptedDns(() => [], tcp), zone)).rejects.toMatchObject({ reason: 'garbled' })
   })
 
   test('that stops early is a timeout', async () => {
-    const server = await scripted(
+    const server = await startScriptedDns(
       () => [],
       (query) => parts(query, [soa(1), A]),
     )

@@ -104,13 +104,14 @@ export async function choreograph(
   const waiting = staged.filter(({ next }) => next.step === 'wait')
   for (const zone of staged) output.say(stageText(zone, now()))
   const due = staged.filter(({ next }) => next.step !== 'wait')
-  if (due.length === 0) reportEmptyPlan(context, [])
+  const isIdle = due.length === 0 && !hasErrors(given.plan.diagnostics)
+  if (isIdle) reportEmptyPlan(context, [])
   const pending = due.map((zone) => plannedNow(context, zone))
   const made = { zones: pending, plan: { ...given.plan, zones: pending.map((zone) => zone.plan) } }
   const guarded = await guardDeletions(context, made, ({ job }) => job.allow, context.interruption.signal)
   // Written first: if this run is cut off, the next one knows the former TTLs.
   for (const zone of due) if (zone.next.step === 'lower') await record(zone, now(), 'lowering')
-  const status = due.length === 0 ? EXIT.done : await changeZones(context, run, guarded)
+  const status = isIdle ? EXIT.done : await changeZones(context, run, guarded)
   if (status === EXIT.done) for (const zone of due) await record(zone, now())
   const until = [
     ...waiting.flatMap(({ next }) => (next.step === 'wait' ? [next.until] : [])),

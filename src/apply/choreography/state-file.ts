@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../definition/files/make-folder.ts'
+import { describeReadError } from '../../definition/files/read-text.ts'
 import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 
 /** Larger files are none of ours. */
@@ -13,7 +14,7 @@ const MAX_STATE_OCTETS = 16 * 1024 * 1024
 export type Validator = (data: unknown) => boolean
 
 export interface StateFile<State> {
-  /** The state; null if there is none. Throws `BrokenState` if the file is not valid, and the system's error if it cannot be read. */
+  /** The state; null if there is none. Throws `BrokenState` if the file cannot be read or is not valid. */
   read(): Promise<State | null>
   /** Replaces the state. Throws the system's error. */
   write(state: State): Promise<void>
@@ -24,12 +25,10 @@ export interface StateFile<State> {
 /** Writes a state to another place too; removes it there if the text is null. */
 export type StateMirror = (folder: string, file: string, text: string | null) => Promise<void>
 
-/** A state file that cannot be understood. */
+/** A state file that cannot be read or understood; `why` follows its path. */
 export class BrokenState extends Error {
-  readonly path: string
   constructor(path: string, why: string) {
-    super(`${path} is not valid: ${why}`)
-    this.path = path
+    super(`${path} ${why}`)
   }
 }
 
@@ -56,9 +55,9 @@ export function stateFile<State>(
       try {
         state = JSON.parse(text)
       } catch {
-        throw new BrokenState(path, 'it is not JSON')
+        throw new BrokenState(path, 'is not valid: it is not JSON')
       }
-      if (!isValid(state)) throw new BrokenState(path, 'it does not have the form of this version')
+      if (!isValid(state)) throw new BrokenState(path, 'is not valid: it does not have the form of this version')
       return state as State
     },
     async write(state) {
@@ -77,12 +76,14 @@ export function stateFile<State>(
 async function readBounded(path: string): Promise<string | null> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
-    throw error
+    throw new BrokenState(path, describeReadError(error))
   })
   if (file === null) return null
   try {
-    if ((await file.stat()).size > MAX_STATE_OCTETS) throw new BrokenState(path, 'it is too large')
-    return await file.readFile('utf8')
+    if ((await file.stat()).size > MAX_STATE_OCTETS) throw new BrokenState(path, 'is not valid: it is too large')
+    return await file.readFile('utf8').catch((error: unknown) => {
+      throw new BrokenState(path, describeReadError(error))
+    })
   } finally {
     await file.close()
   }

@@ -47,8 +47,8 @@ export async function compareSides(
         const expected = await contentOf(left.client, name, type)
         for (const { server, client } of right) {
           const found = await contentOf(client, name, type)
-          if (found !== expected && differences.length < MAX_DIFFERENCES)
-            differences.push({ name, type, server: formatServer(server), former: expected, now: found })
+          if ((found.text !== expected.text || !found.isAnswer) && differences.length < MAX_DIFFERENCES)
+            differences.push({ name, type, server: formatServer(server), former: expected.text, now: found.text })
         }
       }),
     )
@@ -66,14 +66,20 @@ interface Side {
   readonly client: DnsClient
 }
 
-/** The data of an answer as text: the records, or the response code. A referral has its records in the authority section. */
-async function contentOf(client: DnsClient, name: DomainName, type: string): Promise<string> {
+interface Content {
+  readonly text: string
+  /** Whether the server says what the records are. Two servers that fail do not agree. */
+  readonly isAnswer: boolean
+}
+
+/** The data of an answer: the records, or the response code. A referral has its records in the authority section. */
+async function contentOf(client: DnsClient, name: DomainName, type: string): Promise<Content> {
   const { rcode, answers, authorities, authoritative }: DnsAnswer = await client.query({ name, type })
-  if (rcode !== 'NOERROR') return rcode
+  if (rcode !== 'NOERROR') return { text: rcode, isAnswer: rcode === 'NXDOMAIN' }
   const isReferral = !authoritative && answers.length === 0
-  if (!isReferral && !authoritative) return 'no authoritative answer'
+  if (!isReferral && !authoritative) return { text: 'no authoritative answer', isAnswer: false }
   const section = isReferral ? authorities.filter((record) => record.type === 'NS' && isAtOrBelow(name, record.name)) : answers
   const data = section.map((record) => `${record.type} ${record.data}`)
-  if (data.length === 0) return 'no records'
-  return `${isReferral ? 'delegation: ' : ''}${[...new Set(data)].sort().join(', ')}`
+  const text = data.length === 0 ? 'no records' : `${isReferral ? 'delegation: ' : ''}${[...new Set(data)].sort().join(', ')}`
+  return { text, isAnswer: !isReferral || data.length > 0 }
 }

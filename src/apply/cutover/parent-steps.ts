@@ -1,4 +1,5 @@
 /** The steps of a cutover that wait for a change in the parent zone, which only its registrar or administrator can make. */
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import type { Change } from '../../plan/plan.ts'
@@ -75,23 +76,19 @@ export async function delegate(context: CutoverContext): Promise<StepResult> {
 
 const isNew = ({ nameservers }: Delegation, state: Cutover): boolean => nameservers.join() === state.nameservers.join()
 
-/** Whether a server of the parent has the new name servers already. A parent that cannot be asked is taken not to. */
-export async function isDelegated(context: MoveContext): Promise<boolean> {
-  const { state } = context
+/** Whether a server of the parent has the new name servers already; null, after a warning, if that is unknown. */
+export async function isDelegated(context: MoveContext): Promise<boolean | null> {
+  const { state, output } = context
   if (state.nameservers.length === 0) return false
-  return (await askQuietly(context)).some((one) => isNew(one, state))
+  const warn = (found: readonly Diagnostic[]): void => output.diagnostics(found.map((one) => ({ ...one, severity: 'warning' })))
+  const parent = await askAbout({ ...context, output: { ...output, diagnostics: warn } })
+  return Array.isArray(parent) ? parent.some((one) => isNew(one, state)) : null
 }
 
-/** Whether all servers of the parent have these name servers, sorted. A parent that cannot be asked is taken not to. */
-export async function hasDelegation(context: CutoverContext, names: readonly string[]): Promise<boolean> {
-  const parent = await askQuietly(context)
-  return parent.length > 0 && parent.every(({ nameservers }) => nameservers.join() === names.join())
-}
-
-/** Empty if the parent cannot be asked. */
-async function askQuietly(context: MoveContext): Promise<readonly Delegation[]> {
-  const parent = await askAbout({ ...context, output: { ...context.output, diagnostics: () => undefined } })
-  return Array.isArray(parent) ? parent : []
+/** Whether all servers of the parent have these name servers, sorted. A failure to find out is reported. */
+export async function hasDelegation(context: CutoverContext, names: readonly string[]): Promise<boolean | StepResult> {
+  const parent = await askAbout(context)
+  return Array.isArray(parent) ? parent.every(({ nameservers }) => nameservers.join() === names.join()) : (parent as StepResult)
 }
 
 /** The changes that a copy would make. */

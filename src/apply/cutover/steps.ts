@@ -5,7 +5,7 @@ import { misfitsOf } from '../../plan/misfits.ts'
 import { diagnosticOf, type ZoneSnapshot } from '../../providers/provider.ts'
 import { agreeing, counted, durationText } from '../../report/english.ts'
 import { queryDns } from '../../transport/dns-client.ts'
-import { type DnsServer, isDnsFailure } from '../../transport/dns-exchange.ts'
+import { type DnsServer, formatServer, isDnsFailure } from '../../transport/dns-exchange.ts'
 import { loweringJob } from '../choreography/stages.ts'
 import { copiedZone, leftBehind } from '../copy/copied-zone.ts'
 import { planCopy } from '../copy/run-copy.ts'
@@ -70,7 +70,9 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
     return problem(context, 'setting-unsupported', `${zone} is a slave zone at ${source.name}: its records come from its masters`)
   const servers = serversOf(options.fromServer, apexNames(read))
   if (!mayAsk(context, servers)) return failed(state)
-  if (context.known === null && (await isMoved(context, apexNames(read)))) {
+  const moved = context.known === null && (await isMoved(context, apexNames(read)))
+  if (typeof moved !== 'boolean') return moved
+  if (moved) {
     output.say(`The parent delegates ${zone} to ${ends.target.name} already: nothing is left to move.`)
     return { status: EXIT.done, state: null, readyAt: null }
   }
@@ -101,16 +103,19 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
   return next(begun, { step: 'copy' })
 }
 
-/** Whether an earlier cutover, of which nothing is known any more, has moved the zone. To begin again would lower the TTLs at the new provider for good. */
-async function isMoved(context: CutoverContext, formerNames: readonly string[]): Promise<boolean> {
+/**
+ * Whether an earlier cutover, of which nothing is known any more, has moved the zone. To begin again would lower the TTLs at the new provider for good. A failure to
+ * find out is reported.
+ */
+async function isMoved(context: CutoverContext, formerNames: readonly string[]): Promise<boolean | StepResult> {
   const there = await readSide(context, context.ends.target)
   const names = there === null ? [] : apexNames(there)
-  return names.length > 0 && !isSameServers(names, formerNames) && (await hasDelegation(context, names))
+  return names.length > 0 && !isSameServers(names, formerNames) ? hasDelegation(context, names) : false
 }
 
 /**
  * The longest TTL in seconds with which servers answer for the apex NS records: those may be older than the records of the provider. Null if no server has the zone
- * yet; a text if no server can be asked, so that nobody knows for how long caches hold them.
+ * yet; a text if no server can be asked or none can answer, so that nobody knows for how long caches hold them.
  */
 async function servedNsTtl(zone: DomainName, servers: readonly DnsServer[]): Promise<number | null | string> {
   if (servers.length === 0) return 'its name servers are not known yet'
@@ -118,7 +123,11 @@ async function servedNsTtl(zone: DomainName, servers: readonly DnsServer[]): Pro
   const ttls = await Promise.all(
     servers.map((server) =>
       queryDns(server, { name: zone, type: 'NS' }).then(
-        ({ answers }) => answers.filter(({ type }) => type === 'NS').map(({ ttl }) => ttl ?? 0),
+        ({ rcode, answers }) => {
+          // A server without the zone refuses the query.
+          if (!['NOERROR', 'NXDOMAIN', 'REFUSED'].includes(rcode)) failures.push(`${formatServer(server)} answers ${rcode}`)
+          return answers.filter(({ type }) => type === 'NS').map(({ ttl }) => ttl ?? 0)
+        },
         (error: unknown) => {
           if (!isDnsFailure(error)) throw error
           failures.push(error.message)
@@ -244,7 +253,7 @@ async function restore(context: CutoverContext, run: LockedRun): Promise<StepRes
 export async function abortCutover(context: MoveContext, run: LockedRun): Promise<StepResult> {
   const { state, zone, options, output, file, interruption, ask } = context
   const { from, to } = state
-  const isMoved = state.step === 'drain' || state.step === 'restore' || (await isDelegated(context))
+  const isMoved = state.step === 'drain' || state.step === 'restore' || (await isDelegated(context)) === true
   const status = isMoved || !state.lowered ? EXIT.done : await restoreSource(context, run)
   if (status !== EXIT.done) {
     const low = durationText(state.lowTtl)

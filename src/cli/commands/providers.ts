@@ -41,5 +41,6 @@ async function providers(io: CliIo, [names]: readonly [string[]], options: Provi
   if (config === null) return EXIT.failure
   const unknown = names.filter((name) => !config.providers.has(name))
   output.diagnostics(unknown.map((name) => unknownProvider(name, config.providers.keys(), undefined)))
+  if (config.providers.size === 0) output.note('The config has no providers; --all shows every type.')
   return unknown.length > 0 ? EXIT.failure : render(configuredProviders(config, names))
 }
