@@ -1,7 +1,6 @@
 /** Records that no definition could describe at a target. Plans leave them alone: neither a definition nor a rollback could bring them back. */
-import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
-import { canonicalRdata } from '../dns/rdata/canonical.ts'
-import { presentationTokens } from '../dns/rdata/field.ts'
+import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
+import { parseRdata } from '../dns/rdata/canonical.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { Capabilities } from './capabilities.ts'
 import { withoutSubject } from './misfits.ts'
@@ -11,8 +10,7 @@ export const MALFORMED = 'has data that no definition can have'
 
 /** Whether the data has the canonical form of its type. Malformed data of a provider does not. */
 export function hasDefinableData({ type, data }: ResourceRecord): boolean {
-  const tokens = presentationTokens(data)
-  const canonical = tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
+  const canonical = parseRdata(type, data)
   return canonical.ok && canonical.value === data
 }
 

@@ -1,10 +1,8 @@
 /** Records of the API in the terms of plans, and records of plans as the API takes them. */
 import { octetsToTxtRdata, quoteString, txtRdataToOctets } from '../../dns/character-string.ts'
-import { type DomainName, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
-import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { parseRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
-import type { Result } from '../../dns/result.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { fieldsOf, ShapeError } from '../json-shape.ts'
@@ -67,13 +65,8 @@ export async function readRecords(
 export function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
   const name = parseDomainName(api.name, zone)
   if (!name.ok || api.name.endsWith('.')) throw new ShapeError(`a record is named ${JSON.stringify(api.name.slice(0, 300))}`)
-  const data = rdataFromApi(api, zone)
+  const data = parseRdata(api.type, presentationOf(api, zone))
   return { id: api.id, name: name.value, type: api.type, ttl: Math.min(api.ttl, MAX_TTL) as Ttl, data: data.ok ? data.value : api.data }
-}
-
-function rdataFromApi(record: ApiRecord, zone: DomainName): Result<string> {
-  const tokens = presentationTokens(presentationOf(record, zone))
-  return tokens.ok ? canonicalRdata(record.type, tokens.value, parseAbsoluteName) : tokens
 }
 
 function presentationOf({ type, data, priority, weight, port, flags, tag }: ApiRecord, zone: DomainName): string {

@@ -1,7 +1,6 @@
 /** Zones and RRsets of the API in the terms of plans. */
 import { type DomainName, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
-import { canonicalRdata } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { parseRdata } from '../../dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
 import type { Result } from '../../dns/result.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
@@ -93,7 +92,7 @@ function liveRrset({ name, type, ttl, records, isProtected }: ApiRrset, zone: Do
   const owner = parseDomainName(name, zone)
   if (!owner.ok || name.endsWith('.')) throw new ShapeError(`a record is named ${JSON.stringify(name.slice(0, 300))}`)
   const live = records.map(({ value, comment }) => {
-    const data = rdataFromApi(type, value, zone)
+    const data = parseRdata(type, value, (text) => parseDomainName(text, zone))
     const record = {
       name: owner.value,
       type,
@@ -107,10 +106,4 @@ function liveRrset({ name, type, ttl, records, isProtected }: ApiRrset, zone: Do
     comments: new Map(live.flatMap(({ record, comment }) => (comment === '' ? [] : [[record.data, comment] as const]))),
     isProtected,
   }
-}
-
-/** Canonical rdata of a value of the API, which is zone-file text; or an error if it is malformed. */
-function rdataFromApi(type: string, value: string, zone: DomainName): Result<string> {
-  const tokens = presentationTokens(value)
-  return tokens.ok ? canonicalRdata(type, tokens.value, (text) => parseDomainName(text, zone)) : tokens
 }

@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parseAbsoluteName } from '../../../src/dns/domain-name.ts'
-import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
+import { canonicalRdata, parseRdata } from '../../../src/dns/rdata/canonical.ts'
 import { presentationTokens } from '../../../src/dns/rdata/field.ts'
 import { desecCapabilities } from '../../../src/providers/desec/capabilities.ts'
-import { rdataFromApi, rdataToApi } from '../../../src/providers/desec/rdata-format.ts'
+import { rdataToApi } from '../../../src/providers/desec/rdata-format.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { runTool } from '../../support/tools.ts'
@@ -72,7 +72,7 @@ describeWithTools([python], 'dnspython', () => {
     const { status, stdout, stderr } = await runTool(python, ['-B', PROGRAM, JSON.stringify(sent)])
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const theirs = JSON.parse(stdout) as string[]
-    expect(records.map(([type], index) => [type, rdataFromApi(type, theirs[index] ?? '')])).toEqual(
+    expect(records.map(([type], index) => [type, parseRdata(type, theirs[index] ?? '')])).toEqual(
       records.map(([type, data]) => [type, { ok: true, value: data }]),
     )
   })
