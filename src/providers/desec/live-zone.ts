@@ -1,5 +1,4 @@
 /** Domains as the API returns them, in the terms of plans. */
-
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { parseRdata } from '../../dns/rdata/canonical.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord } from '../../dns/record.ts'

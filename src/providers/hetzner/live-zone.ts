@@ -1,12 +1,12 @@
 /** Zones and RRsets of the API in the terms of plans. */
-import { type DomainName, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { parseRdata } from '../../dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
-import type { Result } from '../../dns/result.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
+import { nullIfMissing } from '../api-errors.ts'
 import { fieldsOf, ShapeError } from '../json-shape.ts'
-import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { HETZNER_TYPES } from './capabilities.ts'
 import { type ApiRrset, type ApiZone, type HetznerApi, rrsetShape } from './hetzner-api.ts'
 
@@ -30,9 +30,6 @@ export const referenceTo = (zone: ApiZone, name: DomainName): ZoneReference => (
   },
   updated: null,
 })
-
-/** The name of a listed zone. */
-export const zoneName = ({ name }: ApiZone): Result<DomainName> => parseAbsoluteName(name)
 
 const rrsetsPath = ({ id }: ZoneReference): string => `/zones/${id}/rrsets`
 
@@ -74,17 +71,13 @@ export async function readRrset(
   options?: ProviderCallOptions,
 ): Promise<LiveRrset | null> {
   const request = { method: 'GET', path: rrsetPath(zone, name, type), what: `reading ${name} ${type}`, ...options } as const
-  try {
-    return await api.request(request, (body) => {
-      const rrset = rrsetShape(fieldsOf(body, 'the response')['rrset'])
-      if (rrset.name !== relativeName(name, zone.name) || rrset.type !== type)
-        throw new ShapeError(`${name} ${type} was returned as ${rrset.name} ${rrset.type}`)
-      return liveRrset(rrset, zone.name)
-    })
-  } catch (error) {
-    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
-    throw error
-  }
+  const read = api.request(request, (body) => {
+    const rrset = rrsetShape(fieldsOf(body, 'the response')['rrset'])
+    if (rrset.name !== relativeName(name, zone.name) || rrset.type !== type)
+      throw new ShapeError(`${name} ${type} was returned as ${rrset.name} ${rrset.type}`)
+    return liveRrset(rrset, zone.name)
+  })
+  return nullIfMissing(read)
 }
 
 /** Malformed rdata stays as it is: text that no definition can contain. */

@@ -10,12 +10,12 @@ import { rrsetKey } from '../../dns/record.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
-import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
-import { checkZoneName } from '../json-shape.ts'
+import { refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { anyShape, checkZoneName } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
 import { creationBody, type NewZones } from './new-zone.ts'
-import { anyShape, keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
+import { keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
 import { rdataToApi, typeToApi } from './rdata-format.ts'
 import { changedSoa, newerSoa, raisedSoa } from './soa.ts'
 
@@ -76,7 +76,7 @@ async function createZone(
   const reference = referenceTo(value, name)
   if (options?.lastSerial !== undefined && reference.settings.type !== 'slave')
     await raiseNewZone(powerDns, reference, options.lastSerial, options).catch((error: unknown) => {
-      throw error instanceof ProviderError ? uncertain(error) : error
+      throw error instanceof ProviderError ? error.with({ ambiguous: true }) : error
     })
   return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: value.id } : {})), zone: reference }
 }
@@ -113,9 +113,8 @@ async function deleteZone(
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = powerDns
-  refuseConflicts(powerDns.name, rrsets, (rrset) => imageOf(live, rrset))
-  refuseOtherRecords(powerDns.name, rrsets, live.records)
-  const { name, zone } = live
+  const { name, zone, records } = live
+  refuseChangedZone(powerDns.name, rrsets, { records })
   await api.request({ method: 'DELETE', path: `${api.path}/zones/${zone.id}`, what: `deleting ${name}`, ...options }, anyShape)
   return {}
 }
@@ -140,13 +139,10 @@ async function updateZone(
   await api
     .request({ method: 'PATCH', path, body: { rrsets: [soa] }, what: `updating the SOA record of ${name}`, ...options }, anyShape)
     .catch((error: unknown) => {
-      throw failed && error instanceof ProviderError ? uncertain(error) : error
+      throw failed && error instanceof ProviderError ? error.with({ ambiguous: true }) : error
     })
   return { changes: [{ id: zone.id }], problems: await afterwards(powerDns, live, options) }
 }
-
-const uncertain = (error: ProviderError): ProviderError =>
-  new ProviderError(error.code, error.message, { ambiguous: true, status: error.status ?? undefined, hint: error.hint, cause: error })
 
 async function replaceRrsets(
   powerDns: PowerDns,

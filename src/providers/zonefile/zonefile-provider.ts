@@ -20,6 +20,7 @@ import {
   type ZoneSnapshot,
 } from '../provider.ts'
 import { contentBefore, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
+import { masterZone } from '../zone-lists.ts'
 import { canBeServed, zonefileCapabilities } from './capabilities.ts'
 import { examineFolder } from './examine.ts'
 import { createPublisher, type FileChange, type Publisher } from './publish.ts'
@@ -126,7 +127,7 @@ async function referenceOrUnread(served: Served, name: DomainName): Promise<Zone
     return zone === null ? null : referenceTo(zone)
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    return { name, id: name, settings: { type: 'master' }, updated: null }
+    return masterZone(name, name)
   }
 }
 
