@@ -1,5 +1,6 @@
 /** Parses a change of a saved plan. */
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { groupBy } from '../../dns/group-by.ts'
 import { parseRdata } from '../../dns/rdata/canonical.ts'
 import { conflictingSettings, contentKey, type ExistingRecord, type ResourceRecord } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
@@ -22,13 +23,7 @@ export interface ExistingRecords {
 }
 
 export function existingRecords(records: readonly ExistingRecord[]): ExistingRecords {
-  const left = new Map<string, ExistingRecord[]>()
-  for (const record of records) {
-    const key = record.id === undefined ? contentKey(record) : identifierKey(record.id)
-    const same = left.get(key)
-    if (same) same.push(record)
-    else left.set(key, [record])
-  }
+  const left = groupBy(records, (record) => (record.id === undefined ? contentKey(record) : identifierKey(record.id)))
   return { take: (id, like) => left.get(id === null ? contentKey(like) : identifierKey(id))?.pop() }
 }
 
