@@ -1,5 +1,4 @@
 /** Calls at targets without preconditions: what has changed since the plan, and, at those that store a zone as one file, the records after the call. */
-
 import type { DomainName } from '../dns/domain-name.ts'
 import { excerpt } from '../dns/excerpt.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
