@@ -285,7 +285,7 @@ describe('responses that are not of the API', () => {
     ['hetzner', 'fewer record sets than stated', hetzner([HETZNER_RRSET], { total_entries: 2 }), /states 2 items/],
     ['scaleway', 'no list', scaleway({}, 0), /records is not a list/],
     ['scaleway', 'no count', { records: [SCW_RECORD] }, /no whole number "total_count"/],
-    ['scaleway', 'a count beyond all pages', scaleway([SCW_RECORD], 1e9), /the list has 1000000 pages/],
+    ['scaleway', 'a count beyond all pages', scaleway([SCW_RECORD], 1e9), /the list has 1000000000 pages/],
     ['scaleway', 'more than there is', scaleway([], 2), /states 2 items/],
     ['scaleway', 'a record twice', scaleway([SCW_RECORD, SCW_RECORD], 2), /the list changed/],
     ['scaleway', 'an identifier that is a path', scaleway([{ ...SCW_RECORD, id: '../..' }]), /a record has the id/],

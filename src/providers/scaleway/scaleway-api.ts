@@ -100,7 +100,9 @@ const readList = <T>(
       const { value } = await request({ ...call, path: `${call.path}?${query.toString()}` }, (body) => {
         const fields = fieldsOf(body, 'the response')
         const total = wholeNumberOf(fields, 'total_count', 'the response')
-        return { total, pages: Math.ceil(total / pageSize), items: listOf(fields[key], key).map(shape) }
+        const items = listOf(fields[key], key).map(shape)
+        // The service may send fewer items per page than were asked for.
+        return { items, total, pages: items.length === 0 ? 0 : Math.ceil(total / items.length) }
       })
       return value
     },
