@@ -286,8 +286,10 @@ export class ProviderError extends Error {
   }
   /** The same failure with other properties. */
   with({ message = this.message, ...others }: ErrorOptions & { readonly message?: string }): ProviderError {
-    const { code, ambiguous, mayCompleteLater, notSent, hint } = this
+    const { code, ambiguous, mayCompleteLater, hint } = this
     const status = this.status ?? undefined
+    // What may have been carried out was sent.
+    const notSent = this.notSent && !others.ambiguous
     return new ProviderError(code, message, { ambiguous, mayCompleteLater, notSent, status, hint, cause: this, ...others })
   }
 }
