@@ -14,6 +14,7 @@ const MOST_REFUSED = 100
 
 /** Makes a call, in parts if the target refuses it. Returns one result per change. */
 export async function applyDivided(call: Changeset, run: CallRun): Promise<ChangeResult[]> {
+  let { reference } = run
   const whole = await applyCall(call, run)
   const parts = isRefused(whole, run) ? partsOf(call, run) : []
   if (parts.length < 2) return whole
@@ -35,7 +36,8 @@ export async function applyDivided(call: Changeset, run: CallRun): Promise<Chang
     })
     if (open.length === 0) return
     const joined = join(open)
-    const made = first ?? (await applyCall(joined, run))
+    const made = first ?? (await applyCall(joined, { ...run, reference }))
+    reference = made[0]?.zone ?? reference
     const half = Math.ceil(open.length / 2)
     if (isRefused(made, run) && open.length > 1 && refused < MOST_REFUSED) {
       await send(open.slice(0, half))
@@ -54,14 +56,18 @@ export async function applyDivided(call: Changeset, run: CallRun): Promise<Chang
 const isRefused = ([first]: readonly ChangeResult[], { provider: { capabilities } }: CallRun): boolean =>
   capabilities.calls.divides === true && first?.outcome.state === 'failed' && first.error?.code === 'provider-rejected'
 
-/** The smallest parts into which a call can be divided, in a safe order. All changes at one name stay in one part. */
-function partsOf({ changes, indexes }: Changeset, { provider, reference, existing }: CallRun): Changeset[] {
+/** The smallest parts into which a call can be divided, in a safe order. All changes at one name stay in one part. The creation of the zone comes first. */
+function partsOf(call: Changeset, { provider, reference, existing }: CallRun): Changeset[] {
+  const creation = call.changes.findIndex(({ subject, action }) => subject === 'domain' && action === 'create')
+  const changes = call.changes.toSpliced(0, creation + 1)
+  const indexes = call.indexes.toSpliced(0, creation + 1)
+  const zone = call.changes[creation]?.name ?? reference?.name
   const records = changes.flatMap((change) => (change.subject === 'record' ? [{ ...change, after: [] }] : []))
-  if (reference === null || records.length < changes.length) return []
+  if (zone === undefined || records.length < changes.length) return []
   const { calls: rules, maxRecords } = provider.capabilities
   const headroom = (maxRecords ?? Number.POSITIVE_INFINITY) - existing.length
   // Single records of an RRset stay together, too.
-  const carried = carryRrsets(records, existing, { ...rules, unit: 'rrset', maxUnits: null }, headroom, reference.name, true)
+  const carried = carryRrsets(records, existing, { ...rules, unit: 'rrset', maxUnits: null }, headroom, zone, true)
   const parts = changesetsOf(carried.changes, existing, rules)
   const waits = parts.map(({ after }) => new Set(after))
   const byName = new Map<string, number>()
@@ -76,11 +82,14 @@ function partsOf({ changes, indexes }: Changeset, { provider, reference, existin
   })
   const components = stronglyConnectedComponents(waits)
   const componentOf = new Map(components.flatMap((numbers, at) => numbers.map((number) => [number, at] as const)))
-  return components.map((numbers, at) => {
+  const divided = components.map((numbers, at) => {
     const part = join(numbers.map((number) => parts[number] as Changeset))
     const before = new Set(numbers.flatMap((number) => [...(waits[number] ?? [])].map((one) => componentOf.get(one) as number)))
     return { ...part, indexes: part.indexes.map((index) => indexes[index] as number), after: [...before].filter((one) => one !== at) }
   })
+  if (creation === -1) return divided
+  const first = { indexes: call.indexes.slice(0, 1), changes: call.changes.slice(0, 1), rrsets: [], after: [] }
+  return [first, ...divided.map((part) => ({ ...part, after: [0, ...part.after.map((one) => one + 1)] }))]
 }
 
 /** One call with all that these parts carry. */

@@ -17,7 +17,10 @@ import { createSourceReader, hasSources } from './sources/read-sources.ts'
 export const makePlan = (context: RunContext, signal?: AbortSignal, fences?: Fences | null, countsReads = true): Promise<PlannedRun> =>
   withProgress(context.output, async (onProgress) => {
     const { providers, now, tool, secrets, nameRemoved } = context
-    const jobs = context.jobs.map((job) => ({ ...job, storedTtls: storedTtlsOf(fences, { zone: job.desired.name, target: job.target }) }))
+    const jobs =
+      fences === undefined
+        ? context.jobs
+        : context.jobs.map((job) => ({ ...job, storedTtls: storedTtlsOf(fences, { zone: job.desired.name, target: job.target }) }))
     const sources = openSources(context, countsReads, signal)
     const [read, removed = []] = await Promise.all([
       planZones(jobs, { providers, now: now(), tool, signal, onProgress, sources }),

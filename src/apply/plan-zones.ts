@@ -4,6 +4,7 @@ import pLimit from 'p-limit'
 import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
+import { append, groupBy } from '../dns/group-by.ts'
 import { lowestTtl } from '../plan/changesets.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import { type ApexNsTarget, apexNsOfTargets, withApexNs } from '../plan/merge-apex-ns.ts'
@@ -52,7 +53,7 @@ export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise
   const limit = pLimit(ZONES_AT_ONCE)
   let done = 0
   const perTarget = await Promise.all(
-    [...groupByTarget(jobs)].map(async ([target, targetJobs]) => {
+    [...groupBy(jobs, ({ target }) => target)].map(async ([target, targetJobs]) => {
       const provider = run.providers.get(target)
       if (!provider) throw new Error(`no provider ${target}`)
       const zones = await open(provider, targetJobs, run, diagnostics)
@@ -78,16 +79,6 @@ export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise
   zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
   const plan = { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }
   return { plan, zones, sources: run.sources }
-}
-
-function groupByTarget(jobs: readonly ZoneJob[]): Map<string, ZoneJob[]> {
-  const groups = new Map<string, ZoneJob[]>()
-  for (const job of jobs) {
-    const group = groups.get(job.target)
-    if (group) group.push(job)
-    else groups.set(job.target, [job])
-  }
-  return groups
 }
 
 /** Null after an error. */
@@ -226,7 +217,7 @@ export function mergeTargets(zones: readonly PlannedZone[], providers: ReadonlyM
     if (desired.apexNs !== 'all-targets' || desired.absent || isSlave(zone)) continue
     // A zone may be defined more than once (split horizon): its definitions have nothing in common.
     const key = `${desired.name} ${desired.at.file} ${desired.at.line}`
-    groups.set(key, [...(groups.get(key) ?? []), zone])
+    append(groups, key, zone)
   }
   if (groups.size === 0) return zones
   const merged = new Map([...groups.values()].flatMap((group) => mergeGroup(group, providers)))

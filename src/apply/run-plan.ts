@@ -8,6 +8,7 @@ import { type Fences, readFences } from './journal/store/fences.ts'
 import { fetchProblem } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { openStore } from './journal/store/open-store.ts'
+import type { StoreContext } from './journal/store/store-context.ts'
 import { makePlan, withPreview } from './live-plan.ts'
 import type { PlannedRun } from './plan-zones.ts'
 import { reportEmptyPlan, reportPlanDiagnostics } from './report-plan.ts'
@@ -105,14 +106,14 @@ interface ReadFences {
 }
 
 /** What the journal says about the zones, before they are read. Fetches the cutovers that other machines have begun. */
-async function fencesForPlan(context: RunContext): Promise<ReadFences> {
+export async function fencesForPlan(context: RunContext): Promise<ReadFences> {
   const unread = await fetchProblem(context, { states: true, runs: false })
   const read = await knownFences(context)
   return unread === null || read.fences === null ? read : { ...read, problems: [{ ...unread, severity: 'warning' }] }
 }
 
 /** What the journal says about the zones. Without a journal that can be read, a warning: a plan can be applied, but its age is judged by its time. */
-export async function knownFences(context: RunContext): Promise<ReadFences> {
+export async function knownFences(context: StoreContext): Promise<ReadFences> {
   let store: JournalStore | null = null
   try {
     store = await openStore(context)

@@ -13,11 +13,12 @@ import { type HostPolicy, readHostPolicy, refusedServer } from '../transport/all
 import { queryDns } from '../transport/dns-client.ts'
 import type { DnsServer } from '../transport/dns-exchange.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
+import { movingZones } from './cutover/moving-zones.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { makePlan } from './live-plan.ts'
 import type { PlannedZone } from './plan-zones.ts'
 import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
-import { knownFences } from './run-plan.ts'
+import { fencesForPlan } from './run-plan.ts'
 import type { QueriedServer } from './verify-zone.ts'
 import { verifyZone } from './verify-zone.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
@@ -59,11 +60,16 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
   const context: VerifyContext = { ...setup, ...(await openWorkspace(setup, zones)) }
   try {
     if (!reportLoaded(context)) return fail(context.diagnostics)
-    const { fences } = await knownFences(context)
+    const { fences } = await fencesForPlan(context)
     const planned = await makePlan(context, undefined, fences, false)
+    const moving = await movingZones(
+      context.journal,
+      planned.zones.map(({ plan }) => plan),
+    )
+    const cutovers = [...moving.values()].map((one): Diagnostic => ({ ...one, severity: 'warning' }))
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
-    const own = [...planned.plan.diagnostics, ...found.diagnostics]
+    const own = [...planned.plan.diagnostics, ...found.diagnostics, ...cutovers]
     const diagnostics = [...own, ...(context.leftOut ?? [])]
     // The log of a GitHub job has them as annotations.
     if (options.format !== 'github') output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)])

@@ -1,6 +1,7 @@
 /** Differences between the zone that is read after the calls of a run and the expected result. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { excerpt } from '../dns/excerpt.ts'
+import { append } from '../dns/group-by.ts'
 import { conflictingSettings, contentKey, type ExistingRecord, isApexNs, type ResourceRecord, sameRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone } from '../dns/zone.ts'
@@ -133,7 +134,7 @@ function recordDifferences(
   live: readonly ExistingRecord[],
 ): Difference[] {
   const unmatched = new Map<string, ExistingRecord[]>()
-  for (const record of live) addTo(unmatched, contentKey(record), record)
+  for (const record of live) append(unmatched, contentKey(record), record)
   const found = certain.map((expected) => ({ ...expected, live: take(unmatched, contentKey(expected.record), expected.record.id) }))
   const missing = found.filter((expected) => expected.live === undefined)
   for (const record of possible) take(unmatched, contentKey(record), undefined)
@@ -178,12 +179,6 @@ function dataOf(record: ResourceRecord, beside: ResourceRecord = record): string
   const data = excerpt(record.data, 100)
   const ttl = record.ttl === null ? '' : ` (TTL ${record.ttl})`
   return `${record.name === beside.name ? '' : `${subject(record)} `}${data}${ttl}`
-}
-
-function addTo(map: Map<string, ExistingRecord[]>, key: string, record: ExistingRecord): void {
-  const list = map.get(key)
-  if (list) list.push(record)
-  else map.set(key, [record])
 }
 
 /** Removes one record with this content, preferably the one with the identifier, and returns it; undefined without one. */

@@ -2,6 +2,7 @@
 import { compareText } from './compare-text.ts'
 import type { SourcePosition } from './diagnostic.ts'
 import { compareNames, type DomainName } from './domain-name.ts'
+import { groupBy } from './group-by.ts'
 import type { Ownership } from './ownership.ts'
 import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'
@@ -86,16 +87,7 @@ export const mayBeBesideCname = (type: string, { settings }: Pick<ResourceRecord
   settings?.['proxied'] === true && !NEVER_BESIDE_CNAME.has(type)
 
 /** Groups records by `rrsetKey`, in the order of first appearance. */
-export function groupRrsets<R extends ResourceRecord>(records: Iterable<R>): Map<string, R[]> {
-  const sets = new Map<string, R[]>()
-  for (const record of records) {
-    const key = rrsetKey(record)
-    const set = sets.get(key)
-    if (set) set.push(record)
-    else sets.set(key, [record])
-  }
-  return sets
-}
+export const groupRrsets = <R extends ResourceRecord>(records: Iterable<R>): Map<string, R[]> => groupBy(records, rrsetKey)
 
 /** Orders records for output: by owner in canonical order, by type with SOA and NS first, by data, by TTL. */
 export function compareRecords(a: ResourceRecord, b: ResourceRecord): number {

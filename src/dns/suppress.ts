@@ -1,5 +1,6 @@
 /** Removes the findings that definitions and config suppress. */
 import type { Diagnostic, SourcePosition } from './diagnostic.ts'
+import { groupBy } from './group-by.ts'
 import type { DefinedRecord } from './record.ts'
 import { isSuppressible, type Suppression } from './suppression.ts'
 import { unmanagedTest } from './unmanaged.ts'
@@ -49,14 +50,7 @@ function subjectsOf(message: string, records: readonly Subject[]): readonly Subj
 const placeOf = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 
 function recordsByPlace({ records, sourced = [] }: Suppressing): Map<string, Subject[]> {
-  const byPlace = new Map<string, Subject[]>()
-  for (const record of [...records, ...sourced]) {
-    const place = placeOf(record.at)
-    const known = byPlace.get(place)
-    if (known) known.push(record)
-    else byPlace.set(place, [record])
-  }
-  return byPlace
+  return groupBy<Subject, string>([...records, ...sourced], ({ at }) => placeOf(at))
 }
 
 /** A test for the records that a suppression of a zone or config selects; null for everything in the zone. */

@@ -13,12 +13,13 @@
  * found a way, interrupts nothing.
  */
 
+import { append } from '../dns/group-by.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Continuity, Preference } from './continuity.ts'
 import { isRename, isSingle, recordCount } from './cycle-helpers.ts'
 import { MAX_RECORDS } from './exact-search.ts'
 import { type Component, type Graph, openCycles, type Waits } from './open-cycles.ts'
-import { append, NO_CALLS, type OrderEdges, orderEdges } from './order-edges.ts'
+import { NO_CALLS, type OrderEdges, orderEdges } from './order-edges.ts'
 import { type Call, compareCalls, recordOf } from './pair-records.ts'
 import { stronglyConnectedComponents } from './topological-order.ts'
 import { zoneBefore } from './zone-state.ts'

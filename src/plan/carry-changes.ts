@@ -6,12 +6,13 @@
  * CNAME and an A record of one name, share a call if they can.
  */
 import type { DomainName } from '../dns/domain-name.ts'
+import { append } from '../dns/group-by.ts'
 import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
 import { addSizes, type CallSize, isWithin, NO_SIZE, sizeOf } from './call-size.ts'
 import type { CallRules } from './capabilities.ts'
 import { compareRrsets, type RrsetChange, type RrsetImage, type RrsetName, rrsetChanges } from './changesets.ts'
 import { type Need, pointerOf, satisfies } from './continuity.ts'
-import { addEdge, append, NO_CALLS } from './order-edges.ts'
+import { addEdge, NO_CALLS } from './order-edges.ts'
 import type { RecordChange } from './plan.ts'
 import { typesExclude } from './record-conflicts.ts'
 import { stronglyConnectedComponents, withoutCycles } from './topological-order.ts'

@@ -1,8 +1,8 @@
 /** Calls outside a cycle that help to open it: some save a call, others an interruption. */
+import { append } from '../dns/group-by.ts'
 import { rrsetKey } from '../dns/record.ts'
 import { pointerOf } from './continuity.ts'
 import { MAX_RECORDS } from './exact-search.ts'
-import { append } from './order-edges.ts'
 import { additionsOf, type Call, recordOf, removalsOf } from './pair-records.ts'
 
 export const recordCount = (calls: readonly Call[]): number => removalsOf(calls).length + additionsOf(calls).length

@@ -11,6 +11,7 @@
  * With a known order of the calls these are the first to be created and the last to be removed, so that all edges follow that order. Without one, a
  * plain create and a plain delete are chosen before updates, because other edges are more likely to bind an update.
  */
+import { append } from '../dns/group-by.ts'
 import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import { type Continuity, has, type Need, needKey, pointerOf, satisfies } from './continuity.ts'
 import type { Call } from './pair-records.ts'
@@ -92,12 +93,6 @@ export function indexByName(calls: readonly Call[]): NameIndex {
 
 export const isNameHeld = ({ held }: NameIndex, name: string, need: Need): boolean =>
   [...(held.get(name) ?? [])].some((type) => satisfies(type, need))
-
-export function append(map: Map<string, number[]>, key: string, value: number): void {
-  const list = map.get(key)
-  if (list) list.push(value)
-  else map.set(key, [value])
-}
 
 const removedBy = ({ calls }: Graph, at: number): ResourceRecord => calls[at]?.existing as ResourceRecord
 const addedBy = ({ calls }: Graph, at: number): ResourceRecord => calls[at]?.desired as ResourceRecord

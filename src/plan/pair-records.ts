@@ -7,6 +7,7 @@
  * that is little work; larger sets are paired in sorted order.
  */
 import { type DomainName, parentOf, ROOT } from '../dns/domain-name.ts'
+import { groupBy } from '../dns/group-by.ts'
 import { compareRecords, type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 
 /** An update if it has both records, else a delete or a create. */
@@ -44,8 +45,8 @@ export function lowerBound(calls: readonly Call[]): number {
 export function pairRecords(removed: readonly ExistingRecord[], added: readonly DefinedRecord[]): Call[] {
   const calls: Call[] = []
   const unpaired = pairEachRrset(removed, added, calls)
-  const removedByType = groupByType(unpaired.removed)
-  const addedByType = groupByType(unpaired.added)
+  const removedByType = groupBy(unpaired.removed, typeOf)
+  const addedByType = groupBy(unpaired.added, typeOf)
   for (const type of new Set([...removedByType.keys(), ...addedByType.keys()])) {
     const [existing, desired] = [removedByType.get(type) ?? [], addedByType.get(type) ?? []]
     if (existing.length > 0 && desired.length > 0) pairInTrie(existing, desired, calls)
@@ -98,13 +99,8 @@ function pairSet({ removed, added }: Unpaired, calls: Call[], leftOver: Unpaired
     appendAll(leftOver.added, added)
     return
   }
-  const byData = new Map<string, ExistingRecord[]>()
   const sorted = removed.toSorted(compareRecords)
-  for (const record of sorted) {
-    const list = byData.get(record.data)
-    if (list) list.push(record)
-    else byData.set(record.data, [record])
-  }
+  const byData = groupBy(sorted, ({ data }) => data)
   const paired = new Set<ResourceRecord>()
   const rest: DefinedRecord[] = []
   for (const record of added.toSorted(compareRecords)) {
@@ -145,15 +141,7 @@ function appendAll<T>(list: T[], items: readonly T[]): void {
   for (const item of items) list.push(item)
 }
 
-function groupByType<R extends { readonly type: string }>(records: readonly R[]): Map<string, R[]> {
-  const groups = new Map<string, R[]>()
-  for (const record of records) {
-    const group = groups.get(record.type)
-    if (group) group.push(record)
-    else groups.set(record.type, [record])
-  }
-  return groups
-}
+const typeOf = ({ type }: ResourceRecord): string => type
 
 /** Pairs the records of one type by name, the deepest names first. */
 function pairInTrie(removed: readonly ExistingRecord[], added: readonly DefinedRecord[], calls: Call[]): void {

@@ -1,5 +1,6 @@
 /** What plans say of sources that could not be used, and of values that their source no longer has. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
+import { groupBy } from '../dns/group-by.ts'
 import type { ExistingRecord } from '../dns/record.ts'
 import { rrsetKey } from '../dns/record.ts'
 import { agreeing, counted, durationText, listed } from '../report/english.ts'
@@ -78,16 +79,8 @@ type Some<Item> = [Item, ...Item[]]
 const groups = (sets: readonly MissingRrset[]): Some<MissingRrset>[] =>
   groupedBy(sets, ({ reading, rrset: { source, since, until, reads, rule } }) => [entryOf(reading), source, since, until, reads, rule])
 
-function groupedBy<Item>(items: readonly Item[], keyOf: (item: Item) => readonly unknown[]): Some<Item>[] {
-  const found = new Map<string, Some<Item>>()
-  for (const item of items) {
-    const key = JSON.stringify(keyOf(item))
-    const group = found.get(key)
-    if (group === undefined) found.set(key, [item])
-    else group.push(item)
-  }
-  return [...found.values()]
-}
+const groupedBy = <Item>(items: readonly Item[], keyOf: (item: Item) => readonly unknown[]): Some<Item>[] =>
+  [...groupBy(items, (item) => JSON.stringify(keyOf(item))).values()] as Some<Item>[]
 
 const missingText = (sets: Some<MissingRrset>): string => {
   const { source, since } = sets[0].rrset

@@ -1,6 +1,6 @@
 /** Records that no definition could describe at a target. Plans leave them alone: neither a definition nor a rollback could bring them back. */
-import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
-import { canonicalRdata, isGenericForm } from '../dns/rdata/canonical.ts'
+import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
+import { isGenericForm, parseRdata } from '../dns/rdata/canonical.ts'
 import { presentationTokens } from '../dns/rdata/field.ts'
 import { parseGenericForm } from '../dns/rdata/generic-form.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
@@ -14,9 +14,8 @@ export const MALFORMED = 'has data that no definition can have'
 /** Whether the data has the canonical form of its type. Malformed data of a provider does not. */
 export function hasDefinableData({ type, data }: ResourceRecord): boolean {
   const tokens = presentationTokens(data)
-  if (!tokens.ok) return false
-  const isGeneric = isGenericForm(tokens.value) && RDATA_TYPES.has(type)
-  const canonical = isGeneric ? parseGenericForm(type, tokens.value) : canonicalRdata(type, tokens.value, parseAbsoluteName)
+  const isGeneric = tokens.ok && isGenericForm(tokens.value) && RDATA_TYPES.has(type)
+  const canonical = isGeneric ? parseGenericForm(type, tokens.value) : parseRdata(type, data)
   return canonical.ok && canonical.value === data
 }
 

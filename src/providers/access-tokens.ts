@@ -4,6 +4,7 @@ import { type ApiDialect, describeBody } from './api-errors.ts'
 import { type ApiConnection, createJsonApi } from './json-api.ts'
 import { type Fields, fieldsOf, ShapeError, textOf } from './json-shape.ts'
 import { type ProviderCallOptions, ProviderError } from './provider.ts'
+import type { ApiRequest } from './send-request.ts'
 
 export interface AccessToken {
   readonly token: string
@@ -52,6 +53,26 @@ export function createAccessTokens({ fetch, now, onToken, close }: TokenUse): Ac
       return pending
     },
     close,
+  }
+}
+
+/** A client that sends the current token with each request. */
+export function createSignedInApi(connection: ApiConnection, tokens: AccessTokens, dialect: ApiDialect) {
+  const withToken: ApiConnection = {
+    ...connection,
+    get token() {
+      return tokens.current
+    },
+  }
+  const api = createJsonApi(withToken, {}, dialect)
+  return {
+    async request<T>(call: ApiRequest, shape: (body: unknown) => T): Promise<T> {
+      const headers = { ...call.headers, authorization: `Bearer ${await tokens.get({ signal: call.signal, stop: call.stop })}` }
+      return (await api.request({ ...call, headers }, shape)).value
+    },
+    async close(): Promise<void> {
+      await Promise.all([api.close(), tokens.close()])
+    },
   }
 }
 
@@ -125,7 +146,6 @@ const tokenDialect = (hint: string, sent: ReadonlySet<string>): ApiDialect => ({
     })
   },
   addressHint: (provider) => `check the address for signing in of ${provider}`,
-  startHint: 'start the server',
 })
 
 /** RFC 6749 section 5.2, or an error of Google's other APIs. */

@@ -11,9 +11,15 @@ export interface ApiDialect {
   isBusy?(response: HttpResponse): boolean
   /** What to check if a response does not come from the API. */
   addressHint(provider: string): string
-  /** How to start the server, if it should run on this machine. */
-  readonly startHint: string
+  /** How to start the server, if it should run on this machine; absent if nothing is known about that. */
+  readonly startHint?: string
 }
+
+/** What to check about the address of a service that has one for all: `Cloudflare's is https://…`. */
+export const usualAddress =
+  (address: string, setting = 'base_url') =>
+  (provider: string): string =>
+    `check ${setting} of ${provider}: ${address}, which is used without the setting`
 
 /** The usual meanings of error statuses. */
 const CODES: Readonly<Record<number, DiagnosticCode>> = {
@@ -162,7 +168,7 @@ const TLS_HINTS: readonly (readonly [codes: RegExp, hint: string])[] = [
   [/ALTNAME/, 'its certificate is for another name'],
 ]
 
-const unreachableHint = ({ startHint }: ApiDialect, provider: string, { message }: TransportError): string =>
+const unreachableHint = ({ startHint = 'start the server' }: ApiDialect, provider: string, { message }: TransportError): string =>
   (message.includes('no secure connection') && TLS_HINTS.find(([codes]) => codes.test(message))?.[1]) ||
   (/^(?:127\.|localhost\b|\[::1\])/.test(message)
     ? `${startHint}, or check base_url of ${provider}`

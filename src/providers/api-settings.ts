@@ -6,6 +6,7 @@ import { endpointOfUrl, isLoopback } from '../transport/allowed-hosts.ts'
 import { proxyFor } from '../transport/proxy.ts'
 import type { ApiConnection } from './json-api.ts'
 import type { ProviderContext, ProviderEndpoint } from './provider.ts'
+import { settingProblem } from './setting-problem.ts'
 
 /** The address of an API; null after an error was added to the diagnostics, or before its variable is read. `example` is a valid one, for messages; `key` is its setting. */
 export function checkBaseUrl(
@@ -16,8 +17,7 @@ export function checkBaseUrl(
   key = 'base_url',
 ): URL | null {
   const refuse = (code: Diagnostic['code'], problem: string, hint?: string): null => {
-    const message = `providers.${config.name}.${key}: ${problem}`
-    diagnostics.push({ severity: 'error', code, message, at: config.placeOf(key), hint })
+    diagnostics.push(settingProblem(config, key, problem, hint, code))
     return null
   }
   const url = parseUrl(address)

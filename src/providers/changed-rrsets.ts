@@ -2,7 +2,9 @@
 import type { DomainName } from '../dns/domain-name.ts'
 import { excerpt } from '../dns/excerpt.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
+import type { ExistingZone } from '../dns/zone.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../plan/changesets.ts'
+import { counted } from '../report/english.ts'
 import { type ProviderCall, ProviderError } from './provider.ts'
 
 /**
@@ -41,14 +43,26 @@ export const isOfNewZone = (
   nameservers: readonly DomainName[],
 ): boolean => type === 'NS' && name === zone && existing === null && JSON.stringify(now?.data) === JSON.stringify(nameservers)
 
-/** Throws `provider-conflict` if a zone that is to be deleted has records beside those of the call. */
-export function refuseOtherRecords(provider: string, rrsets: readonly RrsetChange[], records: readonly ResourceRecord[]): void {
+/** Throws unless a zone that is to be deleted has the record sets of the call and no other ones. */
+export function refuseChangedZone(
+  provider: string,
+  rrsets: readonly RrsetChange[],
+  { records, unplanned = [] }: Pick<ExistingZone, 'records' | 'unplanned'>,
+): void {
+  const [kept] = unplanned
+  if (kept) {
+    const count = counted(unplanned.length, 'record')
+    const message = `${provider}: the zone has ${count} that Zonewright leaves alone: ${kept.name} ${kept.type} ${kept.reason}`
+    throw new ProviderError('provider-rejected', message, { hint: 'delete them at the provider first' })
+  }
+  const present = groupRrsets(records)
+  refuseConflicts(provider, rrsets, (rrset) => rrsetImage(present.get(rrsetKey(rrset)) ?? []))
   const expected = new Set(rrsets.map(rrsetKey))
   const other = records.find((record) => !expected.has(rrsetKey(record)))
   if (other) throw conflict(provider, `${other.name} ${other.type} ${excerpt(other.data, 100)} was created`)
 }
 
-const conflict = (provider: string, what: string): ProviderError =>
+export const conflict = (provider: string, what: string): ProviderError =>
   new ProviderError('provider-conflict', `${provider}: another client changed the zone after it was read for the plan: ${what}`, {
     hint: 'plan again to see the change',
   })

@@ -10,6 +10,7 @@ import { parseTsigSecret, TSIG_ALGORITHMS, type TsigAlgorithm, type TsigKey } fr
 import { endpointOfServer } from '../transport/allowed-hosts.ts'
 import type { NameServer } from './name-server.ts'
 import type { ProviderContext, ProviderEndpoint } from './provider.ts'
+import { settingProblem } from './setting-problem.ts'
 
 const DEFAULT_PARALLELISM = 4
 const DEFAULT_TIMEOUT_SECONDS = 30
@@ -29,21 +30,18 @@ export function checkNameServer(config: ProviderConfig): readonly Diagnostic[] {
   const server = String(config.settings['server'] ?? '')
   if (!isServerAddress(server))
     diagnostics.push(
-      problem(config, 'server', `${JSON.stringify(server)} is not the address of a server`, 'such as 192.0.2.53 or ns1.example.net:5353'),
+      settingProblem(
+        config,
+        'server',
+        `${JSON.stringify(server)} is not the address of a server`,
+        'such as 192.0.2.53 or ns1.example.net:5353',
+      ),
     )
   const name = tsigOf(config)?.name
   if (name !== undefined && !parseAbsoluteName(name).ok)
-    diagnostics.push(problem(config, 'tsig.name', `${JSON.stringify(name)} is not a domain name`))
+    diagnostics.push(settingProblem(config, 'tsig.name', `${JSON.stringify(name)} is not a domain name`))
   return diagnostics
 }
-
-const problem = (config: ProviderConfig, setting: string, message: string, hint?: string): Diagnostic => ({
-  severity: 'error',
-  code: 'schema-value',
-  message: `providers.${config.name}.${setting}: ${message}`,
-  at: config.placeOf(...setting.split('.')),
-  hint,
-})
 
 /** The server that these settings name. */
 export function nameServerEndpoints(config: ProviderConfig): readonly ProviderEndpoint[] {

@@ -257,6 +257,10 @@ export interface ProviderType {
   create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider>
 }
 
+type ErrorOptions = Partial<Pick<ProviderError, 'ambiguous' | 'mayCompleteLater' | 'notSent' | 'hint' | 'cause'>> & {
+  readonly status?: string | undefined
+}
+
 /** A failure of a provider, with a message for users. */
 export class ProviderError extends Error {
   readonly code: DiagnosticCode
@@ -270,13 +274,7 @@ export class ProviderError extends Error {
   readonly status: string | null
   readonly severity: Severity = 'error'
   readonly hint: string | undefined
-  constructor(
-    code: DiagnosticCode,
-    message: string,
-    options: Partial<Pick<ProviderError, 'ambiguous' | 'mayCompleteLater' | 'notSent' | 'hint' | 'cause'>> & {
-      readonly status?: string | undefined
-    } = {},
-  ) {
+  constructor(code: DiagnosticCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.name = 'ProviderError'
     this.code = code
@@ -285,6 +283,14 @@ export class ProviderError extends Error {
     this.notSent = options.notSent ?? false
     this.status = options.status ?? null
     this.hint = options.hint
+  }
+  /** The same failure with other properties. */
+  with({ message = this.message, ...others }: ErrorOptions & { readonly message?: string }): ProviderError {
+    const { code, ambiguous, mayCompleteLater, hint } = this
+    const status = this.status ?? undefined
+    // What may have been carried out was sent.
+    const notSent = this.notSent && !others.ambiguous
+    return new ProviderError(code, message, { ambiguous, mayCompleteLater, notSent, status, hint, cause: this, ...others })
   }
 }
 

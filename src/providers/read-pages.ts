@@ -1,10 +1,11 @@
-/** Reads lists that an API returns in numbered pages. */
+/** Reads lists that an API returns in pages. */
+import { counted } from '../report/english.ts'
 import { sleep } from '../transport/retry.ts'
 import { ProviderError } from './provider.ts'
 
 /** Maximum pages of a list. */
-const MAX_PAGES = 1000
-/** Attempts to read a list that changes during the read, and milliseconds between two. */
+const MAX_PAGES = 2000
+/** Attempts to read a list that changes during the read, and milliseconds before the second; each further pause is longer by as much. */
 const LIST_ATTEMPTS = 4
 const LIST_PAUSE = 50
 
@@ -21,17 +22,47 @@ export interface Page<T> {
  * list for messages, with the provider. Throws `ProviderError`.
  */
 export async function readPages<T>(what: string, page: (number: number) => Promise<Page<T>>, keyOf: (item: T) => unknown): Promise<T[]> {
+  let contradiction: string | null = null
   for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
-    if (attempt > 1) await sleep(LIST_PAUSE * attempt)
+    if (attempt > 1) await sleep(LIST_PAUSE * (attempt - 1))
     const first = await page(1)
-    if (first.pages > MAX_PAGES)
-      throw new ProviderError('provider-garbled', `${what}: the list has ${first.pages} pages; at most ${MAX_PAGES} are read`)
-    const rest = await Promise.all(Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => page(index + 2)))
+    const { pages, total } = first
+    if (pages > MAX_PAGES)
+      throw new ProviderError('provider-garbled', `${what}: the list has ${pages} pages; at most ${MAX_PAGES} are read`)
+    contradiction = fitsTotals(first)
+      ? null
+      : `the first page of the list has ${first.items.length} items and states ${total} items on ${counted(pages, 'page')}`
+    if (contradiction !== null) continue
+    const rest = await Promise.all(Array.from({ length: Math.max(0, pages - 1) }, (_, index) => page(index + 2)))
     const items = [first, ...rest].flatMap((one) => one.items)
-    const isConsistent = rest.every(({ total }) => total === first.total) && items.length === first.total
+    const isConsistent = rest.every((one) => one.total === total) && items.length === total
     if (isConsistent && new Set(items.map(keyOf)).size === items.length) return items
   }
+  if (contradiction !== null) throw new ProviderError('provider-garbled', `${what}: ${contradiction}`)
   throw new ProviderError('provider-garbled', `${what}: the list changed during each of ${LIST_ATTEMPTS} reads`, {
     hint: 'another client is changing it; try again later',
   })
+}
+
+/** Whether the number of items on the first page fits the stated totals. A server may return fewer items per page than requested. */
+const fitsTotals = ({ items, pages, total }: Page<unknown>): boolean =>
+  pages <= 1 ? items.length === total : items.length > 0 && Math.ceil(total / items.length) === pages
+
+/** Reads a list whose pages each lead to the next one; null leads to the first page, and from the last. Throws `ProviderError` if the list has no end. */
+export async function readLinkedPages<T, Next>(
+  what: string,
+  page: (start: Next | null) => Promise<{ readonly items: readonly T[]; readonly next: Next | null }>,
+): Promise<T[]> {
+  const items: T[] = []
+  const seen = new Set<string>()
+  let start: Next | null = null
+  do {
+    const read: { readonly items: readonly T[]; readonly next: Next | null } = await page(start)
+    for (const item of read.items) items.push(item)
+    start = read.next
+    const text = JSON.stringify(start)
+    if (seen.has(text) || seen.size === MAX_PAGES) throw new ProviderError('provider-garbled', `${what}: the list has no end`)
+    seen.add(text)
+  } while (start !== null)
+  return items
 }

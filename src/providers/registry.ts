@@ -175,15 +175,8 @@ const cleanFinding = (finding: DoctorFinding, secrets: LoadedSecrets): DoctorFin
 
 function rethrow(error: unknown, secrets: LoadedSecrets): never {
   if (!(error instanceof ProviderError)) throw error
-  const { message, hint, code, ambiguous, mayCompleteLater, notSent, status, cause } = error
+  const { message, hint, cause } = error
   const clean = { message: redacted(secrets, message), hint: hint && redacted(secrets, hint) }
   if (clean.message === message && clean.hint === hint) throw error
-  throw new ProviderError(code, clean.message, {
-    hint: clean.hint,
-    ambiguous,
-    mayCompleteLater,
-    notSent,
-    status: status ?? undefined,
-    cause,
-  })
+  throw error.with({ ...clean, cause })
 }

@@ -200,14 +200,7 @@ function lastFailure({ error, mayHaveActed, mayCompleteLater, tries, took, asked
   // The number of attempts is added to failures without a response; a response explains itself.
   const tried = tries === 1 || error.status !== null ? '' : `; tried ${tries} times in ${formatSeconds(took)}`
   const wanted = asked === undefined ? '' : `; it asks to wait for ${counted(Math.ceil(asked / 1000), 'second')}`
-  const { code, status, hint, cause } = error
-  return new ProviderError(code, error.message + tried + wanted, {
-    ambiguous: mayHaveActed,
-    mayCompleteLater,
-    status: status ?? undefined,
-    hint,
-    cause,
-  })
+  return error.with({ message: error.message + tried + wanted, ambiguous: mayHaveActed, mayCompleteLater, cause: error.cause })
 }
 
 function httpRequest(call: ApiRequest): HttpRequest {

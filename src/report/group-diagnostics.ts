@@ -4,6 +4,7 @@
  */
 import { compareDiagnostics, type Diagnostic, formatDiagnostic, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
 import { type DiagnosticCode, meaningOfCode } from '../dns/diagnostic-codes.ts'
+import { groupBy } from '../dns/group-by.ts'
 import { counted, listed } from './english.ts'
 
 /** Maximum number of diagnostics with one cause that are shown one by one. Each error must be corrected, so more of them are. */
@@ -36,13 +37,10 @@ export interface GroupOptions {
 export function groupDiagnostics(diagnostics: readonly Diagnostic[], { all = false, atMost }: GroupOptions = {}): Diagnostic[] {
   const distinct = new Map([...diagnostics].sort(compareDiagnostics).map((one) => [`${formatDiagnostic(one)} ${one.hint}`, one]))
   if (all) return [...distinct.values()]
-  const groups = new Map<string, Diagnostic[]>()
-  for (const one of distinct.values()) {
-    const key = `${one.severity} ${one.code} ${one.cause?.message ?? withoutNames(one.message)}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [one])
-    else group.push(one)
-  }
+  const groups = groupBy(
+    distinct.values(),
+    ({ severity, code, cause, message }) => `${severity} ${code} ${cause?.message ?? withoutNames(message)}`,
+  )
   const shown = [...groups.values()].flatMap((group) => {
     const [first] = group
     return first !== undefined && group.length > MOST_SINGLE[first.severity] && !NEVER_GROUPED.has(first.code)

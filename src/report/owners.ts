@@ -1,6 +1,7 @@
 /** Zones by owner. */
 import { compareText } from '../dns/compare-text.ts'
 import { oneLine } from '../dns/diagnostic.ts'
+import { groupBy } from '../dns/group-by.ts'
 
 export interface OwnerGroup<Zone> {
   /** Null for the zones that nobody owns. */
@@ -10,14 +11,7 @@ export interface OwnerGroup<Zone> {
 
 /** The zones in groups by owner, in their order, those without an owner last. One group if no zone has an owner. */
 export function groupByOwner<Zone>(zones: readonly Zone[], ownerOf: (zone: Zone) => string | null | undefined): OwnerGroup<Zone>[] {
-  const groups = new Map<string | null, Zone[]>()
-  for (const zone of zones) {
-    const owner = ownerOf(zone) ?? null
-    const group = groups.get(owner)
-    if (group === undefined) groups.set(owner, [zone])
-    else group.push(zone)
-  }
-  return [...groups]
+  return [...groupBy(zones, (zone) => ownerOf(zone) ?? null)]
     .map(([owner, of]) => ({ owner, zones: of }))
     .sort((a, b) => (a.owner === null ? 1 : b.owner === null ? -1 : compareText(a.owner, b.owner)))
 }

@@ -1,6 +1,7 @@
 /** A target that refuses a message because of some record sets: the others are changed, in a safe order. */
 import { expect, test } from 'vitest'
 import { cloudflareCapabilities } from '../../src/providers/cloudflare/capabilities.ts'
+import { powerDnsCapabilities } from '../../src/providers/powerdns/capabilities.ts'
 import { RFC2136_CAPABILITIES } from '../../src/providers/rfc2136/capabilities.ts'
 import { openScene } from '../cli/scene.ts'
 import type { FaultChoice } from '../support/memory-provider.ts'
@@ -19,10 +20,15 @@ const hosts = (count: number): string =>
   Array.from({ length: count }, (_, host) => `  h${host}: {type: A, ttl: 300, value: 192.0.2.1}\n`).join('')
 
 /** Applies the definition, and returns the exit status, the changes by state, and the messages that were sent. */
-async function applied(existing: string, definition: string, refused: Parameters<typeof refusing>[0], capabilities = RFC2136_CAPABILITIES) {
+async function applied(
+  existing: string | null,
+  definition: string,
+  refused: Parameters<typeof refusing>[0],
+  capabilities = RFC2136_CAPABILITIES,
+) {
   const scene = openScene({
     capabilities,
-    zones: { 'example.com': existing },
+    zones: existing === null ? {} : { 'example.com': existing },
     files: { 'zones/example.com.yaml': `domain: example.com\nrecords:\n${definition}` },
     fault: refusing(refused),
   })
@@ -40,6 +46,15 @@ test('the refused record sets are found, and all others are changed', async () =
   expect(messages).toBeLessThan(25)
   scene.memory.use(undefined)
   expect((await scene.run(...APPLY)).status).toBe(0)
+})
+
+test('a new zone is created without the record sets that the target refuses in its first call', async () => {
+  const capabilities = powerDnsCapabilities([])
+  const { scene, status, inState } = await applied(null, hosts(40), ['h5', 'h37'], capabilities)
+  expect([status, inState('failed'), inState('skipped'), inState('applied').length]).toEqual([4, ['h37 A', 'h5 A'], [], 39])
+  expect(scene.memory.zone('example.com')).toHaveLength(38)
+  const refused = await applied(null, hosts(4), 'all', capabilities)
+  expect([refused.status, refused.scene.memory.zone('example.com')]).toEqual([1, null])
 })
 
 test.each([

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkPlan } from '../../src/apply/check-plan.ts'
-import { compareSides } from '../../src/apply/cutover/compare-sides.ts'
 import { planZones } from '../../src/apply/plan-zones.ts'
 import { unexpectedDifferences } from '../../src/apply/unexpected-differences.ts'
 import type { ExistingRecord } from '../../src/dns/record.ts'
@@ -59,13 +58,6 @@ test('the rules that wait for the values of sources see all targets of a zone', 
   const planned = { plan: { created: '', tool: '', zones: [plan], diagnostics: [] }, zones: [zone] }
   const checked = await checkPlan(context as never, planned as unknown as Parameters<typeof checkPlan>[1])
   expect(checked.plan.zones[0]?.diagnostics.map(({ code }) => code)).toEqual(['policy-three'])
-})
-
-test('no server is asked for a type that has no number', async () => {
-  const server = { host: '127.0.0.1', port: 9 }
-  const records = ['ALIAS', 'LUA'].map((type) => ({ name: name('www.example.com.'), type, ttl: null, data: 'example.net.' }))
-  const compared = await compareSides(name('example.com.'), records, [server], [server], () => false)
-  expect(compared).toEqual({ ok: true, asked: 0, differences: [] })
 })
 
 const SETTINGS = { type: 'master', soa_email: 'hostmaster@example.com' } as const

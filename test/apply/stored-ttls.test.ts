@@ -1,9 +1,10 @@
 /** Limits of TTLs that only the server knows: the first report names them, later plans know them. */
 import { expect, test } from 'vitest'
+import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
 import { RFC2136_CAPABILITIES } from '../../src/providers/rfc2136/capabilities.ts'
 import { openScene } from '../cli/scene.ts'
 import { expectEnd } from '../support/cli.ts'
-import type { FaultChoice } from '../support/memory-provider.ts'
+import { createMemory, type FaultChoice } from '../support/memory-provider.ts'
 
 const APPLY = ['apply', '--yes', '--allow', 'updates']
 const PLAN = ['plan', '--detailed-exitcode']
@@ -52,6 +53,27 @@ test('the first report names the stored TTL, and later plans are empty until the
   expect((await scene.run(...APPLY)).status).toBe(0)
   expect(scene.memory.zone('example.com')?.filter((line) => line.includes(' 7200 ')).length).toBe(3)
   expect((await scene.run(...PLAN)).status).toBe(0)
+})
+
+test('a snapshot has the stored TTLs, too', async () => {
+  const scene = open(limiting())
+  expect((await scene.run(...APPLY)).status).toBe(0)
+  expect((await scene.run('snapshot', '--out', 'live.json')).status).toBe(0)
+  expect((await scene.run(...PLAN, '--snapshot', 'live.json')).status).toBe(0)
+})
+
+test('a copy is made once, though its target stores other TTLs', async () => {
+  const own = createMemory({ capabilities: RFC2136_CAPABILITIES, zones: { 'example.com': '' }, fault: limiting() })
+  const entry = `{type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'}`
+  const scene = openScene({
+    capabilities: RFC2136_CAPABILITIES,
+    zones: { 'example.com': 'www 86400 A 192.0.2.1' },
+    files: { 'zonewright.yaml': `providers: {cloud: ${entry}, own: ${entry.replace('/v4', '/own/v4')}}\n` },
+    types: { own: own.as(CLOUD) },
+  })
+  const copy = ['copy', 'example.com', '--from', 'cloud', '--to', 'own', '--yes']
+  expectEnd(await scene.run(...copy), 0, { err: 'stores TTL 3600, not 86400' })
+  expectEnd(await scene.run(...copy), 0, { out: 'No changes' })
 })
 
 test('a TTL that only some of the sent records have is the work of another client', async () => {

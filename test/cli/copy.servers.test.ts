@@ -188,5 +188,17 @@ describeWithTools(['pdns_server', 'pdnsutil', 'named', 'dig'], 'copies from Powe
       'www.example.com. 300 A 192.0.2.1',
     ])
     expect((await copy('pdns0', 'pdns1', '--dry-run')).stdout).toContain('No changes')
+    // By transfer, the type has its number alone.
+    scene.write({
+      'zonewright.yaml': (scene.files()['zonewright.yaml'] as string).replace(
+        /^providers:\n/,
+        `providers:\n  mirror: {type: axfr, server: '127.0.0.1:${former.port}'}\n`,
+      ),
+    })
+    expectEnd(await copy('mirror', 'lab', '--yes'), 0, { out: '1 created' })
+    expect((await records(bind)).filter((line) => line.startsWith('lua.'))).toEqual([
+      expect.stringMatching(/^lua\.example\.com\. 300 IN TYPE65402 \\# /),
+    ])
+    expect((await copy('mirror', 'lab', '--dry-run')).stdout).toContain('No changes')
   })
 })

@@ -76,6 +76,16 @@ test('plan and apply leave out the zone alone, and name the cutover', async () =
   expectEnd(await scene.run('apply', '--choreograph', '--yes'), 1, { err: 'example.net. at cloud: nothing to do' })
 })
 
+test('verify names the cutover as the reason of differences', async () => {
+  const scene = await openMoving()
+  edit(scene, '192.0.2.7')
+  const { status, stdout } = await scene.run('verify', 'example.com', '--no-dns', '--format', 'json')
+  expect([status, JSON.parse(stdout).diagnostics]).toEqual([
+    2,
+    [expect.objectContaining({ severity: 'warning', code: 'zone-locked', message: expect.stringContaining(MOVING) })],
+  ])
+})
+
 test('a saved plan with the zone is refused, or applied in its other zones with --partial', async () => {
   const scene = await openMoving()
   const state = (await scene.state.read()) as Cutover
@@ -172,6 +182,14 @@ test('--abort ends a cutover whose TTLs cannot be restored, after consent', asyn
   const ended = await abort(scene, '--yes')
   expect([ended.status, ended.stderr]).toEqual([1, expect.stringContaining('The cutover of example.com. is ended; own keeps its copy')])
   expect(await scene.state.read()).toBeNull()
+})
+
+test('--abort says that the former provider does not have the zone any more', async () => {
+  const scene = await openMoving()
+  scene.memory.removeZone('example.com')
+  const { status, stderr } = await abort(scene, '--yes')
+  expect([status, stderr]).toEqual([0, expect.stringContaining('cloud does not have the zone any more. own keeps its copy')])
+  expect(stderr).not.toContain('are as before')
 })
 
 test('--abort ends a cutover whose former provider is not in the config any more', async () => {

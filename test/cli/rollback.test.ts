@@ -326,3 +326,26 @@ describe('history', () => {
     expect(scene.memory.writes()).toEqual([])
   })
 })
+
+test('records that selectors leave to other clients stay as they are, whatever became of them since the run', async () => {
+  const leaving = (text: string): string => text.replace('records:', 'unmanaged: [{owner: external-dns}, {preset: acme}]\nrecords:')
+  const scene = await openLiveScene({ files: { 'zones/example.com.yaml': leaving(FIRST) } })
+  const { memory } = scene
+  const isTheirs = (line: string): boolean => /app|_acme-challenge/.test(line)
+  const addApp = (app: string): void => {
+    memory.add('example.com', `a-${app} 300 TXT "heritage=external-dns,external-dns/owner=k8s"`)
+    memory.add('example.com', `${app} 300 A 192.0.2.9`)
+  }
+  addApp('app1')
+  memory.add('example.com', '_acme-challenge 300 TXT "t1"')
+  const before = held(scene).filter((line) => !isTheirs(line))
+  scene.write({ 'zones/example.com.yaml': leaving(CHANGED) })
+  expectEnd(await scene.run('apply', ...YES), 0)
+  memory.remove('example.com', 'a-app1.example.com')
+  memory.remove('example.com', '_acme-challenge.example.com')
+  addApp('app2')
+  const theirs = held(scene).filter(isTheirs)
+  expect(theirs).toHaveLength(3)
+  expectEnd(await scene.run('rollback', '--last', ...YES), 0)
+  expect(held(scene)).toEqual([...before, ...theirs].sort())
+})

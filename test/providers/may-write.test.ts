@@ -67,3 +67,9 @@ test('a read is not asked for', async () => {
   await send({ method: 'GET', mayWrite: async () => 'never' })
   expect(received.length).toBeGreaterThan(0)
 })
+
+test('a failure that is found to leave the change uncertain is no longer one of a request that was not sent', () => {
+  const stopped = new ProviderError('provider-stopped', 'looking: not sent', { notSent: true, hint: 'again' })
+  expect(stopped.with({ ambiguous: true })).toMatchObject({ code: 'provider-stopped', ambiguous: true, notSent: false, hint: 'again' })
+  expect(stopped.with({ message: 'other' })).toMatchObject({ message: 'other', notSent: true })
+})

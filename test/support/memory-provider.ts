@@ -14,7 +14,7 @@ import type { Capabilities } from '../../src/plan/capabilities.ts'
 import { type RrsetChange, rrsetImage } from '../../src/plan/changesets.ts'
 import { storedTtl } from '../../src/plan/fit-to-target.ts'
 import type { Change, DomainChange } from '../../src/plan/plan.ts'
-import { isOfNewZone, refuseConflicts, refuseOtherRecords } from '../../src/providers/changed-rrsets.ts'
+import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../../src/providers/changed-rrsets.ts'
 import { assertMayWrite } from '../../src/providers/may-write.ts'
 import type {
   AppliedChange,
@@ -248,7 +248,7 @@ export function createMemory(options: MemoryOptions): Memory {
       if (found === undefined) throw refusal('provider-not-found', `${what}: 404 Not found`, '404')
       if (action === 'delete') {
         if (!(capabilities.deletesZones ?? capabilities.createsZones)) reject(what, 'zones cannot be deleted')
-        if (calls.hasPrecondition) refuseOtherRecords(name, rrsets, found.records)
+        if (calls.hasPrecondition) refuseChangedZone(name, rrsets, found)
         zones.delete(zone)
         return null
       }

@@ -9,6 +9,7 @@ import { diagnosticOf, type Provider, type ZoneReference, type ZoneSnapshot } fr
 import { checkPlan } from '../check-plan.ts'
 import { movingZones } from '../cutover/moving-zones.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from '../exit-status.ts'
+import { storedTtlsOf } from '../journal/store/fences.ts'
 import { lockRun } from '../locked-run.ts'
 import { type PlannedRun, type PlannedZone, planZones } from '../plan-zones.ts'
 import { reportEmptyPlan, reportPlanDiagnostics } from '../report-plan.ts'
@@ -26,6 +27,7 @@ import {
   withProgress,
   type ZoneJob,
 } from '../run-context.ts'
+import { knownFences } from '../run-plan.ts'
 import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
@@ -216,7 +218,7 @@ export interface CopyPlanOptions extends ApplyOptions {
 
 type CopyPlanContext = Pick<
   ApplyContext<CopyPlanOptions>,
-  'options' | 'now' | 'tool' | 'secrets' | 'interruption' | 'providers' | 'config'
+  'options' | 'now' | 'tool' | 'secrets' | 'interruption' | 'providers' | 'config' | 'journal' | 'env'
 > & { readonly output: CopySetup['output'] }
 
 /** Plans the zones at the target, and shows what it cannot hold of them. */
@@ -233,11 +235,13 @@ export async function planCopy(
     zones.map(({ name }) => name),
     { signal },
   )
+  const { fences } = await knownFences(context)
   const jobs = zones.map((zone): ZoneJob => {
     const isNew = !existing.has(zone.name)
     const desired = copiedZone(zone, source, target, { apexNs, isNew, defaults: defaults.settings, lossy: options.lossy ?? false })
     const allow = new Set((options.allow ?? []) as Allowance[])
-    return { desired, target: target.name, policy: 'sync', thresholds: safety, prefer: options.prefer, allow }
+    const storedTtls = storedTtlsOf(fences, { zone: zone.name, target: target.name })
+    return { desired, target: target.name, policy: 'sync', thresholds: safety, prefer: options.prefer, allow, storedTtls }
   })
   const left = new Map(zones.map((zone) => [zone.name, leftBehind(zone, source, target)]))
   for (const { desired } of jobs)

@@ -255,7 +255,7 @@ export async function abortCutover(context: MoveContext, run: LockedRun): Promis
   const { from, to } = state
   const isMoved = state.step === 'drain' || state.step === 'restore' || (await isDelegated(context)) === true
   const status = isMoved || !state.lowered ? EXIT.done : await restoreSource(context, run)
-  if (status !== EXIT.done) {
+  if (status !== EXIT.done && status !== null) {
     const low = durationText(state.lowTtl)
     output.say(`The TTL of ${zone} at ${from} may still be ${low}; it was ${durationText(state.formerTtl)} before the cutover.`)
     const mayEnd =
@@ -265,12 +265,15 @@ export async function abortCutover(context: MoveContext, run: LockedRun): Promis
   await file.remove()
   const result = isMoved
     ? `the parent delegates it to ${to}. To go back, start a cutover --from ${to} --to ${from}.`
-    : `${status === EXIT.done ? `the TTLs at ${from} are as before. ` : ''}${to} keeps its copy.`
+    : status === null
+      ? `${from} does not have the zone any more. ${to} keeps its copy.`
+      : `${status === EXIT.done ? `the TTLs at ${from} are as before. ` : ''}${to} keeps its copy.`
   output.say(`The cutover of ${zone} is ended; ${result}`)
-  return { status, state: null, readyAt: null }
+  return { status: status ?? EXIT.done, state: null, readyAt: null }
 }
 
-async function restoreSource(context: MoveContext, run: LockedRun): Promise<ExitStatus> {
+/** Null if the source does not have the zone. */
+async function restoreSource(context: MoveContext, run: LockedRun): Promise<ExitStatus | null> {
   const { ends, state, zone, output } = context
   const { source } = ends
   if (source === undefined) {
@@ -279,7 +282,7 @@ async function restoreSource(context: MoveContext, run: LockedRun): Promise<Exit
   }
   try {
     const read = await readSide(context, source)
-    if (read?.existing == null) return EXIT.done
+    if (read?.existing == null) return null
     const rrsets = [{ name: zone, type: 'NS', formerTtl: state.formerTtl }]
     const job =
       state.formerZoneTtl === null

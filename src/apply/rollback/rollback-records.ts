@@ -6,6 +6,7 @@
 
 import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { groupBy } from '../../dns/group-by.ts'
 import { conflictingSettings, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { ZoneDifference } from '../../plan/compare-zones.ts'
 import type { ZonePlan } from '../../plan/plan.ts'
@@ -136,13 +137,7 @@ function isSame(a: readonly ResourceRecord[], b: readonly ResourceRecord[]): boo
  * never existed together. With `overwrite`, the whole name is restored.
  */
 function resolveClashes(sets: readonly RrsetStates[], overwrite: boolean): void {
-  const byName = new Map<DomainName, RrsetStates[]>()
-  for (const set of sets) {
-    const list = byName.get(set.name)
-    if (list) list.push(set)
-    else byName.set(set.name, [set])
-  }
-  for (const list of byName.values()) {
+  for (const list of groupBy(sets, ({ name }) => name).values()) {
     const returning = list.filter((set) => isRestored(set, overwrite) && set.before.length > 0)
     const staying = list.filter((set) => !isRestored(set, overwrite) && set.live.length > 0)
     const clashes = returning.some((set) =>

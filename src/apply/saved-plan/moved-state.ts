@@ -2,6 +2,7 @@
 
 import type { DomainName } from '../../dns/domain-name.ts'
 import { excerpt } from '../../dns/excerpt.ts'
+import { groupBy } from '../../dns/group-by.ts'
 import { compareRecords, contentKey, type ExistingRecord, type ResourceRecord, recordKey } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
@@ -80,13 +81,10 @@ function recordDifferences(before: readonly ExistingRecord[], now: readonly Exis
       if (contentKey(was) !== contentKey(is)) changed.push({ was, is })
     }
   }
-  const remaining = new Map<string, ExistingRecord[]>()
-  for (const record of before) {
-    if (matched.has(record)) continue
-    const same = remaining.get(contentKey(record))
-    if (same) same.push(record)
-    else remaining.set(contentKey(record), [record])
-  }
+  const remaining = groupBy(
+    before.filter((record) => !matched.has(record)),
+    contentKey,
+  )
   const added: ExistingRecord[] = []
   const replaced: { was: ExistingRecord; is: ExistingRecord }[] = []
   for (const is of unmatched) {

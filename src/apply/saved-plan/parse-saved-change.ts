@@ -1,7 +1,7 @@
 /** Parses a change of a saved plan. */
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
-import { canonicalRdata } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { groupBy } from '../../dns/group-by.ts'
+import { parseRdata } from '../../dns/rdata/canonical.ts'
 import { conflictingSettings, contentKey, type ExistingRecord, type ResourceRecord } from '../../dns/record.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
@@ -23,13 +23,7 @@ export interface ExistingRecords {
 }
 
 export function existingRecords(records: readonly ExistingRecord[]): ExistingRecords {
-  const left = new Map<string, ExistingRecord[]>()
-  for (const record of records) {
-    const key = record.id === undefined ? contentKey(record) : identifierKey(record.id)
-    const same = left.get(key)
-    if (same) same.push(record)
-    else left.set(key, [record])
-  }
+  const left = groupBy(records, (record) => (record.id === undefined ? contentKey(record) : identifierKey(record.id)))
   return { take: (id, like) => left.get(id === null ? contentKey(like) : identifierKey(id))?.pop() }
 }
 
@@ -105,8 +99,7 @@ export function parseSavedRecord(record: ResourceRecord, zone: DomainName): Resu
   const ttl = record.ttl === null ? ok(null) : ttlFromSeconds(record.ttl)
   if (!ttl.ok) return failure(`.ttl: ${ttl.message}`)
   if (record.data.length > MAX_DATA_LENGTH) return failure('.data is longer than any record')
-  const tokens = presentationTokens(record.data)
-  const data = tokens.ok ? canonicalRdata(type.value, tokens.value, parseDomainName) : tokens
+  const data = parseRdata(type.value, record.data, parseDomainName)
   if (!data.ok) return failure(`.data ${data.message}`)
   if (data.value !== record.data) return failure('.data is not in canonical form')
   const { source } = record

@@ -67,7 +67,7 @@ function parseDocument({ created, tool, targets, inventory, zones }: SnapshotDoc
   if (names.size < targets.length) return failure('a target is listed twice')
   const parsed: SnapshotZone[] = []
   const seen = new Set<string>()
-  for (const [index, { zone: text, target, state }] of zones.entries()) {
+  for (const [index, { zone: text, target, state, storedTtls }] of zones.entries()) {
     const zone = parseDomainName(text)
     if (!zone.ok || zone.value !== text) return failure(`zones[${index}].zone is not a canonical name`)
     if (!names.has(target)) return failure(`zones[${index}].target is not one of "targets"`)
@@ -78,7 +78,7 @@ function parseDocument({ created, tool, targets, inventory, zones }: SnapshotDoc
       (owner) => !isOwnerIn(zone.value, owner),
     )
     if (stray !== undefined) return failure(`zones[${index}] has the owner ${quoted(stray)}, which is not a canonical name in the zone`)
-    parsed.push({ zone: zone.value, target, live: state && liveZone(zone.value, state) })
+    parsed.push({ zone: zone.value, target, live: state && liveZone(zone.value, state), storedTtls })
   }
   const foreign = inventory.findIndex((answer) => !names.has(answer.target) || !hasAddresses(answer))
   if (foreign !== -1) return failure(`inventory[${foreign}] has an unknown target or something that is not an address`)

@@ -9,8 +9,10 @@ import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { counted } from '../../report/english.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
+import { fenceOf } from '../journal/store/fences.ts'
 import { planZones } from '../plan-zones.ts'
 import { type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
+import { knownFences } from '../run-plan.ts'
 import { isForeignFile } from '../saved-plan/save-plan.ts'
 import { MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
 import { createSourceReader, hasSources, zonesOfSources } from '../sources/read-sources.ts'
@@ -97,6 +99,7 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
     desired: { ...job.desired, sourced: undefined, sources: undefined },
   }))
   const { plan, zones } = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
+  const { fences } = await knownFences(context)
   const unread = plan.zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
   return {
     snapshot: {
@@ -104,7 +107,12 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
       tool,
       targets: targetsOf(context),
       inventory: asked.inventory,
-      zones: zones.map(({ plan: { zone, target }, existing, rendered }) => ({ zone, target, live: existing && { ...existing, rendered } })),
+      zones: zones.map(({ plan: { zone, target }, existing, rendered }) => ({
+        zone,
+        target,
+        live: existing && { ...existing, rendered },
+        storedTtls: fences === null ? undefined : fenceOf(fences, { zone, target })?.ttls,
+      })),
     },
     diagnostics: [...plan.diagnostics, ...asked.diagnostics, ...unread],
   }

@@ -46,9 +46,11 @@ export async function openSnapshotWorkspace(setup: RunSetup<SnapshotSourceOption
   if (read.opened === null) return { ...NOT_OPENED, diagnostics: read.diagnostics, mark: (planned) => planned }
   const { opened } = read
   const workspace = await openWorkspace(setup, zones, sourceOf(opened))
+  const storedTtls = new Map(opened.snapshot.zones.map((zone) => [keyOf(zone), new Map(zone.storedTtls)]))
   const problems = hasErrors(workspace.diagnostics) ? [] : await otherConfigProblems(workspace, opened)
   return {
     ...workspace,
+    jobs: workspace.jobs.map((job) => ({ ...job, storedTtls: storedTtls.get(keyOf({ zone: job.desired.name, target: job.target })) })),
     isOffline: true,
     diagnostics: [...workspace.diagnostics, ...problems],
     mark: (planned) => marked(planned, workspace, opened),

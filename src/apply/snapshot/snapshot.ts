@@ -8,6 +8,7 @@ import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import type { RenderedState } from '../../plan/plan.ts'
 import type { CapabilityFacts, ZoneSnapshot } from '../../providers/provider.ts'
 import { type DiagnosticDocument, diagnosticDocument } from '../../report/plan-document.ts'
+import type { Fence } from '../journal/store/fences.ts'
 import { checksumOf, planFileText } from '../saved-plan/plan-json.ts'
 import type { SavedTarget } from '../saved-plan/saved-plan.ts'
 import { signDocument } from './signing-key.ts'
@@ -35,6 +36,8 @@ export interface SnapshotZone {
   readonly zone: DomainName
   readonly target: string
   readonly live: ZoneSnapshot | null
+  /** TTLs that the target replaces by others, as the journal knows them; absent if there are none. */
+  readonly storedTtls?: Fence['ttls'] | undefined
 }
 
 export interface Snapshot {
@@ -79,7 +82,12 @@ export interface SnapshotDocument extends Omit<Snapshot, 'zones'> {
   readonly version: typeof SNAPSHOT_VERSION
   readonly checksum: string
   readonly signature?: string
-  readonly zones: readonly { readonly zone: string; readonly target: string; readonly state: SnapshotState | null }[]
+  readonly zones: readonly {
+    readonly zone: string
+    readonly target: string
+    readonly storedTtls?: Fence['ttls']
+    readonly state: SnapshotState | null
+  }[]
 }
 
 /** The text of a snapshot's file, signed if there is a key. */
@@ -88,7 +96,7 @@ export function snapshotText({ created, tool, targets, inventory, zones }: Snaps
   const body = {
     targets: targets.map(({ name, type, address, endpoints, facts }) => ({ name, type, address, endpoints, facts })),
     inventory: inventory.map(({ target, query, objects }) => ({ target, query, objects })),
-    zones: zones.map(({ zone, target, live }) => ({ zone, target, state: live && stateOf(live) })),
+    zones: zones.map(({ zone, target, live, storedTtls }) => ({ zone, target, storedTtls, state: live && stateOf(live) })),
   }
   // As it is parsed: without undefined members.
   const unsigned = JSON.parse(JSON.stringify({ ...head, ...body })) as typeof head & typeof body

@@ -5,7 +5,7 @@ import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
-import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { parseRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { ok, type Result } from '../../dns/result.ts'
@@ -116,8 +116,7 @@ function hasQuotedTexts(lines: readonly string[]): boolean {
 /** Parses data in presentation form; bare text is taken as it is. */
 function dataOf(type: string, text: string, zone: DomainName, isQuoted: boolean): Result<string> {
   if (type === 'TXT' && !isQuoted) return ok(octetsToTxtRdata(Buffer.from(text, 'utf8')))
-  const tokens = presentationTokens(text)
-  return tokens.ok ? canonicalRdata(type, tokens.value, (name) => parseDomainName(name, zone)) : tokens
+  return parseRdata(type, text, (name) => parseDomainName(name, zone))
 }
 
 /** The zone file of one zone in a text with several. */

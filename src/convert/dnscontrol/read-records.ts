@@ -5,7 +5,7 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { restoreMailboxCase } from '../../dns/mailbox.ts'
-import { canonicalRdata } from '../../dns/rdata/canonical.ts'
+import { canonicalRdata, parseRdata } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
@@ -164,13 +164,9 @@ function readTxtRdata(record: JsonObject): Result<string> {
   const presentation = presentationOf(record)
   if (typeof text === 'string' && (text !== '' || presentation === null)) return ok(octetsToTxtRdata(Buffer.from(text, 'utf8')))
   if (presentation === null) return failure('it has no text')
-  const tokens = presentationTokens(presentation)
-  const data = tokens.ok ? canonicalRdata('TXT', tokens.value, NO_NAMES) : tokens
+  const data = parseRdata('TXT', presentation)
   return data.ok ? ok(octetsToTxtRdata(txtRdataToOctets(data.value))) : data
 }
-
-/** The data of TXT records contains no names, so this is never called. */
-const NO_NAMES = () => failure('has no names')
 
 /** The presentation form of the record data; null if there is none. */
 function presentationOf(record: JsonObject): string | null {

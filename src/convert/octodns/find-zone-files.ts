@@ -6,6 +6,7 @@ import { displayPath, withoutControlCharacters } from '../../definition/files/fi
 import { parseFileName, splitFolderZone, unprintableNameError } from '../../definition/load/definition-name.ts'
 import { compareDiagnostics, type Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { groupBy } from '../../dns/group-by.ts'
 
 /** The files of one zone in the directory of a YamlProvider: absolute paths, in the order octoDNS reads them. */
 export interface OctodnsZoneFiles {
@@ -101,15 +102,7 @@ async function filesInFolders(directory: string, named: Iterable<DomainName>): P
 const listedName = (folder: string, extension: string): string => folder.slice(0, folder.length - extension.length + 1)
 
 /** Groups by zone: a file, a folder of split files, or both. */
-export function groupByZone(found: readonly OctodnsZoneFiles[]): Map<DomainName, OctodnsZoneFiles[]> {
-  const entries = new Map<DomainName, OctodnsZoneFiles[]>()
-  for (const files of found) {
-    const known = entries.get(files.zone)
-    if (known === undefined) entries.set(files.zone, [files])
-    else known.push(files)
-  }
-  return entries
-}
+export const groupByZone = (found: readonly OctodnsZoneFiles[]): Map<DomainName, OctodnsZoneFiles[]> => groupBy(found, ({ zone }) => zone)
 
 /** Returns an error per zone with two files or two folders: their names differ only in spelling (Unicode or A-labels, letter case). */
 export function duplicateZoneErrors(found: readonly OctodnsZoneFiles[], cwd: string): Diagnostic[] {

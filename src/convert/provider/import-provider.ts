@@ -7,6 +7,7 @@ import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { configureZone, createRuleLookup, targetsOf } from '../../definition/load/configured-zone.ts'
 import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { groupBy } from '../../dns/group-by.ts'
 import { type ExistingRecord, recordKey } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone } from '../../dns/zone.ts'
@@ -167,14 +168,7 @@ const warning = (code: Diagnostic['code'], message: string): Diagnostic => ({ se
 
 /** Groups of records with equal owner, type and data. */
 function duplicatesOf(records: readonly ExistingRecord[]): ExistingRecord[][] {
-  const sets = new Map<string, ExistingRecord[]>()
-  for (const record of records) {
-    const key = recordKey(record)
-    const set = sets.get(key)
-    if (set) set.push(record)
-    else sets.set(key, [record])
-  }
-  return [...sets.values()].filter((set) => set.length > 1)
+  return [...groupBy(records, recordKey).values()].filter((set) => set.length > 1)
 }
 
 function duplicateWarning(zone: DomainName, set: readonly ExistingRecord[], deleted: ReadonlySet<number | string>): Diagnostic {

@@ -1,6 +1,7 @@
 /** The lint for delegations to name servers whose addresses no resolver can find. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { append } from '../../dns/group-by.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
 import { openTest } from '../rules/existing-names.ts'
@@ -70,13 +71,7 @@ function unlocatedServers(index: ZoneIndex): ReadonlyMap<DomainName, readonly Un
 function reachabilityTest(index: ZoneIndex, unlocated: ReadonlyMap<DomainName, readonly Unlocated[]>): (cut: DomainName) => boolean {
   const unreachable = new Set([...unlocated].flatMap(([cut, servers]) => (servers.length === nameServers(cut, index).length ? cut : [])))
   const needing = new Map<DomainName, DomainName[]>()
-  for (const [cut, servers] of unlocated) {
-    for (const { below } of servers) {
-      const known = needing.get(below)
-      if (known) known.push(cut)
-      else needing.set(below, [cut])
-    }
-  }
+  for (const [cut, servers] of unlocated) for (const { below } of servers) append(needing, below, cut)
   const reached = [...needing.keys()].filter((cut) => !unreachable.has(cut))
   for (let cut = reached.pop(); cut !== undefined; cut = reached.pop())
     for (const other of needing.get(cut) ?? []) if (unreachable.delete(other)) reached.push(other)

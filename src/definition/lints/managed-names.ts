@@ -1,5 +1,6 @@
 /** Look-ups in all zones of a run. */
 import { type DomainName, parentOf, ROOT } from '../../dns/domain-name.ts'
+import { groupBy } from '../../dns/group-by.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
@@ -44,12 +45,7 @@ interface Variant {
 const CNAME: ReadonlySet<string> = new Set(['CNAME'])
 
 export function managedNames(zones: readonly LintedZone[]): ManagedNames {
-  const byName = new Map<DomainName, LintedZone[]>()
-  for (const linted of zones) {
-    const known = byName.get(linted.zone.name)
-    if (known) known.push(linted)
-    else byName.set(linted.zone.name, [linted])
-  }
+  const byName = groupBy(zones, ({ zone }) => zone.name)
   const indexes = new Map<LintedZone, ZoneIndex>()
   const indexOf = (linted: LintedZone): ZoneIndex => {
     const index = indexes.get(linted) ?? indexZone(withPlaceholders(linted.zone))

@@ -1,6 +1,7 @@
 /** The lint for names that are probably one name with a typing mistake. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parentOf } from '../../dns/domain-name.ts'
+import { append } from '../../dns/group-by.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
@@ -20,12 +21,7 @@ export const nameSimilar =
     const { byName } = indexOf(linted)
     const diagnostics: Diagnostic[] = []
     const byData = new Map<string, DomainName[]>()
-    for (const [name, records] of byName) {
-      const data = dataOf(records)
-      const same = byData.get(data)
-      if (same) same.push(name)
-      else byData.set(data, [name])
-    }
+    for (const [name, records] of byName) append(byData, dataOf(records), name)
     for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarOnes(names, byName))
     return diagnostics
   }

@@ -1,5 +1,6 @@
 /** The reverse zones of a set of definitions, and which of them hold the PTR record of an address. */
 import { type DomainName, parentOf, ROOT } from '../../dns/domain-name.ts'
+import { append } from '../../dns/group-by.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { classlessBlock, isReverseName, reverseName } from '../../dns/reverse-name.ts'
 import { highestCut, indexZone, type ZoneIndex } from '../rules/zone-index.ts'
@@ -42,11 +43,9 @@ export function indexReverseZones(zones: readonly LoadedZone[]): ReverseZones {
   for (const loaded of zones) {
     const { name, absent, settings } = loaded.zone
     if (!isReverseName(name) || absent || settings.type === 'slave') continue
-    const known = byName.get(name)
-    if (known) known.push(loaded)
-    else byName.set(name, [loaded])
-    const block = known ? null : classlessBlock(name)
-    if (block !== null) blocks.set(block.parent, [...(blocks.get(block.parent) ?? []), { ...block, zone: name }])
+    const block = byName.has(name) ? null : classlessBlock(name)
+    append(byName, name, loaded)
+    if (block !== null) append(blocks, block.parent, { ...block, zone: name })
   }
   for (const list of blocks.values()) list.sort((a, b) => a.last - a.first - (b.last - b.first) || (a.zone < b.zone ? -1 : 1))
   const indexes = new Map<LoadedZone, ZoneIndex>()

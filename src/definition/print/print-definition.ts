@@ -1,5 +1,6 @@
 /** Prints a zone as a definition. */
 import { compareNames, type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
+import { groupBy } from '../../dns/group-by.ts'
 import { ownershipOf } from '../../dns/ownership.ts'
 import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
@@ -90,13 +91,7 @@ interface OwnerRecords {
 }
 
 function byOwner(records: readonly ImportedRecord[], zone: DomainName): OwnerRecords[] {
-  const owners = new Map<DomainName, ImportedRecord[]>()
-  for (const record of records) {
-    const known = owners.get(record.name)
-    if (known) known.push(record)
-    else owners.set(record.name, [record])
-  }
-  return [...owners]
+  return [...groupBy(records, ({ name }) => name)]
     .map(([name, all]) => ({ name, key: relativeName(name, zone), records: all.sort(compareRecords) }))
     .sort((a, b) => compareNatural(a.key, b.key) || compareNames(a.name, b.name))
 }
@@ -108,14 +103,10 @@ function rrsetsOf(
   defaultTtl: Ttl | null,
   extras: ReadonlyMap<string, YamlData>,
 ): Pick<PrintedRrset, 'records' | 'entry'>[] {
-  const sets = new Map<string, ImportedRecord[]>()
-  for (const record of records) {
+  const sets = groupBy(records, (record) => {
     const extra = [record.providerSettings, record.owner, record.expires, suppressionsData(record)]
-    const key = `${record.type} ${record.ttl} ${JSON.stringify(extra)}`
-    const known = sets.get(key)
-    if (known) known.push(record)
-    else sets.set(key, [record])
-  }
+    return `${record.type} ${record.ttl} ${JSON.stringify(extra)}`
+  })
   return [...sets.values()].map((set) => {
     const { type, ttl, providerSettings, ignore, ...ownership } = set[0] as ImportedRecord
     const values = set.map((record) => printValue(type, record.data, zone))

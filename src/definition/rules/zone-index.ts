@@ -1,4 +1,5 @@
 import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
+import { append } from '../../dns/group-by.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { groupRrsets } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
@@ -24,9 +25,7 @@ export function indexZone(zone: DesiredZone): ZoneIndex {
   const redirections = new Map<DomainName, DefinedRecord>()
   for (const record of zone.records) {
     const { name, type } = record
-    const known = byName.get(name)
-    if (known) known.push(record)
-    else byName.set(name, [record])
+    append(byName, name, record)
     if (type === 'CNAME' && !cnames.has(name)) cnames.set(name, record)
     else if (type === 'NS' && name !== zone.name && !delegations.has(name)) delegations.set(name, record)
     else if (type === 'DNAME' && !redirections.has(name)) redirections.set(name, record)

@@ -1,13 +1,13 @@
 /** The canonical presentation form of rdata. */
 
 import { MAX_RDATA_OCTETS } from '../character-string.ts'
-import type { DomainName } from '../domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../domain-name.ts'
 import { quoted } from '../excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { parseReferencedType } from '../record-type.ts'
 import { failure, ok, type Result } from '../result.ts'
 import { canonicalPrefixes } from './addresses.ts'
-import { joinTokens, type NameReader, type Token } from './field.ts'
+import { joinTokens, type NameReader, presentationTokens, type Token } from './field.ts'
 import { canonicalAmtRelay, canonicalHostIdentity, canonicalIpsecKey } from './gateway.ts'
 import { canonicalLocation } from './location.ts'
 import { canonicalMnemonic, canonicalSeconds, canonicalTimestamp, canonicalUnsigned, type MnemonicKind } from './numbers.ts'
@@ -59,6 +59,12 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
   }
   const problem = rdataProblem(type, data)
   return problem === null ? ok(data) : { ok: false, token: problem.field, message: problemText(definition, problem) }
+}
+
+/** Canonical rdata of text in presentation form. */
+export function parseRdata(type: string, text: string, readName: NameReader = parseAbsoluteName): Result<string> {
+  const tokens = presentationTokens(text)
+  return tokens.ok ? canonicalRdata(type, tokens.value, readName) : tokens
 }
 
 /** The requests to delete all DS records, as RFC 8078 section 4 writes them before erratum 5049. */

@@ -1,10 +1,10 @@
 /** A client of Azure DNS behind Azure Resource Manager: tokens, errors, pages and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import type { AccessTokens } from '../access-tokens.ts'
-import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
-import { type ApiConnection, createJsonApi } from '../json-api.ts'
+import { type AccessTokens, createSignedInApi } from '../access-tokens.ts'
+import { type ApiDialect, readErrorBody, statusError, usualAddress } from '../api-errors.ts'
+import type { ApiConnection } from '../json-api.ts'
 import { checkZoneName, type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
-import { ProviderError } from '../provider.ts'
+import { readLinkedPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 import type { Visibility } from './record-format.ts'
 
@@ -41,8 +41,6 @@ const KINDS: Readonly<Record<Visibility, readonly [kind: string, version: string
 
 /** Items that a request for a page asks for. The service may send fewer. */
 const PAGE_SIZE = 500
-/** Maximum pages of a list. */
-const MAX_PAGES = 1000
 const MAX_LINK = 8192
 
 export interface AzureScope {
@@ -56,45 +54,25 @@ export const zonesPath = ({ subscription, resourceGroup, visibility }: AzureScop
   `/subscriptions/${subscription}/resourceGroups/${encodeURIComponent(resourceGroup)}/providers/Microsoft.Network/${KINDS[visibility][0]}`
 
 export function createAzureApi(connection: ApiConnection, scope: AzureScope, tokens: AccessTokens): AzureApi {
-  const withToken: ApiConnection = {
-    ...connection,
-    get token() {
-      return tokens.current
-    },
-  }
-  const { request, close } = createJsonApi(withToken, {}, dialectOf(scope))
+  const { request, close } = createSignedInApi(connection, tokens, dialectOf(scope))
   const [, version] = KINDS[scope.visibility]
   const base = zonesPath(scope)
-  const send: AzureApi['request'] = async (call, shape) => {
-    const headers = { ...call.headers, authorization: `Bearer ${await tokens.get({ signal: call.signal, stop: call.stop })}` }
-    const query = { 'api-version': version, ...call.query }
-    return (await request({ ...call, headers, query, path: `${base}${call.path}` }, shape)).value
-  }
+  const send: AzureApi['request'] = (call, shape) =>
+    request({ ...call, query: { 'api-version': version, ...call.query }, path: `${base}${call.path}` }, shape)
   return {
     request: send,
-    async list(call, shape) {
-      const items = []
-      const seen = new Set<string>()
-      let query: Readonly<Record<string, string | number>> = { ...call.query, $top: PAGE_SIZE }
-      for (let page = 1; page <= MAX_PAGES; page += 1) {
-        const { found, next } = await send({ ...call, query }, (body) => pageShape(body, shape))
-        items.push(...found)
-        if (next === null) return items
-        const text = JSON.stringify(next)
-        if (seen.has(text)) break
-        seen.add(text)
-        query = next
-      }
-      throw new ProviderError('provider-garbled', `${connection.provider}: ${call.what}: the list has no end`)
+    list(call, shape) {
+      const first = { ...call.query, $top: PAGE_SIZE }
+      return readLinkedPages(`${connection.provider}: ${call.what}`, (query: Page<unknown>['next']) =>
+        send({ ...call, query: query ?? first }, (body) => pageShape(body, shape)),
+      )
     },
-    async close() {
-      await Promise.all([close(), tokens.close()])
-    },
+    close,
   }
 }
 
 interface Page<T> {
-  readonly found: T[]
+  readonly items: T[]
   /** The query of the next page; null on the last one. */
   readonly next: Readonly<Record<string, string>> | null
 }
@@ -104,10 +82,10 @@ function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {
   const fields = fieldsOf(body, 'the response')
   const link = fields['nextLink'] ?? ''
   if (typeof link !== 'string' || link.length > MAX_LINK) throw new ShapeError('the address of the next page is no short text')
-  const found = listOf(fields['value'], 'value').map(shape)
-  if (link === '') return { found, next: null }
+  const items = listOf(fields['value'], 'value').map(shape)
+  if (link === '') return { items, next: null }
   if (!URL.canParse(link)) throw new ShapeError('the address of the next page is no URL')
-  return { found, next: Object.fromEntries(new URL(link).searchParams) }
+  return { items, next: Object.fromEntries(new URL(link).searchParams) }
 }
 
 const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => ({
@@ -118,9 +96,7 @@ const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => (
     }),
   // Azure Resource Manager refuses one of two requests for the same resource, and has not acted on it.
   isBusy: (response) => response.status === 409 && /concurrent request|another operation/i.test(reasonOf(response) ?? ''),
-  addressHint: (provider) =>
-    `check base_url of ${provider}: Azure Resource Manager is at https://management.azure.com, which is used without the setting`,
-  startHint: 'start the server',
+  addressHint: usualAddress('Azure Resource Manager is at https://management.azure.com'),
 })
 
 /** What Azure says about an NS record set at the apex without its own name servers. */
@@ -186,6 +162,3 @@ function etagOf(fields: Fields): string {
   if (!/^[\x21-\x7e]{1,200}$/.test(etag)) throw new ShapeError('a record set has an ETag with spaces, non-ASCII characters or no end')
   return etag
 }
-
-/** Accepts any body: the status says all. */
-export const anyShape = (): undefined => undefined

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { createAccessTokens } from '../access-tokens.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
+import { settingProblem } from '../setting-problem.ts'
 import { azureCapabilities } from './capabilities.ts'
 import { type Credentials, createSignIn, MACHINE_URL, tokenUrl } from './credentials.ts'
 import type { Visibility } from './record-format.ts'
@@ -36,14 +37,6 @@ const isMachine = ({ settings }: ProviderConfig): boolean => settings['credentia
 const tokenUrlOf = (config: ProviderConfig, tenant: unknown): string =>
   String(config.settings['token_url'] ?? (isMachine(config) ? MACHINE_URL : tokenUrl(String(tenant ?? SOME_TENANT))))
 
-const problem = ({ name, placeOf }: ProviderConfig, key: string, message: string, hint?: string): Diagnostic => ({
-  severity: 'error',
-  code: 'schema-value',
-  message: `providers.${name}.${key}: ${message}`,
-  at: placeOf(key),
-  hint,
-})
-
 /** The metadata service has no TLS, and is reached without leaving the machine's host. */
 const readTokenUrl = (config: ProviderConfig, tenant: unknown, diagnostics: Diagnostic[]): URL | null =>
   tokenUrlOf(config, tenant) === MACHINE_URL
@@ -58,7 +51,8 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
   checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
   readTokenUrl(config, config.settings['tenant'], diagnostics)
   const [first, second] = PROOFS.filter((key) => config.settings[key] !== undefined)
-  if (first !== undefined && second !== undefined) diagnostics.push(problem(config, second, `there is ${first} too: remove one of them`))
+  if (first !== undefined && second !== undefined)
+    diagnostics.push(settingProblem(config, second, `there is ${first} too: remove one of them`))
   return diagnostics
 }
 
@@ -78,7 +72,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const subscription = settings['subscription'] ?? env['AZURE_SUBSCRIPTION_ID']
   if (typeof subscription !== 'string' || !/^[0-9a-fA-F-]{36}$/.test(subscription)) {
     const message = 'is no identifier of a subscription, and AZURE_SUBSCRIPTION_ID is not one either'
-    diagnostics.push(problem(config, 'subscription', message, 'az account show --query id -o tsv prints it'))
+    diagnostics.push(settingProblem(config, 'subscription', message, 'az account show --query id -o tsv prints it'))
   }
   // CI services set variables without a value to an empty text.
   const tenant = settings['tenant'] ?? (env['AZURE_TENANT_ID'] || undefined)
@@ -117,7 +111,7 @@ async function readCredentials(
   if (isMachine(config)) return { kind: 'machine', clientId: typeof settings['client_id'] === 'string' ? settings['client_id'] : null }
   if (typeof tenant !== 'string' || typeof clientId !== 'string') {
     const hint = 'set tenant, client_id and client_secret, or the variables AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET'
-    diagnostics.push(problem(config, typeof tenant === 'string' ? 'client_id' : 'tenant', 'is missing', hint))
+    diagnostics.push(settingProblem(config, typeof tenant === 'string' ? 'client_id' : 'tenant', 'is missing', hint))
     return null
   }
   const variable = env['AZURE_CLIENT_SECRET']

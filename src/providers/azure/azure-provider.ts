@@ -1,5 +1,5 @@
 /** A provider that reads and changes the DNS zones of a resource group at Azure. */
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import type { AccessTokens } from '../access-tokens.ts'
 import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
@@ -7,11 +7,11 @@ import {
   type Provider,
   type ProviderCallOptions,
   ProviderError,
-  type UnusableZone,
   type ZoneList,
   type ZoneReference,
   type ZoneSnapshot,
 } from '../provider.ts'
+import { masterZone, zoneListOf, zonesNamed } from '../zone-lists.ts'
 import { type ApiZone, type AzureScope, createAzureApi, zoneNamed, zoneShape, zonesPath } from './azure-api.ts'
 import { azureCapabilities } from './capabilities.ts'
 import { type Azure, applyCall, findRecords, readZone } from './change-zone.ts'
@@ -36,7 +36,7 @@ export function createAzureProvider(connection: ApiConnection, tokens: AccessTok
         wanted.size <= MAX_SINGLE
           ? (await Promise.all([...wanted].map((zone) => findZone(azure, zone, call)))).flat()
           : await listZones(azure, call)
-      return new Map(zoneList(listed).zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+      return zonesNamed(zoneList(listed), wanted)
     },
     listZones: async (call) => zoneList(await listZones(azure, call)),
     readZone: (zone, call) => readSnapshot(azure, zone, call),
@@ -44,7 +44,7 @@ export function createAzureProvider(connection: ApiConnection, tokens: AccessTok
       const id = zone.slice(0, -1)
       if (!ID.test(id)) return null
       try {
-        return await readSnapshot(azure, referenceTo(zone, id), call)
+        return await readSnapshot(azure, masterZone(zone, id), call)
       } catch (error) {
         // The look-up says what does not exist: the zone, or what it is in.
         const mayBeMissing = error instanceof ProviderError && error.code === 'provider-not-found'
@@ -60,8 +60,6 @@ export function createAzureProvider(connection: ApiConnection, tokens: AccessTok
   }
   return provider
 }
-
-const referenceTo = (name: DomainName, id: string): ZoneReference => ({ name, id, settings: { type: 'master' }, updated: null })
 
 async function readSnapshot(azure: Azure, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
   const { records, unplanned } = await readZone(azure, zone, call)
@@ -89,15 +87,7 @@ async function findZone({ api }: Azure, name: DomainName, call?: ProviderCallOpt
 /** A part of paths. */
 const ID = /^[a-z0-9_.-]+$/
 
-function zoneList(listed: readonly ApiZone[]): ZoneList {
-  const zones = new Map<DomainName, ZoneReference>()
-  const unusable: UnusableZone[] = []
-  for (const zone of listed) {
-    const id = zone.name.toLowerCase()
-    const name = parseAbsoluteName(`${id}.`)
-    if (!name.ok || !ID.test(id))
-      unusable.push({ name: zone.name, id: zone.name, reason: name.ok ? 'has a name that no path can have' : name.message })
-    else zones.set(name.value, referenceTo(name.value, id))
-  }
-  return { zones: [...zones.values()], unusable }
-}
+const zoneList = (listed: readonly ApiZone[]): ZoneList =>
+  zoneListOf(listed, ({ name: id }, name) => masterZone(name, id.toLowerCase()), {
+    problemOf: ({ name }) => (ID.test(name.toLowerCase()) ? null : 'has a name that no path can have'),
+  })

@@ -3,13 +3,15 @@
  * so the service itself refuses it if another client was faster. Metadata is sent again, because a replacement would delete it.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
-import { excerpt } from '../../dns/excerpt.ts'
 import { type ExistingRecord, isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, type RrsetName, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { sleep } from '../../transport/retry.ts'
-import { ShapeError } from '../json-shape.ts'
+import { nullIfMissing } from '../api-errors.ts'
+import { refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { anyShape, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import { type AzureApi, anyShape, setShape, zoneNamed } from './azure-api.ts'
+import { masterZone } from '../zone-lists.ts'
+import { type AzureApi, setShape, zoneNamed } from './azure-api.ts'
 import { type LiveSet, type LiveZone, liveSet, readLive, relativeName } from './live-zone.ts'
 import { recordsToApi, type Visibility } from './record-format.ts'
 
@@ -65,17 +67,11 @@ const pathOf = ({ id, name: zone }: ZoneReference, { name, type }: RrsetName): s
 async function readSet(azure: Azure, zone: ZoneReference, rrset: RrsetName, options?: ProviderCallOptions): Promise<LiveSet | null> {
   const what = `reading ${rrset.name} ${rrset.type}`
   const known = knownSets(azure, zone)
-  try {
-    const set = await azure.api.request({ method: 'GET', path: pathOf(zone, rrset), what, ...options }, (body) =>
-      shaped(azure, zone, rrset, body),
-    )
-    known.set(rrsetKey(rrset), set)
-    return set
-  } catch (error) {
-    if (!(error instanceof ProviderError) || error.code !== 'provider-not-found') throw error
-    known.delete(rrsetKey(rrset))
-    return null
-  }
+  const request = { method: 'GET', path: pathOf(zone, rrset), what, ...options } as const
+  const set = await nullIfMissing(azure.api.request(request, (body) => shaped(azure, zone, rrset, body)))
+  if (set === null) known.delete(rrsetKey(rrset))
+  else known.set(rrsetKey(rrset), set)
+  return set
 }
 
 /** Throws a `ShapeError` unless the answer is about this record set. */
@@ -112,16 +108,7 @@ async function changeSet(
     })
   const now = rrsetImage(live?.records ?? [])
   if (sameImage(now, desired)) return undefined
-  if (!isGiven && !sameImage(now, existing)) {
-    const state = now === null ? 'was deleted' : `is ${excerpt(now.data.join(', '), 200)} (TTL ${now.ttl})`
-    throw new ProviderError(
-      'provider-conflict',
-      `${name}: another client changed the zone after it was read for the plan: ${rrset.name} ${type} ${state}`,
-      {
-        hint: 'plan again to see the change',
-      },
-    )
-  }
+  if (!isGiven) refuseConflicts(name, [rrset], () => now)
   const path = pathOf(zone, rrset)
   const headers: Readonly<Record<string, string>> = live === null ? { 'if-none-match': '*' } : { 'if-match': live.api.etag }
   if (desired === null) {
@@ -150,7 +137,7 @@ async function createZone({ api }: Azure, name: DomainName, options?: ProviderCa
   const headers = { 'if-none-match': '*' }
   const body = { location: 'global' }
   await api.request({ method: 'PUT', path: `/${id}`, headers, body, what: `creating ${name}`, ...options }, zoneNamed(id))
-  return { changes: [{ id }], zone: { name, id, settings: { type: 'master' }, updated: null } }
+  return { changes: [{ id }], zone: masterZone(name, id) }
 }
 
 /** Milliseconds between two looks at a zone that is being deleted; the pauses double. */
@@ -166,27 +153,17 @@ async function deleteZone(
 ): Promise<AppliedCall> {
   const { api, name, patience } = azure
   const live = await readZone(azure, zone, options)
-  const expected = new Map(rrsets.map((rrset) => [rrsetKey(rrset), rrset.existing]))
-  const images = new Map([...live.sets].map(([key, { records }]) => [key, rrsetImage(records)]))
-  const changed = [...new Set([...expected.keys(), ...images.keys()])].find(
-    (key) => !sameImage(images.get(key) ?? null, expected.get(key) ?? null),
-  )
-  const foreign = changed ?? live.unplanned.map(rrsetKey)[0]
-  if (foreign !== undefined)
-    throw new ProviderError('provider-conflict', `${name}: ${zone.name} has another record set ${foreign} than the plan knows`, {
-      hint: 'plan again to see it',
-    })
+  refuseChangedZone(name, rrsets, live)
   const path = `/${zone.id}`
   await api.request({ method: 'DELETE', path, what: `deleting ${zone.name}`, ...options }, anyShape)
   azure.sets.delete(zone.id)
   let waited = 0
   for (let pause = FIRST_PAUSE; waited < patience; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-    const isGone = await api
-      .request({ method: 'GET', path, what: `looking whether ${zone.name} is deleted`, ...options }, zoneNamed(String(zone.id)))
-      .then(() => false)
+    const request = { method: 'GET', path, what: `looking whether ${zone.name} is deleted`, ...options } as const
+    const isGone = await nullIfMissing(api.request(request, zoneNamed(String(zone.id))))
+      .then((found) => found === null)
       .catch((error: unknown) => {
-        if (error instanceof ProviderError && error.code === 'provider-not-found') return true
-        throw error instanceof ProviderError ? uncertain(error) : error
+        throw error instanceof ProviderError ? error.with({ ambiguous: true, mayCompleteLater: true }) : error
       })
     if (isGone) return {}
     await sleep(pause, options?.stop ?? options?.signal).catch(() => {
@@ -199,6 +176,3 @@ async function deleteZone(
     mayCompleteLater: true,
   })
 }
-
-const uncertain = ({ code, message, status, hint }: ProviderError): ProviderError =>
-  new ProviderError(code, message, { ambiguous: true, mayCompleteLater: true, status: status ?? undefined, hint })

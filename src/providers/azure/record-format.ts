@@ -1,9 +1,6 @@
 /** Record sets as the API writes them: a property per type, with objects of named parts. Names have no final dot. */
 import { quoteString, txtRdataToOctets } from '../../dns/character-string.ts'
-import { parseAbsoluteName } from '../../dns/domain-name.ts'
-import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
-import type { Result } from '../../dns/result.ts'
+import { parseRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import { type Fields, fieldsOf, listOf, ShapeError } from '../json-shape.ts'
 
 export type Visibility = 'public' | 'private'
@@ -91,7 +88,7 @@ export function recordsFromApi(type: string, properties: Fields, visibility: Vis
   const records = format.isSingle ? [found] : listOf(found, `the ${type} records`)
   return records.map((record) => {
     const text = presentationOf(format.parts, fieldsOf(record, 'a record'))
-    const data = canonicalData(type, text)
+    const data = parseRdata(type, text)
     return data.ok ? data.value : text
   })
 }
@@ -109,8 +106,3 @@ const presentationOf = (parts: readonly Part[], record: Fields): string =>
       return form === 'name' ? String(value ?? '').replace(/\.?$/, '.') : String(value ?? '')
     })
     .join(' ')
-
-function canonicalData(type: string, text: string): Result<string> {
-  const tokens = presentationTokens(text)
-  return tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
-}

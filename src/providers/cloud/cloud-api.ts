@@ -1,11 +1,9 @@
 /** A client of the cloud API: requests with retries, checked responses, and complete lists. */
-import { counted } from '../../report/english.ts'
-import { sleep } from '../../transport/retry.ts'
 import { type ApiConnection, type ApiResponse, createJsonApi, type SendAndCheck } from '../json-api.ts'
-import { ProviderError } from '../provider.ts'
+import { readPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 import { CLOUD_DIALECT } from './api-errors.ts'
-import { type ApiPage, pageShape } from './api-responses.ts'
+import { pageShape } from './api-responses.ts'
 
 export interface CloudApi {
   readonly request: SendAndCheck
@@ -35,57 +33,23 @@ const asciiJson = (value: unknown): string =>
 
 /** Items per page: the maximum of the API. */
 const PAGE_SIZE = 500
-/** Maximum pages of a list: a million items. */
-const MAX_PAGES = 2000
-/** Attempts to read a list that changes during the read. */
-const LIST_ATTEMPTS = 4
-/** Milliseconds before the second attempt to read a list; each further pause is longer by as much. */
-const LIST_PAUSE = 50
 
-/**
- * Reads page 1 of a list, then the others in parallel. Accepts the result only if all pages state the same total and no item is missing or double. Otherwise
- * the list changed meanwhile, and is read again.
- */
 async function readList<T extends { readonly id: number | string }>(
   request: SendAndCheck,
   provider: string,
   call: ApiRequest,
   shape: (item: unknown) => T,
 ): Promise<ApiResponse<T[]>> {
-  const page = (number: number): Promise<ApiResponse<ApiPage<T>>> =>
-    request({ ...call, query: { ...call.query, page: number, page_size: PAGE_SIZE } }, (body) => pageShape(body, shape))
-  let contradiction: string | null = null
-  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
-    if (attempt > 1) await sleep(LIST_PAUSE * (attempt - 1))
-    const first = await page(1)
-    if (first.value.pages > MAX_PAGES) {
-      throw new ProviderError(
-        'provider-garbled',
-        `${provider}: ${call.what}: the list has ${first.value.pages} pages; at most ${MAX_PAGES} are read`,
-      )
-    }
-    if (!hasConsistentTotals(first.value)) {
-      contradiction = contradictionOf(first.value)
-      continue
-    }
-    contradiction = null
-    const rest = await Promise.all(Array.from({ length: Math.max(0, first.value.pages - 1) }, (_, index) => page(index + 2)))
-    const pages = [first, ...rest].map((response) => response.value)
-    const items = pages.flatMap((one) => one.data)
-    const distinct = new Set(items.map((item) => item.id)).size
-    const isConsistent =
-      pages.every((one) => one.results === first.value.results) && distinct === first.value.results && items.length === distinct
-    if (isConsistent) return { ...first, value: items }
-  }
-  if (contradiction !== null) throw new ProviderError('provider-garbled', `${provider}: ${call.what}: ${contradiction}`)
-  throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list changed during each of ${LIST_ATTEMPTS} reads`, {
-    hint: 'another client is changing it; try again later',
-  })
+  let first: ApiResponse<unknown> | null = null
+  const items = await readPages(
+    `${provider}: ${call.what}`,
+    async (page) => {
+      const response = await request({ ...call, query: { ...call.query, page, page_size: PAGE_SIZE } }, (body) => pageShape(body, shape))
+      if (page === 1) first = response
+      const { data, pages, results } = response.value
+      return { items: data, pages, total: results }
+    },
+    ({ id }) => id,
+  )
+  return { ...(first as unknown as ApiResponse<unknown>), value: items }
 }
-
-const contradictionOf = ({ data, pages, results }: ApiPage<unknown>): string =>
-  `the first page of the list has ${data.length} items and states ${results} items on ${counted(pages, 'page')}`
-
-/** Whether the number of items on the first page fits the stated totals. A server may return fewer items per page than requested. */
-const hasConsistentTotals = ({ data, pages, results }: ApiPage<unknown>): boolean =>
-  pages <= 1 ? data.length === results : data.length > 0 && Math.ceil(results / data.length) === pages

@@ -3,6 +3,7 @@ import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
+import { settingProblem } from '../setting-problem.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import type { CloudInstance } from './inventory.ts'
 
@@ -44,13 +45,8 @@ function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
 /** The checked address; null after an error was added to the diagnostics. */
 function readBaseUrl(config: ProviderConfig, address: unknown, diagnostics: Diagnostic[]): URL | null {
   if (address !== undefined) return checkBaseUrl(config, address, 'https://api.example.com/v4', diagnostics)
-  diagnostics.push({
-    severity: 'error',
-    code: 'schema-missing-key',
-    message: `providers.${config.name}.base_url: is missing`,
-    at: config.placeOf('base_url'),
-    hint: `give base_url, or preset: ${[...PRESETS.keys()].join(' or ')}`,
-  })
+  const hint = `give base_url, or preset: ${[...PRESETS.keys()].join(' or ')}`
+  diagnostics.push(settingProblem(config, 'base_url', 'is missing', hint, 'schema-missing-key'))
   return null
 }
 

@@ -3,10 +3,10 @@ import { relativeName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import type { DomainChange, RecordChange } from '../../plan/plan.ts'
+import { nullIfMissing } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { ShapeError } from '../json-shape.ts'
 import type { AppliedCall, Provider, ProviderCallOptions, ZoneReference, ZoneSnapshot } from '../provider.ts'
-import { ProviderError } from '../provider.ts'
 import { domainShape, emptyShape, recordShape, regionShape, zoneFileShape } from './api-responses.ts'
 import { CLOUD_CAPABILITIES } from './capabilities.ts'
 import { type CloudApi, createCloudApi } from './cloud-api.ts'
@@ -196,12 +196,7 @@ const REGION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 async function findRegionResolvers(api: CloudApi, region: string, call?: ProviderCallOptions): Promise<readonly string[] | null> {
   if (!REGION.test(region)) return null
   const request = { method: 'GET', path: `/regions/${region}`, what: `reading the region ${region}`, ...call } as const
-  try {
-    return (await api.request(request, resolversOf)).value
-  } catch (error) {
-    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
-    throw error
-  }
+  return (await nullIfMissing(api.request(request, resolversOf)))?.value ?? null
 }
 
 function resolversOf(body: unknown): readonly string[] {

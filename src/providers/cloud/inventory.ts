@@ -2,7 +2,8 @@
 import { isIPv4 } from 'node:net'
 import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
-import { type ProviderCallOptions, ProviderError } from '../provider.ts'
+import { nullIfMissing } from '../api-errors.ts'
+import type { ProviderCallOptions } from '../provider.ts'
 import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-responses.ts'
 import type { CloudApi } from './cloud-api.ts'
 
@@ -80,14 +81,9 @@ async function listTags(api: CloudApi, call?: ProviderCallOptions): Promise<read
 
 async function readTagged(api: CloudApi, tag: string, call?: ProviderCallOptions): Promise<readonly (ApiLoadBalancer | null)[]> {
   const what = `reading the objects with the tag ${JSON.stringify(tag)}`
-  try {
-    const { value } = await api.list({ method: 'GET', path: `/tags/${encodeURIComponent(tag)}`, what, ...call }, loadBalancerShape)
-    return value.map(({ object }) => object)
-  } catch (error) {
-    // A tag without objects does not exist.
-    if (error instanceof ProviderError && error.code === 'provider-not-found') return []
-    throw error
-  }
+  // A tag without objects does not exist.
+  const found = await nullIfMissing(api.list({ method: 'GET', path: `/tags/${encodeURIComponent(tag)}`, what, ...call }, loadBalancerShape))
+  return found?.value.map(({ object }) => object) ?? []
 }
 
 function fits(object: { label: string; region: string; tags: readonly string[] }, { label, tag, region }: InventoryQuery): boolean {

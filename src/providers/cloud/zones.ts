@@ -57,7 +57,7 @@ async function listDomains({ api, name }: CloudAccount, filter: unknown, call?: 
 function withAddressHint(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError) || error.status !== '404') return error
   const hint = `check that base_url of ${provider} is the URL of the API with its version, such as https://…/v4`
-  return new ProviderError(error.code, error.message, { status: error.status, hint, cause: error })
+  return error.with({ hint })
 }
 
 /** The zones among domains. Of several spellings of one name, the canonical one is the zone, as in a filtered request; otherwise the oldest. */
@@ -202,5 +202,5 @@ function withAddresses(error: unknown, what: string, addresses: readonly string[
   const known =
     addresses.length === 0 ? 'the addresses that the service transfers from (its documentation names them)' : addresses.join(', ')
   const hint = /must allow transfers/.test(error.message) ? undefined : `the name server must allow zone transfers (AXFR) to ${known}`
-  return new ProviderError(error.code, error.message, { status: error.status ?? undefined, hint, cause: error })
+  return error.with({ hint })
 }

@@ -6,15 +6,9 @@
 import { excerpt } from '../../dns/excerpt.ts'
 import { sameRecord } from '../../dns/record.ts'
 import type { RecordChange } from '../../plan/plan.ts'
+import { conflict } from '../changed-rrsets.ts'
 import { fieldsOf, listOf, ShapeError } from '../json-shape.ts'
-import {
-  type AppliedCall,
-  type AppliedChange,
-  type ProviderCall,
-  type ProviderCallOptions,
-  ProviderError,
-  type ZoneReference,
-} from '../provider.ts'
+import type { AppliedCall, AppliedChange, ProviderCall, ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { type CloudflareApi, recordShape } from './cloudflare-api.ts'
 import { apiTtl, apiType, type LiveRecord, liveRecord, proxiedNames, readRecords } from './live-zone.ts'
 import { rdataToApi } from './rdata-format.ts'
@@ -80,13 +74,7 @@ function refuseConflicts(provider: string, changes: readonly RecordChange[], liv
     if (now === undefined && action === 'delete') continue
     if (now !== undefined && [existing, desired].some((one) => one !== null && sameRecord(now, one))) continue
     const state = now === undefined ? 'was deleted' : `is ${excerpt(now.data, 200)} (TTL ${now.ttl ?? 'automatic'})`
-    throw new ProviderError(
-      'provider-conflict',
-      `${provider}: another client changed the zone after it was read for the plan: ${name} ${type} ${state}`,
-      {
-        hint: 'plan again to see the change',
-      },
-    )
+    throw conflict(provider, `${name} ${type} ${state}`)
   }
 }
 

@@ -1,8 +1,7 @@
 /** Creates and deletes zones. A zone can be deleted only as a whole, so its records are read immediately before. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import { groupRrsets, rrsetKey } from '../../dns/record.ts'
-import { type RrsetChange, rrsetImage } from '../../plan/changesets.ts'
-import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
+import type { RrsetChange } from '../../plan/changesets.ts'
+import { refuseChangedZone } from '../changed-rrsets.ts'
 import { checkZoneName, fieldsOf, idOf } from '../json-shape.ts'
 import type { AppliedCall, ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { type ApiZone, type CloudflareApi, ID, zoneShape } from './cloudflare-api.ts'
@@ -34,10 +33,7 @@ export async function deleteZone(
   rrsets: readonly RrsetChange[],
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const records = existingRecords(await readRecords(api, zone, options))
-  const present = groupRrsets(records)
-  refuseConflicts(provider, rrsets, (rrset) => rrsetImage(present.get(rrsetKey(rrset)) ?? []))
-  refuseOtherRecords(provider, rrsets, records)
+  refuseChangedZone(provider, rrsets, { records: existingRecords(await readRecords(api, zone, options)) })
   await api.request({ method: 'DELETE', path: `/zones/${zone.id}`, what: `deleting ${zone.name}`, ...options }, (result) =>
     idOf(fieldsOf(result, 'the result'), 'id', 'the result', ID),
   )

@@ -1,7 +1,7 @@
 /** A client of Cloudflare's API v4: errors, complete lists and response bodies. */
 import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError, tokenHint, usualAddress } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type Page, readPages } from '../read-pages.ts'
@@ -82,9 +82,7 @@ const CLOUDFLARE_DIALECT: ApiDialect = {
     const hint = (own: DiagnosticCode): string | undefined => TOKEN_HINT(own === 'provider-forbidden' ? 'provider-unauthorized' : own)
     return statusError(provider, what, response, mutates, { text, code, hint })
   },
-  addressHint: (provider) =>
-    `check base_url of ${provider}: Cloudflare's is https://api.cloudflare.com/client/v4, which is used without the setting`,
-  startHint: 'start the server',
+  addressHint: usualAddress("Cloudflare's is https://api.cloudflare.com/client/v4"),
 }
 
 /** Maximum errors and characters of a reason in a message. */

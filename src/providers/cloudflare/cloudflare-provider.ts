@@ -5,14 +5,8 @@ import type { DoctorFinding } from '../../dns/doctor-finding.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
-import {
-  type Provider,
-  type ProviderCallOptions,
-  ProviderError,
-  type UnusableZone,
-  type ZoneList,
-  type ZoneReference,
-} from '../provider.ts'
+import type { Provider, ProviderCallOptions, ZoneList, ZoneReference } from '../provider.ts'
+import { masterZone, refuseUnusable, zoneListOf, zonesNamed } from '../zone-lists.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
 import { changeRecords } from './change-records.ts'
 import { createZone, deleteZone } from './change-zone.ts'
@@ -47,10 +41,12 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
       const wanted = new Set(names)
       const filters = wanted.size <= MAX_SINGLE ? [...wanted].map((zone) => ({ name: zone.slice(0, -1) })) : [{}]
       const listed = (await Promise.all(filters.map((filter) => readZones(filter, call)))).flat()
-      for (const zone of listed) if (isAmong(wanted, zone.name)) states.set(zone.id, findingsOf(zone))
-      const { zones, unusable } = zoneList(listed)
-      refuseUnusable(name, wanted, unusable)
-      return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+      const found = zoneList(listed)
+      refuseUnusable(name, wanted, found)
+      const zones = zonesNamed(found, wanted)
+      const known = new Set([...zones.values()].map(({ id }) => id))
+      for (const zone of listed) if (known.has(zone.id)) states.set(zone.id, findingsOf(zone))
+      return zones
     },
     listZones: async (call) => zoneList(await readZones({}, call)),
     async readZone(zone, call) {
@@ -93,37 +89,15 @@ function apexNsOf(names: readonly string[]): Pick<ZoneReference, 'ownApexNs'> {
 }
 
 const referenceTo = ({ id, nameServers }: ApiZone, name: DomainName): ZoneReference => ({
-  name,
-  id,
-  settings: { type: 'master' },
-  updated: null,
+  ...masterZone(name, id),
   ...apexNsOf(nameServers),
 })
 
-function zoneList(zones: readonly ApiZone[]): ZoneList {
-  const usable = new Map<DomainName, ZoneReference>()
-  const unusable: UnusableZone[] = []
-  for (const zone of zones) {
-    const { id, name, type } = zone
-    const parsed = parseAbsoluteName(name)
-    if (!parsed.ok) unusable.push({ name, id, reason: parsed.message })
-    else if (type === 'secondary') unusable.push({ name, id, reason: 'gets its records from its primary' })
-    else if (usable.has(parsed.value)) unusable.push({ name, id, reason: 'exists twice: name the account of one under account_id' })
-    else usable.set(parsed.value, referenceTo(zone, parsed.value))
-  }
-  return { zones: [...usable.values()], unusable }
-}
-
-/** A zone that exists but cannot be managed must not seem to be missing: it would be created once more. */
-function refuseUnusable(provider: string, wanted: ReadonlySet<DomainName>, unusable: readonly UnusableZone[]): void {
-  const found = unusable.find(({ name }) => isAmong(wanted, name))
-  if (found !== undefined) throw new ProviderError('provider-rejected', `${provider}: ${found.name} ${found.reason}`)
-}
-
-function isAmong(names: ReadonlySet<DomainName>, text: string): boolean {
-  const name = parseAbsoluteName(text)
-  return name.ok && names.has(name.value)
-}
+const zoneList = (zones: readonly ApiZone[]): ZoneList =>
+  zoneListOf(zones, referenceTo, {
+    problemOf: ({ type }) => (type === 'secondary' ? 'gets its records from its primary' : null),
+    twice: 'exists twice: name the account of one under account_id',
+  })
 
 type ZoneFinding = Pick<Diagnostic, 'message' | 'hint'>
 

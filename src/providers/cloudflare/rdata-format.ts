@@ -1,8 +1,6 @@
 /** Rdata as the API writes it: names without the final dot, and the parts of structured types in `data`. */
 import { octetsToTxtRdata, quoteString, txtRdataToOctets } from '../../dns/character-string.ts'
-import { parseAbsoluteName } from '../../dns/domain-name.ts'
-import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { parseRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import { ok, type Result } from '../../dns/result.ts'
 import type { ApiRecord } from './cloudflare-api.ts'
 
@@ -62,9 +60,7 @@ export function rdataToApi(type: string, data: string): Readonly<Record<string, 
 
 /** Canonical rdata of a record of the API, or an error if it is malformed. */
 export function rdataFromApi(type: string, record: ApiRecord): Result<string> {
-  const tokens = presentationTokens(presentationOf(type, record))
-  if (!tokens.ok) return tokens
-  const data = canonicalRdata(type, tokens.value, parseAbsoluteName)
+  const data = parseRdata(type, presentationOf(type, record))
   // How a text is split into strings is Cloudflare's business.
   return data.ok && type === 'TXT' ? ok(octetsToTxtRdata(txtRdataToOctets(data.value))) : data
 }

@@ -4,11 +4,11 @@
  */
 import { relativeName } from '../../dns/domain-name.ts'
 import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
-import { type RrsetChange, rrsetImage } from '../../plan/changesets.ts'
-import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
-import { listOf, ShapeError } from '../json-shape.ts'
+import type { RrsetChange } from '../../plan/changesets.ts'
+import { refuseChangedZone } from '../changed-rrsets.ts'
+import { anyShape, listOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import { anyShape, type DesecApi, domainShape, rrsetShape } from './desec-api.ts'
+import { type DesecApi, domainShape, rrsetShape } from './desec-api.ts'
 import type { Domains } from './domains.ts'
 import { domainPath, recordsOf } from './live-zone.ts'
 import { rdataToApi } from './rdata-format.ts'
@@ -31,9 +31,8 @@ export async function applyCall(
   if (zone === null) throw new Error('no zone to change')
   if (first?.subject === 'domain' && first.action !== 'delete') throw new Error('deSEC has no settings of domains')
   if (first?.subject === 'domain') {
-    const live = await domains.read(zone.name, options)
-    refuseConflicts(provider, rrsets, (rrset) => rrsetImage(live.rrsets.get(rrsetKey(rrset)) ?? []))
-    refuseOtherRecords(provider, rrsets, live.records)
+    const { records } = await domains.read(zone.name, options)
+    refuseChangedZone(provider, rrsets, { records })
     await api.request({ method: 'DELETE', path: domainPath(zone.name), what: `deleting ${zone.name}`, ...options }, anyShape)
     return {}
   }
@@ -75,6 +74,5 @@ function withNames(error: ProviderError, rrsets: readonly RrsetChange[]): Provid
     const rrset = rrsets[Number(index)]
     return rrset === undefined ? text : `${rrset.name} ${rrset.type}:`
   })
-  const { code, ambiguous, mayCompleteLater, notSent, status, hint, cause } = error
-  return new ProviderError(code, message, { ambiguous, mayCompleteLater, notSent, status: status ?? undefined, hint, cause })
+  return error.with({ message, cause: error.cause })
 }

@@ -1,9 +1,9 @@
 /** A client of deSEC's API v1: errors, complete lists and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError, usualAddress } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
-import { ProviderError } from '../provider.ts'
+import { readLinkedPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
 export interface ApiDomain {
@@ -43,8 +43,7 @@ const HINTS: Readonly<Record<number, string>> = {
 const DESEC_DIALECT: ApiDialect = {
   errorOfResponse: (provider, what, response, mutates) =>
     statusError(provider, what, response, mutates, { text: reasonOf(response), hint: HINTS[response.status] }),
-  addressHint: (provider) => `check base_url of ${provider}: deSEC's is https://desec.io/api/v1, which is used without the setting`,
-  startHint: 'start the server',
+  addressHint: usualAddress("deSEC's is https://desec.io/api/v1"),
 }
 
 /** Maximum errors, nesting and characters of a reason in a message. */
@@ -73,23 +72,12 @@ function textsOf(value: unknown, depth = 0): string[] {
   })
 }
 
-/** Maximum pages of a list. */
-const MAX_PAGES = 1000
-
-async function readList<T>(request: SendAndCheck, provider: string, call: ApiRequest, shape: (item: unknown) => T): Promise<T[]> {
-  const items: T[] = []
-  const seen = new Set<string>()
-  let cursor: string | null = ''
-  while (cursor !== null) {
-    if (seen.has(cursor) || seen.size === MAX_PAGES)
-      throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the pages of the list have no end`)
-    seen.add(cursor)
-    const { value, headers } = await request({ ...call, query: { ...call.query, cursor } }, (body) => listOf(body, 'the list').map(shape))
-    for (const item of value) items.push(item)
-    cursor = nextCursor(headers['link'] ?? '')
-  }
-  return items
-}
+const readList = <T>(request: SendAndCheck, provider: string, call: ApiRequest, shape: (item: unknown) => T): Promise<T[]> =>
+  readLinkedPages(`${provider}: ${call.what}`, async (cursor: string | null) => {
+    const query = { ...call.query, cursor: cursor ?? '' }
+    const { value, headers } = await request({ ...call, query }, (body) => listOf(body, 'the list').map(shape))
+    return { items: value, next: nextCursor(headers['link'] ?? '') }
+  })
 
 /** The cursor of the next page (RFC 8288); null on the last one. Only the cursor of the address is used. */
 function nextCursor(link: string): string | null {
@@ -112,6 +100,3 @@ export function rrsetShape(value: unknown): ApiRrset {
   })
   return { name: textOf(fields, 'name', what), type: textOf(fields, 'type', what), ttl: wholeNumberOf(fields, 'ttl', what), records }
 }
-
-/** Accepts any body: the status says all. */
-export const anyShape = (): undefined => undefined

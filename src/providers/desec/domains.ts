@@ -1,15 +1,9 @@
 /** The domains of an account, and the minimum TTLs of those that were looked up. */
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { nullIfMissing } from '../api-errors.ts'
 import { checkZoneName } from '../json-shape.ts'
-import {
-  type NamedReadOptions,
-  type ProviderCallOptions,
-  ProviderError,
-  type UnusableZone,
-  type ZoneList,
-  type ZoneReference,
-} from '../provider.ts'
+import type { NamedReadOptions, ProviderCallOptions, ZoneList, ZoneReference } from '../provider.ts'
+import { masterZone, zoneListOf, zonesNamed } from '../zone-lists.ts'
 import { MIN_TTL } from './capabilities.ts'
 import { type ApiDomain, type DesecApi, domainShape } from './desec-api.ts'
 import { domainPath, type LiveZone, readLive } from './live-zone.ts'
@@ -32,12 +26,7 @@ export interface Domains {
   referenceTo(domain: ApiDomain, expected: DomainName): ZoneReference
 }
 
-export const referenceOf = (name: DomainName): ZoneReference => ({
-  name,
-  id: name.slice(0, -1),
-  settings: { type: 'master' },
-  updated: null,
-})
+export const referenceOf = (name: DomainName): ZoneReference => masterZone(name, name.slice(0, -1))
 
 export function createDomains(api: DesecApi, provider: string): Domains {
   const minimums = new Map<DomainName, number>()
@@ -52,23 +41,10 @@ export function createDomains(api: DesecApi, provider: string): Domains {
   }
   const lookUp = async (name: DomainName, options?: ProviderCallOptions): Promise<ZoneReference | null> => {
     const request = { method: 'GET', path: domainPath(name), what: `looking up ${name}`, ...options } as const
-    try {
-      return (await api.request(request, (body) => referenceTo(domainShape(body), name))).value
-    } catch (error) {
-      if (error instanceof ProviderError && error.code === 'provider-not-found') return null
-      throw error
-    }
+    return (await nullIfMissing(api.request(request, (body) => referenceTo(domainShape(body), name))))?.value ?? null
   }
   const list = async (options?: ProviderCallOptions): Promise<ZoneList> => {
-    const domains = await api.list({ method: 'GET', path: '/domains/', what: 'listing domains', ...options }, domainShape)
-    const zones = new Map<DomainName, ZoneReference>()
-    const unusable: UnusableZone[] = []
-    for (const domain of domains) {
-      const name = parseAbsoluteName(domain.name)
-      if (!name.ok) unusable.push({ name: domain.name, id: domain.name, reason: name.message })
-      else if (!zones.has(name.value)) zones.set(name.value, note(domain, name.value))
-    }
-    return { zones: [...zones.values()], unusable }
+    return zoneListOf(await api.list({ method: 'GET', path: '/domains/', what: 'listing domains', ...options }, domainShape), note)
   }
   const read = (name: DomainName, options?: ProviderCallOptions): Promise<LiveZone> => readLive(api, name, options)
   return {
@@ -81,7 +57,7 @@ export function createDomains(api: DesecApi, provider: string): Domains {
         wanted.size <= MAX_SINGLE
           ? (await Promise.all([...wanted].map((name) => lookUp(name, options)))).filter((zone) => zone !== null)
           : (await list(options)).zones
-      return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+      return zonesNamed({ zones }, wanted)
     },
     list,
     read,

@@ -1,5 +1,6 @@
 /** Domains as the API returns them, in the terms of plans. */
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { parseRdata } from '../../dns/rdata/canonical.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord } from '../../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
@@ -7,7 +8,6 @@ import { ShapeError } from '../json-shape.ts'
 import type { ProviderCallOptions } from '../provider.ts'
 import { isManagedType } from './capabilities.ts'
 import { type ApiRrset, type DesecApi, rrsetShape } from './desec-api.ts'
-import { rdataFromApi } from './rdata-format.ts'
 
 export interface LiveZone {
   readonly records: readonly ExistingRecord[]
@@ -36,7 +36,7 @@ export function recordsOf({ name, type, ttl, records }: ApiRrset, zone: DomainNa
     throw new ShapeError(`a record is named ${JSON.stringify(name.slice(0, 300))}: ${why}`)
   }
   return records.map((content) => {
-    const data = rdataFromApi(type, content)
+    const data = parseRdata(type, content)
     return { name: owner.value, type, ttl: Math.min(ttl, MAX_TTL) as Ttl, data: data.ok ? data.value : content }
   })
 }

@@ -1,9 +1,5 @@
-/** Rdata as the API writes it: that of dnspython, which reads every canonical text but the names of newer parameters of SVCB. */
-import { parseAbsoluteName } from '../../dns/domain-name.ts'
-import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { svcParamKey } from '../../dns/rdata/svc-param-forms.ts'
-import type { Result } from '../../dns/result.ts'
 
 /** The last parameter of SVCB whose name every version knows: ipv6hint. */
 const LAST_NAMED_KEY = 6
@@ -19,10 +15,4 @@ export function rdataToApi(type: string, data: string): string {
     }),
   )
   return [priority, target, ...numbered].join(' ')
-}
-
-/** Canonical rdata of a record of the API, or an error if it is malformed. */
-export function rdataFromApi(type: string, content: string): Result<string> {
-  const tokens = presentationTokens(content)
-  return tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
 }

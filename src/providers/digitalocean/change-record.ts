@@ -4,6 +4,7 @@
  */
 import { isApexNs, sameRecord } from '../../dns/record.ts'
 import type { RecordChange } from '../../plan/plan.ts'
+import { nullIfMissing } from '../api-errors.ts'
 import { checkZoneName, fieldsOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
@@ -116,11 +117,5 @@ async function isGone(
   options?: ProviderCallOptions,
 ): Promise<boolean> {
   const request = { method: 'GET', path: `${domainPath(zone.name)}/records/${id}`, what: `reading ${name} ${type}`, ...options } as const
-  try {
-    await api.request(request, (response) => recordOf(response, zone))
-    return false
-  } catch (error) {
-    if (error instanceof ProviderError && error.code === 'provider-not-found') return true
-    throw error
-  }
+  return (await nullIfMissing(api.request(request, (response) => recordOf(response, zone)))) === null
 }

@@ -1,6 +1,6 @@
 /** A client of DigitalOcean's API v2: errors, complete lists, domains and records. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError, tokenHint, usualAddress } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type Page, readPages } from '../read-pages.ts'
@@ -53,9 +53,7 @@ const TOKEN_HINT = tokenHint('needs the scopes domain:read, domain:create, domai
 const DIGITALOCEAN_DIALECT: ApiDialect = {
   errorOfResponse: (provider, what, response, mutates) =>
     statusError(provider, what, response, mutates, { text: reasonOf(response), hint: TOKEN_HINT }),
-  addressHint: (provider) =>
-    `check base_url of ${provider}: DigitalOcean's is https://api.digitalocean.com/v2, which is used without the setting`,
-  startHint: 'start the server',
+  addressHint: usualAddress("DigitalOcean's is https://api.digitalocean.com/v2"),
 }
 
 /** Maximum characters of a reason in a message. */

@@ -1,9 +1,10 @@
 /** A provider that reads and changes the domains of a DigitalOcean account. */
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { nullIfMissing } from '../api-errors.ts'
 import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference, ZoneSnapshot } from '../provider.ts'
+import type { Provider, ProviderCallOptions, ZoneList, ZoneSnapshot } from '../provider.ts'
+import { zoneListOf, zonesNamed } from '../zone-lists.ts'
 import { DIGITALOCEAN_CAPABILITIES } from './capabilities.ts'
 import { applyCall, type DigitalOcean } from './change-record.ts'
 import { createDigitalOceanApi, type DigitalOceanApi, domainShape } from './digitalocean-api.ts'
@@ -26,12 +27,12 @@ export function createDigitalOceanProvider(connection: ApiConnection): Provider 
     parallelism,
     async findZones(names, options) {
       const wanted = new Set(names)
-      const { zones } = zoneList(
+      const found = zoneList(
         wanted.size <= MAX_SINGLE_ZONES
           ? (await Promise.all([...wanted].map((zone) => findDomain(api, zone, options)))).filter((found) => found !== null)
           : await listDomains(api, options),
       )
-      return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+      return zonesNamed(found, wanted)
     },
     listZones: async (options) => zoneList(await listDomains(api, options)),
     readZone: ({ name: zone }, options) => readSnapshot(api, zone, options),
@@ -59,13 +60,8 @@ async function readSnapshot(api: DigitalOceanApi, zone: DomainName, options?: Pr
 const listDomains = (api: DigitalOceanApi, options?: ProviderCallOptions): Promise<string[]> =>
   api.list({ method: 'GET', path: '/domains', what: 'listing domains', ...options }, 'domains', domainShape, (name) => name)
 
-function zoneList(listed: readonly string[]): ZoneList {
-  const zones: ZoneReference[] = []
-  const unusable: UnusableZone[] = []
-  for (const listedName of listed) {
-    const name = parseAbsoluteName(listedName)
-    if (name.ok) zones.push(referenceTo(name.value))
-    else unusable.push({ name: listedName, id: listedName, reason: name.message })
-  }
-  return { zones, unusable }
-}
+const zoneList = (listed: readonly string[]): ZoneList =>
+  zoneListOf(
+    listed.map((name) => ({ name })),
+    (_, name) => referenceTo(name),
+  )

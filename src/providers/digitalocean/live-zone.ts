@@ -1,38 +1,28 @@
 /** Records of the API in the terms of plans, and records of plans as the API takes them. */
 import { octetsToTxtRdata, quoteString, txtRdataToOctets } from '../../dns/character-string.ts'
-import { type DomainName, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
-import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { parseRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import type { ExistingRecord, ResourceRecord } from '../../dns/record.ts'
-import type { Result } from '../../dns/result.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
+import { nullIfMissing } from '../api-errors.ts'
 import { fieldsOf, ShapeError } from '../json-shape.ts'
-import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { masterZone } from '../zone-lists.ts'
 import { DIGITALOCEAN_TYPES } from './capabilities.ts'
 import { type ApiRecord, type DigitalOceanApi, domainShape, recordShape } from './digitalocean-api.ts'
 
 export type LiveRecord = ExistingRecord & { readonly id: number }
 
 /** No domain gets its records from another server. */
-export const referenceTo = (name: DomainName): ZoneReference => ({
-  name,
-  id: name.slice(0, -1),
-  settings: { type: 'master' },
-  updated: null,
-})
+export const referenceTo = (name: DomainName): ZoneReference => masterZone(name, name.slice(0, -1))
 
 export const domainPath = (name: DomainName): string => `/domains/${encodeURIComponent(name.slice(0, -1))}`
 
 /** The name of the domain as DigitalOcean writes it; null if it does not exist. */
 export async function findDomain(api: DigitalOceanApi, zone: DomainName, options?: ProviderCallOptions): Promise<string | null> {
   const request = { method: 'GET', path: domainPath(zone), what: `looking up ${zone}`, ...options } as const
-  try {
-    return await api.request(request, (body) => domainShape(fieldsOf(body, 'the response')['domain']))
-  } catch (error) {
-    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
-    throw error
-  }
+  return nullIfMissing(api.request(request, (body) => domainShape(fieldsOf(body, 'the response')['domain'])))
 }
 
 /** Reads the records of a domain, all or those of one owner, without the SOA. Records of types that are not managed are in `unplanned`. */
@@ -67,13 +57,8 @@ export async function readRecords(
 export function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
   const name = parseDomainName(api.name, zone)
   if (!name.ok || api.name.endsWith('.')) throw new ShapeError(`a record is named ${JSON.stringify(api.name.slice(0, 300))}`)
-  const data = rdataFromApi(api, zone)
+  const data = parseRdata(api.type, presentationOf(api, zone))
   return { id: api.id, name: name.value, type: api.type, ttl: Math.min(api.ttl, MAX_TTL) as Ttl, data: data.ok ? data.value : api.data }
-}
-
-function rdataFromApi(record: ApiRecord, zone: DomainName): Result<string> {
-  const tokens = presentationTokens(presentationOf(record, zone))
-  return tokens.ok ? canonicalRdata(record.type, tokens.value, parseAbsoluteName) : tokens
 }
 
 function presentationOf({ type, data, priority, weight, port, flags, tag }: ApiRecord, zone: DomainName): string {

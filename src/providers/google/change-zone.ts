@@ -8,10 +8,11 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { sleep } from '../../transport/retry.ts'
-import { checkZoneName, ShapeError } from '../json-shape.ts'
+import { refuseChangedZone } from '../changed-rrsets.ts'
+import { anyShape, checkZoneName, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { MAX_RRSETS } from './capabilities.ts'
-import { type ApiChange, type ApiZone, anyShape, changeShape, type GoogleApi, type SentRrset, zoneShape } from './google-api.ts'
+import { type ApiChange, type ApiZone, changeShape, type GoogleApi, type SentRrset, zoneShape } from './google-api.ts'
 import { additionOf, deletionOf, type LiveZone, readLive, recordsOf, rememberAdded, type ZoneTexts } from './live-zone.ts'
 
 export interface Google {
@@ -178,16 +179,7 @@ async function deleteZone(
 ): Promise<AppliedCall> {
   const { api } = google
   const live = await readZone(google, zone, options)
-  const expected = new Map(rrsets.map((rrset) => [rrsetKey(rrset), rrset]))
-  const [foreign] = [...live.records.filter((record) => !expected.has(rrsetKey(record))), ...live.unplanned]
-  if (foreign !== undefined)
-    throw new ProviderError(
-      'provider-conflict',
-      `${google.name}: ${zone.name} has records that the plan does not know: ${foreign.name} ${foreign.type}`,
-      {
-        hint: 'plan again to see them',
-      },
-    )
+  refuseChangedZone(google.name, rrsets, live)
   const deletions = rrsets
     .filter(({ name, type }) => !(name === zone.name && type === 'NS'))
     .flatMap((rrset) => deletionOf(rrset, live.texts))
@@ -200,13 +192,7 @@ async function deleteZone(
     await api.request({ method: 'DELETE', path: `/managedZones/${zone.id}`, what: `deleting ${zone.name}`, ...options }, anyShape)
   } catch (error) {
     if (!isPartial || !(error instanceof ProviderError)) throw error
-    const { code, message, status, hint } = error
-    throw new ProviderError(code, `${message}; some of its records were deleted`, {
-      ambiguous: true,
-      status: status ?? undefined,
-      hint,
-      cause: error,
-    })
+    throw error.with({ message: `${error.message}; some of its records were deleted`, ambiguous: true })
   }
   google.texts.delete(zone.id)
   return {}

@@ -1,11 +1,11 @@
 /** A client of the Cloud DNS API v1: tokens, errors, pages and response bodies. */
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { HttpResponse } from '../../transport/http-client.ts'
-import type { AccessTokens } from '../access-tokens.ts'
-import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
-import { type ApiConnection, createJsonApi } from '../json-api.ts'
+import { type AccessTokens, createSignedInApi } from '../access-tokens.ts'
+import { type ApiDialect, readErrorBody, statusError, usualAddress } from '../api-errors.ts'
+import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
-import { ProviderError } from '../provider.ts'
+import { readLinkedPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
 export interface ApiZone {
@@ -49,50 +49,29 @@ export interface GoogleApi {
 
 /** Items that a request for a page asks for. The service may send fewer. */
 const PAGE_SIZE = 1000
-/** Maximum pages of a list. */
-const MAX_PAGES = 1000
 const MAX_PAGE_TOKEN = 4096
 
 export function createGoogleApi(connection: ApiConnection, project: string, tokens: AccessTokens): GoogleApi {
-  const withToken: ApiConnection = {
-    ...connection,
-    get token() {
-      return tokens.current
-    },
-  }
-  const { request, close } = createJsonApi(withToken, {}, dialectOf(project))
-  const send: GoogleApi['request'] = async (call, shape) => {
-    const headers = { ...call.headers, authorization: `Bearer ${await tokens.get({ signal: call.signal, stop: call.stop })}` }
-    return (await request({ ...call, headers, path: `/dns/v1/projects/${project}${call.path}` }, shape)).value
-  }
+  const { request, close } = createSignedInApi(connection, tokens, dialectOf(project))
+  const send: GoogleApi['request'] = (call, shape) => request({ ...call, path: `/dns/v1/projects/${project}${call.path}` }, shape)
   return {
     request: send,
-    async list(call, key, shape) {
-      const items = []
-      let pageToken = ''
-      for (let page = 1; page <= MAX_PAGES; page += 1) {
-        const query = { ...call.query, maxResults: PAGE_SIZE, ...(pageToken !== '' && { pageToken }) }
-        const { found, next } = await send({ ...call, query }, (body) => pageShape(body, key, shape))
-        items.push(...found)
-        if (next === '') return items
-        if (next === pageToken) break
-        pageToken = next
-      }
-      throw new ProviderError('provider-garbled', `${connection.provider}: ${call.what}: the list has no end`)
-    },
-    async close() {
-      await Promise.all([close(), tokens.close()])
-    },
+    list: (call, key, shape) =>
+      readLinkedPages(`${connection.provider}: ${call.what}`, (pageToken: string | null) => {
+        const query = { ...call.query, maxResults: PAGE_SIZE, ...(pageToken !== null && { pageToken }) }
+        return send({ ...call, query }, (body) => pageShape(body, key, shape))
+      }),
+    close,
   }
 }
 
-function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): { readonly found: T[]; readonly next: string } {
+function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): { readonly items: T[]; readonly next: string | null } {
   const fields = fieldsOf(body, 'the response')
   const next = fields['nextPageToken'] ?? ''
   if (typeof next !== 'string' || next.length > MAX_PAGE_TOKEN) throw new ShapeError('the token of the next page is no short text')
   // A list that is empty may be absent, but its kind is not.
   if (fields[key] === undefined && typeof fields['kind'] !== 'string') throw new ShapeError(`there is neither "${key}" nor "kind"`)
-  return { found: listOf(fields[key] ?? [], key).map(shape), next }
+  return { items: listOf(fields[key] ?? [], key).map(shape), next: next === '' ? null : next }
 }
 
 const RATE_LIMITS: ReadonlySet<string> = new Set(['rateLimitExceeded', 'userRateLimitExceeded'])
@@ -115,8 +94,7 @@ const dialectOf = (project: string): ApiDialect => ({
     })
   },
   isBusy: (response) => response.status === 403 && RATE_LIMITS.has(reasonOf(response).reason),
-  addressHint: (provider) => `check base_url of ${provider}: Cloud DNS is at https://dns.googleapis.com, which is used without the setting`,
-  startHint: 'start the server',
+  addressHint: usualAddress('Cloud DNS is at https://dns.googleapis.com'),
 })
 
 function hintFor(code: string, reason: string, project: string): string | undefined {
@@ -203,6 +181,3 @@ export function changeShape(value: unknown): ApiChange {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new ShapeError(`there is the change ${JSON.stringify(id.slice(0, 100))}`)
   return { id, status: textOf(fields, 'status', 'a change'), additions: listOf(fields['additions'] ?? [], 'additions').map(rrsetShape) }
 }
-
-/** Accepts any body: the status says all. */
-export const anyShape = (): undefined => undefined

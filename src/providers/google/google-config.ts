@@ -10,6 +10,7 @@ import { createAccessTokens } from '../access-tokens.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
+import { settingProblem } from '../setting-problem.ts'
 import { googleCapabilities, type Visibility } from './capabilities.ts'
 import {
   type Credentials,
@@ -49,17 +50,9 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
   readTokenUrl(config, diagnostics)
   readManagedZones(config, diagnostics)
   if (config.settings['token'] !== undefined && config.settings['credentials'] !== undefined)
-    diagnostics.push(problem(config, 'token', 'there are credentials too: remove one of them'))
+    diagnostics.push(settingProblem(config, 'token', 'there are credentials too: remove one of them'))
   return diagnostics
 }
-
-const problem = ({ name, placeOf }: ProviderConfig, key: string, message: string, hint?: string): Diagnostic => ({
-  severity: 'error',
-  code: 'schema-value',
-  message: `providers.${name}.${key}: ${message}`,
-  at: placeOf(key),
-  hint,
-})
 
 /** The metadata server has no TLS, and is reached without leaving the machine's host. */
 const readTokenUrl = (config: ProviderConfig, diagnostics: Diagnostic[]): URL | null =>
@@ -72,7 +65,7 @@ function readManagedZones(config: ProviderConfig, diagnostics: Diagnostic[]): Ma
   for (const [text, zone] of Object.entries((config.settings['managed_zones'] as Record<string, string> | undefined) ?? {})) {
     const name = parseAbsoluteName(text)
     if (name.ok) zones.set(name.value, zone)
-    else diagnostics.push(problem(config, 'managed_zones', `${JSON.stringify(text)} ${name.message}`))
+    else diagnostics.push(settingProblem(config, 'managed_zones', `${JSON.stringify(text)} ${name.message}`))
   }
   return zones
 }
@@ -94,7 +87,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const project =
     settings['project'] ?? ('project' in credentials ? credentials.project : null) ?? (context.secrets.env['GOOGLE_CLOUD_PROJECT'] || null)
   if (typeof project !== 'string') {
-    diagnostics.push(problem(config, 'project', 'is missing, and the credentials name none'))
+    diagnostics.push(settingProblem(config, 'project', 'is missing, and the credentials name none'))
     return { provider: null, diagnostics }
   }
   const connection = apiConnection(config, context, { baseUrl, token: '', parallelism: DEFAULT_PARALLELISM }, diagnostics)

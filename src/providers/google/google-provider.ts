@@ -3,14 +3,8 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { AccessTokens } from '../access-tokens.ts'
 import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
-import {
-  type Provider,
-  type ProviderCallOptions,
-  ProviderError,
-  type UnusableZone,
-  type ZoneList,
-  type ZoneReference,
-} from '../provider.ts'
+import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import { masterZone, refuseUnusable, zonesNamed } from '../zone-lists.ts'
 import { googleCapabilities, type Visibility } from './capabilities.ts'
 import { applyCall, type Google, readZone } from './change-zone.ts'
 import { type ApiZone, createGoogleApi, type GoogleApi, zoneShape } from './google-api.ts'
@@ -40,9 +34,9 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
     async findZones(names, call) {
       const wanted = new Set(names)
       const filters = wanted.size <= MAX_SINGLE ? [...wanted].map((dnsName) => ({ dnsName })) : [{}]
-      const { zones, unusable } = zoneList((await Promise.all(filters.map((filter) => readZones(api, filter, call)))).flat(), options)
-      refuseUnusable(name, wanted, unusable)
-      return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+      const found = zoneList((await Promise.all(filters.map((filter) => readZones(api, filter, call)))).flat(), options)
+      refuseUnusable(name, wanted, found)
+      return zonesNamed(found, wanted)
     },
     listZones: async (call) => zoneList(await readZones(api, {}, call), options),
     async readZone(zone, call) {
@@ -57,12 +51,7 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
   return provider
 }
 
-const referenceTo = ({ id }: ApiZone, name: DomainName): ZoneReference => ({
-  name,
-  id,
-  settings: { type: 'master' },
-  updated: null,
-})
+const referenceTo = ({ id }: ApiZone, name: DomainName): ZoneReference => masterZone(name, id)
 
 function readZones(api: GoogleApi, filter: Readonly<Record<string, string>>, call?: ProviderCallOptions): Promise<ApiZone[]> {
   return api.list({ method: 'GET', path: '/managedZones', query: filter, what: 'listing zones', ...call }, 'managedZones', zoneShape)
@@ -92,10 +81,4 @@ function zoneList(listed: readonly ApiZone[], { visibility, managedZones }: Goog
         })
   }
   return { zones, unusable }
-}
-
-/** A zone that exists but cannot be managed must not seem to be missing: it would be created once more. */
-function refuseUnusable(provider: string, wanted: ReadonlySet<DomainName>, unusable: readonly UnusableZone[]): void {
-  const found = unusable.find(({ name }) => wanted.has(name as DomainName))
-  if (found !== undefined) throw new ProviderError('provider-rejected', `${provider}: ${found.name} ${found.reason}`)
 }

@@ -1,7 +1,4 @@
-/** RRsets of the API in the terms of plans, and the texts that a change must repeat to delete them. */
-import { parseAbsoluteName } from '../../dns/domain-name.ts'
-import { canonicalRdata } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { parseRdata } from '../../dns/rdata/canonical.ts'
 import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
@@ -68,8 +65,7 @@ function remember(unusual: ZoneTexts['unusual'], key: string, rrset: ApiRrset, o
 /** Malformed rdata stays as it is: text that no definition can contain. */
 export function recordsOf({ name, type, ttl, rrdatas }: ApiRrset): ExistingRecord[] {
   return rrdatas.map((text) => {
-    const tokens = presentationTokens(text)
-    const data = tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
+    const data = parseRdata(type, text)
     return { name, type, ttl: Math.min(ttl, MAX_TTL) as Ttl, data: data.ok ? data.value : text }
   })
 }

@@ -8,7 +8,8 @@ import type { ZoneSettings } from '../../dns/zone.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { Change, DomainChange } from '../../plan/plan.ts'
 import { sleep } from '../../transport/retry.ts'
-import { isOfNewZone, refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
+import { nullIfMissing } from '../api-errors.ts'
+import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
 import { checkZoneName, fieldsOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
@@ -113,7 +114,9 @@ async function changeRrset(
     // A call that has begun is completed, unless the run is aborted.
     const more = index === 0 ? options : { signal: options?.signal }
     await send(step, index === steps.length - 1, more).catch((error: unknown) => {
-      throw index > 0 && error instanceof ProviderError ? halfDone(error) : error
+      // The first request was carried out.
+      if (index === 0 || !(error instanceof ProviderError)) throw error
+      throw error.with({ message: `${error.message}; of TTL and data only one was changed`, ambiguous: true })
     })
   }
   return { problems }
@@ -131,15 +134,6 @@ function commentOf(data: string, live: LiveRrset | null, changes: readonly Chang
   const former = replaced != null && 'data' in replaced ? live?.comments.get(replaced.data) : undefined
   return former === undefined ? {} : { comment: former }
 }
-
-/** The error of a second request whose first one was carried out. */
-const halfDone = (error: ProviderError): ProviderError =>
-  new ProviderError(error.code, `${error.message}; of TTL and data only one was changed`, {
-    ambiguous: true,
-    mayCompleteLater: error.mayCompleteLater,
-    hint: error.hint,
-    cause: error,
-  })
 
 const incomplete = (provider: string, what: string, failure: string): ProviderError =>
   new ProviderError('provider-failed', `${provider}: ${what}: Hetzner could not complete it: ${failure}`, { ambiguous: true })
@@ -215,11 +209,7 @@ async function deleteZone(
       hint: 'remove the protection in the Hetzner Console',
     })
   const { records } = await readRecords(api, zone, options)
-  const images = new Map(
-    rrsets.map((rrset) => [rrset, rrsetImage(records.filter(({ name, type }) => name === rrset.name && type === rrset.type))]),
-  )
-  refuseConflicts(provider, rrsets, (rrset) => images.get(rrset) ?? null)
-  refuseOtherRecords(provider, rrsets, records)
+  refuseChangedZone(provider, rrsets, { records })
   const isGone = async (): Promise<boolean> => (await findZone(api, zone, options)) === null
   const failure = await sendDeletion(hetzner, { method: 'DELETE', path, what, ...options }, isGone)
   return failure === null ? {} : { problems: [unpublished(what, failure)] }
@@ -228,16 +218,12 @@ async function deleteZone(
 /** Null if the zone does not exist. */
 async function findZone(api: HetznerApi, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<ApiZone | null> {
   const request = { method: 'GET', path: `/zones/${id}`, what: `reading ${name}`, ...options } as const
-  try {
-    return await api.request(request, (body) => {
-      const zone = zoneShape(fieldsOf(body, 'the response')['zone'])
-      if (zone.id !== id) throw new ShapeError(`the zone ${id} was returned as ${zone.id}`)
-      return zone
-    })
-  } catch (error) {
-    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
-    throw error
-  }
+  const read = api.request(request, (body) => {
+    const zone = zoneShape(fieldsOf(body, 'the response')['zone'])
+    if (zone.id !== id) throw new ShapeError(`the zone ${id} was returned as ${zone.id}`)
+    return zone
+  })
+  return nullIfMissing(read)
 }
 
 /** Changes the TTL of the zone, or the primaries of a secondary. Ports and keys of primaries that stay are kept. */

@@ -1,6 +1,6 @@
 /** A client of the Hetzner Cloud API: errors, complete lists and response bodies of zones, RRsets and actions. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError, usualAddress } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type Page, readPages } from '../read-pages.ts'
@@ -93,8 +93,7 @@ const HETZNER_DIALECT: ApiDialect = {
   },
   // Another action of the zone is running.
   isBusy: (response) => response.status === 423 && reasonOf(response).code === 'locked',
-  addressHint: (provider) => `check base_url of ${provider}: Hetzner's is https://api.hetzner.cloud/v1, which is used without the setting`,
-  startHint: 'start the server',
+  addressHint: usualAddress("Hetzner's is https://api.hetzner.cloud/v1"),
 }
 
 /** Maximum characters of a reason in a message. */

@@ -1,13 +1,13 @@
 /** A provider that reads and changes the zones of a project at Hetzner. */
-import type { DomainName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { examineZones } from '../examine-zones.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { Provider, ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import type { Provider, ProviderCallOptions } from '../provider.ts'
+import { zoneListOf, zonesNamed } from '../zone-lists.ts'
 import { HETZNER_CAPABILITIES } from './capabilities.ts'
 import { applyCall } from './change-zone.ts'
 import { type ApiZone, createHetznerApi, type HetznerApi, zoneShape } from './hetzner-api.ts'
-import { readRecords, readRrset, referenceTo, zoneName } from './live-zone.ts'
+import { readRecords, readRrset, referenceTo } from './live-zone.ts'
 import { createZoneActions } from './zone-actions.ts'
 
 /** Zones that are looked up one by one. For more names, the whole list is read. */
@@ -30,10 +30,10 @@ export function createHetznerProvider(connection: ApiConnection): Provider {
     async findZones(names, options) {
       const wanted = new Set(names)
       const filters = wanted.size <= MAX_SINGLE_ZONES ? [...wanted].map((zone) => ({ name: zone.slice(0, -1) })) : [{}]
-      const { zones } = zoneList((await Promise.all(filters.map((filter) => readZones(api, filter, options)))).flat())
-      return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+      const listed = (await Promise.all(filters.map((filter) => readZones(api, filter, options)))).flat()
+      return zonesNamed(zoneListOf(listed, referenceTo), wanted)
     },
-    listZones: async (options) => zoneList(await readZones(api, {}, options)),
+    listZones: async (options) => zoneListOf(await readZones(api, {}, options), referenceTo),
     async readZone(zone, options) {
       const { records, unplanned } = await readRecords(api, zone, options)
       return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
@@ -55,16 +55,4 @@ export function createHetznerProvider(connection: ApiConnection): Provider {
 function readZones(api: HetznerApi, filter: Readonly<Record<string, string>>, options?: ProviderCallOptions): Promise<ApiZone[]> {
   const request = { method: 'GET', path: '/zones', query: filter, what: 'listing zones', ...options } as const
   return api.list(request, 'zones', zoneShape, ({ id }) => id)
-}
-
-function zoneList(listed: readonly ApiZone[]): ZoneList {
-  const zones = new Map<DomainName, ZoneReference>()
-  const unusable: UnusableZone[] = []
-  for (const zone of listed) {
-    const name = zoneName(zone)
-    if (!name.ok) unusable.push({ name: zone.name, id: zone.id, reason: name.message })
-    else if (zones.has(name.value)) unusable.push({ name: zone.name, id: zone.id, reason: 'exists twice' })
-    else zones.set(name.value, referenceTo(zone, name.value))
-  }
-  return { zones: [...zones.values()], unusable }
 }

@@ -1,13 +1,12 @@
 /** Zones and RRsets of the API in the terms of plans. */
-import { type DomainName, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
-import { canonicalRdata } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
+import { parseRdata } from '../../dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
-import type { Result } from '../../dns/result.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
+import { nullIfMissing } from '../api-errors.ts'
 import { fieldsOf, ShapeError } from '../json-shape.ts'
-import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { HETZNER_TYPES } from './capabilities.ts'
 import { type ApiRrset, type ApiZone, type HetznerApi, rrsetShape } from './hetzner-api.ts'
 
@@ -31,9 +30,6 @@ export const referenceTo = (zone: ApiZone, name: DomainName): ZoneReference => (
   },
   updated: null,
 })
-
-/** The name of a listed zone. */
-export const zoneName = ({ name }: ApiZone): Result<DomainName> => parseAbsoluteName(name)
 
 const rrsetsPath = ({ id }: ZoneReference): string => `/zones/${id}/rrsets`
 
@@ -75,17 +71,13 @@ export async function readRrset(
   options?: ProviderCallOptions,
 ): Promise<LiveRrset | null> {
   const request = { method: 'GET', path: rrsetPath(zone, name, type), what: `reading ${name} ${type}`, ...options } as const
-  try {
-    return await api.request(request, (body) => {
-      const rrset = rrsetShape(fieldsOf(body, 'the response')['rrset'])
-      if (rrset.name !== relativeName(name, zone.name) || rrset.type !== type)
-        throw new ShapeError(`${name} ${type} was returned as ${rrset.name} ${rrset.type}`)
-      return liveRrset(rrset, zone.name)
-    })
-  } catch (error) {
-    if (error instanceof ProviderError && error.code === 'provider-not-found') return null
-    throw error
-  }
+  const read = api.request(request, (body) => {
+    const rrset = rrsetShape(fieldsOf(body, 'the response')['rrset'])
+    if (rrset.name !== relativeName(name, zone.name) || rrset.type !== type)
+      throw new ShapeError(`${name} ${type} was returned as ${rrset.name} ${rrset.type}`)
+    return liveRrset(rrset, zone.name)
+  })
+  return nullIfMissing(read)
 }
 
 /** Malformed rdata stays as it is: text that no definition can contain. */
@@ -93,7 +85,7 @@ function liveRrset({ name, type, ttl, records, isProtected }: ApiRrset, zone: Do
   const owner = parseDomainName(name, zone)
   if (!owner.ok || name.endsWith('.')) throw new ShapeError(`a record is named ${JSON.stringify(name.slice(0, 300))}`)
   const live = records.map(({ value, comment }) => {
-    const data = rdataFromApi(type, value, zone)
+    const data = parseRdata(type, value, (text) => parseDomainName(text, zone))
     const record = {
       name: owner.value,
       type,
@@ -107,10 +99,4 @@ function liveRrset({ name, type, ttl, records, isProtected }: ApiRrset, zone: Do
     comments: new Map(live.flatMap(({ record, comment }) => (comment === '' ? [] : [[record.data, comment] as const]))),
     isProtected,
   }
-}
-
-/** Canonical rdata of a value of the API, which is zone-file text; or an error if it is malformed. */
-function rdataFromApi(type: string, value: string, zone: DomainName): Result<string> {
-  const tokens = presentationTokens(value)
-  return tokens.ok ? canonicalRdata(type, tokens.value, (text) => parseDomainName(text, zone)) : tokens
 }

@@ -9,6 +9,7 @@ import { excerpt } from '../../dns/excerpt.ts'
 import { groupRrsets, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { masterZone } from '../zone-lists.ts'
 import type { ClassChange, ClassSession, LoggedMessage } from './class-session.ts'
 import type { ClassZone } from './read-records.ts'
 
@@ -41,8 +42,7 @@ export function applyClassCall(
     const present = groupRrsets(live.records)
     const pending = call.rrsets.filter((rrset) => !sameImage(rrsetImage(present.get(rrsetKey(rrset)) ?? []), rrset.desired))
     const logs = pending.length === 0 ? [] : await turn.apply(name, pending.map(classChange))
-    const reference: ZoneReference = { name, id: name, settings: { type: 'master' }, updated: null }
-    return { problems: logs.map((log) => problemOf(target, log)), ...(creates && { zone: reference }) }
+    return { problems: logs.map((log) => problemOf(target, log)), ...(creates && { zone: masterZone(name, name) }) }
   }, options)
 }
 

@@ -7,6 +7,7 @@ import { addSecret, redacted } from '../../definition/config/secret-guard.ts'
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import { ALLOWED_HOSTS } from '../../transport/allowed-hosts.ts'
 import type { CreatedProvider, ProviderContext } from '../provider.ts'
+import { settingProblem } from '../setting-problem.ts'
 import { type Message, ProcessError } from './bridge-process.ts'
 import { readFeatures } from './class-capabilities.ts'
 import { childEnvironment, secretsOf } from './class-environment.ts'
@@ -30,13 +31,8 @@ function refusedCode(config: ProviderConfig, env: SecretSource['env']): Diagnost
     (key) => config.settings[key] !== undefined && !allowed.has(String(config.settings[key])),
   )
   if (setting === undefined) return null
-  return {
-    severity: 'error',
-    code: 'host-not-allowed',
-    message: `providers.${config.name}.${setting}: this run may not run ${String(config.settings[setting])}, which can contact any host`,
-    at: config.placeOf(setting),
-    hint: `if you trust it, list it in ${ALLOWED_PACKAGES}`,
-  }
+  const message = `this run may not run ${String(config.settings[setting])}, which can contact any host`
+  return settingProblem(config, setting, message, `if you trust it, list it in ${ALLOWED_PACKAGES}`, 'host-not-allowed')
 }
 
 /** Starts the class, because only it can say what it supports, and whether its options are valid. */
@@ -95,13 +91,8 @@ function problemOf(config: ProviderConfig, className: string, python: string, st
   if (started instanceof ProcessError) {
     const isMissing = started.problem === 'missing'
     const setting = isMissing ? 'python' : 'class'
-    return {
-      severity: 'error',
-      code: 'provider-class',
-      message: `providers.${config.name}.${setting}: ${isMissing ? python : className} ${started.message}`,
-      at: config.placeOf(setting),
-      hint: isMissing ? 'install Python 3.8 or later, or name the interpreter that has octoDNS in "python"' : undefined,
-    }
+    const hint = isMissing ? 'install Python 3.8 or later, or name the interpreter that has octoDNS in "python"' : undefined
+    return settingProblem(config, setting, `${isMissing ? python : className} ${started.message}`, hint, 'provider-class')
   }
   if (started instanceof Error) throw started
   const { error } = started as Message

@@ -13,6 +13,7 @@ import {
   type ZoneReference,
   type ZoneSnapshot,
 } from '../provider.ts'
+import { masterZone } from '../zone-lists.ts'
 import { applyClassCall } from './class-apply.ts'
 import { type ClassFeatures, type ClassSettings, classCapabilities, factsOf } from './class-capabilities.ts'
 import type { ClassSession, LoggedMessage } from './class-session.ts'
@@ -129,12 +130,7 @@ const ENDING: ReadonlySet<string> = new Set([
   'provider-class',
 ])
 
-const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({
-  name,
-  id: name,
-  settings: { type: 'master' },
-  updated: null,
-})
+const referenceTo = (name: DomainName) => masterZone(name, name)
 
 const snapshot = ({ name }: ZoneReference, { records, unplanned, logs }: Exclude<Reading['zone'], ProviderError>): ZoneSnapshot => ({
   ...referenceTo(name),

@@ -25,6 +25,7 @@ import {
   type ZoneReference,
 } from '../provider.ts'
 import { contentBefore, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
+import { masterZone } from '../zone-lists.ts'
 import { DEFAULT_TTL, OCTODNS_CAPABILITIES } from './capabilities.ts'
 import { examineFolder } from './examine.ts'
 
@@ -96,12 +97,7 @@ function createOctodnsProvider(options: OctodnsOptions): Provider {
   return provided
 }
 
-const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({
-  name,
-  id: name,
-  settings: { type: 'master' },
-  updated: null,
-})
+const referenceTo = (name: DomainName) => masterZone(name, name)
 
 const pathOf = ({ directory }: OctodnsOptions, name: DomainName): string => join(directory, `${name}yaml`)
 

@@ -10,12 +10,19 @@ import { rrsetKey } from '../../dns/record.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
-import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
-import { checkZoneName } from '../json-shape.ts'
-import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { anyShape, checkZoneName } from '../json-shape.ts'
+import {
+  type AppliedCall,
+  diagnosticOf,
+  type ProviderCall,
+  type ProviderCallOptions,
+  ProviderError,
+  type ZoneReference,
+} from '../provider.ts'
 import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
 import { creationBody, type NewZones } from './new-zone.ts'
-import { anyShape, keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
+import { keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
 import { rdataToApi, typeToApi } from './rdata-format.ts'
 import { changedSoa, newerSoa, raisedSoa } from './soa.ts'
 
@@ -74,21 +81,31 @@ async function createZone(
     return zone
   })
   const reference = referenceTo(value, name)
-  if (options?.lastSerial !== undefined && reference.settings.type !== 'slave')
-    await raiseNewZone(powerDns, reference, options.lastSerial, options).catch((error: unknown) => {
-      throw error instanceof ProviderError ? uncertain(error) : error
-    })
-  return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: value.id } : {})), zone: reference }
+  const isRaised = options?.lastSerial !== undefined && reference.settings.type !== 'slave'
+  const problems = isRaised ? await raiseNewZone(powerDns, reference, options.lastSerial, options) : []
+  return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: value.id } : {})), zone: reference, problems }
 }
 
-/** The server chooses the first serial of a zone. */
-async function raiseNewZone(powerDns: PowerDns, zone: ZoneReference, last: SerialNumber, options: ProviderCallOptions): Promise<void> {
-  const soa = newerSoa(await readLive(powerDns, zone, options), last)
-  powerDns.live.delete(zone.name)
-  if (soa === null) return
+/** The server chooses the first serial of a zone. Returns a warning if it refuses a later one. */
+async function raiseNewZone(
+  powerDns: PowerDns,
+  zone: ZoneReference,
+  last: SerialNumber,
+  options: ProviderCallOptions,
+): Promise<readonly Diagnostic[]> {
   const { api } = powerDns
   const what = `raising the serial of ${zone.name}`
-  await api.request({ method: 'PATCH', path: `${api.path}/zones/${zone.id}`, body: { rrsets: [soa] }, what, ...options }, anyShape)
+  try {
+    const soa = newerSoa(await readLive(powerDns, zone, options), last)
+    powerDns.live.delete(zone.name)
+    if (soa !== null)
+      await api.request({ method: 'PATCH', path: `${api.path}/zones/${zone.id}`, body: { rrsets: [soa] }, what, ...options }, anyShape)
+    return []
+  } catch (error) {
+    return [
+      incomplete(`the zone was created, but its serial may not be newer than ${last}`, error, 'raise it above that of the secondaries'),
+    ]
+  }
 }
 
 /** The server would create the zone and then refuse it for a missing key, and so leave half of it. */
@@ -113,9 +130,8 @@ async function deleteZone(
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = powerDns
-  refuseConflicts(powerDns.name, rrsets, (rrset) => imageOf(live, rrset))
-  refuseOtherRecords(powerDns.name, rrsets, live.records)
-  const { name, zone } = live
+  const { name, zone, records } = live
+  refuseChangedZone(powerDns.name, rrsets, { records })
   await api.request({ method: 'DELETE', path: `${api.path}/zones/${zone.id}`, what: `deleting ${name}`, ...options }, anyShape)
   return {}
 }
@@ -140,13 +156,10 @@ async function updateZone(
   await api
     .request({ method: 'PATCH', path, body: { rrsets: [soa] }, what: `updating the SOA record of ${name}`, ...options }, anyShape)
     .catch((error: unknown) => {
-      throw failed && error instanceof ProviderError ? uncertain(error) : error
+      throw failed && error instanceof ProviderError ? error.with({ ambiguous: true }) : error
     })
   return { changes: [{ id: zone.id }], problems: await afterwards(powerDns, live, options) }
 }
-
-const uncertain = (error: ProviderError): ProviderError =>
-  new ProviderError(error.code, error.message, { ambiguous: true, status: error.status ?? undefined, hint: error.hint, cause: error })
 
 async function replaceRrsets(
   powerDns: PowerDns,
@@ -195,6 +208,13 @@ function rrsetToApi(
   return { name, type: typeToApi(type), ttl: desired?.ttl ?? live?.ttl ?? 0, changetype: 'REPLACE', records }
 }
 
+const incomplete = (what: string, error: unknown, hint: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'apply-incomplete',
+  message: `${what}: ${diagnosticOf(error).message}`,
+  hint,
+})
+
 /** The steps after a change: NSEC records of a signed zone, and secondaries. Returns a warning for each that fails. */
 async function afterwards(
   { api, notifies }: PowerDns,
@@ -206,15 +226,9 @@ async function afterwards(
     try {
       await api.request({ method: 'PUT', path: `${api.path}/zones/${zone.id}/${step}`, what, ...options }, anyShape)
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw error
+      const problem = incomplete('the records were changed, but not all is done', error, advice)
       // A zone that is signed elsewhere needs no NSEC records from this server.
-      if (!/pre-?signed/i.test(error.message))
-        problems.push({
-          severity: 'warning',
-          code: 'apply-incomplete',
-          message: `the records were changed, but not all is done: ${error.message}`,
-          hint: advice,
-        })
+      if (!/pre-?signed/i.test(problem.message)) problems.push(problem)
     }
   }
   if (zone.dnssec && !zone.rectifies) await attempt('rectify', `rectifying ${name}`, `run "pdnsutil rectify-zone ${name}"`)

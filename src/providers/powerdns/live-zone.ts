@@ -2,7 +2,6 @@
 import { compareText } from '../../dns/compare-text.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
-import { failure, type Result } from '../../dns/result.ts'
 import { splitSoa } from '../../dns/soa.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord, ZoneSettings } from '../../dns/zone.ts'
@@ -35,12 +34,6 @@ export interface LiveZone {
   readonly rrsets: ReadonlyMap<string, LiveRrset>
   /** Null in a zone that has not been transferred yet. */
   readonly soa: ResourceRecord | null
-}
-
-/** The name of a listed zone; the root cannot be managed. */
-export function zoneName({ name }: ApiZone): Result<DomainName> {
-  const parsed = parseDomainName(name)
-  return parsed.ok && parsed.value === '.' ? failure('the root cannot be managed as a zone') : parsed
 }
 
 /** Kinds that get their records from other servers. Versions differ in the words. */

@@ -145,6 +145,3 @@ export function serverShape(value: unknown): ApiServer {
 export function keysShape(value: unknown): string[] {
   return listOf(value, 'the list of keys').map((key) => textOf(fieldsOf(key, 'a key'), 'name', 'a key').replace(/\.$/, ''))
 }
-
-/** Accepts any body: the status says all. */
-export const anyShape = (): undefined => undefined

@@ -9,15 +9,15 @@ import {
   type Provider,
   type ProviderCallOptions,
   ProviderError,
-  type UnusableZone,
   type ZoneList,
   type ZoneReference,
   type ZoneSnapshot,
 } from '../provider.ts'
+import { zoneListOf, zonesNamed } from '../zone-lists.ts'
 import { powerDnsCapabilities } from './capabilities.ts'
 import { applyCall, type PowerDns, readLive } from './change-zone.ts'
 import { examinePowerDns } from './examine.ts'
-import { referenceTo, zoneName } from './live-zone.ts'
+import { referenceTo } from './live-zone.ts'
 import { type ApiZone, createPowerDnsApi, zonesShape } from './powerdns-api.ts'
 
 /** Names in one warning. */
@@ -93,8 +93,7 @@ async function findZones(
   const wanted = new Set(names)
   const queries = wanted.size <= MAX_SINGLE ? [...wanted].map((name) => `&zone=${encodeURIComponent(name)}`) : ['']
   const lists = await Promise.all(queries.map((query) => readZones(powerDns, query, call)))
-  const { zones } = zoneList(lists.flat())
-  return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+  return zonesNamed(zoneList(lists.flat()), wanted)
 }
 
 /** A warning of rows that the server does not find. */
@@ -117,13 +116,5 @@ async function readZones({ api }: PowerDns, query: string, call?: ProviderCallOp
   return (await api.request({ method: 'GET', path, what: query === '' ? 'listing zones' : 'looking up zones', ...call }, zonesShape)).value
 }
 
-function zoneList(listed: readonly ApiZone[]): ZoneList {
-  const zones = new Map<DomainName, ZoneReference>()
-  const unusable: UnusableZone[] = []
-  for (const zone of listed) {
-    const name = zoneName(zone)
-    if (!name.ok) unusable.push({ name: zone.name, id: zone.id, reason: name.message })
-    else if (!zones.has(name.value)) zones.set(name.value, referenceTo(zone, name.value))
-  }
-  return { zones: [...zones.values()], unusable }
-}
+const zoneList = (listed: readonly ApiZone[]): ZoneList =>
+  zoneListOf(listed, referenceTo, { problemOf: (_, name) => (name === '.' ? 'the root cannot be managed as a zone' : null) })

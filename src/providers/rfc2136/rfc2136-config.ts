@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderType } from '../provider.ts'
+import { settingProblem } from '../setting-problem.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
 
 export const RFC2136: ProviderType = {
@@ -24,8 +25,7 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
   const { catalog } = config.settings
   const problems = checkNameServer(config)
   if (catalog === undefined || nameOf(catalog) !== null) return problems
-  const message = `providers.${config.name}.catalog: ${JSON.stringify(catalog)} is not a domain name`
-  return [...problems, { severity: 'error', code: 'schema-value', message, at: config.placeOf('catalog') }]
+  return [...problems, settingProblem(config, 'catalog', `${JSON.stringify(catalog)} is not a domain name`)]
 }
 
 function nameOf(setting: unknown): DomainName | null {

@@ -9,6 +9,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import { type RrsetChange, type RrsetImage, sameImage } from '../../plan/changesets.ts'
+import { conflict } from '../changed-rrsets.ts'
 import { fieldsOf, textOf } from '../json-shape.ts'
 import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { aliasSets } from './alias-sets.ts'
@@ -115,13 +116,7 @@ function existingSets(
 ): readonly ApiSet[] {
   if (originals === undefined && type !== 'ALIAS') return [plainSet(name, type, existing)]
   if (originals?.every((set) => sameImage(imageOf(type, set), existing))) return originals
-  throw new ProviderError(
-    'provider-conflict',
-    `${api.provider}: another client changed the zone after it was read for the plan: ${name} ALIAS`,
-    {
-      hint: 'plan again to see the change',
-    },
-  )
+  throw conflict(api.provider, `${name} ALIAS`)
 }
 
 /** The image of a record set, or of one of the aliases of an ALIAS. */
@@ -148,12 +143,7 @@ async function apexNsChange(
   const [first] = now
   const image = first === undefined ? null : { ttl: first.ttl, hasOtherTtls: false, data: now.map(({ data }) => data).sort() }
   const isExpected = existing === null || sameImage(image, existing) || sameImage(image, desired)
-  if (!isExpected)
-    throw new ProviderError(
-      'provider-conflict',
-      `${api.provider}: another client changed the zone after it was read for the plan: ${name} NS is ${now.map(({ data }) => data).join(', ')}`,
-      { hint: 'plan again to see the change' },
-    )
+  if (!isExpected) throw conflict(api.provider, `${name} NS is ${now.map(({ data }) => data).join(', ')}`)
   if (desired === null)
     throw new ProviderError('provider-rejected', `${api.provider}: Route 53 wants NS records at the apex of ${zone.name}`, {
       hint: 'keep them, or leave the apex NS records out of the definition',

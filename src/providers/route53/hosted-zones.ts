@@ -1,8 +1,7 @@
 /** Finds, creates and deletes hosted zones. Several zones may have one name: public and private ones, and private ones of several VPCs. */
 import { randomUUID } from 'node:crypto'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { counted } from '../../report/english.ts'
-import { changedSincePlan } from '../changed-rrsets.ts'
+import { refuseChangedZone } from '../changed-rrsets.ts'
 import { checkZoneName, type Fields, fieldsOf, listOf, textOf } from '../json-shape.ts'
 import {
   type AppliedCall,
@@ -13,6 +12,7 @@ import {
   type ZoneList,
   type ZoneReference,
 } from '../provider.ts'
+import { masterZone, refuseUnusable, zonesNamed } from '../zone-lists.ts'
 import { sendBatch } from './change-records.ts'
 import { type LiveSet, liveZone, readSets } from './live-zone.ts'
 import { nameFromApi, nameToApi } from './rdata-format.ts'
@@ -43,12 +43,9 @@ export async function findZones(
     wanted.size <= MAX_SINGLE
       ? await Promise.all([...wanted].map((name) => readZones(route53, options, name)))
       : [await readZones(route53, options)]
-  const { zones, unusable } = zoneList(route53, lists.flat())
-  // A zone that cannot be managed must not be taken for a missing one, which would be created.
-  const blocked = unusable.find(({ name }) => names.some((one) => one === parsed(name)))
-  if (blocked !== undefined)
-    throw new ProviderError('provider-rejected', `${route53.api.provider}: ${blocked.name} ${blocked.reason}`, { notSent: true })
-  return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+  const found = zoneList(route53, lists.flat())
+  refuseUnusable(route53.api.provider, wanted, found)
+  return zonesNamed(found, wanted)
 }
 
 export const listZones = async (route53: Route53, options?: ProviderCallOptions): Promise<ZoneList> =>
@@ -119,7 +116,7 @@ function zoneList({ zoneIds, isPrivate }: Route53, zones: readonly ApiZone[]): Z
     if (zone === undefined) continue
     if (found.length > 1) unusable.push(...found.map(({ id }) => ({ name, id, reason: AMBIGUOUS })))
     else if (zone.service !== null) unusable.push({ name, id: zone.id, reason: `is managed by ${zone.service}` })
-    else usable.push({ name, id: zone.id, settings: { type: 'master' }, updated: null })
+    else usable.push(masterZone(name, zone.id))
   }
   return { zones: usable, unusable }
 }
@@ -155,8 +152,7 @@ export async function createZone(
     ...options,
   })
   route53.memories.set(zone.id, { originals: new Map(), addresses: new Set() })
-  const reference: ZoneReference = { name, id: zone.id, settings: { type: 'master' }, updated: null }
-  return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: zone.id } : {})), zone: reference }
+  return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: zone.id } : {})), zone: masterZone(name, zone.id) }
 }
 
 /** Deletes the record sets of a zone in batches, and then the zone, which Route 53 deletes only if it is empty. */
@@ -169,16 +165,7 @@ export async function deleteZone(
   const { api, aliasZones } = route53
   const sets = await readSets(api, zone, options)
   const live = liveZone(sets, zone.name, String(zone.id), aliasZones)
-  const changed = changedSincePlan(call, live.records)
-  if (changed !== null)
-    throw new ProviderError('provider-conflict', `${api.provider}: ${zone.name} ${changed}`, { hint: 'plan again to see the change' })
-  const [foreign] = live.unplanned
-  if (foreign !== undefined)
-    throw new ProviderError(
-      'provider-rejected',
-      `${api.provider}: ${zone.name} has ${counted(live.unplanned.length, 'record')} that Zonewright leaves alone: ${foreign.name} ${foreign.type} ${foreign.reason}`,
-      { hint: 'delete them in the console of AWS first' },
-    )
+  refuseChangedZone(api.provider, call.rrsets, live)
   const removable = sets.filter(({ name, type }) => name !== zone.name || (type !== 'NS' && type !== 'SOA'))
   let isEmptied = false
   try {
@@ -197,12 +184,7 @@ export async function deleteZone(
   } catch (error) {
     if (!(error instanceof ProviderError) || !isEmptied) throw error
     // Records were deleted before.
-    throw new ProviderError(error.code, error.message, {
-      ambiguous: true,
-      status: error.status ?? undefined,
-      hint: error.hint,
-      cause: error,
-    })
+    throw error.with({ ambiguous: true })
   }
   return {}
 }

@@ -1,7 +1,6 @@
 /** Names and rdata as the API writes them: presentation form with octal escapes (`\052`) instead of decimal ones. */
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import { presentationTokens } from '../../dns/rdata/field.ts'
+import { parseRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import type { Result } from '../../dns/result.ts'
 
 const octal = (code: number): string => `\\${code.toString(8).padStart(3, '0')}`
@@ -41,7 +40,4 @@ export function rdataToApi(type: string, data: string): string {
 }
 
 /** Canonical rdata of a value, or an error if it is malformed. */
-export function rdataFromApi(type: string, value: string): Result<string> {
-  const tokens = presentationTokens(toDecimal(value))
-  return tokens.ok ? canonicalRdata(type, tokens.value, parseAbsoluteName) : tokens
-}
+export const rdataFromApi = (type: string, value: string): Result<string> => parseRdata(type, toDecimal(value))

@@ -7,6 +7,7 @@ import { ALLOWED_HOSTS, endpointOfUrl, readHostPolicy } from '../../transport/al
 import { proxyFor } from '../../transport/proxy.ts'
 import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
+import { settingProblem } from '../setting-problem.ts'
 import { route53Capabilities } from './capabilities.ts'
 import type { Credentials, Route53Connection } from './route53-api.ts'
 
@@ -40,22 +41,15 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
   readNames(config, 'zone_ids', diagnostics)
   readNames(config, 'alias_zones', diagnostics)
   if (config.settings['delegation_set'] !== undefined && config.settings['zone_type'] === 'private')
-    diagnostics.push(problem(config, 'delegation_set', 'private zones have no delegation set'))
+    diagnostics.push(settingProblem(config, 'delegation_set', 'private zones have no delegation set'))
   if (config.settings['vpc'] !== undefined && config.settings['zone_type'] !== 'private')
-    diagnostics.push(problem(config, 'vpc', 'belongs to private zones: set zone_type: private'))
+    diagnostics.push(settingProblem(config, 'vpc', 'belongs to private zones: set zone_type: private'))
   return diagnostics
 }
 
 function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
   return endpointOfBaseUrl(config, 'endpoint', addressOf(config))
 }
-
-const problem = (config: ProviderConfig, key: string, message: string): Diagnostic => ({
-  severity: 'error',
-  code: 'schema-value',
-  message: `providers.${config.name}.${key}: ${message}`,
-  at: config.placeOf(key),
-})
 
 /** A setting that maps names to ids. */
 function readNames(config: ProviderConfig, key: string, diagnostics: Diagnostic[]): Map<DomainName, string> {
@@ -64,7 +58,7 @@ function readNames(config: ProviderConfig, key: string, diagnostics: Diagnostic[
     entries.flatMap(([text, id]) => {
       const name = parseAbsoluteName(text)
       if (name.ok) return [[name.value, id] as const]
-      diagnostics.push({ ...problem(config, key, `${JSON.stringify(text)} ${name.message}`), at: config.placeOf(key, text) })
+      diagnostics.push({ ...settingProblem(config, key, `${JSON.stringify(text)} ${name.message}`), at: config.placeOf(key, text) })
       return []
     }),
   )

@@ -3,13 +3,14 @@
  * zone. Records are changed by the identifiers of that read, which keeps their comments; the answer has the records as Scaleway stores them.
  */
 import { type DomainName, parentOf, relativeName } from '../../dns/domain-name.ts'
+import { groupBy } from '../../dns/group-by.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage } from '../../plan/changesets.ts'
-import { refuseConflicts, refuseOtherRecords } from '../changed-rrsets.ts'
-import { checkZoneName, fieldsOf, listOf, ShapeError } from '../json-shape.ts'
+import { refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { anyShape, checkZoneName, fieldsOf, listOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import { addTo, type LiveRecord, type LiveZone, liveRecord, readLive, zonePath } from './live-zone.ts'
-import { type ApiZone, anyShape, recordShape, zoneShape } from './scaleway-api.ts'
+import { type LiveRecord, type LiveZone, liveRecord, readLive, zonePath } from './live-zone.ts'
+import { type ApiZone, recordShape, zoneShape } from './scaleway-api.ts'
 import { findZones, readZones, referenceTo, type Scaleway } from './zones.ts'
 
 export async function applyCall(
@@ -26,8 +27,7 @@ export async function applyCall(
   if (first?.subject === 'domain' && first.action !== 'delete') throw new Error('Scaleway has no settings of zones')
   if (first?.subject === 'domain') {
     const live = await readLive(api, zone.name, options)
-    refuseConflicts(name, rrsets, (rrset) => imageOf(live, rrset))
-    refuseOtherRecords(name, rrsets, [...live.records, ...live.unplanned.map((one) => ({ ...one, ttl: null }))])
+    refuseChangedZone(name, rrsets, live)
     await deleteZone(scaleway, zone, options)
     return {}
   }
@@ -76,8 +76,7 @@ async function changeRecords(
       known.delete(zone.name)
       throw error
     })
-  const written = new Map<string, LiveRecord[]>()
-  for (const one of sent.value) addTo(written, one)
+  const written = groupBy(sent.value, ({ record }) => rrsetKey(record))
   const gone = new Set(body.changes.flatMap((change) => ('add' in change ? [] : ['set' in change ? change.set.id : change.delete.id])))
   for (const key of rrsets.map(rrsetKey)) {
     const kept = (live.rrsets.get(key) ?? []).filter(({ api: { id } }) => !gone.has(id))

@@ -1,5 +1,6 @@
 /** Records of the API in the terms of plans. */
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { append } from '../../dns/group-by.ts'
 import { type ExistingRecord, isApexNs, rrsetKey } from '../../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
@@ -48,19 +49,11 @@ export async function readLive(api: ScalewayApi, zone: DomainName, options?: Pro
       const reason = raw.config === null ? 'is beside a dynamic record' : `is a dynamic record (${raw.config})`
       unplanned.push({ ...record, reason, holdsRrset: true })
     } else if (isManagedType(record.type)) {
-      addTo(rrsets, live)
+      append(rrsets, key, live)
     } else unplanned.push({ ...record, reason: 'has a type that is not managed' })
   }
   const ownApexNs = all.flatMap(({ record }) => (isApexNs(record, zone) ? [record.data as DomainName] : [])).sort()
   return { rrsets, records: [...rrsets.values()].flat().map(({ record }) => record), unplanned, ownApexNs }
-}
-
-/** Adds a record to its RRset. */
-export function addTo(rrsets: Map<string, LiveRecord[]>, live: LiveRecord): void {
-  const key = rrsetKey(live.record)
-  const rrset = rrsets.get(key)
-  if (rrset === undefined) rrsets.set(key, [live])
-  else rrset.push(live)
 }
 
 /** Malformed rdata stays as it is: text that no definition can contain. */

@@ -1,10 +1,9 @@
 /** A client of Scaleway's Domains and DNS API v2beta1: errors, complete lists and response bodies. */
 import type { HttpResponse } from '../../transport/http-client.ts'
-import { sleep } from '../../transport/retry.ts'
-import { type ApiDialect, readErrorBody, statusError, tokenHint } from '../api-errors.ts'
+import { type ApiDialect, readErrorBody, statusError, tokenHint, usualAddress } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
-import { ProviderError } from '../provider.ts'
+import { readPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
 export interface ApiZone {
@@ -64,9 +63,7 @@ const SCALEWAY_DIALECT: ApiDialect = {
   },
   // An earlier change of the zone is not published yet.
   isBusy: (response) => response.status === 409 && reasonOf(response).type === 'transient_state',
-  addressHint: (provider) =>
-    `check base_url of ${provider}: Scaleway's is https://api.scaleway.com/domain/v2beta1, which is used without the setting`,
-  startHint: 'start the server',
+  addressHint: usualAddress("Scaleway's is https://api.scaleway.com/domain/v2beta1"),
 }
 
 /** Maximum details and characters of a reason in a message. */
@@ -89,42 +86,28 @@ function reasonOf(response: HttpResponse): { readonly type: string; readonly mes
   return stated ?? { type: '', message: '', text: null }
 }
 
-/** Maximum pages of a list. */
-const MAX_PAGES = 1000
-/** Attempts to read a list that changes during the read, and milliseconds between two. */
-const LIST_ATTEMPTS = 4
-const LIST_PAUSE = 50
-
-/** Reads page after page. If the pages do not agree, or an item is missing or double, the list changed and is read again. */
-async function readList<T>(
+/** Reads all pages. */
+const readList = <T>(
   request: SendAndCheck,
   provider: string,
   call: ApiRequest,
   { key, pageSize, parameters = [], shape, identity }: ListShape<T>,
-): Promise<T[]> {
-  for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
-    const items: T[] = []
-    let total = 0
-    for (let page = 1; ; page += 1) {
-      const query = new URLSearchParams([...parameters])
-      query.append('page', String(page))
-      query.append('page_size', String(pageSize))
+): Promise<T[]> =>
+  readPages(
+    `${provider}: ${call.what}`,
+    async (page) => {
+      const query = new URLSearchParams([...parameters, ['page', String(page)], ['page_size', String(pageSize)]])
       const { value } = await request({ ...call, path: `${call.path}?${query.toString()}` }, (body) => {
         const fields = fieldsOf(body, 'the response')
-        return { total: wholeNumberOf(fields, 'total_count', 'the response'), items: listOf(fields[key], key).map(shape) }
+        const total = wholeNumberOf(fields, 'total_count', 'the response')
+        const items = listOf(fields[key], key).map(shape)
+        // The service may send fewer items per page than were asked for.
+        return { items, total, pages: items.length === 0 ? 0 : Math.ceil(total / items.length) }
       })
-      if (page > 1 && value.total !== total) break
-      total = value.total
-      if (total > MAX_PAGES * pageSize)
-        throw new ProviderError('provider-garbled', `${provider}: ${call.what}: the list has ${total} items`)
-      for (const item of value.items) items.push(item)
-      if (items.length >= total || value.items.length === 0) break
-    }
-    if (items.length === total && new Set(items.map(identity)).size === total) return items
-    await sleep(LIST_PAUSE * attempt, call.stop ?? call.signal).catch(() => undefined)
-  }
-  throw new ProviderError('provider-failed', `${provider}: ${call.what}: the list changed during each of ${LIST_ATTEMPTS} reads`)
-}
+      return value
+    },
+    identity,
+  )
 
 export function zoneShape(value: unknown): ApiZone {
   const what = 'a zone'
@@ -150,6 +133,3 @@ export function recordShape(value: unknown): ApiRecord {
     config: CONFIGS.find((key) => fields[key] != null) ?? null,
   }
 }
-
-/** Accepts any body: the status says all. */
-export const anyShape = (): undefined => undefined

@@ -1,6 +1,7 @@
 /** The zones of an account. A zone is a domain, or a subdomain of one. */
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import type { ProviderCallOptions, UnusableZone, ZoneList, ZoneReference } from '../provider.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { ProviderCallOptions, ZoneList, ZoneReference } from '../provider.ts'
+import { masterZone, zoneListOf, zonesNamed } from '../zone-lists.ts'
 import type { LiveZone } from './live-zone.ts'
 import { type ApiZone, type ScalewayApi, zoneShape } from './scaleway-api.ts'
 
@@ -19,12 +20,7 @@ const PAGE_SIZE = 100
 /** Zones that are looked up by name in one request. For more names, the whole list is read. */
 const MAX_NAMES = 20
 
-export const referenceTo = ({ name: id }: Pick<ApiZone, 'name'>, name: DomainName): ZoneReference => ({
-  name,
-  id,
-  settings: { type: 'master' },
-  updated: null,
-})
+export const referenceTo = ({ name: id }: Pick<ApiZone, 'name'>, name: DomainName): ZoneReference => masterZone(name, id)
 
 /** Reads the zones with these names; all zones if there are none. */
 export function readZones(
@@ -54,18 +50,8 @@ export async function findZones(
 ): Promise<ReadonlyMap<DomainName, ZoneReference>> {
   const wanted = new Set(names)
   if (wanted.size === 0) return new Map()
-  const { zones } = zoneList(await readZones(scaleway, wanted.size <= MAX_NAMES ? [...wanted] : [], options))
-  return new Map(zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone] as const] : [])))
+  return zonesNamed(zoneList(await readZones(scaleway, wanted.size <= MAX_NAMES ? [...wanted] : [], options)), wanted)
 }
 
-export function zoneList(zones: readonly ApiZone[]): ZoneList {
-  const usable = new Map<DomainName, ZoneReference>()
-  const unusable: UnusableZone[] = []
-  for (const zone of zones) {
-    const name = parseAbsoluteName(zone.name)
-    if (!name.ok) unusable.push({ name: zone.name, id: zone.name, reason: name.message })
-    else if (usable.has(name.value)) unusable.push({ name: zone.name, id: zone.name, reason: 'exists in two projects: set project_id' })
-    else usable.set(name.value, referenceTo(zone, name.value))
-  }
-  return { zones: [...usable.values()], unusable }
-}
+export const zoneList = (zones: readonly ApiZone[]): ZoneList =>
+  zoneListOf(zones, referenceTo, { twice: 'exists in two projects: set project_id' })

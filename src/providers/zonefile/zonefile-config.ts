@@ -7,6 +7,7 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import { dateSerial, unixTimeSerial } from '../../dns/zone-file/choose-serial.ts'
 import type { CreatedProvider, ProviderContext, ProviderType } from '../provider.ts'
+import { settingProblem } from '../setting-problem.ts'
 import { canBeServed, ZONEFILE_CAPABILITIES, zonefileCapabilities } from './capabilities.ts'
 import { type Command, hasPlaceholder, parseCommand } from './run-command.ts'
 import type { ListSettings } from './served-lists.ts'
@@ -38,13 +39,7 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
   const { settings } = config
   const diagnostics: Diagnostic[] = []
   const report = (setting: string, message: string, hint?: string): void =>
-    void diagnostics.push({
-      severity: 'error',
-      code: 'schema-value',
-      message: `providers.${config.name}.${setting}: ${message}`,
-      at: config.placeOf(...setting.split('.')),
-      hint,
-    })
+    void diagnostics.push(settingProblem(config, setting, message, hint))
   for (const setting of ['catalog', 'primary'] as const) {
     const name = settings[setting]
     if (name !== undefined && nameOf(name) === null) report(setting, `${JSON.stringify(name)} is not a domain name`)

@@ -20,6 +20,7 @@ import {
   type ZoneSnapshot,
 } from '../provider.ts'
 import { contentBefore, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
+import { masterZone } from '../zone-lists.ts'
 import { canBeServed, zonefileCapabilities } from './capabilities.ts'
 import { examineFolder } from './examine.ts'
 import { createPublisher, type FileChange, type Publisher } from './publish.ts'
@@ -126,7 +127,7 @@ async function referenceOrUnread(served: Served, name: DomainName): Promise<Zone
     return zone === null ? null : referenceTo(zone)
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    return { name, id: name, settings: { type: 'master' }, updated: null }
+    return masterZone(name, name)
   }
 }
 
@@ -134,8 +135,8 @@ async function referenceOrUnread(served: Served, name: DomainName): Promise<Zone
 const journalReason = (shown: string, name: DomainName): ReadOnlyReason => {
   const zone = name === '.' ? name : name.slice(0, -1)
   return {
-    reason: `the server takes updates of its own: ${shown}.jnl exists`,
-    hint: `use a provider of type rfc2136, or make the file the only source: rndc freeze ${zone}, rndc sync -clean ${zone}, then remove allow-update or update-policy and run rndc thaw ${zone}`,
+    reason: `the server keeps changes of its own: ${shown}.jnl exists`,
+    hint: `if the journal comes from "ixfr-from-differences yes" alone, set that option to no and run rndc sync -clean ${zone}; otherwise use a provider of type rfc2136, or make the file the only source: rndc freeze ${zone}, rndc sync -clean ${zone}, then remove allow-update or update-policy and run rndc thaw ${zone}`,
   }
 }
 

@@ -1,5 +1,6 @@
 /** Tags, and the objects that have them. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { append } from '../../dns/group-by.ts'
 import type { ListQuery, ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
@@ -22,11 +23,7 @@ export async function labelsOf(connection: Connection, kind: TaggedKind, ids: re
     .where('tagged_objects.entity_id', 'in', ids)
     .orderBy('tags.folded')
     .execute()
-  for (const { entity_id, label } of rows) {
-    const list = labels.get(entity_id)
-    if (list) list.push(label)
-    else labels.set(entity_id, [label])
-  }
+  for (const { entity_id, label } of rows) append(labels, entity_id, label)
   return labels
 }
 

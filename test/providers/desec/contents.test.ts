@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parseAbsoluteName } from '../../../src/dns/domain-name.ts'
-import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
+import { canonicalRdata, parseRdata } from '../../../src/dns/rdata/canonical.ts'
 import { presentationTokens } from '../../../src/dns/rdata/field.ts'
 import { desecCapabilities } from '../../../src/providers/desec/capabilities.ts'
-import { rdataFromApi, rdataToApi } from '../../../src/providers/desec/rdata-format.ts'
+import { rdataToApi } from '../../../src/providers/desec/rdata-format.ts'
 import { canonicalContent } from '../../scripted/desec/content.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { describeWithTools } from '../../support/skip.ts'
@@ -73,7 +73,7 @@ describeWithTools([python], 'dnspython', () => {
     const { status, stdout, stderr } = await runTool(python, ['-B', PROGRAM, JSON.stringify(sent)])
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const theirs = JSON.parse(stdout) as string[]
-    expect(records.map(([type], index) => [type, rdataFromApi(type, theirs[index] ?? '')])).toEqual(
+    expect(records.map(([type], index) => [type, parseRdata(type, theirs[index] ?? '')])).toEqual(
       records.map(([type, data]) => [type, { ok: true, value: data }]),
     )
     const services = sent.flatMap(([type = '', data = ''], index) => (/^(?:HTTPS|SVCB)$/.test(type) ? [{ type, data, index }] : []))

@@ -125,6 +125,6 @@ test('responses that are not of the API pages without end, and addresses of othe
     definition: '',
     respond: ({ path }) => (path === LIST ? { status: 200, headers: { 'content-type': 'application/json', link }, body: '[]' } : undefined),
   })
-  expectEnd(await scene.run(PLAN), 1, { said: 'the pages of the list have no end' })
+  expectEnd(await scene.run(PLAN), 1, { said: 'the list has no end' })
   expect(scene.server.requests.filter(({ path }) => path === LIST).map(({ query }) => query.get('cursor'))).toEqual(['', 'again'])
 })

@@ -1,8 +1,9 @@
 /** Responses that no PowerDNS Authoritative server sends: another program at the address, or a hostile one. */
 import type { ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
+import type { SerialNumber } from '../../../src/dns/serial-number.ts'
 import { createPowerDnsProvider } from '../../../src/providers/powerdns/powerdns-provider.ts'
-import type { Provider } from '../../../src/providers/provider.ts'
+import type { Provider, ProviderCall } from '../../../src/providers/provider.ts'
 import { name } from '../../support/records.ts'
 import { json, type ScriptedServer, scriptedServer } from '../cloud/scripted-server.ts'
 
@@ -76,6 +77,22 @@ test('the zones of a list that no definition can describe are named', async () =
   )
   const { zones, unusable } = await provider.listZones()
   expect([zones.map((zone) => zone.name), unusable.map((zone) => zone.name)]).toEqual([[ZONE], ['.', 'a..b.']])
+})
+
+test('a new zone whose serial the server does not raise is created, with a warning', async () => {
+  const soa = { ...RECORD, name: 'example.com.', type: 'SOA', records: [{ content: 'ns1. host. 1 2 3 4 5', disabled: false }] }
+  const provider = await providerFor((path, response) =>
+    path.endsWith('/example.com.') && ++requests > 1
+      ? json(response, 422, { error: 'refused' })
+      : json(response, 200, { ...BODY, rrsets: [soa] }),
+  )
+  let requests = 0
+  const create = { subject: 'domain', action: 'create', name: ZONE, desired: {} } as unknown as ProviderCall['changes'][number]
+  const { zone, problems } = await provider.apply(null, { changes: [create], rrsets: [] }, { lastSerial: 100 as SerialNumber })
+  expect([zone?.id, problems]).toEqual([
+    'example.com.',
+    [expect.objectContaining({ code: 'apply-incomplete', message: expect.stringMatching(/serial may not be newer than 100: .*refused/) })],
+  ])
 })
 
 test('doctor recognises a PowerDNS Recursor, and an error never has the key', async () => {

@@ -262,24 +262,27 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     expect(doctor.stdout).toContain('an apply would create doctored.example.')
   })
 
-  test('the record set that the server refuses is named, and the others are changed', async () => {
-    await api.create('refuse.example.')
-    const folder = here()
-    const hosts = Array.from({ length: 9 }, (_, host) => `  h${host}: {type: A, value: 192.0.2.1}\n`).join('')
-    // The key of this KEY record is missing, which its flags allow and the server does not.
-    const key = '  k: [{type: KEY, value: {flags: 49152, protocol: 3, algorithm: 8}}, {type: A, value: 192.0.2.1}]\n'
-    define(folder, 'refuse.example', `records:\n${hosts}${key}  alias: {type: CNAME, value: k}\n`)
-    const applied = await apply(folder)
-    const changes: { name: string; type: string; outcome: { state: string; error?: string } }[] = JSON.parse(applied.stdout).zones[0]
-      .changes
-    const others = changes.flatMap(({ name, type, outcome }) => (outcome.state === 'applied' ? [] : [`${name} ${type} ${outcome.state}`]))
-    expect([applied.status, others, applied.stdout]).toEqual([
-      4,
-      ['alias.refuse.example. CNAME skipped', 'k.refuse.example. A failed', 'k.refuse.example. KEY failed'],
-      expect.stringContaining('422'),
-    ])
-    expect((await api.lines('refuse.example.')).map((line) => line[0]).join('')).toBe('hhhhhhhhhr')
-  })
+  test.each(['refuse.example', 'new.example'])(
+    'the record set that the server refuses is named, and the others are changed (%s)',
+    async (zone) => {
+      if (zone !== 'new.example') await api.create(`${zone}.`)
+      const folder = here()
+      const hosts = Array.from({ length: 9 }, (_, host) => `  h${host}: {type: A, value: 192.0.2.1}\n`).join('')
+      // The key of this KEY record is missing, which its flags allow and the server does not.
+      const key = '  k: [{type: KEY, value: {flags: 49152, protocol: 3, algorithm: 8}}, {type: A, value: 192.0.2.1}]\n'
+      define(folder, zone, `records:\n${hosts}${key}  alias: {type: CNAME, value: k}\n`)
+      const applied = await apply(folder)
+      const changes: { name: string; type: string; outcome: { state: string; error?: string } }[] = JSON.parse(applied.stdout).zones[0]
+        .changes
+      const others = changes.flatMap(({ name, type, outcome }) => (outcome.state === 'applied' ? [] : [`${name} ${type} ${outcome.state}`]))
+      expect([applied.status, others, applied.stdout]).toEqual([
+        4,
+        [`alias.${zone}. CNAME skipped`, `k.${zone}. A failed`, `k.${zone}. KEY failed`],
+        expect.stringContaining('422'),
+      ])
+      expect((await api.lines(`${zone}.`)).filter((line) => !/ NS /.test(line)).map((line) => line[0])).toEqual([...'hhhhhhhhh'])
+    },
+  )
 
   test('rows whose data differ only in case become one, and names in capital letters are a warning', async () => {
     await api.create('case.example.')
