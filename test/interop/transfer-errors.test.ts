@@ -135,7 +135,11 @@ describe('records of a transfer', () => {
     const records = [wireRecord('x.example.com', code, Buffer.of(1, 2, 3)), address('www.example.com')]
     const text = `[import-lossy] x.example.com. ${mnemonic}: a definition cannot express \\# 3 010203: no zone has records of this type (RFC 6895 section 3.1)`
     const strict = await transfer(records)
-    expect(strict).toMatchObject({ status: 1, stdout: '', stderr: `error${text} (--lossy=${mnemonic} leaves it out)\nNothing was written.\n` })
+    expect(strict).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: `error${text} (--lossy=${mnemonic} leaves it out)\nNothing was written.\n`,
+    })
     expect(await transfer(records, '--lossy')).toMatchObject({
       status: 0,
       stderr: `warning${text}\n1 zone with 1 record, read back and compared.\n`,
