@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
 import { assertNoSecret, isSecretExposed, redacted } from '../definition/config/secret-guard.ts'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
+import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
@@ -81,17 +82,18 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
     return status
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.failure
-    io.stderr.write(`${lineOf(await failureOf(error))}\n`)
+    io.stderr.write(`${lineOf(failureOf(error))}\n`)
     return EXIT.failure
   }
 }
 
-/** The diagnostic of a failure outside the program that no command expects: of a provider, a name server or the system. Rethrows any other error. */
-async function failureOf(error: unknown): Promise<Diagnostic> {
-  const { message, code, syscall } = error as NodeJS.ErrnoException
+/** The diagnostic of a failure outside the program that no command expects: of a provider, whose errors have one, a name server or the system. Rethrows any other error. */
+function failureOf(error: unknown): Diagnostic {
+  const { message, code, syscall, severity, hint } = error as NodeJS.ErrnoException & Partial<Pick<Diagnostic, 'severity' | 'hint'>>
   if (code === 'DNS_FAILURE') return { severity: 'error', code: 'nameserver-failed', message }
   if (syscall !== undefined) return { severity: 'error', code: 'system-failed', message }
-  return (await import('../providers/provider.ts')).diagnosticOf(error)
+  if (severity !== undefined && code !== undefined) return { severity, code: code as DiagnosticCode, message, hint }
+  throw error
 }
 
 /** Adds a command: in full if an argument has its name, otherwise only what the list of commands shows. */

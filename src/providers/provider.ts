@@ -287,10 +287,16 @@ export class ProviderError extends Error {
   /** The same failure with other properties. */
   with({ message = this.message, ...others }: ErrorOptions & { readonly message?: string }): ProviderError {
     const { code, ambiguous, mayCompleteLater, hint } = this
-    const status = this.status ?? undefined
-    // What may have been carried out was sent.
-    const notSent = this.notSent && !others.ambiguous
-    return new ProviderError(code, message, { ambiguous, mayCompleteLater, notSent, status, hint, cause: this, ...others })
+    const notSent = this.notSent && !others.ambiguous // What may have been carried out was sent.
+    return new ProviderError(code, message, {
+      ambiguous,
+      mayCompleteLater,
+      notSent,
+      status: this.status ?? undefined,
+      hint,
+      cause: this,
+      ...others,
+    })
   }
 }
 
