@@ -286,17 +286,9 @@ export class ProviderError extends Error {
   }
   /** The same failure with other properties. */
   with({ message = this.message, ...others }: ErrorOptions & { readonly message?: string }): ProviderError {
-    const { code, ambiguous, mayCompleteLater, hint } = this
-    const notSent = this.notSent && !others.ambiguous // What may have been carried out was sent.
-    return new ProviderError(code, message, {
-      ambiguous,
-      mayCompleteLater,
-      notSent,
-      status: this.status ?? undefined,
-      hint,
-      cause: this,
-      ...others,
-    })
+    // What may have been carried out was sent.
+    const own = { ...this, notSent: this.notSent && !others.ambiguous, status: this.status ?? undefined, cause: this }
+    return new ProviderError(this.code, message, { ...own, ...others })
   }
 }
 

@@ -29,15 +29,19 @@ test('backs up a running service, restores into another folder, and refuses to o
 })
 
 test.each([
-  ['the database is missing', ['backup', 'all.backup', '--data', 'none'], 'there is no database in '],
-  ['the backup is missing', ['restore', 'none.backup'], 'ENOENT: no such file or directory'],
-  ['the file is not a backup', ['restore', 'text'], 'the file is not a backup of the service'],
+  ['the database is missing', ['backup', 'all.backup', '--data', 'none'], '[service-store] there is no database in '],
+  ['the backup is missing', ['restore', 'none.backup'], '[file-unreadable] none.backup does not exist'],
+  ['the file is not a backup', ['restore', 'text'], '[service-store] the file is not a backup of the service'],
   ['no server listens', ['backup', 'x', '--database', 'postgres://u:secret@127.0.0.1:1/x'], 'the PostgreSQL database "x" at 127.0.0.1'],
-  ['the URL is invalid', ['restore', 'text', '--database', 'u:secret@x'], 'the URL of the database must begin with postgres://'],
+  [
+    'the URL is invalid',
+    ['restore', 'text', '--database', 'u:secret@x'],
+    '[service-store] the URL of the database must begin with postgres',
+  ],
 ])('reports that %s, and leaves no files', async (_name, args, message) => {
   const cwd = temporaryDirectory()
   writeFileSync(join(cwd, 'text'), 'no backup\n')
-  expect(expectEnd(await cli(args, { cwd }), 1, { err: `error[service-store] ${message}`, out: '' }).stderr).not.toContain('secret')
+  expect(expectEnd(await cli(args, { cwd }), 1, { err: ['error[', message], out: '' }).stderr).not.toContain('secret')
   expect(readdirSync(cwd).filter((name) => name.endsWith('.backup') || name.endsWith('.part'))).toEqual([])
 })
 
@@ -58,9 +62,10 @@ test('reads the database URL from the environment, and serve reports its error',
 test('--data overrides the database of the environment', async () => {
   const cwd = temporaryDirectory()
   const env = { ZONEWRIGHT_DATABASE: 'postgres://u:secret@127.0.0.1:1/x' }
+  writeFileSync(join(cwd, 'text'), 'no backup\n')
   for (const args of [
     ['backup', 'out'],
-    ['restore', 'missing'],
+    ['restore', 'text'],
   ]) {
     expect((await cli([...args, '--data', 'named'], { cwd, env })).stderr).not.toContain('PostgreSQL')
     expect((await cli(args, { cwd, env })).stderr).toContain('PostgreSQL')

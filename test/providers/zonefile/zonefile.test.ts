@@ -292,7 +292,7 @@ describe('the place of a file', () => {
     const space = workspace()
     mkdirSync(join(space.folder, FILE))
     space.define('example.com', NS)
-    expect((await space.run('plan')).stderr).toContain('served/example.com.zone is not a file')
+    expect((await space.run('plan')).stderr).toContain('served/example.com.zone is a folder')
   })
 })
 

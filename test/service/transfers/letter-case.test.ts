@@ -12,7 +12,7 @@ import { answerOf, record, serving } from './scripted-master.ts'
 import { askService, createSlave, OPTIONS, portOf, scripts } from './zone-master.ts'
 
 const ZONE = 'cased.test.' as DomainName
-const { service, client } = await startForTest(OPTIONS)
+const { service, client } = await startForTest({ ...OPTIONS, transferLimits: {} })
 const peer = { address: '127.0.0.1', port: portOf(service), localAddress: null, signing: null }
 const signal = new AbortController().signal
 
