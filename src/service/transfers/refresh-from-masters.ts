@@ -11,7 +11,7 @@ export interface RefreshOptions {
   readonly rules: PeerRules
   readonly limits: TransferLimits
   readonly signal: AbortSignal
-  /** Reads the stored zone; null if it no longer has the serial of the claim, or has lost its capital letters. */
+  /** Reads the stored zone; null if it no longer has the serial of the claim. */
   readonly readCurrent: (claim: ClaimedRefresh) => Promise<CurrentZone | null>
 }
 

@@ -27,7 +27,7 @@ import {
 } from '../store/secondary-store.ts'
 import { findZoneFile } from '../store/zone-file-store.ts'
 import type { ScheduledWork, Timers } from '../timers.ts'
-import { formatTransferredZone, hasLettersOfMaster, parseZoneText } from '../zone/zone-text.ts'
+import { formatTransferredZone, parseZoneText } from '../zone/zone-text.ts'
 import type { CurrentZone } from './incremental-zone.ts'
 import { isAllowedPeer } from './peer.ts'
 import { type RefreshOptions, type RefreshResult, refreshFromMasters } from './refresh-from-masters.ts'
@@ -139,7 +139,7 @@ export function createSecondaries(options: SecondariesOptions): Secondaries {
 
   const readCurrent = async ({ domainId, domain, serial }: ClaimedRefresh): Promise<CurrentZone | null> => {
     const file = await database.read((connection) => findZoneFile(connection, domainId))
-    if (file === null || file.serial !== serial || !hasLettersOfMaster(file.text)) return null
+    if (file === null || file.serial !== serial) return null
     const [soa, ...others] = parseZoneText(`${domain}.` as DomainName, file.text)
     return soa === undefined ? null : [soa, ...others]
   }

@@ -8,9 +8,6 @@ import type { ServedRecord } from '../nameserver/zone-data.ts'
 
 const DEFAULT_TTL = '$TTL '
 
-/** Whether a stored zone has the letters of its master. Earlier versions lost capital ones, and stored no final line feed. */
-export const hasLettersOfMaster = (text: string): boolean => text.endsWith('\n')
-
 /** Formats a transferred zone. Its first record must be the SOA. */
 export function formatTransferredZone(name: DomainName, domainId: number, records: readonly ServedRecord[]): string {
   const lines = [`; ${name.slice(0, -1)} [${domainId}]`]
@@ -18,7 +15,7 @@ export function formatTransferredZone(name: DomainName, domainId: number, record
     if (lines.length === 1) lines.push(`${DEFAULT_TTL}${record.ttl}`, `${record.writtenOwner ?? '@'}\tIN\tSOA\t${record.data}`)
     else lines.push(`${record.writtenOwner ?? relativeOwner(record.name, name)}\t${record.ttl}\t${record.type}\t${record.data}`)
   }
-  return `${lines.join('\n')}\n`
+  return lines.join('\n')
 }
 
 /** Parses the text of a stored zone. It does not validate, because only this program writes such texts. */
@@ -26,7 +23,7 @@ export function parseZoneText(name: DomainName, text: string): ServedRecord[] {
   const records: ServedRecord[] = []
   let defaultTtl = 0
   for (const line of text.split('\n')) {
-    if (line === '' || line.startsWith(';')) continue
+    if (line.startsWith(';')) continue
     if (line.startsWith(DEFAULT_TTL)) {
       defaultTtl = Number(line.slice(DEFAULT_TTL.length))
       continue

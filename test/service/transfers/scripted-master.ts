@@ -15,8 +15,11 @@ afterEveryFile(() => {
   for (const close of kept.splice(0)) close()
 })
 
-/** Starts a scripted name server and stops it after the test, or with `keep` after the file; returns its port. */
-export async function scriptedMaster(script: Script, { keep = false, address = '127.0.0.1' } = {}): Promise<number> {
+/** Starts a scripted name server and stops it after the test, or with `keep` after the file or with the worker, for a module of several files; returns its port. */
+export async function scriptedMaster(
+  script: Script,
+  { keep = false, address = '127.0.0.1' }: { readonly keep?: boolean | 'worker'; readonly address?: string } = {},
+): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -37,7 +40,8 @@ export async function scriptedMaster(script: Script, { keep = false, address = '
     server.close()
     for (const socket of sockets) socket.destroy()
   }
-  if (keep) kept.push(close)
+  if (keep === 'worker') server.unref()
+  else if (keep) kept.push(close)
   else onTestFinished(close)
   return (server.address() as AddressInfo).port
 }

@@ -16,7 +16,7 @@ export const master = await scriptedMaster(
     asked.push({ question: `${question?.name} ${question?.type}`, at: performance.now() })
     scripts.get(question?.name ?? '')?.(query, ...rest)
   },
-  { keep: true },
+  { keep: 'worker' },
 )
 
 export const momentsAsked = (zone: string, type = 'SOA'): number[] =>

@@ -173,7 +173,7 @@ const zoneFile = defineRoute({
       if (domain === null) throw notFound()
       return findZoneFile(connection, domain.id)
     })
-    return { zone_file: file === null ? [] : file.text.replace(/\n$/, '').split('\n') }
+    return { zone_file: file === null ? [] : file.text.split('\n') }
   },
 })
 
