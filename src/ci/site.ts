@@ -28,6 +28,8 @@ export interface PullRequest {
   readonly head: string
   /** The branch that it is merged into. */
   readonly base: string
+  /** ISO 8601, UTC. */
+  readonly createdAt: string
   readonly isOpen: boolean
   /** Whether its branch is in another repository. */
   readonly isFork: boolean

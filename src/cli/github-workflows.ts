@@ -2,6 +2,7 @@
  * The workflows for GitHub Actions. One has all jobs with secrets, and GitHub takes it from the base branch for each of its events. The other has none and runs for
  * every pull request, also from forks. Actions are pinned by commit.
  */
+import { planRunName } from '../ci/github.ts'
 import { listed } from '../report/english.ts'
 import { allowedLines, type CiSettings } from './ci-needs.ts'
 import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT, installPackages, installPythonPackages } from './install-script.ts'
@@ -74,6 +75,9 @@ ${settings.variables.length === 0 ? '' : `        env:\n${secretLines(settings, 
         with: {name: zonewright-snapshot, path: '\${{ runner.temp }}/snapshot.json', if-no-files-found: ignore, overwrite: true}
 `
 
+/** A run of another event gets the name that GitHub gives it. */
+const RUN_NAME = `\${{ github.event_name == 'pull_request_target' && format('${planRunName('{0}', '{1}')}', github.event.number, github.event.pull_request.head.sha) || '' }}`
+
 /** The workflow with the secrets. */
 export const githubJobs = (
   settings: CiSettings,
@@ -82,6 +86,8 @@ ${settings.rights}
 # Keep the secrets that read in the environment "dns-read" and ${listed(settings.variables) || 'those that write'} in the environment "dns". Keep ZONEWRIGHT_PLAN_KEY, which
 # signs plans (openssl rand -hex 32), in both. Let only the branch main use both environments.
 name: DNS
+# Do not change it: the job "apply" knows by it which run was the last for a pull request.
+run-name: "${RUN_NAME}"
 on:
   # For these events GitHub takes the workflow from the base branch, so a pull request cannot change what a job does with its secrets.
   # The jobs read the definitions of the pull request as data, and run nothing of it.

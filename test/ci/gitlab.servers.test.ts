@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { signText } from '../../src/apply/approvals/sshsig.ts'
 import { sshKeyOctets } from '../../src/definition/config/ssh-public-key.ts'
 import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
-import { createScriptedGitlab, type ScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
+import { createScriptedGitlab, type ScriptedGitlab, type StoredPipeline } from '../scripted/code-sites/gitlab.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -100,13 +100,16 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
   })
 
   test.each([
-    ['of a pipeline in a fork', { project: 99 }],
-    ['of a pipeline for a branch', { source: 'push' }],
-    ['of a pipeline for another commit', { sha: 'c'.repeat(40) }],
-  ])('after a merge, a plan %s is not applied', async (_, change) => {
+    ['of a pipeline in a fork', 'no pipeline of !5 in this project ran for', () => keepPlan({ project: 99 })],
+    ['of a pipeline for a branch', 'no pipeline of !5 in this project ran for', () => keepPlan({ source: 'push' })],
+    ['of a pipeline of a merge train', 'no pipeline of !5 in this project ran for', () => keepPlan({ ref: 'train' })],
+    ['of a pipeline for another commit', 'the last pipeline of !5, 7, did not run for', () => keepPlan({ sha: 'c'.repeat(40) })],
+    ['of a pipeline before one for an unknown commit', 'the last pipeline of !5, 9, did not', () => keepPlan({}, { sha: 'c'.repeat(40) })],
+    ['of a pipeline before one that was refused', 'no job dns:plan of pipeline 9, the last of !5, has', () => keepPlan({}, {})],
+  ])('after a merge, a plan %s is not applied', async (_, reason, keep) => {
     const merged = mergeInto()
-    keepPlan(change)
-    expectEnd(await run(['ci', 'apply'], push(merged.sha, merged.before)), 3, { err: 'no pipeline of !5 in this project ran for' })
+    keep()
+    expectEnd(await run(['ci', 'apply'], push(merged.sha, merged.before)), 3, { err: reason })
     expect(scene.proxy.mutations()).toHaveLength(1 + 2)
   })
 
@@ -191,16 +194,14 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     return { sha, before }
   }
 
-  /** Keeps the plan as the artifact of a pipeline. */
-  function keepPlan(change: {
-    readonly project?: number
-    readonly source?: string
-    readonly sha?: string
-    readonly number?: number
-  }): void {
+  /** Keeps the plan as the artifact of a pipeline, and the one of a failed job of a later pipeline. */
+  function keepPlan(change: Partial<StoredPipeline>, later?: Partial<StoredPipeline>): void {
     gitlab.pipelines.length = 0
     gitlab.jobs.length = 0
     gitlab.pipelines.push({ id: 7, number: 5, sha: head, source: 'merge_request_event', project: 42, ...change })
     gitlab.jobs.push({ id: 8, pipeline: 7, name: 'dns:plan', files: { 'plan.json': plan } })
+    if (later === undefined) return
+    gitlab.pipelines.push({ id: 9, number: 5, sha: head, source: 'merge_request_event', project: 42, ...later })
+    gitlab.jobs.push({ id: 10, pipeline: 9, name: 'dns:plan', status: 'failed', files: { 'plan.json': plan } })
   }
 })

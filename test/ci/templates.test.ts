@@ -106,6 +106,10 @@ describe('action.yml', () => {
   })
 })
 
+test('docs/ci.md shows the run-name of the workflow', () => {
+  expect(read('docs/ci.md')).toContain(/^run-name: .*$/m.exec(workflows[0]?.text ?? '')?.[0])
+})
+
 test('the hooks check what has changed since the last commit', () => {
   const hooks = parse(read('.pre-commit-hooks.yaml')) as readonly Record<string, unknown>[]
   expect(hooks.map(({ id, entry, language, pass_filenames }) => [id, entry, language, pass_filenames])).toEqual([

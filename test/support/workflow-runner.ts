@@ -28,6 +28,7 @@ export interface WorkflowJob {
 
 export interface Workflow {
   readonly name: string
+  readonly 'run-name'?: string
   readonly on: Readonly<Record<string, unknown>>
   readonly permissions: unknown
   readonly env: Readonly<Record<string, string>>
@@ -88,7 +89,11 @@ function evaluate(expression: string, contexts: Contexts): unknown {
     .replace(/\b(\w+)\.(?=[a-z])/gi, '$1?.')
     .replace(/==/g, '===')
     .replace(/!=(?!=)/g, '!==')
-  return new Function(...Object.keys(contexts), `return ${js}`)(...Object.values(contexts))
+  const all = {
+    ...contexts,
+    format: (text: string, ...values: unknown[]) => text.replace(/\{(\d)\}/g, (_, index) => String(values[index])),
+  }
+  return new Function(...Object.keys(all), `return ${js}`)(...Object.values(all))
 }
 
 const filled = (text: unknown, contexts: Contexts): string =>
@@ -116,8 +121,10 @@ export async function runWorkflowJob(
   const github_ = { token: scene.token, repository: github.repository, event_name: event.name, event: event.payload }
   const secrets = event.fork === undefined ? { ...scene.secrets[''], ...scene.secrets[job.environment ?? ''] } : {}
   const id = github.nextId()
+  const title = filled(workflow['run-name'] ?? '', { github: github_ })
   const run = {
     id,
+    ...(title !== '' && { title }),
     event: event.name,
     path,
     headSha: event.headSha,

@@ -11,10 +11,15 @@ import {
   type StoredPost,
   type StoredPull,
   serviceOf,
+  timeOf,
 } from './code-site.ts'
 
 export interface StoredRun {
   readonly id: number
+  /** The run-name; undefined if GitHub makes one. */
+  readonly title?: string
+  /** The identifier of an object that was made when the last attempt began; that of the run if absent. */
+  readonly startedAt?: number
   readonly event: string
   readonly path: string
   readonly headSha: string
@@ -69,6 +74,7 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     id: one.number * 1000,
     number: one.number,
     state: one.state === 'open' ? 'open' : 'closed',
+    created_at: timeOf(one.number),
     merged_at: one.state === 'merged' ? '2026-01-02T03:04:05Z' : null,
     merge_commit_sha: one.mergeCommit,
     head: {
@@ -79,6 +85,23 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     },
     base: { label: `x:${one.base}`, ref: one.base, sha: '0'.repeat(40), repo: repo(repository) },
   })
+  const run = ({ id, title = 'A change', startedAt = id, event, conclusion, path, headSha, headBranch, headRepository }: StoredRun) => ({
+    id,
+    name: 'DNS',
+    display_title: title,
+    event,
+    status: conclusion === null ? 'in_progress' : 'completed',
+    conclusion,
+    path,
+    created_at: timeOf(id),
+    run_started_at: timeOf(startedAt),
+    head_sha: headSha,
+    head_branch: headBranch,
+    repository: repo(repository),
+    head_repository: repo(headRepository),
+    // GitHub lists only open ones.
+    pull_requests: [],
+  })
   const artifact = (one: StoredArtifact): object => {
     const run = runs.find(({ id }) => id === one.run)
     return {
@@ -86,6 +109,7 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
       name: one.name,
       size_in_bytes: one.size,
       expired: one.expired,
+      created_at: timeOf(one.id),
       digest: `sha256:${'0'.repeat(64)}`,
       workflow_run: { id: one.run, repository_id: 1, head_repository_id: 1, head_branch: run?.headBranch, head_sha: run?.headSha },
     }
@@ -157,22 +181,21 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
       'GET',
       path('/actions/runs/([0-9]+)'),
       (_, id) => {
-        const run = runs.find((one) => one.id === Number(id))
-        if (run === undefined) return NOT_FOUND
-        const { event, conclusion, headSha, headBranch, headRepository } = run
-        return answer(200, {
-          id: run.id,
-          name: 'DNS',
-          event,
-          status: 'completed',
-          conclusion,
-          path: run.path,
-          head_sha: headSha,
-          head_branch: headBranch,
-          repository: repo(repository),
-          head_repository: repo(headRepository),
-          pull_requests: [],
-        })
+        const found = runs.find((one) => one.id === Number(id))
+        return found === undefined ? NOT_FOUND : answer(200, run(found))
+      },
+    ],
+    [
+      'GET',
+      path('/actions/workflows/([a-z.-]+)/runs'),
+      (request, file) => {
+        const [event, created = ''] = ['event', 'created'].map((name) => request.query.get(name) ?? undefined)
+        const found = runs.filter(
+          (one) => one.path.endsWith(`/${file}`) && one.event === (event ?? one.event) && timeOf(one.id) >= created.replace(/^>=/, ''),
+        )
+        // The newest first, and at most 1,000.
+        const all = found.reverse().slice(0, 1000).map(run)
+        return pageOf(request, all, (page) => ({ total_count: found.length, workflow_runs: page }))
       },
     ],
     [

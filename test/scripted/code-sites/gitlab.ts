@@ -10,6 +10,7 @@ import {
   type StoredPost,
   type StoredPull,
   serviceOf,
+  timeOf,
 } from './code-site.ts'
 
 export interface StoredPipeline {
@@ -18,12 +19,16 @@ export interface StoredPipeline {
   readonly sha: string
   readonly source: string
   readonly project: number
+  /** What comes after the number of the merge request in its ref: `head` if absent. */
+  readonly ref?: 'head' | 'merge' | 'train'
 }
 
 export interface StoredJob {
   readonly id: number
   readonly pipeline: number
   readonly name: string
+  /** `success` if absent. */
+  readonly status?: string
   readonly files: Readonly<Record<string, string>>
 }
 
@@ -66,6 +71,7 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
     iid: one.number,
     project_id: project,
     state: one.state === 'open' ? 'opened' : one.state,
+    created_at: timeOf(one.number),
     target_branch: one.base,
     source_branch: one.headBranch,
     source_project_id: one.headOwner === 'team' ? project : 99,
@@ -119,7 +125,9 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
           request,
           pipelines
             .filter((one) => one.number === Number(number))
-            .map((one) => ({ id: one.id, sha: one.sha, ref: 'x', status: 'success', source: one.source, project_id: one.project })),
+            .map(({ id, sha, source, project: of, ref = 'head' }) => {
+              return { id, sha, ref: `refs/merge-requests/${number}/${ref}`, status: 'success', source, project_id: of }
+            }),
         ),
     ],
     [
@@ -129,8 +137,13 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
         pageOf(
           request,
           jobs
-            .filter((one) => one.pipeline === Number(id))
-            .map((one) => ({ id: one.id, name: one.name, status: 'success', artifacts_file: { filename: 'artifacts.zip', size: 100 } })),
+            .filter(({ pipeline, status = 'success' }) => pipeline === Number(id) && status === (request.query.get('scope[]') ?? status))
+            .map((one) => ({
+              id: one.id,
+              name: one.name,
+              status: one.status ?? 'success',
+              artifacts_file: { filename: 'artifacts.zip', size: 100 },
+            })),
         ),
     ],
     [
