@@ -94,6 +94,8 @@ on:
   pull_request_target: {branches: [main]}
   push: {branches: [main]}
   schedule: [{cron: '17 5 * * *'}]
+  # By hand: plans main as it is, and applies that plan once the environment "dns" lets it. For what the job of a merge has left.
+  workflow_dispatch:
   # After the job of a pull request from a fork, which has no secrets.
   workflow_run: {workflows: [DNS check], types: [completed]}
 permissions: {}
@@ -118,15 +120,28 @@ ${SET_UP}      - uses: ${CHECKOUT}
         id: plan
         env:
 ${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload(PLAN_ARTIFACT, 'plan.json')}
+  plan-main:
+    if: github.event_name == 'workflow_dispatch' && github.ref == 'refs/heads/main'
+    runs-on: ubuntu-latest
+    environment: dns-read
+    permissions: {contents: read}
+    steps:
+${SET_UP}      - uses: ${CHECKOUT}
+        with: {fetch-depth: 0, persist-credentials: false}
+      - run: zonewright ci plan --out "$RUNNER_TEMP/plan.json"
+        id: plan
+        env:
+${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload(PLAN_ARTIFACT, 'plan.json')}
   apply:
-    if: github.event_name == 'push'
+    needs: plan-main
+    if: \${{ !cancelled() && (github.event_name == 'push' || needs.plan-main.result == 'success') }}
     runs-on: ubuntu-latest
     environment: dns
     permissions: {contents: read, actions: read, pull-requests: read}
     steps:
 ${SET_UP}      - uses: ${CHECKOUT}
         with: {fetch-depth: 0, persist-credentials: false}
-      # The plan that was reviewed: of the last commit of the merged pull request, made by the job "plan".
+      # The plan that was reviewed: of the last commit of the merged pull request, made by the job "plan"; by hand, that of the job "plan-main".
       - run: zonewright ci find reviewed-plan
         id: reviewed
         env:

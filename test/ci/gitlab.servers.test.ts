@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { signText } from '../../src/apply/approvals/sshsig.ts'
 import { sshKeyOctets } from '../../src/definition/config/ssh-public-key.ts'
 import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
+import type { StoredPull } from '../scripted/code-sites/code-site.ts'
 import { createScriptedGitlab, type ScriptedGitlab, type StoredPipeline } from '../scripted/code-sites/gitlab.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
@@ -43,6 +44,9 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
       CI_API_V4_URL: `${origin}/api/v4`,
       CI_PROJECT_ID: '42',
       CI_JOB_URL: 'https://gitlab.example/team/dns/-/jobs/1',
+      CI_PROJECT_URL: 'https://gitlab.example/team/dns',
+      CI_PIPELINE_ID: '3',
+      CI_DEFAULT_BRANCH: 'main',
       ZONEWRIGHT_GITLAB_TOKEN: BOT,
       ZONEWRIGHT_TOKEN: WRITE,
       ZONEWRIGHT_PLAN_KEY: '0f'.repeat(32),
@@ -129,10 +133,26 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     git(clone, 'reset', '-q', '--hard', merged.sha)
     const before = scene.proxy.mutations().length
     const older = await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))
-    expect(older).toMatchObject({ status: 3, stderr: expect.stringContaining('later commits on main describe example.com. otherwise') })
+    // Nothing is left of the last commit.
+    expect(older).toMatchObject({ status: 0, stderr: expect.stringContaining('later commits on main describe example.com. otherwise') })
     expect(scene.proxy.mutations()).toHaveLength(before)
     git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
     expect((await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))).status).toBe(0)
+  })
+
+  test('what a push has left is planned and applied by the jobs of a pipeline that somebody starts for the default branch', async () => {
+    const before = git(clone, 'rev-parse', 'HEAD')
+    const sha = write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.44') })
+    gitlab.pulls[0] = { ...(gitlab.pulls[0] as StoredPull), squashCommit: null }
+    const page = 'start a run by hand for main: https://gitlab.example/team/dns/-/pipelines/new?ref=main\n'
+    expectEnd(await run(['ci', 'apply'], push(sha, before)), 3, { err: page })
+    const web = { CI_PIPELINE_SOURCE: 'web', CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA: sha }
+    git(clone, 'update-ref', 'refs/remotes/origin/main', sha)
+    expectEnd(await run(['ci', 'plan', '--out', 'plan.json'], web), 0, { out: '192.0.2.44' })
+    expectEnd(await run(['ci', 'apply', '--plan', 'plan.json'], { ...web, CI_COMMIT_BRANCH: 'other' }), 1, { err: 'not for the default' })
+    expectEnd(await run(['ci', 'apply', '--plan', 'plan.json'], web), 0, { out: '192.0.2.44' })
+    rmSync(join(clone, 'plan.json'))
+    git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
   })
 
   test('drift opens one issue and closes it', async () => {
@@ -152,7 +172,7 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     [{ ZONEWRIGHT_ALLOWED_HOSTS: 'example.net' }, /is not among the hosts|host-not-allowed/],
     [{ CI_MERGE_REQUEST_IID: '5; evil' }, /not a positive whole number/],
     [{ CI_COMMIT_SHA: '../../x' }, /CI_COMMIT_SHA is not a commit/],
-    [{ CI_MERGE_REQUEST_IID: '', CI_COMMIT_BRANCH: 'x' }, /not for a pull request/],
+    [{ CI_MERGE_REQUEST_IID: '', CI_COMMIT_BRANCH: 'x' }, /neither for a pull request nor/],
   ])('with the variables %j the command says what is wrong', async (variables, message) => {
     expectEnd(await run(['ci', 'plan'], { ...mergeRequest(head), ...variables }), 1, { err: message })
   })

@@ -15,7 +15,19 @@ const OTHER_APP = 'ghs_app0123456789abcdef'
 const MARKER = markerOf('plan')
 const RETRY = { ...DEFAULT_RETRY, firstDelay: 1, maxDelay: 2, maxRetryAfter: 2500 }
 const URL = 'https://x.example/1'
-const JOB: CiJob = { site: 'github', commit: 'a'.repeat(40), branch: 'main', before: null, url: URL, pullRequest: null, ended: null }
+const JOB: CiJob = {
+  site: 'github',
+  commit: 'a'.repeat(40),
+  branch: 'main',
+  before: null,
+  isOnDefaultBranch: true,
+  isManual: false,
+  run: 1,
+  manualUrl: '',
+  url: URL,
+  pullRequest: null,
+  ended: null,
+}
 
 interface Scene {
   readonly state: CodeSite

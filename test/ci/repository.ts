@@ -49,6 +49,8 @@ export interface Repository extends RunnerScene {
   merge(number: number): Promise<JobRun>
   /** Commits to main without a pull request, and runs the job of the push. */
   push(files: Readonly<Record<string, string>>): Promise<JobRun>
+  /** Starts a run by hand for a branch: the first job and, if it succeeds, the second. */
+  byHand(branch?: string): Promise<JobRun>
   /** Undoes the last commit on main. */
   revert(): void
   drift(): Promise<JobRun>
@@ -156,6 +158,13 @@ export async function openRepository(): Promise<Repository> {
       const before = main()
       write(changed)
       return pushed(before)
+    },
+    async byHand(refName = 'main') {
+      const sha = git(clone, 'rev-parse', refName)
+      const event = { name: 'workflow_dispatch', payload: {}, sha, headSha: sha, refName }
+      const { status, run } = await job('dns.yml', 'plan-main', event)
+      const result = status === 0 ? 'success' : 'failure'
+      return job('dns.yml', 'apply', { ...event, run, needs: { 'plan-main': { result } } })
     },
     revert() {
       git(clone, 'reset', '-q', '--hard', 'HEAD^')

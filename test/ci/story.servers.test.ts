@@ -113,6 +113,8 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
       output: expect.stringMatching(/definition of example\.org\. has changed.*later commits on main describe example\.org\./s),
       summary: expect.stringMatching(/^## Applied nothing of the reviewed plan/),
     })
+    // A plan of the last commit, which does not undo the revert.
+    expect(again.summary.replace(/.*## Planned again/s, '')).toMatch(/^(?!.*192\.0\.2\.91).*192\.0\.2\.82/s)
     expect(repository.scene.proxy.mutations()).toHaveLength(mutations)
   })
 
@@ -132,5 +134,26 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
     expect(repository.github.issues.map(({ state }) => state)).toEqual(['closed'])
     expect((await repository.drift()).status).toBe(0)
     expect(repository.github.issues).toHaveLength(1)
+  })
+
+  test('what the job of a push has left is planned and applied by a run that somebody starts', async () => {
+    const page = 'https://github.example/team/dns/actions/workflows/dns.yml'
+    expect(await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.84') })).toMatchObject({
+      status: 3,
+      output: expect.stringContaining(`start a run by hand for main: ${page}\n`),
+      summary: expect.stringContaining(`<a href="${page}">`),
+    })
+    const before = repository.scene.proxy.mutations().length
+    expect(await repository.byHand()).toMatchObject({ status: 0, summary: expect.stringMatching(/^## Applied the reviewed plan.*2\.84/s) })
+    expect(repository.scene.proxy.mutations()).toHaveLength(before + 1)
+    expect((await repository.byHand()).status).toBe(0)
+    // The first job plans only main, and the second refuses another branch even if its own workflow starts it.
+    expect((await repository.byHand('one')).status).toBeNull()
+    const event = { ...pushOf('d'.repeat(40), git(repository.clone, 'rev-parse', 'one')), refName: 'one' }
+    expect(await repository.job('dns.yml', 'apply', event)).toMatchObject({
+      status: 1,
+      output: expect.stringContaining('not for the default'),
+    })
+    expect(repository.scene.proxy.mutations()).toHaveLength(before + 1)
   })
 })

@@ -45,6 +45,9 @@ export interface WorkflowEvent {
   readonly headSha: string
   readonly refName: string
   readonly baseRef?: string
+  /** The run of an earlier job, and how each such job ended. */
+  readonly run?: number
+  readonly needs?: Readonly<Record<string, { readonly result: string }>>
   /** The repository of the branch, if it is a fork: its runs get no secrets. */
   readonly fork?: string
 }
@@ -118,9 +121,11 @@ export async function runWorkflowJob(
   const job = workflow.jobs[name]
   if (job === undefined) throw new Error(`no job ${name}`)
   const { github } = scene
-  const github_ = { token: scene.token, repository: github.repository, event_name: event.name, event: event.payload }
+  const payload = { repository: { full_name: github.repository, default_branch: 'main' }, ...event.payload }
+  const ref = `refs/heads/${event.refName}`
+  const github_ = { token: scene.token, repository: github.repository, event_name: event.name, event: payload, ref }
   const secrets = event.fork === undefined ? { ...scene.secrets[''], ...scene.secrets[job.environment ?? ''] } : {}
-  const id = github.nextId()
+  const id = event.run ?? github.nextId()
   const title = filled(workflow['run-name'] ?? '', { github: github_ })
   const run = {
     id,
@@ -132,13 +137,13 @@ export async function runWorkflowJob(
     headRepository: event.fork ?? github.repository,
     conclusion: null as string | null,
   }
-  github.runs.push(run)
+  if (event.run === undefined) github.runs.push(run)
   const workspace = temporaryDirectory()
   const temp = temporaryDirectory()
   const none = { status: null, output: '', summary: '', run: id, workspace }
-  if (!holds(job.if, { github: github_ })) return none
+  if (!holds(job.if, { github: github_, needs: event.needs ?? {}, cancelled: () => false })) return none
   const files = { event: join(temp, 'event.json'), summary: join(temp, 'summary.md'), output: join(temp, 'output') }
-  writeFileSync(files.event, JSON.stringify(event.payload))
+  writeFileSync(files.event, JSON.stringify(payload))
   const env = {
     ...scene.env,
     CI: 'true',
@@ -148,6 +153,7 @@ export async function runWorkflowJob(
     GITHUB_REPOSITORY: github.repository,
     GITHUB_RUN_ID: String(id),
     GITHUB_SHA: event.sha,
+    GITHUB_REF: ref,
     GITHUB_REF_NAME: event.refName,
     GITHUB_BASE_REF: event.baseRef ?? '',
     GITHUB_EVENT_NAME: event.name,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import type { SupersededZones } from '../../apply/run-context.ts'
+import { codeOf, linkTo } from '../../ci/post-text.ts'
 import { findReviewedPlan } from '../../ci/reviewed-plan.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
@@ -15,13 +16,13 @@ import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, configOf, formatOf, inCiJob, withSite } from './ci-setup.ts'
-import { changedSince, zonesOfLaterCommits } from './later-commits.ts'
+import { changedSince, withLastCommit, zonesOfLaterCommits } from './later-commits.ts'
 import { runCommand, type Step } from './run-command.ts'
 import { commentsWithApprovals, withTrustedConfig } from './trusted-config.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
   readonly config?: string
-  /** The reviewed plan, which an earlier step has found and downloaded. At GitLab the command finds it. */
+  /** The reviewed plan, which an earlier step or job has kept. At GitLab, the command finds that of a merge request if absent. */
   readonly plan?: string
   /** At GitLab: the job that made the plan, and the path of the plan among its artifacts. */
   readonly from?: string
@@ -39,8 +40,16 @@ const MAX_NAMED = 20
 const RENDERING = { color: false, width: null, verbose: false, everyZone: true, maxLength: 250_000 }
 
 export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
-  inCiJob(io, options, (context) =>
-    withTrustedConfig(context, options, (trusted) =>
+  inCiJob(io, options, async (context) => {
+    if (!context.job.isOnDefaultBranch) {
+      context.output.error(
+        'ci-job',
+        'this job is not for the default branch',
+        'run it for a push to that branch, or start it by hand there',
+      )
+      return EXIT.failure
+    }
+    return withTrustedConfig(context, options, (trusted) =>
       withReviewedPlan(context, options, async (file) => {
         const superseded = await zonesOfLaterCommits(context, options.config)
         const own = { ...options, trustedConfig: trusted.file }
@@ -51,8 +60,8 @@ export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions
         // If something failed or is unknown, a new plan could not say which.
         return status === EXIT.refused ? applyRest(context, superseded, own) : status
       }),
-    ),
-  )
+    )
+  })
 
 /** Calls `work` with the path of the reviewed plan, or null without one. */
 async function withReviewedPlan(
@@ -61,7 +70,7 @@ async function withReviewedPlan(
   work: (file: string | null) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const { io, job, output } = context
-  if (job.site === 'github') {
+  if (job.site === 'github' || plan !== undefined) {
     const file = plan === undefined ? null : resolve(io.cwd, plan)
     if (file !== null && existsSync(file)) return work(file)
     output.say('There is no reviewed plan.')
@@ -110,26 +119,38 @@ async function applyReviewed(
 const APPROVE =
   'Approve the plan that was reviewed ("zonewright approve"), paste the signatures into comments on its pull request, and run this job again: docs/approvals.md.'
 
-/** Plans what is left. Nothing left is success: somebody else made the changes, or there were none. */
+/**
+ * Plans what is left. Nothing left is success: somebody else made the changes, or there were none. If later commits describe the zones otherwise, that is a plan of
+ * the branch's last commit, since one of this commit would undo them.
+ */
 async function applyRest(context: CiContext, superseded: SupersededZones, options: ApplyJobOptions): Promise<ExitStatus> {
   const { io, output } = context
   const { since, names } = await changesOfPush(context, options)
   const later = [...superseded.names].filter((name) => names === null || names.has(name)).sort()
-  if (later.length > 0)
-    output.say(
-      `This job applies nothing of a new plan: later commits on ${superseded.branch} describe ${listed(later, MAX_NAMED)} otherwise.`,
-    )
   const args = [...configOf(options), ...(since === undefined ? [] : ['--since', since]), '--format', formatOf(context)]
   const applies = options.unreviewed === 'apply' && later.length === 0
-  const step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, ...trustedOf(options), '--yes'] : args)
+  let step: Step | null
+  if (later.length > 0) {
+    output.say(
+      `This job applies nothing of a new plan: later commits on ${superseded.branch} describe ${listed(later, MAX_NAMED)} otherwise. The plan is that of the last one.`,
+    )
+    step = await withLastCommit(context, options.config, (config) =>
+      runCommand(io, 'plan', ['--config', config, '--format', formatOf(context)]),
+    )
+    if (step === null) return EXIT.failure
+  } else step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, ...trustedOf(options), '--yes'] : args)
   show(context, step)
   const { report, status } = step
   if (report?.kind !== 'plan') return worstOf([status, EXIT.failure])
   const heading = applies ? 'Planned again and applied' : 'Planned again: review this plan'
-  addSummary(context, `## ${heading}\n\n${markdownOf(report.plan, report.outcomes)}`)
   const pending = report.plan.zones.filter(({ changes }) => changes.length > 0).length
-  if (applies || pending === 0) return status
+  const isLeft = !applies && pending > 0
+  const { branch, manualUrl } = context.job
+  const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeOf(branch)}.\n\n` : ''
+  addSummary(context, `## ${heading}\n\n${how}${markdownOf(report.plan, report.outcomes)}`)
+  if (!isLeft) return status
   output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
+  output.say(`To apply it, start a run by hand for ${branch}: ${manualUrl}`)
   return worstOf([status, EXIT.refused])
 }
 
