@@ -1,5 +1,5 @@
 /** GitHub: comments, issues, pull requests and artifacts by its REST API (docs.github.com/en/rest, version 2022-11-28). */
-import { type ArtifactSearch, noArtifact, type Post, type PullRequest, type Site } from './site.ts'
+import { type ArtifactSearch, noArtifact, oneArtifact, type Post, type PullRequest, type Site } from './site.ts'
 import { fieldOf, type SiteClient, valueAt } from './site-client.ts'
 
 export const GITHUB_HEADERS = (token: string): Readonly<Record<string, string>> => ({
@@ -91,7 +91,7 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
       const id = fieldOf(one, 'number', 'id')
       const run = fieldOf(one, 'number', 'workflow_run', 'id')
       const problem = valueAt(one, 'expired') === true ? 'has expired' : problemOf(await readRun(run))
-      if (problem === null) return { found: { run, id }, reason: null }
+      if (problem === null) return oneArtifact(run, id)
       reason ??= `the artifact ${name} of run ${run} ${problem}`
     }
     return noArtifact(reason ?? `there is no artifact ${name}`)
@@ -105,7 +105,7 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     if (artifact === undefined || named.length > 1) return noArtifact(`run ${run} has ${named.length} artifacts ${name}`)
     const problem = valueAt(artifact, 'expired') === true ? 'has expired' : problemOf(artifact)
     if (problem !== null) return noArtifact(`the artifact ${name} of run ${run} ${problem}`)
-    return { found: { run, id: fieldOf(artifact, 'number', 'id') }, reason: null }
+    return oneArtifact(run, fieldOf(artifact, 'number', 'id'))
   }
   const madeHere = ({ isOwn, path }: Run): string | null => {
     if (!isOwn) return 'is of a run in another repository'
@@ -169,7 +169,7 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
       return status === 404 ? null : asPullRequest(body)
     },
     async findMerged(commit, branch) {
-      const all = await client.list(`${repo}/commits/${encodeURIComponent(commit)}/pulls?per_page=100`, 'find the merged pull request')
+      const all = await client.listSome(`${repo}/commits/${encodeURIComponent(commit)}/pulls?per_page=100`, 'find the merged pull request')
       const merged = all.filter(
         (one) =>
           isHere(one) &&
@@ -178,6 +178,15 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
           valueAt(one, 'merge_commit_sha') === commit,
       )
       return merged.length === 1 ? asPullRequest(merged[0]) : null
+    },
+    async commitsOfPush(before, commit) {
+      const path = `${repo}/compare/${encodeURIComponent(before)}...${encodeURIComponent(commit)}?per_page=100`
+      // A forced push may have removed the commit before it.
+      const all = await client.list(path, 'list the commits of the push', (body) => valueAt(body, 'commits') ?? [], [404])
+      const parents = new Map(all.map((one) => [valueAt(one, 'sha'), valueAt(one, 'parents', '0', 'sha')]))
+      const found = [commit]
+      for (let at = parents.get(commit); typeof at === 'string' && parents.has(at); at = parents.get(at)) found.push(at)
+      return found.slice(0, MAX_COMMITS)
     },
     async findReviewedPlan({ number, head, base, createdAt }, name) {
       const file = encodeURIComponent(workflow.replace(/^.*\//, ''))
@@ -224,8 +233,9 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
   }
 }
 
-/** Runs that are looked at for one artifact. */
+/** Runs that are looked at for one artifact, and commits of a push for pull requests: a group of a merge queue has at most 100. */
 const MAX_RUNS = 20
+const MAX_COMMITS = 100
 
 const asPost = (body: unknown): Post => ({
   id: fieldOf(body, 'number', 'id'),

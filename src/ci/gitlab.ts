@@ -1,5 +1,5 @@
 /** GitLab: notes, issues, merge requests and artifacts by its REST API (docs.gitlab.com/api, version 4). */
-import { noArtifact, type Post, type PullRequest, type Site } from './site.ts'
+import { noArtifact, oneArtifact, type Post, type PullRequest, type Site } from './site.ts'
 import { fieldOf, type SiteClient, SiteError, valueAt } from './site-client.ts'
 
 export interface GitlabPlace {
@@ -87,7 +87,7 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
     },
     async findMerged(commit, branch) {
       const path = `${project}/repository/commits/${encodeURIComponent(commit)}/merge_requests?per_page=20`
-      const all = await client.list(path, 'find the merged merge request')
+      const all = await client.listSome(path, 'find the merged merge request')
       const merged = all.filter(
         (one) =>
           valueAt(one, 'state') === 'merged' &&
@@ -96,6 +96,8 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
       )
       return merged.length === 1 ? asPullRequest(merged[0]) : null
     },
+    // GitLab pushes each merge request on its own, those of a merge train too.
+    commitsOfPush: async (_before, commit) => [commit],
     async findReviewedPlan({ number, head }, name) {
       const pipelines = await client.list(`${project}/merge_requests/${number}/pipelines?per_page=100`, 'read the pipelines')
       // Those of a merge train come after the review, and plan the merge requests before them too.
@@ -115,7 +117,7 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
       const [newest] = made.sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
       if (newest === undefined)
         return noArtifact(`no job ${jobName} of pipeline ${run}, the last of !${number}, has succeeded and kept ${name}`)
-      return { found: { run, id: fieldOf(newest, 'number', 'id') }, reason: null }
+      return oneArtifact(run, fieldOf(newest, 'number', 'id'))
     },
     async readArtifact(job, path) {
       const file = path.split('/').map(encodeURIComponent).join('/')

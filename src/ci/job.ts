@@ -6,12 +6,14 @@ export interface CiJob {
   readonly site: 'github' | 'gitlab'
   /** The commit that the job runs for. */
   readonly commit: string
-  /** The branch that the job runs for; of a job for a pull request, the branch that it is merged into. */
+  /** The branch that the job runs for; of a job for a pull request or a group, the branch that it is merged into. */
   readonly branch: string
   /** The commit of the branch before a push; null if the push created the branch, and for other events. */
   readonly before: string | null
   /** Whether the job runs for the default branch itself, and not for a pull request or a tag. */
   readonly isOnDefaultBranch: boolean
+  /** Whether the job is for a merge group or a merge train: pull requests that are merged together if it succeeds. */
+  readonly isGroup: boolean
   /** Whether somebody started the job by hand. */
   readonly isManual: boolean
   /** The number of the run at GitHub, or of the pipeline at GitLab. */
@@ -65,9 +67,12 @@ function githubJob(env: Environment, event: unknown): CiJob {
   return {
     site: 'github',
     commit: commitOf(required(env, 'GITHUB_SHA'), 'GITHUB_SHA'),
-    branch: isPullRequest ? fieldOf(event, 'string', 'pull_request', 'base', 'ref') : required(env, 'GITHUB_REF_NAME'),
+    branch: isPullRequest
+      ? fieldOf(event, 'string', 'pull_request', 'base', 'ref')
+      : String(valueAt(event, 'merge_group', 'base_ref') ?? required(env, 'GITHUB_REF_NAME')).replace(/^refs\/heads\//, ''),
     before: name === 'push' ? commitBefore(valueAt(event, 'before')) : null,
     isOnDefaultBranch: !isPullRequest && env['GITHUB_REF'] === `refs/heads/${valueAt(event, 'repository', 'default_branch')}`,
+    isGroup: name === 'merge_group',
     isManual: name === 'workflow_dispatch',
     run,
     url: `${actions}/runs/${run}`,
@@ -103,6 +108,7 @@ function gitlabJob(env: Environment): CiJob {
     branch,
     before: env['CI_PIPELINE_SOURCE'] === 'push' ? commitBefore(env['CI_COMMIT_BEFORE_SHA']) : null,
     isOnDefaultBranch: iid === '' && branch === env['CI_DEFAULT_BRANCH'],
+    isGroup: env['CI_MERGE_REQUEST_EVENT_TYPE'] === 'merge_train',
     isManual: env['CI_PIPELINE_SOURCE'] === 'web',
     run: positive(Number(required(env, 'CI_PIPELINE_ID'))),
     url: required(env, 'CI_JOB_URL'),

@@ -58,6 +58,17 @@ const download = (id: string, folder: string): string => `      - uses: ${DOWNLO
           path: \${{ runner.temp }}/${folder}
 `
 
+/** Downloads the plans that `ci find` has found, numbered in the order of the merges. The action above downloads from one run only. `action.yml` has the same script. */
+export const DOWNLOAD_PLANS = `rm -rf "$RUNNER_TEMP/reviewed"
+mkdir "$RUNNER_TEMP/reviewed"
+for id in $PLANS; do
+  plan="$RUNNER_TEMP/reviewed/$((n += 1))"
+  printf 'authorization: Bearer %s\\n' "$GITHUB_TOKEN" | curl --fail --silent --show-error --location --retry 3 --max-time 300 --header @- \\
+    --output "$plan.zip" --url "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/actions/artifacts/$id/zip"
+  unzip -p "$plan.zip" plan.json > "$plan.json"
+done
+`
+
 const upload = (name: string, file: string): string => `      - uses: ${UPLOAD}
         if: \${{ !cancelled() }}
         with: {name: '${name}', path: '\${{ runner.temp }}/${file}', if-no-files-found: ignore, overwrite: true}
@@ -141,12 +152,16 @@ ${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload(
     steps:
 ${SET_UP}      - uses: ${CHECKOUT}
         with: {fetch-depth: 0, persist-credentials: false}
-      # The plan that was reviewed: of the last commit of the merged pull request, made by the job "plan"; by hand, that of the job "plan-main".
+      # The plans that were reviewed: of the last commit of each merged pull request, made by the job "plan"; by hand, that of the job "plan-main".
       - run: zonewright ci find reviewed-plan
         id: reviewed
         env:
-${GITHUB_TOKEN}${download('reviewed', 'reviewed')}      # Applies it in the zones that have not changed since. If something is left, it shows a new plan, and ends with status 3.
-      - run: zonewright ci apply --plan "$RUNNER_TEMP/reviewed/plan.json"
+${GITHUB_TOKEN}      - env:
+          PLANS: \${{ steps.reviewed.outputs.artifact-ids }}
+${GITHUB_TOKEN}        run: |
+${DOWNLOAD_PLANS.replace(/^/gm, '          ').trimEnd()}
+      # Applies them in the zones that have not changed since. If something is left, it shows a new plan, and ends with status 3.
+      - run: zonewright ci apply --plan "$RUNNER_TEMP/reviewed"
         env:
 ${GITHUB_TOKEN}${secretLines(settings, (variable) => variable)}${PLAN_KEY}${snapshot(settings, (variable) => variable)}
   drift:
@@ -183,6 +198,8 @@ export const githubChecks = (
 name: DNS check
 on:
   pull_request: {branches: [main]}
+  # A group of a merge queue, which has no secrets either: its workflow comes from the pull requests.
+  merge_group: {branches: [main]}
 permissions: {contents: read}
 ${environment(settings)}jobs:
   check:
@@ -193,9 +210,11 @@ ${SET_UP}      - uses: ${CHECKOUT}
       - run: zonewright validate --format github
       - run: zonewright fmt --check
 
-  # A plan for a pull request from a fork, against the newest snapshot of the base branch. The workflow "DNS" comments with it.
-  plan:
-    if: github.event.pull_request.head.repo.full_name != github.repository
+  # A plan for a pull request from a fork or for a merge group, against the newest snapshot of the base branch. The workflow "DNS" comments with that of a fork.
+  # A merge queue waits for the same check "plan" as a pull request.
+  offline-plan:
+    name: \${{ github.event_name == 'merge_group' && 'plan' || 'offline-plan' }}
+    if: github.event_name == 'merge_group' || github.event.pull_request.head.repo.full_name != github.repository
     runs-on: ubuntu-latest
     permissions: {contents: read, actions: read}
     steps:
@@ -204,6 +223,6 @@ ${SET_UP}      - uses: ${CHECKOUT}
       - run: zonewright ci find snapshot --from .github/workflows/dns.yml
         id: snapshot
         env:
-${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json" --max-age 48h --base "refs/remotes/origin/$GITHUB_BASE_REF"
+${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since refs/remotes/origin/main --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json" --max-age 48h --base refs/remotes/origin/main
         if: steps.snapshot.outputs.found == 'true'
 ${upload('zonewright-fork-plan', 'plan.json')}`

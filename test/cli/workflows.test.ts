@@ -76,7 +76,7 @@ describe('the workflows of init', () => {
     expect(Object.keys(on)).toEqual(['pull_request_target', 'push', 'schedule', 'workflow_dispatch', 'workflow_run'])
     expect(on['push']).toEqual({ branches: ['main'] })
     expect(on['pull_request_target']).toEqual({ branches: ['main'] })
-    expect(parseWorkflow(checks).on).toEqual({ pull_request: { branches: ['main'] } })
+    expect(parseWorkflow(checks).on).toEqual({ pull_request: { branches: ['main'] }, merge_group: { branches: ['main'] } })
     expect(secretsOf(parseWorkflow(checks))).toEqual([])
     expect((on['workflow_run'] as { workflows: string[] }).workflows).toEqual([parseWorkflow(checks).name])
   })

@@ -253,7 +253,7 @@ function carryOut(state: StepState, uses: string, input: (name: string) => strin
     const kept = join(temporaryDirectory(), basename(file))
     cpSync(file, kept)
     scene.stored.set(id, kept)
-    scene.github.artifacts.push({ id, name: input('name'), run: state.run, size: readFileSync(kept).length, expired: false })
+    scene.github.artifacts.push({ id, name: input('name'), run: state.run, size: readFileSync(kept).length, file: kept, expired: false })
   } else if (action === 'actions/download-artifact') {
     const id = Number(input('artifact-ids'))
     const artifact = scene.github.artifacts.find((one) => one.id === id && one.run === Number(input('run-id')))

@@ -2,13 +2,13 @@
  * `zonewright ci apply`: after a merge, applies the plan that was reviewed, in the zones that have not changed since. If something is left, it shows a new plan
  * and applies nothing of it, unless `--unreviewed apply` says otherwise.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import type { SupersededZones } from '../../apply/run-context.ts'
 import { codeOf, linkTo } from '../../ci/post-text.ts'
-import { findReviewedPlan } from '../../ci/reviewed-plan.ts'
+import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { counted, listed } from '../../report/english.ts'
@@ -22,7 +22,7 @@ import { commentsWithApprovals, withTrustedConfig } from './trusted-config.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
   readonly config?: string
-  /** The reviewed plan, which an earlier step or job has kept. At GitLab, the command finds that of a merge request if absent. */
+  /** The reviewed plan, or a folder of several, which an earlier step or job has kept. At GitLab, the command finds that of a merge request if absent. */
   readonly plan?: string
   /** At GitLab: the job that made the plan, and the path of the plan among its artifacts. */
   readonly from?: string
@@ -42,58 +42,58 @@ const RENDERING = { color: false, width: null, verbose: false, everyZone: true, 
 export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, async (context) => {
     if (!context.job.isOnDefaultBranch) {
-      context.output.error(
-        'ci-job',
-        'this job is not for the default branch',
-        'run it for a push to that branch, or start it by hand there',
-      )
+      context.output.error('ci-job', 'this job is not for the default branch', 'run it for a push to that branch, or by hand')
       return EXIT.failure
     }
     return withTrustedConfig(context, options, (trusted) =>
-      withReviewedPlan(context, options, async (file) => {
+      withReviewedPlans(context, options, async (files) => {
         const superseded = await zonesOfLaterCommits(context, options.config)
         const own = { ...options, trustedConfig: trusted.file }
         if (!trusted.isKnown) return applyRest(context, superseded, { ...own, unreviewed: 'plan' })
-        if (file === null) return applyRest(context, superseded, own)
-        const { status, isUnusable } = await applyReviewed(context, file, superseded, own)
-        if (isUnusable) return worstOf([status, await applyRest(context, superseded, { ...own, unreviewed: 'plan' })])
-        // If something failed or is unknown, a new plan could not say which.
-        return status === EXIT.refused ? applyRest(context, superseded, own) : status
+        for (const file of files) {
+          const { status, isUnusable } = await applyReviewed(context, file, superseded, own)
+          if (isUnusable) return worstOf([status, await applyRest(context, superseded, { ...own, unreviewed: 'plan' })])
+          // If something failed or is unknown, a new plan could not say which.
+          if (status !== EXIT.done && status !== EXIT.refused) return status
+        }
+        return applyRest(context, superseded, own)
       }),
     )
   })
 
-/** Calls `work` with the path of the reviewed plan, or null without one. */
-async function withReviewedPlan(
+/** Calls `work` with the paths of the reviewed plans, in the order of their merges. */
+async function withReviewedPlans(
   context: CiContext,
   { plan, from, artifact }: ApplyJobOptions,
-  work: (file: string | null) => Promise<ExitStatus>,
+  work: (files: readonly string[]) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const { io, job, output } = context
   if (job.site === 'github' || plan !== undefined) {
-    const file = plan === undefined ? null : resolve(io.cwd, plan)
-    if (file !== null && existsSync(file)) return work(file)
-    output.say('There is no reviewed plan.')
-    return work(null)
+    const files = plan === undefined ? [] : plansAt(resolve(io.cwd, plan))
+    if (files.length === 0) output.say('There is no reviewed plan.')
+    return work(files)
   }
   return withSite(context, from, async (open) => {
     if (open.kind !== 'gitlab') return EXIT.failure
-    const { search } = await findReviewedPlan(open, job, artifact)
-    if (search.found === null) {
-      output.say(`There is no reviewed plan: ${search.reason}.`)
-      return work(null)
-    }
-    const text = await open.site.readArtifact(search.found.id, artifact)
+    const { found, reasons } = await findReviewedPlans(open, job, artifact)
+    for (const reason of reasons) output.say(`There is no reviewed plan: ${reason}.`)
     // Outside the checkout, which could have a file or link of that name.
     const folder = mkdtempSync(join(tmpdir(), 'zonewright-plan-'))
     try {
-      const file = join(folder, 'plan.json')
-      writeFileSync(file, text, { mode: 0o600 })
-      return await work(file)
+      for (const { id } of found) writeFileSync(join(folder, `${id}.json`), await open.site.readArtifact(id, artifact), { mode: 0o600 })
+      return await work(found.map(({ id }) => join(folder, `${id}.json`)))
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
   })
+}
+
+/** A file, or the files of a folder in the order of the numbers that they begin with. */
+function plansAt(path: string): readonly string[] {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found?.isDirectory()) return found === undefined ? [] : [path]
+  const names = readdirSync(path).filter((name) => /^[0-9]+\.json$/.test(name))
+  return names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).map((name) => join(path, name))
 }
 
 /** Applies the plan in a file. A file is unusable if it is no plan, or one of another key, version or address: no zone of it was looked at. */

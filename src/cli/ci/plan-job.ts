@@ -30,11 +30,11 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
   inCiJob(io, options, async (context) => {
     const { job, output } = context
     const { pullRequest } = job
-    if (pullRequest === null && !(job.isManual && job.isOnDefaultBranch)) {
+    if (pullRequest === null && !job.isGroup && !(job.isManual && job.isOnDefaultBranch)) {
       output.error(
         'ci-job',
         'this job is neither for a pull request nor started by hand for the default branch',
-        'run it for the events pull_request and pull_request_target, or merge_request_event',
+        'run it for the events pull_request, pull_request_target and merge_group, or merge_request_event',
       )
       return EXIT.failure
     }
@@ -50,7 +50,7 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
     addSummary(context, planSummary(comment))
     setOutputs(context, { artifact: `${options.artifact}-${head}` })
     const commented =
-      options.comment && pullRequest !== null
+      options.comment && pullRequest !== null && !job.isGroup
         ? await withSite(context, undefined, async (open) => {
             output.say(await writePlanComment(open, pullRequest.number, comment))
             return EXIT.done

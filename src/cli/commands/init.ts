@@ -138,13 +138,10 @@ From now on, change the definitions and run "zonewright apply".
 `
 
 /** The setting of the site without which a refused plan can be merged. */
-const mergeStep = (site: CiSite): string => `
-So that nothing is merged whose plan was refused, ${
+const mergeStep = (site: CiSite): string =>
   site === 'github'
-    ? 'require the status checks "plan" and "check" for main:\n  https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch'
-    : 'turn on "Pipelines must succeed" (Settings, Merge requests).'
-}
-`
+    ? '\nRequire the checks "plan" and "check" for main, so that no refused plan is merged:\n  https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch\n'
+    : '\nTurn on "Pipelines must succeed" (Settings, Merge requests), so that no refused plan is merged.\n'
 
 /** What the user has to add to the CI jobs. */
 const releaseStep = ({ tarball, checksum }: Release): string =>

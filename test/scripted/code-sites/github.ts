@@ -1,4 +1,7 @@
 /** A scripted GitHub: the operations of its REST API (version 2022-11-28) that `zonewright ci` uses. */
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { crc32 } from 'node:zlib'
 import type { ScriptedService } from '../scripted-server.ts'
 import {
   answer,
@@ -28,7 +31,15 @@ export interface StoredRun {
   conclusion: string | null
 }
 
-export type StoredArtifact = { readonly id: number; readonly name: string; readonly run: number; readonly size: number; expired: boolean }
+export type StoredArtifact = {
+  readonly id: number
+  readonly name: string
+  readonly run: number
+  readonly size: number
+  /** The path of its only file. */
+  readonly file: string
+  expired: boolean
+}
 
 export interface ScriptedGithub extends CodeSite {
   readonly service: ScriptedService
@@ -173,6 +184,16 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     ['GET', path('/actions/artifacts'), (request) => pageOf(request, withName(request.query.get('name')), listed)],
     [
       'GET',
+      path('/actions/artifacts/([0-9]+)/zip'),
+      (_, id) => {
+        const found = artifacts.find((one) => one.id === Number(id))
+        return found === undefined
+          ? NOT_FOUND
+          : { status: 200, headers: { 'content-type': 'application/zip' }, body: '', octets: zipOf(found.file) }
+      },
+    ],
+    [
+      'GET',
       path('/actions/runs/([0-9]+)/artifacts'),
       (request, run) =>
         pageOf(request, artifacts.filter((one) => one.run === Number(run) && one.name === request.query.get('name')).map(artifact), listed),
@@ -201,8 +222,13 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     [
       'GET',
       path('/compare/(.+)\\.\\.\\.([0-9a-f]+)'),
-      (_, branch, sha) => {
-        const commits = site.branches.get(branch ?? '') ?? []
+      (_, base, sha) => {
+        const line = [...site.branches.values()].find((one) => one.includes(base ?? '')) ?? []
+        const [from, to] = [line.lastIndexOf(base ?? ''), line.lastIndexOf(sha ?? '')]
+        const pushed = line.slice(from + 1, to + 1).map((one, index) => ({ sha: one, parents: [{ sha: line[from + index] }] }))
+        if (pushed.length > 0) return answer(200, { status: 'ahead', ahead_by: pushed.length, behind_by: 0, commits: pushed })
+        const commits = site.branches.get(base ?? '')
+        if (commits === undefined) return NOT_FOUND
         if (commits.at(-1) === sha) return answer(200, { status: 'identical', ahead_by: 0, behind_by: 0 })
         return answer(200, { status: commits.includes(sha ?? '') ? 'behind' : 'diverged', ahead_by: 0, behind_by: 1 })
       },
@@ -211,4 +237,23 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
   const check = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) =>
     callerOf(headers['authorization']) === undefined ? answer(401, { message: 'Bad credentials', status: '401' }) : null
   return Object.assign(site, { service: serviceOf(site, routes, check, NOT_FOUND), repository, runs, artifacts })
+}
+
+/** A zip archive with one file, which is not compressed (APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12 and 4.3.16). */
+function zipOf(file: string): Buffer {
+  const [name, content] = [Buffer.from(basename(file)), readFileSync(file)]
+  const numbers = (...list: readonly (readonly [number, octets: 2 | 4])[]): Buffer =>
+    Buffer.concat(
+      list.map(([number, octets]) => {
+        const field = Buffer.alloc(octets)
+        field.writeUIntLE(number, 0, octets)
+        return field
+      }),
+    )
+  const size = [content.length, 4] as const
+  const common = numbers([20, 2], [0, 2], [0, 2], [0, 4], [crc32(content), 4], size, size, [name.length, 2], [0, 2])
+  const local = Buffer.concat([numbers([0x04034b50, 4]), common, name, content])
+  const entry = Buffer.concat([numbers([0x02014b50, 4], [20, 2]), common, numbers([0, 2], [0, 2], [0, 2], [0, 4], [0, 4]), name])
+  const end = numbers([0x06054b50, 4], [0, 4], [1, 2], [1, 2], [entry.length, 4], [local.length, 4], [0, 2])
+  return Buffer.concat([local, entry, end])
 }
