@@ -35,7 +35,7 @@ interface Run {
  * then lists none in the field `pull_requests`, and the commit of the run is that of the base branch.
  */
 export const planRunName = (number: number | string, head: string): string => `DNS plan of pull request ${number} at ${head}`
-const PLAN_RUN = new RegExp(`^${planRunName('[0-9]+', '[0-9a-f]+')}$`)
+const PLAN_RUN = /^DNS plan of pull request [0-9]+ at [0-9a-f]+$/
 
 export interface GithubSite extends Site {
   /** The artifact of a run, if it has at most so many octets and the run is for the commit. */
@@ -79,13 +79,14 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
   })
   const readRun = async (id: number): Promise<Run> =>
     asRun((await client.send({ method: 'GET', path: `${repo}/actions/runs/${id}`, what: `read the run ${id}` })).body)
+  const artifactsNamed = async (of: string, name: string): Promise<unknown[]> => {
+    const path = `${repo}/actions${of}/artifacts?name=${encodeURIComponent(name)}&per_page=100`
+    const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
+    return listed.filter((one) => valueAt(one, 'name') === name)
+  }
   /** The newest artifact with the name, of the first run that has no problem. The reason is that of the newest run with one. */
   const findArtifact = async (name: string, problemOf: (run: Run) => string | null): Promise<ArtifactSearch> => {
-    const path = `${repo}/actions/artifacts?name=${encodeURIComponent(name)}&per_page=100`
-    const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
-    const named = listed
-      .filter((one) => valueAt(one, 'name') === name)
-      .sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
+    const named = (await artifactsNamed('', name)).sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
     let reason: string | null = null
     for (const one of named.slice(0, MAX_RUNS)) {
       const id = fieldOf(one, 'number', 'id')
@@ -98,9 +99,7 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
   }
   /** The only artifact of a run with the name. */
   const artifactOf = async (run: number, name: string, problemOf: (artifact: unknown) => string | null): Promise<ArtifactSearch> => {
-    const path = `${repo}/actions/runs/${run}/artifacts?name=${encodeURIComponent(name)}&per_page=100`
-    const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
-    const named = listed.filter((one) => valueAt(one, 'name') === name)
+    const named = await artifactsNamed(`/runs/${run}`, name)
     const [artifact] = named
     if (artifact === undefined || named.length > 1) return noArtifact(`run ${run} has ${named.length} artifacts ${name}`)
     const problem = valueAt(artifact, 'expired') === true ? 'has expired' : problemOf(artifact)
