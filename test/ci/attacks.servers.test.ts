@@ -24,7 +24,7 @@ const TTL = `- name: ttl
   tests: [{given: {summary: {create: 2}}, expect: fail}]
 `
 
-describeWithTools(['git', 'bash', 'curl', 'unzip'], 'a pull request that attacks', () => {
+describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that attacks', () => {
   let repository: Repository
   let attacker: Attacker
   let branches = 0

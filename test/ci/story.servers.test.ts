@@ -5,7 +5,7 @@ import { describeWithTools } from '../support/skip.ts'
 import { git } from '../support/workflow-runner.ts'
 import { commentsOn, openRepository, READ, type Repository, WRITE, zone } from './repository.ts'
 
-describeWithTools(['git', 'bash', 'curl', 'unzip'], 'from pull request to merge', () => {
+describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to merge', () => {
   let repository: Repository
   let first: number
   const elsewhere = (text: string) => repository.scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, ...text.split(' '))

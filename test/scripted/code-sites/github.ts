@@ -1,7 +1,5 @@
 /** A scripted GitHub: the operations of its REST API (version 2022-11-28) that `zonewright ci` uses. */
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
-import { crc32 } from 'node:zlib'
+import { execFileSync } from 'node:child_process'
 import type { ScriptedService } from '../scripted-server.ts'
 import {
   answer,
@@ -239,21 +237,5 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
   return Object.assign(site, { service: serviceOf(site, routes, check, NOT_FOUND), repository, runs, artifacts })
 }
 
-/** A zip archive with one file, which is not compressed (APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12 and 4.3.16). */
-function zipOf(file: string): Buffer {
-  const [name, content] = [Buffer.from(basename(file)), readFileSync(file)]
-  const numbers = (...list: readonly (readonly [number, octets: 2 | 4])[]): Buffer =>
-    Buffer.concat(
-      list.map(([number, octets]) => {
-        const field = Buffer.alloc(octets)
-        field.writeUIntLE(number, 0, octets)
-        return field
-      }),
-    )
-  const size = [content.length, 4] as const
-  const common = numbers([20, 2], [0, 2], [0, 2], [0, 4], [crc32(content), 4], size, size, [name.length, 2], [0, 2])
-  const local = Buffer.concat([numbers([0x04034b50, 4]), common, name, content])
-  const entry = Buffer.concat([numbers([0x02014b50, 4], [20, 2]), common, numbers([0, 2], [0, 2], [0, 2], [0, 4], [0, 4]), name])
-  const end = numbers([0x06054b50, 4], [0, 4], [1, 2], [1, 2], [entry.length, 4], [local.length, 4], [0, 2])
-  return Buffer.concat([local, entry, end])
-}
+/** A zip archive with one file, made by the program `zip`. */
+const zipOf = (file: string): Buffer => execFileSync('zip', ['-qj', '-', file])
