@@ -1,5 +1,5 @@
 /**
- * The workflows for GitHub Actions. One has all jobs with secrets, and GitHub takes it from the base branch for each of its events. The other has none and runs for
+ * The workflows for GitHub Actions. One has all jobs with secrets, and GitHub takes it from the base branch, or by hand from a branch whose secrets the environments guard. The other has none and runs for
  * every pull request, also from forks. Actions are pinned by commit.
  */
 import { planRunName } from '../ci/github.ts'
@@ -106,6 +106,7 @@ on:
   push: {branches: [main]}
   schedule: [{cron: '17 5 * * *'}]
   # By hand: plans main as it is, and applies that plan once the environment "dns" lets it. For what the job of a merge has left.
+  # A run for another branch has the workflow of that branch: the environments keep the secrets from it.
   workflow_dispatch:
   # After the job of a pull request from a fork, which has no secrets.
   workflow_run: {workflows: [DNS check], types: [completed]}

@@ -72,7 +72,7 @@ describe('the workflows of init', () => {
     for (const uses of used) expect(uses).toMatch(/^actions\/[a-z-]+@[0-9a-f]{40} # v[0-9.]+$/)
   })
 
-  test('have the jobs with secrets only for events whose workflow is that of the base branch', () => {
+  test('have the jobs with secrets only for events whose workflow is that of the base branch, and by hand', () => {
     expect(Object.keys(on)).toEqual(['pull_request_target', 'push', 'schedule', 'workflow_dispatch', 'workflow_run'])
     expect(on['push']).toEqual({ branches: ['main'] })
     expect(on['pull_request_target']).toEqual({ branches: ['main'] })
