@@ -1,6 +1,6 @@
 /**
- * The workflows for GitHub Actions. One has all jobs with secrets, and GitHub takes it from the base branch, or by hand from a branch whose secrets the environments guard. The other has none and runs for
- * every pull request, also from forks. Actions are pinned by commit.
+ * The workflows for GitHub Actions. One has all jobs with secrets, and GitHub takes it from the base branch; by hand, from the branch that somebody names, and the
+ * environments let only the default branch have secrets. The other has none and runs for every pull request, also from forks. Actions are pinned by commit.
  */
 import { planRunName } from '../ci/github.ts'
 import { listed } from '../report/english.ts'
