@@ -1,5 +1,5 @@
 /** GitHub: comments, issues, pull requests and artifacts by its REST API (docs.github.com/en/rest, version 2022-11-28). */
-import { type ArtifactSearch, noArtifact, type Post, type PullRequest, type Site } from './site.ts'
+import { type ArtifactSearch, noArtifact, oneArtifact, type Post, type PullRequest, type Site } from './site.ts'
 import { fieldOf, type SiteClient, valueAt } from './site-client.ts'
 
 export const GITHUB_HEADERS = (token: string): Readonly<Record<string, string>> => ({
@@ -17,6 +17,11 @@ export interface GithubPlace {
 
 /** A run of a workflow. */
 interface Run {
+  readonly id: number
+  /** The `run-name` of the workflow; if it has none, what GitHub makes of the event, such as the title of the pull request. */
+  readonly title: string
+  /** When its last attempt began (ISO 8601, UTC). */
+  readonly startedAt: string
   readonly event: string
   readonly path: string
   readonly headSha: string
@@ -24,6 +29,13 @@ interface Run {
   readonly conclusion: string
   readonly isOwn: boolean
 }
+
+/**
+ * The `run-name` of the workflow that plans pull requests. It is all that ties a run for `pull_request_target` to a pull request once that is merged: GitHub
+ * then lists none in the field `pull_requests`, and the commit of the run is that of the base branch.
+ */
+export const planRunName = (number: number | string, head: string): string => `DNS plan of pull request ${number} at ${head}`
+const PLAN_RUN = /^DNS plan of pull request [0-9]+ at [0-9a-f]+$/
 
 export interface GithubSite extends Site {
   /** The artifact of a run, if it has at most so many octets and the run is for the commit. */
@@ -47,40 +59,52 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     number: fieldOf(body, 'number', 'number'),
     head: fieldOf(body, 'string', 'head', 'sha'),
     base: fieldOf(body, 'string', 'base', 'ref'),
+    createdAt: fieldOf(body, 'string', 'created_at'),
     isOpen: fieldOf(body, 'string', 'state') === 'open',
     // The repository of the branch may be deleted.
     isFork: valueAt(body, 'head', 'repo', 'full_name') !== repository,
   })
   const isHere = (body: unknown): boolean => valueAt(body, 'base', 'repo', 'full_name') === repository
-  const readRun = async (id: number): Promise<Run> => {
-    const { body } = await client.send({ method: 'GET', path: `${repo}/actions/runs/${id}`, what: `read the run ${id}` })
-    return {
-      event: fieldOf(body, 'string', 'event'),
-      // At times followed by `@` and the branch.
-      path: fieldOf(body, 'string', 'path').replace(/@.*$/, ''),
-      headSha: fieldOf(body, 'string', 'head_sha'),
-      headBranch: String(valueAt(body, 'head_branch') ?? ''),
-      conclusion: String(valueAt(body, 'conclusion') ?? 'none'),
-      isOwn: valueAt(body, 'repository', 'full_name') === repository,
-    }
+  const asRun = (body: unknown): Run => ({
+    id: fieldOf(body, 'number', 'id'),
+    title: String(valueAt(body, 'display_title') ?? ''),
+    startedAt: fieldOf(body, 'string', 'run_started_at'),
+    event: fieldOf(body, 'string', 'event'),
+    // At times followed by `@` and the branch.
+    path: fieldOf(body, 'string', 'path').replace(/@.*$/, ''),
+    headSha: fieldOf(body, 'string', 'head_sha'),
+    headBranch: String(valueAt(body, 'head_branch') ?? ''),
+    conclusion: String(valueAt(body, 'conclusion') ?? 'none'),
+    isOwn: valueAt(body, 'repository', 'full_name') === repository,
+  })
+  const readRun = async (id: number): Promise<Run> =>
+    asRun((await client.send({ method: 'GET', path: `${repo}/actions/runs/${id}`, what: `read the run ${id}` })).body)
+  const artifactsNamed = async (of: string, name: string): Promise<unknown[]> => {
+    const path = `${repo}/actions${of}/artifacts?name=${encodeURIComponent(name)}&per_page=100`
+    const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
+    return listed.filter((one) => valueAt(one, 'name') === name)
   }
   /** The newest artifact with the name, of the first run that has no problem. The reason is that of the newest run with one. */
-  const findArtifact = async (name: string, problemOf: (run: Run) => Promise<string | null>): Promise<ArtifactSearch> => {
-    const path = `${repo}/actions/artifacts?name=${encodeURIComponent(name)}&per_page=100`
-    const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
-    const named = listed
-      .filter((one) => valueAt(one, 'name') === name)
-      .sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
-    if (named.length === 0) return noArtifact(`there is no artifact ${name}`)
+  const findArtifact = async (name: string, problemOf: (run: Run) => string | null): Promise<ArtifactSearch> => {
+    const named = (await artifactsNamed('', name)).sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
     let reason: string | null = null
     for (const one of named.slice(0, MAX_RUNS)) {
       const id = fieldOf(one, 'number', 'id')
       const run = fieldOf(one, 'number', 'workflow_run', 'id')
-      const problem = valueAt(one, 'expired') === true ? 'has expired' : await problemOf(await readRun(run))
-      if (problem === null) return { found: { run, id }, reason: null }
+      const problem = valueAt(one, 'expired') === true ? 'has expired' : problemOf(await readRun(run))
+      if (problem === null) return oneArtifact(run, id)
       reason ??= `the artifact ${name} of run ${run} ${problem}`
     }
     return noArtifact(reason ?? `there is no artifact ${name}`)
+  }
+  /** The only artifact of a run with the name. */
+  const artifactOf = async (run: number, name: string, problemOf: (artifact: unknown) => string | null): Promise<ArtifactSearch> => {
+    const named = await artifactsNamed(`/runs/${run}`, name)
+    const [artifact] = named
+    if (artifact === undefined || named.length > 1) return noArtifact(`run ${run} has ${named.length} artifacts ${name}`)
+    const problem = valueAt(artifact, 'expired') === true ? 'has expired' : problemOf(artifact)
+    if (problem !== null) return noArtifact(`the artifact ${name} of run ${run} ${problem}`)
+    return oneArtifact(run, fieldOf(artifact, 'number', 'id'))
   }
   const madeHere = ({ isOwn, path }: Run): string | null => {
     if (!isOwn) return 'is of a run in another repository'
@@ -91,6 +115,14 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     const path = `${repo}/compare/${encodeURIComponent(branch)}...${encodeURIComponent(commit)}?per_page=1`
     const { status, body } = await client.send({ method: 'GET', path, what: `compare ${commit} with ${branch}`, expected: [404] })
     return status !== 404 && /^(?:identical|behind)$/.test(fieldOf(body, 'string', 'status'))
+  }
+  const problemOfLast = async (last: Run, earlier: Run | undefined, base: string): Promise<string | null> => {
+    if (!PLAN_RUN.test(last.title)) return `does not say which pull request it is for: set the run-name of ${workflow} as docs/ci.md shows`
+    if (last.startedAt === earlier?.startedAt) return `began in the same second as run ${earlier.id}`
+    if (last.conclusion !== 'success') return `ended with ${last.conclusion}`
+    // GitHub has shown such a run both for the last commit of the pull request and for that of the base branch, and documents neither.
+    const isShown = last.title.endsWith(last.headSha) || (await isOnBranch(last.headSha, base))
+    return isShown ? null : `used a workflow that is not on ${base}`
   }
   return {
     words: { site: 'GitHub', pullRequest: 'pull request', sign: '#' },
@@ -136,7 +168,7 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
       return status === 404 ? null : asPullRequest(body)
     },
     async findMerged(commit, branch) {
-      const all = await client.list(`${repo}/commits/${encodeURIComponent(commit)}/pulls?per_page=100`, 'find the merged pull request')
+      const all = await client.listSome(`${repo}/commits/${encodeURIComponent(commit)}/pulls?per_page=100`, 'find the merged pull request')
       const merged = all.filter(
         (one) =>
           isHere(one) &&
@@ -146,38 +178,49 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
       )
       return merged.length === 1 ? asPullRequest(merged[0]) : null
     },
-    findReviewedPlan: (pullRequest, name) =>
-      findArtifact(`${name}-${pullRequest.head}`, async (run) => {
-        const elsewhere = madeHere(run)
-        if (elsewhere !== null) return elsewhere
-        // The workflow of any other event may come from the branch of the pull request.
-        if (run.event !== 'pull_request_target') return `was made for the event ${run.event}, not pull_request_target`
-        if (run.conclusion !== 'success') return `is of a run that ended with ${run.conclusion}`
-        // GitHub has shown such a run both for the last commit of the pull request and for that of the base branch, and documents neither.
-        const isShown = run.headSha === pullRequest.head || (await isOnBranch(run.headSha, pullRequest.base))
-        return isShown ? null : `was made by a workflow that is not on ${pullRequest.base}`
-      }),
+    async commitsOfPush(before, commit) {
+      const path = `${repo}/compare/${encodeURIComponent(before)}...${encodeURIComponent(commit)}?per_page=100`
+      // A forced push may have removed the commit before it.
+      const all = await client.list(path, 'list the commits of the push', (body) => valueAt(body, 'commits') ?? [], [404])
+      const parents = new Map(all.map((one) => [valueAt(one, 'sha'), valueAt(one, 'parents', '0', 'sha')]))
+      const found = [commit]
+      for (let at = parents.get(commit); typeof at === 'string' && parents.has(at); at = parents.get(at)) found.push(at)
+      return found.slice(0, MAX_COMMITS)
+    },
+    async findReviewedPlan({ number, head, base, createdAt }, name) {
+      const file = encodeURIComponent(workflow.replace(/^.*\//, ''))
+      const created = encodeURIComponent(`>=${createdAt}`)
+      // The workflow of any other event may come from the branch of the pull request.
+      const path = `${repo}/actions/workflows/${file}/runs?event=pull_request_target&created=${created}&per_page=100`
+      let total = 0
+      const listed = await client.list(path, `read the runs of ${workflow}`, (body) => {
+        total = fieldOf(body, 'number', 'total_count')
+        return valueAt(body, 'workflow_runs')
+      })
+      if (listed.length < total) return noArtifact(`GitHub lists only ${listed.length} of ${total} runs of ${workflow}`)
+      // A run with another title may be one for this pull request.
+      const runs = listed.map(asRun).filter(({ title }) => title === planRunName(number, head) || !PLAN_RUN.test(title))
+      const [last, earlier] = runs.sort((a, b) => b.startedAt.localeCompare(a.startedAt))
+      if (last === undefined) return noArtifact(`no run of ${workflow} for pull_request_target planned ${head}`)
+      const problem = madeHere(last) ?? (await problemOfLast(last, earlier, base))
+      if (problem !== null) return noArtifact(`the last run for ${head}, ${last.id}, ${problem}`)
+      return artifactOf(last.id, `${name}-${head}`, (artifact) =>
+        fieldOf(artifact, 'string', 'created_at') < last.startedAt ? 'was made before the last attempt of the run' : null,
+      )
+    },
     findArtifactOfBranch: (branch, name) =>
-      findArtifact(name, async (run) => {
+      findArtifact(name, (run) => {
         const elsewhere = madeHere(run)
         if (elsewhere !== null) return elsewhere
         if (!/^(?:push|schedule|workflow_dispatch)$/.test(run.event)) return `was made for the event ${run.event}`
         return run.headBranch === branch ? null : `was made on the branch ${run.headBranch}, not on ${branch}`
       }),
-    async findArtifactOfRun(run, name, head) {
-      const path = `${repo}/actions/runs/${run}/artifacts?name=${encodeURIComponent(name)}&per_page=100`
-      const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
-      const named = listed.filter((one) => valueAt(one, 'name') === name)
-      const [artifact] = named
-      if (artifact === undefined || named.length > 1) return noArtifact(`run ${run} has ${named.length} artifacts ${name}`)
-      if (valueAt(artifact, 'expired') === true) return noArtifact(`the artifact ${name} of run ${run} has expired`)
-      if (valueAt(artifact, 'workflow_run', 'head_sha') !== head)
-        return noArtifact(`the artifact ${name} of run ${run} is of another commit`)
-      const size = fieldOf(artifact, 'number', 'size_in_bytes')
-      if (size > MAX_FORK_ARTIFACT)
-        return noArtifact(`the artifact ${name} of run ${run} has ${size} octets, more than ${MAX_FORK_ARTIFACT}`)
-      return { found: { run, id: fieldOf(artifact, 'number', 'id') }, reason: null }
-    },
+    findArtifactOfRun: (run, name, head) =>
+      artifactOf(run, name, (artifact) => {
+        if (valueAt(artifact, 'workflow_run', 'head_sha') !== head) return 'is of another commit'
+        const size = fieldOf(artifact, 'number', 'size_in_bytes')
+        return size > MAX_FORK_ARTIFACT ? `has ${size} octets, more than ${MAX_FORK_ARTIFACT}` : null
+      }),
     async findOpen(owner, branch, head) {
       const path = `${repo}/pulls?state=open&head=${encodeURIComponent(`${owner}:${branch}`)}&per_page=100`
       const all = await client.list(path, 'find the pull request')
@@ -189,8 +232,9 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
   }
 }
 
-/** Runs that are looked at for one artifact. */
+/** Runs that are looked at for one artifact, and commits of a push for pull requests: a group of a merge queue has at most 100. */
 const MAX_RUNS = 20
+const MAX_COMMITS = 100
 
 const asPost = (body: unknown): Post => ({
   id: fieldOf(body, 'number', 'id'),

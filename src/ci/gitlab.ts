@@ -1,5 +1,5 @@
 /** GitLab: notes, issues, merge requests and artifacts by its REST API (docs.gitlab.com/api, version 4). */
-import { noArtifact, type Post, type PullRequest, type Site } from './site.ts'
+import { noArtifact, oneArtifact, type Post, type PullRequest, type Site } from './site.ts'
 import { fieldOf, type SiteClient, SiteError, valueAt } from './site-client.ts'
 
 export interface GitlabPlace {
@@ -22,6 +22,7 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
     number: fieldOf(body, 'number', 'iid'),
     head: fieldOf(body, 'string', 'sha'),
     base: fieldOf(body, 'string', 'target_branch'),
+    createdAt: fieldOf(body, 'string', 'created_at'),
     isOpen: fieldOf(body, 'string', 'state') === 'opened',
     isFork: valueAt(body, 'source_project_id') !== valueAt(body, 'target_project_id'),
   })
@@ -86,7 +87,7 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
     },
     async findMerged(commit, branch) {
       const path = `${project}/repository/commits/${encodeURIComponent(commit)}/merge_requests?per_page=20`
-      const all = await client.list(path, 'find the merged merge request')
+      const all = await client.listSome(path, 'find the merged merge request')
       const merged = all.filter(
         (one) =>
           valueAt(one, 'state') === 'merged' &&
@@ -95,24 +96,28 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
       )
       return merged.length === 1 ? asPullRequest(merged[0]) : null
     },
+    // GitLab pushes each merge request on its own, those of a merge train too.
+    commitsOfPush: async (_before, commit) => [commit],
     async findReviewedPlan({ number, head }, name) {
       const pipelines = await client.list(`${project}/merge_requests/${number}/pipelines?per_page=100`, 'read the pipelines')
-      const own = pipelines
-        .filter((one) => valueAt(one, 'source') === 'merge_request_event' && String(valueAt(one, 'project_id')) === id)
-        .sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
-        .slice(0, MAX_PIPELINES)
-      for (const pipeline of own) {
-        if (!(await isForHead(pipeline, head))) continue
-        const run = fieldOf(pipeline, 'number', 'id')
-        const jobs = await client.list(`${project}/pipelines/${run}/jobs?scope[]=success&per_page=100`, `read the jobs of pipeline ${run}`)
-        const made = jobs.filter(
-          (job) => valueAt(job, 'name') === jobName && typeof valueAt(job, 'artifacts_file', 'filename') === 'string',
-        )
-        const [newest] = made.sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
-        if (newest === undefined) return noArtifact(`no job ${jobName} of pipeline ${run} has succeeded and kept ${name}`)
-        return { found: { run, id: fieldOf(newest, 'number', 'id') }, reason: null }
-      }
-      return noArtifact(`no pipeline of !${number} in this project ran for ${head}`)
+      // Those of a merge train come after the review, and plan the merge requests before them too.
+      const own = pipelines.filter(
+        (one) =>
+          valueAt(one, 'source') === 'merge_request_event' &&
+          String(valueAt(one, 'project_id')) === id &&
+          !String(valueAt(one, 'ref')).endsWith('/train'),
+      )
+      const [last] = own.sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
+      if (last === undefined) return noArtifact(`no pipeline of !${number} in this project ran for ${head}`)
+      const run = fieldOf(last, 'number', 'id')
+      if (!(await isForHead(last, head))) return noArtifact(`the last pipeline of !${number}, ${run}, did not run for ${head}`)
+      // Without jobs that ran again: of those, only the last is listed.
+      const jobs = await client.list(`${project}/pipelines/${run}/jobs?scope[]=success&per_page=100`, `read the jobs of pipeline ${run}`)
+      const made = jobs.filter((job) => valueAt(job, 'name') === jobName && typeof valueAt(job, 'artifacts_file', 'filename') === 'string')
+      const [newest] = made.sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
+      if (newest === undefined)
+        return noArtifact(`no job ${jobName} of pipeline ${run}, the last of !${number}, has succeeded and kept ${name}`)
+      return oneArtifact(run, fieldOf(newest, 'number', 'id'))
     },
     async readArtifact(job, path) {
       const file = path.split('/').map(encodeURIComponent).join('/')
@@ -123,9 +128,6 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
     },
   }
 }
-
-/** Pipelines of a merge request that are looked at. */
-const MAX_PIPELINES = 20
 
 const asPost = (body: unknown, id: 'id' | 'iid', text: 'body' | 'description'): Post => ({
   id: fieldOf(body, 'number', id),

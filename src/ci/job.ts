@@ -6,12 +6,22 @@ export interface CiJob {
   readonly site: 'github' | 'gitlab'
   /** The commit that the job runs for. */
   readonly commit: string
-  /** The branch that the job runs for; of a job for a pull request, the branch that it is merged into. */
+  /** The branch that the job runs for; of a job for a pull request or a group, the branch that it is merged into. */
   readonly branch: string
   /** The commit of the branch before a push; null if the push created the branch, and for other events. */
   readonly before: string | null
+  /** Whether the job runs for the default branch itself, and not for a pull request or a tag. */
+  readonly isOnDefaultBranch: boolean
+  /** Whether the job is for a merge group or a merge train: pull requests that are merged together if it succeeds. */
+  readonly isGroup: boolean
+  /** Whether somebody started the job by hand. */
+  readonly isManual: boolean
+  /** The number of the run at GitHub, or of the pipeline at GitLab. */
+  readonly run: number
   /** The page of the run. */
   readonly url: string
+  /** The page where somebody can start a run for the branch by hand. */
+  readonly manualUrl: string
   /** The pull request that the event is about; null for other events. */
   readonly pullRequest: { readonly number: number; readonly head: string } | null
   /** The run that has ended, for a job that starts after it; null for other events. Its repository may be a fork. */
@@ -47,7 +57,8 @@ export function readJob(env: Environment, readEvent: (path: string) => Result<st
 }
 
 function githubJob(env: Environment, event: unknown): CiJob {
-  const run = `${required(env, 'GITHUB_SERVER_URL')}/${required(env, 'GITHUB_REPOSITORY')}/actions/runs/${required(env, 'GITHUB_RUN_ID')}`
+  const actions = `${required(env, 'GITHUB_SERVER_URL')}/${required(env, 'GITHUB_REPOSITORY')}/actions`
+  const run = positive(Number(required(env, 'GITHUB_RUN_ID')))
   const name = env['GITHUB_EVENT_NAME']
   const isPullRequest = name === 'pull_request' || name === 'pull_request_target'
   // The workflow should not have started this job. It may have checked out what the fork wants.
@@ -56,9 +67,16 @@ function githubJob(env: Environment, event: unknown): CiJob {
   return {
     site: 'github',
     commit: commitOf(required(env, 'GITHUB_SHA'), 'GITHUB_SHA'),
-    branch: isPullRequest ? fieldOf(event, 'string', 'pull_request', 'base', 'ref') : required(env, 'GITHUB_REF_NAME'),
+    branch: isPullRequest
+      ? fieldOf(event, 'string', 'pull_request', 'base', 'ref')
+      : String(valueAt(event, 'merge_group', 'base_ref') ?? required(env, 'GITHUB_REF_NAME')).replace(/^refs\/heads\//, ''),
     before: name === 'push' ? commitBefore(valueAt(event, 'before')) : null,
-    url: run,
+    isOnDefaultBranch: !isPullRequest && env['GITHUB_REF'] === `refs/heads/${valueAt(event, 'repository', 'default_branch')}`,
+    isGroup: name === 'merge_group',
+    isManual: name === 'workflow_dispatch',
+    run,
+    url: `${actions}/runs/${run}`,
+    manualUrl: `${actions}/workflows/${(env['GITHUB_WORKFLOW_REF'] ?? '').replace(/@.*$/, '').replace(/^.*\//, '')}`,
     pullRequest: isPullRequest
       ? {
           number: positive(fieldOf(event, 'number', 'pull_request', 'number')),
@@ -83,12 +101,18 @@ function gitlabJob(env: Environment): CiJob {
   const commit = commitOf(required(env, 'CI_COMMIT_SHA'), 'CI_COMMIT_SHA')
   // Only a pipeline for the merged result has the commit of the branch in a variable of its own.
   const head = env['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA'] || commit
+  const branch = iid === '' ? required(env, 'CI_COMMIT_BRANCH') : required(env, 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME')
   return {
     site: 'gitlab',
     commit,
-    branch: iid === '' ? required(env, 'CI_COMMIT_BRANCH') : required(env, 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME'),
+    branch,
     before: env['CI_PIPELINE_SOURCE'] === 'push' ? commitBefore(env['CI_COMMIT_BEFORE_SHA']) : null,
+    isOnDefaultBranch: iid === '' && branch === env['CI_DEFAULT_BRANCH'],
+    isGroup: env['CI_MERGE_REQUEST_EVENT_TYPE'] === 'merge_train',
+    isManual: env['CI_PIPELINE_SOURCE'] === 'web',
+    run: positive(Number(required(env, 'CI_PIPELINE_ID'))),
     url: required(env, 'CI_JOB_URL'),
+    manualUrl: `${required(env, 'CI_PROJECT_URL')}/-/pipelines/new?ref=${encodeURIComponent(branch)}`,
     pullRequest: iid === '' ? null : { number: positive(Number(iid)), head: commitOf(head, 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA') },
     ended: null,
   }

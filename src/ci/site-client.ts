@@ -75,7 +75,9 @@ export interface SiteClient {
   /** Throws `SiteError`. */
   send(request: SiteRequest): Promise<SiteResponse>
   /** All entries of a list, page after page. `entries` takes them from the body of a page; it is the body itself if absent. */
-  list(path: string, what: string, entries?: (body: unknown) => unknown): Promise<readonly unknown[]>
+  list(path: string, what: string, entries?: (body: unknown) => unknown, expected?: readonly number[]): Promise<readonly unknown[]>
+  /** As `list`, but an empty list is asked for again: soon after a push, the site may not know yet what belongs to its commits. */
+  listSome(path: string, what: string): Promise<readonly unknown[]>
   close(): Promise<void>
 }
 
@@ -151,10 +153,19 @@ export function createSiteClient(connection: SiteConnection): Result<SiteClient>
     if (!isRepeatable) throw error
     return { error, wait: null, tries: retry.tries }
   }
+  const list: SiteClient['list'] = (path, what, entries = (body) => body, expected = []) =>
+    listAll(send, baseUrl, { path, what, entries, expected })
   return ok({
     baseUrl,
     send,
-    list: (path, what, entries = (body) => body) => listAll(send, baseUrl, { path, what, entries }),
+    list,
+    listSome: async (path, what) => {
+      for (let attempt = 1; ; attempt += 1) {
+        const found = await list(path, what)
+        if (found.length > 0 || attempt >= retry.tries) return found
+        await sleep(retryDelay(retry, attempt, null, random))
+      }
+    },
     close: () => http.close(),
   })
 }
@@ -163,15 +174,20 @@ interface ListRequest {
   readonly path: string
   readonly what: string
   readonly entries: (body: unknown) => unknown
+  readonly expected: readonly number[]
 }
 
-async function listAll(send: SiteClient['send'], baseUrl: URL, { path, what, entries }: ListRequest): Promise<readonly unknown[]> {
+async function listAll(
+  send: SiteClient['send'],
+  baseUrl: URL,
+  { path, what, entries, expected }: ListRequest,
+): Promise<readonly unknown[]> {
   const all: unknown[] = []
   let next: string | null = path
   for (let page = 0; next !== null; page += 1) {
     // A list that was cut could hide the comment to update.
     if (page >= MAX_PAGES) throw new SiteError(`cannot ${what}: there are more than ${MAX_PAGES} pages`, { status: null })
-    const { body, headers }: SiteResponse = await send({ method: 'GET', path: next, what })
+    const { body, headers }: SiteResponse = await send({ method: 'GET', path: next, what, expected })
     const found = entries(body)
     if (!Array.isArray(found)) throw new SiteError(`cannot ${what}: the response of ${baseUrl.host} is not a list`, { status: null })
     all.push(...found)

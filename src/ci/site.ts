@@ -28,6 +28,8 @@ export interface PullRequest {
   readonly head: string
   /** The branch that it is merged into. */
   readonly base: string
+  /** ISO 8601, UTC. */
+  readonly createdAt: string
   readonly isOpen: boolean
   /** Whether its branch is in another repository. */
   readonly isFork: boolean
@@ -40,10 +42,14 @@ export interface FoundArtifact {
   readonly id: number
 }
 
-/** An artifact, or why there is none that may be used. */
-export type ArtifactSearch = { readonly found: FoundArtifact; readonly reason: null } | { readonly found: null; readonly reason: string }
+/** Artifacts, and why there are no others that may be used. */
+export interface ArtifactSearch {
+  readonly found: readonly FoundArtifact[]
+  readonly reasons: readonly string[]
+}
 
-export const noArtifact = (reason: string): ArtifactSearch => ({ found: null, reason })
+export const oneArtifact = (run: number, id: number): ArtifactSearch => ({ found: [{ run, id }], reasons: [] })
+export const noArtifact = (reason: string): ArtifactSearch => ({ found: [], reasons: [reason] })
 
 export interface Site {
   /** The name of the site, and of its pull requests and issues in messages. */
@@ -59,6 +65,8 @@ export interface Site {
   findPullRequest(number: number): Promise<PullRequest | null>
   /** The merged pull request that put a commit on the branch; null if none did. */
   findMerged(commit: string, branch: string): Promise<PullRequest | null>
+  /** The commits that a push put on the branch, without those of merged branches, the newest first; only the last one if the site does not know. */
+  commitsOfPush(before: string, commit: string): Promise<readonly string[]>
   /** Finds the plan of the last commit of a pull request that a trusted run made. */
   findReviewedPlan(pullRequest: PullRequest, name: string): Promise<ArtifactSearch>
   close(): Promise<void>

@@ -1,7 +1,8 @@
 /**
- * The workflows for GitHub Actions. One has all jobs with secrets, and GitHub takes it from the base branch for each of its events. The other has none and runs for
- * every pull request, also from forks. Actions are pinned by commit.
+ * The workflows for GitHub Actions. One has all jobs with secrets, and GitHub takes it from the base branch; by hand, from the branch that somebody names, and the
+ * environments let only the default branch have secrets. The other has none and runs for every pull request, also from forks. Actions are pinned by commit.
  */
+import { planRunName } from '../ci/github.ts'
 import { listed } from '../report/english.ts'
 import { allowedLines, type CiSettings } from './ci-needs.ts'
 import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT, installPackages, installPythonPackages } from './install-script.ts'
@@ -57,6 +58,17 @@ const download = (id: string, folder: string): string => `      - uses: ${DOWNLO
           path: \${{ runner.temp }}/${folder}
 `
 
+/** Downloads the plans that `ci find` has found, numbered in the order of the merges. The action above downloads from one run only. `action.yml` has the same script. */
+export const DOWNLOAD_PLANS = `rm -rf "$RUNNER_TEMP/reviewed"
+mkdir "$RUNNER_TEMP/reviewed"
+for id in $PLANS; do
+  plan="$RUNNER_TEMP/reviewed/$((n += 1))"
+  printf 'authorization: Bearer %s\\n' "$GITHUB_TOKEN" | curl --fail --silent --show-error --location --retry 3 --max-time 300 --header @- \\
+    --output "$plan.zip" --url "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/actions/artifacts/$id/zip"
+  unzip -p "$plan.zip" plan.json > "$plan.json"
+done
+`
+
 const upload = (name: string, file: string): string => `      - uses: ${UPLOAD}
         if: \${{ !cancelled() }}
         with: {name: '${name}', path: '\${{ runner.temp }}/${file}', if-no-files-found: ignore, overwrite: true}
@@ -74,6 +86,9 @@ ${settings.variables.length === 0 ? '' : `        env:\n${secretLines(settings, 
         with: {name: zonewright-snapshot, path: '\${{ runner.temp }}/snapshot.json', if-no-files-found: ignore, overwrite: true}
 `
 
+/** A run of another event gets the name that GitHub gives it. */
+const RUN_NAME = `\${{ github.event_name == 'pull_request_target' && format('${planRunName('{0}', '{1}')}', github.event.number, github.event.pull_request.head.sha) || '' }}`
+
 /** The workflow with the secrets. */
 export const githubJobs = (
   settings: CiSettings,
@@ -82,12 +97,17 @@ ${settings.rights}
 # Keep the secrets that read in the environment "dns-read" and ${listed(settings.variables) || 'those that write'} in the environment "dns". Keep ZONEWRIGHT_PLAN_KEY, which
 # signs plans (openssl rand -hex 32), in both. Let only the branch main use both environments.
 name: DNS
+# Do not change it: the job "apply" knows by it which run was the last for a pull request.
+run-name: "${RUN_NAME}"
 on:
   # For these events GitHub takes the workflow from the base branch, so a pull request cannot change what a job does with its secrets.
   # The jobs read the definitions of the pull request as data, and run nothing of it.
   pull_request_target: {branches: [main]}
   push: {branches: [main]}
   schedule: [{cron: '17 5 * * *'}]
+  # By hand: plans main as it is, and applies that plan once the environment "dns" lets it. For what the job of a merge has left.
+  # A run for another branch has the workflow of that branch: the environments keep the secrets from it.
+  workflow_dispatch:
   # After the job of a pull request from a fork, which has no secrets.
   workflow_run: {workflows: [DNS check], types: [completed]}
 permissions: {}
@@ -112,20 +132,37 @@ ${SET_UP}      - uses: ${CHECKOUT}
         id: plan
         env:
 ${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload(PLAN_ARTIFACT, 'plan.json')}
+  plan-main:
+    if: github.event_name == 'workflow_dispatch' && github.ref == 'refs/heads/main'
+    runs-on: ubuntu-latest
+    environment: dns-read
+    permissions: {contents: read}
+    steps:
+${SET_UP}      - uses: ${CHECKOUT}
+        with: {fetch-depth: 0, persist-credentials: false}
+      - run: zonewright ci plan --out "$RUNNER_TEMP/plan.json"
+        id: plan
+        env:
+${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload(PLAN_ARTIFACT, 'plan.json')}
   apply:
-    if: github.event_name == 'push'
+    needs: plan-main
+    if: \${{ !cancelled() && (github.event_name == 'push' || needs.plan-main.result == 'success') }}
     runs-on: ubuntu-latest
     environment: dns
     permissions: {contents: read, actions: read, pull-requests: read}
     steps:
 ${SET_UP}      - uses: ${CHECKOUT}
         with: {fetch-depth: 0, persist-credentials: false}
-      # The plan that was reviewed: of the last commit of the merged pull request, made by the job "plan".
+      # The plans that were reviewed: of the last commit of each merged pull request, made by the job "plan"; by hand, that of the job "plan-main".
       - run: zonewright ci find reviewed-plan
         id: reviewed
         env:
-${GITHUB_TOKEN}${download('reviewed', 'reviewed')}      # Applies it in the zones that have not changed since. If something is left, it shows a new plan, and ends with status 3.
-      - run: zonewright ci apply --plan "$RUNNER_TEMP/reviewed/plan.json"
+${GITHUB_TOKEN}      - env:
+          PLANS: \${{ steps.reviewed.outputs.artifact-ids }}
+${GITHUB_TOKEN}        run: |
+${DOWNLOAD_PLANS.replace(/^/gm, '          ').trimEnd()}
+      # Applies them in the zones that have not changed since. If something is left, it shows a new plan, and ends with status 3.
+      - run: zonewright ci apply --plan "$RUNNER_TEMP/reviewed"
         env:
 ${GITHUB_TOKEN}${secretLines(settings, (variable) => variable)}${PLAN_KEY}${snapshot(settings, (variable) => variable)}
   drift:
@@ -162,6 +199,8 @@ export const githubChecks = (
 name: DNS check
 on:
   pull_request: {branches: [main]}
+  # A group of a merge queue, which has no secrets either: its workflow comes from the pull requests.
+  merge_group: {branches: [main]}
 permissions: {contents: read}
 ${environment(settings)}jobs:
   check:
@@ -172,9 +211,11 @@ ${SET_UP}      - uses: ${CHECKOUT}
       - run: zonewright validate --format github
       - run: zonewright fmt --check
 
-  # A plan for a pull request from a fork, against the newest snapshot of the base branch. The workflow "DNS" comments with it.
-  plan:
-    if: github.event.pull_request.head.repo.full_name != github.repository
+  # A plan for a pull request from a fork or for a merge group, against the newest snapshot of the base branch. The workflow "DNS" comments with that of a fork.
+  # A merge queue waits for the same check "plan" as a pull request.
+  offline-plan:
+    name: \${{ github.event_name == 'merge_group' && 'plan' || 'offline-plan' }}
+    if: github.event_name == 'merge_group' || github.event.pull_request.head.repo.full_name != github.repository
     runs-on: ubuntu-latest
     permissions: {contents: read, actions: read}
     steps:
@@ -183,6 +224,6 @@ ${SET_UP}      - uses: ${CHECKOUT}
       - run: zonewright ci find snapshot --from .github/workflows/dns.yml
         id: snapshot
         env:
-${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json" --max-age 48h --base "refs/remotes/origin/$GITHUB_BASE_REF"
+${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since refs/remotes/origin/main --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json" --max-age 48h --base refs/remotes/origin/main
         if: steps.snapshot.outputs.found == 'true'
 ${upload('zonewright-fork-plan', 'plan.json')}`

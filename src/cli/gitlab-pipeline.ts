@@ -60,7 +60,7 @@ dns:plan:
     - git show "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME:zonewright.yaml" > zonewright.yaml
     - rm -rf plan.json
     - ${reading(settings)}zonewright ci plan --since "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME" --out plan.json
-  artifacts:
+  artifacts: &plan
     when: always
     access: developer
     expire_in: 90 days
@@ -77,6 +77,28 @@ dns:apply:
     # Finds the plan of the merged merge request, and applies it in the zones that have not changed since. If something is left, it shows a new
     # plan, and ends with status 3.
     - zonewright ci apply
+
+# By hand (Build, Pipelines, New pipeline): plans the default branch as it is, and applies that plan once somebody starts the second job. For what the job of a merge
+# has left.
+dns:plan-main:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "web" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  script:
+    - rm -rf plan.json
+    - ${reading(settings)}zonewright ci plan --out plan.json
+  artifacts: *plan
+
+dns:apply-main:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "web" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+      when: manual
+  needs: [dns:plan-main]
+  environment: dns
+  resource_group: dns
+  script:
+    - zonewright ci apply --plan plan.json
 
 dns:drift:
   extends: .zonewright

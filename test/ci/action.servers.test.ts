@@ -37,7 +37,7 @@ describeWithTools(['git', 'bash'], 'the action', () => {
     const head = git(workspace, 'rev-parse', 'HEAD')
     const event = join(temp, 'event.json')
     const pull = { number, head: { sha: head, repo: { full_name: owner } }, base: { ref: 'main' } }
-    writeFileSync(event, JSON.stringify({ number, pull_request: pull }))
+    writeFileSync(event, JSON.stringify({ number, pull_request: pull, repository: { default_branch: 'main' } }))
     const env = {
       PATH: path,
       HOME: temp,
@@ -49,7 +49,8 @@ describeWithTools(['git', 'bash'], 'the action', () => {
       GITHUB_RUN_ID: '1',
       GITHUB_SHA: head,
       GITHUB_REF_NAME: 'main',
-      GITHUB_EVENT_NAME: 'pull_request_target',
+      GITHUB_REF: 'refs/heads/main',
+      GITHUB_EVENT_NAME: inputs['command'] === 'apply' ? 'push' : 'pull_request_target',
       GITHUB_EVENT_PATH: event,
       GITHUB_WORKFLOW_REF: 'team/dns/.github/workflows/x.yml@refs/heads/main',
       GITHUB_OUTPUT: join(temp, 'output'),

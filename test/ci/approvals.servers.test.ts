@@ -10,7 +10,7 @@ import { runTool } from '../support/tools.ts'
 import { git, type JobRun } from '../support/workflow-runner.ts'
 import { commentsOn, openRepository, type Repository, zone } from './repository.ts'
 
-describeWithTools(['git', 'bash', 'ssh-keygen'], 'approvals in CI', () => {
+describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip', 'ssh-keygen'], 'approvals in CI', () => {
   let repository: Repository
   const keys = temporaryDirectory()
 

@@ -24,7 +24,7 @@ const TTL = `- name: ttl
   tests: [{given: {summary: {create: 2}}, expect: fail}]
 `
 
-describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
+describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that attacks', () => {
   let repository: Repository
   let attacker: Attacker
   let branches = 0
@@ -109,12 +109,21 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
   })
 
   test.each<[string, RegExp, (kept: StoredArtifact, run: StoredRun) => void]>([
-    ['made by the workflow of the branch', /for the event pull_request,/, (_, run) => Object.assign(run, { event: 'pull_request' })],
-    ['made by another workflow', /by the workflow .*evil\.yml/, (_, run) => Object.assign(run, { path: '.github/workflows/evil.yml' })],
+    ['made by the workflow of the branch', /no run of .*dns\.yml for pull/, (_, run) => Object.assign(run, { event: 'pull_request' })],
+    ['made by another workflow', /no run of .*dns\.yml for/, (_, run) => Object.assign(run, { path: '.github/workflows/evil.yml' })],
     ['made by the workflow of another base branch', /not on main/, (_, run) => Object.assign(run, { headSha: 'b'.repeat(40) })],
     ['of a run that failed', /ended with failure/, (_, run) => Object.assign(run, { conclusion: 'failure' })],
+    ['of a run before one that was refused', /ended with failure/, (_, run) => later(run, { conclusion: 'failure' })],
+    ['of a run before one that kept none', /has 0 artifacts/, (_, run) => later(run, {})],
+    ['of a run before one that has not ended', /ended with none/, (_, run) => later(run, { conclusion: null })],
+    ['of a run before one that ran again', /ended with failure/, (_, run) => again(run, { id: run.id - 1, conclusion: 'failure' })],
+    ['of a run that began with another', /same second as/, (_, run) => later(run, { startedAt: run.id })],
+    ['of a run before one whose title names no commit', /set the run-name/, (_, run) => later(run, { title: 'Harmless' })],
+    ['of a run for another pull request', /no run of/, (_, run) => Object.assign(run, { title: run.title?.replace(/\d+ at/, '7 at') })],
+    ['of the attempt before the last', /before the last attempt/, (_, run) => again(run, {})],
+    ['of one of too many runs', /lists only 1000 of 1002 runs/, (_, run) => crowd(run)],
     ['that has expired', /has expired/, (kept) => Object.assign(kept, { expired: true })],
-    ['of another commit', /there is no artifact/, (kept) => Object.assign(kept, { name: `zonewright-plan-${'c'.repeat(40)}` })],
+    ['of another commit', /has 0 artifacts/, (kept) => Object.assign(kept, { name: `zonewright-plan-${'c'.repeat(40)}` })],
   ])('is merged with a plan %s: nothing is applied, and a new plan is shown', async (_, reason, change) => {
     const number = open(() => undefined, `192.0.2.${100 + branches}`)
     const { status, run } = await repository.plan(number)
@@ -127,6 +136,22 @@ describeWithTools(['git', 'bash'], 'a pull request that attacks', () => {
     expect(repository.scene.proxy.mutations()).toHaveLength(before)
     await repository.applyMain()
   })
+
+  /** Adds a run of the same pull request that began later. */
+  function later(run: StoredRun, change: Partial<StoredRun>): void {
+    repository.github.runs.push({ ...run, id: repository.github.nextId(), ...change })
+  }
+
+  /** Adds a run, or changes this one: its last attempt began later. */
+  function again(run: StoredRun, change: Partial<StoredRun>): void {
+    const startedAt = repository.github.nextId()
+    if (change.id === undefined) Object.assign(run, { startedAt, ...change })
+    else repository.github.runs.push({ ...run, startedAt, ...change })
+  }
+
+  function crowd(run: StoredRun): void {
+    for (let count = 0; count < 1001; count += 1) later(run, { title: run.title?.replace(/\d+ at/, '7 at') as string })
+  }
 
   test.each<[string, (text: string) => string]>([
     ['without its signature', (text) => resealed(text, ({ signature: _, ...rest }) => rest)],

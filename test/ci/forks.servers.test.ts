@@ -44,7 +44,7 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
       else writeFileSync(file, text)
       const artifact = github.nextId()
       repository.stored.set(artifact, file)
-      github.artifacts.push({ id: artifact, name: 'zonewright-fork-plan', run: id, size: text.length, expired: false })
+      github.artifacts.push({ id: artifact, name: 'zonewright-fork-plan', run: id, size: text.length, file, expired: false })
     }
     const run = {
       id,
@@ -77,7 +77,7 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
   })
 
   test('is planned without credentials against the snapshot of the base branch, even if the drift job is late, and gets a comment', async () => {
-    expect((await repository.check(number, 'plan')).output).toContain('there is no artifact zonewright-snapshot')
+    expect((await repository.check(number, 'offline-plan')).output).toContain('there is no artifact zonewright-snapshot')
     expect((await repository.drift()).status).toBe(0)
     const [snapshot] = repository.github.artifacts
     const file = repository.stored.get(snapshot?.id ?? 0) as string
@@ -85,7 +85,7 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
     const yesterday = { ...document, created: new Date(Date.now() - 30 * 3_600_000).toISOString() }
     writeFileSync(file, JSON.stringify({ ...yesterday, checksum: checksumOf(yesterday) }))
     const before = repository.scene.proxy.requests.length
-    expect(await repository.check(number, 'plan')).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.9') })
+    expect(await repository.check(number, 'offline-plan')).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.9') })
     const [kept] = repository.github.artifacts.filter(({ name }) => name === 'zonewright-fork-plan')
     const text = readFileSync(repository.stored.get(kept?.id ?? 0) as string, 'utf8')
     repository.github.artifacts.length = 0

@@ -6,7 +6,8 @@ import { beforeAll, expect, test } from 'vitest'
 import { signText } from '../../src/apply/approvals/sshsig.ts'
 import { sshKeyOctets } from '../../src/definition/config/ssh-public-key.ts'
 import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
-import { createScriptedGitlab, type ScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
+import type { StoredPull } from '../scripted/code-sites/code-site.ts'
+import { createScriptedGitlab, type ScriptedGitlab, type StoredPipeline } from '../scripted/code-sites/gitlab.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -43,6 +44,9 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
       CI_API_V4_URL: `${origin}/api/v4`,
       CI_PROJECT_ID: '42',
       CI_JOB_URL: 'https://gitlab.example/team/dns/-/jobs/1',
+      CI_PROJECT_URL: 'https://gitlab.example/team/dns',
+      CI_PIPELINE_ID: '3',
+      CI_DEFAULT_BRANCH: 'main',
       ZONEWRIGHT_GITLAB_TOKEN: BOT,
       ZONEWRIGHT_TOKEN: WRITE,
       ZONEWRIGHT_PLAN_KEY: '0f'.repeat(32),
@@ -96,17 +100,22 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     const planned = await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))
     git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
     expect(planned).toMatchObject({ status: 0, stderr: expect.stringContaining('newer commit') })
+    const train = { ...mergeRequest('b'.repeat(40)), CI_MERGE_REQUEST_EVENT_TYPE: 'merge_train', CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head }
+    expectEnd(await run(['ci', 'plan', '--since', 'main'], train), 0, { out: '192.0.2.7' })
     expect(gitlab.comments.map(({ body }) => body)).toEqual([before])
   })
 
   test.each([
-    ['of a pipeline in a fork', { project: 99 }],
-    ['of a pipeline for a branch', { source: 'push' }],
-    ['of a pipeline for another commit', { sha: 'c'.repeat(40) }],
-  ])('after a merge, a plan %s is not applied', async (_, change) => {
+    ['of a pipeline in a fork', 'no pipeline of !5 in this project ran for', () => keepPlan({ project: 99 })],
+    ['of a pipeline for a branch', 'no pipeline of !5 in this project ran for', () => keepPlan({ source: 'push' })],
+    ['of a pipeline of a merge train', 'no pipeline of !5 in this project ran for', () => keepPlan({ ref: 'train' })],
+    ['of a pipeline for another commit', 'the last pipeline of !5, 7, did not run for', () => keepPlan({ sha: 'c'.repeat(40) })],
+    ['of a pipeline before one for an unknown commit', 'the last pipeline of !5, 9, did not', () => keepPlan({}, { sha: 'c'.repeat(40) })],
+    ['of a pipeline before one that was refused', 'no job dns:plan of pipeline 9, the last of !5, has', () => keepPlan({}, {})],
+  ])('after a merge, a plan %s is not applied', async (_, reason, keep) => {
     const merged = mergeInto()
-    keepPlan(change)
-    expectEnd(await run(['ci', 'apply'], push(merged.sha, merged.before)), 3, { err: 'no pipeline of !5 in this project ran for' })
+    keep()
+    expectEnd(await run(['ci', 'apply'], push(merged.sha, merged.before)), 3, { err: reason })
     expect(scene.proxy.mutations()).toHaveLength(1 + 2)
   })
 
@@ -126,10 +135,26 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     git(clone, 'reset', '-q', '--hard', merged.sha)
     const before = scene.proxy.mutations().length
     const older = await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))
-    expect(older).toMatchObject({ status: 3, stderr: expect.stringContaining('later commits on main describe example.com. otherwise') })
+    // Nothing is left of the last commit.
+    expect(older).toMatchObject({ status: 0, stderr: expect.stringContaining('later commits on main describe example.com. otherwise') })
     expect(scene.proxy.mutations()).toHaveLength(before)
     git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
     expect((await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))).status).toBe(0)
+  })
+
+  test('what a push has left is planned and applied by the jobs of a pipeline that somebody starts for the default branch', async () => {
+    const before = git(clone, 'rev-parse', 'HEAD')
+    const sha = write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.44') })
+    gitlab.pulls[0] = { ...(gitlab.pulls[0] as StoredPull), squashCommit: null }
+    const page = 'start a run by hand for main: https://gitlab.example/team/dns/-/pipelines/new?ref=main\n'
+    expectEnd(await run(['ci', 'apply'], push(sha, before)), 3, { err: page })
+    const web = { CI_PIPELINE_SOURCE: 'web', CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA: sha }
+    git(clone, 'update-ref', 'refs/remotes/origin/main', sha)
+    expectEnd(await run(['ci', 'plan', '--out', 'plan.json'], web), 0, { out: '192.0.2.44' })
+    expectEnd(await run(['ci', 'apply', '--plan', 'plan.json'], { ...web, CI_COMMIT_BRANCH: 'other' }), 1, { err: 'not for the default' })
+    expectEnd(await run(['ci', 'apply', '--plan', 'plan.json'], web), 0, { out: '192.0.2.44' })
+    rmSync(join(clone, 'plan.json'))
+    git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
   })
 
   test('drift opens one issue and closes it', async () => {
@@ -149,7 +174,7 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     [{ ZONEWRIGHT_ALLOWED_HOSTS: 'example.net' }, /is not among the hosts|host-not-allowed/],
     [{ CI_MERGE_REQUEST_IID: '5; evil' }, /not a positive whole number/],
     [{ CI_COMMIT_SHA: '../../x' }, /CI_COMMIT_SHA is not a commit/],
-    [{ CI_MERGE_REQUEST_IID: '', CI_COMMIT_BRANCH: 'x' }, /not for a pull request/],
+    [{ CI_MERGE_REQUEST_IID: '', CI_COMMIT_BRANCH: 'x' }, /neither for a pull request nor/],
   ])('with the variables %j the command says what is wrong', async (variables, message) => {
     expectEnd(await run(['ci', 'plan'], { ...mergeRequest(head), ...variables }), 1, { err: message })
   })
@@ -191,16 +216,14 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     return { sha, before }
   }
 
-  /** Keeps the plan as the artifact of a pipeline. */
-  function keepPlan(change: {
-    readonly project?: number
-    readonly source?: string
-    readonly sha?: string
-    readonly number?: number
-  }): void {
+  /** Keeps the plan as the artifact of a pipeline, and the one of a failed job of a later pipeline. */
+  function keepPlan(change: Partial<StoredPipeline>, later?: Partial<StoredPipeline>): void {
     gitlab.pipelines.length = 0
     gitlab.jobs.length = 0
     gitlab.pipelines.push({ id: 7, number: 5, sha: head, source: 'merge_request_event', project: 42, ...change })
     gitlab.jobs.push({ id: 8, pipeline: 7, name: 'dns:plan', files: { 'plan.json': plan } })
+    if (later === undefined) return
+    gitlab.pipelines.push({ id: 9, number: 5, sha: head, source: 'merge_request_event', project: 42, ...later })
+    gitlab.jobs.push({ id: 10, pipeline: 9, name: 'dns:plan', status: 'failed', files: { 'plan.json': plan } })
   }
 })

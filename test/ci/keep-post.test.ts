@@ -15,7 +15,20 @@ const OTHER_APP = 'ghs_app0123456789abcdef'
 const MARKER = markerOf('plan')
 const RETRY = { ...DEFAULT_RETRY, firstDelay: 1, maxDelay: 2, maxRetryAfter: 2500 }
 const URL = 'https://x.example/1'
-const JOB: CiJob = { site: 'github', commit: 'a'.repeat(40), branch: 'main', before: null, url: URL, pullRequest: null, ended: null }
+const JOB: CiJob = {
+  site: 'github',
+  commit: 'a'.repeat(40),
+  branch: 'main',
+  before: null,
+  isOnDefaultBranch: true,
+  isGroup: false,
+  isManual: false,
+  run: 1,
+  manualUrl: '',
+  url: URL,
+  pullRequest: null,
+  ended: null,
+}
 
 /** `login` is the user of the token. */
 type Scene = { state: CodeSite; server: ScriptedServer; login: string; open(token?: string): OpenSite }

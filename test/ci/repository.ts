@@ -45,10 +45,14 @@ export interface Repository extends RunnerScene {
   plan(number: number): Promise<JobRun>
   /** A job without secrets. */
   check(number: number, name?: string): Promise<JobRun>
-  /** Squashes the branch onto main, and runs the job of the push. */
-  merge(number: number): Promise<JobRun>
+  /** A job for a merge group whose last commit is that of a branch. */
+  group(branch: string, name: string): Promise<JobRun>
+  /** Squashes each branch onto main, as one push, and runs the job of the push. */
+  merge(...numbers: readonly number[]): Promise<JobRun>
   /** Commits to main without a pull request, and runs the job of the push. */
   push(files: Readonly<Record<string, string>>): Promise<JobRun>
+  /** Starts a run by hand for a branch: the first job and, if it succeeds, the second. */
+  byHand(branch?: string): Promise<JobRun>
   /** Undoes the last commit on main. */
   revert(): void
   drift(): Promise<JobRun>
@@ -157,21 +161,38 @@ export async function openRepository(): Promise<Repository> {
       write(changed)
       return pushed(before)
     },
+    async byHand(refName = 'main') {
+      const sha = git(clone, 'rev-parse', refName)
+      const event = { name: 'workflow_dispatch', payload: {}, sha, headSha: sha, refName }
+      const { status, run } = await job('dns.yml', 'plan-main', event)
+      const result = status === 0 ? 'success' : 'failure'
+      return job('dns.yml', 'apply', { ...event, run, needs: { 'plan-main': { result } } })
+    },
     revert() {
       git(clone, 'reset', '-q', '--hard', 'HEAD^')
       git(clone, 'push', '-q', '-f', 'origin', 'main')
+      github.branches.get('main')?.pop()
     },
     async applyMain() {
       for (const name of ['com', 'net', 'org'])
         scene.write({ [`zones/example.${name}.yaml`]: readFileSync(join(clone, `zones/example.${name}.yaml`), 'utf8') })
       expect((await scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, 'apply', '--yes')).status).toBe(0)
     },
-    merge(number) {
-      const pull = pullOf(number)
+    group(branch, name) {
+      const sha = git(clone, 'rev-parse', branch)
+      const refName = `gh-readonly-queue/main/pr-1-${main()}`
+      const payload = { merge_group: { head_sha: sha, head_ref: `refs/heads/${refName}`, base_ref: 'refs/heads/main', base_sha: main() } }
+      return job('dns-check.yml', name, { name: 'merge_group', payload, sha, headSha: sha, refName })
+    },
+    merge(...numbers) {
       const before = main()
-      git(clone, 'merge', '-q', '--squash', pull.headBranch)
-      git(clone, 'commit', '-q', '-m', `squashed ${number}`)
-      Object.assign(pull, { state: 'merged', mergeCommit: main() })
+      for (const number of numbers) {
+        const pull = pullOf(number)
+        git(clone, 'merge', '-q', '--squash', pull.headBranch)
+        git(clone, 'commit', '-q', '-m', `squashed ${number}`)
+        Object.assign(pull, { state: 'merged', mergeCommit: main() })
+        if (number !== numbers.at(-1)) github.branches.get('main')?.push(main())
+      }
       return pushed(before)
     },
     drift: () => job('dns.yml', 'drift', { name: 'schedule', payload: {}, sha: main(), headSha: main(), refName: 'main' }),

@@ -1,10 +1,11 @@
 /** The whole path of a change: pull request, comment, merge, applied plan, a merge whose zone has moved, drift, issue. */
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { answer } from '../scripted/code-sites/code-site.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { git } from '../support/workflow-runner.ts'
 import { commentsOn, openRepository, READ, type Repository, WRITE, zone } from './repository.ts'
 
-describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
+describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to merge', () => {
   let repository: Repository
   let first: number
   const elsewhere = (text: string) => repository.scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, ...text.split(' '))
@@ -113,6 +114,8 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
       output: expect.stringMatching(/definition of example\.org\. has changed.*later commits on main describe example\.org\./s),
       summary: expect.stringMatching(/^## Applied nothing of the reviewed plan/),
     })
+    // A plan of the last commit, which does not undo the revert.
+    expect(again.summary.replace(/.*## Planned again/s, '')).toMatch(/^(?!.*192\.0\.2\.91).*192\.0\.2\.82/s)
     expect(repository.scene.proxy.mutations()).toHaveLength(mutations)
   })
 
@@ -132,5 +135,74 @@ describeWithTools(['git', 'bash'], 'from pull request to merge', () => {
     expect(repository.github.issues.map(({ state }) => state)).toEqual(['closed'])
     expect((await repository.drift()).status).toBe(0)
     expect(repository.github.issues).toHaveLength(1)
+  })
+
+  test('what the job of a push has left is planned and applied by a run that somebody starts', async () => {
+    const page = 'https://github.example/team/dns/actions/workflows/dns.yml'
+    expect(await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.84') })).toMatchObject({
+      status: 3,
+      output: expect.stringContaining(`start a run by hand for main: ${page}\n`),
+      summary: expect.stringContaining(`<a href="${page}">`),
+    })
+    const before = repository.scene.proxy.mutations().length
+    expect(await repository.byHand()).toMatchObject({ status: 0, summary: expect.stringMatching(/^## Applied the reviewed plan.*2\.84/s) })
+    expect(repository.scene.proxy.mutations()).toHaveLength(before + 1)
+    expect((await repository.byHand()).status).toBe(0)
+    // The first job plans only main, and the second refuses another branch even if its own workflow starts it.
+    expect((await repository.byHand('one')).status).toBeNull()
+    const event = { ...pushOf('d'.repeat(40), git(repository.clone, 'rev-parse', 'one')), refName: 'one' }
+    expect(await repository.job('dns.yml', 'apply', event)).toMatchObject({
+      status: 1,
+      output: expect.stringContaining('not for the default'),
+    })
+    expect(repository.scene.proxy.mutations()).toHaveLength(before + 1)
+  })
+
+  describe('a merge queue', () => {
+    let numbers: number[]
+    const mutations = (): number => repository.scene.proxy.mutations().length
+
+    beforeAll(async () => {
+      numbers = ['com', 'net'].map((name) => {
+        repository.commit(`queued-${name}`, { [`zones/example.${name}.yaml`]: zone(`example.${name}`, '192.0.2.101') })
+        return repository.open(`queued-${name}`)
+      })
+      for (const number of numbers) expect((await repository.plan(number)).status).toBe(0)
+    })
+
+    test('gets the check "plan" for a group, without a secret and a comment', async () => {
+      const before = [repository.scene.proxy.requests.length, repository.github.comments.length]
+      expect((await repository.group('queued-com', 'check')).status).toBe(0)
+      expect(await repository.group('queued-com', 'offline-plan')).toMatchObject({ status: 0, summary: expect.stringContaining('2.101') })
+      expect([repository.scene.proxy.requests.length, repository.github.comments.length]).toEqual(before)
+    })
+
+    test('pushes several pull requests at once: the plan of each is applied, even if GitHub does not know them at first', async () => {
+      const before = mutations()
+      let asked = 0
+      repository.github.fault = ({ path }) => {
+        if (!path.endsWith('/pulls')) return null
+        asked += 1
+        return asked === 1 ? answer(200, []) : null
+      }
+      expect(await repository.merge(...numbers)).toMatchObject({ status: 0, output: expect.not.stringContaining('Found no') })
+      repository.github.fault = () => null
+      expect(mutations()).toBe(before + 2)
+      expect((await repository.drift()).status).toBe(0)
+    })
+
+    test('pushes one without a plan: the other is applied, and a plan of the rest is shown', async () => {
+      const before = mutations()
+      const more = ['com', 'net'].map((name) => {
+        repository.commit(`next-${name}`, { [`zones/example.${name}.yaml`]: zone(`example.${name}`, '192.0.2.102') })
+        return repository.open(`next-${name}`)
+      })
+      expect((await repository.plan(more[0] as number)).status).toBe(0)
+      expect(await repository.merge(...more)).toMatchObject({
+        status: 3,
+        summary: expect.stringMatching(/## Applied the reviewed plan.*example\.com.*## Planned again.*example\.net/s),
+      })
+      expect(mutations()).toBe(before + 1)
+    })
   })
 })

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { type CiSite, ciFiles } from '../../src/cli/ci-files.ts'
 import { cloudNeeds, providerNeeds } from '../../src/cli/ci-needs.ts'
+import { DOWNLOAD_PLANS } from '../../src/cli/github-workflows.ts'
 import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../src/cli/install-script.ts'
 import { NO_RELEASE } from '../../src/cli/release.ts'
 import { cli } from '../support/cli.ts'
@@ -96,7 +97,7 @@ describe('action.yml', () => {
   const { runs } = parse(read('action.yml')) as { readonly runs: { readonly steps: readonly WorkflowStep[] } }
 
   test('installs like the workflows, and pins the same actions', () => {
-    expect(runs.steps.map(({ run }) => run)).toContain(INSTALL_SCRIPT + ADD_TO_GITHUB_PATH)
+    expect(runs.steps.map(({ run }) => run)).toEqual(expect.arrayContaining([INSTALL_SCRIPT + ADD_TO_GITHUB_PATH, DOWNLOAD_PLANS]))
     const pins = (text: string): string[] => [...new Set([...text.matchAll(/uses: (.*)/g)].map(([, uses]) => uses as string))].sort()
     expect(pins(workflows[0]?.text ?? '')).toEqual(expect.arrayContaining(pins(read('action.yml'))))
   })
@@ -104,6 +105,10 @@ describe('action.yml', () => {
   test('no script contains an expression', () => {
     for (const { run = '' } of runs.steps) expect(run).not.toContain('${{')
   })
+})
+
+test('docs/ci.md shows the run-name of the workflow', () => {
+  expect(read('docs/ci.md')).toContain(/^run-name: .*$/m.exec(workflows[0]?.text ?? '')?.[0])
 })
 
 test('the hooks check what has changed since the last commit', () => {

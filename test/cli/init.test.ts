@@ -32,6 +32,7 @@ describe('init', () => {
     for (const file of FILES) expect(stdout).toContain(`  ${file}\n`)
     for (const command of ['serve', 'validate', 'plan', 'apply', 'verify'])
       expect(stdout).toMatch(new RegExp(`^ .*zonewright ${command}`, 'm'))
+    expect(stdout).toMatch(/^ {2}https:.*\/settings\/rules\/new/m)
   })
 
   test.each([

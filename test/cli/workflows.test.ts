@@ -72,11 +72,11 @@ describe('the workflows of init', () => {
     for (const uses of used) expect(uses).toMatch(/^actions\/[a-z-]+@[0-9a-f]{40} # v[0-9.]+$/)
   })
 
-  test('have the jobs with secrets only for events whose workflow is that of the base branch', () => {
-    expect(Object.keys(on)).toEqual(['pull_request_target', 'push', 'schedule', 'workflow_run'])
+  test('have the jobs with secrets only for events whose workflow is that of the base branch, and by hand', () => {
+    expect(Object.keys(on)).toEqual(['pull_request_target', 'push', 'schedule', 'workflow_dispatch', 'workflow_run'])
     expect(on['push']).toEqual({ branches: ['main'] })
     expect(on['pull_request_target']).toEqual({ branches: ['main'] })
-    expect(parseWorkflow(checks).on).toEqual({ pull_request: { branches: ['main'] } })
+    expect(parseWorkflow(checks).on).toEqual({ pull_request: { branches: ['main'] }, merge_group: { branches: ['main'] } })
     expect(secretsOf(parseWorkflow(checks))).toEqual([])
     expect((on['workflow_run'] as { workflows: string[] }).workflows).toEqual([parseWorkflow(checks).name])
   })
@@ -85,6 +85,7 @@ describe('the workflows of init', () => {
     expect(permissions).toEqual({})
     expect(Object.fromEntries(Object.entries(jobs).map(([name, job]) => [name, job.permissions]))).toEqual({
       plan: { contents: 'read', 'pull-requests': 'write' },
+      'plan-main': { contents: 'read' },
       apply: { contents: 'read', actions: 'read', 'pull-requests': 'read' },
       drift: { contents: 'read', issues: 'write' },
       comment: { actions: 'read', 'pull-requests': 'write' },

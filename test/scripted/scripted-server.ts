@@ -16,7 +16,13 @@ export interface ScriptedRequest {
   readonly body: string
 }
 
-export type ScriptedResponse = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
+export type ScriptedResponse = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Sent instead of the body. */
+  readonly octets?: Buffer
+}
 
 /** The state of a service and its rules: answers one request. */
 export type ScriptedService = (request: ScriptedRequest) => ScriptedResponse
@@ -40,13 +46,13 @@ export async function startScriptedServer(service: ScriptedService, tls?: Certif
     const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, value?.toString()]))
     const request = { method: incoming.method ?? '', path, query, headers, body: Buffer.concat(chunks).toString() }
     requests.push(request)
-    const { status, headers: sent, body } = service(request)
+    const { status, headers: sent, body, octets } = service(request)
     if (request.method !== 'GET' && toLose > 0) {
       toLose -= 1
       incoming.socket.destroy()
       return
     }
-    outgoing.writeHead(status, sent).end(body)
+    outgoing.writeHead(status, sent).end(octets ?? body)
   }
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     answer(incoming, outgoing).catch(() => incoming.socket.destroy())

@@ -28,6 +28,7 @@ export interface WorkflowJob {
 
 export interface Workflow {
   readonly name: string
+  readonly 'run-name'?: string
   readonly on: Readonly<Record<string, unknown>>
   readonly permissions: unknown
   readonly env: Readonly<Record<string, string>>
@@ -44,6 +45,9 @@ export interface WorkflowEvent {
   readonly headSha: string
   readonly refName: string
   readonly baseRef?: string
+  /** The run of an earlier job, and how each such job ended. */
+  readonly run?: number
+  readonly needs?: Readonly<Record<string, { readonly result: string }>>
   /** The repository of the branch, if it is a fork: its runs get no secrets. */
   readonly fork?: string
 }
@@ -88,7 +92,11 @@ function evaluate(expression: string, contexts: Contexts): unknown {
     .replace(/\b(\w+)\.(?=[a-z])/gi, '$1?.')
     .replace(/==/g, '===')
     .replace(/!=(?!=)/g, '!==')
-  return new Function(...Object.keys(contexts), `return ${js}`)(...Object.values(contexts))
+  const all = {
+    ...contexts,
+    format: (text: string, ...values: unknown[]) => text.replace(/\{(\d)\}/g, (_, index) => String(values[index])),
+  }
+  return new Function(...Object.keys(all), `return ${js}`)(...Object.values(all))
 }
 
 const filled = (text: unknown, contexts: Contexts): string =>
@@ -113,11 +121,15 @@ export async function runWorkflowJob(
   const job = workflow.jobs[name]
   if (job === undefined) throw new Error(`no job ${name}`)
   const { github } = scene
-  const github_ = { token: scene.token, repository: github.repository, event_name: event.name, event: event.payload }
+  const payload = { repository: { full_name: github.repository, default_branch: 'main' }, ...event.payload }
+  const ref = `refs/heads/${event.refName}`
+  const github_ = { token: scene.token, repository: github.repository, event_name: event.name, event: payload, ref }
   const secrets = event.fork === undefined ? { ...scene.secrets[''], ...scene.secrets[job.environment ?? ''] } : {}
-  const id = github.nextId()
+  const id = event.run ?? github.nextId()
+  const title = filled(workflow['run-name'] ?? '', { github: github_ })
   const run = {
     id,
+    ...(title !== '' && { title }),
     event: event.name,
     path,
     headSha: event.headSha,
@@ -125,13 +137,13 @@ export async function runWorkflowJob(
     headRepository: event.fork ?? github.repository,
     conclusion: null as string | null,
   }
-  github.runs.push(run)
+  if (event.run === undefined) github.runs.push(run)
   const workspace = temporaryDirectory()
   const temp = temporaryDirectory()
   const none = { status: null, output: '', summary: '', run: id, workspace }
-  if (!holds(job.if, { github: github_ })) return none
+  if (!holds(job.if, { github: github_, needs: event.needs ?? {}, cancelled: () => false })) return none
   const files = { event: join(temp, 'event.json'), summary: join(temp, 'summary.md'), output: join(temp, 'output') }
-  writeFileSync(files.event, JSON.stringify(event.payload))
+  writeFileSync(files.event, JSON.stringify(payload))
   const env = {
     ...scene.env,
     CI: 'true',
@@ -141,6 +153,7 @@ export async function runWorkflowJob(
     GITHUB_REPOSITORY: github.repository,
     GITHUB_RUN_ID: String(id),
     GITHUB_SHA: event.sha,
+    GITHUB_REF: ref,
     GITHUB_REF_NAME: event.refName,
     GITHUB_BASE_REF: event.baseRef ?? '',
     GITHUB_EVENT_NAME: event.name,
@@ -231,7 +244,7 @@ function carryOut(state: StepState, uses: string, input: (name: string) => strin
     const kept = join(temporaryDirectory(), basename(file))
     cpSync(file, kept)
     scene.stored.set(id, kept)
-    scene.github.artifacts.push({ id, name: input('name'), run: state.run, size: readFileSync(kept).length, expired: false })
+    scene.github.artifacts.push({ id, name: input('name'), run: state.run, size: readFileSync(kept).length, file: kept, expired: false })
   } else if (action === 'actions/download-artifact') {
     const id = Number(input('artifact-ids'))
     const artifact = scene.github.artifacts.find((one) => one.id === id && one.run === Number(input('run-id')))

@@ -2,12 +2,13 @@
  * `zonewright ci apply`: after a merge, applies the plan that was reviewed, in the zones that have not changed since. If something is left, it shows a new plan
  * and applies nothing of it, unless `--unreviewed apply` says otherwise.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import type { SupersededZones } from '../../apply/run-context.ts'
-import { findReviewedPlan } from '../../ci/reviewed-plan.ts'
+import { codeOf, linkTo } from '../../ci/post-text.ts'
+import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { counted, listed } from '../../report/english.ts'
@@ -15,13 +16,13 @@ import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, configOf, formatOf, inCiJob, withSite } from './ci-setup.ts'
-import { changedSince, zonesOfLaterCommits } from './later-commits.ts'
+import { changedSince, withLastCommit, zonesOfLaterCommits } from './later-commits.ts'
 import { runCommand, type Step } from './run-command.ts'
 import { commentsWithApprovals, withTrustedConfig } from './trusted-config.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
   readonly config?: string
-  /** The reviewed plan, which an earlier step has found and downloaded. At GitLab the command finds it. */
+  /** The reviewed plan, or a folder of several, which an earlier step or job has kept. At GitLab, the command finds that of a merge request if absent. */
   readonly plan?: string
   /** At GitLab: the job that made the plan, and the path of the plan among its artifacts. */
   readonly from?: string
@@ -39,52 +40,60 @@ const MAX_NAMED = 20
 const RENDERING = { color: false, width: null, verbose: false, everyZone: true, maxLength: 250_000 }
 
 export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
-  inCiJob(io, options, (context) =>
-    withTrustedConfig(context, options, (trusted) =>
-      withReviewedPlan(context, options, async (file) => {
+  inCiJob(io, options, async (context) => {
+    if (!context.job.isOnDefaultBranch) {
+      context.output.error('ci-job', 'this job is not for the default branch', 'run it for a push to that branch, or by hand')
+      return EXIT.failure
+    }
+    return withTrustedConfig(context, options, (trusted) =>
+      withReviewedPlans(context, options, async (files) => {
         const superseded = await zonesOfLaterCommits(context, options.config)
         const own = { ...options, trustedConfig: trusted.file }
         if (!trusted.isKnown) return applyRest(context, superseded, { ...own, unreviewed: 'plan' })
-        if (file === null) return applyRest(context, superseded, own)
-        const { status, isUnusable } = await applyReviewed(context, file, superseded, own)
-        if (isUnusable) return worstOf([status, await applyRest(context, superseded, { ...own, unreviewed: 'plan' })])
-        // If something failed or is unknown, a new plan could not say which.
-        return status === EXIT.refused ? applyRest(context, superseded, own) : status
+        for (const file of files) {
+          const { status, isUnusable } = await applyReviewed(context, file, superseded, own)
+          if (isUnusable) return worstOf([status, await applyRest(context, superseded, { ...own, unreviewed: 'plan' })])
+          // If something failed or is unknown, a new plan could not say which.
+          if (status !== EXIT.done && status !== EXIT.refused) return status
+        }
+        return applyRest(context, superseded, own)
       }),
-    ),
-  )
+    )
+  })
 
-/** Calls `work` with the path of the reviewed plan, or null without one. */
-async function withReviewedPlan(
+/** Calls `work` with the paths of the reviewed plans, in the order of their merges. */
+async function withReviewedPlans(
   context: CiContext,
   { plan, from, artifact }: ApplyJobOptions,
-  work: (file: string | null) => Promise<ExitStatus>,
+  work: (files: readonly string[]) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const { io, job, output } = context
-  if (job.site === 'github') {
-    const file = plan === undefined ? null : resolve(io.cwd, plan)
-    if (file !== null && existsSync(file)) return work(file)
-    output.say('There is no reviewed plan.')
-    return work(null)
+  if (job.site === 'github' || plan !== undefined) {
+    const files = plan === undefined ? [] : plansAt(resolve(io.cwd, plan))
+    if (files.length === 0) output.say('There is no reviewed plan.')
+    return work(files)
   }
   return withSite(context, from, async (open) => {
     if (open.kind !== 'gitlab') return EXIT.failure
-    const { search } = await findReviewedPlan(open, job, artifact)
-    if (search.found === null) {
-      output.say(`There is no reviewed plan: ${search.reason}.`)
-      return work(null)
-    }
-    const text = await open.site.readArtifact(search.found.id, artifact)
+    const { found, reasons } = await findReviewedPlans(open, job, artifact)
+    for (const reason of reasons) output.say(`There is no reviewed plan: ${reason}.`)
     // Outside the checkout, which could have a file or link of that name.
     const folder = mkdtempSync(join(tmpdir(), 'zonewright-plan-'))
     try {
-      const file = join(folder, 'plan.json')
-      writeFileSync(file, text, { mode: 0o600 })
-      return await work(file)
+      for (const { id } of found) writeFileSync(join(folder, `${id}.json`), await open.site.readArtifact(id, artifact), { mode: 0o600 })
+      return await work(found.map(({ id }) => join(folder, `${id}.json`)))
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
   })
+}
+
+/** A file, or the files of a folder in the order of the numbers that they begin with. */
+function plansAt(path: string): readonly string[] {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found?.isDirectory()) return found === undefined ? [] : [path]
+  const names = readdirSync(path).filter((name) => /^[0-9]+\.json$/.test(name))
+  return names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).map((name) => join(path, name))
 }
 
 /** Applies the plan in a file. A file is unusable if it is no plan, or one of another key, version or address: no zone of it was looked at. */
@@ -110,26 +119,38 @@ async function applyReviewed(
 const APPROVE =
   'Approve the plan that was reviewed ("zonewright approve"), paste the signatures into comments on its pull request, and run this job again: docs/approvals.md.'
 
-/** Plans what is left. Nothing left is success: somebody else made the changes, or there were none. */
+/**
+ * Plans what is left. Nothing left is success: somebody else made the changes, or there were none. If later commits describe the zones otherwise, that is a plan of
+ * the branch's last commit, since one of this commit would undo them.
+ */
 async function applyRest(context: CiContext, superseded: SupersededZones, options: ApplyJobOptions): Promise<ExitStatus> {
   const { io, output } = context
   const { since, names } = await changesOfPush(context, options)
   const later = [...superseded.names].filter((name) => names === null || names.has(name)).sort()
-  if (later.length > 0)
-    output.say(
-      `This job applies nothing of a new plan: later commits on ${superseded.branch} describe ${listed(later, MAX_NAMED)} otherwise.`,
-    )
   const args = [...configOf(options), ...(since === undefined ? [] : ['--since', since]), '--format', formatOf(context)]
   const applies = options.unreviewed === 'apply' && later.length === 0
-  const step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, ...trustedOf(options), '--yes'] : args)
+  let step: Step | null
+  if (later.length > 0) {
+    output.say(
+      `This job applies nothing of a new plan: later commits on ${superseded.branch} describe ${listed(later, MAX_NAMED)} otherwise. The plan is that of the last one.`,
+    )
+    step = await withLastCommit(context, options.config, (config) =>
+      runCommand(io, 'plan', ['--config', config, '--format', formatOf(context)]),
+    )
+    if (step === null) return EXIT.failure
+  } else step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, ...trustedOf(options), '--yes'] : args)
   show(context, step)
   const { report, status } = step
   if (report?.kind !== 'plan') return worstOf([status, EXIT.failure])
   const heading = applies ? 'Planned again and applied' : 'Planned again: review this plan'
-  addSummary(context, `## ${heading}\n\n${markdownOf(report.plan, report.outcomes)}`)
   const pending = report.plan.zones.filter(({ changes }) => changes.length > 0).length
-  if (applies || pending === 0) return status
+  const isLeft = !applies && pending > 0
+  const { branch, manualUrl } = context.job
+  const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeOf(branch)}.\n\n` : ''
+  addSummary(context, `## ${heading}\n\n${how}${markdownOf(report.plan, report.outcomes)}`)
+  if (!isLeft) return status
   output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
+  output.say(`To apply it, start a run by hand for ${branch}: ${manualUrl}`)
   return worstOf([status, EXIT.refused])
 }
 

@@ -1,7 +1,7 @@
 /** `zonewright ci find`: finds a file that an earlier run of GitHub Actions has kept, and checks which run that was. The next step downloads it. */
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { OpenSite } from '../../ci/open-site.ts'
-import { findReviewedPlan } from '../../ci/reviewed-plan.ts'
+import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import { type ArtifactSearch, noArtifact } from '../../ci/site.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
@@ -15,19 +15,21 @@ export interface FindJobOptions extends CommonOptions {
   readonly from?: string
 }
 
-/** Reports an artifact by the outputs `found`, `run-id` and `artifact-id` of the step. That there is none is no error. */
+/** Reports artifacts by the outputs `found` and `artifact-ids` of the step, and the first one by `run-id` and `artifact-id`. That there is none is no error. */
 export const findJob = (io: CliIo, [what]: readonly [(typeof FINDABLE)[number]], options: FindJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, (context) =>
     withSite(context, options.from, async (open) => {
-      const { found, reason } = await search(context, open, what, options)
-      if (found === null) {
-        context.output.say(`Found no ${WORDS[what]}: ${reason}.`)
+      const { found, reasons } = await search(context, open, what, options)
+      for (const reason of reasons) context.output.say(`Found no ${WORDS[what]}: ${reason}.`)
+      const [first] = found
+      if (first === undefined) {
         addSummary(context, `Found no ${WORDS[what]}.`)
         setOutputs(context, { found: 'false' })
         return EXIT.done
       }
-      context.output.say(`Found the ${WORDS[what]} of run ${found.run}.`)
-      setOutputs(context, { found: 'true', 'run-id': found.run, 'artifact-id': found.id })
+      for (const { run } of found) context.output.say(`Found the ${WORDS[what]} of run ${run}.`)
+      const ids = found.map(({ id }) => id).join(' ')
+      setOutputs(context, { found: 'true', 'run-id': first.run, 'artifact-id': first.id, 'artifact-ids': ids })
       return EXIT.done
     }),
   )
@@ -41,7 +43,7 @@ async function search(
   options: FindJobOptions,
 ): Promise<ArtifactSearch> {
   if (open.kind !== 'github') return noArtifact('only GitHub has a step that downloads artifacts; "ci apply" finds them elsewhere')
-  if (what === 'reviewed-plan') return (await findReviewedPlan(open, job, options.artifact ?? 'zonewright-plan')).search
+  if (what === 'reviewed-plan') return findReviewedPlans(open, job, options.artifact ?? 'zonewright-plan')
   if (what === 'snapshot') return open.site.findArtifactOfBranch(job.branch, options.artifact ?? 'zonewright-snapshot')
   if (job.ended === null) return noArtifact('this job did not start after a run of another workflow')
   return open.site.findArtifactOfRun(job.ended.id, options.artifact ?? 'zonewright-fork-plan', job.ended.head)

@@ -3,9 +3,11 @@
  * consent, or somebody started it again. If the merge was reverted meanwhile, the zones may be as they were when its plan was made, and the plan would undo
  * the revert.
  */
+import { basename, join } from 'node:path'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import type { SupersededZones } from '../../apply/run-context.ts'
 import { selectZones } from '../../apply/select-zones.ts'
+import { openRevision } from '../../definition/files/revision.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { CiContext } from './ci-setup.ts'
 
@@ -31,4 +33,24 @@ export async function changedSince(
     return null
   }
   return new Set([...zones.map(({ zone }) => zone.name), ...former.map(({ name }) => name)])
+}
+
+/** Calls `work` with the config of the branch's last commit, among its definitions; null, with a message, if they cannot be read. */
+export async function withLastCommit<T>(
+  { io, job, output }: CiContext,
+  file: string | undefined,
+  work: (config: string) => Promise<T>,
+): Promise<T | null> {
+  const { config } = await loadRunConfig(io, file)
+  if (config === null || config.file === null) return null
+  const opened = await openRevision(config.folder, `refs/remotes/origin/${job.branch}..`, io.env)
+  if (!opened.ok) {
+    output.say(`Cannot read the last commit of ${job.branch}: ${opened.diagnostic.message}.`)
+    return null
+  }
+  try {
+    return await work(join(opened.revision.folder, basename(config.file)))
+  } finally {
+    opened.revision.close()
+  }
 }

@@ -30,30 +30,32 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
   inCiJob(io, options, async (context) => {
     const { job, output } = context
     const { pullRequest } = job
-    if (pullRequest === null) {
+    if (pullRequest === null && !job.isGroup && !(job.isManual && job.isOnDefaultBranch)) {
       output.error(
         'ci-job',
-        'this job is not for a pull request',
-        'run it for the events pull_request and pull_request_target, or merge_request_event',
+        'this job is neither for a pull request nor started by hand for the default branch',
+        'run it for the events pull_request, pull_request_target and merge_group, or merge_request_event',
       )
       return EXIT.failure
     }
+    const head = pullRequest?.head ?? job.commit
     const steps = await runSteps(context, zones, options)
     const comment: PlanComment = {
       marker: options.marker,
       plan: planOf(steps.planned),
       notes: [...notesOf(steps), ...(await approvalNotes(io, steps, options))],
-      head: pullRequest.head,
+      head,
       url: job.url,
     }
     addSummary(context, planSummary(comment))
-    setOutputs(context, { artifact: `${options.artifact}-${pullRequest.head}` })
-    const commented = options.comment
-      ? await withSite(context, undefined, async (open) => {
-          output.say(await writePlanComment(open, pullRequest.number, comment))
-          return EXIT.done
-        })
-      : EXIT.done
+    setOutputs(context, { artifact: `${options.artifact}-${head}` })
+    const commented =
+      options.comment && pullRequest !== null && !job.isGroup
+        ? await withSite(context, undefined, async (open) => {
+            output.say(await writePlanComment(open, pullRequest.number, comment))
+            return EXIT.done
+          })
+        : EXIT.done
     return worstOf([steps.validated.status, steps.formatted.status, steps.planned.status, commented])
   })
 

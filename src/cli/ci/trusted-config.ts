@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
+import { findMerged } from '../../ci/reviewed-plan.ts'
 import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { existsInRevision, openRevision } from '../../definition/files/revision.ts'
 import type { CliIo } from '../io.ts'
@@ -67,7 +68,7 @@ async function formerPath({ cwd, env }: Pick<CliIo, 'cwd' | 'env'>, file: string
   }
 }
 
-/** The comments on the merged pull request; none, without a request, if the config needs no approvals. */
+/** The comments on the merged pull requests; none, without a request, if the config needs no approvals. */
 export async function commentsWithApprovals(
   context: CiContext,
   { config: file, from }: Options,
@@ -78,8 +79,8 @@ export async function commentsWithApprovals(
   if (!config?.approvals) return []
   let texts: readonly string[] = []
   await withSite(context, from, async ({ site }) => {
-    const merged = await site.findMerged(job.commit, job.branch)
-    if (merged !== null) texts = (await site.comments(merged.number).list()).map(({ text }) => text)
+    const lists = (await findMerged(site, job)).map(({ number }) => site.comments(number).list())
+    texts = (await Promise.all(lists)).flat().map(({ text }) => text)
     return EXIT.done
   })
   return texts

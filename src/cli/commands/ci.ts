@@ -33,7 +33,7 @@ export function configure(command: Command, setAction: SetAction): void {
 
   const apply = withConfigOption(subcommand(command, 'apply', 'apply the reviewed plan after a merge'))
   apply
-    .option('--plan <file>', 'at GitHub: the reviewed plan, if an earlier step has found it')
+    .option('--plan <path>', 'the reviewed plan, or a folder of several, if an earlier step has found it')
     .option('--from <job>', 'at GitLab: the job that made the plan (default: dns:plan)')
     .option('--artifact <path>', 'at GitLab: the path of the plan among the artifacts of that job', 'plan.json')
     .option('--trusted-config <file>', 'take approvals and policies from this config (default: that of the commit before the push)')

@@ -53,7 +53,9 @@ async function init(io: CliIo, _args: readonly [], options: InitOptions): Promis
   const release = installedRelease()
   if (options.from !== undefined) {
     const files = await filesFromProvider(io, output, options.from, release, options)
-    return files === null ? nothingWritten(output) : write(io, output, files, STEPS_FROM_PROVIDER + releaseStep(release))
+    return files === null
+      ? nothingWritten(output)
+      : write(io, output, files, STEPS_FROM_PROVIDER + mergeStep(options.ci) + releaseStep(release))
   }
   const zone = readZone(output, options.zone)
   if (zone === null) return EXIT.failure
@@ -64,7 +66,12 @@ async function init(io: CliIo, _args: readonly [], options: InitOptions): Promis
     output.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
     return EXIT.failure
   }
-  return write(io, output, initFiles({ zone, soaEmail, release, ci: options.ci }), NEXT_STEPS + releaseStep(release))
+  return write(
+    io,
+    output,
+    initFiles({ zone, soaEmail, release, ci: options.ci }),
+    NEXT_STEPS + mergeStep(options.ci) + releaseStep(release),
+  )
 }
 
 async function write(io: CliIo, output: CliOutput, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
@@ -129,6 +136,12 @@ The definitions equal the zones at the provider, so a plan is empty:
   zonewright verify      compares them with what the name servers answer
 From now on, change the definitions and run "zonewright apply".
 `
+
+/** The setting of the site without which a refused plan can be merged. */
+const mergeStep = (site: CiSite): string =>
+  site === 'github'
+    ? '\nRequire the checks "plan" and "check" for main, so that no refused plan is merged:\n  https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch\n'
+    : '\nTurn on "Pipelines must succeed" (Settings, Merge requests), so that no refused plan is merged.\n'
 
 /** What the user has to add to the CI jobs. */
 const releaseStep = ({ tarball, checksum }: Release): string =>

@@ -53,6 +53,9 @@ export function createCodeSite(): CodeSite {
   }
 }
 
+/** A time that grows with the identifiers. */
+export const timeOf = (id: number): string => new Date(Date.UTC(2026, 0, 1) + id * 1000).toISOString().replace('.000', '')
+
 export const answer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): ScriptedResponse => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },

@@ -1,10 +1,15 @@
 /** A scripted GitHub: the operations of its REST API (version 2022-11-28) that `zonewright ci` uses. */
+import { execFileSync } from 'node:child_process'
 import type { ScriptedService } from '../scripted-server.ts'
 import type { Caller, CodeSite, Route, StoredPost, StoredPull } from './code-site.ts'
-import { answer, createCodeSite, pageOf, postRoutes, serviceOf } from './code-site.ts'
+import { answer, createCodeSite, pageOf, postRoutes, serviceOf, timeOf } from './code-site.ts'
 
 export interface StoredRun {
   readonly id: number
+  /** The run-name; undefined if GitHub makes one. */
+  readonly title?: string
+  /** The identifier of an object that was made when the last attempt began; that of the run if absent. */
+  readonly startedAt?: number
   readonly event: string
   readonly path: string
   readonly headSha: string
@@ -13,7 +18,15 @@ export interface StoredRun {
   conclusion: string | null
 }
 
-export type StoredArtifact = { readonly id: number; readonly name: string; readonly run: number; readonly size: number; expired: boolean }
+export type StoredArtifact = {
+  readonly id: number
+  readonly name: string
+  readonly run: number
+  readonly size: number
+  /** The path of its only file. */
+  readonly file: string
+  expired: boolean
+}
 
 export interface ScriptedGithub extends CodeSite {
   readonly service: ScriptedService
@@ -59,6 +72,7 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     id: one.number * 1000,
     number: one.number,
     state: one.state === 'open' ? 'open' : 'closed',
+    created_at: timeOf(one.number),
     merged_at: one.state === 'merged' ? '2026-01-02T03:04:05Z' : null,
     merge_commit_sha: one.mergeCommit,
     head: {
@@ -69,6 +83,23 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     },
     base: { label: `x:${one.base}`, ref: one.base, sha: '0'.repeat(40), repo: repo(repository) },
   })
+  const run = ({ id, title = 'A change', startedAt = id, event, conclusion, path, headSha, headBranch, headRepository }: StoredRun) => ({
+    id,
+    name: 'DNS',
+    display_title: title,
+    event,
+    status: conclusion === null ? 'in_progress' : 'completed',
+    conclusion,
+    path,
+    created_at: timeOf(id),
+    run_started_at: timeOf(startedAt),
+    head_sha: headSha,
+    head_branch: headBranch,
+    repository: repo(repository),
+    head_repository: repo(headRepository),
+    // GitHub lists only open ones.
+    pull_requests: [],
+  })
   const artifact = (one: StoredArtifact): object => {
     const run = runs.find(({ id }) => id === one.run)
     return {
@@ -76,6 +107,7 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
       name: one.name,
       size_in_bytes: one.size,
       expired: one.expired,
+      created_at: timeOf(one.id),
       digest: `sha256:${'0'.repeat(64)}`,
       workflow_run: { id: one.run, repository_id: 1, head_repository_id: 1, head_branch: run?.headBranch, head_sha: run?.headSha },
     }
@@ -139,6 +171,16 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     ['GET', path('/actions/artifacts'), (request) => pageOf(request, withName(request.query.get('name')), listed)],
     [
       'GET',
+      path('/actions/artifacts/([0-9]+)/zip'),
+      (_, id) => {
+        const found = artifacts.find((one) => one.id === Number(id))
+        return found === undefined
+          ? NOT_FOUND
+          : { status: 200, headers: { 'content-type': 'application/zip' }, body: '', octets: zipOf(found.file) }
+      },
+    ],
+    [
+      'GET',
       path('/actions/runs/([0-9]+)/artifacts'),
       (request, run) =>
         pageOf(request, artifacts.filter((one) => one.run === Number(run) && one.name === request.query.get('name')).map(artifact), listed),
@@ -147,29 +189,33 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
       'GET',
       path('/actions/runs/([0-9]+)'),
       (_, id) => {
-        const run = runs.find((one) => one.id === Number(id))
-        if (run === undefined) return NOT_FOUND
-        const { event, conclusion, headSha, headBranch, headRepository } = run
-        return answer(200, {
-          id: run.id,
-          name: 'DNS',
-          event,
-          status: 'completed',
-          conclusion,
-          path: run.path,
-          head_sha: headSha,
-          head_branch: headBranch,
-          repository: repo(repository),
-          head_repository: repo(headRepository),
-          pull_requests: [],
-        })
+        const found = runs.find((one) => one.id === Number(id))
+        return found === undefined ? NOT_FOUND : answer(200, run(found))
+      },
+    ],
+    [
+      'GET',
+      path('/actions/workflows/([a-z.-]+)/runs'),
+      (request, file) => {
+        const [event, created = ''] = ['event', 'created'].map((name) => request.query.get(name) ?? undefined)
+        const found = runs.filter(
+          (one) => one.path.endsWith(`/${file}`) && one.event === (event ?? one.event) && timeOf(one.id) >= created.replace(/^>=/, ''),
+        )
+        // The newest first, and at most 1,000.
+        const all = found.reverse().slice(0, 1000).map(run)
+        return pageOf(request, all, (page) => ({ total_count: found.length, workflow_runs: page }))
       },
     ],
     [
       'GET',
       path('/compare/(.+)\\.\\.\\.([0-9a-f]+)'),
-      (_, branch, sha) => {
-        const commits = site.branches.get(branch ?? '') ?? []
+      (_, base, sha) => {
+        const line = [...site.branches.values()].find((one) => one.includes(base ?? '')) ?? []
+        const [from, to] = [line.lastIndexOf(base ?? ''), line.lastIndexOf(sha ?? '')]
+        const pushed = line.slice(from + 1, to + 1).map((one, index) => ({ sha: one, parents: [{ sha: line[from + index] }] }))
+        if (pushed.length > 0) return answer(200, { status: 'ahead', ahead_by: pushed.length, behind_by: 0, commits: pushed })
+        const commits = site.branches.get(base ?? '')
+        if (commits === undefined) return NOT_FOUND
         if (commits.at(-1) === sha) return answer(200, { status: 'identical', ahead_by: 0, behind_by: 0 })
         return answer(200, { status: commits.includes(sha ?? '') ? 'behind' : 'diverged', ahead_by: 0, behind_by: 1 })
       },
@@ -179,3 +225,6 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
     callerOf(headers['authorization']) === undefined ? answer(401, { message: 'Bad credentials', status: '401' }) : null
   return Object.assign(site, { service: serviceOf(site, routes, check, NOT_FOUND), repository, runs, artifacts })
 }
+
+/** A zip archive with one file, made by the program `zip`. */
+const zipOf = (file: string): Buffer => execFileSync('zip', ['-qj', '-', file])

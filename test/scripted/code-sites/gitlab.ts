@@ -1,11 +1,13 @@
 /** A scripted GitLab: the operations of its REST API (version 4) that `zonewright ci` uses. */
 import type { ScriptedService } from '../scripted-server.ts'
 import type { CodeSite, Route, StoredPost, StoredPull } from './code-site.ts'
-import { answer, createCodeSite, pageOf, postRoutes, serviceOf } from './code-site.ts'
+import { answer, createCodeSite, pageOf, postRoutes, serviceOf, timeOf } from './code-site.ts'
 
-export type StoredPipeline = { id: number; number: number; sha: string; source: string; project: number }
+/** `ref`: what comes after the number of the merge request in its ref; `head` if absent. */
+export type StoredPipeline = { id: number; number: number; sha: string; source: string; project: number; ref?: 'head' | 'merge' | 'train' }
 
-export type StoredJob = { id: number; pipeline: number; name: string; files: Readonly<Record<string, string>> }
+/** `status`: `success` if absent. */
+export type StoredJob = { id: number; pipeline: number; name: string; status?: string; files: Readonly<Record<string, string>> }
 
 export interface ScriptedGitlab extends CodeSite {
   readonly service: ScriptedService
@@ -41,6 +43,7 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
     iid: one.number,
     project_id: project,
     state: one.state === 'open' ? 'opened' : one.state,
+    created_at: timeOf(one.number),
     target_branch: one.base,
     source_branch: one.headBranch,
     source_project_id: one.headOwner === 'team' ? project : 99,
@@ -94,7 +97,9 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
           request,
           pipelines
             .filter((one) => one.number === Number(number))
-            .map((one) => ({ id: one.id, sha: one.sha, ref: 'x', status: 'success', source: one.source, project_id: one.project })),
+            .map(({ id, sha, source, project: of, ref = 'head' }) => {
+              return { id, sha, ref: `refs/merge-requests/${number}/${ref}`, status: 'success', source, project_id: of }
+            }),
         ),
     ],
     [
@@ -104,8 +109,13 @@ export function createScriptedGitlab(project: number, users: Readonly<Record<str
         pageOf(
           request,
           jobs
-            .filter((one) => one.pipeline === Number(id))
-            .map((one) => ({ id: one.id, name: one.name, status: 'success', artifacts_file: { filename: 'artifacts.zip', size: 100 } })),
+            .filter(({ pipeline, status = 'success' }) => pipeline === Number(id) && status === (request.query.get('scope[]') ?? status))
+            .map((one) => ({
+              id: one.id,
+              name: one.name,
+              status: one.status ?? 'success',
+              artifacts_file: { filename: 'artifacts.zip', size: 100 },
+            })),
         ),
     ],
     [
