@@ -109,8 +109,22 @@ export const withObserveOptions = (command: Command): Command =>
     .option('--metrics-file <file>', 'write metrics of the run for Prometheus')
 
 /** Adds the options of commands that write files in another format. */
-export const withConversionOptions = (command: Command): Command =>
-  command.option('--force', 'replace existing files').option('--dry-run', 'write nothing; name the files')
+/** `lossy` describes the option `--lossy`. */
+export const withConversionOptions = (command: Command, lossy: string): Command =>
+  withLossyOption(command, lossy).option('--force', 'replace existing files').option('--dry-run', 'write nothing; name the files')
+
+/** `--lossy` and `--lossy=NAME,NAME`. */
+export function withLossyOption(command: Command, description: string): Command {
+  // Commander takes the argument after an option without a value for its value.
+  const parseOptions = command.parseOptions.bind(command)
+  command.parseOptions = (args) =>
+    parseOptions(args.map((arg, i) => (arg === '--lossy' && !args.slice(0, i).includes('--') ? '--lossy=' : arg)))
+  return command.option('--lossy [=losses]', description, acceptedLosses)
+}
+
+/** The value of `--lossy=geo,URLFWD`; without a value, all losses but those that must be named. Several options add up. */
+const acceptedLosses = (value: string, previous: ReadonlySet<string> = new Set()): ReadonlySet<string> =>
+  new Set([...previous, ...(value === '' ? [''] : value.split(',').filter((name) => name !== ''))])
 
 export const withFormatOption = (
   command: Command,

@@ -3,6 +3,7 @@ import { type FirstProvider, firstProvider, pythonPackagesOf } from '../apply/fi
 import { readRunConfig, requiredHostEntries } from '../apply/run-config.ts'
 import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
+import type { AcceptedLosses } from '../definition/accepted-losses.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { hasErrors } from '../dns/diagnostic.ts'
 import { type CiSite, ciFiles } from './ci-files.ts'
@@ -22,7 +23,7 @@ export async function filesFromProvider(
   output: CliOutput,
   from: string,
   release: Release,
-  options: CommonOptions & { readonly lossy?: boolean; readonly ci: CiSite },
+  options: CommonOptions & { readonly lossy?: AcceptedLosses; readonly ci: CiSite },
 ): Promise<readonly InitFile[] | null> {
   const first = firstProvider(from, TOKEN_VARIABLE)
   if (!first.ok) {
@@ -43,7 +44,7 @@ export async function filesFromProvider(
     cwd: io.cwd,
     env: io.env,
     config,
-    lossy: options.lossy === true,
+    lossy: options.lossy ?? false,
     overwrite: false,
     allowEmpty: true,
     onThrottled: reportThrottling(output),

@@ -1,5 +1,6 @@
 /** Exports definitions: loads them, converts them and reports unsupported features. */
 import { join } from 'node:path'
+import type { AcceptedLosses } from '../definition/accepted-losses.ts'
 import type { Config } from '../definition/config/config.ts'
 import { unknownProvider } from '../definition/config/unknown-provider.ts'
 import { fromDisplayPath, resolveLinks } from '../definition/files/file-path.ts'
@@ -24,8 +25,8 @@ export interface ExportZonesRequest {
   /** Only the zones of this target; undefined for all. */
   readonly target?: string | undefined
   readonly config: Config
-  /** Whether unsupported features are dropped with a warning instead of refused. */
-  readonly lossy: boolean
+  /** The unsupported features that are dropped with a warning instead of refused. */
+  readonly lossy: AcceptedLosses
   readonly options: Omit<ExportOptions, 'existing'>
   /** The absolute folder that the files are for; null for standard output. */
   readonly folder: string | null

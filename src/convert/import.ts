@@ -1,6 +1,7 @@
 /** Imports zones: reads them, prints definitions and checks these against the source. */
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
+import type { AcceptedLosses } from '../definition/accepted-losses.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { displayPath } from '../definition/files/file-path.ts'
 import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
@@ -12,7 +13,7 @@ import { checkImport } from './check-import.ts'
 import { importerOf } from './formats.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
 import { soaWarnings } from './soa-warnings.ts'
-import { type AcceptedLosses, unsupportedFeatureDiagnostics } from './unsupported-features.ts'
+import { unsupportedFeatureDiagnostics } from './unsupported-features.ts'
 
 export interface ImportZonesRequest extends ImportRequest {
   /** One of `IMPORT_FORMATS`. */

@@ -1,12 +1,11 @@
 /** Features that a conversion cannot express, and their diagnostics. */
 
+import { type AcceptedLosses, acceptsAll, acceptsLoss, isRestriction } from '../definition/accepted-losses.ts'
 import type { ImportedRecord } from '../definition/imported-zone.ts'
-import { isPolicyText } from '../definition/rules/value-rules.ts'
-import { parseTxtRdata } from '../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { excerpt } from '../dns/excerpt.ts'
-import type { DefinedRecord, ResourceRecord } from '../dns/record.ts'
+import type { DefinedRecord } from '../dns/record.ts'
 
 /** Something that the source expresses and the destination cannot. Every one is reported. */
 export interface UnsupportedFeature {
@@ -24,12 +23,6 @@ export interface UnsupportedFeature {
   /** Whether others may do more without it: `--lossy` must name it. */
   readonly restricts?: boolean | undefined
 }
-
-/**
- * The losses that `--lossy` accepts: none, all, or those with these names (`lossName`). All, or the name `''`, are those without which nobody
- * may do more.
- */
-export type AcceptedLosses = boolean | ReadonlySet<string>
 
 /** The name of a loss for `--lossy=NAME`: a key such as `geo`, else the record type, else words of its description (`second-variant-of-a-zone`). */
 function lossName({ what, type }: UnsupportedFeature): string {
@@ -58,17 +51,15 @@ export const unsupportedFeatureDiagnostics = (
     const cause = { subject: 'time', message: `${code === 'import-lossy' ? 'a definition' : format} cannot express ${what}` }
     if (keepsRecords)
       return { severity: 'warning', code: code === 'import-lossy' ? 'import-aside' : code, message, at, cause, hint: outcome }
-    const takesAll = typeof accepted === 'boolean' ? accepted : accepted.has('')
-    const isNamed = typeof accepted !== 'boolean' && accepted.has(lossName(feature))
-    if (isNamed || (takesAll && !restricts)) return { severity: 'warning', code, message, at, cause, hint: outcome }
-    const hint = hintOf(outcome, code === 'import-lossy' ? `--lossy=${lossName(feature)}` : '--lossy')
+    if (acceptsLoss(accepted, lossName(feature), restricts)) return { severity: 'warning', code, message, at, cause, hint: outcome }
+    const hint = hintOf(outcome, code === 'import-lossy' || restricts ? `--lossy=${lossName(feature)}` : '--lossy')
     return {
       severity: 'error',
       code,
       message,
       at,
       cause,
-      hint: takesAll ? `others may do more without it, so --lossy must name it: ${hint}` : hint,
+      hint: acceptsAll(accepted) && restricts ? `others may do more without it, so --lossy must name it: ${hint}` : hint,
     }
   })
 
@@ -79,9 +70,9 @@ const hintOf = (outcome?: string, option = '--lossy'): string =>
  * Turns warnings of `record-extra` into errors unless `--lossy` is given. A loaded zone does not contain these parts of its records
  * (`geo`, `dynamic`), so no export does either.
  */
-export const extrasAsUnsupported = (diagnostics: readonly Diagnostic[], lossy: boolean): Diagnostic[] =>
+export const extrasAsUnsupported = (diagnostics: readonly Diagnostic[], accepted: AcceptedLosses): Diagnostic[] =>
   diagnostics.map((found) =>
-    found.code === 'record-extra' && !lossy ? { ...found, severity: 'error', code: 'export-lossy', hint: hintOf() } : found,
+    found.code === 'record-extra' && !acceptsAll(accepted) ? { ...found, severity: 'error', code: 'export-lossy', hint: hintOf() } : found,
   )
 
 /** A record that is left out. `reason` follows its data. */
@@ -99,12 +90,6 @@ export const droppedRecord = (
   outcome,
   restricts: isRestriction(record),
 })
-
-/** Whether others may do more without the record: issue certificates (RFC 8659), or send mail in the name of the owner. */
-export function isRestriction({ name, type, data }: Pick<ResourceRecord, 'name' | 'type' | 'data'>): boolean {
-  const octets = type === 'TXT' && data.startsWith('"') ? parseTxtRdata(data) : null
-  return type === 'CAA' || (octets !== null && isPolicyText(name, Buffer.from(octets).toString('latin1')))
-}
 
 /** Record data for a message. */
 export const shownData = (data: string): string => excerpt(data, 120)

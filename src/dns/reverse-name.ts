@@ -20,12 +20,14 @@ export function reverseName(address: string): DomainName {
 
 /**
  * The reverse zone of a network such as `192.0.2.0/24`, `10.0.0.0/8` or `2001:db8::/32`; of part of a /24, the one that RFC 2317 section 4 suggests. Null
- * if the text has no address, a failure if one zone cannot hold exactly the network.
+ * if the text has neither address nor prefix, a failure if one zone cannot hold exactly the network.
  */
 export function networkZone(text: string): Result<DomainName> | null {
-  const [, start = '', prefix] = /^([0-9.]+|[0-9a-f.]*:[0-9a-f:.]*)(?:\/([0-9]{1,3}))?$/i.exec(text) ?? []
+  const [, start = '', prefix] = /^([0-9.]*[0-9]|[0-9a-z.]*:[0-9a-z:.]*[0-9a-z:])(?:\/([0-9]+))?\.?$/i.exec(text) ?? []
   const address = canonicalAddress(start)
-  if (address === null) return null
+  // No sound name looks like this: its last label would be a number.
+  if (address === null)
+    return prefix === undefined ? null : failure(`${text} is not a network: write its whole first address, such as 192.0.2.0/24`)
   const [bits, step] = address.includes(':') ? [128, 4] : [32, 8]
   if (prefix === undefined)
     return failure(

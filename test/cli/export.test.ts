@@ -261,3 +261,11 @@ describe('destination', () => {
     expect(filesBelow(cwd)['out/example.com.zone']).toMatch(/^\$ORIGIN/)
   })
 })
+
+it('export dnscontrol leaves out a CAA record only if --lossy names it', async () => {
+  const records = "'a\\.b': [{type: CAA, value: {flags: 0, tag: issue, value: ca.example.net}}, {type: A, value: 192.0.2.1}]"
+  const cwd = folderWith({ 'zones/example.com.yaml': `domain: example.com\nrecords: {${records}}\n`, 'zonewright.yaml': 'providers: {}\n' })
+  const refused = expectEnd(await run(cwd, 'export', 'dnscontrol', '-o', 'out', '--lossy'), 1, { err: 'others may do more without it' })
+  expect(refused.stderr.match(/error\[.*/g)).toEqual([expect.stringMatching(/ CAA: .*--lossy=CAA leaves it out/)])
+  expectEnd(await run(cwd, 'export', 'dnscontrol', '-o', 'out', '--lossy', '--lossy=CAA'), 0, { err: 'warning[export-lossy]' })
+})

@@ -76,7 +76,11 @@ test.each([
   ['example.com', null],
   ['0/26.2.0.192.in-addr.arpa', null],
   ['10', null],
-  ['256.0.0.0/8', null],
+  ['256.0.0.0/8', /not a network/],
+  ['192.168.7/24', /not a network: write its whole first address/],
+  ['2001:db8::zz/32', /not a network/],
+  ['192.0.2.0/024.', '2.0.192.in-addr.arpa.'],
+  ['192.0.2.1.', /a zone needs a network/],
 ])('networkZone: %s is %s', (network, zone) => {
   const found = networkZone(network)
   if (zone instanceof RegExp) expect(found).toEqual({ ok: false, message: expect.stringMatching(zone) })

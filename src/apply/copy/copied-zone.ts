@@ -1,7 +1,8 @@
 /** A zone of one provider as it is desired at another. */
+import { type AcceptedLosses, acceptsLoss, isRestriction } from '../../definition/accepted-losses.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { type DefinedRecord, isApexNs, type ResourceRecord, recordKey, statedSettings } from '../../dns/record.ts'
+import { type DefinedRecord, isApexNs, type ResourceRecord, recordKey, rrsetKey, statedSettings } from '../../dns/record.ts'
 import { isSignerRecord, type RrsetName, SIGNER_KEYS, signerRrsets } from '../../dns/signer-records.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type ZoneSettings } from '../../dns/zone.ts'
@@ -70,6 +71,8 @@ export interface LeftBehind extends Misfit {
   readonly rrset: RrsetName
   /** Whether answers of the target would lack it. */
   readonly isLoss: boolean
+  /** Whether others may do more without it. */
+  readonly restricts?: boolean
 }
 
 /**
@@ -86,12 +89,18 @@ export function leftBehind(
     return { rrset, records: count, state: 'left-out', reason, isLoss: false }
   })
   const isOrdinary = (record: ResourceRecord): boolean => !isApexNs(record, name) && !isSignerRecord(record, name)
-  const one = ({ name: owner, type }: RrsetName, state: Misfit['state'], reason: string, isLoss: boolean): LeftBehind => ({
-    rrset: { name: owner, type },
+  const one = (
+    record: Pick<ResourceRecord, 'name' | 'type' | 'data'>,
+    state: Misfit['state'],
+    reason: string,
+    isLoss: boolean,
+  ): LeftBehind => ({
+    rrset: { name: record.name, type: record.type },
     records: 1,
     state,
     reason: `at ${source.name} it ${reason}`,
     isLoss,
+    restricts: state === 'left-out' && isRestriction(record),
   })
   const others = records.filter(isOrdinary).flatMap((record): LeftBehind[] => {
     if (!hasDefinableData(record)) return [one(record, 'left-out', MALFORMED, true)]
@@ -103,10 +112,11 @@ export function leftBehind(
   return [...signer, ...others, ...kept.map((record) => one(record, 'left-out', record.reason, record.isServed !== false))]
 }
 
-/** Losses as errors that stop the copy, or as warnings; the others as notices. Those of a signer are no finding. */
-export const leftBehindDiagnostics = (left: readonly LeftBehind[], zone: DomainName, lossy: boolean): Diagnostic[] =>
-  left.flatMap(({ rrset, state, reason, isLoss }): Diagnostic[] => {
+/** Losses that `--lossy` does not accept as errors that stop the copy, or as warnings; the others as notices. Those of a signer are no finding. */
+export const leftBehindDiagnostics = (left: readonly LeftBehind[], zone: DomainName, accepted: AcceptedLosses): Diagnostic[] =>
+  left.flatMap(({ rrset, state, reason, isLoss, restricts = false }): Diagnostic[] => {
     if (isSignerRecord(rrset, zone)) return []
+    const lossy = acceptsLoss(accepted, rrset.type, restricts)
     const message = `${reason}; ${state === 'left-out' ? 'it is' : 'they are'} not copied`
     return [
       {
@@ -114,13 +124,28 @@ export const leftBehindDiagnostics = (left: readonly LeftBehind[], zone: DomainN
         code: 'record-unplanned',
         message: `${rrset.name} ${rrset.type}: ${message}`,
         cause: { subject: state === 'left-out' ? 'record' : 'record with settings', message },
-        ...(isLoss && !lossy && { hint: COPY_HINT }),
+        ...(isLoss && !lossy && { hint: copyHint(accepted, rrset.type, restricts) }),
       },
     ]
   })
 
-/** How to copy what cannot be copied as it is. */
-export const COPY_HINT = 'change it at the provider to copy from, or copy the rest with --lossy'
+/** How to copy a zone of which a record cannot be copied as it is. */
+export function copyHint(accepted: AcceptedLosses, type: string, restricts: boolean): string {
+  const rest = `change it at the provider to copy from, or copy the rest with --lossy${restricts || accepted !== false ? `=${type}` : ''}`
+  return restricts ? `others may do more without it, so --lossy must name it: ${rest}` : rest
+}
+
+/** Errors for what the target cannot hold and `--lossy`, which is given, does not accept. */
+export function refusedLosses({ name: zone, records }: DesiredZone, misfits: readonly Misfit[], accepted: AcceptedLosses): Diagnostic[] {
+  const restrictions = new Set(records.filter(isRestriction).map(rrsetKey))
+  return misfits.flatMap(({ rrset, state, reason }): Diagnostic[] => {
+    if (rrset === null || state !== 'left-out' || (rrset.type === 'NS' && rrset.name === zone)) return []
+    const restricts = restrictions.has(rrsetKey(rrset))
+    if (acceptsLoss(accepted, rrset.type, restricts)) return []
+    const message = `${rrset.name} ${rrset.type}: ${reason}`
+    return [{ severity: 'error', code: 'record-unsupported', message, hint: copyHint(accepted, rrset.type, restricts) }]
+  })
+}
 
 /** The settings without those that say nothing, if the target does not have them. */
 function settingsFor(settings: ZoneSettings, { capabilities }: CopyEnd): ZoneSettings {

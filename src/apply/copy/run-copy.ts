@@ -1,4 +1,5 @@
 /** `copy`: reads zones at one provider, shows what another cannot hold of them, plans them there, and makes the changes. Needs no definitions. */
+import type { AcceptedLosses } from '../../definition/accepted-losses.ts'
 import type { Config } from '../../definition/config/config.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
@@ -31,7 +32,7 @@ import { knownFences } from '../run-plan.ts'
 import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
-import { COPY_HINT, type CopyOptions, copiedZone, leftBehind, leftBehindDiagnostics } from './copied-zone.ts'
+import { type CopyOptions, copiedZone, copyHint, leftBehind, leftBehindDiagnostics, refusedLosses } from './copied-zone.ts'
 
 export interface CopyRunOptions extends CopyPlanOptions {
   /** The providers' names in the config. */
@@ -212,8 +213,8 @@ const problem = (code: Diagnostic['code'], message: string): Diagnostic => ({ se
 
 /** Options of a plan to copy. */
 export interface CopyPlanOptions extends ApplyOptions {
-  /** Whether to leave out what the target cannot hold. */
-  readonly lossy?: boolean | undefined
+  /** The types of records to leave out if the target cannot hold them. */
+  readonly lossy?: AcceptedLosses | undefined
 }
 
 type CopyPlanContext = Pick<
@@ -236,21 +237,27 @@ export async function planCopy(
     { signal },
   )
   const { fences } = await knownFences(context)
+  const accepted = options.lossy ?? false
   const jobs = zones.map((zone): ZoneJob => {
     const isNew = !existing.has(zone.name)
-    const desired = copiedZone(zone, source, target, { apexNs, isNew, defaults: defaults.settings, lossy: options.lossy ?? false })
+    const desired = copiedZone(zone, source, target, { apexNs, isNew, defaults: defaults.settings, lossy: accepted !== false })
     const allow = new Set((options.allow ?? []) as Allowance[])
     const storedTtls = storedTtlsOf(fences, { zone: zone.name, target: target.name })
     return { desired, target: target.name, policy: 'sync', thresholds: safety, prefer: options.prefer, allow, storedTtls }
   })
   const left = new Map(zones.map((zone) => [zone.name, leftBehind(zone, source, target)]))
-  for (const { desired } of jobs)
-    output.misfits(desired.name, target.name, [...(left.get(desired.name) ?? []), ...misfitsOf(desired, target.name, target.capabilities)])
+  const refused = new Map(
+    jobs.map(({ desired }) => {
+      const misfits = misfitsOf(desired, target.name, target.capabilities)
+      output.misfits(desired.name, target.name, [...(left.get(desired.name) ?? []), ...misfits])
+      return [desired.name, accepted === false ? [] : refusedLosses(desired, misfits, accepted)]
+    }),
+  )
   const planned = await withProgress(output, (onProgress) => planZones(jobs, { providers, now: now(), tool, signal, onProgress }))
   const withLosses = (zone: PlannedZone): PlannedZone => {
-    const own = leftBehindDiagnostics(left.get(zone.plan.zone) ?? [], zone.plan.zone, options.lossy ?? false)
+    const own = [...leftBehindDiagnostics(left.get(zone.plan.zone) ?? [], zone.plan.zone, accepted), ...(refused.get(zone.plan.zone) ?? [])]
     const fitting = zone.plan.diagnostics.map((one) =>
-      one.severity === 'error' && UNSUPPORTED.has(one.code) ? { ...one, hint: COPY_HINT } : one,
+      one.severity === 'error' && UNSUPPORTED.has(one.code) ? { ...one, hint: copyHint(false, '', false) } : one,
     )
     return { ...zone, plan: { ...zone.plan, diagnostics: [...own, ...fitting] } }
   }

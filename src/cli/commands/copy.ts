@@ -9,6 +9,7 @@ import {
   withApplyOptions,
   withConfigOption,
   withFormatOption,
+  withLossyOption,
   withPlanningOptions,
 } from '../command.ts'
 import type { CliIo } from '../io.ts'
@@ -16,12 +17,11 @@ import { createOutput } from '../output.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withPlanningOptions(withConfigOption(command))
+  withLossyOption(withPlanningOptions(withConfigOption(command)), 'leave out what the new provider cannot hold')
     .argument('<zone...>', 'zones')
     .requiredOption('--from <provider>', 'the provider to read, by its name in the config')
     .requiredOption('--to <provider>', 'the provider to change')
     .option('--apex-ns <name>', 'a name server of the new provider, for the apex NS records (repeatable)', collect, [])
-    .option('--lossy', 'leave out what the new provider cannot hold')
     .option('-o, --out <file>', 'save the plan instead of applying it, for "apply <file>"')
     .option('--dry-run', 'show the plan and change nothing')
     .addHelpText('after', HELP)

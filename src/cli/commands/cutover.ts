@@ -12,6 +12,7 @@ import {
   withApplyOptions,
   withConfigOption,
   withFormatOption,
+  withLossyOption,
   withPlanningOptions,
 } from '../command.ts'
 import type { CliIo } from '../io.ts'
@@ -19,13 +20,12 @@ import { createOutput } from '../output.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withPlanningOptions(withConfigOption(command))
+  withLossyOption(withPlanningOptions(withConfigOption(command)), 'leave out what the new provider cannot hold')
     .argument('<zone>', 'the zone')
     .option('--from <provider>', 'the provider that the zone leaves, by its name in the config')
     .option('--to <provider>', 'the new provider')
     .option('--apex-ns <name>', 'a name server of the new provider (repeatable)', collect, [])
     .option('--low-ttl <ttl>', 'the TTL of the NS records during the move', ttl, 300 as Ttl)
-    .option('--lossy', 'leave out what the new provider cannot hold')
     .option('--stay', 'wait for the steps to come, and do them')
     .option('--abort', 'end the move and restore the TTLs')
     .option('--from-server <address>', 'a name server of the former provider to ask (repeatable)', collect, [])

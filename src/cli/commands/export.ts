@@ -5,6 +5,7 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { exportZones } from '../../convert/export.ts'
 import { EXPORT_FORMATS } from '../../convert/formats.ts'
+import type { AcceptedLosses } from '../../definition/accepted-losses.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
@@ -22,17 +23,16 @@ export interface ExportCommandOptions extends CommonOptions {
   readonly target?: string
   readonly force?: boolean
   readonly dryRun?: boolean
-  readonly lossy?: boolean
+  readonly lossy?: AcceptedLosses
   readonly ns: readonly string[]
   readonly serial: ReturnType<typeof serial>
   readonly canonical?: boolean
 }
 
 export function configure(command: Command, setAction: SetAction): void {
-  withConversionOptions(withConfigOption(command))
+  withConversionOptions(withConfigOption(command), 'leave out what the format cannot express; each omission is a warning')
     .usage('[options] <format> [zone...]')
     .argument('[args...]', `format (${EXPORT_FORMATS.join(', ')}), and zones (default: all)`)
-    .option('--lossy', 'leave out what the format cannot express; each omission is a warning')
     .option('--to <format>', 'the format, instead of the first argument')
     .option('--target <name>', 'only the zones of this target')
     .option('-o, --out <path>', 'the file, or the folder of several (default: standard output)')
@@ -80,7 +80,7 @@ async function exportCommand(io: CliIo, [args]: readonly [string[]], options: Ex
     zones: names,
     target: options.target,
     config,
-    lossy: options.lossy === true,
+    lossy: options.lossy ?? false,
     folder: options.out === undefined ? null : resolve(io.cwd, options.out),
     options: {
       nameservers,

@@ -8,7 +8,7 @@ import { IMPORT_FORMATS } from '../../convert/formats.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import type { ImportOptions } from '../../convert/importer.ts'
 import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy-zones.ts'
-import type { AcceptedLosses } from '../../convert/unsupported-features.ts'
+import type { AcceptedLosses } from '../../definition/accepted-losses.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
@@ -33,7 +33,7 @@ export interface ImportCommandOptions extends CommonOptions, ImportOptions {
 }
 
 export function configure(command: Command, setAction: SetAction): void {
-  withConversionOptions(withConfigOption(command))
+  withConversionOptions(withConfigOption(command), 'leave out what definitions cannot express; each omission is a warning')
     .usage('[options] <format> <source> [zone...]\n       zonewright import [options] --from <provider> [zone...]')
     .argument('[args...]', `format (${IMPORT_FORMATS.join(', ')}), source, and zones (default: all)`)
     .option('--from <provider>', 'import from this provider of the configuration: short for "import provider"')
@@ -45,18 +45,9 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--clone <zone>', 'provider: create the zone there first, as a copy of this one')
     .option('-y, --yes', 'with --via-service and --clone: do not ask')
     .option('--parallelism <n>', 'provider: concurrent requests', positiveInteger)
-    .option('--lossy [=losses]', 'leave out what definitions cannot express; each omission is a warning', acceptedLosses)
     .addHelpText('after', HELP)
-  // Commander takes the argument after an option without a value for its value.
-  const parseOptions = command.parseOptions.bind(command)
-  command.parseOptions = (args) =>
-    parseOptions(args.map((arg, i) => (arg === '--lossy' && !args.slice(0, i).includes('--') ? '--lossy=' : arg)))
   setAction(command, importCommand)
 }
-
-/** The value of `--lossy=geo,URLFWD`; without a value, all losses but those that must be named. Several options add up. */
-const acceptedLosses = (value: string, previous: ReadonlySet<string> = new Set()): ReadonlySet<string> =>
-  new Set([...previous, ...(value === '' ? [''] : value.split(',').filter((name) => name !== ''))])
 
 const HELP = `
 Examples:

@@ -2,13 +2,14 @@
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { FIRST_TYPES } from '../../apply/first-provider.ts'
+import type { AcceptedLosses } from '../../definition/accepted-losses.ts'
 import type { WriteOutcome } from '../../definition/files/write-changes.ts'
 import { writeFiles } from '../../definition/files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 import { CI_SITES, type CiSite } from '../ci-files.ts'
-import { type CommonOptions, oneOf, type SetAction } from '../command.ts'
+import { type CommonOptions, oneOf, type SetAction, withLossyOption } from '../command.ts'
 import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
 import { filesFromProvider } from '../init-from.ts'
 import { endedBySignals } from '../interruption.ts'
@@ -22,19 +23,18 @@ export interface InitOptions extends CommonOptions {
   /** The base URL, the preset or the type of a provider, to import all its zones instead of writing an example. */
   readonly from?: string
   /** With `from`: leaves out what definitions cannot express. */
-  readonly lossy?: boolean
+  readonly lossy?: AcceptedLosses
   readonly ci: CiSite
 }
 
 export function configure(command: Command, setAction: SetAction): void {
-  command
+  withLossyOption(command, 'with --from: leave out what definitions cannot express; each gets a warning')
     .option('--zone <name>', 'the zone', 'example.com')
     .option('--soa-email <address>', 'the person responsible for the zone (default: hostmaster at the zone)')
     .option(
       '--from <address>',
       `all zones of a provider instead: the base URL of its API, a preset such as linode, or ${FIRST_TYPES.join(', ')}`,
     )
-    .option('--lossy', 'with --from: leave out what definitions cannot express; each gets a warning')
     .addOption(
       command
         .createOption('--ci <site>', `jobs for the CI of: ${CI_SITES.join(', ')}`)

@@ -1,4 +1,5 @@
 /** Exports zones as a `dnsconfig.js` with zone files. */
+import { isRestriction } from '../../definition/accepted-losses.ts'
 import type { OutputFile } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
@@ -219,8 +220,9 @@ function printServers(servers: readonly DefinedRecord[], zone: DomainName, dropp
 
 function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number, dropped: UnsupportedFeature[]): string | null {
   const { name, type, data, ttl, at } = record
+  const say = (what: string): void => void dropped.push({ zone, name, type, what, at })
   const drop = (what: string): null => {
-    dropped.push({ zone, name, type, what, at })
+    dropped.push({ zone, name, type, what, at, restricts: isRestriction(record) })
     return null
   }
   if (!DNSCONTROL_TYPES.has(type)) return drop(`a record of type ${type}, which DNSControl has no function for`)
@@ -234,9 +236,9 @@ function printRecord(record: DefinedRecord, zone: DomainName, defaultTtl: number
   if (type === 'SOA' && label !== '@') return drop('an SOA record below the apex')
   const printed = callArguments(type, data)
   if (!printed.ok) return drop(printed.message)
-  if (type === 'TXT' && octetsToTxtRdata(txtRdataToOctets(data)) !== data) drop('the division of its text into strings')
-  if (type === 'TXT' && data.includes('\\\\')) drop('a backslash in text, which DNSControl 5 reads as an escape')
-  if (ttl === 0) drop('a TTL of 0')
+  if (type === 'TXT' && octetsToTxtRdata(txtRdataToOctets(data)) !== data) say('the division of its text into strings')
+  if (type === 'TXT' && data.includes('\\\\')) say('a backslash in text, which DNSControl 5 reads as an escape')
+  if (ttl === 0) say('a TTL of 0')
   const own = ttl !== 0 && ttl !== null && ttl !== defaultTtl ? [`TTL(${ttl})`] : []
   // DNSControl takes a label that ends like the zone for a mistake.
   const doubled = `${label}.`.endsWith(zone) ? ["{skip_fqdn_check: 'true'}"] : []

@@ -1,4 +1,5 @@
 /** Record sets that octoDNS accepts because they are marked `lenient`, and that no definition can contain. */
+import { isRestriction } from '../../definition/accepted-losses.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { isSoftened } from '../../definition/load/read-definition.ts'
 import type { ParsedDefinition } from '../../definition/parse/parse-definition.ts'
@@ -8,7 +9,7 @@ import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { type DefinedRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type UnmanagedSelector } from '../../dns/zone.ts'
-import { isRestriction, type UnsupportedFeature } from '../unsupported-features.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 export interface SplitZone {
   /** The zone without the refused record sets, each of which has a selector under `unmanaged`. */
