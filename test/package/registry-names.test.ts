@@ -53,3 +53,14 @@ test('npm installs nothing for the peer dependency of the template of a provider
   expect(Object.keys(peerDependencies ?? {})).toEqual(['zonewright'])
   expect(peerDependenciesMeta).toEqual({ zonewright: { optional: true } })
 })
+
+test('the base images of the container file are pinned by digest, the tarball by its checksum, and the user is not root', () => {
+  const text = readFileSync(join(PROJECT, 'Containerfile'), 'utf8')
+  const bases = [...text.matchAll(/^ARG \w+=(docker\.io\/.*)$/gm)].map(([, base]) => base)
+  expect(bases.length).toBe(2)
+  for (const base of bases) expect(base).toMatch(/^docker\.io\/library\/[\w.:-]+-slim@sha256:[0-9a-f]{64}$/)
+  expect([...text.matchAll(/^FROM (\S+)/gm)].map(([, from]) => from)).toEqual(['NODE', 'DEBIAN'].map((name) => `$\{${name}}`))
+  expect(text.indexOf('sha256sum --check --strict')).toBeLessThan(text.indexOf('tar -xzf'))
+  expect(text.lastIndexOf('\nUSER 65534:65534\n')).toBeGreaterThan(text.lastIndexOf('\nFROM '))
+  expect(text).toContain('\nENTRYPOINT ["zonewright"]\n')
+})

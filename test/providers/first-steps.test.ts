@@ -17,7 +17,7 @@ async function start(type: CloudType, answer: (asked: ScriptedRequest) => Script
   const server = await startScriptedServer((request) => answer(request) ?? service(request))
   const folder = temporaryDirectory()
   for (const name of ['zones', 'served']) mkdirSync(join(folder, name))
-  const providers = `  live: {type: ${type}, ${settings(server.origin)}, timeout: 1}\n  files: {type: zonefile, directory: served}\n`
+  const providers = `  live: {type: ${type}, ${settings(server.origin)}, timeout: 5}\n  files: {type: zonefile, directory: served}\n`
   const rule = `zones:\n  - {files: 'zones/*', targets: [live]}\n`
   writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n${providers}${rule}`)
   return {

@@ -6,7 +6,7 @@ import { composeConfigSchema } from '../../scripts/update-schemas.mjs'
 import type { ProviderConfig } from '../../src/definition/config/config.ts'
 import { readConfig } from '../../src/definition/config/read-config.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
-import { checkSettings, createProvider, PROVIDER_TYPES } from '../../src/providers/registry.ts'
+import { capabilitiesOf, checkSettings, createProvider, PROVIDER_TYPES } from '../../src/providers/registry.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(resolve(root, path), 'utf8')
@@ -105,4 +105,17 @@ test.each<[name: string, url: string, expected: string[]]>([
   })
   const found = [...(config?.providers.values() ?? [])].flatMap(checkSettings)
   expect(found.map(({ code, at }) => `${at?.line}:${at?.column} ${code}`)).toEqual(expected)
+})
+
+test.each([
+  ['{type: route53}', true],
+  ['{type: route53, zone_type: private}', false],
+  ['{type: route53, zone_type: private, vpc: {id: vpc-1, region: eu-west-1}}', true],
+  ['{type: cloudflare, token: env:T}', false],
+  ['{type: cloudflare, token: env:T, account_id: env:A}', true],
+  ['{type: google, project: p, visibility: private}', false],
+  ['{type: azure, subscription: 11111111-1111-4111-8111-111111111111, resource_group: g, visibility: private}', false],
+])('the settings %s decide whether zones are created: %s', (settings, creates) => {
+  const { config } = readConfig(`providers: {p: ${settings}}\n`, { file: 'zonewright.yaml', folder: root, cwd: root })
+  expect(capabilitiesOf(config?.providers.get('p'))?.createsZones).toBe(creates)
 })

@@ -158,7 +158,7 @@ describe('if IXFR does not help, AXFR is used', () => {
       asked.push(type)
       ;(type === 'IXFR' ? ixfr : whole)(...request)
     })
-    const reader = createTransferReader({ ...serverAt(port), timeout: 300 })
+    const reader = createTransferReader({ ...serverAt(port), timeout: 2000 })
     await reader.read(zone)
     whole = serving(then as [WireRecord, ...WireRecord[]])
     if (noted) reader.noteChange(zone)

@@ -260,7 +260,7 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
     await page.keyboard.press('o')
     await page.keyboard.press('c')
     await expect.poll(() => page.locator('details[open]').count()).toBe(0)
-    expect(performance.now() - opening).toBeLessThan(6_000)
+    expect(performance.now() - opening).toBeLessThan(15_000)
     // Rendering, loading, filtering all lines and opening, on a busy machine.
     expect(performance.now() - begin).toBeLessThan(20_000)
   })

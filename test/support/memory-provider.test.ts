@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ResourceRecord, rrsetKey } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'
+import type { Capabilities } from '../../src/plan/capabilities.ts'
 import { type RrsetChange, rrsetImage } from '../../src/plan/changesets.ts'
 import type { RecordChange } from '../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
@@ -256,8 +257,24 @@ describe('its settings', () => {
       const [good, bad] = records(ORIGIN, 'a 300 A 192.0.2.1\nb 300 TYPE65280 \\# 1 00')
       const call = replacing([], [good, bad] as ResourceRecord[], [good, bad] as ResourceRecord[])
       expect(await accepted(provider.apply(reference ?? null, call))).toBe(false)
-      expect(memory.zone('example.com')).toEqual([])
+      expect(memory.zone('example.com')).toEqual(atomic ? [] : ['a.example.com. 3600 A 192.0.2.1'])
     }
+  })
+
+  test.each<readonly [string, Partial<Capabilities>, number]>([
+    ['a call beside another one, if one at a time is carried out', { calls: { ...CLOUD_CAPABILITIES.calls, oneAtATime: true } }, 2],
+    ['any call, if zones are only read', { readOnly: true }, 1],
+    ['records of a slave zone', {}, 1],
+  ])('refuses %s', async (_, capabilities, calls) => {
+    const memory = inMemory({ ...CLOUD_CAPABILITIES, ...capabilities }, 'example.com.')
+    if (Object.keys(capabilities).length === 0) memory.changeSettings('example.com', { type: 'slave' })
+    const provider = memory.open()
+    const [reference] = (await provider.listZones()).zones
+    const created = records(ORIGIN, 'a 300 A 192.0.2.1\nb 300 A 192.0.2.1').slice(0, calls)
+    const outcomes = created.map((one) =>
+      accepted(provider.apply(reference as never, { changes: [change('create', null, one)], rrsets: [] })),
+    )
+    expect(await Promise.all(outcomes)).toEqual([false, true].slice(0, calls))
   })
 
   test('a limit of records, a missing zone, a zone that exists, a record that another client removed', async () => {

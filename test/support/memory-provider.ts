@@ -113,7 +113,7 @@ export function createMemory(options: MemoryOptions): Memory {
   const nameservers = (options.nameservers ?? []).map(nameOf).sort()
   let { fault } = options
   let lastId = 0
-  let [atOnce, most] = [0, 0]
+  let [atOnce, most, writing] = [0, 0, 0]
 
   const withId = (record: ResourceRecord): ExistingRecord => {
     lastId += 1
@@ -153,12 +153,14 @@ export function createMemory(options: MemoryOptions): Memory {
       context.onRequest?.(name, false)
       atOnce += 1
       most = Math.max(most, atOnce)
+      if (kind === 'write') writing += 1
       try {
         await wait(latency ?? 0, undefined, { signal: call?.signal }).catch(() => {
           const message = `${name}: ${what}: the request was aborted`
           throw new ProviderError('provider-stopped', message, { ambiguous: kind === 'write', mayCompleteLater: kind === 'write' })
         })
         const wrong = (await fault?.(one, memory)) ?? null
+        if (kind === 'write' && calls.oneAtATime && writing > 1) reject(what, 'another call is being carried out')
         if (wrong?.kind === 'refused') throw new ProviderError(wrong.code, `${name}: ${what}: ${wrong.message}`, { status: wrong.status })
         if (wrong === null) return work()
         if (wrong.carriedOut === true) work()
@@ -171,6 +173,7 @@ export function createMemory(options: MemoryOptions): Memory {
         throw new ProviderError('provider-failed', message, { ambiguous: kind === 'write', mayCompleteLater: kind === 'write' && isLater })
       } finally {
         atOnce -= 1
+        if (kind === 'write') writing -= 1
       }
     }
 
@@ -287,6 +290,7 @@ export function createMemory(options: MemoryOptions): Memory {
       const results: AppliedChange[] = []
       const before = new Map(zones)
       try {
+        if (capabilities.readOnly) reject(`changing ${reference?.name ?? first?.name}`, 'zones are only read')
         if (first?.subject === 'domain') {
           const changed = changeZone(first, call)
           results.push(changed === null ? {} : { id: changed.reference.id })
@@ -298,6 +302,7 @@ export function createMemory(options: MemoryOptions): Memory {
         const { reference: zone } = stored
         const changes = call.changes.filter(({ subject }) => subject === 'record')
         const what = `changing ${zone.name}`
+        if (zone.settings.type === 'slave' && changes.length > 0) reject(what, 'the records of a slave zone come from its masters')
         if (calls.unit === 'record') {
           if (calls.maxUnits !== null && changes.length > calls.maxUnits) reject(what, `a request has at most ${calls.maxUnits} records`)
           const offset = results.length
@@ -318,7 +323,8 @@ export function createMemory(options: MemoryOptions): Memory {
               call.rrsets.filter((rrset) => !isOfNewZone(rrset, zone.name, rrsetImage(present.get(rrsetKey(rrset)) ?? []), nameservers)),
               (rrset) => rrsetImage(present.get(rrsetKey(rrset)) ?? []),
             )
-          const sent = call.rrsets.map(({ name: owner, type: ofType, desired }) => {
+          const sent = (index: number): readonly ResourceRecord[] => {
+            const { name: owner, type: ofType, desired } = call.rrsets[index] as RrsetChange
             const at = `changing ${owner} ${ofType}`
             const settings = changes.flatMap((one) =>
               one.subject === 'record' && one.desired?.name === owner && one.type === ofType ? [one.desired] : [],
@@ -330,11 +336,11 @@ export function createMemory(options: MemoryOptions): Memory {
                 at,
               ),
             )
-          })
+          }
           const put = (some: readonly number[]): void => {
             const keys = new Set(some.map((index) => rrsetKey(call.rrsets[index] as RrsetChange)))
             const kept = (zones.get(zone.name)?.records ?? []).filter((record) => !keys.has(rrsetKey(record)))
-            const all = [...kept, ...some.flatMap((index) => sent[index] ?? []).map(withId)]
+            const all = [...kept, ...some.flatMap(sent).map(withId)]
             checkTogether(all, new Set(some.map((index) => (call.rrsets[index] as RrsetChange).name)), what)
             store(zone, all)
           }

@@ -1,9 +1,11 @@
 import { type Answer, decode, encode } from 'dns-packet'
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
+import type { Ttl } from '../../../src/dns/ttl.ts'
 import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { CLASS, createQuery, type Message, OPCODE, RCODE, type WireRecord } from '../../../src/dns/wire/message.ts'
+import { createUpdate } from '../../../src/dns/wire/update.ts'
 
 const name = (text: string): DomainName => text as DomainName
 
@@ -153,3 +155,29 @@ test.each<[string, Buffer, string]>([
   ['an OPT record with an owner', withHeader('0000000000000001', '016100002902000000' + '00000000'), 'owner of an OPT'],
   ['an OPT record with half an option', withHeader('0000000000000001', '00002902000000000000050001000900'), 'expected'],
 ])('%s is refused', (_, octets, message) => expect(decodeMessage(octets)).toEqual({ ok: false, message: expect.stringContaining(message) }))
+
+test('an update states what must exist, what must not exist, and its changes (RFC 2136 sections 2.4 and 2.5)', () => {
+  const [owner, type] = [name('www.example.com.'), 'A']
+  const { answers, authorities } = createUpdate(1, name('example.com.'), {
+    prerequisites: [
+      { name: owner, type, data: ['192.0.2.1', '192.0.2.2'] },
+      { name: owner, type: 'TXT', data: [] },
+    ],
+    updates: [
+      { action: 'delete-rrset', name: owner, type },
+      { action: 'delete', record: { name: owner, type, ttl: 60 as Ttl, data: '192.0.2.1' } },
+      { action: 'add', record: { name: owner, type, ttl: 60 as Ttl, data: '192.0.2.3' } },
+    ],
+  })
+  const shown = (some: readonly WireRecord[]) => some.map((one) => [one.type, one.class, one.ttl, one.data])
+  expect(shown(answers)).toEqual([
+    ['A', CLASS.IN, 0, '192.0.2.1'],
+    ['A', CLASS.IN, 0, '192.0.2.2'],
+    ['TXT', CLASS.NONE, 0, null],
+  ])
+  expect(shown(authorities)).toEqual([
+    ['A', CLASS.ANY, 0, null],
+    ['A', CLASS.NONE, 0, '192.0.2.1'],
+    ['A', CLASS.IN, 60, '192.0.2.3'],
+  ])
+})

@@ -7,7 +7,7 @@ import { errors, type Handler, json, openCloud, page, CLOUD_ZONE as ZONE } from 
 
 const TOKEN = 'secret-token-0123456789'
 const RETRY = { tries: 3, busyTries: 3, firstDelay: 1, maxDelay: 50, maxRetryAfter: 5000 }
-const providerOf = (handler: Handler, timeout = 2000) => openCloud(handler, { token: TOKEN, timeout, retry: RETRY })
+const providerOf = (handler: Handler, timeout = 20_000) => openCloud(handler, { token: TOKEN, timeout, retry: RETRY })
 
 const failure = async (promise: Promise<unknown>): Promise<{ code: string; message: string; ambiguous: boolean; hint?: string }> => {
   try {
@@ -145,7 +145,7 @@ describe('failures', () => {
     ['the token in the response', 'rejected', 1, (_, r) => json(r, 400, errors(`bad ${TOKEN}`)), /bad \*\*\*/],
   ]
   it.each(cases)('%s', async (_, code, requests, handler, says, hint) => {
-    const { provider, server } = await providerOf(handler, 200)
+    const { provider, server } = await providerOf(handler, code === 'timeout' ? 200 : undefined)
     const error = await failure(provider.readZone(ZONE))
     expect(error.code).toBe(`provider-${code}`)
     expect(server.seen).toHaveLength(requests)

@@ -48,7 +48,14 @@ export const CLOUD_ZONE: ZoneReference = { name: name('example.com.'), id: 7, se
 /** The cloud provider at a server with scripted responses. Both end with the test. */
 export async function openCloud(handler: Handler, more: Partial<Parameters<typeof createCloudProvider>[0]>) {
   const server = await scriptedServer(handler)
-  const provider = createCloudProvider({ provider: 'cloud', baseUrl: server.baseUrl, token: 'tok', parallelism: 8, timeout: 2000, ...more })
+  const provider = createCloudProvider({
+    provider: 'cloud',
+    baseUrl: server.baseUrl,
+    token: 'tok',
+    parallelism: 8,
+    timeout: 20_000,
+    ...more,
+  })
   onTestFinished(async () => {
     await server.close()
     await provider.close()

@@ -237,7 +237,7 @@ describe('commands', () => {
     const folder = temporaryDirectory()
     const began = performance.now()
     const problem = await runCommand(['sh', '-c', 'sleep 30 & wait'], { folder, env: process.env, timeout: 200 })
-    expect([problem, performance.now() - began < 5000]).toEqual(['did not end within 0.2 s', true])
+    expect([problem, performance.now() - began < 20_000]).toEqual(['did not end within 0.2 s', true])
   })
 
   test('have bounded, printable output', async () => {

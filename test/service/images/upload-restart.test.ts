@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,7 +23,9 @@ test('data of an interrupted upload is removed at the next start, and can be sen
   const database = await openStore(store)
   const receiver = '0123456789abcdef'
   const span = { now: Date.now(), until: Date.now() + (ON_POSTGRES ? 0 : 3_600_000) }
-  await database.write((connection) => claimUpload(connection, hashUploadKey(url.split('/').pop() as string), receiver, span))
+  const key = url.split('/').pop() as string
+  expect(hashUploadKey(key)).toBe(createHash('sha256').update(key).digest('hex'))
+  expect(await database.write((connection) => claimUpload(connection, hashUploadKey(key), receiver, span))).not.toBeNull()
   await database.close()
   writeFileSync(join(folderOf(store), `${number}-${receiver}.part`), DATA.subarray(0, 1_000_000))
   const next = await startForTest({ ...store, bootstrapToken: 'interrupted' })

@@ -21,7 +21,8 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     peerPort: 1,
-    limits: { responsesPerSecond: 0, connections: 24, connectionsOfHost: 8 },
+    // Connections that end because they are idle would hide that nothing limits their number.
+    limits: { responsesPerSecond: 0, connections: 24, connectionsOfHost: 8, idle: 600_000 },
     onError: (error) => problems.push(error),
   })
   port = server.address.port
