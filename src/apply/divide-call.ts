@@ -48,7 +48,13 @@ export async function applyDivided(call: Changeset, run: CallRun): Promise<Chang
     const byIndex = new Map(joined.indexes.map((index, at) => [index, made[at] as ChangeResult]))
     for (const part of open) note(part, (index) => byIndex.get(index) as ChangeResult)
   }
-  await send(parts, whole)
+  // The SOA record of a new zone names its first name server, so the records of the apex come with the zone if they are accepted.
+  const [{ subject, name: zone }] = call.changes as [Change]
+  const leads = ({ changes }: Changeset): number => Number(subject === 'domain' && changes.some(({ name }) => name === zone))
+  await send(
+    parts.toSorted((a, b) => leads(b) - leads(a)),
+    whole,
+  )
   return call.indexes.map((index) => results.get(index) as ChangeResult)
 }
 

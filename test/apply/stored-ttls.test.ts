@@ -55,6 +55,19 @@ test('the first report names the stored TTL, and later plans are empty until the
   expect((await scene.run(...PLAN)).status).toBe(0)
 })
 
+test('a rollback knows them, so that they are not the changes of another client', async () => {
+  const scene = open(limiting())
+  expect((await scene.run(...APPLY)).status).toBe(0)
+  const back = ['rollback', '--last', '--yes', '--allow', 'deletes', '--allow', 'empty-zone']
+  const { status, stderr } = await scene.run(...back)
+  expect([status, stderr, scene.memory.zone('example.com')]).toEqual([0, expect.not.stringContaining('rollback-conflict'), []])
+
+  // What has another TTL than the target stores was changed since.
+  expect((await scene.run(...APPLY)).status).toBe(0)
+  scene.memory.change('example.com', 'www 1200 A 192.0.2.1')
+  expectEnd(await scene.run(...back), 4, { err: 'www.example.com. A was changed by the run, and again since' })
+})
+
 test('a snapshot has the stored TTLs, too', async () => {
   const scene = open(limiting())
   expect((await scene.run(...APPLY)).status).toBe(0)

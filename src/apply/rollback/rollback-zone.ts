@@ -13,6 +13,7 @@ import type { Change, DomainChange, Outcome, ZonePlan } from '../../plan/plan.ts
 import { finalRecords } from '../../plan/plan.ts'
 import { planDifference } from '../../plan/plan-difference.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
+import { type StoredTtls, withStoredTtl } from '../../plan/stored-ttls.ts'
 import { resolveUnknownOutcomes } from '../judge-call.ts'
 import { parseSavedRecord } from '../saved-plan/parse-saved-change.ts'
 import { conflict, conflictText, describeRrset, keptNotices, rollBackRecords, shortList } from './rollback-records.ts'
@@ -24,6 +25,8 @@ export interface RollbackRules {
   readonly prefer?: Preference | undefined
   /** Whether to overwrite changes that other clients made since the run. */
   readonly overwrite: boolean
+  /** None if absent. */
+  readonly storedTtls?: StoredTtls | undefined
 }
 
 /** The plan of a run for a zone and its outcomes. */
@@ -64,7 +67,7 @@ interface Reversal {
 
 export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rules: RollbackRules): ZoneRollback {
   const { zone, target } = run.plan
-  const runChanges = changesOfRun(run, live, rules.capabilities)
+  const runChanges = changesOfRun(run, live, rules)
   const reversal = reversalOf(runChanges, live, run.plan, rules)
   const fitted = fitRestored(reversal, run.plan, rules.capabilities)
   const difference = withoutUnchanged(reversal, fitted.added)
@@ -91,17 +94,22 @@ export function planZoneRollback(run: RunOnZone, live: ExistingZone | null, rule
   return { plan: owner === undefined ? plan : { ...plan, owner }, whole: reversal.whole && fitted.whole }
 }
 
-function changesOfRun({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null, { calls }: Capabilities): RunChanges {
+function changesOfRun({ before, plan: { changes }, outcomes }: RunOnZone, live: ExistingZone | null, rules: RollbackRules): RunChanges {
   const records = before?.records ?? []
-  const resolved = resolveUnknownOutcomes(changesetsOf(changes, records, calls), outcomes, {
+  const resolved = resolveUnknownOutcomes(changesetsOf(changes, records, rules.capabilities.calls), outcomes, {
     before: records,
     live: live?.records ?? null,
     mayCompleteLater: () => false,
   })
+  const liveKeys = new Set(live?.records.map(contentKey))
   // A change of settings with an unknown outcome is compared field by field, like an applied one.
-  const applied = changes.filter((change, index) => {
+  const applied = changes.flatMap((change, index) => {
     const state = resolved[index]?.state
-    return state === 'applied' || (state === 'unknown' && change.subject === 'domain' && change.action === 'update')
+    if (state !== 'applied' && !(state === 'unknown' && change.subject === 'domain' && change.action === 'update')) return []
+    if (change.subject === 'domain' || change.desired === null) return [change]
+    // The target may have stored another TTL.
+    const stored = withStoredTtl(change.desired, rules.storedTtls ?? new Map())
+    return [liveKeys.has(contentKey(stored)) ? { ...change, desired: stored } : change]
   })
   const domain = applied.find(({ subject }) => subject === 'domain')
   const isThere = domain?.action === 'create' || (before !== null && domain?.action !== 'delete')

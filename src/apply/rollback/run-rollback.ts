@@ -15,6 +15,7 @@ import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
 import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
 import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/runs.ts'
+import { type Fences, storedTtlsOf } from '../journal/store/fences.ts'
 import { fetchProblem } from '../journal/store/fetch-journal.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { reportEmptyPlan } from '../report-plan.ts'
@@ -51,6 +52,7 @@ interface RollbackWorkspace extends Workspace {
   readonly runName: string
   /** Whether a zone of the run was requested. */
   readonly isRequested: (zone: RunZone) => boolean
+  readonly fences?: Fences
 }
 
 type RollbackContext = ApplyContext<RollbackOptions> & RollbackWorkspace
@@ -100,7 +102,8 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
     return EXIT.failure
   }
   output.note(`Rolling back run ${runToUndo.id}, ${runToUndo.begin.command} of ${runToUndo.begin.time}.`)
-  const planned = await withProgress(output, (onProgress) => planRollback(context, details.value, onProgress))
+  const known = { ...context, fences: rollback.fences }
+  const planned = await withProgress(output, (onProgress) => planRollback(known, details.value, onProgress))
   // A rollback must be possible in an emergency.
   const { plan, zones, whole } = await checkPlan(context, planned, { asWarnings: true })
   const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
@@ -248,8 +251,8 @@ async function planRollback(context: RollbackContext, details: readonly RunZoneD
           const reference = found.get(plan.zone) ?? null
           const readAt = performance.now()
           const live = reference && (await provider.readZone(reference, { signal }))
-          const { capabilities } = provider
-          const rollback = planZoneRollback({ before, plan, outcomes: outcome.outcomes }, live, { ...rules, capabilities })
+          const own = { ...rules, capabilities: provider.capabilities, storedTtls: storedTtlsOf(context.fences, plan) }
+          const rollback = planZoneRollback({ before, plan, outcomes: outcome.outcomes }, live, own)
           whole &&= rollback.whole
           return { plan: rollback.plan, reference, existing: live, readAt }
         } catch (error) {

@@ -43,9 +43,8 @@ export function createDomains(api: DesecApi, provider: string): Domains {
     const request = { method: 'GET', path: domainPath(name), what: `looking up ${name}`, ...options } as const
     return (await nullIfMissing(api.request(request, (body) => referenceTo(domainShape(body), name))))?.value ?? null
   }
-  const list = async (options?: ProviderCallOptions): Promise<ZoneList> => {
-    return zoneListOf(await api.list({ method: 'GET', path: '/domains/', what: 'listing domains', ...options }, domainShape), note)
-  }
+  const list = async (options?: ProviderCallOptions): Promise<ZoneList> =>
+    zoneListOf(await api.list({ method: 'GET', path: '/domains/', what: 'listing domains', ...options }, domainShape), note)
   const read = (name: DomainName, options?: ProviderCallOptions): Promise<LiveZone> => readLive(api, name, options)
   return {
     api,

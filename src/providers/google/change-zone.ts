@@ -11,8 +11,9 @@ import { sleep } from '../../transport/retry.ts'
 import { refuseChangedZone } from '../changed-rrsets.ts'
 import { anyShape, checkZoneName, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { masterZone } from '../zone-lists.ts'
 import { MAX_RRSETS } from './capabilities.ts'
-import { type ApiChange, type ApiZone, changeShape, type GoogleApi, type SentRrset, zoneShape } from './google-api.ts'
+import { type ApiChange, changeShape, type GoogleApi, type SentRrset, zoneShape } from './google-api.ts'
 import { additionOf, deletionOf, type LiveZone, readLive, recordsOf, rememberAdded, type ZoneTexts } from './live-zone.ts'
 
 export interface Google {
@@ -23,7 +24,6 @@ export interface Google {
   readonly texts: Map<ZoneReference['id'], ZoneTexts>
   /** Milliseconds to wait for the name servers of Google after a change. */
   readonly patience: number
-  referenceTo(zone: ApiZone, name: DomainName): ZoneReference
 }
 
 export async function applyCall(
@@ -154,7 +154,7 @@ async function createZone(google: Google, name: DomainName, options?: ProviderCa
     checkZoneName(name, created.dnsName)
     return created
   })
-  return { changes: [{ id: zone.id }], zone: google.referenceTo(zone, name) }
+  return { changes: [{ id: zone.id }], zone: masterZone(name, zone.id) }
 }
 
 const MAX_SERVICE_NAME = 63

@@ -24,7 +24,7 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
   const api = createGoogleApi(connection, project, tokens)
   const { provider: name } = connection
   const missing = visibility === 'public' ? undefined : 'create the private zones at Google, or check the project'
-  const google: Google = { api, name, texts: new Map(), patience: connection.timeout, referenceTo }
+  const google: Google = { api, name, texts: new Map(), patience: connection.timeout }
   const provider: Provider = {
     name,
     type: 'google',
@@ -51,8 +51,6 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
   return provider
 }
 
-const referenceTo = ({ id }: ApiZone, name: DomainName): ZoneReference => masterZone(name, id)
-
 function readZones(api: GoogleApi, filter: Readonly<Record<string, string>>, call?: ProviderCallOptions): Promise<ApiZone[]> {
   return api.list({ method: 'GET', path: '/managedZones', query: filter, what: 'listing zones', ...call }, 'managedZones', zoneShape)
 }
@@ -71,7 +69,7 @@ function zoneList(listed: readonly ApiZone[], { visibility, managedZones }: Goog
   }
   const zones: ZoneReference[] = []
   for (const [name, [first, ...others]] of usable) {
-    if (first !== undefined && others.length === 0) zones.push(referenceTo(first, name))
+    if (first !== undefined && others.length === 0) zones.push(masterZone(name, first.id))
     else
       for (const { id, name: own } of [first as ApiZone, ...others])
         unusable.push({

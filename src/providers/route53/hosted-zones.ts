@@ -12,6 +12,7 @@ import {
   type ZoneList,
   type ZoneReference,
 } from '../provider.ts'
+import { readLinkedPages } from '../read-pages.ts'
 import { masterZone, refuseUnusable, zonesNamed } from '../zone-lists.ts'
 import { sendBatch } from './change-records.ts'
 import { type LiveSet, liveZone, readSets } from './live-zone.ts'
@@ -29,7 +30,6 @@ interface ApiZone {
 
 /** Zones per page: the maximum of the API. */
 const PAGE_SIZE = 100
-const MAX_PAGES = 10_000
 /** Zones that are looked up one by one. For more names, the whole list is read. */
 const MAX_SINGLE = 3
 
@@ -58,30 +58,24 @@ const parsed = (name: string): DomainName | null => {
 
 /** Reads all zones, or those with one name. */
 async function readZones({ api }: Route53, options?: ProviderCallOptions, only?: DomainName): Promise<ApiZone[]> {
-  const zones: ApiZone[] = []
-  let start: Fields = only === undefined ? {} : { DNSName: nameToApi(only) }
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const input = { MaxItems: only === undefined ? PAGE_SIZE : 5, ...start }
-    const { items, next } = await api.send({
-      what: only === undefined ? 'listing zones' : `looking up ${only}`,
-      command: (sdk) => new sdk.ListHostedZonesByNameCommand(input),
-      shape: (output) => ({
-        items: listOf(output['HostedZones'], 'HostedZones').map(zoneShape),
-        next:
-          output['IsTruncated'] === true
-            ? { DNSName: textOf(output, 'NextDNSName', 'the page'), HostedZoneId: textOf(output, 'NextHostedZoneId', 'the page') }
-            : null,
-      }),
+  const what = only === undefined ? 'listing zones' : `looking up ${only}`
+  const isWanted = ({ name }: ApiZone): boolean => only === undefined || parsed(name) === only
+  const zones = await readLinkedPages(`${api.provider}: ${what}`, (next: Fields | null) => {
+    const start = next ?? (only === undefined ? {} : { DNSName: nameToApi(only) })
+    return api.send({
+      what,
+      command: (sdk) => new sdk.ListHostedZonesByNameCommand({ MaxItems: only === undefined ? PAGE_SIZE : 5, ...start }),
+      shape: (output) => {
+        const items = listOf(output['HostedZones'], 'HostedZones').map(zoneShape)
+        // They are sorted by name.
+        if (output['IsTruncated'] !== true || !items.every(isWanted)) return { items, next: null }
+        const [DNSName, HostedZoneId] = ['NextDNSName', 'NextHostedZoneId'].map((key) => textOf(output, key, 'the page'))
+        return { items, next: { DNSName, HostedZoneId } }
+      },
       ...options,
     })
-    for (const zone of items) {
-      if (only !== undefined && parsed(zone.name) !== only) return zones
-      zones.push(zone)
-    }
-    if (next === null) return zones
-    start = next
-  }
-  throw new ProviderError('provider-garbled', `${api.provider}: the list of hosted zones does not end`)
+  })
+  return zones.filter(isWanted)
 }
 
 function zoneShape(item: unknown): ApiZone {

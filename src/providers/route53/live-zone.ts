@@ -7,6 +7,7 @@ import type { UnplannedRecord } from '../../dns/zone.ts'
 import { compareRrsets } from '../../plan/changesets.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { readLinkedPages } from '../read-pages.ts'
 import { type AddressType, type AliasZones, aliasZoneOf } from './alias-targets.ts'
 import { ALIAS_TTL, isPlannedType } from './capabilities.ts'
 import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
@@ -55,9 +56,6 @@ export interface LiveZone {
 
 /** Record sets per page: the maximum of the API. */
 const PAGE_SIZE = 300
-/** Route 53 holds 10,000 record sets in a zone unless AWS raises the quota. */
-const MAX_PAGES = 10_000
-const MAX_SETS = 1_000_000
 
 /** Reads all record sets of a zone, or those from a name on as long as `wanted` says. */
 export async function readSets(
@@ -66,30 +64,24 @@ export async function readSets(
   options?: ProviderCallOptions,
   { from, wanted = () => true }: { readonly from?: DomainName; readonly wanted?: (set: LiveSet) => boolean } = {},
 ): Promise<LiveSet[]> {
-  const garbled = (problem: string): ProviderError =>
-    new ProviderError('provider-garbled', `${api.provider}: reading the records of ${name}: ${problem}`)
-  const sets: LiveSet[] = []
-  const seen = new Set<string>()
-  let start: Fields = from === undefined ? {} : { StartRecordName: nameToApi(from) }
-  for (let page = 0; page < MAX_PAGES && sets.length < MAX_SETS; page += 1) {
+  const what = `reading the records of ${name}`
+  const sets = await readLinkedPages(`${api.provider}: ${what}`, (next: Fields | null) => {
+    const start = next ?? (from === undefined ? {} : { StartRecordName: nameToApi(from) })
     const input = { HostedZoneId: String(id), MaxItems: from === undefined ? PAGE_SIZE : 10, ...start }
-    const { items, next } = await api.send({
-      what: `reading the records of ${name}`,
+    return api.send({
+      what,
       command: (sdk) => new sdk.ListResourceRecordSetsCommand(input),
-      shape: (output) => ({ items: listOf(output['ResourceRecordSets'], 'ResourceRecordSets').map(liveSet), next: nextPage(output) }),
+      shape: (output) => {
+        const items = listOf(output['ResourceRecordSets'], 'ResourceRecordSets').map(liveSet)
+        return { items, next: items.every(wanted) ? nextPage(output) : null }
+      },
       ...options,
     })
-    for (const set of items) {
-      if (!wanted(set)) return sets
-      const key = `${rrsetKey(set)} ${String((set.api as unknown as Fields)['SetIdentifier'] ?? '')}`
-      if (seen.has(key)) throw garbled(`the record set ${key.trim()} is listed twice`)
-      seen.add(key)
-      sets.push(set)
-    }
-    if (next === null) return sets
-    start = next
-  }
-  throw garbled('the list of record sets does not end')
+  })
+  const keys = sets.map((set) => `${rrsetKey(set)} ${String((set.api as unknown as Fields)['SetIdentifier'] ?? '')}`)
+  const twice = new Set(keys).size === keys.length ? undefined : keys.find((key, at) => keys.indexOf(key) < at)
+  if (twice === undefined) return sets.filter(wanted)
+  throw new ProviderError('provider-garbled', `${api.provider}: ${what}: the record set ${twice.trim()} is listed twice`)
 }
 
 function nextPage(output: Fields): Fields | null {

@@ -284,6 +284,20 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     },
   )
 
+  test('the SOA record of a new zone names its first name server, also if the server refuses another record set', async () => {
+    const folder = here()
+    const records = [
+      `  '': {type: NS, values: [ns1, ns2]}`,
+      '  ns1: {type: A, value: 192.0.2.1}',
+      '  ns2: {type: A, value: 192.0.2.2}',
+      '  bad: {type: KEY, value: {flags: 49152, protocol: 3, algorithm: 8}}',
+    ]
+    define(folder, 'named.example', `soa_email: hostmaster@example.com\nrecords:\n${records.join('\n')}\n`)
+    expect((await apply(folder)).status).toBe(4)
+    expect(await dig({ port: server.port, name: 'named.example', type: 'SOA' })).toEqual([expect.stringMatching(/^ns1\.named\.example\. /)])
+    expect(await api.lines('named.example.')).toHaveLength(4)
+  })
+
   test('rows whose data differ only in case become one, and names in capital letters are a warning', async () => {
     await api.create('case.example.')
     const database = new Database(join(server.directory, 'pdns.db'))
