@@ -50,7 +50,9 @@ describe('in a definition', () => {
   test.each<[file: string, text: string]>([
     ['example.com.yaml', ACCEPTED],
     ['0-25.2.0.192.in-addr.arpa.yaml', 'domain: 192.0.2.0/25\nrecords: {}\n'],
-    ...['example.com-2', 'a.example.com', 'example.com1', 'internal'].map((name) => [`${name}.yaml`, ZONE] as [string, string]),
+    ...['example.com-2', 'example_com', 'example-com', 'a.example.com', 'example.com1', 'internal'].map(
+      (name) => [`${name}.yaml`, ZONE] as [string, string],
+    ),
   ])('no warning of texts for people, of what is accepted, and of the name %s', async (file, text) => {
     expectEnd(await openScene({ files: { [`zones/${file}`]: text } }).run('validate'), 0, { err: '1 file: no problems.' })
   })

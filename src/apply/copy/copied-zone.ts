@@ -130,10 +130,8 @@ export const leftBehindDiagnostics = (left: readonly LeftBehind[], zone: DomainN
   })
 
 /** How to copy a zone of which a record cannot be copied as it is. */
-export function copyHint(accepted: AcceptedLosses, type: string, restricts: boolean): string {
-  const rest = `change it at the provider to copy from, or copy the rest with --lossy${restricts || accepted !== false ? `=${type}` : ''}`
-  return restricts ? `others may do more without it, so --lossy must name it: ${rest}` : rest
-}
+export const copyHint = (accepted: AcceptedLosses, type: string, restricts: boolean): string =>
+  `${restricts ? 'others may do more without it, so --lossy must name it: ' : ''}change it at the provider to copy from, or copy the rest with --lossy${restricts || accepted !== false ? `=${type}` : ''}`
 
 /** Errors for what the target cannot hold and `--lossy`, which is given, does not accept. */
 export function refusedLosses({ name: zone, records }: DesiredZone, misfits: readonly Misfit[], accepted: AcceptedLosses): Diagnostic[] {

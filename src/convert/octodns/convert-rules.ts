@@ -167,7 +167,8 @@ function ruleOf(
     const known = targets.get(target)
     const provider = config.providers.get(target)
     if (provider !== undefined && sources.has(target)) drop(`its target ${target}, the folder of its files`)
-    else if (known === undefined) drop(`its target ${JSON.stringify(target)}, which is not a provider in the octoDNS config`)
+    else if (known === undefined && provider === undefined)
+      drop(`its target ${JSON.stringify(target)}, which is not a provider in the octoDNS config`)
     return known && !known.isDryRun ? known : []
   })
   // A run ends at a zone without a target.

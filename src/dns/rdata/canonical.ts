@@ -55,7 +55,7 @@ export function canonicalRdata(type: string, tokens: readonly Token[], readName:
     if (part.value !== '') data = data === '' ? part.value : `${data} ${part.value}`
   }
   if (next < tokens.length) {
-    return { ok: false, token: next, message: `has ${tokens.length} fields, more than a ${type} record` }
+    return { ok: false, token: next, message: `has ${tokens.length} fields, more than the type ${type} has` }
   }
   const problem = rdataProblem(type, data)
   return problem === null ? ok(data) : { ok: false, token: problem.field, message: problemText(definition, problem) }

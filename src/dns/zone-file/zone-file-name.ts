@@ -32,11 +32,11 @@ export function isNamedAfterOther(named: DomainName, zone: DomainName): boolean 
   return labelCount(named) > 1 || labelCount(zone) === 1
 }
 
-/** Whether a file name is probably meant to be that of its zone: they differ in at most two letters. Words after a separator name variants of a zone. */
+/** Whether a file name is probably meant to be that of its zone: they differ in at most two letters. Words after a separator name variants of a zone, and any separator may stand for a dot. */
 export function isMisspelt(named: DomainName, zone: DomainName): boolean {
-  const [file, stem] = [stemOf(named), stemOf(zone)].map((name) => name.replaceAll('_', '-')) as [string, string]
+  const [file, stem] = [stemOf(named), stemOf(zone)].map((name) => name.replace(/[._]/g, '-')) as [string, string]
   const rest = file.startsWith(stem) ? file.slice(stem.length) : file.endsWith(stem) ? file.slice(0, -stem.length) : 'other'
-  return !/^$|^[.-]|[.-]$|^[0-9]+$/.test(rest) && editDistance(file, stem) <= Math.min(2, stem.length / 4)
+  return !/^$|^-|-$|^[0-9]+$/.test(rest) && editDistance(file, stem) <= Math.min(2, stem.length / 4)
 }
 
 const labelCount = (name: DomainName): number => labelsOf(name).length
