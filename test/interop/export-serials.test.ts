@@ -53,7 +53,7 @@ describeWithTools(['named-checkzone', 'kzonecheck'], 'export zonefile over an ex
     const cwd = folderOf({ 'zones/example.com.yaml': definition('192.0.2.1'), 'out/example.com.zone': zoneFile(2026010103) })
     expect(await exportZone(cwd)).toMatchObject({ result: { status: 0 }, serial: '2026010103' })
     writeFileSync(join(cwd, 'out/example.com.zone'), zoneFile(4294967295, '192.0.2.9'))
-    expect(await exportZone(cwd)).toMatchObject({ result: { status: 0 }, serial: '0' })
+    expect(await exportZone(cwd)).toMatchObject({ result: { status: 0 }, serial: '1' })
   })
 
   it.each([
