@@ -266,19 +266,8 @@ function fitRestored({ added, domain }: Reversal, { zone, target }: ZonePlan, ca
     diagnostics.push({ severity: 'warning', code: 'rollback-conflict', message })
     return []
   })
-  const fitted = fitToTarget(
-    {
-      ...DEFAULT_ZONE_OPTIONS,
-      name: zone,
-      at,
-      settings: domain?.desired ?? {},
-      records,
-      apexNs: 'manage',
-      unsupported: 'skip',
-    },
-    target,
-    capabilities,
-  )
+  const options = { ...DEFAULT_ZONE_OPTIONS, apexNs: 'manage', unsupported: 'skip' } as const
+  const fitted = fitToTarget({ ...options, name: zone, at, settings: domain?.desired ?? {}, records }, target, capabilities)
   // The position is not in a file of the user.
   for (const { at: _, ...diagnostic } of fitted.diagnostics) diagnostics.push(diagnostic)
   return { added: fitted.records, settings: fitted.settings, diagnostics, whole: fitted.records.length === added.length }
