@@ -86,8 +86,9 @@ describeWithTools([python, 'openssl'], 'requests beside octoDNS', () => {
     const [ours, theirs] = [await requestsOfOurs(type), await requestsOfOctodns(type)]
     const rows = JOBS.map((job, index) => `${job} ${ours[index]} (octoDNS ${theirs[index]})`)
     process.stderr.write(`${type}, ${COUNTS[type]} records: ${rows.join(', ')}\n`)
-    // octoDNS's provider does not use the batches of Cloudflare, so half of its requests have to do.
-    const share = (job: string): number => (type === 'cloudflare' && job !== 'unchanged' ? 0.5 : 1)
+    // octoDNS's provider does not use the batches of Cloudflare, so half of its requests have to do. At Scaleway it believes an answer for a parent zone;
+    // ours looks the zone up before it reads or writes.
+    const share = (job: string): number => (type === 'scaleway' ? 2 : type === 'cloudflare' && job !== 'unchanged' ? 0.5 : 1)
     expect(JOBS.filter((job, index) => (ours[index] ?? 0) > share(job) * (theirs[index] ?? 0))).toEqual([])
   }
   const timeout = 300_000 * Math.max(1, rounds(1) / 4)
