@@ -129,7 +129,7 @@ export const leftBehindDiagnostics = (left: readonly LeftBehind[], zone: DomainN
     ]
   })
 
-/** How to copy a zone of which a record cannot be copied as it is. */
+/** The hint for a record that the copy would lose or change. */
 export const copyHint = (accepted: AcceptedLosses, type: string, restricts: boolean): string =>
   `${restricts ? 'others may do more without it, so --lossy must name it: ' : ''}change it at the provider to copy from, or copy the rest with --lossy${restricts || accepted !== false ? `=${type}` : ''}`
 
