@@ -37,9 +37,12 @@ async function fill(scene: ServiceScene, domain: string, seed: number): Promise<
   for (const records of fc.sample(randomRecords, { numRuns: rounds(6), seed })) {
     const fitted = fitToTarget({ ...desiredZone(ORIGIN, ''), records, unsupported: 'skip' }, 'cloud', CLOUD_CAPABILITIES)
     for (const record of fitted.records) {
-      const body = { type: record.type, ...recordToApi(record, ORIGIN) }
-      const key = JSON.stringify({ ...body, ttl_sec: 0 })
-      if (given.has(key)) continue
+      const body: { type: string; name?: unknown } = { type: record.type, ...recordToApi(record, ORIGIN) }
+      // In a zone of one label, the service takes that label for the apex.
+      const key = JSON.stringify({ ...body, name: body.name === domain ? '' : body.name, ttl_sec: 0 })
+      // Such a text may be an encrypted registry record of external-dns, whose records the first import leaves to it.
+      const isLikeRegistry = record.type === 'TXT' && /^[\w+/=" -]*$/.test(record.data)
+      if (given.has(key) || isLikeRegistry) continue
       given.add(key)
       await send(scene, `/domains/${created?.id}/records`, { ...body, ttl_sec: 3600 })
     }

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncate
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { backUpService, type DatabaseLocation, restoreService } from '../../src/service/backup.ts'
+import { UNLIMITED } from '../../src/service/index.ts'
 import { BACKUP_TABLES } from '../../src/service/store/backup/backup-format.ts'
 import { rounds } from '../support/random.ts'
 import { nothingAcknowledged, startWriters } from './acknowledged.ts'
@@ -32,7 +33,7 @@ const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trimEnd()
 
 /** Runs a service on a location during `work`. */
 const at = <T>(place: DatabaseLocation, work: Parameters<typeof during<T>>[1]): Promise<T> =>
-  during({ ...place, ...('database' in place ? { secretsKey: TEST_KEY } : {}) }, work)
+  during({ ...UNLIMITED, ...place, ...('database' in place ? { secretsKey: TEST_KEY } : {}) }, work)
 
 let source: DatabaseLocation
 

@@ -1,5 +1,5 @@
 /** Generates small zones before and after a change, as zone text, and shrinks and prints failing cases. */
-import type { ExistingRecord, ResourceRecord } from '../../src/dns/record.ts'
+import { type ExistingRecord, type ResourceRecord, rrsetKey } from '../../src/dns/record.ts'
 import type { UnmanagedSelector } from '../../src/dns/zone.ts'
 import type { PlanInput } from '../../src/plan/make-plan.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
@@ -36,12 +36,23 @@ export function recordOf(line: string): ResourceRecord {
 export const finalLines = ({ existing, desired }: ZoneCase): string[] => [...existing.filter(isUnmanaged), ...desired]
 export const stagesOfCase = (zone: ZoneCase): Stage[] => stagesOf(zone.existing.map(recordOf), finalLines(zone).map(recordOf))
 
-/** Whether both zones are valid at the service, and the definition has no duplicates. */
+/** Whether managed and unmanaged records of one RRset have the same TTL. Otherwise a plan takes the live one for both. */
+function agreesOnTtls({ existing, desired }: ZoneCase): boolean {
+  const managed = desired.map(recordOf)
+  const isOther = (one: ResourceRecord) => (other: ResourceRecord) => rrsetKey(one) === rrsetKey(other) && one.ttl !== other.ttl
+  return !existing
+    .filter(isUnmanaged)
+    .map(recordOf)
+    .some((record) => managed.some(isOther(record)))
+}
+
+/** Whether both zones are valid at the service, and the definition has no duplicates and no TTL that a plan would change. */
 export function isSound(zone: ZoneCase): boolean {
   const final = finalLines(zone).map(recordOf)
   const keys = new Set(zone.desired.map(recordOf).map(({ name, type, data }) => `${name} ${type} ${data}`))
   return (
     keys.size === zone.desired.length &&
+    agreesOnTtls(zone) &&
     refusalOf(zone.existing.map(recordOf), zone.limit) === null &&
     refusalOf(final, zone.limit) === null
   )
