@@ -51,10 +51,8 @@ export async function applyDivided(call: Changeset, run: CallRun): Promise<Chang
   // The SOA record of a new zone names its first name server, so the records of the apex come with the zone if they are accepted.
   const [{ subject, name: zone }] = call.changes as [Change]
   const leads = ({ changes }: Changeset): number => Number(subject === 'domain' && changes.some(({ name }) => name === zone))
-  await send(
-    parts.toSorted((a, b) => leads(b) - leads(a)),
-    whole,
-  )
+  const ordered = parts.toSorted((a, b) => leads(b) - leads(a))
+  await send(ordered, whole)
   return call.indexes.map((index) => results.get(index) as ChangeResult)
 }
 
@@ -64,10 +62,11 @@ const isRefused = ([first]: readonly ChangeResult[], { provider: { capabilities 
 
 /** The smallest parts into which a call can be divided, in a safe order. All changes at one name stay in one part. The creation of the zone comes first. */
 function partsOf(call: Changeset, { provider, reference, existing }: CallRun): Changeset[] {
-  const creation = call.changes.findIndex(({ subject, action }) => subject === 'domain' && action === 'create')
-  const changes = call.changes.toSpliced(0, creation + 1)
-  const indexes = call.indexes.toSpliced(0, creation + 1)
-  const zone = call.changes[creation]?.name ?? reference?.name
+  const [lead] = call.changes
+  const creates = lead?.subject === 'domain' && lead.action === 'create'
+  const changes = creates ? call.changes.slice(1) : call.changes
+  const indexes = creates ? call.indexes.slice(1) : call.indexes
+  const zone = creates ? lead.name : reference?.name
   const records = changes.flatMap((change) => (change.subject === 'record' ? [{ ...change, after: [] }] : []))
   if (zone === undefined || records.length < changes.length) return []
   const { calls: rules, maxRecords } = provider.capabilities
@@ -93,7 +92,7 @@ function partsOf(call: Changeset, { provider, reference, existing }: CallRun): C
     const before = new Set(numbers.flatMap((number) => [...(waits[number] ?? [])].map((one) => componentOf.get(one) as number)))
     return { ...part, indexes: part.indexes.map((index) => indexes[index] as number), after: [...before].filter((one) => one !== at) }
   })
-  if (creation === -1) return divided
+  if (!creates) return divided
   const first = { indexes: call.indexes.slice(0, 1), changes: call.changes.slice(0, 1), rrsets: [], after: [] }
   return [first, ...divided.map((part) => ({ ...part, after: [0, ...part.after.map((one) => one + 1)] }))]
 }
