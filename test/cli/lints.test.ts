@@ -62,6 +62,23 @@ describe('ignore', () => {
     expect(findings.sort()).toEqual(expected.map((finding) => `${FILE}:${finding}`).sort())
   })
 
+  it('joins the targets of a file without the final dot, and those of a record set with one flaw', async () => {
+    const mx = [1, 2, 3].map((number) => `{exchange: mx${number}.example.com., preference: ${number}}`).join(', ')
+    const records = `'': {type: MX, values: [${mx}]}\nb: {type: CNAME, value: x.example.org}\nc: {type: CNAME, value: y.example.org}\n`
+    const { stdout } = await validate(
+      { [FILE]: records, 'zones/example.net.yaml': 'b: {type: CNAME, value: x.example.org}\n' },
+      '--format',
+      'json',
+    )
+    const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; hint: string; related?: { message: string }[] }[] }
+    expect(diagnostics.map(({ code, related = [] }) => [code, ...related.map(({ message }) => /mx[0-9]/.exec(message)?.[0])])).toEqual([
+      ['target-nonexistent', 'mx2', 'mx3'],
+      ['target-relative'],
+      ['target-relative'],
+    ])
+    expect(diagnostics[1]?.hint).toContain('2 and 3')
+  })
+
   it.each([
     ['{code: address-private}', 'error schema-missing-key'],
     ['{code: nothing, reason: x}', 'error setting-invalid'],

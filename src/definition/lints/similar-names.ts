@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parentOf } from '../../dns/domain-name.ts'
 import { append } from '../../dns/group-by.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
+import type { DesiredZone } from '../../dns/zone.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
 /** Shorter labels have no likely mistake. */
@@ -12,8 +13,9 @@ const MIN_LABEL = 3
 const MIN_SWAPPED = 4
 
 /**
- * Reports two names below the same parent with the same data whose first labels differ only by two neighbouring letters in the other order, or by a letter
- * that is doubled. Other small differences are mostly meant: `web1` and `web2`, `map` and `maps`, `color` and `colour`.
+ * Reports two names below the same parent with the same data, but for different owners or targets, whose first labels differ only by two neighbouring
+ * letters in the other order, or by a letter that is doubled. Other small differences are mostly meant: `web1` and `web2`, `map` and `maps`, `color` and
+ * `colour`; and so are both names if one owner wants them at the same targets.
  */
 export const nameSimilar =
   ({ indexOf }: ManagedNames) =>
@@ -22,12 +24,23 @@ export const nameSimilar =
     const diagnostics: Diagnostic[] = []
     const byData = new Map<string, DomainName[]>()
     for (const [name, records] of byName) append(byData, dataOf(records), name)
-    for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarOnes(names, byName))
+    for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarOnes(names, byName, linted.zone))
     return diagnostics
   }
 
-function similarOnes(names: readonly DomainName[], byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>): Diagnostic[] {
+/** The owners of a name's records, and the targets that they are limited to. */
+const scopeOf = (name: DomainName, records: readonly DefinedRecord[] = [], { owner, rrsetTargets }: DesiredZone): string => {
+  const limits = rrsetTargets.flatMap((one) => (one.name === name ? `${one.type} ${one.included} ${one.excluded}` : []))
+  return JSON.stringify([...new Set([...records.map((record) => `owner ${record.owner ?? owner}`), ...limits])].sort())
+}
+
+function similarOnes(
+  names: readonly DomainName[],
+  byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>,
+  zone: DesiredZone,
+): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
+  const scope = (name: DomainName): string => scopeOf(name, byName.get(name), zone)
   const known = new Map<string, DomainName>()
   for (const name of names) {
     const label = name.slice(0, name.indexOf('.'))
@@ -37,7 +50,7 @@ function similarOnes(names: readonly DomainName[], byName: ReadonlyMap<DomainNam
       const key = form + suffix
       const other = known.get(key)
       if (other === undefined) known.set(key, name)
-      else if (other !== name && areSimilar(label, other.slice(0, other.indexOf('.')))) {
+      else if (other !== name && areSimilar(label, other.slice(0, other.indexOf('.'))) && scope(name) !== scope(other)) {
         diagnostics.push(similar(name, byName.get(name) ?? [], other, byName.get(other) ?? []))
         break
       }

@@ -1,10 +1,12 @@
 /** Lints the zones of a run, and removes the findings that definitions and config suppress. */
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
+import { groupBy } from '../../dns/group-by.ts'
 import { suppress } from '../../dns/suppress.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { fitToTarget } from '../../plan/fit-to-target.ts'
+import { listed } from '../../report/english.ts'
 import { lintZones } from '../lints/lints.ts'
 import { unusedSuppression } from '../parse/read-suppressions.ts'
 import type { LoadedZone } from './configured-zone.ts'
@@ -26,7 +28,7 @@ export function lintLoaded(zones: readonly LoadedZone[], { isComplete, capabilit
     const found = [...loaded.diagnostics, ...(findings[index] ?? []), ...(capabilities ? roundedTtls(loaded, capabilities) : [])]
     const suppressed = suppress(loaded.zone, found)
     for (const one of suppressed.used) used.add(keyOf(one))
-    return { ...loaded, diagnostics: suppressed.kept }
+    return { ...loaded, diagnostics: joinRepeated(suppressed.kept) }
   })
   if (!isComplete || zones.some(({ diagnostics }) => diagnostics.some(isError))) return linted
   return linted.map((loaded) => {
@@ -36,6 +38,27 @@ export function lintLoaded(zones: readonly LoadedZone[], { isComplete, capabilit
     // Zones share the suppressions of the config and of included files.
     for (const one of unused) used.add(keyOf(one))
     return unused.length === 0 ? loaded : { ...loaded, diagnostics: [...loaded.diagnostics, ...unused.map(unusedSuppression)] }
+  })
+}
+
+/** Lines in the hint of a finding about a file. */
+const MOST_LINES = 20
+
+/** One finding for the targets without the final dot of a file, and one for the targets of a record set with the same flaw. */
+function joinRepeated(findings: readonly Diagnostic[]): Diagnostic[] {
+  const groups = groupBy(findings, (one): unknown => {
+    const set = /^\S+ \S+ points to /.exec(one.message)?.[0]
+    return one.code === 'target-relative' ? one.at?.file : set === undefined ? one : `${one.code} ${set}`
+  })
+  return [...groups.values()].map(([first, ...rest]) => {
+    const found = first as Diagnostic
+    if (rest.length === 0) return found
+    const others = rest.flatMap(({ message, at }) => (at ? [{ message, at }] : []))
+    if (found.code !== 'target-relative') return { ...found, related: [...(found.related ?? []), ...others] }
+    const lines = [...new Set([found, ...others].map(({ at }) => String(at?.line)))]
+    const text = 'targets without the final dot were read as absolute names'
+    const hint = `write the dot in the lines ${listed(lines, MOST_LINES)}`
+    return { ...found, message: `${rest.length + 1} ${text}`, hint, cause: { subject: 'file', message: text } }
   })
 }
 

@@ -353,7 +353,12 @@ describe('glue', () => {
 })
 
 describe('similar names', () => {
-  const pair = (a: string, b: string, data = 'A 192.0.2.1'): string[] => ofExample(`${a} 300 ${data}`, `${b} 60 ${data}`)
+  /** The findings about these lines, each of another owner. */
+  const found = (lines: Lines, more: Partial<DesiredZone> = {}): string[] => {
+    const { zone, ...other } = linted('example.com.', lines, more)
+    return codes({ ...other, zone: { ...zone, records: zone.records.map((one) => ({ ...one, owner: `team ${one.name}` })) } })
+  }
+  const pair = (a: string, b: string): string[] => found([`${a} 300 A 192.0.2.1`, `${b} 60 A 192.0.2.1`])
 
   test.each([
     ['mail', 'mial'],
@@ -375,11 +380,18 @@ describe('similar names', () => {
     ['_dmarc', '_drmac'],
   ])('%s and %s are meant', (a, b) => expect(pair(a, b)).toEqual([]))
 
-  it('needs the same data', () => expect(ofExample('mail 300 A 192.0.2.1', 'mial 300 A 192.0.2.2')).toEqual([]))
+  it('needs the same data', () => expect(found(['mail 300 A 192.0.2.1', 'mial 300 A 192.0.2.2'])).toEqual([]))
 
   it('compares all records of a name, in any order', () => {
     const both = (label: string): string[] => [`${label} 300 A 192.0.2.1`, `${label} 300 TXT "x"`]
-    expect(ofExample(...both('mail'), ...both('mial').reverse())).toEqual(['3 notice name-similar'])
+    expect(found([...both('mail'), ...both('mial').reverse()])).toEqual(['3 notice name-similar'])
+  })
+
+  it('needs different owners or targets', () => {
+    const lines = ['mail 300 A 192.0.2.1', 'mial 300 A 192.0.2.1']
+    const only = { name: name('mial.example.com.'), type: 'A', ignored: false, included: ['lab'], excluded: [] }
+    expect(ofExample(...lines)).toEqual([])
+    expect(codes(linted('example.com.', lines, { rrsetTargets: [only] }))).toEqual(['2 notice name-similar'])
   })
 })
 
