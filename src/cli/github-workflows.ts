@@ -207,9 +207,10 @@ ${environment(settings)}jobs:
     runs-on: ubuntu-latest
     steps:
 ${SET_UP}      - uses: ${CHECKOUT}
-        with: {persist-credentials: false}
+        with: {fetch-depth: 0, persist-credentials: false}
       - run: zonewright validate --format github
-      - run: zonewright fmt --check
+      # Only the files that the pull request changes.
+      - run: zonewright fmt --check --since refs/remotes/origin/main
 
   # A plan for a pull request from a fork or for a merge group, against the newest snapshot of the base branch. The workflow "DNS" comments with that of a fork.
   # A merge queue waits for the same check "plan" as a pull request.

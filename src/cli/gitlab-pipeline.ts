@@ -47,7 +47,8 @@ dns:check:
     - if: $CI_PIPELINE_SOURCE == "merge_request_event"
   script:
     - zonewright validate
-    - zonewright fmt --check
+    # Only the files that the merge request changes.
+    - zonewright fmt --check --since "$CI_MERGE_REQUEST_DIFF_BASE_SHA"
 
 dns:plan:
   extends: .zonewright

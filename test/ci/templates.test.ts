@@ -93,6 +93,11 @@ test('templates/ci/gitlab.yml is the pipeline of init for the service', () => {
   expect(readFileSync(file, 'utf8')).toBe(pipeline?.text)
 })
 
+test('the layout is checked only of files that a pull request changes', () => {
+  const checks = [...workflows, ...pipelines].flatMap(({ text }) => text.match(/fmt --check.*/g) ?? [])
+  expect([checks.length, checks.filter((line) => !line.includes(' --since '))]).toEqual([2 * NEEDS.length, []])
+})
+
 describe('action.yml', () => {
   const { runs } = parse(read('action.yml')) as { readonly runs: { readonly steps: readonly WorkflowStep[] } }
 

@@ -77,12 +77,12 @@ async function runSteps(context: CiContext, zones: readonly string[], options: P
     for (const line of lines) if (line.startsWith('::') && !/^::(?:end)?group/.test(line)) shown.add(line)
     output.report(lines.join('\n'), format)
   }
-  // Those of the base branch itself: the pull request cannot weaken them.
   const base = since ?? `refs/remotes/origin/${job.branch}`
+  // Those of the base branch itself: the pull request cannot weaken them.
   const policies = ['--policies-from', base.endsWith('..') ? base : `${base}..`]
   const validated = await runCommand(io, 'validate', [...common, ...policies, '--format', format])
   show(validated.stdout)
-  const formatted = await runCommand(io, 'fmt', [...common, '--check'])
+  const formatted = await runCommand(io, 'fmt', [...configOf(options), '--since', base, '--check'])
   show(
     format === 'github'
       ? filesOf(formatted)
