@@ -96,11 +96,16 @@ export function unsupportedFeaturesOf(zone: DesiredZone, { settings, others }: F
     }
   dropped.push(...suppressionsOf(zone, supports))
   for (const { name, type, at } of zone.sourced ?? [])
-    dropped.push({ zone: zone.name, name, type, what: 'values that are read when the zone is planned', at })
-  for (const { provider, at } of zone.sources ?? [])
-    dropped.push({ zone: zone.name, name: null, type: null, what: `records that are read from ${provider} when the zone is planned`, at })
+    dropped.push({ zone: zone.name, name, type, what: 'values that are read when the zone is planned', at, restricts: mayRestrict(type) })
+  for (const { provider, type, at } of zone.sources ?? []) {
+    const what = `records that are read from ${provider} when the zone is planned`
+    dropped.push({ zone: zone.name, name: null, type: type ?? null, what, at, restricts: mayRestrict(type) })
+  }
   return dropped
 }
+
+/** Whether records of a type, or of any, may restrict others; what they say is not known here. */
+const mayRestrict = (type?: string): boolean => type === undefined || type === 'CAA' || type === 'TXT'
 
 /** The suppressed findings of a definition, on which no record depends. Those of the config stay there. */
 function suppressionsOf(zone: DesiredZone, supports: (part: DefinitionPart) => boolean): UnsupportedFeature[] {

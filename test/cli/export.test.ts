@@ -262,6 +262,17 @@ describe('destination', () => {
   })
 })
 
+it.each<[string, string, string]>([
+  ['CAA', 'sources: [{provider: live, zone: example.net, type: CAA}]', 'CAA'],
+  ['any type', 'sources: [{provider: live, zone: example.net}]', 'records-that-are-read-from-live-when-the-zone-is-planned'],
+  ['one set', "records: {'': {type: CAA, from: {zone: example.net, provider: live}}}", 'CAA'],
+])('export leaves out records of %s that a plan would read only if --lossy names them', async (_, text, name) => {
+  const config = 'providers: {live: {type: zonefile, directory: served}}\n'
+  const cwd = folderWith({ 'zones/example.com.yaml': `domain: example.com\n${text}\n`, 'zonewright.yaml': config })
+  expectEnd(await run(cwd, 'export', 'octodns', '-o', 'out', '--lossy'), 1, { err: `--lossy must name it: --lossy=${name} leaves it out` })
+  expectEnd(await run(cwd, 'export', 'octodns', '-o', 'out', '--lossy', `--lossy=${name}`), 0)
+})
+
 it('export dnscontrol leaves out a CAA record only if --lossy names it', async () => {
   const records = "'a\\.b': [{type: CAA, value: {flags: 0, tag: issue, value: ca.example.net}}, {type: A, value: 192.0.2.1}]"
   const cwd = folderWith({ 'zones/example.com.yaml': `domain: example.com\nrecords: {${records}}\n`, 'zonewright.yaml': 'providers: {}\n' })
