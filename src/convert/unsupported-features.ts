@@ -85,7 +85,7 @@ export const droppedRecord = (
   zone,
   name: record.name,
   type: record.type,
-  what: record.data === '' ? reason : `${shownData(record.data)}: ${reason}`,
+  what: `${record.data === '' ? 'its empty data' : shownData(record.data)}: ${reason}`,
   at: record.at,
   outcome,
   restricts: isRestriction(record),

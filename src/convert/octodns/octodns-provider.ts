@@ -112,7 +112,7 @@ function nativeSettings(
       for (const key of keys) if (take(key) !== undefined) dropped.push(`${key} of the provider ${provider.name}`)
     },
   })
-  if (typeof settings === 'string') return settings
+  if (typeof settings === 'string') return settings in provider.settings ? settings : `${settings}, which is not set`
   if (lacks !== undefined || left.size > 0) return lacks ?? [...left.keys()].join(', ')
   return { settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)), dropped }
 }

@@ -65,8 +65,8 @@ export function txtQuoted({ zone }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** The text of a TXT record, one character per octet. */
-export const textOf = ({ data }: DefinedRecord): string => Buffer.from(txtRdataToOctets(data)).toString('latin1')
+/** The text of a TXT record. Octets that are not UTF-8 become U+FFFD. */
+export const textOf = ({ data }: DefinedRecord): string => Buffer.from(txtRdataToOctets(data)).toString('utf8')
 
 /** Reports digests of the wrong length for their type: they match no key and no certificate, and BIND refuses a zone with such a DS. */
 export function digestLength({ zone }: ZoneIndex): Diagnostic[] {

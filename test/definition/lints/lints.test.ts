@@ -64,6 +64,10 @@ describe('SPF', () => {
     ['a text that mentions SPF', [txt('@', 'spf is fun'), txt('@', 'v=spf10')], []],
   ])('%s', (_, lines, expected) => expect(ofExample(...lines)).toEqual(expected))
 
+  it('shows characters beyond ASCII as they are', () => {
+    expect(messages(linted('example.com.', [txt('@', 'v=spf1 mx –all')]))).toEqual([expect.stringContaining('"–all" is not a mechanism')])
+  })
+
   it('follows includes through all managed zones, and says which it cannot follow', () => {
     const lines = [spf('include:_spf.example.net include:a.example.org')]
     const provider = linted('example.net.', [spf(`include:b.example.org ${A(8)}`, '_spf')])
