@@ -69,6 +69,11 @@ describe('--lossy=NAME', () => {
     expectEnd(await run(`import dnscontrol ir.json -o zones ${option}`), 0)
   })
 
+  test('an empty value is called so', async () => {
+    const { run } = dnscontrol(domain('example.com', ''))
+    expectEnd(await run('import dnscontrol ir.json -o zones'), 1, { err: 'cannot express its empty data: ' })
+  })
+
   test('without a name it accepts all, and takes no argument for a name', async () => {
     expectEnd(await open().run('import octodns --lossy in -o out'), 0)
   })
@@ -87,11 +92,28 @@ describe('the new config', () => {
     expectEnd(await alone.run('validate'), 0)
   })
 
-  test('of octoDNS stays with its files, which is said if commands do not look there', async () => {
-    const { run } = octodns({})
-    expectEnd(await run('import octodns config.yaml -o new'), 0, { err: 'new/zonewright.yaml only in its folder and below' })
-    expectEnd(await run('validate -c new/zonewright.yaml'), 0)
-    expectEnd(await run('import octodns config.yaml -o .'), 0, { err: /^(?!.*only in its folder)/s })
+  test('of octoDNS, too, unless there is another config: then it stays with its files, and a notice says so', async () => {
+    const zones = ["'*': {sources: [config], targets: [cf]}", 'example.net: {sources: [config], targets: [cf], processors: [x]}']
+    const { run, has, text } = octodns({ files: { 'config/example.net.yaml': '{}\n' }, zones })
+    expectEnd(await run('import octodns config.yaml -o new --lossy'), 0, { err: /^(?!.*only in its folder)/s })
+    expect(text('zonewright.yaml')).toMatch(
+      /- new\/config\/example\.net\.yaml\n[\s\S]*- 'new\/config\/\*\.\*\.yaml'\n {6}- '!new\/config\/example\.net\.yaml'/,
+    )
+    expectEnd(await run('validate'), 0, { err: '2 zones' })
+    expectEnd(await run('import octodns config.yaml -o more --lossy'), 0, { err: 'more/zonewright.yaml only in its folder and below' })
+    expectEnd(await run('validate -c more/zonewright.yaml'), 0, { err: '2 zones' })
+    expect(has('new/zonewright.yaml')).toBe(false)
+  })
+
+  test('of octoDNS is not written without a provider, since it would not load', async () => {
+    const bad = '  bad: {class: octodns_bind.ZoneFileProvider, directory: x, file_extension: /a}\n'
+    const { run, has } = octodns({ providers: bad, zones: ['example.com: {sources: [config], targets: [bad]}'] })
+    const said = [
+      /no config is written, because no target of config\.yaml.*write zonewright\.yaml with a/,
+      'not imported: the provider bad: ',
+    ]
+    expectEnd(await run('import octodns config.yaml -o .'), 0, { err: said })
+    expect([has('zonewright.yaml'), has('config/example.com.yaml')]).toEqual([false, true])
   })
 
   test('is no zone, wherever it is', async () => {

@@ -27,7 +27,12 @@ type Scene = { settings?: string; reverse?: string; more?: string; forward?: str
 
 /** A folder with an octoDNS configuration and its import. */
 async function importing({ settings = '{inherit_ttl: true}', reverse, more, forward = FORWARD, files = {} }: Scene) {
-  const cwd = folderWith({ 'p.yaml': config(settings, reverse, more), 'zones/example.com.yaml': forward, ...files })
+  const cwd = folderWith({
+    'zonewright.yaml': 'providers: {}\n',
+    'p.yaml': config(settings, reverse, more),
+    'zones/example.com.yaml': forward,
+    ...files,
+  })
   const { status, stderr } = await cli(['import', 'octodns', 'p.yaml', '-o', 'out'], { cwd })
   return { cwd, status, stderr, made: () => readFileSync(join(cwd, 'out/zonewright.yaml'), 'utf8') }
 }

@@ -18,6 +18,7 @@ zones:
 
 async function imported(parts: Parts): Promise<{ status: number; made: string; aside: string[]; named: string[]; warnings: string[] }> {
   const cwd = folderWith({
+    'zonewright.yaml': 'providers: {}\n',
     'p.yaml': config(parts),
     'zones/example.com.yaml': `www: {type: A, ttl: 60, value: 192.0.2.1${parts.record ?? ''}}\n`,
     'zones/shared.yaml': 'shared: {type: A, ttl: 60, value: 192.0.2.2}\n',
@@ -157,6 +158,7 @@ it('gives an alias the limits of its own entry', async () => {
 
 it('reports a renamed provider with the records that are only for it', async () => {
   const cwd = folderWith({
+    'zonewright.yaml': 'providers: {}\n',
     'p.yaml': config({}).replaceAll('second', 'second one'),
     'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1, octodns: {included: [second one], excluded: [linode]}}\n',
   })

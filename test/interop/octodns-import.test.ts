@@ -98,7 +98,8 @@ zones:
 `
 
 const scene = (files: Readonly<Record<string, string>>): ((...args: string[]) => Promise<CliResult>) => {
-  const cwd = folderWith(files)
+  // Beside another config, the new one is with its files.
+  const cwd = folderWith({ 'zonewright.yaml': 'providers: {}\n', ...files })
   return Object.assign((...args: string[]) => cli(['import', 'octodns', ...args], { cwd }), { cwd })
 }
 

@@ -87,7 +87,10 @@ function configuration(seed: number): Files {
 }
 
 describeWithOctodns('any mix of options of YAML sources', () => {
-  const scenes = Array.from({ length: rounds(40) }, (_, seed) => ({ seed, cwd: folderWith(configuration(seed)) }))
+  const scenes = Array.from({ length: rounds(40) }, (_, seed) => ({
+    seed,
+    cwd: folderWith({ 'zonewright.yaml': 'providers: {}\n', ...configuration(seed) }),
+  }))
   let loaded: (readonly LoadedRrset[] | string)[] = []
   beforeAll(async () => {
     loaded = await loadSourcesOf(

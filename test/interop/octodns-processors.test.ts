@@ -22,6 +22,7 @@ zones:
   example.com.: {sources: [config], targets: [linode]${scene.manager ? '' : ', processors: [one]'}}
 `
   return folderWith({
+    'zonewright.yaml': 'providers: {}\n',
     'p.yaml': config('{class: octodns_linode.LinodeProvider, token: env/TOKEN}'),
     'judge.yaml': config(`{class: ${YAML}, directory: target, enforce_order: false}`),
     'zones/example.com.yaml': DESIRED + (scene.more ?? ''),

@@ -106,6 +106,7 @@ zones:
   example.com.: {sources: [config], targets: [linode], processors: [${processors.map((_, i) => `p${i}`).join(', ')}]}
 `
   return folderWith({
+    'zonewright.yaml': 'providers: {}\n',
     'p.yaml': config('{class: octodns_linode.LinodeProvider, token: env/TOKEN}'),
     'judge.yaml': config(`{class: ${YAML}, directory: target, enforce_order: false}`),
     'zones/example.com.yaml': desired === '' ? '{}\n' : desired,

@@ -190,8 +190,11 @@ const SCENES: readonly Scene[] = [
   },
 ]
 
-const importing = (cwd: string, ...args: string[]): Promise<CliResult> =>
-  cli(['import', 'octodns', 'p.yaml', '-o', 'out', ...args], { cwd })
+/** Imports beside another config, so that the new one is with its files. */
+function importing(cwd: string, ...args: string[]): Promise<CliResult> {
+  addFiles(cwd, { 'zonewright.yaml': 'providers: {}\n' })
+  return cli(['import', 'octodns', 'p.yaml', '-o', 'out', ...args], { cwd })
+}
 
 it.each(SCENES)('a zone from several files or sources: $name', async ({ files, records, plain = [], warnings = null }) => {
   const cwd = folderWith(files)

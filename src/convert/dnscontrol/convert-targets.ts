@@ -1,8 +1,7 @@
 /** Converts the DNS providers of a DNSControl config to targets. */
 import { stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
-import { escapeGlob } from '../../definition/files/file-glob.ts'
-import { displayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'
+import { dirname, join, resolve } from 'node:path'
+import { displayPath } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { printText } from '../../definition/print/octodns-yaml.ts'
@@ -11,7 +10,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { agreeing } from '../../report/english.ts'
 import type { ImportedZones, ImportRequest } from '../importer.ts'
-import { pythonNotices, relocated } from '../octodns/convert-targets.ts'
+import { placeConfig, pythonNotices, relocated } from '../octodns/convert-targets.ts'
 import { printProviders, providerProblem } from '../octodns/converted-config.ts'
 import { type ConvertedTarget, convertTarget, freeName } from '../octodns/octodns-provider.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
@@ -74,15 +73,6 @@ export async function convertDnscontrolTargets(
   const disabled = idle.length === 0 ? '' : `${rule}    zone: [${idle.join(', ')}]\n    enabled: false # no target is known\n`
   const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${providers}zones:\n${disabled}${rule}    targets: []\n`
   return { names, newConfig: { folder, text }, diagnostics: [...diagnostics, ...pythonNotices(targets)] }
-}
-
-/** The folder of the new config, and the beginning of its glob: the current folder, where commands look, if the definitions go below it; else theirs. */
-function placeConfig({ cwd, options }: ImportRequest): { readonly folder: string; readonly prefix: string } {
-  const here = resolveLinks(cwd)
-  const definitions = resolve(here, options.out ?? '.')
-  if (!isInside(resolveLinks(definitions), here)) return { folder: definitions, prefix: '' }
-  const path = relative(here, definitions).split(sep).join('/')
-  return { folder: cwd, prefix: path === '' ? '' : `${escapeGlob(path)}/` }
 }
 
 /** A type of `-` stands for that of the other file. Only BIND needs no entry. */

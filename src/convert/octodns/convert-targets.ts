@@ -1,10 +1,13 @@
 /** Converts the targets of an octoDNS config. */
 import { existsSync } from 'node:fs'
-import { isAbsolute, relative, resolve } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { CONFIG_FILE } from '../../definition/config/config.ts'
+import { escapeGlob } from '../../definition/files/file-glob.ts'
+import { isInside, resolveLinks } from '../../definition/files/file-path.ts'
 import { printText } from '../../definition/print/octodns-yaml.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { agreeing, listed } from '../../report/english.ts'
+import type { ImportRequest } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { flowValue, providerProblem } from './converted-config.ts'
 import { type ConvertedTarget, convertTarget } from './octodns-provider.ts'
@@ -48,6 +51,18 @@ export function relocated({ name, settings }: ConvertedTarget, base: string, fol
     return [key, typeof value === 'string' && value.startsWith('file:') ? `file:${moved(value.slice(5))}` : value]
   })
   return { name, settings: Object.fromEntries(entries) }
+}
+
+/**
+ * The folder of the new config, and the beginning of its globs: the current folder, where commands look, if the definitions go below it and no other config is
+ * there; else theirs.
+ */
+export function placeConfig({ cwd, config, options }: ImportRequest): { readonly folder: string; readonly prefix: string } {
+  const here = resolveLinks(cwd)
+  const definitions = resolve(here, options.out ?? '.')
+  if (config.file !== null || !isInside(resolveLinks(definitions), here)) return { folder: definitions, prefix: '' }
+  const path = relative(here, definitions).split(sep).join('/')
+  return { folder: cwd, prefix: path === '' ? '' : `${escapeGlob(path)}/` }
 }
 
 function mapTexts(value: unknown, change: (text: string) => string): unknown {

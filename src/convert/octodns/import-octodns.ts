@@ -1,6 +1,7 @@
 /** Imports zones of octoDNS from a folder, a file or a config. */
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { noSecrets } from '../../definition/config/secret-guard.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { describeReadError, readText } from '../../definition/files/read-text.ts'
@@ -17,7 +18,7 @@ import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { combineZones, readOptionsFor, readZones } from './assemble-zones.ts'
 import { convertAutoArpa, withoutIdleAutoArpa } from './auto-arpa.ts'
 import { convertRules } from './convert-rules.ts'
-import { convertTargets, pythonNotices, relocated, sourceNotices } from './convert-targets.ts'
+import { convertTargets, placeConfig, pythonNotices, relocated, sourceNotices } from './convert-targets.ts'
 import { createProcessing, printConvertedConfig } from './converted-config.ts'
 import {
   duplicateZoneErrors,
@@ -180,6 +181,7 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   const aside: UnsupportedFeature[] = []
   const base = [...opened.sources.values()][0]?.base ?? dirname(path)
   const targets = convertTargets(config, new Set(opened.sources.keys()), aside)
+  const isUseless = targets.size === 0 && config.zones.some((zone) => zone.targets.length > 0)
   const imported = combineZones(read)
   const processing = createProcessing(config)
   const rules = convertRules(wanted, read, { config, targets, sources: opened.sources, processing, dropped: aside, isPartial })
@@ -188,14 +190,18 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
   for (const [i, { entry }] of wanted.entries())
     if (!entry.targets.some((target) => targets.get(target)?.needsPython))
       dropped.push(...[read[i]?.zone ?? []].flat().flatMap(providerTypes))
-  const folder = resolve(request.cwd, request.options.out ?? '.')
+  const { folder, prefix } = placeConfig(request)
   const relocate = (target: ConvertedTarget) => relocated(target, base, folder)
   const configText = printConvertedConfig({
     from: file,
     defaultTtl,
     splitExtension,
     targets: [...targets.values()].map(relocate),
-    rules: autoArpa === null ? rules : rules.map((rule) => ({ ...rule, autoPtr: true })),
+    rules: rules.map((rule) => ({
+      ...rule,
+      files: rule.files.map((glob) => glob.replace(/^!?/, (mark) => mark + prefix)),
+      ...(autoArpa !== null && { autoPtr: true }),
+    })),
   })
   return {
     zones: imported.zones,
@@ -211,6 +217,7 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
       ...pythonNotices([...targets.values()]),
       ...sourceNotices(config, new Set(opened.sources.keys()), targets, relocate),
       ...asides(aside),
+      ...(isUseless ? [noTarget(file)] : []),
       ...(isPartial ? [] : listedOneByOne(config)),
       ...opened.diagnostics,
       ...routes.diagnostics,
@@ -218,10 +225,18 @@ async function importOctodnsConfig(path: string, text: string, request: ImportRe
       ...missingZones(request.zones, routes.zones, file),
     ],
     files: imported.files,
-    newConfig: { folder, text: configText },
+    newConfig: isUseless ? undefined : { folder, text: configText },
     octodnsSettings: reading,
   }
 }
+
+/** A run needs a provider, so a config without one would not load. */
+const noTarget = (file: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'import-aside',
+  message: `no config is written, because no target of ${file} can be a provider; its rules for zones, such as limits and processors, are not imported`,
+  hint: `correct a target in ${file} as the other messages say and import again, or write ${CONFIG_FILE} with a provider and such rules`,
+})
 
 /** A warning for each dynamic entry that cannot be a rule over a folder. */
 const listedOneByOne = ({ zones }: OctodnsConfig): Diagnostic[] =>

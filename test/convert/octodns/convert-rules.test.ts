@@ -16,8 +16,9 @@ const PROVIDERS = `providers:
 const PARTS = `providers:\n  parts: {class: ${YAML}, directory: ./parts, split_extension: .zone, disable_zonefile: true}\n`
 const zones = (...names: string[]): Record<string, string> => Object.fromEntries(names.map((name) => [`config/${name}.yaml`, ZONE]))
 
+/** Imports a config beside another one, so that the new one is with its files. */
 async function imported(config: string, files: Readonly<Record<string, string>>, ...args: string[]): Promise<CliResult & { out: string }> {
-  const cwd = folderWith({ 'p.yaml': config, ...files })
+  const cwd = folderWith({ 'zonewright.yaml': 'providers: {}\n', 'p.yaml': config, ...files })
   const result = await cli(['import', 'octodns', 'p.yaml', '-o', 'out', ...args], { cwd })
   return { ...result, out: join(cwd, 'out') }
 }

@@ -20,6 +20,8 @@ function repository(): string {
   const folder = temporaryDirectory()
   for (const name of ['zones', 'tinydns']) mkdirSync(join(folder, name))
   writeFileSync(join(folder, 'config.yaml'), CONFIG)
+  // The new config is with its files.
+  writeFileSync(join(folder, 'zonewright.yaml'), 'providers: {}\n')
   writeFileSync(join(folder, 'zones/example.com.yaml'), 'www: {type: A, value: 192.0.2.1}\n')
   writeFileSync(join(folder, 'tinydns/zones'), '+one.example.com:192.0.2.2:300\n@example.com::mail.example.com:10:300\n')
   return folder
