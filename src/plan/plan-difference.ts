@@ -55,7 +55,7 @@ export function planDifference(input: DifferenceInput): ZonePlan {
   const diagnostics = [...input.diagnostics]
   const existingCount = existing?.records.length ?? 0
   const records = input.hasRecordCalls ? recordChanges(difference, existing?.records ?? [], input, diagnostics) : []
-  if (!input.deletesZone) diagnostics.push(...recordLimitProblems(input, existingCount))
+  diagnostics.push(...(input.deletesZone ? recordsOfOthers(input) : recordLimitProblems(input, existingCount)))
   const changes = joinChanges(domain, records, capabilities.calls)
   // A saved plan has no other records, and is checked against itself.
   const state = existing && { ...existing, unplanned: [] }
@@ -99,6 +99,18 @@ function defaultTtlOf({ existing, domain, capabilities }: DifferenceInput, chang
 
 /** The TTL in seconds of records without one; null if it is unknown. */
 const zoneTtlOf = (settings: ZoneSettings, { fallbackTtl }: Capabilities): number | null => settings.ttl_sec || fallbackTtl || null
+
+/** An error if records that no plan may delete would go with their zone. Those of a slave stay at its masters. */
+function recordsOfOthers({ zone, at, target, existing, difference }: DifferenceInput): Diagnostic[] {
+  const kept = existing?.settings.type === 'slave' ? [] : [...(existing?.unplanned ?? []), ...difference.undescribable]
+  if (kept.length === 0) return []
+  const names = listed(
+    kept.map(({ name, type, reason }) => `${name} ${type} (${reason})`),
+    MAX_LISTED,
+  )
+  const message = `${zone} at ${target} has ${counted(kept.length, 'record')} that plans leave alone, and would be deleted with the zone: ${names}`
+  return [{ severity: 'error', code: 'record-unplanned', message, at, hint: `delete them at ${target} first, or keep the zone` }]
+}
 
 /** An error if unmanaged and desired records together exceed the limit. If the desired ones alone do, `fitToTarget` has reported it. */
 function recordLimitProblems(

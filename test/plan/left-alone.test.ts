@@ -1,6 +1,7 @@
 /** Records that plans leave alone: no definition could describe them, another client shares their RRset, or the policy keeps them. */
 import { describe, expect, test } from 'vitest'
 import type { Ttl } from '../../src/dns/ttl.ts'
+import type { ExistingZone } from '../../src/dns/zone.ts'
 import { RRSET_STORE } from '../../src/plan/capabilities.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { changesOf, ORIGIN, planOf } from '../support/plan.ts'
@@ -27,11 +28,24 @@ describe('a record that no definition could describe at the target', () => {
     expect(plan.records.unmanaged).toBe(1)
   })
 
-  test('is deleted with the zone, without a notice about it', () => {
+  test.each<[string, ExistingZone, string[]]>([
+    ['if it is of such a type', live('CERT', '1 0 0 AA=='), ['odd.example.com. CERT (has a type that is not managed)']],
+    [
+      'if the target reports it',
+      {
+        ...existingZone(ORIGIN, KEEP),
+        unplanned: [{ name: name('odd.example.com.'), type: 'A', data: '192.0.2.9', reason: 'is disabled' }],
+      },
+      ['odd.example.com. A (is disabled)'],
+    ],
+    ['but not a slave, whose records its masters have', { ...live('CERT', '1 0 0 AA=='), settings: { type: 'slave' } }, []],
+  ])('keeps an absent zone, %s', (_, existing, named) => {
     const desired = desiredZone(ORIGIN, '', { absent: true })
-    const plan = planOf(null, '', { desired, existing: live('CERT', '1 0 0 AA=='), allow: new Set(['delete-zone']) })
+    const plan = planOf(null, '', { desired, existing, allow: new Set(['delete-zone']) })
     expect(changesOf(plan)).toEqual(['delete zone []'])
-    expect(notices(plan, 'record-unplanned')).toEqual([])
+    expect(notices(plan, 'record-unplanned')).toEqual(
+      named.map((one) => `error example.com. at cloud has 1 record that plans leave alone, and would be deleted with the zone: ${one}`),
+    )
   })
 
   test('keeps a CNAME from its name', () => {

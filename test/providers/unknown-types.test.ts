@@ -2,11 +2,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import { typesOf } from '../../src/providers/azure/record-format.ts'
+import { refuseChangedZone } from '../../src/providers/changed-rrsets.ts'
 import { type Fields, jsonResponse } from '../scripted/base.ts'
 import { type ScriptedService, startScriptedServer } from '../scripted/scripted-server.ts'
 import { CLOUD, type CloudService, type CloudType, TOKEN } from '../scripted/services.ts'
-import { cli } from '../support/cli.ts'
+import { cli, expectEnd } from '../support/cli.ts'
 import { RECORD_VALUES } from '../support/record-values.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -118,6 +120,13 @@ const READS: Readonly<Record<string, { readonly settings: (origin: string) => st
   },
 }
 
+test('a zone that has got such a record since it was planned is not deleted', () => {
+  const unplanned = [{ name: 'odd.example.com.' as DomainName, type: 'CERT', data: '', reason: 'is odd' }]
+  expect(() => refuseChangedZone('live', [], { records: [], unplanned })).toThrow(
+    '1 record that Zonewright leaves alone: odd.example.com. CERT is odd',
+  )
+})
+
 const SERVICES = [...Object.keys(CLOUD), ...Object.keys(READS)]
 
 test.each(SERVICES)('%s: what a plan deletes a definition can describe, and the rest is shown', async (type) => {
@@ -150,6 +159,10 @@ test.each(SERVICES)('%s: what a plan deletes a definition can describe, and the 
   expect(others.map(([ofType]) => `${full(ownerOf(ofType))}. ${ofType}`).filter((one) => !isHeld(one))).toEqual([])
   expect(shown).toContain(`${full(ownerOf('NEWTYPE'))}. NEWTYPE`)
   expect(deleted.filter((one) => shown.includes(one))).toEqual([])
+  // The zone stays for their sake.
+  writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nabsent: true\n')
+  const said = /error\[record-unplanned\] .* would be deleted with the zone: .*(?:NEWTYPE|more)/
+  expectEnd(await cli(['plan', '--allow', 'delete-zone'], { cwd: folder, env }), 1, { err: said })
 
   rmSync(join(folder, 'zones/example.com.yaml'))
   await run('import', '--from', 'live', '-o', 'zones', '--lossy')

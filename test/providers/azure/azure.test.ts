@@ -133,7 +133,7 @@ describe('zones', () => {
     const alias = recordSet('lb', 'A', [], { targetResource: { id: '/x/y/front' } })
     const scene = await start({ definition: '  {}\n', sets: [hostSet('www', '192.0.2.1'), alias] })
     scene.define('  {}\n', 'absent: true\n')
-    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'that Zonewright leaves alone: lb.example.com. A' })
+    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'deleted with the zone: lb.example.com. A' })
     expect(scene.zones()).toEqual(['example.com'])
   })
 

@@ -116,7 +116,7 @@ describe('zones', () => {
     const routed = routedBy({ geo: { items: [] } })
     const scene = await start({ definition: '  {}\n', rrsets: ['www 300 A 192.0.2.1', routed] })
     scene.define('  {}\n', 'absent: true\n')
-    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'that Zonewright leaves alone: lb.example.com. A' })
+    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'deleted with the zone: lb.example.com. A' })
     expect(scene.zones()).toHaveLength(1)
     expect(scene.lines()).toHaveLength(2)
   })

@@ -132,7 +132,7 @@ describe('zones', () => {
     const scene = await start({ sets: [weighted('one', 10, '192.0.2.1'), plainSet('a.example.com.', 'A', 60, '192.0.2.1')] })
     scene.define('  {}\n', 'absent: true\n')
     expectEnd(await scene.run(['apply', '--yes', '--allow', 'delete-zone']), 1, {
-      said: 'www.example.com. A has the weighted routing policy',
+      said: 'deleted with the zone: www.example.com. A (has the weighted routing policy)',
     })
     expect(scene.held()).toHaveLength(2)
   })
