@@ -120,7 +120,7 @@ export async function knownFences(context: StoreContext): Promise<ReadFences> {
     return { fences: await readFences(store), problems: [] }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    const message = `whether another run changes the zones before this plan is applied is judged by time only: ${error.message}`
+    const message = `what other runs change, and which TTLs the targets store, is unknown; the age of a plan is judged by its time: ${error.message}`
     return { fences: null, problems: [{ severity: 'warning', code: 'journal-unreadable', message, hint: error.hint }] }
   } finally {
     await store?.close()

@@ -60,7 +60,7 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
   const context: VerifyContext = { ...setup, ...(await openWorkspace(setup, zones)) }
   try {
     if (!reportLoaded(context)) return fail(context.diagnostics)
-    const { fences } = await fencesForPlan(context)
+    const { fences, problems } = await fencesForPlan(context)
     const planned = await makePlan(context, undefined, fences, false)
     const moving = await movingZones(
       context.journal,
@@ -69,7 +69,7 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
     const cutovers = [...moving.values()].map((one): Diagnostic => ({ ...one, severity: 'warning' }))
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
-    const own = [...planned.plan.diagnostics, ...found.diagnostics, ...cutovers]
+    const own = [...problems, ...planned.plan.diagnostics, ...found.diagnostics, ...cutovers]
     const diagnostics = [...own, ...(context.leftOut ?? [])]
     // The log of a GitHub job has them as annotations.
     if (options.format !== 'github') output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)])

@@ -41,3 +41,16 @@ test.each([
     out: /created/,
   })
 })
+
+test.each(['plan', 'verify --no-dns', 'snapshot --out snapshot.json', 'copy --from cloud --to own example.com --dry-run'])(
+  '%s warns of a journal that cannot be read',
+  async (line) => {
+    const scene = openScene({ types: { own: createMemory({ capabilities: CLOUD_CAPABILITIES }).as(CLOUD) } })
+    expectEnd(await scene.run('apply', '--yes'), 0)
+    const [own] = scene.config().match(/^ {2}cloud: .*\n/m) ?? []
+    const more = "zones: [{targets: [cloud]}]\njournal: {url: 'file:///dev/null/journal'}\n"
+    scene.write({ 'zonewright.yaml': scene.config() + own?.replace('cloud', 'own') + more })
+    const { stdout, stderr } = await scene.run(...line.split(' '))
+    expect(stdout + stderr).toContain('warning[journal-unreadable]')
+  },
+)

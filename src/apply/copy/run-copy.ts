@@ -236,7 +236,7 @@ export async function planCopy(
     zones.map(({ name }) => name),
     { signal },
   )
-  const { fences } = await knownFences(context)
+  const { fences, problems } = await knownFences(context)
   const accepted = options.lossy ?? false
   const jobs = zones.map((zone): ZoneJob => {
     const isNew = !existing.has(zone.name)
@@ -261,7 +261,8 @@ export async function planCopy(
     )
     return { ...zone, plan: { ...zone.plan, diagnostics: [...own, ...fitting] } }
   }
-  return withoutSecrets(withoutPositions({ ...planned, zones: planned.zones.map(withLosses) }), secrets)
+  const plan = { ...planned.plan, diagnostics: [...problems, ...planned.plan.diagnostics] }
+  return withoutSecrets(withoutPositions({ plan, zones: planned.zones.map(withLosses) }), secrets)
 }
 
 /** Errors about records that the target cannot hold. */

@@ -99,7 +99,7 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
     desired: { ...job.desired, sourced: undefined, sources: undefined },
   }))
   const { plan, zones } = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
-  const { fences } = await knownFences(context)
+  const { fences, problems } = await knownFences(context)
   const unread = plan.zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
   return {
     snapshot: {
@@ -114,7 +114,7 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
         storedTtls: fences === null ? undefined : fenceOf(fences, { zone, target })?.ttls,
       })),
     },
-    diagnostics: [...plan.diagnostics, ...asked.diagnostics, ...unread],
+    diagnostics: [...problems, ...plan.diagnostics, ...asked.diagnostics, ...unread],
   }
 }
 
