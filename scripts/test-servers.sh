@@ -62,8 +62,9 @@ if [ $# -eq 0 ]; then
   run servers --project all --tags-filter "$tags" "${files[@]}"
   run_postgres '!long'
 else
-  run servers --project all --tags-filter "$tags" "$@"
-  if [ -n "${ZONEWRIGHT_TEST_TAGS:-}" ]; then run_postgres "$tags" --passWithNoTests "$@"; fi
+  # A file may belong to one of the projects only.
+  run servers --project all --tags-filter "$tags" --passWithNoTests "$@"
+  run_postgres "${ZONEWRIGHT_TEST_TAGS:-!long}" --passWithNoTests "$@"
 fi
 node scripts/test-summary.mjs "$work" "$status"
 exit "$status"

@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { freePort } from './free-port.ts'
 import { describeWithTools } from './skip.ts'
@@ -55,6 +55,25 @@ test('the summary adds up all results, and lists suites that were skipped', asyn
   const empty = temporaryDirectory()
   expect(await summaryOf(empty, 0)).toEqual(['0 passed, 0 failed, 0 skipped'])
   expect(await summaryOf(empty, 1)).toEqual(['0 passed, 1 failed, 0 skipped'])
+})
+
+test('test:servers runs the files that it is given on PostgreSQL, too', async () => {
+  const folder = temporaryDirectory()
+  const program = (path: string, text: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  }
+  cpSync(join(root, 'scripts/test-servers.sh'), join(folder, 'scripts/test-servers.sh'))
+  for (const name of ['dns-servers', 'octodns', 'foreign-clients'])
+    program(`scripts/install-${name}.sh`, name === 'dns-servers' ? '' : 'echo /none')
+  for (const path of ['bin/npm', 'bin/node']) program(path, '')
+  program('node_modules/.bin/vitest', 'echo "$@"')
+  const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ZONEWRIGHT_TEST_TAGS: '' }
+  const { stdout } = await runTool('bash', [join(folder, 'scripts/test-servers.sh'), 'test/service/filter.test.ts'], { env })
+  expect(stdout.match(/--project \w+ .*/g)).toEqual([
+    '--project all --tags-filter servers && !long --passWithNoTests test/service/filter.test.ts',
+    '--project postgres --tags-filter !long --passWithNoTests test/service/filter.test.ts',
+  ])
 })
 
 /** Runs a suite that lacks a program in a separate vitest with the tags of ours. */
