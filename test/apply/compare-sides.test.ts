@@ -1,8 +1,20 @@
 import { expect, test } from 'vitest'
 import { compareSides } from '../../src/apply/cutover/compare-sides.ts'
+import type { Cutover } from '../../src/apply/cutover/cutover-state.ts'
+import { formerZone } from '../../src/apply/cutover/sides.ts'
 import { type Message, RCODE } from '../../src/dns/wire/message.ts'
-import { name } from '../support/records.ts'
+import type { ZoneSnapshot } from '../../src/providers/provider.ts'
+import { existingZone, name } from '../support/records.ts'
 import { response, startScriptedDns } from '../support/scripted-dns.ts'
+
+test.each([
+  [null, 300],
+  [0, undefined],
+  [3600, 3600],
+])('a zone whose TTL was %s before the cutover is copied with %s', (formerZoneTtl, copied) => {
+  const zone = { ...existingZone(name('example.com.'), ''), settings: { type: 'master', ttl_sec: 300 } } as ZoneSnapshot
+  expect(formerZone(zone, { formerZoneTtl } as Cutover).settings).toEqual({ type: 'master', ...(copied && { ttl_sec: copied }) })
+})
 
 test('no server is asked for a type that has no number', async () => {
   const server = { host: '127.0.0.1', port: 9 }

@@ -44,6 +44,7 @@ test('what differs is side by side, and each target says what it cannot hold', a
   expect(stdout).toMatch(/ {2}alike: .*ALIAS records/)
   expect(stdout).toContain('What cloud cannot hold of example.com. as it is:')
   expect(stdout).toMatch(/ {2}changed +2 {2}www A +TTL 100 becomes 300\n/)
+  expect(stdout).not.toMatch(/ {2}(?:changed|left out) +0 /)
   expect(stdout).toMatch(/ {2}left out +2 {2}@ NS +cloud sets its own apex NS records\n/)
   expect(stdout).toMatch(/ {2}left out +1 {2}place URI +cloud cannot hold URI records\n/)
   expect(stdout).toMatch(/What own cannot hold of example\.com\. as it is:\n.*\n {2}left out +1 {2}@ ALIAS /)

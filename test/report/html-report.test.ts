@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { ZoneOutcome } from '../../src/plan/plan.ts'
-import { loadFormat, renderOutcome, renderPlan } from '../../src/report/render-report.ts'
+import { loadFormat, renderOutcome, renderPlan, renderValidation } from '../../src/report/render-report.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
 await loadFormat('html')
@@ -95,4 +95,11 @@ test.each(HOSTILE)('hostile data %j is text', (evil) => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
   expect(visible).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]|\p{Cs}/u)
   if (/^[\x20-\x7e]+$/.test(evil)) expect(visible).toContain(`failed: ${evil}`)
+})
+
+test('a validation names the program that made it, and is one without problems', () => {
+  const validation = { figures: { zones: 1, records: 2, files: 1 }, zones: [], diagnostics: [] }
+  const options = { ...OPTIONS, tool: 'zonewright 1.2.3' }
+  expect(textOf(renderValidation(validation, 'html', options))).toMatch(/zonewright 1\.2\.3\nNo problems/)
+  expect(textOf(renderValidation(validation, 'html', OPTIONS))).toMatch(/^Validation$/m)
 })

@@ -116,6 +116,9 @@ describe('zones', () => {
     scene.define('  {}\n', 'absent: true\n')
     expect(await scene.run([...APPLY, '--allow', 'delete-zone'])).toMatchObject({ status: 0, stderr: '' })
     expect(scene.zones()).toEqual([])
+    // Azure deletes it after its answer: the run asks until it is gone.
+    const methods = scene.server.requests.map(({ method }) => method)
+    expect(methods.slice(methods.lastIndexOf('DELETE'))).toEqual(['DELETE', 'GET', 'GET'])
   })
 
   test('whose creation or deletion has no answer are created and deleted', async () => {

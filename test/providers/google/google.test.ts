@@ -1,5 +1,6 @@
 /** What plans and runs do at Cloud DNS beyond the conformance suite: texts that deletions repeat, routing policies, zones, pages, requests and errors. */
 import { describe, expect, test } from 'vitest'
+import { jsonResponse } from '../../scripted/base.ts'
 import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, TOKEN, WWW } from '../scripted-scene.ts'
 import { PUBLIC_ZONE, startGoogleScene as start } from './scene.ts'
@@ -175,6 +176,17 @@ describe('requests', () => {
     expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
     expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
   })
+})
+
+test.each([
+  [403, 'accessNotConfigured', 'enable the Cloud DNS API for the project test-project'],
+  [401, 'authError', 'the token has expired, or is not one of Google'],
+  [404, 'notFound', 'check the project test-project; if it is right, another client may have deleted the zone'],
+  [409, 'alreadyExists', 'another client changed the zone; plan again'],
+])('after %d (%s) the hint says what to do', async (status, reason, hint) => {
+  const respond = () => jsonResponse(status, { error: { code: status, message: 'No.', errors: [{ reason }] } })
+  const scene = await start({ definition: WWW, respond })
+  expectEnd(await scene.run(PLAN), 1, { said: hint })
 })
 
 test('a project that the account cannot use is named, and never the token', async () => {
