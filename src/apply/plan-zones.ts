@@ -1,5 +1,6 @@
 /** Reads zones from their targets and plans them. */
 
+import { setImmediate } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
@@ -115,10 +116,13 @@ const isOfTarget = (error: unknown): boolean => error instanceof ProviderError &
 
 async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diagnostics: Diagnostic[]): Promise<PlannedZone | null> {
   const { provider, zones, failure } = reading
-  if (failure !== null) {
-    const why = UNRESPONSIVE.has(failure.code) ? 'does not respond' : 'refuses the token'
-    const message = `${provider.name}: ${job.desired.name} was not read, since the target ${why}`
-    diagnostics.push({ severity: 'error', code: failure.code, message, at: job.desired.at })
+  // Planning leaves no room for signals: they are noticed between zones.
+  await setImmediate()
+  if (failure !== null || run.signal?.aborted) {
+    const ofTarget = failure !== null && UNRESPONSIVE.has(failure.code) ? 'the target does not respond' : 'the target refuses the token'
+    const why = failure === null ? 'the run was stopped' : ofTarget
+    const message = `${provider.name}: ${job.desired.name} was not read, since ${why}`
+    diagnostics.push({ severity: 'error', code: failure?.code ?? 'provider-stopped', message, at: job.desired.at })
     return null
   }
   try {

@@ -1,5 +1,4 @@
 /** The text of comments, issues and job summaries: the report, cut to the limit of the site. */
-import { oneLine } from '../dns/diagnostic.ts'
 import { escapeHtml } from '../report/escape.ts'
 
 /** Renders a report of at most so many characters, cut between zones. */
@@ -22,9 +21,6 @@ export function postText({ marker, title, notes, report, footer }: PostParts, ma
   const after = `\n${footer.map((line) => `<sub>${line}</sub>\n`).join('')}`
   return before + report(Math.max(0, maxText - before.length - after.length)) + after
 }
-
-/** Text of others as code, which Markdown and HTML cannot read as markup. */
-export const codeOf = (text: string): string => `<code>${escapeHtml(oneLine(text))}</code>`
 
 /** A link to a page of the site. The address is that of the environment or of an event. */
 export const linkTo = (text: string, url: string): string =>

@@ -85,3 +85,6 @@ export const exitOnSignal = (clean: () => void): (() => void) =>
     clean()
     process.exit(ended)
   })
+
+/** Process 1 of a container has no default for signals: makes them end it, until the returned function is called. */
+export const exitAsInit = (): (() => void) => (process.pid === 1 ? exitOnSignal(() => undefined) : () => undefined)

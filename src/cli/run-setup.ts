@@ -2,27 +2,18 @@
 import type { ApplyOptions, ApplySetup, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
 import type { CommonOptions } from './command.ts'
 import { canAsk, confirm } from './confirm.ts'
-import { exitOnSignal, listenForInterruption } from './interruption.ts'
+import { exitAsInit, listenForInterruption } from './interruption.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, createOutput } from './output.ts'
 import { TOOL } from './package-info.ts'
 
-/** For a run that changes nothing: while it shows progress, Ctrl-C and SIGTERM end the program. */
+/** For a run that changes nothing. The default of the system ends it also while the program computes, when no handler would be called. */
 export function readOnlySetup<Options extends WorkspaceOptions & CommonOptions>(
   io: CliIo,
   options: Options,
 ): RunSetup<Options> & { readonly output: CliOutput } {
-  const output = createOutput(io, options)
-  const progress: CliOutput['progress'] = () => {
-    const bar = output.progress()
-    const release = exitOnSignal(bar.clear)
-    const clear = (): void => {
-      release()
-      bar.clear()
-    }
-    return { ...bar, clear }
-  }
-  return { ...environmentOf(io), tool: TOOL, options, output: { ...output, progress } }
+  exitAsInit()
+  return { ...environmentOf(io), tool: TOOL, options, output: createOutput(io, options) }
 }
 
 /** For a run that changes zones: the first signal, or `--timeout`, stops the run after the calls in flight. */
@@ -31,6 +22,7 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
   options: Options,
 ): ApplySetup<Options> & { readonly output: CliOutput } {
   const output = createOutput(io, options)
+  const release = exitAsInit()
   return {
     ...environmentOf(io),
     tool: TOOL,
@@ -38,7 +30,10 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
     output,
     superseded: io.superseded,
     approvals: io.approvals,
-    listen: () => listenForInterruption(output.say, STOPPING, { seconds: options.timeout, hangUp: true }),
+    listen: () => {
+      release()
+      return listenForInterruption(output.say, STOPPING, { seconds: options.timeout, hangUp: true })
+    },
     ask: async (question, stop) => {
       if (!canAsk(io)) return 'no-terminal'
       const answer = await confirm(io, question, stop)

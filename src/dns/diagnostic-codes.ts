@@ -5,7 +5,7 @@
 export const DIAGNOSTIC_CODES = {
   // Files
   'file-unreadable': 'A file cannot be read.',
-  'file-too-large': 'A file exceeds the size limit of definitions.',
+  'file-too-large': 'A file, or a definition with what it includes and repeats, exceeds a size limit.',
   'no-definitions': 'No definition file matches.',
   'definition-empty': 'A definition file has no content.',
   'definition-unmatched': 'No rule of the config matches a definition.',

@@ -1,10 +1,9 @@
 /**
  * Parts of a comment in GitHub and GitLab flavours of Markdown, of limited size. Text from users and servers appears only in fenced blocks, whose fence is
- * longer than any run of backticks in them, or escaped in `<code>`. So it cannot end the block, be markup or mention a user.
+ * longer than any run of backticks in them, or as `codeCell` and `neutral` write it. So it cannot end the block, be markup or mention a user.
  */
 import { oneLine } from '../dns/diagnostic.ts'
 import { counted } from './english.ts'
-import { escapeHtml } from './escape.ts'
 import { shorten } from './row-layout.ts'
 
 const MAX_MESSAGE_LENGTH = 1_000
@@ -49,9 +48,18 @@ export function fencedBlock(language: string, lines: readonly string[]): string 
 export const longestBackticks = (line: string): number =>
   line.includes('`') ? (line.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0) : 0
 
-/** Text of users and servers in a table or a line: it cannot be markup or end a cell. */
-export const codeCell = (text: string): string =>
-  `<code>${escapeHtml(shorten(oneLine(text), MAX_MESSAGE_LENGTH)).replace(/\|/g, '&#124;')}</code>`
+/** Characters that are markup or math inside a line, in GitHub's or GitLab's flavour, and those that make an address or a mention of their neighbours. */
+const MARKUP = /[$&*<>@[\\\]_`|~]|:(?=\/\/)|(?<=www)\./gi
+
+/** Addresses and mentions are found even if written as entities: an empty comment separates the character from what follows. */
+const SEPARATED = '.:@'
+
+/** Text of users and servers on one line, outside of code: it cannot be markup in Markdown or HTML. */
+export const neutral = (text: string): string =>
+  shorten(oneLine(text), MAX_MESSAGE_LENGTH).replace(MARKUP, (c) => `&#${c.charCodeAt(0)};${SEPARATED.includes(c) ? '<!-- -->' : ''}`)
+
+/** Text of users and servers as code in a table or a line. Sites look for mentions and references only outside of code. */
+export const codeCell = (text: string): string => `<code>${neutral(text)}</code>`
 
 export const tableRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
 

@@ -6,11 +6,19 @@ import { formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
 import type { Action } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { counted, formatCount } from './english.ts'
-import { escapeHtml } from './escape.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'
-import { type Budget, codeCell, createBudget, fencedBlock, limitedBlock, limitedTable, longestBackticks } from './markdown-block.ts'
+import {
+  type Budget,
+  codeCell,
+  createBudget,
+  fencedBlock,
+  limitedBlock,
+  limitedTable,
+  longestBackticks,
+  neutral,
+} from './markdown-block.ts'
 import { validationMarkdown, verificationMarkdown } from './markdown-checks.ts'
 import { groupByOwner, ownerTitle } from './owners.ts'
 import { paletteOf } from './palette.ts'
@@ -171,7 +179,7 @@ function zoneSections(sections: readonly ZoneView[], options: ReportOptions, bud
 function zoneSection(view: ZoneView, options: ReportOptions, budget: Budget): { text: string; shown: number } {
   const { plan } = view
   const facts = [changeFigures(view), ...zoneFacts(view, options.verbose)].join('; ')
-  const head = `\n<details><summary><code>${escapeHtml(zoneTitle(plan))}</code>: ${escapeHtml(facts)}</summary>\n`
+  const head = `\n<details><summary>${codeCell(zoneTitle(plan))}: ${neutral(facts)}</summary>\n`
   const tail = '\n</details>\n'
   const overhead = head.length + tail.length
   if (!budget.spend(overhead)) return { text: '', shown: 0 }

@@ -5,7 +5,8 @@ import type { Capabilities } from '../plan/capabilities.ts'
 import type { Misfit } from '../plan/misfits.ts'
 import { CAPABILITY_SUBJECTS, describeCapabilities } from './describe-capabilities.ts'
 import { counted, listed } from './english.ts'
-import { escapeHtml, jsonText } from './escape.ts'
+import { jsonText } from './escape.ts'
+import { codeCell, tableRow } from './markdown-block.ts'
 import { misfitCauses, misfitTable } from './misfit-table.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { diagnosticDocument } from './plan-document.ts'
@@ -115,31 +116,26 @@ function groupLines(group: TargetGroup, palette: Palette, verbose: boolean): str
   return lines
 }
 
-/** Text of users and packages is escaped in `<code>`, so that it cannot be markup or end a cell. */
-const cell = (text: string): string => `<code>${escapeHtml(oneLine(text)).replace(/\|/g, '&#124;')}</code>`
-
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
-
 /** One table of the facts that differ per set of targets, and one of what is left out or changed. */
 export function renderComparisonMarkdown(groups: readonly TargetGroup[], { verbose }: { readonly verbose: boolean }): string {
   return groups
     .map((group) => {
-      const names = group.targets.map(({ name }) => cell(name))
+      const names = group.targets.map(({ name }) => codeCell(name))
       const facts = factsOf(group.targets).filter(({ differs }) => differs || verbose)
       const head = `### ${names.join(', ')}: ${counted(group.zones.length, 'zone')}\n\n`
-      const table = row(['', ...names]) + row(['---', ...names.map(() => '---')])
+      const table = tableRow(['', ...names]) + tableRow(['---', ...names.map(() => '---')])
       const misfits = group.zones.flatMap(({ zone, misfits: lists }) =>
         lists.flatMap((list, index) =>
           misfitCauses(zone, list, verbose).map(({ what, records, which, why }) =>
-            row([cell(zone), names[index] as string, what, records, cell(which), cell(why)]),
+            tableRow([codeCell(zone), names[index] as string, what, records, codeCell(which), codeCell(why)]),
           ),
         ),
       )
       const losses =
         misfits.length === 0
           ? '\nEvery target holds every zone as it is.\n'
-          : `\n${row(['zone', 'target', '', 'records', 'which', 'why'])}${row(['---', '---', '---', '---:', '---', '---'])}${misfits.join('')}`
-      return head + table + facts.map(({ label, values }) => row([label, ...values.map(cell)])).join('') + losses
+          : `\n${tableRow(['zone', 'target', '', 'records', 'which', 'why'])}${tableRow(['---', '---', '---', '---:', '---', '---'])}${misfits.join('')}`
+      return head + table + facts.map(({ label, values }) => tableRow([label, ...values.map(codeCell)])).join('') + losses
     })
     .join('\n')
 }

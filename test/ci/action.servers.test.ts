@@ -84,6 +84,13 @@ describeWithTools(['git', 'bash'], 'the action', () => {
     expect(status).toBe(1)
   })
 
+  test.each(['plan', 'drift'])('%s takes no zone for an option', async (command) => {
+    for (const zones of ['--allow=deletes', '--']) {
+      const { status, output } = await run({ command, zones, comment: 'false' })
+      expect([status, output]).toEqual([1, expect.stringContaining(`there is no definition of ${zones}`)])
+    }
+  })
+
   test('refuses another command', async () => {
     expect(await run({ command: 'plan; rm -rf x' })).toMatchObject({ status: 1, output: expect.stringContaining('must be plan, apply') })
   })

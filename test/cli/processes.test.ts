@@ -151,12 +151,14 @@ for (const [command, options] of [
   ['verify', {}],
   ['plan', LONG],
 ] as const)
-  test(`a signal ends ${command} at once`, options, async () => {
-    const scene = await openWireScene(() => 'silence')
-    const run = await start(scene, command)
-    await reach(() => scene.proxy.requests.length, 1)
-    run.kill('SIGINT')
-    expect(await run.ended).toEqual({ status: 130, signal: null })
+  test(`a signal ends ${command} at once, also while it computes`, options, async () => {
+    const { folder } = await openWireScene(() => 'silence')
+    // The program computes for ever from its first request on.
+    const busy = "import n from 'node:net';n.Socket.prototype.connect=()=>{process.kill(process.pid,'SIGTERM');for(;;);}"
+    const env = { ZONEWRIGHT_TOKEN: TOKEN, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(busy)}` }
+    const run = await startProgram([command], { cwd: folder, env })
+    onTestFinished(() => run.kill('SIGKILL'))
+    expect(await run.ended).toEqual({ status: null, signal: 'SIGTERM' })
   })
 
 test('a silent server does not extend a run beyond its timeout: what was sent is unknown', LONG, async () => {

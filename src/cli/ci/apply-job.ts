@@ -7,11 +7,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import type { SupersededZones } from '../../apply/run-context.ts'
-import { codeOf, linkTo } from '../../ci/post-text.ts'
+import { linkTo } from '../../ci/post-text.ts'
 import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { counted, listed } from '../../report/english.ts'
+import { codeCell } from '../../report/markdown-block.ts'
 import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
@@ -146,7 +147,7 @@ async function applyRest(context: CiContext, superseded: SupersededZones, option
   const pending = report.plan.zones.filter(({ changes }) => changes.length > 0).length
   const isLeft = !applies && pending > 0
   const { branch, manualUrl } = context.job
-  const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeOf(branch)}.\n\n` : ''
+  const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeCell(branch)}.\n\n` : ''
   addSummary(context, `## ${heading}\n\n${how}${markdownOf(report.plan, report.outcomes)}`)
   if (!isLeft) return status
   output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)

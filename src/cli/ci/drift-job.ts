@@ -27,12 +27,12 @@ const MAX_VERIFICATION = 15_000
 export const driftJob = (io: CliIo, [zones]: readonly [string[]], options: DriftJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, async (context) => {
     const config = configOf(options)
-    const verified = await runCommand(io, 'verify', [...config, '--no-color', ...zones])
+    const verified = await runCommand(io, 'verify', [...config, '--no-color', '--', ...zones])
     context.output.report(verified.stdout, 'text')
     // Without a result, the issue stays as it is.
     if (verified.status !== EXIT.done && verified.status !== EXIT.pending) return verified.status
     const isDrift = verified.status === EXIT.pending
-    const planned = isDrift ? await runCommand(io, 'plan', [...config, '--format', 'text', ...zones]) : null
+    const planned = isDrift ? await runCommand(io, 'plan', [...config, '--format', 'text', '--', ...zones]) : null
     if (planned !== null) context.output.report(planned.stdout, 'text')
     const drift: Drift = { verified, plan: planned && planOf(planned), url: context.job.url, options }
     addSummary(context, driftText(drift, 500_000))

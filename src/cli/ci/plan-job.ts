@@ -5,9 +5,9 @@ import { neededFor } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { beginsLikeDocument } from '../../apply/saved-plan/saved-plan.ts'
-import { codeOf } from '../../ci/post-text.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { counted, listed } from '../../report/english.ts'
+import { codeCell } from '../../report/markdown-block.ts'
 import { annotation } from '../../report/workflow-command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, setOutputs, withSite } from './ci-setup.ts'
@@ -93,7 +93,7 @@ async function runSteps(context: CiContext, zones: readonly string[], options: P
   const saved = out === undefined ? [] : ['--out', out]
   // Of an earlier step: a plan with errors is not saved, and that file would be taken for it.
   if (out !== undefined && (await beginsLikeDocument(resolve(io.cwd, out), 'plan'))) rmSync(resolve(io.cwd, out))
-  const planned = await runCommand(io, 'plan', [...common, ...policies, ...saved, '--format', format, ...zones])
+  const planned = await runCommand(io, 'plan', [...common, ...policies, ...saved, '--format', format, '--', ...zones])
   show(planned.stdout)
   return { validated, formatted, planned }
 }
@@ -111,9 +111,9 @@ async function approvalNotes(io: CliIo, { planned }: Steps, { config: file, out 
   const needed = neededFor(config, plan)
   if (needed === 0) return []
   const names = (config?.approvals?.keys ?? []).map(({ name }) => name)
-  const people = listed(names.map(codeOf), MAX_NAMED)
+  const people = listed(names.map(codeCell), MAX_NAMED)
   return [
-    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people} can approve: download the plan that this job has kept, run ${codeOf(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into a comment here. Another commit needs other approvals.`,
+    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people} can approve: download the plan that this job has kept, run ${codeCell(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into a comment here. Another commit needs other approvals.`,
   ]
 }
 
@@ -122,7 +122,7 @@ const unformatted = (file: string): string =>
 
 function notesOf({ validated, formatted, planned }: Steps): string[] {
   const files = filesOf(formatted)
-  const named = files.slice(0, MAX_NAMED).map(codeOf).join(', ')
+  const named = files.slice(0, MAX_NAMED).map(codeCell).join(', ')
   const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : ''
   return [
     ...(validated.status === EXIT.failure ? ['**The definitions are not valid.** The annotations of the job show where.'] : []),

@@ -119,7 +119,8 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const loaded = new Set(distinct.map(({ zone }) => zone.name))
   const selected = parsed.filter((one) => one.zone !== null && isWanted(one, wanted))
   diagnostics.push(...(wanted?.unused(selected, parsed, loaded) ?? []))
-  for (const zone of distinct) diagnostics.push(...zone.diagnostics)
+  // There may be more than a call takes arguments.
+  for (const zone of distinct) for (const one of zone.diagnostics) diagnostics.push(one)
   return {
     zones: distinct,
     diagnostics: removeRepeatedDiagnostics(diagnostics.sort(compareDiagnostics)),

@@ -13,9 +13,7 @@ import { parseZoneFile, type ZoneFileOptions } from '../../dns/zone-file/parse-z
 import { checkZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { isMisspelt, isNamedAfterOther } from '../../dns/zone-file/zone-file-name.ts'
 import { counted } from '../../report/english.ts'
-
-/** Maximum number of records of a zone file with its includes: as many as fit into the largest definition. */
-const MAX_RECORDS = 500_000
+import { MAX_RECORDS } from '../parse/parse-state.ts'
 
 export interface ZoneFileDefinition {
   /** Records outside the zone, which `zone` does not have. They are no diagnostics yet. */

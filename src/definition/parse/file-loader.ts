@@ -27,6 +27,15 @@ export interface FileLoader {
   readonly includedFiles: () => readonly string[]
 }
 
+/** The tree of an included file, which every further inclusion shares, and what it and its own includes add to the counts. */
+interface Inclusion {
+  readonly root: YamlNode | null
+  readonly inclusions: number
+  readonly characters: number
+  /** How deep files are nested in it; 1 without includes. */
+  readonly depth: number
+}
+
 /** Keys whose values are texts for people. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set(['comment', 'description', 'owner', 'reason', 'tags'])
 
@@ -35,10 +44,11 @@ export function createFileLoader(
   maxLength: number = MAX_YAML_LENGTH,
   problems: DiagnosticCollector,
 ): FileLoader {
-  const files = new Set<string>()
+  const read = new Map<string, Inclusion>()
   const searched = new Set<YamlNode>()
   let inclusions = 0
   let characters = 0
+  let depth = 0
 
   /** `chain`: the files that include this one, outermost first. */
   const parseWithin = ({ file, text }: SourceFile, chain: readonly string[]): YamlNode | null => {
@@ -69,26 +79,42 @@ export function createFileLoader(
     }
     if (!include) return refuse(`${quoted(path)} cannot be included here: only one file is read`)
     if (path === '') return refuse('the include has an empty file name')
-    if (chain.length > MAX_INCLUDE_DEPTH) return refuse(`included files are nested more than ${MAX_INCLUDE_DEPTH} deep`)
-    inclusions += 1
-    // Report this only once.
-    if (inclusions > MAX_INCLUDES + 1) return null
-    if (inclusions > MAX_INCLUDES) return refuse(`the definition has more than ${MAX_INCLUDES} includes`)
+    // Reported already.
+    if (inclusions > MAX_INCLUDES) return null
     const found = include(path, at.file)
+    const known = found.ok ? read.get(found.value.file) : undefined
+    const before = { inclusions, characters, depth }
+    inclusions += known?.inclusions ?? 1
+    if (inclusions > MAX_INCLUDES) return refuse(`the definition has more than ${MAX_INCLUDES} includes`)
+    if (chain.length + (known?.depth ?? 1) > MAX_INCLUDE_DEPTH + 1)
+      return refuse(`included files are nested more than ${MAX_INCLUDE_DEPTH} deep`)
     if (!found.ok) return refuse(`${quoted(path)} cannot be included: ${found.message}`)
-    if (chain.includes(found.value.file)) return refuse(`${quoted(path)} includes itself: ${[...chain, found.value.file].join(', ')}`)
-    characters += found.value.text.length
+    const { file, text } = found.value
+    if (chain.includes(file)) return refuse(`${quoted(path)} includes itself: ${[...chain, file].join(', ')}`)
+    characters += known?.characters ?? text.length
     if (characters > TOTAL_FILES * maxLength)
       return refuse(`the included files have more than ${TOTAL_FILES * maxLength} characters in total`)
-    files.add(found.value.file)
-    return parseWithin(found.value, chain)
+    if (known !== undefined) {
+      depth = Math.max(depth, chain.length + known.depth)
+      return known.root
+    }
+    depth = chain.length + 1
+    const root = parseWithin(found.value, chain)
+    read.set(file, {
+      root,
+      inclusions: inclusions - before.inclusions,
+      characters: characters - before.characters,
+      depth: depth - chain.length,
+    })
+    depth = Math.max(before.depth, depth)
+    return root
   }
 
   return {
     parse: (source) => parseWithin(source, []),
     include: (path, at) => openWithin(path, at, [at.file]),
     isFull: () => inclusions > MAX_INCLUDES,
-    includedFiles: () => [...files].sort(),
+    includedFiles: () => [...read.keys()].sort(),
   }
 }
 

@@ -111,7 +111,7 @@ function parseRecordMaps(
   }
   return {
     zone:
-      zone === null || roots.length === 0
+      zone === null || roots.length === 0 || problems.isTooLarge()
         ? null
         : { ...DEFAULT_ZONE_OPTIONS, settings: {}, name: zone, at: start, skipsProviderTypes: true, ...resultsOf(state) },
     layout: 'octodns',
@@ -153,13 +153,13 @@ function parseWithSettings(root: YamlMapping, files: FileLoader, problems: Diagn
     const reported = problems.diagnostics.length
     readFragment(entry, files, { ...common, ...source, source }, expansion)
     nameInclusion(problems.diagnostics, reported, entry.at)
-    if (expansion.charactersLeft < 0 || files.isFull()) break
+    if (expansion.charactersLeft < 0 || files.isFull() || problems.isTooLarge()) break
   }
-  const state = { ...common, ...mergeSources(sources, problems) }
+  const state = { ...common, ...mergeSources(problems.isTooLarge() ? [own] : sources, problems) }
   if (settings.type === 'slave') checkSlave(root, state)
   const desired: DesiredZone = { name: zone, at: domain.at, settings, ...rest, ...defaultTtlOf(root, defaultTtl), ...resultsOf(state) }
   return {
-    zone: name === null ? null : desired,
+    zone: name === null || problems.isTooLarge() ? null : desired,
     layout: 'settings',
     enabled,
     includes,

@@ -146,11 +146,19 @@ export interface DiagnosticDetails {
 /** Maximum number of problems reported per definition. */
 export const MAX_DIAGNOSTICS = 50_000
 
+/** Maximum number of records of a definition, and of octets of their data in presentation form, with everything that it includes or repeats. */
+export const MAX_RECORDS = 500_000
+export const MAX_DATA_OCTETS = 2 ** 26
+
 /** Collects the problems of a definition. A problem in a node that aliases repeat is reported once. */
 export interface DiagnosticCollector {
   readonly diagnostics: Diagnostic[]
-  /** Whether `MAX_DIAGNOSTICS` is reached, so that further problems are dropped. */
+  /** Whether `MAX_DIAGNOSTICS` or a limit of the records is reached, so that the rest is not read. */
   readonly isFull: () => boolean
+  /** Counts records of the zone, and octets of their data. Reports the first place that exceeds a limit. */
+  readonly count: (at: SourcePosition, records: number, octets: number) => void
+  /** Whether a limit of the records is exceeded. */
+  readonly isTooLarge: () => boolean
   /** Reports a problem. `subject` names the record or zone, such as `www.example.com. MX`. */
   readonly report: (code: DiagnosticCode, at: SourcePosition, subject: string, detail: string, details?: DiagnosticDetails) => void
 }
@@ -158,9 +166,22 @@ export interface DiagnosticCollector {
 export function collectDiagnostics(): DiagnosticCollector {
   const diagnostics: Diagnostic[] = []
   const reported = new Set<string>()
+  let records = 0
+  let octets = 0
+  const isTooLarge = (): boolean => records > MAX_RECORDS || octets > MAX_DATA_OCTETS
   return {
     diagnostics,
-    isFull: () => reported.size >= MAX_DIAGNOSTICS,
+    isFull: () => reported.size >= MAX_DIAGNOSTICS || isTooLarge(),
+    isTooLarge,
+    count: (at, more, length) => {
+      if (isTooLarge()) return
+      records += more
+      octets += length
+      if (!isTooLarge()) return
+      const limit = records > MAX_RECORDS ? `${MAX_RECORDS} records` : `${MAX_DATA_OCTETS} octets of data`
+      const message = `the definition has more than ${limit}, with what it includes and repeats; the rest is not read`
+      diagnostics.push({ severity: 'error', code: 'file-too-large', message, at })
+    },
     report: (code, at, subject, detail, { severity = 'error', hint, related, cause } = {}) => {
       const key = `${at.file}:${at.line}:${at.column} ${code} ${detail}`
       if (reported.has(key) || reported.size >= MAX_DIAGNOSTICS) return

@@ -31,6 +31,7 @@ const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'health
 /** Reads one record entry of a name (an RRset or a part of one) into the state. */
 export function readRecord(node: YamlNode, owner: Owner, state: ParseState): void {
   const { problems } = state
+  problems.count(owner.at, 1, 0)
   if (isBroken(node)) return
   if (node.kind !== 'mapping') {
     const message = isNull(node) ? 'the name has no record' : `a record must be a mapping, not a ${kindName(node)}`
@@ -271,9 +272,11 @@ function readValues(
   }
   // Most records have none of these; a plain record takes less memory.
   const extras = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
-  for (const item of items) {
+  for (const [index, item] of items.entries()) {
     if (problems.isFull()) return
     const data = readValue(item, context)
+    // The record itself was counted already.
+    problems.count(owner.at, index === 0 ? 0 : 1, data?.length ?? 0)
     if (data === null) continue
     records.push({ name: owner.name, type: context.type, ttl, data, at: item.at, ...extras })
   }

@@ -10,7 +10,7 @@ const MAX_INCLUDE_DEPTH = 16
 
 /** Maximum number of included files, and of characters in all of them together. */
 const MAX_INCLUSIONS = 1000
-const MAX_INCLUDED_LENGTH = 1 << 28
+const MAX_INCLUDED_LENGTH = 1 << 26
 
 /** Text that replaces a directive. */
 export type Insertion =
@@ -126,8 +126,11 @@ function readInclude(scope: ZoneFileScope): Insertion | null {
   if (run.open.includes(source.value.file)) return refuse(`${source.value.file} includes itself`)
   run.inclusions += 1
   run.includedLength += source.value.text.length
-  if (run.includedLength > MAX_INCLUDED_LENGTH)
-    return refuse(`the included files have more than ${MAX_INCLUDED_LENGTH} characters together`)
+  if (run.includedLength > MAX_INCLUDED_LENGTH) {
+    refuse(`the included files have more than ${MAX_INCLUDED_LENGTH} characters together; the rest of the file is not read`)
+    run.stopped = true
+    return null
+  }
   run.included.add(source.value.file)
   return { kind: 'file', source: source.value, origin }
 }

@@ -93,9 +93,11 @@ function reasonOf(response: HttpResponse): { readonly code: number | null; reado
   const stated = readErrorBody(response, (body) => {
     const { success, errors } = body as { readonly success: unknown; readonly errors: readonly { code: unknown; message: unknown }[] }
     const code = errors[0]?.code
-    if (success !== false || typeof code !== 'number') return null
-    const texts = errors.slice(0, MAX_ERRORS).map((error) => `${String(error.message)} (${String(error.code)})`)
-    return { code, text: texts.join('; ').slice(0, MAX_REASON) }
+    if (success !== false) return null
+    const texts = errors
+      .slice(0, MAX_ERRORS)
+      .flatMap(({ code: own, message }) => (typeof message === 'string' ? `${message}${typeof own === 'number' ? ` (${own})` : ''}` : []))
+    return { code: typeof code === 'number' ? code : null, text: texts.join('; ').slice(0, MAX_REASON) || null }
   })
   return stated ?? { code: null, text: null }
 }

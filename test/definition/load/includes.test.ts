@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
 import { describe, expect, test } from 'vitest'
-import { MAX_INCLUDES, type ReadInclude } from '../../../src/definition/parse/file-loader.ts'
+import { createFileLoader, MAX_INCLUDES, type ReadInclude } from '../../../src/definition/parse/file-loader.ts'
+import { collectDiagnostics } from '../../../src/definition/parse/parse-state.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
 import { diagnosticLines, parse, recordLines } from '../parse.ts'
 
@@ -90,9 +91,68 @@ describe('!include', () => {
     ])
   })
 
+  test('of one file many times parses it once, and counts what it includes each time', () => {
+    const include = from({
+      'b.yaml': `[${'!include c.yaml, '.repeat(400)}]`,
+      'c.yaml': '1',
+      ...Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`d${i}.yaml`, `[!include d${i + 1}.yaml]`])),
+      'd8.yaml': '1',
+    })
+    const problems = collectDiagnostics()
+    const files = createFileLoader(include, undefined, problems)
+    const at = { file: 'zone.yaml', line: 1, column: 1 }
+    expect(files.include('b.yaml', at)).toBe(files.include('b.yaml', at))
+    // The files below d1.yaml are known when d0.yaml includes it.
+    expect(files.include('d1.yaml', at)).not.toBe(null)
+    files.include('d0.yaml', at)
+    files.include('b.yaml', at)
+    expect(problems.diagnostics.map(({ message }) => message)).toEqual([
+      'included files are nested more than 8 deep',
+      `the definition has more than ${MAX_INCLUDES} includes`,
+    ])
+  })
+
   test('without access to other files is an error', () => {
     expect(diagnosticLines(parse('a: !include a.yaml\n'))).toEqual([
       '1:13 error include-invalid "a.yaml" cannot be included here: only one file is read',
     ])
+  })
+})
+
+describe('a definition with too many records is one error at the name that exceeds the limit', () => {
+  const FRAGMENT = { 'f.yaml': `{type: A, values: [${'192.0.2.1, '.repeat(5000)}]}`, 'g.yaml': '"${x}": !include f.yaml' }
+  const names = (count: number, record: string): string => Array.from({ length: count }, (_, i) => `a${i}: ${record}\n`).join('')
+
+  test.each([
+    [500_000, 0, 1, 0],
+    [1, 2 ** 26, 0, 1],
+  ])('%i records of %i octets and %i of %i more', (records, octets, moreRecords, moreOctets) => {
+    const problems = collectDiagnostics()
+    problems.count({ file: 'a', line: 1, column: 1 }, records, octets)
+    expect([problems.isFull(), problems.diagnostics]).toEqual([false, []])
+    for (const line of [2, 3]) problems.count({ file: 'a', line, column: 1 }, moreRecords, moreOctets)
+    expect(problems).toMatchObject({ diagnostics: [{ code: 'file-too-large', at: { line: 2 } }] })
+    expect([problems.isFull(), problems.isTooLarge(), problems.diagnostics.length]).toEqual([true, true, 1])
+  })
+
+  test('data that aliases repeat', { tags: ['long'] }, () => {
+    const text = `t: {type: TXT, value: &t ${'x'.repeat(60_000)}}\n${names(1200, '{type: TXT, value: *t}')}`
+    expect(parse(text)).toMatchObject({ zone: null, diagnostics: [{ code: 'file-too-large', at: { line: 1106, column: 1 } }] })
+  })
+
+  test('records that a file repeats', { tags: ['long'] }, () => {
+    const include = from(FRAGMENT)
+    expect(parse(names(120, '!include f.yaml'), { include })).toMatchObject({
+      zone: null,
+      diagnostics: [{ code: 'file-too-large', at: { file: 'zone.yaml', line: 101, column: 1 } }],
+    })
+    const entries = Array.from({ length: 120 }, (_, i) => `{file: g.yaml, with: {x: a${i}}}`)
+    const text = `domain: example.com\ninclude: [${entries.join(', ')}]\n`
+    const { zone, diagnostics } = parse(text, { include })
+    expect([zone, diagnostics.map(({ code, at, related }) => [code, at?.file, related?.[0]?.at.column])]).toEqual([
+      null,
+      [['file-too-large', 'g.yaml', text.indexOf('g.yaml, with: {x: a100}') - text.indexOf('\n')]],
+    ])
+    expect(parse(names(100, '!include f.yaml'), { include }).zone?.records).toHaveLength(500_000)
   })
 })

@@ -19,6 +19,13 @@ test('refuses too many records from $GENERATE immediately', () => {
   expect(value.diagnostics.map(({ code, at }) => [code, at])).toEqual([['zonefile-too-large', { file: 'zone', line: 5, column: 11 }]])
 })
 
+test('refuses too many characters from repeated includes with one error', { tags: ['long'] }, () => {
+  const part = { file: 'part', text: '\n'.repeat(2 ** 25) }
+  const include = () => ({ ok: true as const, value: part })
+  const value = zoneFileDefinition(`${HEAD}${'$INCLUDE part\n'.repeat(9)}`, ZONE, { file: 'zone', include })
+  expect(value.diagnostics.map(({ code, at }) => [code, at])).toEqual([['zonefile-include', { file: 'zone', line: 7, column: 10 }]])
+})
+
 const SIGNED = '3 300 20380101000000 20260101000000 1 example.com. AAAA'
 
 test.each([

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { jsonResponse } from '../../scripted/base.ts'
 import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
 import { startCloudflareScene as start } from './scene.ts'
@@ -138,6 +139,12 @@ test('with apex_ns: all-targets, its name servers become known to the other targ
   expect(planned.stdout).toMatch(/\+ @ .* NS +a\.ns\.example\.net\.\n/)
   expect((await scene.run(['apply', '--yes', '--allow', 'apex-ns'])).status).toBe(0)
   expect((await scene.run(['plan', '--detailed-exitcode'])).status).toBe(0)
+})
+
+test('an error without a code is told as it is', async () => {
+  const errors = [{ message: 'Invalid request' }, { code: 1004, message: 'DNS Validation Error' }, { code: 7 }]
+  const scene = await start({ definition: WWW, respond: () => jsonResponse(400, { success: false, errors, messages: [], result: null }) })
+  expectEnd(await scene.run(PLAN), 1, { said: /400 Invalid request; DNS Validation Error \(1004\)\n/ })
 })
 
 describe('records of others', () => {
