@@ -1,7 +1,8 @@
 /** The options of `serve`: what a running service does with them, and why it does not start. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { encode } from 'dns-packet'
@@ -9,12 +10,13 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { handledAll } from '../service/nameserver/udp-client.ts'
 import { startProgram } from '../support/built-program.ts'
+import { selfSigned } from '../support/certificate.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { waitForZone } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { type TsigKey, transferZone } from '../support/tools.ts'
+import { runTool, type TsigKey, transferZone } from '../support/tools.ts'
 import { filesBelow } from './scene.ts'
 
 const TOKEN = 'token-of-the-administrator'
@@ -205,6 +207,28 @@ describe('a running service', () => {
   })
 })
 
+describeWithTools(['openssl', 'mkfifo'], 'with --tls-cert', () => {
+  test('a SIGHUP during the start does not end it; a named pipe is read at the start and blocks nothing afterwards', async () => {
+    const { cert, key: pem } = selfSigned('dns.example')
+    const cwd = folderWith({ 'cert.pem': cert })
+    const pipe = join(cwd, 'key.pem')
+    await runTool('mkfifo', [pipe])
+    const run = await startProgram([...SERVE, '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd })
+    onTestFinished(() => run.kill('SIGKILL'))
+    // Resolves when the program has opened it, too.
+    const writer = await open(pipe, 'w')
+    run.kill('SIGHUP')
+    await writer.write(pem)
+    await writer.close()
+    await run.until('--tls-key key.pem is not a regular file')
+    await run.until('The former certificate stays.')
+    rmSync(pipe)
+    writeFileSync(pipe, pem)
+    run.kill('SIGHUP')
+    await run.until('The certificate has been read again.')
+  })
+})
+
 /** Texts that no message may contain. */
 const HIDDEN = new RegExp(['token-of-', 'hidden', secret(1).slice(0, 20)].join('|'))
 const start = (text: string): RegExp => new RegExp(`^error\\[service-start\\] the service cannot start: ${text}`)
@@ -223,9 +247,9 @@ describe('does not start', () => {
       /accounts\.users\.email is required/,
     ],
     ['with an unknown quota', {}, ['--quotas', 'domain=5'], start('"domain=5" is not a quota such as domains=1000')],
-    ['with an endless certificate', {}, certificate('/dev/zero'), /^error\[service-start\] \/dev\/zero is larger than 1000000 octets\n$/],
-    ['with a missing certificate', {}, certificate('nothing.pem'), /^error\[service-start\] ENOENT: .*nothing\.pem'\n$/],
-    ['with a folder as certificate', {}, certificate('.'), /^error\[service-start\] EISDIR: /],
+    ['with an endless certificate', {}, certificate('/dev/zero'), /--tls-cert \/dev\/zero is larger than 1000000 octets\n$/],
+    ['with a missing certificate', {}, certificate('nothing.pem'), /^error\[service-start\] --tls-cert nothing\.pem does not exist\n$/],
+    ['with a folder as certificate', {}, certificate('.'), /^error\[service-start\] --tls-cert \. is a folder\n$/],
     ['with an empty certificate', {}, certificate('/dev/null'), start('the certificate is empty\n$')],
     ['with missing resolvers', {}, ['--region-resolvers', 'r.yaml'], /^error\[file-unreadable\] r\.yaml does not exist\n$/],
     ['with invalid resolvers', { 'r.yaml': 'nowhere: {}' }, ['--region-resolvers', 'r.yaml'], /^r\.yaml:1:1: error\[resolvers-invalid\] /],
