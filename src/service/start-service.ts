@@ -154,7 +154,7 @@ function logNotified(log: Log, outcome: NotifyOutcome): void {
 
 /** Starts the API; null if this process serves no HTTP. */
 async function startApi(context: ServiceContext, dns: DnsParts, jobs: JobRunner, shutdown: Shutdown): Promise<HttpServer | null> {
-  const { options, nsNames, publicOrigin, database, timers, clock, realClock, now, secrets, log, metrics, onError } = context
+  const { options, nsNames, publicOrigin, database, timers, clock, now, secrets, log, metrics, onError } = context
   const { listen, tls = null, maxConnections } = options
   if (listen === null) return null
   const quotas = { ...DEFAULT_QUOTAS, ...options.quotas }
@@ -186,18 +186,7 @@ async function startApi(context: ServiceContext, dns: DnsParts, jobs: JobRunner,
     secrets,
     sms: createSmsSink(options.smsSink ?? { kind: 'log' }, log),
   }
-  const http = await startHttpServer({
-    service,
-    routes: ROUTES,
-    tls,
-    listen,
-    maxConnections,
-    publicOrigin,
-    clock: realClock,
-    log,
-    metrics,
-    onError,
-  })
+  const http = await startHttpServer({ service, routes: ROUTES, tls, listen, maxConnections, publicOrigin, log, metrics, onError })
   shutdown.add(http.close)
   if (http.uploadOrigin() === null && uploads.canReceive) log.warn({}, 'no images can be uploaded without a public URL')
   // Close uploads before the server, because receiving their data can take hours.

@@ -24,8 +24,6 @@ export interface HttpServerOptions extends Omit<HttpAppOptions, 'service'> {
   readonly publicOrigin: string | null
   /** Further connections are closed at once. */
   readonly maxConnections: number | undefined
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
 }
 
 /** Maximum number of HTTP connections, because the database, the name server and `/healthz` need memory and descriptors, too. */
@@ -35,12 +33,12 @@ const MAX_CONNECTIONS = 10_000
 const GRACE = 10_000
 
 /** Serves the API. Rejects if the address is not available. */
-export async function startHttpServer({ listen, maxConnections, publicOrigin, clock, ...options }: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer({ listen, maxConnections, publicOrigin, ...options }: HttpServerOptions): Promise<HttpServer> {
   const uploadOrigin = (): string | null => publicOrigin ?? listeningOrigin(app.server.address() as AddressInfo, listen.host, options.tls)
   const app: FastifyInstance = await createHttpApp({ ...options, service: { ...options.service, uploadOrigin } })
   app.server.maxConnections = maxConnections ?? MAX_CONNECTIONS
   const origin = await app.listen(listen)
-  const warn = (tls: Certificate): void => warnOfDates(tls, clock(), options.log)
+  const warn = (tls: Certificate): void => warnOfDates(tls, options.service.clock(), options.log)
   if (options.tls !== null) warn(options.tls)
   return {
     baseUrl: origin + VERSION_SEGMENT,

@@ -149,9 +149,11 @@ class AwkwardProvider(BaseProvider):
             subprocess.run(['echo', '{"id": 3, "ok": {}}'])
             sys.stdin.readline()
         elif what == 'hang':
-            sleeper = subprocess.Popen(['sleep', '1000'])
-            with open(os.path.join(self.folder, 'sleeper'), 'w') as file:
-                file.write(str(sleeper.pid))
+            # The second one leaves the group, with a child.
+            sleepers = [subprocess.Popen(['sleep', '1000']), subprocess.Popen(['sh', '-c', 'sleep 1000; :'], start_new_session=True)]
+            with open(os.path.join(self.folder, 'sleepers.new'), 'w') as file:
+                file.write(' '.join(str(sleeper.pid) for sleeper in sleepers))
+            os.rename(file.name, os.path.join(self.folder, 'sleepers'))
             time.sleep(1000)
         elif what == 'silent':
             raise SilentError()
