@@ -67,7 +67,9 @@ class Connection:
             # A fork of this process that did not end: the parent waits for one response.
             os._exit(1)
         with self.lock:
-            self.responses.write(json.dumps({'id': self.id, **response}, default=str).encode('ascii') + b'\n')
+            line = json.dumps({'id': self.id, **response}, default=str, ensure_ascii=False)
+            # Records with text that is not Unicode are an error; a message is for people.
+            self.responses.write(line.encode('utf-8', 'replace' if 'log' in response or 'error' in response else 'strict') + b'\n')
             self.responses.flush()
 
     def end(self, **response):

@@ -140,6 +140,8 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     ['silent read', /awkward\.SilentError: \(awkward\.SilentError without text\)/],
     ['long-leak read', /RuntimeError: y+\*\*\*/],
     ['die-leak read', /ended with status 3: z+\*\*\*/],
+    ['surrogate read', /UnicodeEncodeError: .*surrogates not allowed/],
+    ['surrogate-error read', /RuntimeError: no file a\?/],
     ['unauthorized read', /error\[provider-unauthorized\]/],
     ['unreachable read', /error\[provider-unreachable\]/],
     ['unroutable read', /error\[provider-unreachable\]/],
