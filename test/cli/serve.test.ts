@@ -1,7 +1,9 @@
 /** The options of `serve`: what a running service does with them, and why it does not start. */
+import { spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
+import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -14,7 +16,7 @@ import { selfSigned } from '../support/certificate.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { waitForZone } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithRight, describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool, type TsigKey, transferZone } from '../support/tools.ts'
 import { filesBelow } from './scene.ts'
@@ -26,8 +28,8 @@ const LONG = { tags: ['long'] }
 const WITH_DNS = ['--dns', '127.0.0.1:0']
 
 /** Runs `serve` until the end of the test. `call` sends a request over HTTP, and `port` is that of the name server. */
-async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) {
-  const run = await startProgram([...SERVE, ...args], { cwd, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env } })
+async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}, before: string[] = []) {
+  const run = await startProgram([...SERVE, ...args], { cwd, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env }, before })
   onTestFinished(() => run.kill('SIGKILL'))
   await run.until('listening')
   const { http, dns } = JSON.parse(run.stdout())
@@ -226,6 +228,34 @@ describeWithTools(['openssl', 'mkfifo'], 'with --tls-cert', () => {
     writeFileSync(pipe, pem)
     run.kill('SIGHUP')
     await run.until('The certificate has been read again.')
+  })
+})
+
+const mayMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', temporaryDirectory()]).status === 0
+
+describeWithRight(mayMount, 'the right to mount', 'on a full disk', () => {
+  test('starts, says so, reads and serves; changes fail until there is space', async () => {
+    const cwd = temporaryDirectory()
+    mkdirSync(join(cwd, 'full'))
+    const first = await serve(cwd, ['--data', 'data'])
+    const post = (call: typeof first.call, domain: string) =>
+      call('POST', '/domains', { domain, type: 'master', soa_email: 'a@example.com' })
+    await post(first.call, 'example.com')
+    first.run.kill('SIGTERM')
+    await first.run.ended
+    // Only the process sees this file system.
+    const fill = 'mount -t tmpfs -o size=2m none full && cp -a data/. full && cat /dev/zero >full/fill 2>/dev/null; exec "$@"'
+    const { run, call, port } = await serve(cwd, [...WITH_DNS, '--data', 'full'], {}, ['unshare', '-m', 'sh', '-c', fill, 'sh'])
+    expect(run.stderr()).toContain('the disk is full: data is read and served, and changes fail until there is space')
+    expect(await (await call('GET', '/domains')).json()).toMatchObject({ results: 1 })
+    const resolver = new Resolver()
+    resolver.setServers([`127.0.0.1:${port}`])
+    expect(await resolver.resolveSoa('example.com')).toMatchObject({ hostmaster: 'a.example.com' })
+    expect((await post(call, 'example.net')).status).toBe(500)
+    rmSync(`/proc/${run.pid}/root${cwd}/full/fill`)
+    expect((await post(call, 'example.net')).status).toBe(200)
+    run.kill('SIGTERM')
+    expect(await run.ended).toEqual({ status: 0, signal: null })
   })
 })
 

@@ -184,14 +184,9 @@ function readAddress(output: CliOutput, option: string, text: string): Address |
   return undefined
 }
 
-interface Hangups {
-  started(service: RunningService): void
-  release(): void
-}
-
 /** SIGHUP reads the certificate and the transfer keys again; during the start, as soon as the service runs. */
-function reloadOnHangup(io: CliIo, output: CliOutput, options: ServeOptions): Hangups {
-  let started: Hangups['started'] = () => undefined
+function reloadOnHangup(io: CliIo, output: CliOutput, options: ServeOptions) {
+  let started: (service: RunningService) => void = () => undefined
   const running = new Promise<RunningService>((resolve) => {
     started = resolve
   })
