@@ -36,10 +36,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { EXTERNAL } from './external.mjs'
 import { contentProblems, MAX_TARBALL } from './release/contents.mjs'
 import { licencesOf } from './release/licences.mjs'
 import { provenanceStatement, signedEnvelope } from './release/provenance.mjs'
-import { releaseManifest, shrinkwrapOf } from './release/shrinkwrap.mjs'
+import { isExternal, releaseManifest, shrinkwrapOf } from './release/shrinkwrap.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -119,8 +120,9 @@ function makeTree(work, { name, version, dependencies, devDependencies, override
     copyFileSync(join(root, path), join(tree, path))
   }
   const folder = join(work, 'packages')
-  const tools = Object.fromEntries(BUILD_TOOLS.map((tool) => [tool, devDependencies[tool]]))
-  const needed = { name, version, dependencies: { ...dependencies, ...tools }, overrides }
+  const bundled = Object.entries(dependencies).filter(([one]) => !isExternal(one, EXTERNAL))
+  const tools = BUILD_TOOLS.map((tool) => [tool, devDependencies[tool]])
+  const needed = { name, version, dependencies: Object.fromEntries([...bundled, ...tools]), overrides }
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), JSON.stringify(needed))
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(shrinkwrapOf(needed, readJson('package-lock.json'))))
@@ -133,7 +135,7 @@ function makeTree(work, { name, version, dependencies, devDependencies, override
 async function packTarball(work, tree, manifest, address) {
   const folder = join(work, 'package')
   run(process.execPath, ['scripts/compile-schemas.mjs'], tree)
-  const { buildProgram, EXTERNAL } = await import(pathToFileURL(join(tree, 'scripts/build.mjs')))
+  const { buildProgram } = await import(pathToFileURL(join(tree, 'scripts/build.mjs')))
   mkdirSync(folder)
   const { inputs } = await buildProgram({ out: join(folder, 'dist'), types: true, release: { tarball: address, checksum: '' } })
   const tracked = git(['ls-files', '-z'])
