@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { isCi } from './scripts/is-ci.mjs'
 import { findPostgres } from './test/support/postgres.ts'
 import { rounds } from './test/support/random.ts'
 
@@ -40,7 +41,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     tags: [
       // Servers of others on a busy machine: a test that fails in CI has one more try, which the output shows.
-      { name: 'servers', description: 'Needs installed programs: `npm run test:servers`.', retry: process.env['CI'] ? 1 : 0 },
+      { name: 'servers', description: 'Needs installed programs: `npm run test:servers`.', retry: isCi ? 1 : 0 },
       { name: 'long', description: 'Takes seconds: `npm run test:long`.' },
     ],
     // Bounds a test that hangs. Servers start in well under a second; a busy machine needs room.

@@ -11,24 +11,9 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { EXTERNAL } from './external.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
-
-/** Native, optional, or looked up by name at run time (pino starts worker threads from files). */
-export const EXTERNAL = [
-  '@aws-sdk/*',
-  'fastify',
-  '@fastify/*',
-  'kysely',
-  'libsql',
-  '@libsql/*',
-  'pg',
-  'pg-native',
-  'pino',
-  'pino-*',
-  'prom-client',
-  'thread-stream',
-]
 
 /** Defines the `require` that bundled CommonJS packages need for Node's own modules. */
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`

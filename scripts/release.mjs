@@ -14,13 +14,15 @@
  *   --executable        also build the executable
  *   --allow-dirty       for tests of what is not committed: no provenance
  *
- * The same commit, Node.js and npm give the same tarball, octet by octet. Nothing is uploaded.
+ * The same commit, Node.js and npm give the same tarball, octet by octet. Nothing is uploaded. It is built in a temporary folder, with fresh copies of the
+ * packages, which npm compares with the checksums in package-lock.json: `node_modules` of the checkout has no part in it.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -32,14 +34,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { buildProgram, EXTERNAL } from './build.mjs'
+import { EXTERNAL } from './external.mjs'
 import { contentProblems, MAX_TARBALL } from './release/contents.mjs'
-import { buildExecutable } from './release/executable.mjs'
 import { licencesOf } from './release/licences.mjs'
 import { provenanceStatement, signedEnvelope } from './release/provenance.mjs'
-import { releaseManifest, shrinkwrapOf } from './release/shrinkwrap.mjs'
+import { isExternal, releaseManifest, shrinkwrapOf } from './release/shrinkwrap.mjs'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -63,17 +64,18 @@ async function release({
   if (url !== '' && !/^https:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~%+@-]+)*\/?$/.test(url))
     throw new Refused(`--url ${url} is not an HTTPS address`)
   const isDirty = refuseChanges(flags['allow-dirty'] === true)
-  refuseOtherPackages()
   const key = keyFile === undefined ? undefined : createPrivateKey(readFileSync(keyFile))
   const manifest = readJson('package.json')
   const base = `${manifest.name}-${manifest.version}`
   const work = mkdtempSync(join(tmpdir(), 'zonewright-release-'))
   try {
     const tarball = url === '' ? '' : `${url.replace(/\/$/, '')}/${base}.tgz`
-    const packed = await packTarball(work, manifest, tarball)
+    const tree = makeTree(work, manifest)
+    const packed = await packTarball(work, tree, manifest, tarball)
     const files = [{ name: `${base}.tgz`, path: packed }]
     if (flags.executable) {
       const name = `${base}-${process.platform}-${process.arch}`
+      const { buildExecutable } = await import(pathToFileURL(join(tree, 'scripts/release/executable.mjs')))
       await buildExecutable(join(work, name), { tarball, checksum: sha256(packed) })
       files.push({ name, path: join(work, name) })
     }
@@ -106,19 +108,34 @@ function refuseChanges(isAllowed) {
   return changes !== ''
 }
 
-/** The bundle contains code of installed packages: they must be those of the lock file, which the provenance names. */
-function refuseOtherPackages() {
-  const { packages } = readJson('package-lock.json')
-  const installed = readJson('node_modules/.package-lock.json').packages
-  for (const [path, { version, integrity }] of Object.entries(installed))
-    if (packages[path]?.version !== version || packages[path]?.integrity !== integrity)
-      throw new Refused(`${path} is not the package of package-lock.json: run npm ci`)
+/** The development packages that a build uses. */
+const BUILD_TOOLS = ['@types/node', 'esbuild', 'postject', 'typescript']
+
+/** Returns a folder with the sources, and the packages of package-lock.json that a build uses. npm refuses a package with another checksum, and runs no scripts of packages. */
+function makeTree(work, { name, version, dependencies, devDependencies, overrides }) {
+  const tree = join(work, 'tree')
+  for (const path of git(['ls-files', '-z', '--cached', '--others', '--exclude-standard']).split('\0')) {
+    if (path === '' || path.startsWith('test/') || !existsSync(join(root, path))) continue
+    mkdirSync(dirname(join(tree, path)), { recursive: true })
+    copyFileSync(join(root, path), join(tree, path))
+  }
+  const folder = join(work, 'packages')
+  const bundled = Object.entries(dependencies).filter(([one]) => !isExternal(one, EXTERNAL))
+  const tools = BUILD_TOOLS.map((tool) => [tool, devDependencies[tool]])
+  const needed = { name, version, dependencies: Object.fromEntries([...bundled, ...tools]), overrides }
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(needed))
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(shrinkwrapOf(needed, readJson('package-lock.json'))))
+  run('npm', ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--silent'], folder)
+  renameSync(join(folder, 'node_modules'), join(tree, 'node_modules'))
+  return tree
 }
 
 /** Returns the path of the checked tarball. */
-async function packTarball(work, manifest, address) {
+async function packTarball(work, tree, manifest, address) {
   const folder = join(work, 'package')
-  run('npm', ['run', '--silent', 'generate'])
+  run(process.execPath, ['scripts/compile-schemas.mjs'], tree)
+  const { buildProgram } = await import(pathToFileURL(join(tree, 'scripts/build.mjs')))
   mkdirSync(folder)
   const { inputs } = await buildProgram({ out: join(folder, 'dist'), types: true, release: { tarball: address, checksum: '' } })
   const tracked = git(['ls-files', '-z'])
@@ -134,20 +151,20 @@ async function packTarball(work, manifest, address) {
   const write = (path, text) => writeFileSync(join(folder, path), text)
   write('package.json', `${JSON.stringify(released, null, 2)}\n`)
   write('npm-shrinkwrap.json', `${JSON.stringify(shrinkwrapOf(released, readJson('package-lock.json')), null, 2)}\n`)
-  write('THIRD-PARTY-LICENSES.txt', licencesOf(root, inputs))
+  write('THIRD-PARTY-LICENSES.txt', licencesOf(tree, inputs))
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', work], folder)
   const tarball = join(work, `${manifest.name}-${manifest.version}.tgz`)
-  checkTarball(tarball, tracked)
+  checkTarball(tarball, tracked, work)
   return tarball
 }
 
 /** Looks at what a user would get, not at what was meant to be packed. */
-function checkTarball(tarball, tracked) {
-  const unpacked = mkdtempSync(join(dirname(tarball), 'unpacked-'))
+function checkTarball(tarball, tracked, work) {
+  const unpacked = mkdtempSync(join(work, 'unpacked-'))
   run('tar', ['-xzf', tarball, '-C', unpacked])
   const problems = contentProblems(join(unpacked, 'package'), {
     tracked: new Set(tracked),
-    forbidden: [root, tmpdir() === '/tmp' ? '' : tmpdir()],
+    forbidden: [root, work, tmpdir() === '/tmp' ? '' : tmpdir()],
   })
   const { size } = statSync(tarball)
   if (size > MAX_TARBALL) problems.push(`the tarball: ${size} octets, more than ${MAX_TARBALL}`)

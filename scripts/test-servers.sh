@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `npm run test:servers`: the tests with real name servers, PostgreSQL, Chromium, octoDNS, and clients in Python and Go. Arguments select files.
-# If CI or ZONEWRIGHT_INSTALL_SERVERS is set, missing programs are installed first: the servers as Debian packages (as root), the others into node_modules.
+# If CI or ZONEWRIGHT_INSTALL_SERVERS is set (and not 0 or false), missing programs are installed first: the servers as Debian packages (as root), the others into node_modules.
 # Otherwise the suites that need them are skipped and listed. ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 makes a missing program a failure.
 # ZONEWRIGHT_TEST_TAGS is the filter of tags, which may not be empty; `servers && !long` if it is not set.
 set -euo pipefail
@@ -10,7 +10,10 @@ tags=${ZONEWRIGHT_TEST_TAGS:-servers && !long}
 
 npm run --silent build
 
-may_install=${CI:-${ZONEWRIGHT_INSTALL_SERVERS:-}}
+may_install=
+for one in "${CI:-}" "${ZONEWRIGHT_INSTALL_SERVERS:-}"; do
+  case ${one,,} in '' | 0 | false) ;; *) may_install=1 ;; esac
+done
 missing=$(bash scripts/install-dns-servers.sh --missing)
 if [ -n "$missing" ] && [ -n "$may_install" ]; then
   echo "Installing programs for the tests (missing: $missing)"

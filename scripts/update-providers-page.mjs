@@ -1,8 +1,9 @@
 /** `npm run update-providers-page`: rewrites docs/providers.md from the capabilities of the providers. Not for CI, where it is tested. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { isCi } from './is-ci.mjs'
 
-if (process.env.CI) {
+if (isCi) {
   console.error('The page is not written in CI.')
   process.exit(1)
 }

@@ -1,8 +1,9 @@
 /** `npm run update-reference`: rewrites the reference of the service from the declarations of its operations. Not for CI, where it is tested. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { isCi } from './is-ci.mjs'
 
-if (process.env.CI) {
+if (isCi) {
   console.error('The reference is not written in CI.')
   process.exit(1)
 }

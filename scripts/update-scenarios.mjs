@@ -4,8 +4,9 @@
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { isCi } from './is-ci.mjs'
 
-if (process.env.CI) {
+if (isCi) {
   console.error('Expected files are not written in CI.')
   process.exit(1)
 }

@@ -10,9 +10,10 @@
  */
 export function releaseManifest(manifest, external) {
   const { scripts: _, devDependencies: __, dependencies, overrides: ___, ...rest } = manifest
-  const isExternal = (name) => external.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one))
-  return { ...rest, dependencies: Object.fromEntries(Object.entries(dependencies).filter(([name]) => isExternal(name))) }
+  return { ...rest, dependencies: Object.fromEntries(Object.entries(dependencies).filter(([name]) => isExternal(name, external))) }
 }
+
+export const isExternal = (name, external) => external.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one))
 
 /**
  * The part of a lock file that the dependencies of a manifest need, for all systems.

@@ -1,11 +1,11 @@
 /** The files that `zonewright init --from` writes for the zones of a provider. */
-import { type FirstProvider, firstProvider, pythonPackagesOf } from '../apply/first-provider.ts'
+import { FIRST_TYPES, type FirstProvider, firstProvider, pythonPackagesOf } from '../apply/first-provider.ts'
 import { readRunConfig, requiredHostEntries } from '../apply/run-config.ts'
 import { reportThrottling } from '../apply/run-context.ts'
 import { importZones } from '../convert/import.ts'
 import type { AcceptedLosses } from '../definition/accepted-losses.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
-import { hasErrors } from '../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import { type CiSite, ciFiles } from './ci-files.ts'
 import { cloudNeeds, providerNeeds } from './ci-needs.ts'
 import type { CommonOptions } from './command.ts'
@@ -34,7 +34,7 @@ export async function filesFromProvider(
   const text = configText(start)
   const { config, diagnostics } = readRunConfig(io, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
   if (config === null || hasErrors(diagnostics)) {
-    output.diagnostics(diagnostics)
+    output.diagnostics(aboutOption(diagnostics, from))
     return null
   }
   const imported = await importZones({
@@ -50,7 +50,7 @@ export async function filesFromProvider(
     onThrottled: reportThrottling(output),
     options: { out: 'zones' },
   })
-  const found = [...diagnostics, ...(imported?.diagnostics ?? [])]
+  const found = aboutOption([...diagnostics, ...(imported?.diagnostics ?? [])], from)
   output.diagnostics(found, lossReportOptions(options))
   if (imported === null || hasErrors(found)) return null
   const pythonPackages = start.allowed === null ? [] : await pythonPackagesOf(config, start.name, io.env)
@@ -74,6 +74,18 @@ export async function filesFromProvider(
     ),
   ]
 }
+
+/** The setting that `--from` states, at the begin of a message. */
+const STATED = /^"?providers\.\w+\.(?:preset|base_url)"?:? /
+
+/** Diagnostics of a config that is not written yet, which has no places: they are about the option that it was made from. */
+const aboutOption = (diagnostics: readonly Diagnostic[], from: string): Diagnostic[] =>
+  diagnostics.map(({ at, ...rest }) => {
+    if (at === undefined || at.file !== CONFIG_FILE) return { ...rest, at }
+    if (!STATED.test(rest.message)) return rest
+    const hint = rest.hint ?? `give the base URL of an API, or a type of provider: ${FIRST_TYPES.join(', ')}`
+    return { ...rest, message: rest.message.replace(STATED, () => `--from ${JSON.stringify(from)} `), hint }
+  })
 
 const configText = ({
   name,

@@ -75,6 +75,14 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
       status = await action(io, parsed.slice(0, -2) as never, command.opts() as never)
     })
   }
+  // Node.js puts this character in the place of octets that are not UTF-8.
+  const broken = argv.find((one) => one.includes('\ufffd'))
+  if (broken !== undefined) {
+    io.stderr.write(
+      `${lineOf({ severity: 'error', code: 'usage', message: `the argument ${JSON.stringify(broken)} is not UTF-8 text` })}\n`,
+    )
+    return EXIT.failure
+  }
   try {
     const program = createProgram(io, argv)
     for (const entry of COMMANDS) await register(program, entry, argv, setAction)

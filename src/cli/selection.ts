@@ -65,7 +65,7 @@ export async function readSelection(
     try {
       const text = await textOf(stream())
       if (text === null) {
-        output.error('file-too-large', `${name}: a list of zones has at most ${MAX_LIST_OCTETS} octets of UTF-8 text`)
+        output.error('file-unreadable', `${name} is not UTF-8 text of at most ${MAX_LIST_OCTETS} octets`)
         return null
       }
       const lines = text.split(/\r?\n/).map((line) => line.trim())

@@ -1,9 +1,9 @@
 /** Reads the files that options of `serve` name: seed, resolvers, transfer keys, certificate. */
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { resolveSecret } from '../definition/config/resolve-secret.ts'
-import { readText } from '../definition/files/read-text.ts'
+import { describeReadError, readText } from '../definition/files/read-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Certificate, RegionResolvers, Seed, TransferKey } from '../service/index.ts'
 import type { CliIo } from './io.ts'
@@ -65,30 +65,44 @@ export interface CertificateOptions {
   readonly tlsKey?: string
 }
 
-/** Reads the certificate and its key; null without TLS. Reports files that cannot be read, and returns undefined. */
-export function readCertificate(io: CliIo, output: CliOutput, { tlsCert, tlsKey }: CertificateOptions): Certificate | null | undefined {
+/** Reads the certificate and its key; null without TLS. Reports files that cannot be read, and returns undefined. `isRunning` is for a service that must not wait. */
+export function readCertificate(
+  io: CliIo,
+  output: CliOutput,
+  { tlsCert, tlsKey }: CertificateOptions,
+  isRunning = false,
+): Certificate | null | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return null
   if (tlsCert === undefined || tlsKey === undefined) {
     output.error('usage', '--tls-cert and --tls-key belong together')
     return undefined
   }
+  const read = (option: string, file: string): string => {
+    try {
+      return readPem(resolve(io.cwd, file), isRunning)
+    } catch (error) {
+      throw new RangeError(`${option} ${file} ${error instanceof RangeError ? error.message : describeReadError(error)}`)
+    }
+  }
   try {
-    return { cert: readPem(resolve(io.cwd, tlsCert)), key: readPem(resolve(io.cwd, tlsKey)) }
+    return { cert: read('--tls-cert', tlsCert), key: read('--tls-key', tlsKey) }
   } catch (error) {
     output.error('service-start', (error as Error).message)
     return undefined
   }
 }
 
-/** Reads a file or a pipe, which secret stores use. Stops after the limit, since a device has no end. */
-function readPem(file: string): string {
-  const descriptor = openSync(file, 'r')
+/** Reads a file, or at the start a pipe, which secret stores use. Stops after the limit, since a device has no end. */
+function readPem(file: string, isRunning: boolean): string {
+  // O_NONBLOCK keeps a named pipe from blocking the service.
+  const descriptor = openSync(file, isRunning ? constants.O_RDONLY | constants.O_NONBLOCK : constants.O_RDONLY)
   try {
+    if (isRunning && !fstatSync(descriptor).isFile()) throw new RangeError('is not a regular file, the only kind that SIGHUP reads')
     const octets = Buffer.alloc(MAX_PEM + 1)
     let length = 0
     for (let read = -1; read !== 0 && length <= MAX_PEM; length += read)
       read = readSync(descriptor, octets, length, octets.length - length, null)
-    if (length > MAX_PEM) throw new RangeError(`${file} is larger than ${MAX_PEM} octets`)
+    if (length > MAX_PEM) throw new RangeError(`is larger than ${MAX_PEM} octets`)
     return octets.toString('utf8', 0, length)
   } finally {
     closeSync(descriptor)

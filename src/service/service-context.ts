@@ -7,7 +7,7 @@ import { type Observability, startObservability } from './observability/observab
 import { DEFAULT_NS_NAMES, parseNsNames, parsePublicUrl, type ServiceOptions } from './options.ts'
 import { NO_SECRETS, prepareSecrets } from './secrets/prepare-secrets.ts'
 import type { Secrets } from './secrets/secrets.ts'
-import type { Database } from './store/database.ts'
+import { type Connection, type Database, isDiskFull } from './store/database.ts'
 import { openDatabase } from './store/open-database.ts'
 import { checkZoneNames } from './store/zone-name-store.ts'
 import { createTimers, type Timers } from './timers.ts'
@@ -31,6 +31,8 @@ export interface ServiceContext {
   readonly log: Log
   readonly metrics: Metrics
   readonly database: Database
+  /** Ends the start. Throws if the disk was full and what the start wrote must be stored. */
+  readonly started: (mustBeStored: boolean) => void
   readonly secrets: Secrets
   /** Reports an internal error. */
   readonly onError: (error: unknown) => void
@@ -61,7 +63,8 @@ export async function openContext(options: ServiceOptions, shutdown: Shutdown): 
     log.error({ error }, 'internal error')
     options.onError?.(error)
   }
-  const database = await openDatabase({ url: options.database ?? null, folder: options.dataFolder, onError, warn: log.warn })
+  const opened = await openDatabase({ url: options.database ?? null, folder: options.dataFolder, onError, warn: log.warn })
+  const { database, started } = tolerateFullDisk(opened, log)
   shutdown.add(database.close)
   shutdown.onTimeout(database.abandon)
   await checkZoneNames(database, log)
@@ -78,12 +81,40 @@ export async function openContext(options: ServiceOptions, shutdown: Shutdown): 
     log,
     metrics,
     database,
+    started,
     secrets,
     onError,
     setNameServer: (server) => {
       nameServer = server
     },
   }
+}
+
+/** Lets a service start on a full disk, so that existing data is read and served: until `started`, a write that cannot be committed counts as done. */
+function tolerateFullDisk(database: Database, log: Log) {
+  let isStarting = true
+  let problem: unknown = null
+  const write = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    const done: { readonly value: T }[] = []
+    try {
+      return await database.write(async (connection) => {
+        const value = await work(connection)
+        done[0] = { value }
+        return value
+      })
+    } catch (error) {
+      const [last] = done
+      if (!isStarting || last === undefined || !isDiskFull(error)) throw error
+      if (problem === null) log.error({ error }, 'the disk is full: data is read and served, and changes fail until there is space')
+      problem ??= error
+      return last.value
+    }
+  }
+  const started = (mustBeStored: boolean): void => {
+    if (mustBeStored && problem !== null) throw problem
+    isStarting = false
+  }
+  return { database: { ...database, write }, started }
 }
 
 /** A process that only runs a name server on PostgreSQL does not need a key, and is safer without one. */

@@ -52,6 +52,8 @@ async function startParts(options: ServiceOptions, shutdown: Shutdown): Promise<
 
   await dns.transfers.start()
   if (http) await scheduleDeletion(database, clock())
+  // A generated token is shown only if it is stored.
+  context.started(created !== null && created.token !== bootstrapToken)
   jobs.start()
   observability.started({ database: () => database.read((connection) => sql`select 1`.execute(connection)) })
   shutdown.add(observability.stopping)

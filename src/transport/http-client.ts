@@ -1,4 +1,5 @@
 /** HTTP requests to one server over kept-alive connections, with a time limit for each step. Redirects are not followed, since they could send the token to another host. */
+import { isUtf8 } from 'node:buffer'
 import type { Agent, AgentOptions, IncomingMessage, RequestOptions } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { loadProxyAgent, ProxyError } from './proxy.ts'
@@ -212,8 +213,12 @@ function runExchange(
       })
       response.on('end', () => {
         finish()
-        const text = new TextDecoder().decode(Buffer.concat(chunks))
-        resolve({ status: response.statusCode ?? 0, headers: firstValues(response), text })
+        const { statusCode: status = 0 } = response
+        const content = Buffer.concat(chunks)
+        // A page of a proxy may have another encoding; data may not.
+        if (status < 300 && !isUtf8(content))
+          reject(new TransportError('garbled', `the response of ${host} is not UTF-8 text`, { sent: true }))
+        else resolve({ status, headers: firstValues(response), text: new TextDecoder().decode(content) })
       })
     })
     if (signal?.aborted) abort()

@@ -14,6 +14,7 @@ const bomb = (leaf: string): string =>
 /** Name, text, code, and place if it matters. */
 const CASES: readonly (readonly [name: string, text: string, code: string, place?: string])[] = [
   ['an unclosed list', 'domain: example.com\nrecords: {www: [', 'yaml-syntax', '2:16'],
+  ['half a surrogate pair', record('{type: TXT, value: "a\\ud800"}'), 'yaml-syntax', '7:25'],
   ['binary', '\u0000\u0001\u0002', 'yaml-syntax'],
   ['an alias bomb', bomb('[x, x, x, x, x, x, x, x, x, x]'), 'yaml-too-many-aliases'],
   ['mappings nested 100,000 deep', '{a: '.repeat(100_000), 'yaml-too-deep'],

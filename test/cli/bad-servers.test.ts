@@ -10,7 +10,11 @@ import { expectNothingDone, openScene, zoneFiles } from './scene.ts'
 import { openWireScene, type WireScene } from './service-scene.ts'
 
 const JSON_TYPE = 'application/json'
-const raw = (body: string, type = JSON_TYPE, status = 200): Reply => ({ status, headers: type ? { 'content-type': type } : {}, body })
+const raw = (body: string | Buffer, type = JSON_TYPE, status = 200): Reply => ({
+  status,
+  headers: type ? { 'content-type': type } : {},
+  body,
+})
 const json = (body: unknown): Reply => raw(JSON.stringify(body))
 const errors = (status: number, reason: string): Reply => raw(JSON.stringify({ errors: [{ reason }] }), undefined, status)
 const page = (data: unknown, more = {}): Reply => json({ data, page: 1, pages: 1, results: Array.isArray(data) ? data.length : 1, ...more })
@@ -22,6 +26,7 @@ const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: str
   ['HTML with 200', raw(HTML, 'text/html'), 'garbled', `the response is not JSON (text/html, ${HTML.length} characters)`],
   ['HTML as JSON', raw(HTML), 'garbled', 'the response is malformed JSON'],
   ['no content type', raw('{"data":[],"page":1,"pages":1,"results":0}', ''), 'garbled', 'not JSON (no content type'],
+  ['JSON in Latin-1', raw(Buffer.from('{"data":[],"page":1,"pages":1,"results":0,"x":"\xe9"}', 'latin1')), 'garbled', 'is not UTF-8 text'],
   ['nothing', raw(''), 'garbled', 'malformed JSON'],
   ['null', json(null), 'garbled', SHAPE],
   ['a list as a page', json([]), 'garbled', SHAPE],

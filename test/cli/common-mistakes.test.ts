@@ -107,6 +107,7 @@ describe('on the command line', () => {
     ['diff', 'unknown command \'diff\' ("zonewright --help" lists the commands)'],
     ['plna', "unknown command 'plna' (Did you mean plan?)"],
     ['apply --auto-approve', 'unknown option \'--auto-approve\' ("zonewright apply --help" lists the options)'],
+    ['record add example.com new TXT a\ufffd', 'error[usage] the argument "a\ufffd" is not UTF-8 text'],
     ['report zones', 'zones is a folder, not a file'],
     ['import dnscontrol zones', 'zones is a folder, not a file'],
   ])('%s', async (words, message) => {

@@ -185,15 +185,18 @@ describe('init --from TYPE', () => {
   const HOSTS = ' is not among the hosts in ZONEWRIGHT_ALLOWED_HOSTS'
   const OF_OCTODNS = '--from octodns=CLASS,OPTION=VARIABLE'
 
-  test.each([
+  test.each<readonly [from: string, message: string | RegExp]>([
     ['azure', 'azure needs a setting: --from azure=RESOURCE_GROUP'],
     ['azure=dns', `management.azure.com:443${HOSTS}`],
     // It signs in with the key in a variable.
     ['google', `oauth2.googleapis.com:443${HOSTS}`],
     ['desec', `desec.io:443${HOSTS}`],
+    ['nosuch', /^error\[schema-value\] --from "nosuch" must be one of linode \(give the base URL .*hetzner/],
+    ['no.such', /^error\[schema-value\] --from "no\.such" is not a URL/],
+    ['http://dns.example.net', /^error\[insecure-url\] --from "http:\/\/dns\.example\.net" would send the token /],
     ['hetznr', 'there is no such type of provider. Did you mean "hetzner"?'],
-    ...['', '=', '=Class', '=a.B,token', '=a.B,token=env:X', '=a.B,token=$X'].map((rest) => [`octodns${rest}`, OF_OCTODNS]),
-  ])('%s is refused: %s', async (from = '', message = '') => {
+    ...['', '=', '=Class', '=a.B,token', '=a.B,token=env:X', '=a.B,token=$X'].map((rest) => [`octodns${rest}`, OF_OCTODNS] as const),
+  ])('%s is refused: %s', async (from, message) => {
     const keys = { AZURE_CLIENT_SECRET: TOKEN, GOOGLE_CREDENTIALS: createTestAccount().keyFile, DESEC_TOKEN: TOKEN }
     const env = { ...keys, ZONEWRIGHT_ALLOWED_HOSTS: from === 'google' ? 'dns.googleapis.com' : 'dns.example.net' }
     expectEnd(await cli(['init', '--from', from], { cwd: temporaryDirectory(), env }), 1, { err: message })

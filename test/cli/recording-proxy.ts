@@ -6,7 +6,7 @@ import { setImmediate as nextRound, setTimeout as wait } from 'node:timers/promi
 /** A received request; the path with the query string. */
 export type ReceivedRequest = { method: string; path: string; headers: IncomingMessage['headers']; body: string }
 
-export type Reply = { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+export type Reply = { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer }
 
 /** Handles a request: a reply, 'cut' to close the connection, 'silence' for no response, or null to forward it. */
 export type Script = (request: ReceivedRequest) => Reply | 'cut' | 'silence' | null | Promise<Reply | 'cut' | 'silence' | null>

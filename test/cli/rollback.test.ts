@@ -253,6 +253,11 @@ describe('history', () => {
     expect(await scene.run('history')).toEqual({ status: 0, stdout: 'No runs.\n', stderr: '' })
     expect(await runs(scene)).toEqual([])
     expect((await scene.run('history', '--last')).status).toBe(1)
+    scene.write({ '.zonewright': 'a file' })
+    for (const command of [['history'], ['rollback', '--last', ...YES]])
+      expectEnd(await scene.run(...command), 1, {
+        err: /error\[journal-unreadable\] the journal in .*\.zonewright .* a file is in the place of/,
+      })
   })
 
   it('lists runs, the latest first, without any request', async () => {

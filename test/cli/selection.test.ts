@@ -37,8 +37,10 @@ describe('a list of zones', () => {
     ['a file that does not exist', ['--zones-from', 'none.txt'], 'error[file-unreadable] none.txt does not exist'],
     ['a folder', ['--zones-from', 'zones'], 'error[file-unreadable] zones is a folder'],
     ['a name that is not defined', ['--stdin'], 'error[zone-unknown] there is no definition of nowhere.example.'],
+    ['a list that is not UTF-8', ['--zones-from', 'latin1.txt'], 'error[file-unreadable] latin1.txt is not UTF-8 text'],
   ])('%s is an error', async (_, args, message) => {
     const scene = openScene({ files: FILES })
+    writeFileSync(join(scene.folder, 'latin1.txt'), Buffer.from('\xe9.example\n', 'latin1'))
     expectEnd(await scene.runIn({ input: 'nowhere.example\n' }, 'plan', ...args), 1, { err: message })
     expect(scene.memory.requests).toEqual([])
   })

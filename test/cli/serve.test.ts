@@ -1,7 +1,10 @@
 /** The options of `serve`: what a running service does with them, and why it does not start. */
+import { spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
+import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { encode } from 'dns-packet'
@@ -9,12 +12,13 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { handledAll } from '../service/nameserver/udp-client.ts'
 import { startProgram } from '../support/built-program.ts'
+import { selfSigned } from '../support/certificate.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { waitForZone } from '../support/dns-servers.ts'
 import { freePort } from '../support/free-port.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithRight, describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { type TsigKey, transferZone } from '../support/tools.ts'
+import { runTool, type TsigKey, transferZone } from '../support/tools.ts'
 import { filesBelow } from './scene.ts'
 
 const TOKEN = 'token-of-the-administrator'
@@ -24,8 +28,8 @@ const LONG = { tags: ['long'] }
 const WITH_DNS = ['--dns', '127.0.0.1:0']
 
 /** Runs `serve` until the end of the test. `call` sends a request over HTTP, and `port` is that of the name server. */
-async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) {
-  const run = await startProgram([...SERVE, ...args], { cwd, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env } })
+async function serve(cwd: string, args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}, before: string[] = []) {
+  const run = await startProgram([...SERVE, ...args], { cwd, env: { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN, ...env }, before })
   onTestFinished(() => run.kill('SIGKILL'))
   await run.until('listening')
   const { http, dns } = JSON.parse(run.stdout())
@@ -205,6 +209,56 @@ describe('a running service', () => {
   })
 })
 
+describeWithTools(['openssl', 'mkfifo'], 'with --tls-cert', () => {
+  test('a SIGHUP during the start does not end it; a named pipe is read at the start and blocks nothing afterwards', async () => {
+    const { cert, key: pem } = selfSigned('dns.example')
+    const cwd = folderWith({ 'cert.pem': cert })
+    const pipe = join(cwd, 'key.pem')
+    await runTool('mkfifo', [pipe])
+    const run = await startProgram([...SERVE, '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd })
+    onTestFinished(() => run.kill('SIGKILL'))
+    // Resolves when the program has opened it, too.
+    const writer = await open(pipe, 'w')
+    run.kill('SIGHUP')
+    await writer.write(pem)
+    await writer.close()
+    await run.until('--tls-key key.pem is not a regular file')
+    await run.until('The former certificate stays.')
+    rmSync(pipe)
+    writeFileSync(pipe, pem)
+    run.kill('SIGHUP')
+    await run.until('The certificate has been read again.')
+  })
+})
+
+const mayMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', temporaryDirectory()]).status === 0
+
+describeWithRight(mayMount, 'the right to mount', 'on a full disk', () => {
+  test('starts, says so, reads and serves; changes fail until there is space', async () => {
+    const cwd = temporaryDirectory()
+    mkdirSync(join(cwd, 'full'))
+    const first = await serve(cwd, ['--data', 'data'])
+    const post = (call: typeof first.call, domain: string) =>
+      call('POST', '/domains', { domain, type: 'master', soa_email: 'a@example.com' })
+    await post(first.call, 'example.com')
+    first.run.kill('SIGTERM')
+    await first.run.ended
+    // Only the process sees this file system.
+    const fill = 'mount -t tmpfs -o size=2m none full && cp -a data/. full && cat /dev/zero >full/fill 2>/dev/null; exec "$@"'
+    const { run, call, port } = await serve(cwd, [...WITH_DNS, '--data', 'full'], {}, ['unshare', '-m', 'sh', '-c', fill, 'sh'])
+    expect(run.stderr()).toContain('the disk is full: data is read and served, and changes fail until there is space')
+    expect(await (await call('GET', '/domains')).json()).toMatchObject({ results: 1 })
+    const resolver = new Resolver()
+    resolver.setServers([`127.0.0.1:${port}`])
+    expect(await resolver.resolveSoa('example.com')).toMatchObject({ hostmaster: 'a.example.com' })
+    expect((await post(call, 'example.net')).status).toBe(500)
+    rmSync(`/proc/${run.pid}/root${cwd}/full/fill`)
+    expect((await post(call, 'example.net')).status).toBe(200)
+    run.kill('SIGTERM')
+    expect(await run.ended).toEqual({ status: 0, signal: null })
+  })
+})
+
 /** Texts that no message may contain. */
 const HIDDEN = new RegExp(['token-of-', 'hidden', secret(1).slice(0, 20)].join('|'))
 const start = (text: string): RegExp => new RegExp(`^error\\[service-start\\] the service cannot start: ${text}`)
@@ -223,9 +277,9 @@ describe('does not start', () => {
       /accounts\.users\.email is required/,
     ],
     ['with an unknown quota', {}, ['--quotas', 'domain=5'], start('"domain=5" is not a quota such as domains=1000')],
-    ['with an endless certificate', {}, certificate('/dev/zero'), /^error\[service-start\] \/dev\/zero is larger than 1000000 octets\n$/],
-    ['with a missing certificate', {}, certificate('nothing.pem'), /^error\[service-start\] ENOENT: .*nothing\.pem'\n$/],
-    ['with a folder as certificate', {}, certificate('.'), /^error\[service-start\] EISDIR: /],
+    ['with an endless certificate', {}, certificate('/dev/zero'), /--tls-cert \/dev\/zero is larger than 1000000 octets\n$/],
+    ['with a missing certificate', {}, certificate('nothing.pem'), /^error\[service-start\] --tls-cert nothing\.pem does not exist\n$/],
+    ['with a folder as certificate', {}, certificate('.'), /^error\[service-start\] --tls-cert \. is a folder\n$/],
     ['with an empty certificate', {}, certificate('/dev/null'), start('the certificate is empty\n$')],
     ['with missing resolvers', {}, ['--region-resolvers', 'r.yaml'], /^error\[file-unreadable\] r\.yaml does not exist\n$/],
     ['with invalid resolvers', { 'r.yaml': 'nowhere: {}' }, ['--region-resolvers', 'r.yaml'], /^r\.yaml:1:1: error\[resolvers-invalid\] /],

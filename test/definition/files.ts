@@ -5,14 +5,14 @@ import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { type Diagnostic, formatDiagnostic } from '../../src/dns/diagnostic.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-/** A new folder with these files: text by path. */
-export function folderWith(files: Readonly<Record<string, string>>): string {
+/** A new folder with these files: text or octets by path. */
+export function folderWith(files: Readonly<Record<string, string | Buffer>>): string {
   const folder = temporaryDirectory()
   addFiles(folder, files)
   return folder
 }
 
-export function addFiles(folder: string, files: Readonly<Record<string, string>>): void {
+export function addFiles(folder: string, files: Readonly<Record<string, string | Buffer>>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)

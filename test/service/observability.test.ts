@@ -139,7 +139,11 @@ describeWithTools(['openssl'], 'TLS', () => {
 
   test('is used by the API, and a renewed certificate is used without a restart', async () => {
     const [first, second] = [selfSigned('first.example'), selfSigned('second.example')]
-    const { service } = await startForTest({ tls: first, bootstrapToken: TOKEN })
+    let now = Date.now()
+    const logged: string[] = []
+    const log = { level: 'warn', write: (line: string) => void logged.push(line) } as const
+    const { service } = await startForTest({ tls: first, bootstrapToken: TOKEN, log, clock: () => now })
+    expect(logged).toEqual([])
     expect(service.baseUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/v4$/)
     const dispatcher = new Agent({ connect: { ca: first.cert } })
     const answer = await request(`${service.baseUrl}/domains`, { dispatcher, headers: { authorization: `Bearer ${TOKEN}` } })
@@ -151,7 +155,9 @@ describeWithTools(['openssl'], 'TLS', () => {
     expect(() => service.useCertificate({ cert: 'nonsense', key: first.key })).toThrow()
     expect(() => service.useCertificate({ ...first, cert: '' })).toThrow('the certificate is empty')
     expect(await nameShown(port)).toBe('first.example')
+    now += 3 * 86_400_000
     service.useCertificate(second)
+    expect(logged).toEqual([expect.stringMatching(/"subject":"CN=second\.example".*"certificate has expired"/)])
     expect(await nameShown(port)).toBe('second.example')
     await expect(nameShown(port, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' })).rejects.toThrow()
   })

@@ -18,8 +18,17 @@ export function describeWithTools(tools: readonly string[], name: string, suite:
     test(`${name}: needs ${missing.join(', ')}`, SERVERS, () => expect(missing).toEqual([]))
     return
   }
-  const line = `${name} (needs ${missing.join(', ')})`
+  skip(missing.join(', '), name, suite)
+}
+
+/** A suite that needs a right of the process. Without it, the suite is skipped and listed, also where programs are required: a container may not have it. */
+export function describeWithRight(isGranted: boolean, right: string, name: string, suite: () => void): void {
+  if (isGranted) describe(name, SERVERS, suite)
+  else skip(right, name, suite)
+}
+
+function skip(needs: string, name: string, suite: () => void | Promise<void>): void {
   const log = process.env['ZONEWRIGHT_SKIP_LOG']
-  if (log !== undefined) appendFileSync(log, `${line}\n`)
+  if (log !== undefined) appendFileSync(log, `${name} (needs ${needs})\n`)
   describe.skip(name, suite)
 }

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -74,6 +74,40 @@ test('test:servers runs the files that it is given on PostgreSQL, too', async ()
     '--project all --tags-filter servers && !long --passWithNoTests test/service/filter.test.ts',
     '--project postgres --tags-filter !long --passWithNoTests test/service/filter.test.ts',
   ])
+})
+
+test('only a CI or ZONEWRIGHT_INSTALL_SERVERS that is set, and not to 0 or false, installs programs and keeps files from being rewritten', async () => {
+  const folder = temporaryDirectory()
+  const nothing = {
+    'scripts/install-octodns.sh': '',
+    'scripts/install-foreign-clients.sh': '',
+    'scripts/test-summary.mjs': '',
+    npm: '#!/bin/sh\n',
+  }
+  const files = { ...nothing, 'scripts/install-dns-servers.sh': '[ $# = 0 ] || echo named', 'node_modules/.bin/vitest': '#!/bin/sh\n' }
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text, { mode: 0o755 })
+  }
+  copyFileSync(join(root, 'scripts/test-servers.sh'), join(folder, 'scripts/test-servers.sh'))
+  const isCi = `import { isCi } from ${JSON.stringify(join(root, 'scripts/is-ci.mjs'))}; process.exit(isCi ? 1 : 0)`
+  const unset = { CI: '', ZONEWRIGHT_INSTALL_SERVERS: '', ZONEWRIGHT_REQUIRE_DNS_SERVERS: '', PATH: `${folder}:${process.env['PATH']}` }
+  const cases: [string, string, boolean][] = [
+    ['CI', '', false],
+    ['CI', '0', false],
+    ['CI', 'False', false],
+    ['CI', 'true', true],
+    ['ZONEWRIGHT_INSTALL_SERVERS', 'false', false],
+    ['ZONEWRIGHT_INSTALL_SERVERS', '1', true],
+  ]
+  await Promise.all(
+    cases.map(async ([name, value, isSet]) => {
+      const env = { ...unset, [name]: value }
+      const { status, stdout } = await runTool('bash', ['scripts/test-servers.sh', 'test/a.test.ts'], { cwd: folder, env })
+      expect([name, value, status, stdout.includes('Installing')]).toEqual([name, value, 0, isSet])
+      if (name === 'CI') expect((await runTool('node', ['--input-type=module', '-e', isCi], { env })).status).toBe(Number(isSet))
+    }),
+  )
 })
 
 /** Runs a suite that lacks a program in a separate vitest with the tags of ours. */

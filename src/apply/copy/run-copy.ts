@@ -255,10 +255,14 @@ export async function planCopy(
   )
   const planned = await withProgress(output, (onProgress) => planZones(jobs, { providers, now: now(), tool, signal, onProgress }))
   const withLosses = (zone: PlannedZone): PlannedZone => {
-    const own = [...leftBehindDiagnostics(left.get(zone.plan.zone) ?? [], zone.plan.zone, accepted), ...(refused.get(zone.plan.zone) ?? [])]
-    const fitting = zone.plan.diagnostics.map((one) =>
-      one.severity === 'error' && UNSUPPORTED.has(one.code) ? { ...one, hint: copyHint(false, '', false) } : one,
-    )
+    const refusals = refused.get(zone.plan.zone) ?? []
+    const own = [...leftBehindDiagnostics(left.get(zone.plan.zone) ?? [], zone.plan.zone, accepted), ...refusals]
+    const fitting = zone.plan.diagnostics.flatMap((one) => {
+      if (!UNSUPPORTED.has(one.code)) return [one]
+      if (one.severity === 'error') return [{ ...one, hint: copyHint(false, '', false) }]
+      // Nothing is skipped in a zone that is not copied; the table of its misfits lists all records.
+      return refusals.length > 0 ? [] : [one]
+    })
     return { ...zone, plan: { ...zone.plan, diagnostics: [...own, ...fitting] } }
   }
   const plan = { ...planned.plan, diagnostics: [...problems, ...planned.plan.diagnostics] }

@@ -39,7 +39,7 @@ export function readRuns(journal: string, here: ProcessIdentity): JournalledRuns
   const folder = join(journal, 'runs')
   const diagnostics: Diagnostic[] = []
   const runs: RunRecord[] = []
-  for (const id of existsSync(folder) ? readdirSync(folder).filter(isRunId) : []) {
+  for (const id of runIdsIn(folder, diagnostics)) {
     const read = guarded(() => readRun(join(folder, id), id, here))
     if (read.ok) runs.push(read.value)
     else diagnostics.push({ severity: 'error', code: 'journal-unreadable', message: `run ${id}: ${read.message}` })
@@ -47,6 +47,16 @@ export function readRuns(journal: string, here: ProcessIdentity): JournalledRuns
   // Run ids are only precise to the second.
   runs.sort((a, b) => compareText(a.begin.time, b.begin.time) || compareText(a.id, b.id))
   return { runs: markRolledBack(runs).reverse(), diagnostics }
+}
+
+function runIdsIn(folder: string, diagnostics: Diagnostic[]): string[] {
+  try {
+    return readdirSync(folder).filter(isRunId)
+  } catch (error) {
+    const message = `the journal in ${dirname(folder)} ${describeReadError(error)}`
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') diagnostics.push({ severity: 'error', code: 'journal-unreadable', message })
+    return []
+  }
 }
 
 /** The largest journal of another machine, in octets. */

@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { SchemaError } from '../../../generated/plan-schema.js'
 import { quoted } from '../../dns/excerpt.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
+import { parseJson } from '../../dns/unicode.ts'
 import { escapeJson } from '../../report/escape.ts'
 
 /** The JSON of plan files and snapshots: its layout, its canonical form and seal, and the limits of what is parsed. */
@@ -58,7 +59,7 @@ export function readJsonObject(text: string, bounds: JsonBounds, what: string): 
   if (exceeded === 'depth') return failure(`is nested more than ${bounds.depth} levels deep; no ${what} is`)
   if (exceeded === 'values') return failure(`has more than ${bounds.values} values; no ${what} has as many`)
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return ok(value as Record<string, unknown>)
     return failure(`is not a ${what}: it is not a JSON object`)
   } catch {

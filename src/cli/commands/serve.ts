@@ -130,6 +130,8 @@ headers or bodies.`
 /** `zonewright serve`: runs the DNS hosting service until a signal ends it. When it is ready, it prints its addresses as one line of JSON. */
 async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
+  // Before the first file is read: without a handler, SIGHUP would end the process.
+  const hangups = options.tlsCert === undefined && options.tsigKeys === undefined ? null : reloadOnHangup(io, output, options)
   const listen = options.listen === 'none' ? null : readAddress(output, '--listen', options.listen)
   const dns = options.dns === 'none' ? null : readAddress(output, '--dns', options.dns)
   const operations = options.operations === undefined ? null : readAddress(output, '--operations', options.operations)
@@ -145,7 +147,6 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
   if (seed === undefined || resolvers === undefined || transferKeys === undefined) return EXIT.failure
   const bootstrapToken = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(output.note, 'Stopping: waiting for requests in progress. Press Ctrl-C again to end at once.')
-  let release: (() => void) | null = null
   // Files get explicit modes; the umask covers files of libraries.
   const umask = process.umask(0o077)
   try {
@@ -160,12 +161,12 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
     const dnsAddress = service.dnsAddress && formatServerAddress(service.dnsAddress)
     const ready = { event: 'listening', http: service.baseUrl || null, dns: dnsAddress }
     output.print(`${JSON.stringify(service.observabilityUrl === null ? ready : { ...ready, operations: service.observabilityUrl })}\n`)
-    if (tls !== null || options.tsigKeys !== undefined) release = reloadOnHangup(io, output, service, options)
+    hangups?.started(service)
     await aborted(interruption.signal)
     await service.stop()
     return EXIT.done
   } finally {
-    release?.()
+    hangups?.release()
     process.umask(umask)
     interruption.release()
   }
@@ -183,18 +184,24 @@ function readAddress(output: CliOutput, option: string, text: string): Address |
   return undefined
 }
 
-/** SIGHUP reads the certificate and the transfer keys again. The returned function stops this. */
-function reloadOnHangup(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): () => void {
-  const reload = (): void => {
+/** SIGHUP reads the certificate and the transfer keys again; during the start, as soon as the service runs. */
+function reloadOnHangup(io: CliIo, output: CliOutput, options: ServeOptions) {
+  let started: (service: RunningService) => void = () => undefined
+  const running = new Promise<RunningService>((resolve) => {
+    started = resolve
+  })
+  const reload = async (): Promise<void> => {
+    const service = await running
     reloadCertificate(io, output, service, options)
-    void reloadTransferKeys(io, output, service, options)
+    await reloadTransferKeys(io, output, service, options)
   }
   process.on('SIGHUP', reload)
-  return () => void process.off('SIGHUP', reload)
+  return { started, release: () => void process.off('SIGHUP', reload) }
 }
 
 function reloadCertificate(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): void {
-  const certificate = readCertificate(io, output, options)
+  const certificate = readCertificate(io, output, options, true)
+  if (certificate === undefined) output.say('The former certificate stays.')
   if (!certificate) return
   try {
     service.useCertificate(certificate)

@@ -94,8 +94,8 @@ interface Globs {
 /** The maximum number of alternatives of one pattern. */
 const MAX_ALTERNATIVES = 50
 
-/** Characters that no definition can contain: control characters, line breaks and lone surrogates. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u
+/** Characters that no definition can contain: control characters and line breaks. */
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/u
 
 /** Replaces an escaped asterisk while a pattern is converted. Patterns with this character are refused. */
 const LITERAL_ASTERISK = '\u0000'

@@ -9,6 +9,7 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { parseJson } from '../../dns/unicode.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { selectorsForIgnore } from './ignore-patterns.ts'
@@ -64,7 +65,7 @@ export function readIntermediate(text: string, file: string): DnscontrolConfig {
     },
   }
   const dropped: UnsupportedFeature[] = []
-  const root = parseJson(text, context)
+  const root = readJson(text, context)
   const domains: DnscontrolDomain[] = []
   const providerTypes = new Map<string, string>()
   if (isObject(root) && Array.isArray(root['domains'])) {
@@ -87,16 +88,16 @@ function addProviderTypes(value: unknown, types: Map<string, string>): void {
   }
 }
 
-function parseJson(text: string, context: ReadContext): unknown {
+function readJson(text: string, context: ReadContext): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
     // The error message quotes the file, so only its position is used.
     const offset = Number(/position (\d+)/.exec(String(error))?.[1] ?? Number.NaN)
     const before = Number.isNaN(offset) ? '' : text.slice(0, offset)
     const line = before.split('\n').length
     const place = Number.isNaN(offset) ? context.at : { ...context.at, line, column: offset - before.lastIndexOf('\n') }
-    context.diagnostics.push({ severity: 'error', code: 'schema-type', message: 'the file is not JSON', at: place })
+    context.diagnostics.push({ severity: 'error', code: 'schema-type', message: 'the file is not JSON of valid Unicode texts', at: place })
     return null
   }
 }

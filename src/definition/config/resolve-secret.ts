@@ -1,4 +1,5 @@
 /** Resolves references to secrets (`env:NAME`, `file:PATH`). */
+import { isUtf8 } from 'node:buffer'
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
@@ -85,6 +86,7 @@ async function readSecretFile(path: string): Promise<FileContents> {
       const buffer = Buffer.alloc(MAX_SECRET_OCTETS + 1)
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
       if (bytesRead > MAX_SECRET_OCTETS) return { ok: false, message: `is larger than ${MAX_SECRET_OCTETS} octets` }
+      if (!isUtf8(buffer.subarray(0, bytesRead))) return { ok: false, message: 'is not UTF-8 text' }
       return { ok: true, value: buffer.toString('utf8', 0, bytesRead) }
     } finally {
       await handle.close()

@@ -163,6 +163,7 @@ export function describeReadError(error: unknown): string {
   if (code === 'ENOENT') return 'does not exist'
   if (code === 'EACCES' || code === 'EPERM') return 'cannot be read: permission denied'
   if (code === 'EISDIR') return 'is a folder'
+  if (code === 'ENOTDIR') return 'cannot be read: a file is in the place of a folder'
   if (code === 'ELOOP') return 'is a symbolic link in a cycle'
   return `cannot be read (${code})`
 }

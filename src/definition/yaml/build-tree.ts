@@ -10,6 +10,7 @@ import {
   type SequenceEvent,
 } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import { isUnicode } from '../../dns/unicode.ts'
 import { mergeEntries, type ReportProblem } from './merge-entries.ts'
 import { brokenNode, countNodes, isCoreTag, tagName, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
 
@@ -94,6 +95,8 @@ export function buildTree(
     const at = event.valueStart === -1 ? (frame.key?.at ?? lastPosition) : positionOf(scalarStart(text, event))
     lastPosition = at
     const value = event.fast ? text.slice(event.valueStart, event.valueEnd) : getScalarValue(text, event)
+    if (!event.fast && !isUnicode(value))
+      report('yaml-syntax', 'the text has half a surrogate pair, which is not Unicode', at, 'Write the character itself.')
     const tag = tagOf(event, 'scalar', at)
     if (tag !== '!include') {
       const plain = tag === null ? event.style === SCALAR_STYLE.PLAIN : tag !== 'str' && tag !== '!'

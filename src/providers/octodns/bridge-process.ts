@@ -25,7 +25,7 @@ const MAX_ERROR_OUTPUT = 16_384
 const SHOWN_ERROR_OUTPUT = 300
 /** Milliseconds within which the process ends after its input ended. */
 const END_TIMEOUT = 2_000
-/** Milliseconds for the rest of its output after it ended. */
+/** Milliseconds for the rest of its output after it ended, and until it is killed if it does not end itself. */
 const PIPE_TIMEOUT = 200
 
 /** One message of the child, by its keys. */
@@ -86,13 +86,18 @@ export function startBridgeProcess({ python, folder, env, redact }: ProcessOptio
   let pending: Pending | null = null
   let sent = 0
   let failure: ProcessError | null = null
+  let killer: NodeJS.Timeout | undefined
   let errorOutput = ''
 
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null
   const fail = (error: ProcessError): void => {
     failure ??= error
     pending?.reject(failure)
     pending = null
-    killGroup(child)
+    if (hasEnded()) return
+    // The end of its input makes the process kill itself and all processes below it, also those that left its group.
+    child.stdin.destroy()
+    killer ??= setTimeout(() => killGroup(child), PIPE_TIMEOUT)
   }
   const lines = lineReader((line) => {
     const message = parseMessage(line)
@@ -116,6 +121,7 @@ export function startBridgeProcess({ python, folder, env, redact }: ProcessOptio
       resolve()
     })
     child.once('exit', (status, signal) => {
+      clearTimeout(killer)
       killGroup(child)
       const finish = (): void => {
         clearTimeout(timer)
@@ -154,7 +160,7 @@ export function startBridgeProcess({ python, folder, env, redact }: ProcessOptio
       }
     },
     async close() {
-      if (child.exitCode !== null || child.signalCode !== null) return
+      if (hasEnded()) return
       setWaiting(child, true)
       child.stdin.end()
       const timer = setTimeout(() => killGroup(child), END_TIMEOUT)

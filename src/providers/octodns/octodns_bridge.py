@@ -18,6 +18,7 @@ if sys.path and sys.path[0] == (os.path.dirname(os.path.abspath(__file__)) if "_
 
 import copy
 import errno
+import glob
 import importlib
 import inspect
 import json
@@ -66,7 +67,9 @@ class Connection:
             # A fork of this process that did not end: the parent waits for one response.
             os._exit(1)
         with self.lock:
-            self.responses.write(json.dumps({'id': self.id, **response}, default=str).encode('ascii') + b'\n')
+            line = json.dumps({'id': self.id, **response}, default=str, ensure_ascii=False)
+            # Records with text that is not Unicode are an error; a message is for people.
+            self.responses.write(line.encode('utf-8', 'replace' if 'log' in response or 'error' in response else 'strict') + b'\n')
             self.responses.flush()
 
     def end(self, **response):
@@ -91,8 +94,27 @@ class Connection:
         """Runs in a thread of its own, so that the end of the parent ends this process and its children in the middle of a call."""
         for line in self.requests:
             received.put(json.loads(line))
+        for pid in descendants(os.getpid()):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
         # The parent has put this process into a group of its own.
         os.killpg(0, signal.SIGKILL)
+
+
+def descendants(pid):
+    """All processes below one, also those that left its group. None on systems without /proc."""
+    found = []
+    for path in glob.glob('/proc/%d/task/*/children' % pid):
+        try:
+            with open(path) as file:
+                children = [int(one) for one in file.read().split()]
+        except OSError:
+            continue
+        for child in children:
+            found += [child, *descendants(child)]
+    return found
 
 
 class LogHandler(logging.Handler):

@@ -1,4 +1,5 @@
 /** The HTTP server: it listens, replaces certificates and stops. `http-app.ts` handles the requests. */
+import { X509Certificate } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
@@ -37,10 +38,15 @@ export async function startHttpServer({ listen, maxConnections, publicOrigin, ..
   const app: FastifyInstance = await createHttpApp({ ...options, service: { ...options.service, uploadOrigin } })
   app.server.maxConnections = maxConnections ?? MAX_CONNECTIONS
   const origin = await app.listen(listen)
+  const warn = (tls: Certificate): void => warnOfDates(tls, options.service.clock(), options.log)
+  if (options.tls !== null) warn(options.tls)
   return {
     baseUrl: origin + VERSION_SEGMENT,
     uploadOrigin,
-    useCertificate: (certificate) => useCertificate(app, certificate),
+    useCertificate: (certificate) => {
+      useCertificate(app, certificate)
+      warn(certificate)
+    },
     close: () => closeApp(app),
   }
 }
@@ -61,4 +67,15 @@ function useCertificate(app: FastifyInstance, certificate: Certificate): void {
   if (!(app.server instanceof TlsServer)) throw new RangeError('the service has no TLS')
   checkCertificate(certificate)
   app.server.setSecureContext({ ...certificate, ...TLS_OPTIONS })
+}
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/** Warns of each certificate of a chain that clients refuse now. It is used all the same: some service is better than none. */
+function warnOfDates({ cert }: Certificate, now: number, log: HttpAppOptions['log']): void {
+  for (const pem of cert.match(PEM_CERTIFICATE) ?? []) {
+    const { subject, validFrom, validTo } = new X509Certificate(pem)
+    if (now > Date.parse(validTo)) log.warn({ subject, validTo }, 'certificate has expired')
+    else if (now < Date.parse(validFrom)) log.warn({ subject, validFrom }, 'certificate is not valid yet')
+  }
 }

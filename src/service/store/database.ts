@@ -32,6 +32,11 @@ export interface Database {
   close(): Promise<void>
 }
 
+const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', '53100'])
+
+/** Whether the system, SQLite or PostgreSQL has no space for something. */
+export const isDiskFull = (error: unknown): boolean => DISK_FULL.has((error as { readonly code?: unknown } | null)?.code)
+
 export interface OtherProcesses {
   /**
    * Calls `onChange` soon after any process changed the served zones, and whenever a notification may have been missed, for example after a lost

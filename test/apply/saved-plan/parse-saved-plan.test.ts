@@ -316,6 +316,7 @@ describe('a file edited by hand, with a new checksum', () => {
     ['deep objects', '{"a":'.repeat(1_000_000), /nested more than 16 levels/],
     ['too many values', `[${'[],'.repeat(9_000_000)}[]]`, /more than 8000000 values/],
     ['an open string', '{"format":"zonewright-plan', /is not valid JSON/],
+    ['half a surrogate pair', '{"format":"zonewright-plan\\udc00"}', /is not valid JSON/],
     ['a trailing escape', '{"a":"\\', /is not valid JSON/],
   ])('%s is not a plan', (_, text, expected) => {
     const message = refusal(parse(text))

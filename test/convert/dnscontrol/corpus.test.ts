@@ -116,7 +116,6 @@ test.each<[string, object[], number]>([
   ['?', [], 1],
   ['{a', [], 1],
   ['a\u0000b', [], 1],
-  ['a\ud800', [], 1],
   ['{,'.repeat(400), [], 1],
   [`${'{a,b}'.repeat(30)}`, [], 1],
 ])('IGNORE(%j) becomes %j', (label_pattern, unmanaged, dropped) => {
@@ -184,6 +183,13 @@ test.each<[object, RegExp[], RegExp[]]>([
   expect(found?.warnings.map(({ severity, code }) => `${severity} ${code}`)).toEqual(warnings.map(() => 'warning import-aside'))
   expect(found?.warnings.map(({ message }) => message)).toEqual(warnings.map((one) => expect.stringMatching(one)))
   expect(found?.dropped.map(({ what }) => what)).toEqual(dropped.map((one) => expect.stringMatching(one)))
+})
+
+test('a text that is not valid Unicode is an error', () => {
+  const record = (target: string) => `{"domains":[{"name":"example.com","records":[{"type":"TXT","name":"a","target":"${target}"}]}]}`
+  expect(readIntermediate(record('\\ud83d\\ude00'), 'ir.json').domains[0]?.records).toHaveLength(1)
+  const { domains, diagnostics } = readIntermediate(record('x\\ud800y'), 'ir.json')
+  expect([domains, diagnostics.map(({ code }) => code)]).toEqual([[], ['schema-type']])
 })
 
 test('reads text from any of four fields', () => {

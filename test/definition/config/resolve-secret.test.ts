@@ -12,6 +12,7 @@ describe('resolveSecret', () => {
     'keys/windows': 's3cret\r\n\r\n',
     'keys/inner': 'two\nlines\n',
     'keys/empty': '\n',
+    'keys/latin1': Buffer.from('s\xe9cret', 'latin1'),
     'keys/large': 'x'.repeat(70_000),
   })
   const source = { folder, env: { TOKEN: 's3cret', EMPTY: '' }, loaded: noSecrets() }
@@ -34,6 +35,7 @@ describe('resolveSecret', () => {
     ['file:keys/none', 'providers.cloud.token: the file keys/none does not exist'],
     ['file:keys', 'providers.cloud.token: the file keys is a folder, not a file'],
     ['file:keys/empty', 'providers.cloud.token: the file keys/empty is empty'],
+    ['file:keys/latin1', 'providers.cloud.token: the file keys/latin1 is not UTF-8 text'],
     ['file:keys/large', 'providers.cloud.token: the file keys/large is larger than 65536 octets'],
     ['', 'providers.cloud.token: the value is empty'],
     ['$TOKEN', 'providers.cloud.token: the reference has the syntax of another tool'],

@@ -2,6 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Libsql from 'libsql'
+import { isDiskFull } from '../database.ts'
 import { createPrivateFile, DATABASE_FILE } from '../private-files.ts'
 
 export interface FolderLock {
@@ -16,7 +17,11 @@ export interface FolderLock {
 export function lockFolder(folder: string): FolderLock {
   const pidFile = join(folder, 'service.pid')
   const lock = lockFile(join(folder, 'service.lock'), () => `the data folder ${folder} is in use${holderName(pidFile)}`)
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  try {
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
+  }
   return {
     release: () => {
       rmSync(pidFile, { force: true })
@@ -33,7 +38,8 @@ function lockFile(path: string, message: () => string, ownerOf?: string): Folder
   createPrivateFile(path, ownerOf)
   const holder = new Libsql(path, { timeout: 0 })
   try {
-    holder.exec('begin exclusive')
+    // Without a journal, which would need space. Nothing is ever written.
+    holder.exec('pragma journal_mode = off; begin exclusive')
   } catch (cause) {
     holder.close()
     throw new Error(message(), { cause })

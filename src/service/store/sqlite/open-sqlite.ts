@@ -3,7 +3,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Dialect, Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import Libsql from 'libsql'
-import type { Database, RawStore, SchemaDialect } from '../database.ts'
+import { type Database, isDiskFull, type RawStore, type SchemaDialect } from '../database.ts'
 import { migrate, requireSchema } from '../migrate.ts'
 import { createPrivateFile, DATABASE_FILE, NO_WARNING, privateFolder, tightenServiceFiles, type WarnAboutMode } from '../private-files.ts'
 import type { Tables } from '../tables.ts'
@@ -45,11 +45,11 @@ async function openFile(folder: string, prepare: (db: Kysely<Tables>) => Promise
   }
   try {
     const file = join(folder, DATABASE_FILE)
-    const { db: writer, native } = connect(file)
+    const { db: writer, native, isAlone } = connect(file)
     connections.push(writer)
     await prepare(writer)
-    const { db: reader } = connect(file)
-    connections.push(reader)
+    const reader = isAlone ? writer : connect(file).db
+    if (!isAlone) connections.push(reader)
     const run = await createOffThreadRunner(native)
     const group = createGroupCommit(writer, run)
     return {
@@ -89,11 +89,24 @@ const SQLITE_SCHEMA: SchemaDialect = {
 /** Milliseconds to wait for a lock. Only tools that open the file besides the service cause such waits. */
 const LOCK_TIMEOUT = 5000
 
-function connect(file: string): { readonly db: Kysely<Tables>; readonly native: Libsql.Database } {
+/** `secure_delete` overwrites deleted and replaced data with zeros. */
+const SETTINGS = 'pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on'
+
+/** With `isAlone` no other connection can use the file. */
+function connect(
+  file: string,
+  isAlone = false,
+): { readonly db: Kysely<Tables>; readonly native: Libsql.Database; readonly isAlone: boolean } {
   const native = new Libsql(file, { timeout: LOCK_TIMEOUT })
-  // `secure_delete` overwrites deleted and replaced data with zeros.
-  native.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on')
-  return { native, db: new Kysely<Tables>({ dialect: sqliteDialect(cachingStatements(native)) }) }
+  try {
+    native.exec(isAlone ? `pragma locking_mode = exclusive; ${SETTINGS}` : SETTINGS)
+  } catch (error) {
+    native.close()
+    if (isAlone || !isDiskFull(error)) throw error
+    // There is no space for the index of the log, a file that connections share. A connection that is alone has the index in its memory.
+    return connect(file, true)
+  }
+  return { native, isAlone, db: new Kysely<Tables>({ dialect: sqliteDialect(cachingStatements(native)) }) }
 }
 
 /** Maximum prepared statements per connection. */

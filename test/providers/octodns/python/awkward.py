@@ -97,7 +97,8 @@ class AwkwardProvider(BaseProvider):
         self._misbehave('read')
         if not os.path.exists(self._path(zone)):
             return False
-        for data in self._load(zone):
+        surrogate = {'name': 'odd', 'type': 'TXT', 'ttl': 300, 'value': 'a\udcff'}
+        for data in self._load(zone) + ([surrogate] if self.mode == 'surrogate read' else []):
             data = dict(data)
             name = data.pop('name')
             zone.add_record(Record.new(zone, name, data, source=self, lenient=lenient), lenient=lenient)
@@ -149,10 +150,14 @@ class AwkwardProvider(BaseProvider):
             subprocess.run(['echo', '{"id": 3, "ok": {}}'])
             sys.stdin.readline()
         elif what == 'hang':
-            sleeper = subprocess.Popen(['sleep', '1000'])
-            with open(os.path.join(self.folder, 'sleeper'), 'w') as file:
-                file.write(str(sleeper.pid))
+            # The second one leaves the group, with a child.
+            sleepers = [subprocess.Popen(['sleep', '1000']), subprocess.Popen(['sh', '-c', 'sleep 1000; :'], start_new_session=True)]
+            with open(os.path.join(self.folder, 'sleepers.new'), 'w') as file:
+                file.write(' '.join(str(sleeper.pid) for sleeper in sleepers))
+            os.rename(file.name, os.path.join(self.folder, 'sleepers'))
             time.sleep(1000)
+        elif what == 'surrogate-error':
+            raise RuntimeError('no file a\udcff')
         elif what == 'silent':
             raise SilentError()
         elif what == 'forks':

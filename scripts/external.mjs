@@ -1,0 +1,15 @@
+/** The packages that are not bundled: native, optional, or looked up by name at run time (pino starts worker threads from files). */
+export const EXTERNAL = [
+  '@aws-sdk/*',
+  'fastify',
+  '@fastify/*',
+  'kysely',
+  'libsql',
+  '@libsql/*',
+  'pg',
+  'pg-native',
+  'pino',
+  'pino-*',
+  'prom-client',
+  'thread-stream',
+]
