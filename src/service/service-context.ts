@@ -9,7 +9,6 @@ import { NO_SECRETS, prepareSecrets } from './secrets/prepare-secrets.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { Database } from './store/database.ts'
 import { openDatabase } from './store/open-database.ts'
-import { checkZoneNames } from './store/zone-name-store.ts'
 import { createTimers, type Timers } from './timers.ts'
 import { formatTimestamp } from './timestamp.ts'
 
@@ -64,7 +63,6 @@ export async function openContext(options: ServiceOptions, shutdown: Shutdown): 
   const database = await openDatabase({ url: options.database ?? null, folder: options.dataFolder, onError, warn: log.warn })
   shutdown.add(database.close)
   shutdown.onTimeout(database.abandon)
-  await checkZoneNames(database, log)
   const secrets = await openSecrets(options, database, log)
   return {
     options,
