@@ -1,5 +1,5 @@
 /**
- * Compiles every `schemas/*.schema.json` into a validator in `generated/`: `config.schema.json` becomes `config-schema.js`
+ * `npm run generate`: composes the derived schemas, and compiles every `schemas/*.schema.json` into a validator in `generated/`: `config.schema.json` becomes `config-schema.js`
  * with `config-schema.d.ts` beside it. The modules are plain ESM without imports, so that neither ajv nor the schemas are
  * needed when the program runs. A module with the current hash in its first line is not rewritten; each file appears completely or
  * not at all, so that concurrent runs are safe.
@@ -150,6 +150,7 @@ function firstLine(path) {
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await (await import('./compose-schemas.mjs')).composeSchemas()
   const { written } = await compileSchemas()
   if (written.length > 0) console.error(`generated ${written.join(', ')}`)
 }

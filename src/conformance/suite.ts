@@ -5,7 +5,6 @@ import { SIZE_GROUPS } from './groups/sizes.ts'
 import { TEXT_GROUPS } from './groups/texts.ts'
 import { TYPE_GROUPS } from './groups/types.ts'
 import { UNMANAGED_GROUPS } from './groups/unmanaged.ts'
-import { VENDOR_GROUPS } from './groups/vendors.ts'
 import type { ConformanceGroup } from './step.ts'
 
 /** All groups: those of the list in its order, then the others. */
@@ -15,6 +14,5 @@ export const CONFORMANCE_SUITE: readonly ConformanceGroup[] = [
   ...NAME_GROUPS,
   ...TYPE_GROUPS,
   ...UNMANAGED_GROUPS,
-  ...VENDOR_GROUPS,
   ...SIZE_GROUPS,
 ].toSorted((a, b) => (a.number ?? Number.POSITIVE_INFINITY) - (b.number ?? Number.POSITIVE_INFINITY))

@@ -54,7 +54,7 @@ export async function checkImport(
     const loaded = await loadDefinitions(isolatedConfig(config, folder), { autoPtr: false, lints: false })
     const byName = new Map(loaded.zones.map((one) => [one.zone.name, one]))
     // A definition that cannot be read has its own diagnostic, so its zone is not reported as missing too.
-    const isUnread = loaded.diagnostics.some(({ code }) => code === 'file-too-large' || code === 'secret-exposed')
+    const isUnread = loaded.diagnostics.some(({ code }) => ['file-too-large', 'secret-exposed', 'zone-name'].includes(code))
     const compared = isUnread ? zones.filter(({ name }) => byName.has(name)) : zones
     const defined = loaded.zones.map(({ zone }) => zone)
     const newConfig = hasErrors(loaded.diagnostics) ? undefined : files.find(({ path }) => path === CONFIG_FILE)

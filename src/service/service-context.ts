@@ -9,7 +9,6 @@ import { NO_SECRETS, prepareSecrets } from './secrets/prepare-secrets.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import { type Connection, type Database, isDiskFull } from './store/database.ts'
 import { openDatabase } from './store/open-database.ts'
-import { checkZoneNames } from './store/zone-name-store.ts'
 import { createTimers, type Timers } from './timers.ts'
 import { formatTimestamp } from './timestamp.ts'
 
@@ -67,7 +66,6 @@ export async function openContext(options: ServiceOptions, shutdown: Shutdown): 
   const { database, started } = tolerateFullDisk(opened, log)
   shutdown.add(database.close)
   shutdown.onTimeout(database.abandon)
-  await checkZoneNames(database, log)
   const secrets = await openSecrets(options, database, log)
   return {
     options,

@@ -20,14 +20,23 @@ function listed(): [string, string[]][] {
   return groups
 }
 
-test('the suite has every group of the list with all its steps', () => {
+/** Groups about features of one vendor, which no record of a zone file has. */
+const ONLY_OF_A_VENDOR: readonly (readonly [first: number, last: number])[] = [
+  [56, 87],
+  [96, 101],
+  [104, 108],
+]
+
+test('the suite has every group of the list with all its steps, but for features of one vendor', () => {
   const suite = CONFORMANCE_SUITE.filter(({ number }) => number !== null).map(({ number, name: group, steps }) => [
     `${number}. ${group}`,
     steps.map((step) => step.name).filter((step) => !step.startsWith('(')),
   ])
   const list = listed()
   expect(list).toHaveLength(110)
-  expect(suite).toEqual(list)
+  const isOfAVendor = (group: string) =>
+    ONLY_OF_A_VENDOR.some(([first, last]) => first <= Number.parseInt(group, 10) && Number.parseInt(group, 10) <= last)
+  expect(suite).toEqual(list.filter(([group]) => !isOfAVendor(group)))
 })
 
 test('every step is a valid definition, except those that validation must refuse', () => {

@@ -161,11 +161,11 @@ async function killBeforeOperations(start: string, kills: number, check: (folder
 }
 
 describeWithTools(['named-checkzone'], 'a folder of zone files', () => {
-  test('killed before a file operation', { timeout: 120_000 * rounds(1) }, async () => {
+  test('killed before a file operation', async () => {
     await killBeforeOperations(await openZonefile(), 12, expectTold)
   })
 
-  test.each(COMMANDS)('killed while the command "%s" runs', { timeout: 60_000 }, async (command) => {
+  test.each(COMMANDS)('killed while the command "%s" runs', async (command) => {
     const start = await openZonefile()
     const { after } = await operationsOf(start, 0)
     const folder = copyOf(start)
@@ -179,7 +179,7 @@ describeWithTools(['named-checkzone'], 'a folder of zone files', () => {
   })
 })
 
-test('a folder of octoDNS killed before a file operation', { timeout: 60_000 * rounds(1) }, async () => {
+test('a folder of octoDNS killed before a file operation', async () => {
   const start = temporaryDirectory()
   mkdirSync(join(start, SERVED))
   writeFileSync(join(start, 'zonewright.yaml'), `providers: {mirror: {type: octodns, directory: ${SERVED}}}\n`)
@@ -194,7 +194,6 @@ test('a folder of octoDNS killed before a file operation', { timeout: 60_000 * r
 
 describeWithTools(['named', 'rndc', 'dig'], 'a folder that BIND serves', () => {
   test('killed at random moments: answers are those of one state, serials rise, and the next apply completes', {
-    timeout: 120_000 * rounds(1),
   }, async () => {
     const { recipe, control, reload, reconfig } = bindOfFolder(await freePort())
     const { directory, port } = await startServer(recipe, {})
@@ -219,7 +218,7 @@ defaults: {soa_email: hostmaster@example.com}
       const [soa = ''] = await dig({ port, name: 'example.com', type: 'SOA' })
       return { serial: Number(soa.split(' ')[2]), addresses: [...(first ?? []), ...(last ?? [])] }
     }
-    await expect.poll(async () => (await answersOf()).serial, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(async () => (await answersOf()).serial).toBeGreaterThan(0)
     let { serial } = await answersOf()
     for (let state = 2; state < 2 + rounds(4); state += 1) {
       const former = await answersOf()
@@ -233,7 +232,7 @@ defaults: {soa_email: hostmaster@example.com}
       for (const address of killed.addresses) expect([...former.addresses, `192.0.2.${state % 250}`]).toContain(address)
       expect(await cli(APPLY, { cwd: folder, env })).toMatchObject({ status: 0 })
       const wanted = `192.0.2.${state % 250}`
-      await expect.poll(async () => (await answersOf()).addresses, { timeout: 10_000 }).toEqual([wanted, wanted])
+      await expect.poll(async () => (await answersOf()).addresses).toEqual([wanted, wanted])
       const served = await answersOf()
       expect(served.serial).toBeGreaterThan(serial)
       serial = served.serial

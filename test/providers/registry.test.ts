@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
-import { composeConfigSchema } from '../../scripts/update-schemas.mjs'
 import type { ProviderConfig } from '../../src/definition/config/config.ts'
 import { readConfig } from '../../src/definition/config/read-config.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
@@ -14,8 +13,7 @@ const read = (path: string): string => readFileSync(resolve(root, path), 'utf8')
 describe('the types of providers', () => {
   const schema = JSON.parse(read('schemas/config.schema.json'))
 
-  it('are those of the schema, which has the settings of each ("npm run update-schemas" writes them)', () => {
-    expect(schema).toEqual(composeConfigSchema())
+  it('are those of the schema', () => {
     expect(schema.definitions.provider.properties.type.else.enum).toEqual([...PROVIDER_TYPES].sort())
   })
 

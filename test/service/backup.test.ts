@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { backUpService, type DatabaseLocation, restoreService } from '../../src/service/backup.ts'
 import { UNLIMITED } from '../../src/service/index.ts'
 import { BACKUP_TABLES } from '../../src/service/store/backup/backup-format.ts'
+import { SCHEMA_NAME } from '../../src/service/store/migrate.ts'
 import { rounds } from '../support/random.ts'
 import { nothingAcknowledged, startWriters } from './acknowledged.ts'
 import { during, freshDatabase, freshStore, MASTER, ON_POSTGRES, openStore, placeOf, TEST_KEY, temporaryDirectory } from './harness.ts'
@@ -190,6 +191,11 @@ test.each<[string, (lines: string[]) => string[], string]>([
   ['a row has too few values', (lines) => [...lines, start({}), '[9]'], 'a row that does not match a table'],
   ['a row precedes the first table', ([header = '', ...lines]) => [header, '[1]', ...lines], 'a row that does not match a table'],
   ['a table is unknown', (lines) => [...lines, start({ table: 'sqlite_master' })], 'unknown table "sqlite_master"'],
+  [
+    'its schema is another',
+    ([header = '', ...lines]) => [header.replace(SCHEMA_NAME, '013-quotas'), ...lines],
+    'another version of the program (schema 013-quotas)',
+  ],
   ['its creation time is missing', ([header = '', ...lines]) => [header.replace('created', 'x'), ...lines], 'not a backup of the service'],
 ])('a forged file is refused without changes if %s', async (_name, change, message) => {
   const place = await emptyPlace()

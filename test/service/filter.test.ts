@@ -40,7 +40,8 @@ await database.write(async (connection) => {
   const account = await connection.insertInto('accounts').values({ created: now }).returning('id').executeTakeFirstOrThrow()
   const texts = { description: '', group: '', soa_email: '', master_ips: '[]', axfr_ips: '[]', errors: '', created: now, updated: now }
   const times = { expire_sec: 0, refresh_sec: 0, retry_sec: 0, ttl_sec: 0 }
-  const row = { account_id: account.id, domain: 'x.example', type: 'master' as const, status: 'active' as const, record_count: 0 }
+  const name = { domain: 'x.example', reversed_name: 'example.x.' }
+  const row = { account_id: account.id, ...name, type: 'master' as const, status: 'active' as const, record_count: 0 }
   const domain = await connection
     .insertInto('domains')
     .values({ ...row, ...texts, ...times })

@@ -5,23 +5,18 @@ import Libsql from 'libsql'
 import pg from 'pg'
 import type { Store } from './harness.ts'
 
-/** The folders with a store's data; on PostgreSQL those of its database and, with `log`, of the server's transaction log. */
-async function rawFolders(store: Store, log: boolean): Promise<string[]> {
+/** The folders with a store's data; on PostgreSQL those of its database and of the server's transaction log. */
+async function rawFolders(store: Store): Promise<string[]> {
   if (!store.database) return [store.dataFolder as string]
   const server = join(new URL(store.database.replace('@/', '@_/')).searchParams.get('host') as string, 'data')
   const oid = await numberOf(store, 'select oid as number from pg_database where datname = current_database()')
-  return [join(server, 'base', String(oid)), join(server, 'global'), ...(log ? [join(server, 'pg_wal')] : [])]
+  return [join(server, 'base', String(oid)), join(server, 'global'), join(server, 'pg_wal')]
 }
 
 /** The files of a store that contain one of the texts, including transaction log and images. On PostgreSQL after a checkpoint. */
-export const filesWith = (store: Store, ...texts: readonly string[]): Promise<string[]> => findFiles(store, texts, true)
-
-/** Like `filesWith`, without the transaction log, which a PostgreSQL server overwrites only over time. */
-export const filesOfTablesWith = (store: Store, ...texts: readonly string[]): Promise<string[]> => findFiles(store, texts, false)
-
-async function findFiles(store: Store, texts: readonly string[], log: boolean): Promise<string[]> {
+export async function filesWith(store: Store, ...texts: readonly string[]): Promise<string[]> {
   if (store.database) await runSql(store, ['checkpoint'])
-  const files = (await rawFolders(store, log)).flatMap((folder) =>
+  const files = (await rawFolders(store)).flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   )
   return files.filter((file) => {

@@ -2,19 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import Libsql from 'libsql'
 import { Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
 import { backUpService, restoreService } from '../../src/service/backup.ts'
 import { startService } from '../../src/service/index.ts'
-import type { Store } from './harness.ts'
 import { during, filledStores, freshDatabase, freshStore, LOOPBACK, ON_POSTGRES, placeOf, TEST_KEY, temporaryDirectory } from './harness.ts'
-import { filesOfTablesWith, filesWith, runSql } from './raw-files.ts'
+import { filesWith, runSql } from './raw-files.ts'
 import { answered, keyFile, responsesOf } from './security-answers.ts'
-import { serviceProcesses } from './service-process.ts'
 
-const spawnService = serviceProcesses()
 const OTHER_KEY = 'another key of the secrets of enough characters'
 
 /** A unique text of the allowed length. */
@@ -58,67 +53,6 @@ test('no file contains answers, second-factor secrets or the key, while the serv
   const [phone = ''] = saved.split('\n').filter((line) => line.includes('+12015550123'))
   expect(phone).toContain('"aes:')
   expect(phone).not.toContain(code)
-})
-
-describe('a database of an earlier version', () => {
-  /** A store with plain-text secrets: some exist, some are deleted, some are replaced. */
-  async function oldStore(): Promise<{ store: Store; answers: string[]; deleted: string[] }> {
-    const store = await freshStore()
-    await during(store, async () => undefined)
-    if (!ON_POSTGRES) rmSync(keyFile(store))
-    const [answers, deleted] = [0, 1].map(() => [needle(), needle(), needle()]) as [string[], string[]]
-    const insert = (responses: readonly string[], from: number) =>
-      responses.map((res, i) => `insert into security_answers (user_id, question_id, response) values (1, ${i + from}, 'plain:${res}')`)
-    await runSql(store, [
-      'delete from secret_key',
-      ...insert(answers, 1),
-      ...insert(deleted, 11),
-      `insert into second_factors (user_id, secret, pending) values (1, 'plain:${deleted[0]}', '')`,
-      'delete from security_answers where question_id > 10',
-      `update second_factors set secret = 'plain:${answers[0]}'`,
-    ])
-    return { store, answers, deleted }
-  }
-
-  test('is encrypted by the first start, and the plain text is erased from its files', async () => {
-    const { store, answers, deleted } = await oldStore()
-    for (const text of [...answers, ...deleted]) expect(await filesOfTablesWith(store, text)).not.toEqual([])
-    await expect(backUpService(placeOf(store), join(temporaryDirectory(), 'x'))).rejects.toThrow('secrets in plain text')
-    await during(store, async (client) => {
-      expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
-      expect(await responsesOf(client)).toEqual(answers)
-    })
-    expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
-  })
-
-  test.skipIf(ON_POSTGRES)('is erased by the next start if another process was reading the database', { tags: ['long'] }, async () => {
-    const { store, answers, deleted } = await oldStore()
-    const reader = new Libsql(join(store.dataFolder as string, 'service.db'))
-    reader.exec('begin')
-    reader.prepare('select count(*) from users').get()
-    const killed = await spawnService(store)
-    await killed.kill()
-    reader.exec('rollback')
-    reader.close()
-    await during(store, async () => {
-      expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
-    })
-  })
-
-  test('is also erased if that start was killed at various times', { timeout: 240_000, tags: ['long'] }, async () => {
-    const { store, answers, deleted } = await oldStore()
-    const begun = performance.now()
-    await (await spawnService(await freshStore())).kill()
-    const whole = performance.now() - begun
-    for (const part of [0.5, 0.7, 0.8, 0.9]) {
-      const started = spawnService(store)
-      started.catch(() => undefined)
-      await sleep(part * whole)
-      await spawnService.killAll()
-    }
-    await during(store, async (client) => expect(await responsesOf(client)).toEqual(answers))
-    expect(await filesOfTablesWith(store, ...answers, ...deleted)).toEqual([])
-  })
 })
 
 describe('a start', () => {

@@ -83,21 +83,11 @@ export function* entriesOf(path: string): Generator<Result<JournalEntry>> {
 
 function entryOf(text: string): JournalEntry | null {
   try {
-    const value: unknown = upgraded(JSON.parse(text))
+    const value: unknown = JSON.parse(text)
     return validate(value) ? (value as JournalEntry) : null
   } catch {
     return null
   }
-}
-
-/** A line of version 1, in which every call carried one change, as a line of this version. */
-function upgraded(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const { event, version, change, action, name, type, settled, ...rest } = value as Record<string, unknown>
-  if (event === 'begin' && version === 1) return { ...value, version: JOURNAL_VERSION }
-  if (event === 'call' && change !== undefined) return { event, ...rest, changes: [{ change, action, name, type }] }
-  if (event === 'zone' && settled !== undefined) return { event, ...rest, resolved: settled }
-  return value
 }
 
 /** The entry of a line if it is the end of a run, else null. */
@@ -111,7 +101,7 @@ export function beginOf(text: string, id: string | null): Result<BeginEntry> {
   const entry = entryOf(text)
   if (entry?.event === 'begin') return id === null || entry.run === id ? ok(entry) : failure(`its journal belongs to run ${entry.run}`)
   const version = versionOf(text)
-  if (version !== null && version > JOURNAL_VERSION)
+  if (version !== null && version !== JOURNAL_VERSION)
     return failure(`its journal has version ${version}; this program reads version ${JOURNAL_VERSION}`)
   return failure('the first line of its journal is garbled')
 }

@@ -110,7 +110,7 @@ export async function readRunReport(run: RunRecord): Promise<Result<{ readonly p
 async function readZonePlan(path: string, run: string, { zone, target, calls }: RunZone): Promise<Result<Omit<RunZoneDetail, 'outcome'>>> {
   const text = await readPlanText(path)
   if (!text.ok) return failure(`run ${run}: the plan of ${zone} at ${target} ${text.message}`)
-  const { saved, diagnostics } = parseSavedPlan(text.value, `run ${run}: the plan of ${zone} at ${target}`, null, { acceptsVersion1: true })
+  const { saved, diagnostics } = parseSavedPlan(text.value, `run ${run}: the plan of ${zone} at ${target}`, null)
   if (saved === null) return failure(diagnostics.map(({ message }) => message).join('; '))
   const [savedZone] = saved.zones
   const [savedTarget] = saved.targets

@@ -32,16 +32,8 @@ export interface ParsedSavedPlan {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/**
- * Parses the text of a plan file, which messages call `file`. With a key, refuses a plan that was not signed with it. `acceptsVersion1` is for the plans in
- * journals, which may be older than the program.
- */
-export function parseSavedPlan(
-  text: string,
-  file: string,
-  key: string | null,
-  { acceptsVersion1 = false }: { readonly acceptsVersion1?: boolean } = {},
-): ParsedSavedPlan {
+/** Parses the text of a plan file, which messages call `file`. With a key, refuses a plan that was not signed with it. */
+export function parseSavedPlan(text: string, file: string, key: string | null): ParsedSavedPlan {
   const refuse = (code: DiagnosticCode, problem: string, hint?: string): ParsedSavedPlan => ({
     saved: null,
     diagnostics: [{ severity: 'error', code, message: `${file} ${problem}`, hint }],
@@ -51,8 +43,7 @@ export function parseSavedPlan(
   const { value } = document
   if (value['format'] !== PLAN_FORMAT) return refuse('plan-file-invalid', `is not a plan: its "format" is not "${PLAN_FORMAT}"`, REMAKE)
   const version = value['version']
-  const isVersion1 = acceptsVersion1 && version === 1
-  if (typeof version === 'number' && version !== PLAN_VERSION && !isVersion1) {
+  if (typeof version === 'number' && version !== PLAN_VERSION) {
     const hint = version > PLAN_VERSION ? NEWER : OLDER
     return refuse('plan-file-version', `has version ${version} of the format of plans; this program reads version ${PLAN_VERSION}`, hint)
   }
@@ -64,20 +55,11 @@ export function parseSavedPlan(
   const forged = signatureProblem(value, key)
   if (forged !== null) return refuse('plan-file-signature', forged, `plan again with the same ${PLAN_KEY}`)
 
-  if (isVersion1) upgradeVersion1(value)
   if (!validate(value))
     return refuse('plan-file-invalid', `does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`, REMAKE)
   const parsed = parseDocument(value as unknown as SavedPlanDocument)
   if (!parsed.ok) return refuse('plan-file-invalid', `is not a plan that this program made: ${parsed.message}`, REMAKE)
   return { saved: parsed.value, diagnostics: signature !== undefined && key === null ? [unchecked(file)] : [] }
-}
-
-/** Gives every change of a plan of version 1 the number of its call: each had a separate one. */
-function upgradeVersion1(document: Record<string, unknown>): void {
-  document['version'] = PLAN_VERSION
-  for (const zone of Array.isArray(document['zones']) ? document['zones'] : [])
-    for (const [call, change] of Array.isArray(zone?.changes) ? zone.changes.entries() : [])
-      if (typeof change === 'object' && change !== null) change.call = call
 }
 
 const REMAKE = 'create it again with "zonewright plan --out"'

@@ -15,12 +15,10 @@ import {
   completeUpload,
   findAwaitingAccount,
   findReceivers,
-  findUncounted,
   hashUploadKey,
   releaseAllUploadClaims,
   releaseUploadClaim,
   renewUploadClaim,
-  setOctets,
   type UploadClaim,
 } from '../store/upload-store.ts'
 import type { Timers } from '../timers.ts'
@@ -242,14 +240,6 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
     }
   }
 
-  /** Stores the sizes of data that an earlier version received without counting it. */
-  const countOldData = async (files: ImageFiles): Promise<void> => {
-    for (const { image, receiver } of await database.read(findUncounted)) {
-      const octets = await files.size(image, receiver)
-      if (octets !== null) await database.write((connection) => setOctets(connection, image, octets))
-    }
-  }
-
   const inBackground = (task: Promise<void>): void => {
     const done = task.catch(onError).finally(() => work.delete(done))
     work.add(done)
@@ -271,7 +261,6 @@ export async function createImageUploads(options: ImageUploadsOptions): Promise<
       if (files === null) return
       if (database.otherProcesses === null) await database.write(releaseAllUploadClaims)
       await sweep(files)
-      await countOldData(files)
       sweeping = setInterval(() => inBackground(sweep(files)), limits.claim * SWEEP_INTERVAL)
       sweeping.unref()
     },

@@ -18,8 +18,8 @@ const IMAGE_HANDLERS: JobHandlers = {
   [UPLOAD_EXPIRY]: async (connection, { subject }) => expireUpload(connection, subject),
 }
 
-/** Job that deletes expired data of users, once a day. Databases of earlier versions have jobs of this kind, so its name stays. */
-const DELETE_EXPIRED = 'sweep-profiles'
+/** Job that deletes expired data of users, once a day. */
+const DELETE_EXPIRED = 'delete-expired'
 
 /** Milliseconds of the service's clock. */
 const DAY = 86_400_000

@@ -1,12 +1,12 @@
-/** Finds or creates the key of the secrets at a start, and encrypts secrets that earlier versions stored in plain text. */
+/** Finds or creates the key of the secrets at a start, and ends a rotation that was interrupted. */
 import { existsSync } from 'node:fs'
 import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import { tightenFile, type WarnAboutMode } from '../store/private-files.ts'
-import { countSealed, resealAll, tryUnnamedValue } from '../store/sealed-values.ts'
-import { createSecretKeyRow, findSecretKey, lockKeyId, setErased, setKeyId } from '../store/secret-key-store.ts'
+import { countSealed, resealAll } from '../store/sealed-values.ts'
+import { createSecretKeyRow, lockKeyId, setKeyId } from '../store/secret-key-store.ts'
 import { keyFilePath, makeKeyFile, removeUnfinishedKeys } from './key-file.ts'
-import { createSecrets, type KeyRing, keysFromFile, keysFromText, SealedValueError, type Secrets } from './secrets.ts'
+import { createSecrets, type KeyRing, keysFromFile, keysFromText, type Secrets } from './secrets.ts'
 
 export interface SecretsToPrepare {
   readonly database: Database
@@ -27,12 +27,11 @@ export const NO_SECRETS: Secrets = {
 export async function prepareSecrets({ database, given, log }: SecretsToPrepare): Promise<Secrets> {
   const keys = await findKeys(database, given, log.warn)
   const secrets = createSecrets(keys)
-  await agreeOnKey(database, keys, secrets)
+  await agreeOnKey(database, keys)
   const { resealed, left } = await resealAll(database, secrets)
   if (resealed > 0) log.info({ secrets: resealed }, 'secrets re-encrypted with the current key')
   await refuseMissingKeys(database, keys)
   if (left > 0) log.error({ secrets: left }, 'secrets cannot be decrypted')
-  await eraseOnce(database, log)
   return secrets
 }
 
@@ -47,8 +46,7 @@ async function findKeys(database: Database, given: string | null, warn: WarnAbou
   const path = keyFilePath(database.folder)
   removeUnfinishedKeys(path)
   if (!existsSync(path)) {
-    const sealed = await database.read(countSealed)
-    if ([...sealed.keys()].some((kind) => kind !== 'plain')) {
+    if ((await database.read(countSealed)).size > 0) {
       throw new RangeError(
         `the database has encrypted secrets, but their key is missing: restore the key file ${path}, or set ZONEWRIGHT_SECRETS_KEY`,
       )
@@ -63,46 +61,27 @@ async function findKeys(database: Database, given: string | null, warn: WarnAbou
  * Stores the id of the key in use in the database, unless it is there. An unknown id is replaced if nothing is encrypted with that key and no other
  * process can be using it.
  */
-async function agreeOnKey(database: Database, keys: KeyRing, secrets: Secrets): Promise<void> {
+async function agreeOnKey(database: Database, keys: KeyRing): Promise<void> {
   await database.write(async (connection) => {
     await createSecretKeyRow(connection)
     const keyId = await lockKeyId(connection)
     if (keyId !== '' && keys.find(keyId) !== null) return
     const sealed = await countSealed(connection)
-    const isUsed = [...sealed.keys()].some((kind) => kind !== 'plain')
-    if (keyId !== '' && (isUsed || database.otherProcesses !== null)) throw anotherKey(keyId)
-    for (const kind of sealed.keys()) if (kind !== null && kind !== 'plain' && keys.find(kind) === null) throw anotherKey(kind)
-    try {
-      await tryUnnamedValue(connection, secrets)
-    } catch (error) {
-      throw error instanceof SealedValueError ? anotherKey(null) : error
-    }
+    if (keyId !== '' && (sealed.size > 0 || database.otherProcesses !== null)) throw anotherKey(keyId)
+    for (const id of sealed.keys()) if (keys.find(id) === null) throw anotherKey(id)
     await setKeyId(connection, keys.newest().id)
   })
 }
 
-const anotherKey = (id: string | null): RangeError =>
-  new RangeError(
-    `the database is encrypted with another key${id === null ? '' : ` (${id})`}; during a key rotation set both keys, the new one first`,
-  )
+const anotherKey = (id: string): RangeError =>
+  new RangeError(`the database is encrypted with another key (${id}); during a key rotation set both keys, the new one first`)
 
 /** Fails at the start rather than at the first use of a secret with a missing key. */
 async function refuseMissingKeys(database: Database, keys: KeyRing): Promise<void> {
-  for (const [kind, count] of await database.read(countSealed)) {
-    if (kind === null || kind === 'plain' || keys.find(kind) !== null) continue
+  for (const [id, count] of await database.read(countSealed)) {
+    if (keys.find(id) !== null) continue
     throw new RangeError(
-      `${count} secrets in the database are encrypted with another key (${kind}): add it as the second key, and run "zonewright serve rotate-key"`,
+      `${count} secrets in the database are encrypted with another key (${id}): add it as the second key, and run "zonewright serve rotate-key"`,
     )
-  }
-}
-
-/** Erases deleted rows once: secrets that earlier versions stored in plain text remain in free pages until then. */
-async function eraseOnce(database: Database, log: Log): Promise<void> {
-  if ((await database.read(findSecretKey)).erased) return
-  try {
-    await database.eraseDeleted()
-    await database.write(setErased)
-  } catch (error) {
-    log.warn({ error }, 'secrets that were stored in plain text could not be erased from the database files; the next start will try again')
   }
 }

@@ -11,7 +11,7 @@
 import type { DatabaseLocation } from '../backup.ts'
 import type { Database } from '../store/database.ts'
 import { countSealed, resealAll } from '../store/sealed-values.ts'
-import { findSecretKey, lockKeyId, setKeyId } from '../store/secret-key-store.ts'
+import { findKeyId, lockKeyId, setKeyId } from '../store/secret-key-store.ts'
 import { keyFilePath, makeKey, readKeyFile, replaceKeyFile } from './key-file.ts'
 import { createSecrets, type KeyRing, keysFromFile, keysFromText } from './secrets.ts'
 
@@ -28,11 +28,10 @@ export interface RotatedKey {
 export async function rotateKey(location: DatabaseLocation, given: string | null): Promise<RotatedKey> {
   const database = await openStore(location)
   try {
-    if ((await database.read(findSecretKey)).keyId === '') throw new RangeError('the database has no key yet: start the service first')
+    if ((await database.read(findKeyId)) === '') throw new RangeError('the database has no key yet: start the service first')
     if (database.folder === null || given !== null) {
       const resealed = await changeKey(database, twoKeys(given))
-      // SQLite overwrites deleted values at once.
-      const notErased = database.folder === null ? await errorOf(database.eraseDeleted()) : null
+      const notErased = database.eraseDeleted === null ? null : await errorOf(database.eraseDeleted())
       return { resealed, keyFile: null, notErased }
     }
     const { lockRotation } = await import('../store/sqlite/folder-lock.ts')
@@ -76,8 +75,7 @@ async function addKey(database: Database, keyFile: string): Promise<void> {
   if (texts === null) throw new RangeError(`the key file ${keyFile} is missing`)
   const newest = keysFromFile(keyFile).newest().id
   const isUnfinished = await database.read(async (connection) => {
-    const { keyId } = await findSecretKey(connection)
-    return keyId !== newest || [...(await countSealed(connection)).keys()].some((kind) => kind !== newest)
+    return (await findKeyId(connection)) !== newest || [...(await countSealed(connection)).keys()].some((id) => id !== newest)
   })
   if (texts.length === 1 || !isUnfinished) replaceKeyFile(keyFile, [makeKey(), texts[0] as string])
 }
@@ -90,7 +88,7 @@ async function changeKey(database: Database, keys: KeyRing): Promise<number> {
     await setKeyId(connection, id)
   })
   const { resealed } = await resealAll(database, createSecrets(keys))
-  const others = [...(await database.read(countSealed))].filter(([kind]) => kind !== id)
+  const others = [...(await database.read(countSealed))].filter(([used]) => used !== id)
   const left = others.reduce((sum, [, count]) => sum + count, 0)
   if (left > 0) throw new RangeError(`${left} secrets cannot be decrypted with these keys and are unchanged: keep the old key`)
   return resealed

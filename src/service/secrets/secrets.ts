@@ -27,8 +27,6 @@ export interface KeyRing {
   /** Returns the key with this id. A key file is read again if the id is unknown. */
   find(id: string): SecretKey | null
   all(): readonly SecretKey[]
-  /** The possible keys of a value without a key id. Earlier versions did not trim the variable, so these include keys with surrounding white space. */
-  ofUnnamed(): readonly SecretKey[]
 }
 
 /** The fewest characters of a key; 32 random octets in base64 have 44. */
@@ -42,26 +40,22 @@ const TAG = 16
 /** The prefix of values that are encrypted with a key. */
 export const sealedPrefix = (keyId: string): string => `aes:${keyId}:`
 
-/** The id of the key of a value; null for a value of an earlier version without one. */
+/** The id of the key of a value; null if it is not encrypted. */
 export const keyIdOf = (sealed: string): string | null => /^aes:([0-9a-f]{16}):/.exec(sealed)?.[1] ?? null
 
 /**
- * Parses one key, or two separated by a comma, the new one first. Only the second may contain a comma, since keys of earlier versions may. Throws a
- * `RangeError` if they are not valid.
+ * Parses one key, or two separated by a comma, the new one first. Throws a `RangeError` if they are
+ * not valid.
  */
 export function keysFromText(text: string): KeyRing {
-  const comma = text.indexOf(',')
-  const texts = comma < 0 ? [text] : [text.slice(0, comma), text.slice(comma + 1)]
   const keys = parseKeys(
-    texts.map((key) => key.trim()),
+    text.split(',').map((key) => key.trim()),
     'ZONEWRIGHT_SECRETS_KEY',
   )
-  const verbatim = texts.filter((key) => key !== key.trim()).map(keyOf)
   return {
     newest: () => keys[0] as SecretKey,
     find: (id) => keys.find((key) => key.id === id) ?? null,
     all: () => keys,
-    ofUnnamed: () => [...keys, ...verbatim],
   }
 }
 
@@ -83,7 +77,6 @@ export function keysFromFile(path: string): KeyRing {
       return known.get(id) ?? null
     },
     all: () => [...known.values()],
-    ofUnnamed: () => [...known.values()],
   }
 }
 
@@ -126,15 +119,11 @@ export function createSecrets(keys: KeyRing): Secrets {
       return `${sealedPrefix(id)}${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64')}`
     },
     open: (sealed, context) => {
-      // Earlier versions without a key stored plain text, and those with a key stored no key id.
-      if (sealed.startsWith('plain:')) return sealed.slice('plain:'.length)
       const id = keyIdOf(sealed)
-      const bytes = Buffer.from(sealed.slice(sealed.lastIndexOf(':') + 1), 'base64')
-      for (const key of id === null ? keys.ofUnnamed() : [find(id)]) {
-        const text = decrypt(key, bytes, context)
-        if (text !== null) return text
-      }
-      throw new SealedValueError('a secret cannot be decrypted: it is damaged, or encrypted with another key')
+      const octets = Buffer.from(sealed.slice(sealed.lastIndexOf(':') + 1), 'base64')
+      const text = id === null ? null : decrypt(find(id), octets, context)
+      if (text === null) throw new SealedValueError('a secret cannot be decrypted: it is damaged, or encrypted with another key')
+      return text
     },
   }
 }

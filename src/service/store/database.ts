@@ -24,8 +24,8 @@ export interface Database {
   readonly otherProcesses: OtherProcesses | null
   /** The folder of the database; null on a server. */
   readonly folder: string | null
-  /** Rewrites the files that contained secrets, so that deleted and replaced values cannot be read from them. Takes as long as copying them. */
-  eraseDeleted(): Promise<void>
+  /** Rewrites the tables that contained secrets, so that replaced values cannot be read from their files; null if the database overwrites them at once. */
+  readonly eraseDeleted: (() => Promise<void>) | null
   /** Stops waiting for a database server: pending and later queries fail. Does nothing without a server. */
   abandon(): void
   /** Closes the database after all queued work is finished. */

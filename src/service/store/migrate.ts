@@ -1,59 +1,43 @@
-/** Migrates databases to the schema of this version. */
-import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator } from 'kysely'
+/** Gives databases the schema of this version. */
+import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator, sql } from 'kysely'
 import type { SchemaDialect } from './database.ts'
-import { createAccounts, createDomains, createSecondaries, createServedZones } from './migrations/001-to-004.ts'
-import { createImagesAndScripts, createInstances, createUserData, extendUsers } from './migrations/005-to-008.ts'
-import { addOfferedSerials, addQuotas, createSecretKey, createTaggedObjects, indexZoneNames } from './migrations/009-to-013.ts'
+import { createTables } from './schema.ts'
 
 /** All migrations in order. Never change a released one. */
 const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaDialect) => Promise<void>>> = {
-  '001-accounts': createAccounts,
-  '002-domains': createDomains,
-  '003-served-zones': createServedZones,
-  '004-secondaries': createSecondaries,
-  '005-users': extendUsers,
-  '006-instances': createInstances,
-  '007-images-scripts': createImagesAndScripts,
-  '008-profile': createUserData,
-  '009-tagged-objects': createTaggedObjects,
-  '010-offers': addOfferedSerials,
-  '011-zone-names': indexZoneNames,
-  '012-secret-key': createSecretKey,
-  '013-quotas': addQuotas,
+  '0.1.0-tables': createTables,
 }
 
-/** The names of all migrations. The last one names the current schema. */
-export const SCHEMAS: readonly string[] = Object.keys(MIGRATIONS)
+/** The name of the current schema, which is its last migration. */
+export const SCHEMA_NAME = Object.keys(MIGRATIONS).at(-1) as string
 
-/** Migrates the database to a schema, by default the current one. Throws if it already has a later one, from a later version of the program. */
-export async function migrate<T>(
-  db: Kysely<T>,
-  dialect: SchemaDialect,
-  schema: string = SCHEMAS[SCHEMAS.length - 1] as string,
-): Promise<void> {
-  const { error } = await migratorOf(db, dialect).migrateTo(schema)
+/** Migrates the database to the current schema. Throws a `RangeError`, and changes nothing, if another version of the program made it. */
+export async function migrate<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<void> {
+  const found = await findSchema(db)
+  if (found !== null && !Object.hasOwn(MIGRATIONS, found)) throw otherSchema(found)
+  const migrations = Object.fromEntries(
+    Object.entries(MIGRATIONS).map(([name, up]): [string, Migration] => [name, { up: (connection) => up(connection, dialect) }]),
+  )
+  const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
   if (error !== undefined) throw new Error('the database cannot be migrated to the schema of this version', { cause: error })
 }
 
 /** Throws a `RangeError` unless the database has the current schema. The service migrates it at startup. */
-export async function requireSchema<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<void> {
-  const schema = await findSchema(db, dialect)
-  if (schema === null) throw new RangeError('the database of the service does not exist')
-  if (schema !== SCHEMAS[SCHEMAS.length - 1])
-    throw new RangeError(`the database has the schema ${schema} of another version of the program: start this version of the service first`)
+export async function requireSchema<T>(db: Kysely<T>): Promise<void> {
+  const found = await findSchema(db)
+  if (found === null) throw new RangeError('the database of the service does not exist')
+  if (found !== SCHEMA_NAME) throw otherSchema(found)
 }
+
+const otherSchema = (name: string): RangeError =>
+  new RangeError(
+    `the database has the schema ${name} of another version of the program, and is unchanged: use that version, or an empty database`,
+  )
 
 /** The schema of the database; null if it has no tables of the service. */
-export async function findSchema<T>(db: Kysely<T>, dialect: SchemaDialect): Promise<string | null> {
+export async function findSchema<T>(db: Kysely<T>): Promise<string | null> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return null
-  const done = (await migratorOf(db, dialect).getMigrations()).filter(({ executedAt }) => executedAt !== undefined)
-  return done[done.length - 1]?.name ?? null
-}
-
-function migratorOf<T>(db: Kysely<T>, dialect: SchemaDialect): Migrator {
-  const migrations = Object.fromEntries(
-    Object.entries(MIGRATIONS).map(([name, up]): [string, Migration] => [name, { up: (connection) => up(connection, dialect) }]),
-  )
-  return new Migrator({ db, provider: { getMigrations: async () => migrations } })
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by timestamp, name`.execute(db)
+  return rows.at(-1)?.name ?? null
 }

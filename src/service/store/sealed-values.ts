@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { keyIdOf, SealedValueError, type Secrets, sealedPrefix } from '../secrets/secrets.ts'
 import { lockUserRow } from './account-store.ts'
 import type { Connection, Database } from './database.ts'
-import { findSecretKey, lockKeyId } from './secret-key-store.ts'
+import { findKeyId, lockKeyId } from './secret-key-store.ts'
 import { contextOfAnswer, contextOfPhoneCode, contextOfSecondFactor } from './user-secret-store.ts'
 
 interface SealedColumn {
@@ -41,30 +41,20 @@ const BATCH_USERS = 50
 /** The length of the prefix that identifies the key: `aes:` and the key id. */
 const PREFIX_LENGTH = sealedPrefix('0'.repeat(16)).length
 
-/** Counts the values by key id; `null` for values of earlier versions, which do not name their key, and `plain` for plain text. */
-export async function countSealed(connection: Connection): Promise<ReadonlyMap<string | null, number>> {
-  const counts = new Map<string | null, number>()
+/** Counts the values by key id. */
+export async function countSealed(connection: Connection): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>()
   for (const { table, column } of SEALED_COLUMNS) {
     const value = sql.ref<string>(column)
     const { rows } = await sql<{ prefix: string; count: number | string }>`
       select substr(${value}, 1, ${PREFIX_LENGTH}) as prefix, count(*) as count from ${sql.table(table)}
-      where ${value} like 'aes:%' group by 1
-      union all select 'gcm', count(*) from ${sql.table(table)} where ${value} like 'gcm:%'
-      union all select 'plain', count(*) from ${sql.table(table)} where ${value} like 'plain:%'`.execute(connection)
+      where ${value} like 'aes:%' group by 1`.execute(connection)
     for (const { prefix, count } of rows) {
-      const kind = prefix === 'plain' ? prefix : keyIdOf(prefix)
-      if (Number(count) > 0) counts.set(kind, (counts.get(kind) ?? 0) + Number(count))
+      const id = keyIdOf(prefix)
+      if (id !== null) counts.set(id, (counts.get(id) ?? 0) + Number(count))
     }
   }
   return counts
-}
-
-/** Tries to decrypt a value of each column that does not name its key. Throws a `SealedValueError` if the key is wrong. */
-export async function tryUnnamedValue(connection: Connection, secrets: Secrets): Promise<void> {
-  for (const sealed of SEALED_COLUMNS) {
-    const row = await selectValues(connection, sealed).where(sealed.column, 'like', 'gcm:%').limit(1).executeTakeFirst()
-    if (row !== undefined) secrets.open(row.value, sealed.context(row))
-  }
 }
 
 export interface Resealed {
@@ -95,7 +85,7 @@ export async function resealAll(database: Database, secrets: Secrets): Promise<R
 
 /** The next users, after `last`, with values that are not encrypted with the current key. */
 async function findStaleUsers(connection: Connection, { table, column }: SealedColumn, last: number): Promise<number[]> {
-  const { keyId } = await findSecretKey(connection)
+  const keyId = await findKeyId(connection)
   const rows = await anyTable(connection)
     .selectFrom(table)
     .select('user_id')

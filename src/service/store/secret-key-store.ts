@@ -4,25 +4,17 @@ import type { Connection } from './database.ts'
 /** The id of the only row. */
 const ROW_ID = 1
 
-export interface SecretKeyState {
-  /** The id of the key that encrypts secrets; empty before the first start. */
-  readonly keyId: string
-  /** Whether secrets stored in plain text by earlier versions have been erased from the database files. */
-  readonly erased: boolean
+/** The id of the key that encrypts secrets; empty before the first start. */
+export async function findKeyId(connection: Connection): Promise<string> {
+  const row = await connection.selectFrom('secret_key').select('key_id').where('id', '=', ROW_ID).executeTakeFirst()
+  return row?.key_id ?? ''
 }
 
-/** The state of the key, with default values before the first start. */
-export async function findSecretKey(connection: Connection): Promise<SecretKeyState> {
-  const row = await connection.selectFrom('secret_key').select(['key_id', 'erased']).where('id', '=', ROW_ID).executeTakeFirst()
-  return { keyId: row?.key_id ?? '', erased: row?.erased === 1 }
-}
-
-/** Creates the row if necessary. A new database has nothing to erase. */
+/** Creates the row if necessary. */
 export async function createSecretKeyRow(connection: Connection): Promise<void> {
-  const used = await connection.selectFrom('accounts').select('id').limit(1).executeTakeFirst()
   await connection
     .insertInto('secret_key')
-    .values({ id: ROW_ID, key_id: '', erased: used === undefined ? 1 : 0 })
+    .values({ id: ROW_ID, key_id: '' })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute()
 }
@@ -40,8 +32,4 @@ export async function lockKeyId(connection: Connection): Promise<string> {
 
 export async function setKeyId(connection: Connection, keyId: string): Promise<void> {
   await connection.updateTable('secret_key').set({ key_id: keyId }).where('id', '=', ROW_ID).execute()
-}
-
-export async function setErased(connection: Connection): Promise<void> {
-  await connection.updateTable('secret_key').set({ erased: 1 }).where('id', '=', ROW_ID).execute()
 }

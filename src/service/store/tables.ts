@@ -91,8 +91,8 @@ export interface DomainsTable {
   account_id: number
   /** Lower case, A-labels, no final dot. Unique across accounts. */
   domain: string
-  /** See `reverseName`. Empty in rows from an earlier version of the program until the next start of the service. */
-  reversed_name: Generated<string>
+  /** See `reverseName`. */
+  reversed_name: string
   type: 'master' | 'slave'
   status: 'active' | 'disabled'
   description: string
@@ -192,8 +192,6 @@ export interface SecretKeyTable {
   id: number
   /** The id of the key that encrypts secrets; empty before the first start with a key. */
   key_id: string
-  /** 1 after secrets stored in plain text by earlier versions were erased from the database files. */
-  erased: number
 }
 
 /** The last rendered zone, or the last transferred zone of a slave. */

@@ -68,20 +68,6 @@ export async function setReservation(connection: Connection, { image, receiver }
   return (await claimed.where('status', '=', 'pending_upload').executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-/** Images whose size in octets is not known, from a version that did not store it. */
-export const findUncounted = (connection: Connection): Promise<readonly { readonly image: number; readonly receiver: string }[]> =>
-  connection
-    .selectFrom('images')
-    .select(['id as image', 'receiver'])
-    .where('status', '=', 'available')
-    .where('receiver', '!=', '')
-    .where('octets', 'is', null)
-    .execute()
-
-export async function setOctets(connection: Connection, image: number, octets: number): Promise<void> {
-  await connection.updateTable('images').set({ octets }).where('id', '=', image).where('octets', 'is', null).execute()
-}
-
 /** Releases a claim, so that the upload can be retried. */
 export async function releaseUploadClaim(connection: Connection, { image, receiver }: UploadClaim): Promise<void> {
   await connection.updateTable('images').set({ receiver_until: 0 }).where('id', '=', image).where('receiver', '=', receiver).execute()

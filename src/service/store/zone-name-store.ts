@@ -11,8 +11,7 @@
 import { createHash } from 'node:crypto'
 import { PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { parse } from 'tldts'
-import type { Log } from '../observability/log.ts'
-import type { Connection, Database } from './database.ts'
+import type { Connection } from './database.ts'
 import type { Viewer } from './grant-store.ts'
 
 /** Why a name cannot become a zone: it already is one; the user may not change a zone above or below it; it is a public suffix. */
@@ -111,24 +110,6 @@ function keyOf(name: string): RawBuilder<unknown> {
   return sql`${hash.readBigInt64BE().toString()}::bigint`
 }
 
-interface NamedZone {
-  readonly id: number
-  readonly accountId: number
-  readonly domain: string
-  readonly reversedName: string
-}
-
-async function listZoneNames(connection: Connection): Promise<readonly NamedZone[]> {
-  return connection.selectFrom('domains').select(['id', 'account_id as accountId', 'domain', 'reversed_name as reversedName']).execute()
-}
-
-/** Stores the reversed names of zones that were not renamed since. The number of zones is limited by the parameters of one statement. */
-async function storeReversedNames(connection: Connection, zones: readonly Pick<NamedZone, 'id' | 'domain'>[]): Promise<void> {
-  const rows = zones.map(({ id, domain }) => sql`(cast(${id} as bigint), ${domain}, ${reverseName(domain)})`)
-  await sql`update domains set reversed_name = given.column3 from (values ${sql.join(rows)}) as given
-    where domains.id = given.column1 and domains.domain = given.column2`.execute(connection)
-}
-
 /** Names are already canonical, so the library must not extract or validate them. Private suffixes are ordinary names. */
 const OPTIONS = { allowPrivateDomains: false, extractHostname: false, validateHostname: false, detectIp: false, mixedInputs: false }
 
@@ -144,38 +125,4 @@ export const isPublicSuffix = (name: string): boolean => !PRIVATE_USE.has(name) 
 function isListed(name: string): boolean {
   const { publicSuffix, isIcann } = parse(name, OPTIONS)
   return isIcann === true && publicSuffix === name
-}
-
-/** Rows per statement. */
-const CHUNK = 300
-
-/**
- * Completes the index of zone names, which an earlier version of the program did not maintain. Warns about zones that the earlier version
- * allowed: zones inside a zone of another account, and public suffixes. They keep working.
- */
-export async function checkZoneNames(database: Database, log: Log): Promise<void> {
-  const zones = await database.read(listZoneNames)
-  const stale = zones.filter(({ domain, reversedName }) => reversedName !== reverseName(domain))
-  for (let from = 0; from < stale.length; from += CHUNK) {
-    await database.write((connection) => storeReversedNames(connection, stale.slice(from, from + CHUNK)))
-  }
-  for (const { zone, above } of findOverlaps(zones)) {
-    const accounts = { account: zone.accountId, accountAbove: above.accountId }
-    log.warn({ zone: zone.domain, above: above.domain, ...accounts }, 'zone is inside a zone of another account')
-  }
-  for (const { domain, accountId } of zones) {
-    if (isPublicSuffix(domain)) log.warn({ zone: domain, account: accountId }, 'zone is a public suffix')
-  }
-}
-
-/** Yields each pair of nested zones that belong to different accounts, in the order of their reversed names. */
-function* findOverlaps(zones: readonly NamedZone[]): Generator<{ readonly zone: NamedZone; readonly above: NamedZone }> {
-  const sorted = zones.map((zone) => ({ zone, key: reverseName(zone.domain) })).sort((a, b) => (a.key < b.key ? -1 : 1))
-  // In this order, each zone is directly followed by the zones below it.
-  const path: typeof sorted = []
-  for (const each of sorted) {
-    while (path.length > 0 && !each.key.startsWith((path.at(-1) as typeof each).key)) path.pop()
-    for (const { zone: above } of path) if (above.accountId !== each.zone.accountId) yield { zone: each.zone, above }
-    path.push(each)
-  }
 }

@@ -301,6 +301,7 @@ describe('the journal of a run', () => {
     ['is a named pipe', spoilAsPipe, /no first line/],
     ['begins with something else', (path) => writeFileSync(path, '{"event":"end"}\n'), /first line of its journal is garbled/],
     ['has a newer version', replacing('"version":2', '"version":3'), /has version 3; this program reads version 2/],
+    ['has an older version', replacing('"version":2', '"version":1'), /has version 1; this program reads version 2/],
     ['belongs to another run', replacing('-4f2a', '-4f2b'), /belongs to run .*-4f2b/],
     ['has a line for an unknown zone', withOutcome(1, 0), /names zone 1; it has 1 zones/],
     ['has a line for an unknown change', withOutcome(0, 3), /a change that the plan of example\.com\. does not have/],
@@ -314,27 +315,6 @@ describe('the journal of a run', () => {
     expect(runs.map(({ id }) => id)).toEqual(['20261121T063001Z-0000'])
     expect(diagnostics).toEqual([{ severity: 'error', code: 'journal-unreadable', message: expect.stringMatching(message) }])
     journal.end(0)
-  })
-
-  it('is read in version 1, in which each call carried one change', async () => {
-    const folder = temporaryDirectory()
-    const zone = zoneToApply()
-    const journal = await begin(folder, [zone])
-    journalAll(journal, zone)
-    journal.end(0)
-    const path = join(folder, 'runs', RUN, 'journal.jsonl')
-    const lines = readFileSync(path, 'utf8')
-      .split('\n')
-      .map((line) =>
-        line
-          .replace('"version":2', '"version":1')
-          .replace(/"changes":\[\{(.*?)\}\]/, '$1')
-          .replace('"resolved":', '"settled":'),
-      )
-    writeFileSync(path, lines.join('\n'))
-    expect(lines.join('\n')).toMatch(/"event":"call",.*"zone":0,"change":0,"action"/)
-    const { runs, diagnostics } = readRuns(folder, OWN)
-    expect([runs.map(({ id, state }) => [id, state]), diagnostics]).toEqual([[[RUN, 'applied']], []])
   })
 
   const damagedPlans: [string, (path: string) => void, RegExp][] = [

@@ -117,7 +117,8 @@ describe('a token expires', () => {
   })
 
   test('for every request that starts afterwards', async () => {
-    for (let round = 0; round < rounds(20); round += 1) {
+    // More tries than these meet the limit of refused tokens per address.
+    for (let round = 0; round < Math.min(rounds(20), 20); round += 1) {
       const { token, id } = await client.ok('POST', '/profile/tokens', {})
       const bearer = as(token)
       const before = Array.from({ length: 8 }, () => bearer.call('GET', '/domains'))

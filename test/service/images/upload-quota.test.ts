@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { RESERVED_AHEAD } from '../../../src/service/images/upload-limits.ts'
 import { readSeed } from '../../../src/service/index.ts'
 import { quotaReason } from '../../../src/service/quotas.ts'
-import { type Client, connect, freshStore, inParallel, openStore, type Store, startForTest } from '../harness.ts'
+import { type Client, connect, freshStore, inParallel, type Store, startForTest } from '../harness.ts'
 import { IMAGE, startClocked } from '../instances/fixture.ts'
 import { eventually, filesOf, gzipOf, put, reasonOf, sendPart, startUpload } from './upload-client.ts'
 
@@ -111,19 +111,6 @@ describe('arriving data', () => {
     for (const data of [pieces, [gzipOf(1)]]) expect(await send(data)).toEqual([200, undefined])
     expect(await send([gzipOf(1)])).toEqual(overOf(limit))
   })
-})
-
-test('includes data that an earlier version received', async () => {
-  const own = await freshStore()
-  const first = await startWith(LIMIT, own)
-  const { number, url } = await startUpload(first.as('whole'))
-  expect((await put(url, DATA)).status).toBe(200)
-  await first.service.stop()
-  const database = await openStore(own)
-  await database.write((connection) => connection.updateTable('images').set({ octets: null }).where('id', '=', number).execute())
-  await database.close()
-  const again = await startWith(LIMIT, own)
-  expect(reasonOf(await put((await startUpload(again.as('whole'))).url, LONGER))).toEqual(overOf(LIMIT))
 })
 
 test('excludes images from disks, which store no data', async () => {

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import type { Tables } from '../tables.ts'
+import { SCHEMA } from '../schema.ts'
 
 export const FORMAT = 'zonewright-backup'
 export const VERSION = 1
@@ -136,62 +136,11 @@ function parse(line: Buffer): unknown {
 }
 
 /** All tables in a backup, with their key columns. Referenced tables come first. */
-export const BACKUP_TABLES: Readonly<Record<Exclude<keyof Tables, 'secret_key'>, readonly string[]>> = {
-  accounts: ['id'],
-  users: ['id'],
-  apps: ['id'],
-  tokens: ['id'],
-  grants: ['user_id', 'kind', 'entity_id'],
-  domains: ['id'],
-  records: ['id'],
-  tags: ['id'],
-  tagged_objects: ['kind', 'entity_id', 'tag_id'],
-  volumes: ['id'],
-  load_balancers: ['id'],
-  zone_files: ['domain_id'],
-  secondaries: ['domain_id'],
-  served_zones: ['name'],
-  served_revision: ['id'],
-  jobs: ['id'],
-  instances: ['id'],
-  address_pools: ['region', 'pool'],
-  addresses: ['region', 'pool', 'slot'],
-  disks: ['id'],
-  configs: ['id'],
-  backups: ['id'],
-  images: ['id'],
-  scripts: ['id'],
-  trusted_devices: ['id'],
-  logins: ['id'],
-  ssh_keys: ['id'],
-  security_answers: ['user_id', 'question_id'],
-  second_factors: ['user_id'],
-  phone_codes: ['user_id'],
-  preferences: ['user_id', 'client'],
-}
-
-/** Tables of earlier schemas. An old backup may contain them; the migrations convert their rows. */
-export const EARLIER_TABLES: Readonly<Record<string, readonly string[]>> = { domain_tags: ['domain_id', 'tag_id'] }
+export const BACKUP_TABLES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(SCHEMA).flatMap(([table, { key }]) => (table === 'secret_key' ? [] : [[table, key]])),
+)
 
 /** The tables that generate ids, which are never reused. */
-export const NUMBERED_TABLES: ReadonlySet<string> = new Set<keyof Tables>([
-  'accounts',
-  'users',
-  'tokens',
-  'domains',
-  'records',
-  'tags',
-  'volumes',
-  'load_balancers',
-  'jobs',
-  'instances',
-  'disks',
-  'configs',
-  'backups',
-  'images',
-  'scripts',
-  'apps',
-  'trusted_devices',
-  'logins',
-  'ssh_keys',
-])
+export const NUMBERED_TABLES: ReadonlySet<string> = new Set(
+  Object.entries(SCHEMA).flatMap(([table, { columns }]) => (columns['id']?.type === 'id' ? [table] : [])),
+)

@@ -1,8 +1,8 @@
 /** Restores a backup into an empty database. */
 import { type Kysely, sql } from 'kysely'
 import type { RawStore } from '../database.ts'
-import { findSchema, migrate, SCHEMAS } from '../migrate.ts'
-import { BACKUP_TABLES, backupLines, checkBackup, EARLIER_TABLES, type TableStart, type Value } from './backup-format.ts'
+import { migrate, SCHEMA_NAME } from '../migrate.ts'
+import { BACKUP_TABLES, backupLines, checkBackup, type TableStart, type Value } from './backup-format.ts'
 
 /** Maximum rows and characters per insert statement. */
 const BATCH_ROWS = 500
@@ -15,28 +15,22 @@ const NEVER_EMPTY = 'served_revision'
 type AnyConnection = Kysely<any>
 
 /**
- * Restores a backup into an empty database in one transaction and migrates it to the current schema. Returns the number of rows. Rejects if the
- * database is not empty, or if the file is damaged, not a backup, or from a later version of the program.
+ * Restores a backup into an empty database in one transaction. Returns the number of rows. Rejects if the database is not empty, or if the file is damaged, not a backup, or from another version of the program.
  */
 export async function restoreBackup(store: RawStore, file: string): Promise<{ readonly rows: number; readonly created: string }> {
   const { header, rows } = await checkBackup(file)
-  if (!SCHEMAS.includes(header.schema)) throw new RangeError(`the backup is from a later version of the program (schema ${header.schema})`)
+  if (header.schema !== SCHEMA_NAME) throw new RangeError(`the backup is from another version of the program (schema ${header.schema})`)
   const { db, dialect } = store
-  const existing = await findSchema(db, dialect)
-  if (existing === null) await migrate(db, dialect, header.schema)
-  else if (existing !== header.schema)
-    throw new RangeError(`the database has schema ${existing}, but the backup has ${header.schema}: use a database without tables`)
+  await migrate(db, dialect)
   await db.transaction().execute(async (transaction) => {
     await refuseUnlessEmpty(transaction)
     await insertAll(store, transaction, file)
   })
-  await migrate(db, dialect)
   return { rows, created: header.created }
 }
 
 async function refuseUnlessEmpty(transaction: AnyConnection): Promise<void> {
-  const present = new Set((await transaction.introspection.getTables()).map(({ name }) => name))
-  for (const table of Object.keys(BACKUP_TABLES).filter((name) => present.has(name) && name !== NEVER_EMPTY)) {
+  for (const table of Object.keys(BACKUP_TABLES).filter((name) => name !== NEVER_EMPTY)) {
     const row = await transaction.selectFrom(table).select(sql`1`.as('one')).limit(1).executeTakeFirst()
     if (row !== undefined) throw new RangeError('the database is not empty')
   }
@@ -58,8 +52,7 @@ async function insertAll(store: RawStore, transaction: AnyConnection, file: stri
   for await (const line of backupLines(file)) {
     if ('table' in line) {
       await insert()
-      if (!Object.hasOwn(BACKUP_TABLES, line.table) && !Object.hasOwn(EARLIER_TABLES, line.table))
-        throw new RangeError(`the backup has an unknown table ${JSON.stringify(line.table)}`)
+      if (!Object.hasOwn(BACKUP_TABLES, line.table)) throw new RangeError(`the backup has an unknown table ${JSON.stringify(line.table)}`)
       start = line
       if (line.lastId !== null) await store.setLastId(transaction, line.table, line.lastId)
       continue

@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { RawStore } from '../database.ts'
-import { findSchema } from '../migrate.ts'
-import { countSealed } from '../sealed-values.ts'
-import { BACKUP_TABLES, EARLIER_TABLES, FORMAT, lineOf, NUMBERED_TABLES, type Value, VERSION } from './backup-format.ts'
+import { requireSchema, SCHEMA_NAME } from '../migrate.ts'
+import { BACKUP_TABLES, FORMAT, lineOf, NUMBERED_TABLES, type Value, VERSION } from './backup-format.ts'
 
 /** Rows per query; fewer for the table whose rows contain zone files. */
 const BATCH_ROWS = 1000
@@ -16,13 +15,12 @@ const BATCH_ROWS_OF: Readonly<Record<string, number>> = { zone_files: 20 }
  * number of rows. Rejects if the service has no database there or the file cannot be written.
  */
 export async function writeBackup(store: RawStore, file: string, now: string): Promise<{ readonly rows: number }> {
-  const schema = await findSchema(store.db, store.dialect)
-  if (schema === null) throw new RangeError('the database of the service does not exist')
+  await requireSchema(store.db)
   const temporary = `${file}.${process.pid}.part`
   // It contains hashes of tokens, addresses and names, which other users must not read.
   const handle = await open(temporary, 'wx', 0o600)
   try {
-    const rows = await store.snapshot((connection) => writeAll(store, connection, handle, { schema, created: now }))
+    const rows = await store.snapshot((connection) => writeAll(store, connection, handle, { schema: SCHEMA_NAME, created: now }))
     await handle.sync()
     await handle.close()
     await rename(temporary, file)
@@ -52,8 +50,7 @@ async function writeAll(
   let written = 0
   await write(lineOf({ format: FORMAT, version: VERSION, ...header }))
   const tables = await connection.introspection.getTables()
-  if (tables.some(({ name }) => name === 'security_answers')) await refusePlainSecrets(connection)
-  for (const [table, key] of Object.entries({ ...BACKUP_TABLES, ...EARLIER_TABLES })) {
+  for (const [table, key] of Object.entries(BACKUP_TABLES)) {
     const found = tables.find(({ name }) => name === table)
     if (found === undefined) continue
     const columns = found.columns.map(({ name }) => name)
@@ -65,12 +62,6 @@ async function writeAll(
   }
   await handle.appendFile(lineOf({ rows: written, sha256: hash.digest('hex') }))
   return written
-}
-
-/** Earlier versions stored secrets in plain text if they had no key. */
-async function refusePlainSecrets(connection: AnyConnection): Promise<void> {
-  if ((await countSealed(connection)).has('plain'))
-    throw new RangeError('the database has secrets in plain text: start this version of the service first, which encrypts them')
 }
 
 type Row = Readonly<Record<string, unknown>>

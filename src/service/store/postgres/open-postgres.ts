@@ -193,7 +193,7 @@ export async function openRawPostgres(url: string): Promise<RawStore> {
 export async function requirePostgresSchema(url: string): Promise<void> {
   const store = await openRawPostgres(url)
   try {
-    await requireSchema(store.db, store.dialect)
+    await requireSchema(store.db)
   } finally {
     await store.close()
   }

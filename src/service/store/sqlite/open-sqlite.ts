@@ -30,11 +30,7 @@ export async function openSqlite(folder: string, warn: WarnAboutMode = NO_WARNIN
 export async function openBesideService(folder: string): Promise<Database> {
   if (!existsSync(join(folder, DATABASE_FILE))) throw new RangeError(`there is no database in ${folder}`)
   tightenServiceFiles(folder, NO_WARNING)
-  return openFile(
-    folder,
-    (db) => requireSchema(db, SQLITE_SCHEMA),
-    () => undefined,
-  )
+  return openFile(folder, requireSchema, () => undefined)
 }
 
 async function openFile(folder: string, prepare: (db: Kysely<Tables>) => Promise<void>, release: () => void): Promise<Database> {
@@ -58,14 +54,7 @@ async function openFile(folder: string, prepare: (db: Kysely<Tables>) => Promise
       write: group.write,
       otherProcesses: null,
       folder,
-      eraseDeleted: async () => {
-        await group.drained()
-        await run('vacuum')
-        await run('pragma wal_checkpoint(truncate)')
-        // The checkpoint reports no error if a reader prevented it from writing all pages to the database.
-        const { log } = native.prepare('pragma wal_checkpoint(passive)').get() as { readonly log: number }
-        if (log !== 0) throw new Error('another process reads the database')
-      },
+      eraseDeleted: null,
       abandon: () => undefined,
       close: async () => {
         await group.drained()

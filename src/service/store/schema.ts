@@ -1,0 +1,269 @@
+/** The tables of the database and their indexes, equal in all dialects. `Tables` has their types and says what their columns mean. */
+import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
+import type { SchemaDialect } from './database.ts'
+import type { Tables } from './tables.ts'
+
+interface Column {
+  readonly type: 'text' | 'integer' | 'bigint' | 'double precision' | 'id'
+  readonly nullable?: boolean
+  readonly defaultsTo?: string | number
+  /** The table whose `id` it holds. The row is deleted with that one. */
+  readonly references?: keyof Tables
+}
+
+interface Table {
+  readonly columns: Readonly<Record<string, Column>>
+  /** The columns of the primary key. */
+  readonly key: readonly string[]
+  /** The columns of each unique constraint, and of each index, by name. */
+  readonly unique?: Readonly<Record<string, readonly string[]>>
+  readonly indexes?: Readonly<Record<string, readonly string[]>>
+}
+
+const text: Column = { type: 'text' }
+const integer: Column = { type: 'integer' }
+const bigint: Column = { type: 'bigint' }
+const real: Column = { type: 'double precision' }
+const optional = (column: Column): Column => ({ ...column, nullable: true })
+const withDefault = (column: Column, defaultsTo: string | number): Column => ({ ...column, defaultsTo })
+const idOf = (references: keyof Tables): Column => ({ type: 'bigint', references })
+const each = (column: Column, ...names: readonly string[]): Readonly<Record<string, Column>> =>
+  Object.fromEntries(names.map((name) => [name, column]))
+
+/** A table whose rows have a generated id, which is never used again. */
+const numbered = (columns: Table['columns'], rest: Omit<Table, 'columns' | 'key'> = {}): Table => ({
+  columns: { id: { type: 'id' }, ...columns },
+  key: ['id'],
+  ...rest,
+})
+
+const ofAccount = { account_id: idOf('accounts') }
+const ofUser = { user_id: idOf('users') }
+const ofDomain = { domain_id: idOf('domains') }
+const ofInstance = { instance_id: idOf('instances') }
+const dates = each(text, 'created', 'updated')
+
+/** All tables. Each follows those that it references, also in backups. */
+export const SCHEMA: Readonly<Record<keyof Tables, Table>> = {
+  accounts: numbered({ created: text, quotas: withDefault(text, '{}') }),
+  users: numbered(
+    {
+      ...ofAccount,
+      ...each(text, 'username', 'email', 'created'),
+      ...each(withDefault(integer, 0), 'restricted', 'two_factor_auth', 'ip_whitelist_enabled'),
+      email_notifications: withDefault(integer, 1),
+      timezone: withDefault(text, 'UTC'),
+      authentication_type: withDefault(text, 'password'),
+      shell_auth_method: withDefault(text, 'password_keys'),
+      ...each(withDefault(text, '[]'), 'authorized_keys', 'global_grants'),
+      ...each(withDefault(text, ''), 'verified_phone_number', 'account_access'),
+    },
+    { unique: { users_username: ['username'] } },
+  ),
+  apps: numbered(
+    { ...ofUser, ...each(text, 'client', 'label', 'scopes', 'website', 'created'), ...each(optional(text), 'thumbnail_url', 'expiry') },
+    { unique: { apps_client: ['user_id', 'client'] } },
+  ),
+  tokens: numbered(
+    { ...ofUser, ...each(text, 'label', 'hash', 'prefix', 'scopes', 'created'), expiry: optional(text), app_id: optional(idOf('apps')) },
+    { unique: { tokens_hash: ['hash'] }, indexes: { tokens_by_user: ['user_id', 'id'], tokens_by_app: ['app_id'] } },
+  ),
+  grants: {
+    columns: { ...ofUser, kind: text, entity_id: bigint, permissions: text },
+    key: ['user_id', 'kind', 'entity_id'],
+    indexes: { grants_by_entity: ['kind', 'entity_id'] },
+  },
+  domains: numbered(
+    {
+      ...ofAccount,
+      ...each(text, 'domain', 'type', 'status', 'description', 'group', 'soa_email', 'master_ips', 'axfr_ips', 'errors'),
+      ...dates,
+      ...each(integer, 'expire_sec', 'refresh_sec', 'retry_sec', 'ttl_sec', 'record_count'),
+      revision: withDefault(bigint, 1),
+      settled: withDefault(bigint, 0),
+      transfer_errors: withDefault(text, ''),
+      reversed_name: text,
+    },
+    {
+      unique: { domains_domain: ['domain'] },
+      indexes: { domains_by_account: ['account_id', 'id'], domains_by_reversed_name: ['reversed_name', 'account_id', 'id'] },
+    },
+  ),
+  records: numbered(
+    {
+      ...ofDomain,
+      ...each(text, 'type', 'name', 'target'),
+      ...dates,
+      ...each(integer, 'priority', 'weight', 'port', 'ttl_sec'),
+      ...each(optional(text), 'service', 'protocol', 'tag'),
+    },
+    { indexes: { records_by_domain: ['domain_id', 'id'], records_by_name: ['domain_id', 'name', 'type'] } },
+  ),
+  tags: numbered({ ...ofAccount, label: text, folded: text }, { unique: { tags_unique: ['account_id', 'folded'] } }),
+  // No reference: the kind determines the table of the object.
+  tagged_objects: {
+    columns: { kind: text, entity_id: bigint, tag_id: idOf('tags') },
+    key: ['kind', 'entity_id', 'tag_id'],
+    indexes: { tagged_objects_by_tag: ['tag_id', 'kind', 'entity_id'] },
+  },
+  volumes: numbered(
+    {
+      ...ofAccount,
+      ...each(text, 'label', 'hardware_type', 'region', 'status'),
+      ...dates,
+      size: integer,
+      instance_id: optional(bigint),
+    },
+    { unique: { volumes_unique: ['account_id', 'label'] }, indexes: { volumes_by_instance: ['instance_id'] } },
+  ),
+  load_balancers: numbered(
+    {
+      ...ofAccount,
+      ...each(text, 'label', 'hostname', 'ipv4', 'region', 'created'),
+      ipv6: optional(text),
+      client_conn_throttle: integer,
+      ...each(optional(real), 'transfer_in', 'transfer_out', 'transfer_total'),
+    },
+    { unique: { load_balancers_unique: ['account_id', 'label'] } },
+  ),
+  zone_files: { columns: { ...ofDomain, serial: bigint, text }, key: ['domain_id'] },
+  secondaries: {
+    columns: {
+      ...ofDomain,
+      ...each(withDefault(bigint, 0), 'refresh_at', 'lease_until', 'requests', 'failures', 'refresh', 'retry', 'expire', 'behind'),
+      ...each(optional(bigint), 'expire_at', 'notified_serial'),
+      lease: withDefault(text, ''),
+      notified_by: optional(text),
+    },
+    key: ['domain_id'],
+    indexes: { secondaries_by_refresh: ['refresh_at'], secondaries_by_expiry: ['expire_at'] },
+  },
+  // No reference: a serial outlives its domain.
+  served_zones: {
+    columns: { name: text, domain_id: bigint, serial: optional(bigint), served: integer, revision: bigint },
+    key: ['name'],
+    indexes: { served_zones_by_revision: ['revision'], served_zones_by_domain: ['domain_id'] },
+  },
+  served_revision: { columns: { id: integer, revision: bigint, rendering: text }, key: ['id'] },
+  jobs: numbered(
+    { ...each(text, 'kind', 'payload'), ...each(bigint, 'subject', 'due'), attempts: withDefault(integer, 0) },
+    { indexes: { jobs_by_due: ['due', 'id'], jobs_by_subject: ['kind', 'subject'] } },
+  ),
+  instances: numbered(
+    {
+      ...ofAccount,
+      ...each(text, 'label', 'group', 'region', 'type', 'host_uuid', 'status', 'alerts'),
+      ...dates,
+      ...each(optional(text), 'image', 'ipv6', 'backup_day', 'backup_window'),
+      ...each(withDefault(integer, 0), 'receiving', 'clones', 'backups_enabled'),
+      watchdog_enabled: withDefault(integer, 1),
+      ...each(optional(bigint), 'last_booted', 'script_id'),
+      interfaces: withDefault(text, '[]'),
+    },
+    {
+      unique: { instances_unique: ['account_id', 'label'] },
+      indexes: { instances_by_account: ['account_id', 'id'], instances_by_script: ['script_id'] },
+    },
+  ),
+  address_pools: { columns: { region: text, pool: text, next: integer }, key: ['region', 'pool'] },
+  addresses: {
+    columns: { ...each(text, 'region', 'pool', 'address'), slot: integer, ...ofInstance },
+    key: ['region', 'pool', 'slot'],
+    indexes: { addresses_by_instance: ['instance_id'] },
+  },
+  disks: numbered(
+    { ...ofInstance, ...each(text, 'label', 'filesystem', 'status'), ...dates, size: integer },
+    { indexes: { disks_by_instance: ['instance_id', 'id'] } },
+  ),
+  configs: numbered(
+    {
+      ...ofInstance,
+      ...each(text, 'label', 'devices', 'helpers', 'interfaces', 'kernel', 'root_device', 'run_level', 'virt_mode'),
+      ...dates,
+      comments: optional(text),
+      memory_limit: integer,
+    },
+    { indexes: { configs_by_instance: ['instance_id', 'id'] } },
+  ),
+  backups: numbered(
+    { ...ofInstance, ...each(text, 'type', 'status', 'region', 'content'), ...dates, ...each(optional(text), 'label', 'finished') },
+    { indexes: { backups_by_instance: ['instance_id', 'id'] } },
+  ),
+  images: numbered(
+    {
+      ...ofAccount,
+      ...each(text, 'label', 'created_by', 'status', 'type'),
+      ...dates,
+      ...each(optional(text), 'description', 'expiry', 'upload_hash'),
+      size: integer,
+      ...each(optional(bigint), 'upload_until', 'octets'),
+      receiver: withDefault(text, ''),
+      receiver_until: withDefault(bigint, 0),
+    },
+    { unique: { images_upload_hash: ['upload_hash'] }, indexes: { images_by_account: ['account_id', 'id'] } },
+  ),
+  scripts: numbered(
+    {
+      ...ofAccount,
+      ...ofUser,
+      ...each(text, 'label', 'description', 'images', 'rev_note', 'script'),
+      ...dates,
+      is_public: integer,
+      deployments_total: withDefault(integer, 0),
+    },
+    { indexes: { scripts_by_account: ['account_id', 'id'], scripts_by_access: ['is_public', 'id'] } },
+  ),
+  trusted_devices: numbered(
+    { ...ofUser, ...each(text, 'created', 'expiry', 'last_authenticated', 'last_remote_addr', 'user_agent') },
+    { indexes: { trusted_devices_by_user: ['user_id', 'id'] } },
+  ),
+  logins: numbered(
+    { ...ofUser, ...each(text, 'datetime', 'ip', 'status', 'username'), restricted: integer, occasion: optional(text) },
+    // At most one login per user, day, status and address (access-store.ts). Null is never a duplicate.
+    { unique: { logins_occasion: ['user_id', 'occasion'] }, indexes: { logins_by_user: ['user_id', 'datetime'] } },
+  ),
+  ssh_keys: numbered({ ...ofUser, ...each(text, 'label', 'ssh_key', 'created') }, { indexes: { ssh_keys_by_user: ['user_id', 'id'] } }),
+  security_answers: { columns: { ...ofUser, question_id: integer, response: text }, key: ['user_id', 'question_id'] },
+  second_factors: {
+    columns: {
+      ...ofUser,
+      ...each(withDefault(text, ''), 'secret', 'pending', 'pending_expiry', 'scratch_hash', 'failures_since'),
+      last_step: withDefault(bigint, 0),
+      failures: withDefault(integer, 0),
+    },
+    key: ['user_id'],
+  },
+  phone_codes: {
+    columns: { ...ofUser, ...each(text, 'phone_number', 'code', 'expiry', 'sent_since'), ...each(integer, 'failures', 'sent') },
+    key: ['user_id'],
+  },
+  preferences: { columns: { ...ofUser, client: text, body: text }, key: ['user_id', 'client'] },
+  secret_key: { columns: { id: integer, key_id: text }, key: ['id'] },
+}
+
+/** Creates all tables in an empty database. */
+export async function createTables(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  for (const [name, { columns, key, unique = {}, indexes = {} }] of Object.entries(SCHEMA)) {
+    let table: CreateTableBuilder<string, string> = db.schema.createTable(name)
+    for (const [column, { type, nullable = false, defaultsTo, references }] of Object.entries(columns)) {
+      table = table.addColumn(column, type === 'id' ? dialect.idType : type, (definition) => {
+        if (type === 'id') return dialect.idColumn(definition)
+        let made = nullable ? definition : definition.notNull()
+        if (defaultsTo !== undefined) made = made.defaultTo(defaultsTo)
+        return references === undefined ? made : made.references(`${references}.id`).onDelete('cascade')
+      })
+    }
+    if (columns['id']?.type !== 'id') table = table.addPrimaryKeyConstraint(`${name}_key`, [...key])
+    for (const [constraint, of] of Object.entries(unique)) table = table.addUniqueConstraint(constraint, [...of])
+    await table.execute()
+    for (const [index, of] of Object.entries(indexes))
+      await db.schema
+        .createIndex(index)
+        .on(name)
+        .columns([...of])
+        .execute()
+  }
+  await db.schema.createIndex('domains_unsettled').on('domains').column('id').where(sql.ref('settled'), '<', sql.ref('revision')).execute()
+  await sql`insert into served_revision (id, revision, rendering) values (1, 0, '')`.execute(db)
+  await dialect.announceUpdates(db, 'served_revision')
+}
