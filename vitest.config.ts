@@ -45,8 +45,8 @@ export default defineConfig({
       { name: 'long', description: 'Takes seconds: `npm run test:long`.' },
     ],
     // Bounds a test that hangs. Servers start in well under a second; a busy machine needs room.
-    testTimeout: 120_000 * Math.max(1, rounds(1)),
-    hookTimeout: 180_000,
+    testTimeout: 300_000 * Math.max(1, rounds(1)),
+    hookTimeout: 300_000,
     teardownTimeout: 20_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
     passWithNoTests: false,

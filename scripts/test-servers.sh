@@ -65,6 +65,7 @@ if [ $# -eq 0 ]; then
   run servers --project all --tags-filter "$tags" "${files[@]}"
   run_postgres '!long'
 else
+  for path in "$@"; do [ -e "$path" ] || { echo "There is no $path." >&2; exit 1; }; done
   # A file may belong to one of the projects only.
   run servers --project all --tags-filter "$tags" --passWithNoTests "$@"
   run_postgres "${ZONEWRIGHT_TEST_TAGS:-!long}" --passWithNoTests "$@"

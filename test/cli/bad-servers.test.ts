@@ -146,7 +146,7 @@ describe.concurrent('an unreachable server', () => {
     ],
   ]
 
-  test.for(SPEAKERS)('that %s', { timeout: 90_000 }, async ([, behave, code], context) => {
+  test.for(SPEAKERS)('that %s', async ([, behave, code], context) => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
       sockets.add(socket)

@@ -17,9 +17,7 @@ const ZONE = '1'.repeat(32)
 const python = findForeignClient('cloud-clients')
 
 describeWithTools([python, 'openssl'], 'init --from octodns', () => {
-  test('octodns takes a class and its options; the workflow allows it, and installs its packages in the versions of this machine', {
-    timeout: 60_000,
-  }, async () => {
+  test('octodns takes a class and its options; the workflow allows it, and installs its packages in the versions of this machine', async () => {
     const cloudflare = createCloudflare({ token: TOKEN, zones: [{ id: ZONE, name: 'example.com', plan: { legacy_id: 'pro' } }] })
     // The class takes a zone without records for one that does not exist.
     const headers = { authorization: `Bearer ${TOKEN}` }

@@ -122,7 +122,7 @@ export function faultTests(kind: TargetKind): void {
       expect(await applyTo(direct as Provider, desired(of))).toBeNull()
     }
 
-    test.each(kind.usesNoNetwork ? [] : FAULTS)('%s: the report is true', { timeout: 60_000 }, async (_, fault) => {
+    test.each(kind.usesNoNetwork ? [] : FAULTS)('%s: the report is true', async (_, fault) => {
       if (proxied === null) throw new Error('no proxy')
       state += 1
       let left = 1
@@ -137,7 +137,7 @@ export function faultTests(kind: TargetKind): void {
       await completes(state)
     })
 
-    test('faults in any request', { timeout: 300_000 }, async () => {
+    test('faults in any request', async () => {
       for (let round = 1; round <= rounds(3); round += 1) {
         state += 1
         proxied?.proxy.use(randomFaults(seededRandom(round), 0.2))
@@ -166,64 +166,60 @@ export function faultTests(kind: TargetKind): void {
       await completes(state + 1)
     })
 
-    test.skipIf(kind.isInMemory)(
-      'killed between and during calls: nothing is doubled or lost, and one apply completes',
-      { timeout: 300_000 },
-      async () => {
-        mkdirSync(join(folder, 'zones'))
-        // No request fails here, so a busy machine may take its time.
-        const entry = proxied?.entry.replace(/timeout: [\d.]+}$/, 'timeout: 60}') ?? running.entry
-        writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  target: ${entry}\n`)
-        const random = seededRandom(1)
-        const define = (of: number): void => {
-          const settings = Object.entries(running.settings ?? {}).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
-          const owners = new Map<string, string[]>()
-          for (const line of recordsOf(of)) {
-            const [owner = ''] = line.split(' ', 1)
-            owners.set(owner, [...(owners.get(owner) ?? []), line])
-          }
-          const records = [...owners].map(([owner, lines]) => `  ${owner}: [${lines.map(flowValue).join(', ')}]\n`)
-          writeFileSync(
-            join(folder, `zones/${ZONE}.yaml`),
-            `domain: ${ZONE}\n${settings.join('')}unmanaged: [{name: _acme-challenge}]\nrecords:\n${records.join('')}`,
-          )
+    test.skipIf(kind.isInMemory)('killed between and during calls: nothing is doubled or lost, and one apply completes', async () => {
+      mkdirSync(join(folder, 'zones'))
+      // No request fails here, so a busy machine may take its time.
+      const entry = proxied?.entry.replace(/timeout: [\d.]+}$/, 'timeout: 60}') ?? running.entry
+      writeFileSync(join(folder, 'zonewright.yaml'), `providers:\n  target: ${entry}\n`)
+      const random = seededRandom(1)
+      const define = (of: number): void => {
+        const settings = Object.entries(running.settings ?? {}).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
+        const owners = new Map<string, string[]>()
+        for (const line of recordsOf(of)) {
+          const [owner = ''] = line.split(' ', 1)
+          owners.set(owner, [...(owners.get(owner) ?? []), line])
         }
-        const flags = ['apply', '--yes', '--quiet', '--allow', 'updates', '--allow', 'deletes']
+        const records = [...owners].map(([owner, lines]) => `  ${owner}: [${lines.map(flowValue).join(', ')}]\n`)
+        writeFileSync(
+          join(folder, `zones/${ZONE}.yaml`),
+          `domain: ${ZONE}\n${settings.join('')}unmanaged: [{name: _acme-challenge}]\nrecords:\n${records.join('')}`,
+        )
+      }
+      const flags = ['apply', '--yes', '--quiet', '--allow', 'updates', '--allow', 'deletes']
+      state += 1
+      define(state)
+      proxied?.proxy.use(() => NONE)
+      const begin = proxied?.proxy.count() ?? 0
+      expect(await cli(flags, { cwd: folder, env: running.env })).toMatchObject({ status: 0, stderr: '' })
+      /** The requests of a run. */
+      const requests = (proxied?.proxy.count() ?? 0) - begin
+      for (let round = 0; round < rounds(4); round += 1) {
         state += 1
+        const before = await held()
         define(state)
-        proxied?.proxy.use(() => NONE)
-        const begin = proxied?.proxy.count() ?? 0
-        expect(await cli(flags, { cwd: folder, env: running.env })).toMatchObject({ status: 0, stderr: '' })
-        /** The requests of a run. */
-        const requests = (proxied?.proxy.count() ?? 0) - begin
-        for (let round = 0; round < rounds(4); round += 1) {
-          state += 1
-          const before = await held()
-          define(state)
-          const last = random.below(requests + 1)
-          const start = proxied?.proxy.count() ?? 0
-          proxied?.proxy.use(() => ({ kind: 'delay', before: random.below(30), after: random.below(30) }))
-          const run = await startProgram(flags, { cwd: folder, env: running.env })
-          let ended = false
-          void run.ended.then(() => {
-            ended = true
-          })
-          while (!ended && (proxied?.proxy.count() ?? last) - start < last) await new Promise((resolve) => setTimeout(resolve, 2))
-          await new Promise((resolve) => setTimeout(resolve, random.below(proxied === null ? 600 : 30)))
-          run.kill('SIGKILL')
-          await run.ended
-          const after = await held()
-          const wanted = expected(state)
-          expect(after.filter((line) => !before.includes(line) && !wanted.includes(line))).toEqual([])
-          expect(before.filter((line) => wanted.includes(line) && !after.includes(line))).toEqual([])
-          expect(after.filter((line, index) => after.indexOf(line) !== index)).toEqual([])
-        }
-        proxied?.proxy.use(() => NONE)
-        expect(await cli(flags, { cwd: folder, env: running.env })).toMatchObject({ status: 0, stderr: '' })
-        expect((await held()).sort()).toEqual(expected(state))
-        expect(await cli(['plan', '--detailed-exitcode'], { cwd: folder, env: running.env })).toMatchObject({ status: 0 })
-      },
-    )
+        const last = random.below(requests + 1)
+        const start = proxied?.proxy.count() ?? 0
+        proxied?.proxy.use(() => ({ kind: 'delay', before: random.below(30), after: random.below(30) }))
+        const run = await startProgram(flags, { cwd: folder, env: running.env })
+        let ended = false
+        void run.ended.then(() => {
+          ended = true
+        })
+        while (!ended && (proxied?.proxy.count() ?? last) - start < last) await new Promise((resolve) => setTimeout(resolve, 2))
+        await new Promise((resolve) => setTimeout(resolve, random.below(proxied === null ? 600 : 30)))
+        run.kill('SIGKILL')
+        await run.ended
+        const after = await held()
+        const wanted = expected(state)
+        expect(after.filter((line) => !before.includes(line) && !wanted.includes(line))).toEqual([])
+        expect(before.filter((line) => wanted.includes(line) && !after.includes(line))).toEqual([])
+        expect(after.filter((line, index) => after.indexOf(line) !== index)).toEqual([])
+      }
+      proxied?.proxy.use(() => NONE)
+      expect(await cli(flags, { cwd: folder, env: running.env })).toMatchObject({ status: 0, stderr: '' })
+      expect((await held()).sort()).toEqual(expected(state))
+      expect(await cli(['plan', '--detailed-exitcode'], { cwd: folder, env: running.env })).toMatchObject({ status: 0 })
+    })
   })
 }
 

@@ -68,7 +68,7 @@ export function conformanceTests(kind: TargetKind, skips: ExpectedSkips): void {
       await running?.stop()
     })
 
-    test.each(CONFORMANCE_SUITE.map((group) => [titleOf(group), group] as const))('%s', { timeout: 300_000 }, async (_, group) => {
+    test.each(CONFORMANCE_SUITE.map((group) => [titleOf(group), group] as const))('%s', async (_, group) => {
       const own: StepResult[] = []
       for await (const result of runConformance(targetOf(group), {
         only: (one) => one === group,

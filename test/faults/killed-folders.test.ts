@@ -193,8 +193,7 @@ test('a folder of octoDNS killed before a file operation', async () => {
 })
 
 describeWithTools(['named', 'rndc', 'dig'], 'a folder that BIND serves', () => {
-  test('killed at random moments: answers are those of one state, serials rise, and the next apply completes', {
-  }, async () => {
+  test('killed at random moments: answers are those of one state, serials rise, and the next apply completes', async () => {
     const { recipe, control, reload, reconfig } = bindOfFolder(await freePort())
     const { directory, port } = await startServer(recipe, {})
     const command = (words: readonly string[]): string => JSON.stringify([...control(directory), ...words])

@@ -25,7 +25,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
   beforeAll(async () => {
     moto = await startMoto()
     proxy = await startStoreProxy(moto.origin)
-  }, 60_000)
+  })
   afterAll(async () => {
     await proxy?.close()
     moto?.stop()
@@ -125,7 +125,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     ])
       expectEnd(await laptop.run(...args), 1, { err: 'a cutover is moving example.com. from cloud to other' })
     for (const { stdout, stderr } of [applied, history, back]) expect(stdout + stderr).not.toContain(KEYS.AWS_SECRET_ACCESS_KEY)
-  }, 60_000)
+  })
 
   test('takes as many requests for a large zone as for a small one', async () => {
     const { scene, bucket } = await open()
@@ -149,7 +149,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     const [plan, unchanged, changed] = made
     expect(plan).toEqual(['GET / dns/state/', 'GET /dns/fences'])
     expect(made.slice(3)).toEqual([plan, unchanged, changed])
-  }, 60_000)
+  })
 
   test('refuses a plan that is older than what another machine has landed', async () => {
     const { scene } = await open()
@@ -162,7 +162,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
       expect((await laptop.run('apply', '--yes', '--allow', 'updates')).status).toBe(0)
     }
     expectEnd(await scene.runWith(KEYS, 'apply', 'plan.json', '--yes'), 3, { err: 'error[plan-outdated] example.com. at cloud: run ' })
-  }, 60_000)
+  })
 
   test('that is lost in the middle of an apply: no call is sent without its line', async () => {
     let calls = 0
@@ -182,7 +182,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     const [run] = JSON.parse((await laptop.run('history', '--format', 'json')).stdout).runs
     expect(run.applied.total + run.unknown).toBe(2)
     expectEnd(await laptop.run('apply', '--yes'), 0)
-  }, 90_000)
+  })
 
   test('that cannot be reached: nothing is applied, and a plan warns', async () => {
     const { scene } = await open()
@@ -201,7 +201,7 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     proxy.isDown = () => false
     const denied = await scene.runWith({ ...KEYS, ZONEWRIGHT_ALLOWED_HOSTS: new URL(scene.proxy.origin).host }, 'plan')
     expect([denied.status, denied.stderr]).toEqual([1, expect.stringContaining('error[host-not-allowed]')])
-  }, 90_000)
+  })
 
   test('keeps zones for a run of another machine until its lease ends; unlock shows it and breaks it', async () => {
     const { scene, bucket } = await open()
@@ -246,5 +246,5 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     const none = await scene.runWith(KEYS, 'unlock', 'example.com')
     expect([none.status, none.stdout + none.stderr]).toEqual([0, expect.stringContaining('No run has a lease on these zones.')])
     await store.close()
-  }, 90_000)
+  })
 })

@@ -110,4 +110,4 @@ it('zones of the service survive export and import in every format', async () =>
     expect([format, changes.filter((change) => !exports.get(format)?.has(change))]).toEqual([format, []])
     scene.write({ 'zonewright.yaml': config })
   }
-}, 180_000)
+})

@@ -197,7 +197,7 @@ it.each([
   expect(result.stderr).not.toContain('[zone-undefined]')
 })
 
-it('retries a busy service, and reports that a killed one may have created the zone', { tags: ['long'], timeout: 60_000 }, async () => {
+it('retries a busy service, and reports that a killed one may have created the zone', { tags: ['long'] }, async () => {
   let asked = 0
   const script: Script = ({ path }) => {
     if (path === '/v4/domains/import') asked += 1

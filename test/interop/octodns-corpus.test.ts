@@ -42,7 +42,7 @@ describe('the octoDNS corpus, to the service and back', () => {
 
   const isSmall = (run: string): boolean => /docs|semis/.test(run)
   it.each(RUNS.filter(isSmall))('%s', (run) => expectHeld(run))
-  it.each(RUNS.filter((run) => !isSmall(run)))('%s', { timeout: 120_000, tags: ['long'] }, (run) => expectHeld(run))
+  it.each(RUNS.filter((run) => !isSmall(run)))('%s', { tags: ['long'] }, (run) => expectHeld(run))
 
   async function expectHeld(run: string): Promise<void> {
     const cases = CASES.filter((one) => runOf(one) === run)

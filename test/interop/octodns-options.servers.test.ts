@@ -99,7 +99,7 @@ describeWithOctodns('any mix of options of YAML sources', () => {
     )
   }, 600_000)
 
-  it.each(scenes)('configuration $seed', { timeout: 60_000 }, async ({ seed, cwd }) => {
+  it.each(scenes)('configuration $seed', async ({ seed, cwd }) => {
     const theirs = loaded[seed]
     const { status, stderr } = await cli(['import', 'octodns', 'p.yaml', '-o', 'out', '--lossy'], { cwd })
     if (typeof theirs === 'string' || theirs === undefined) {

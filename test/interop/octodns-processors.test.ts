@@ -61,7 +61,7 @@ describeWithOctodns('octoDNS plans the same changes with processors', () => {
     const folders: string[] = []
     for (const scene of PROCESSOR_CASES) folders.push((await imported(scene)).cwd)
     plans = await planWithProcessors('judge.yaml', folders)
-  }, 120_000)
+  })
 
   it.each(PROCESSOR_CASES.map((scene, i) => ({ ...scene, i })))('$name', async ({ i, dropped, refused }) => {
     const theirs = plans[i]

@@ -209,7 +209,7 @@ it.each(SCENES)('a zone from several files or sources: $name', async ({ files, r
 })
 
 describeWithOctodns('octoDNS loads the same from several files or sources', () => {
-  it.each(SCENES)('$name', { timeout: 60_000 }, async ({ files, records }) => {
+  it.each(SCENES)('$name', async ({ files, records }) => {
     const cwd = folderWith(files)
     expect((await loadSourcesWithOctodns('p.yaml', cwd)).flatMap(linesOfLoaded).sort()).toEqual(records)
   })

@@ -78,7 +78,7 @@ describe('zones that octoDNS does not list', () => {
 })
 
 describeWithOctodns('octoDNS finds zones that it does not list where they are named', () => {
-  it('are loaded by octoDNS', { timeout: 60_000 }, async () => {
+  it('are loaded by octoDNS', async () => {
     const { cwd } = await exported()
     expect((await loadSourcesWithOctodns('named.yaml', cwd)).flatMap(linesOfLoaded).sort()).toEqual(RECORDS)
     expect((await loadSourcesWithOctodns('all.yaml', cwd)).flatMap(linesOfLoaded)).toEqual([RECORDS[1]])

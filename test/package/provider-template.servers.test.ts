@@ -41,7 +41,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'zones'))
   writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n')
   writeConfig(ENTRY)
-}, 120_000)
+})
 
 test('validate, plan, apply and plan again', async () => {
   expect((await zonewright('validate')).status).toBe(0)

@@ -62,7 +62,7 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     const named = ['--url', 'https://releases.example.com/v1/', '--builder', 'https://ci.example.com']
     const { status, stderr } = await release(repository, ...named, '--sign-key', key)
     expect(`${status} ${stderr}`).toMatch(/^0 /)
-  }, 180_000)
+  })
 
   test('has the same octets in another folder, without a key too', async () => {
     const clone = temporaryDirectory()
@@ -73,7 +73,7 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     expect(readFileSync(join(other, 'SHA256SUMS')).equals(read('SHA256SUMS'))).toBe(true)
     expect(readdirSync(other).sort()).toEqual(['SHA256SUMS', `zonewright-${version}.intoto.json`, `zonewright-${version}.tgz`])
     expect(git(clone, 'status', '--porcelain')).toBe('')
-  }, 180_000)
+  })
 
   test('states its checksums, commit and packages; the signature is that of the key', () => {
     const sum = createHash('sha256')
@@ -138,7 +138,7 @@ describeWithTools(['git', 'npm', 'tar'], 'a release', () => {
     expect(stderr).toContain('docs/notes.test.ts: no release has files of this name\n')
     expect(stderr).toContain('docs/key.md: has what looks like a private key\n')
     expect(existsSync(join(repository, 'release/other'))).toBe(false)
-  }, 180_000)
+  })
 })
 
 describe('the contents of a tarball', () => {

@@ -79,7 +79,7 @@ describe('reads', () => {
   test.each(CLOUD_TYPES)('a plan of 3 records at %s', (type) => expectReads(type, 3))
   test.each(CLOUD_TYPES)('a plan of 1,201 records at %s reads each page once', (type) => expectReads(type, 1201))
   // The records of the apex are on the last page, too.
-  test.each(CLOUD_TYPES)('a plan of 9,990 records at %s', { tags: ['long'], timeout: 120_000 }, (type) => expectReads(type, 9990))
+  test.each(CLOUD_TYPES)('a plan of 9,990 records at %s', { tags: ['long'] }, (type) => expectReads(type, 9990))
 })
 
 describe('calls', () => {
@@ -103,7 +103,7 @@ describe('calls', () => {
   }
 
   test.each(COUNTS)('20 records are changed at %s', (type, few) => expectCalls(type, 20, few))
-  test.each(COUNTS)('1,000 records changed at %s', { tags: ['long'], timeout: 120_000 }, (type, _, many) => expectCalls(type, 1000, many))
+  test.each(COUNTS)('1,000 records changed at %s', { tags: ['long'] }, (type, _, many) => expectCalls(type, 1000, many))
 })
 
 describe('requests', () => {

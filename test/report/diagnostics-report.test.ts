@@ -100,7 +100,7 @@ test.each(HOSTILE)('hostile data %j stays on its line', (evil) => {
   expect(text.split('\n')).toHaveLength(6)
 })
 
-test('40,000 diagnostics for 40,000 lines take linear time', { tags: ['long'], timeout: 60_000 }, () => {
+test('40,000 diagnostics for 40,000 lines take linear time', { tags: ['long'] }, () => {
   const source = 'some: text\n'.repeat(40_000)
   const diagnostics = Array.from(
     { length: 40_000 },

@@ -114,7 +114,7 @@ test('a restored database of either kind has the same content and can be served'
   }
 })
 
-test('is a consistent snapshot while the service runs under load', { tags: ['long'], timeout: 180_000 }, async () => {
+test('is a consistent snapshot while the service runs under load', { tags: ['long'] }, async () => {
   const place = placeOf(await freshStore())
   const acknowledged = nothingAcknowledged()
   const files = Array.from({ length: rounds(3) }, (_, number) => join(temporaryDirectory(), `${number}.backup`))
@@ -123,7 +123,7 @@ test('is a consistent snapshot while the service runs under load', { tags: ['lon
     const writers = startWriters(client, id, 'w', acknowledged)
     for (const file of files) {
       const before = new Map(acknowledged.created)
-      await expect.poll(() => acknowledged.created.size, { timeout: 30_000 }).toBeGreaterThan(before.size + 50)
+      await expect.poll(() => acknowledged.created.size).toBeGreaterThan(before.size + 50)
       await backUpService(place, file)
     }
     await writers.stop()

@@ -8,7 +8,7 @@ import { record, scriptedMaster, serving, soa } from './transfers/scripted-maste
 
 const serve = serviceProcesses()
 
-test('acknowledged writes survive a killed process', { timeout: 180_000 }, async () => {
+test('acknowledged writes survive a killed process', async () => {
   const store = await freshStore()
   const acknowledged = nothingAcknowledged()
   let domainId = 0
@@ -18,7 +18,7 @@ test('acknowledged writes survive a killed process', { timeout: 180_000 }, async
     if (domainId === 0) domainId = (await client.ok('POST', '/domains', { ...MASTER, domain: 'kept.example' })).id
     const writers = startWriters(client, domainId, `r${round}`, acknowledged)
     const before = acknowledged.created.size
-    await expect.poll(() => acknowledged.created.size, { timeout: 30_000 }).toBeGreaterThan(before + 100)
+    await expect.poll(() => acknowledged.created.size).toBeGreaterThan(before + 100)
     writers.expectFailures()
     await kill()
     await writers.stop()
@@ -29,7 +29,7 @@ test('acknowledged writes survive a killed process', { timeout: 180_000 }, async
 
 const RECORDS = 5000
 
-test('a killed import leaves the complete domain or nothing', { timeout: 180_000, tags: ['long'] }, async () => {
+test('a killed import leaves the complete domain or nothing', { tags: ['long'] }, async () => {
   const peerPort = await scriptedMaster((query, ...rest) => {
     const zone = query.questions[0]?.name ?? ''
     const hosts = Array.from({ length: RECORDS }, (_, i) => record(`h${i}.${zone}`, 'A', `192.0.${i >> 8}.${i & 255}`))

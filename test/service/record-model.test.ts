@@ -296,7 +296,7 @@ interface Step {
   readonly body: Body | null | undefined
 }
 
-test('the service and the minimal rules agree on every change', { timeout: 180_000 }, async () => {
+test('the service and the minimal rules agree on every change', async () => {
   const seen = { taken: 0, refused: 0, conflicts: 0 }
 
   const play = async (path: string, steps: readonly Step[]) => {

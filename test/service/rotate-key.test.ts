@@ -106,7 +106,6 @@ function startUsers(clients: readonly ((token: string) => Client)[]): () => Prom
 beforeAll(async () => void (await builtProgram()))
 
 test('re-encrypts everything while processes serve, even if it is killed at various times', {
-  timeout: 300_000,
   tags: ['long'],
 }, async () => {
   const store = await filledStore()

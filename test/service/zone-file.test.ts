@@ -180,7 +180,7 @@ describe('rendering', () => {
     const { id } = await create('prompt.example')
     await addRecord(id, { type: 'A', name: 'www', target: '192.0.2.1' })
     await expect
-      .poll(async () => (await client.ok('GET', `/domains/${id}/zone-file`)).zone_file.at(-1), { timeout: 15_000, interval: 10 })
+      .poll(async () => (await client.ok('GET', `/domains/${id}/zone-file`)).zone_file.at(-1), { interval: 10 })
       .toBe('www\t\tA\t192.0.2.1')
   })
 

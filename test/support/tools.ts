@@ -38,7 +38,7 @@ export interface ToolResult {
 export function runTool(
   name: string,
   args: readonly string[],
-  { input = '', timeout = 45_000, cwd, env }: { input?: string; timeout?: number; cwd?: string | undefined; env?: NodeJS.ProcessEnv } = {},
+  { input = '', timeout = 240_000, cwd, env }: { input?: string; timeout?: number; cwd?: string | undefined; env?: NodeJS.ProcessEnv } = {},
 ): Promise<ToolResult> {
   const path = findTool(name)
   if (path === null) throw new Error(`${name} is not installed`)

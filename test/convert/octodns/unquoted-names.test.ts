@@ -58,7 +58,7 @@ test('a name that octoDNS reads as another one is a warning with both names', ()
 })
 
 describeWithOctodns('octoDNS loads a zone with names without quotes', () => {
-  test.each(NAMES)('%s', { timeout: 60_000 }, async (name) => {
+  test.each(NAMES)('%s', async (name) => {
     const folder = temporaryDirectory()
     writeFileSync(join(folder, 'example.com.yaml'), `---\n${name}: {type: TXT, value: x}\n`)
     const [loaded] = await loadWithOctodns(folder, ['example.com.'])

@@ -104,7 +104,7 @@ function textOf({ picks, near, layout, indent, end, hasEnd, head, foot, owner, s
   return [...head, ...settings, ...lines, ...foot].join(end) + (hasEnd ? end : '')
 }
 
-it('edits entries in any form', { timeout: 180_000 }, () => {
+it('edits entries in any form', () => {
   let windows = 0
   forAll(rounds(40), anyCase, (drawn) => {
     const text = textOf(drawn)

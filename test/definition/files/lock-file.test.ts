@@ -42,7 +42,6 @@ for (;;) {
 
 test('one process at a time holds a lock, even if many race for it and holders are killed', {
   tags: ['long'],
-  timeout: 180_000,
 }, async () => {
   const folder = temporaryDirectory()
   writeFileSync(join(folder, 'count'), '0')

@@ -95,7 +95,7 @@ describe('SPF', () => {
     expect(ofExample(spf(`${includes}`))).toEqual(['1 notice spf-lookups'])
   })
 
-  it('counts a chain of 5,000 records, and records that double at each step', { tags: ['long'], timeout: 60_000 }, () => {
+  it('counts a chain of 5,000 records, and records that double at each step', { tags: ['long'] }, () => {
     const chain = Array.from({ length: 5000 }, (_, i) => txt(`s${i}`, `v=spf1 include:s${i + 1}.example.com -all`))
     expect(messages(linted('example.com.', [...chain, txt('s5000', 'v=spf1 -all')]))[0]).toContain('needs more than 1000 DNS queries')
     const doubling = Array.from({ length: 2000 }, (_, i) =>
@@ -403,7 +403,7 @@ it('leaves zones alone that are to be deleted', () => {
   expect(codes(linted('example.com.', ['a 300 A 10.0.0.1'], { absent: true }))).toEqual([])
 })
 
-it('costs little for 400 zones of 60 records', { tags: ['long'], timeout: 60_000 }, () => {
+it('costs little for 400 zones of 60 records', { tags: ['long'] }, () => {
   const zones = Array.from({ length: 400 }, (_, zone) =>
     linted(`zone-${zone}.example.`, [
       ...Array.from({ length: 50 }, (_, i) => `host-${i} 300 A 192.0.2.${i}`),

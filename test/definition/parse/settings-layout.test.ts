@@ -199,7 +199,7 @@ describe('reports each error once, at its position', () => {
     expect(parsed.diagnostics.map(({ code }) => code)).toEqual(['zone-name', 'value-invalid'])
   })
 
-  test('many errors take little longer than many records', { tags: ['long'], timeout: 60_000 }, () => {
+  test('many errors take little longer than many records', { tags: ['long'] }, () => {
     const records = Array.from({ length: 12_000 }, (_, i) => `  host-${i}: {tttl: 300, type: MX, values: [{preference: 1}, {a: b}]}\n`)
     expect(parse(`domain: example.com\nrecords:\n${records.join('')}`).diagnostics.length).toBeGreaterThan(36_000)
   })

@@ -106,7 +106,7 @@ records:
     expectPrinted('example.com.' as DomainName, records)
   })
 
-  it('is printed quickly with 12,000 records', { tags: ['long'], timeout: 60_000 }, () => {
+  it('is printed quickly with 12,000 records', { tags: ['long'] }, () => {
     const records = Array.from({ length: 12_000 }, (_, i) => record(`h${i}.example.com. 300 MX 10 m${i}.example.com.`))
     expect(printDefinition({ name: 'example.com.' as DomainName, settings: {}, records }).length).toBeGreaterThan(600_000)
   })

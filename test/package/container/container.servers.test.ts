@@ -83,7 +83,7 @@ describe.skipIf(builder === null)('the container image', { tags: ['servers'] }, 
         .digest('hex'),
     )
     expect(`${built.status} ${built.stderr}`).toMatch(/^0 /)
-  }, 300_000)
+  })
 
   /** Runs a command in a new container with a folder at /data; buildah has no command for that. */
   const run = async (mounted: string, ...words: string[]) => {
@@ -99,7 +99,7 @@ describe.skipIf(builder === null)('the container image', { tags: ['servers'] }, 
     const { status, stdout, stderr } = await build('0'.repeat(64))
     expect(status).not.toBe(0)
     expect(stdout + stderr).toContain('did NOT match')
-  }, 60_000)
+  })
 
   test('runs the commands, and the service with its database, as a user that is not root', async () => {
     const mounted = temporaryDirectory()
@@ -110,5 +110,5 @@ describe.skipIf(builder === null)('the container image', { tags: ['servers'] }, 
     expect(await run(mounted, 'zonewright', 'validate', 'zones')).toMatchObject({ status: 0 })
     expect((await run(mounted, 'id', '-u')).stdout.trim()).toBe('65534')
     expect(await run(mounted, 'zonewright', 'demo')).toMatchObject({ status: 0, stdout: expect.stringContaining('Verified: 4 of 4 zones') })
-  }, 120_000)
+  })
 })

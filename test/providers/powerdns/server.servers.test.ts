@@ -334,7 +334,6 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
 
   test('SQLite takes one write at a time: thirty zones and their SOA records change at once', {
     tags: ['long'],
-    timeout: 120_000,
   }, async () => {
     const folder = here(', parallelism: 8')
     for (const [round, settings] of ['', 'refresh_sec: 2h\n', 'refresh_sec: 3h\n', 'refresh_sec: 4h\n'].entries()) {

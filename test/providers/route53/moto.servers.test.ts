@@ -31,7 +31,7 @@ describeWithTools([MOTO], 'route53 at moto', () => {
   let moto: Moto
   beforeAll(async () => {
     moto = await startMoto()
-  }, 60_000)
+  })
   afterAll(() => moto?.stop())
 
   function workspace(settings = '') {
@@ -50,7 +50,7 @@ describeWithTools([MOTO], 'route53 at moto', () => {
     }
   }
 
-  test('every type is created with its zone, changed and deleted with it', { timeout: 60_000 }, async () => {
+  test('every type is created with its zone, changed and deleted with it', async () => {
     const { define, run } = workspace()
     define('example.com', TYPES)
     await run(APPLY)
@@ -63,14 +63,14 @@ describeWithTools([MOTO], 'route53 at moto', () => {
     expect(await run(PLAN)).toContain('No changes')
   })
 
-  test('700 record sets come in three pages', { timeout: 60_000 }, async () => {
+  test('700 record sets come in three pages', async () => {
     const { define, run } = workspace()
     define('pages.example', `\n${Array.from({ length: 700 }, (_, host) => `  h${host}: {type: A, value: 192.0.2.1}\n`).join('')}`)
     await run(APPLY)
     expect(await run(PLAN)).toContain('No changes')
   })
 
-  test('a private zone beside a public one of the same name', { timeout: 60_000 }, async () => {
+  test('a private zone beside a public one of the same name', async () => {
     const records = (value: string): string => `\n  www: {type: A, value: ${value}}\n`
     const open = workspace()
     open.define('twin.example', records('192.0.2.1'))

@@ -118,7 +118,7 @@ describe.each([['tags'], HOLDINGS.filter((name) => name !== 'tags')].map((names)
   // The quota belongs to the account, not to the user or token.
   const clients = started.flatMap(({ service }) => ['owner', 'colleague'].map((user) => connect(service.baseUrl, tokenOf(user)).client))
 
-  test.each(names)('%s are refused, regardless of how they are created', { timeout: 120_000 }, async (quota) => {
+  test.each(names)('%s are refused, regardless of how they are created', async (quota) => {
     const operations = OPERATIONS.filter((operation) => operation[1] === quota)
     const limit = quotas[quota] as number
     const reason = quotaReason(quota as QuotaName, limit)
@@ -191,7 +191,7 @@ describe('at a quota of 0', async () => {
   const { service } = await startForTest({ ...store, clock, peerPort: await scriptedMaster(anyZone, { keep: true }), quotas: NOTHING })
   const { client } = connect(service.baseUrl, tokenOf('owner'))
 
-  test('no declared operation creates anything', { timeout: 180_000 }, async () => {
+  test('no declared operation creates anything', async () => {
     const named = { ...things, questions: [1, 2, 3] }
     const ids: Readonly<Record<string, string | number>> = {
       ...{ domainId: things.domain, instanceId: things.instance, backupId: things.backup, scriptId: things.script },

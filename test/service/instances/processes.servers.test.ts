@@ -5,7 +5,7 @@ import { type Client, connect, freshStore, inParallel, LOOPBACK, ON_POSTGRES } f
 import { EMPTY, IMAGE, START } from './fixture.ts'
 
 describe.runIf(ON_POSTGRES)('processes of one database', () => {
-  test('agree on labels, addresses, states and the number of clones', { timeout: 180_000 }, async () => {
+  test('agree on labels, addresses, states and the number of clones', async () => {
     const store = await freshStore()
     let now = START
     const errors: unknown[] = []

@@ -23,7 +23,7 @@ describeWithTools([MOTO], 'moto', () => {
   beforeAll(async () => {
     moto = await startMoto()
     proxy = await startStoreProxy(moto.origin)
-  }, 60_000)
+  })
   afterAll(async () => {
     await proxy?.close()
     moto?.stop()

@@ -148,7 +148,6 @@ for (;;) {
 
 test('of many processes that write the same version one succeeds, even if others are killed or slow', {
   tags: ['long'],
-  timeout: 60_000,
 }, async () => {
   const folder = temporaryDirectory()
   const [journal, log] = [join(folder, 'journal'), join(folder, 'log')]

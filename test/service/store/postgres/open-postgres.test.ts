@@ -41,7 +41,7 @@ test.each<[string, (url: string) => string, RegExp]>([
   expect(`${error.message} ${error.cause}`).not.toContain('secret')
 })
 
-test('processes that start together on an empty database create its tables and administrator once', { timeout: 180_000 }, async () => {
+test('processes that start together on an empty database create its tables and administrator once', async () => {
   const database = await freshDatabase({ tables: false })
   const started = await Promise.all(Array.from({ length: 4 }, () => serve({ dataFolder: null, database })))
   const ours = await startService({ dataFolder: null, database, secretsKey: TEST_KEY, listen: LOOPBACK, dns: null })

@@ -31,7 +31,7 @@ test('replaces a connection without a response', async () => {
   await pool.end()
 })
 
-test('a service stops even if its database hangs', { timeout: 180_000 }, async () => {
+test('a service stops even if its database hangs', async () => {
   const errors: unknown[] = []
   const service = await startService({
     dataFolder: null,
@@ -55,7 +55,7 @@ test('a service stops even if its database hangs', { timeout: 180_000 }, async (
   expect(errors).not.toHaveLength(0)
 })
 
-test('requests wait if the server has no free connections', { timeout: 180_000 }, async () => {
+test('requests wait if the server has no free connections', async () => {
   await server.query('postgres', 'create database scarce owner guarded')
   await server.query('postgres', 'alter role guarded connection limit 4')
   const service = await startService({

@@ -94,7 +94,7 @@ const OPERATIONS: Readonly<Record<string, Ask>> = {
 }
 
 describe('if two accounts claim overlapping names concurrently in three processes, only one account gets any', () => {
-  test.each([...Object.keys(OPERATIONS), 'any'])('%s', { timeout: 180_000 }, async (operation) => {
+  test.each([...Object.keys(OPERATIONS), 'any'])('%s', async (operation) => {
     for (let round = 0; round < 4; round += 1) {
       const asked = lineOf(`${operation}-${round}`).flatMap((name) => PEOPLE.map((person) => ({ person, name })))
       if (operation !== 'create' && operation !== 'import') await makeSpares(`${operation}-${round}`, asked.length)
@@ -112,7 +112,7 @@ describe('if two accounts claim overlapping names concurrently in three processe
   test('without a deadlock', async () => expect(await deadlocks()).toBe(0))
 })
 
-test('a seed and requests cannot both get overlapping names', { timeout: 180_000 }, async () => {
+test('a seed and requests cannot both get overlapping names', async () => {
   const other = await openPostgres({ url: database, onError: () => undefined })
   const outcomes = new Set<string>()
   for (let round = 0; round < 6; round += 1) {
