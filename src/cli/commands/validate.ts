@@ -17,6 +17,7 @@ import { hasErrors } from '../../dns/diagnostic.ts'
 import { fullDateOf } from '../../dns/ownership.ts'
 import type { ReportFormat } from '../../report/formats.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { exitAsInit } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 import { readSelection, type Selection, withZoneLists, type ZoneListOptions } from '../selection.ts'
@@ -42,6 +43,7 @@ export function configure(command: Command, setAction: SetAction): void {
 /** `zonewright validate [path...]`: checks syntax, schema and DNS rules offline. The diagnostics are the report. */
 async function validate(io: CliIo, [args]: readonly [string[]], options: ValidateOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
+  exitAsInit()
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   const selection = await readSelection(io, args, options, output)
   if (selection === null) return EXIT.failure
