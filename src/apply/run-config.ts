@@ -18,16 +18,17 @@ type ConfigEnvironment = Omit<RunEnvironment, 'now'>
  * invalid, or if it names a host that the environment does not allow.
  * `trusted` names the config that the policies and approvals come from; without it they are those of the config itself.
  * With `offline`, for a run that contacts no host, hosts are not checked.
- * Loads the packages of providers, if the config names any. Registers all secrets, so that definitions and output can be searched for them.
+ * Loads the packages of providers, if the config names any, unless `packages` is false: then their settings are not checked. Registers all secrets, so that
+ * definitions and output can be searched for them.
  */
 export async function loadRunConfig(
   environment: ConfigEnvironment,
   file: string | undefined,
-  { offline = false, trusted }: { readonly offline?: boolean; readonly trusted?: string | undefined } = {},
+  { offline = false, packages = true, trusted }: { offline?: boolean; packages?: boolean; trusted?: string | undefined } = {},
 ): Promise<ConfigResult> {
   const { cwd, env, secrets } = environment
   const loaded = await loadConfig({ cwd, file, secrets })
-  const missing = await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env })
+  const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
   const { config } = read
@@ -61,7 +62,7 @@ async function withTrusted(
 /** Like `loadRunConfig`, but returns the default config if there is no file: definitions can be checked and edited without one. */
 export async function loadConfigOrDefault(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
   const { cwd, secrets } = environment
-  const loaded = await loadRunConfig(environment, file)
+  const loaded = await loadRunConfig(environment, file, { packages: false })
   const isMissing = file === undefined && loaded.diagnostics.some(({ code }) => code === 'config-missing')
   return isMissing ? { config: defaultConfig({ folder: cwd, cwd, secrets }), diagnostics: [] } : loaded
 }

@@ -96,7 +96,7 @@ test.each([
   install('empty', 'export const other = 1')
   install('broken', 'throw new Error("this module is broken")')
   writeConfig(entry)
-  const { status, stdout, stderr } = await zonewright('validate')
+  const { status, stdout, stderr } = await zonewright('plan')
   writeConfig(ENTRY)
   expect([status, stderr + stdout]).toEqual([1, expect.stringContaining(message)])
   expect((stderr + stdout).match(/error\[/g)).toHaveLength(1)
@@ -108,9 +108,9 @@ test.each<[Record<string, string>, number]>([
   [{ ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.net', ZONEWRIGHT_ALLOWED_PACKAGES: 'zonewright-provider-json-folder' }, 0],
   [{ ZONEWRIGHT_ALLOWED_PACKAGES: 'zonewright-provider-other' }, 1],
 ])('a restricted run (%o) loads only listed packages', async (env, status) => {
-  const result = await runTool(process.execPath, ['node_modules/zonewright/dist/zonewright.js', 'validate'], { cwd: folder, env })
+  const result = await runTool(process.execPath, ['node_modules/zonewright/dist/zonewright.js', 'doctor'], { cwd: folder, env })
   expect(result.status).toBe(status)
-  if (status === 1) expect(result.stdout + result.stderr).toContain('may not load the package zonewright-provider-json-folder')
+  if (status === 1) expect(result.stdout + result.stderr).toContain('may not run zonewright-provider-json-folder')
 })
 
 test('the template agrees with the published types', async () => {
