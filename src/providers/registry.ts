@@ -98,6 +98,9 @@ export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => 
 /** Every host that a provider contacts. Needs no secret. */
 export const endpointsOf = (config: ProviderConfig): readonly ProviderEndpoint[] => typeOf(config)?.endpoints(config) ?? []
 
+/** Every file and folder that its settings name, secrets aside, relative to the folder of the config. */
+export const pathsOf = (config: ProviderConfig) => typeOf(config)?.paths?.(config) ?? []
+
 /** An error for each host of the provider that the policy refuses. */
 export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Diagnostic[] => refusedHosts(endpointsOf(config), policy)
 

@@ -24,6 +24,11 @@ export const ZONEFILE: ProviderType = {
   capabilitiesFor: (config) => zonefileCapabilities(catalogOf(config)),
   checkSettings: (config) => settingProblems(config, null),
   endpoints: () => [],
+  paths: (config) => {
+    const file = listOf(config)?.file
+    const list = file === undefined ? [] : [{ setting: 'list.file', path: file }]
+    return [{ setting: 'directory', path: String(config.settings['directory']) }, ...list]
+  },
   create,
 }
 
@@ -108,6 +113,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const { createZonefileProvider } = await import('./zonefile-provider.ts')
   const provider = createZonefileProvider({
     provider: config.name,
+    scope: context.secrets,
     directory,
     shown,
     fileName: String(settings['file_name'] ?? DEFAULT_FILE_NAME),
