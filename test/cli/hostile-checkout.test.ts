@@ -163,11 +163,12 @@ describe('a file of the machine', () => {
     expect(stdout + stderr).not.toContain(SECRET)
   })
 
-  test('is read in CI if the environment allows it', async () => {
-    const scene = checkout('{type: zonefile, directory: ../runner/served}')
+  test('is read in CI if the environment allows it, or names it', async () => {
+    const scene = checkout('{type: zonefile, directory: ../runner/served}', { ZONEWRIGHT_ALLOWED_PATHS: 'CHECKOUT/../runner/served' })
     mkdirSync(join(scene.root, 'runner/served'))
-    const env = { CI: 'true', ZONEWRIGHT_ALLOWED_PATHS: join(scene.root, 'runner/served') }
-    expect((await cli(['plan'], { cwd: scene.folder, env })).status).toBe(0)
+    expect((await scene.run('plan')).status).toBe(0)
+    const google = checkout('{type: google, project: x}', { GOOGLE_APPLICATION_CREDENTIALS: 'CHECKOUT/../runner/token' })
+    expectEnd(await google.run('plan'), 1, { said: 'is no JSON file with credentials of Google' })
   })
 
   test('that is named instead of the config is not shown', async () => {
