@@ -134,6 +134,8 @@ export async function createProvider(given: ProviderConfig, context: ProviderCon
   const missing = [...(await loadPackages([given], context.secrets))]
   const type = typeOf(given)
   const config = OTHER_TYPES.has(given) ? given : await withVariables(given, context, missing)
+  // Commands that work offline have not loaded the package, so nothing has checked these.
+  if (type !== null && given.type.startsWith('npm:')) missing.push(...type.checkSettings(given))
   if (missing.length > 0) return { provider: null, diagnostics: missing }
   if (type !== null) {
     const refused = refusedHosts(type.endpoints(config), readHostPolicy(context.secrets.env))

@@ -62,6 +62,13 @@ test('the suite passes, and says what each step does', async () => {
   expect(status).toBe(0)
 })
 
+test('import checks the settings', async () => {
+  writeConfig('{type: npm:json-folder}')
+  const { status, stdout, stderr } = await zonewright('import', '--from', 'files', '-o', 'imported')
+  writeConfig(ENTRY)
+  expect([status, stdout + stderr]).toEqual([1, expect.stringContaining("must have required property 'folder'")])
+})
+
 test('the suite does not start without consent', async () => {
   const { status, stderr } = await zonewright('conformance', 'example.com')
   expect([status, stderr]).toEqual([1, expect.stringContaining('deletes every record of example.com.')])
