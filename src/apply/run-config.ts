@@ -1,12 +1,14 @@
 /** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
+import { resolve } from 'node:path'
 import type { Config } from '../definition/config/config.ts'
 import { loadConfig } from '../definition/config/load-config.ts'
 import type { ConfigLocation, ConfigResult } from '../definition/config/read-config.ts'
 import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
-import { type Diagnostic, formatDiagnostic, isError } from '../dns/diagnostic.ts'
+import { ALLOWED_PATHS, refusedPath } from '../definition/files/allowed-paths.ts'
+import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
-import { checkSettings, endpointsOf, loadPackages, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
+import { checkSettings, endpointsOf, loadPackages, pathsOf, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
 import { endpointOfServer, endpointOfUrl, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import { endpointOfBucket } from './journal/store/bucket-endpoint.ts'
 import type { RunEnvironment } from './run-context.ts'
@@ -18,16 +20,17 @@ type ConfigEnvironment = Omit<RunEnvironment, 'now'>
  * invalid, or if it names a host that the environment does not allow.
  * `trusted` names the config that the policies and approvals come from; without it they are those of the config itself.
  * With `offline`, for a run that contacts no host, hosts are not checked.
- * Loads the packages of providers, if the config names any. Registers all secrets, so that definitions and output can be searched for them.
+ * Loads the packages of providers, if the config names any, unless `packages` is false: then their settings are not checked. Registers all secrets, so that
+ * definitions and output can be searched for them.
  */
 export async function loadRunConfig(
   environment: ConfigEnvironment,
   file: string | undefined,
-  { offline = false, trusted }: { readonly offline?: boolean; readonly trusted?: string | undefined } = {},
+  { offline = false, packages = true, trusted }: { offline?: boolean; packages?: boolean; trusted?: string | undefined } = {},
 ): Promise<ConfigResult> {
   const { cwd, env, secrets } = environment
-  const loaded = await loadConfig({ cwd, file, secrets })
-  const missing = await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env })
+  const loaded = await loadConfig({ cwd, env, file, secrets })
+  const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
   const { config } = read
@@ -38,11 +41,11 @@ export async function loadRunConfig(
 
 /** The config with the policies and approvals of another. */
 async function withTrusted(
-  { cwd, secrets }: ConfigEnvironment,
+  { cwd, env, secrets }: ConfigEnvironment,
   { config, diagnostics }: ConfigResult & { readonly config: Config },
   file: string,
 ): Promise<ConfigResult> {
-  const { config: trusted, diagnostics: found } = await loadConfig({ cwd, file, secrets })
+  const { config: trusted, diagnostics: found } = await loadConfig({ cwd, env, file, secrets })
   const all = [...diagnostics, ...found.filter(isError)]
   // A step that failed to fetch the file has left an empty one, which would need no approval.
   if (trusted?.providers.size === 0) {
@@ -61,7 +64,7 @@ async function withTrusted(
 /** Like `loadRunConfig`, but returns the default config if there is no file: definitions can be checked and edited without one. */
 export async function loadConfigOrDefault(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
   const { cwd, secrets } = environment
-  const loaded = await loadRunConfig(environment, file)
+  const loaded = await loadRunConfig(environment, file, { packages: false })
   const isMissing = file === undefined && loaded.diagnostics.some(({ code }) => code === 'config-missing')
   return isMissing ? { config: defaultConfig({ folder: cwd, cwd, secrets }), diagnostics: [] } : loaded
 }
@@ -77,6 +80,7 @@ function checkConfig({ env, providerTypes }: ConfigEnvironment, read: ConfigResu
   const found = [
     ...[...read.config.providers.values()].flatMap(checkSettings),
     ...(offline ? [] : hostDiagnostics(read.config, readHostPolicy(env), env)),
+    ...pathDiagnostics(read.config, env),
   ]
   // In CI the policy also refuses plain HTTP.
   const errors = new Map(found.map((diagnostic) => [formatDiagnostic(diagnostic), diagnostic]))
@@ -96,6 +100,24 @@ function hostDiagnostics(config: Config, policy: HostPolicy, env: RunEnvironment
     ...config.usage.sources.flatMap(({ url, at: place }) => (url === null ? [] : (policy.check('usage', endpointOfUrl(url), place) ?? []))),
     ...servers.flatMap(({ nameservers, at: place }) =>
       (nameservers ?? []).flatMap((server) => refusedServer(policy, 'nameservers', parseServerAddress(server), place ?? undefined) ?? []),
+    ),
+  ]
+}
+
+/** An error for each file or folder that the config must not name. Definitions and policies are in its folder anyway. */
+function pathDiagnostics({ folder, file, journal, usage, providers }: Config, env: RunEnvironment['env']): Diagnostic[] {
+  const check = (setting: string, path: string | null, at: SourcePosition | undefined): Diagnostic[] => {
+    const why = path === null ? null : refusedPath(resolve(folder, path), { folder, env })
+    const hint = `if this run may use it, add it to ${ALLOWED_PATHS}`
+    return why === null ? [] : [{ severity: 'error', code: 'path-not-allowed', message: `${setting} ${why}`, at, hint }]
+  }
+  return [
+    ...check('journal', journal, file === null ? undefined : { file, line: 1, column: 1 }),
+    ...usage.sources.flatMap(({ path, at }) => check('usage.source', path, at)),
+    ...[...providers.values()].flatMap((provider) =>
+      pathsOf(provider).flatMap(({ setting, path }) =>
+        check(`providers.${provider.name}.${setting}`, path, provider.placeOf(...setting.split('.'))),
+      ),
     ),
   ]
 }

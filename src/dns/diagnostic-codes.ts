@@ -147,6 +147,7 @@ export const DIAGNOSTIC_CODES = {
   'secret-in-config': 'The config contains a secret in plain text.',
   'insecure-url': 'A provider would be reached without TLS.',
   'host-not-allowed': 'The run is not allowed to contact a host.',
+  'path-not-allowed': 'In CI, the config names a file or folder outside its own folder.',
   'allowed-hosts-invalid': 'ZONEWRIGHT_ALLOWED_HOSTS is not a list of hosts.',
   'proxy-invalid': 'HTTPS_PROXY is not the address of an HTTP proxy.',
   // Providers

@@ -242,15 +242,14 @@ export interface StarterText {
 export interface ProviderType {
   /** The capabilities of all providers of this type. */
   readonly capabilities: Capabilities
-  /**
-   * The capabilities of a provider with these settings, as far as its settings, and facts of an earlier run, say; absent if they depend on neither. Needs no
-   * secret. Facts come from a file: those with another form are ignored.
-   */
+  /** The capabilities with these settings and the facts of an earlier run, which come from a file: those of another form are ignored. Absent if they depend on neither. Needs no secret. */
   capabilitiesFor?(config: ProviderConfig, facts?: CapabilityFacts): Capabilities
   /** Problems of the settings that the schema of the type cannot express, such as a malformed address. Needs no secret and no network. */
   checkSettings(config: ProviderConfig): readonly Diagnostic[]
   /** Every host that a provider with these settings contacts. Needs no secret; invalid settings are reported by `checkSettings`. */
   endpoints(config: ProviderConfig): readonly ProviderEndpoint[]
+  /** The files and folders that the settings name, relative to the folder of the config, secrets aside; absent if there are none. */
+  paths?(config: ProviderConfig): readonly { readonly setting: string; readonly path: string }[]
   /** The first config entry of a new repository; absent if the user has to choose its settings. */
   readonly starter?: Starter | undefined
   /** Creates a provider from its entry in the config. */

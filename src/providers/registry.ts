@@ -1,7 +1,8 @@
 /** All types of providers, those of packages included, and how to create a provider from a config entry. The schema of a type's settings is `settings.schema.json` in its folder. */
 import type { ProviderConfig } from '../definition/config/config.ts'
-import { resolveSecret, type SecretSource } from '../definition/config/resolve-secret.ts'
+import { resolveSecret } from '../definition/config/resolve-secret.ts'
 import { type LoadedSecrets, redacted } from '../definition/config/secret-guard.ts'
+import type { PathScope } from '../definition/files/allowed-paths.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DoctorFinding } from '../dns/doctor-finding.ts'
 import { didYouMean } from '../dns/nearest-word.ts'
@@ -59,18 +60,15 @@ const typeOf = (config: ProviderConfig): ProviderType | null =>
   OTHER_TYPES.get(config) ?? (Object.hasOwn(TYPES, config.type) ? (TYPES[config.type] ?? null) : null)
 
 /**
- * Loads the packages of the entries with a type `npm:NAME`, which runs their code. `folder` is that of the config. Returns an error for each that cannot
+ * Loads the packages of the entries with a type `npm:NAME`, which runs their code. Returns an error for each that cannot
  * be loaded. Without it, the settings of such entries are not checked.
  */
-export async function loadPackages(
-  configs: Iterable<ProviderConfig>,
-  { folder, env }: Pick<SecretSource, 'folder' | 'env'>,
-): Promise<readonly Diagnostic[]> {
+export async function loadPackages(configs: Iterable<ProviderConfig>, scope: PathScope): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
   for (const config of configs) {
     if (!config.type.startsWith('npm:') || OTHER_TYPES.has(config)) continue
     const { loadPackage } = await import('./package/load-package.ts')
-    const loaded = await loadPackage(config, folder, env)
+    const loaded = await loadPackage(config, scope)
     if (loaded.type === null) diagnostics.push(loaded.diagnostic)
     else OTHER_TYPES.set(config, loaded.type)
   }
@@ -99,6 +97,9 @@ export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => 
 
 /** Every host that a provider contacts. Needs no secret. */
 export const endpointsOf = (config: ProviderConfig): readonly ProviderEndpoint[] => typeOf(config)?.endpoints(config) ?? []
+
+/** Every file and folder that its settings name, secrets aside, relative to the folder of the config. */
+export const pathsOf = (config: ProviderConfig) => typeOf(config)?.paths?.(config) ?? []
 
 /** An error for each host of the provider that the policy refuses. */
 export const refusedEndpoints = (config: ProviderConfig, policy: HostPolicy): Diagnostic[] => refusedHosts(endpointsOf(config), policy)
@@ -133,6 +134,8 @@ export async function createProvider(given: ProviderConfig, context: ProviderCon
   const missing = [...(await loadPackages([given], context.secrets))]
   const type = typeOf(given)
   const config = OTHER_TYPES.has(given) ? given : await withVariables(given, context, missing)
+  // Commands that work offline have not loaded the package, so nothing has checked these.
+  if (type !== null && given.type.startsWith('npm:')) missing.push(...type.checkSettings(given))
   if (missing.length > 0) return { provider: null, diagnostics: missing }
   if (type !== null) {
     const refused = refusedHosts(type.endpoints(config), readHostPolicy(context.secrets.env))

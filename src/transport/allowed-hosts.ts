@@ -1,13 +1,12 @@
 /** The hosts that a run may contact. The list comes only from the environment, so a pull request that changes the config cannot send the token to another host. */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import { type Environment, isCi } from '../dns/environment.ts'
 import { parseIpv6 } from '../dns/ip-address.ts'
 import type { ServerAddress } from '../dns/server-address.ts'
 
 /** The variable with the list: names, addresses, `host:port` and `*.domain`, separated by commas or spaces. */
 export const ALLOWED_HOSTS = 'ZONEWRIGHT_ALLOWED_HOSTS'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** The destination of a connection. */
 export interface Endpoint {
@@ -65,8 +64,6 @@ export function isLoopback(host: string): boolean {
   const canonical = canonicalHost(host)
   return canonical === 'localhost' || canonical === '::1' || (canonical !== null && isIPv4(canonical) && canonical.startsWith('127.'))
 }
-
-const isCi = ({ CI: ci = '' }: Environment): boolean => !['', '0', 'false'].includes(ci.toLowerCase())
 
 interface Entry {
   readonly host: string

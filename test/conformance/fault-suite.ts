@@ -65,7 +65,6 @@ export function faultTests(kind: TargetKind): void {
     beforeAll(async () => {
       running = await kind.start()
       folder = temporaryDirectory()
-      running.prepare?.(folder)
       proxied = (await running.startProxy?.()) ?? null
       direct = await openProvider(running, folder)
       disturbed = proxied === null ? direct : await openProvider({ ...running, entry: proxied.entry }, folder)

@@ -29,8 +29,6 @@ export interface RunningTarget {
   readonly settings?: ZoneSettings | undefined
   /** The lines of the zone as `dig` prints a transfer; null if the server does not offer one. */
   readonly transfer: (() => Promise<readonly string[]>) | null
-  /** Adds what the entry needs to the folder of a config. */
-  readonly prepare?: (folder: string) => void
   /** Starts a proxy before the server that injects faults; null if the provider uses no network. */
   readonly startProxy: (() => Promise<ProxiedTarget>) | null
   stop(): Promise<void>
@@ -234,15 +232,14 @@ async function startPackage(): Promise<RunningTarget> {
   const server = await startPowerDns({ zones: [{ name: ZONE, text: ZONE_FILE }] })
   const entry = (origin: string, more = ''): string => `{type: npm:pdns-test, url: '${origin}', key: env:PDNS_KEY${more}}`
   const { origin } = new URL(server.api.url)
+  const folder = temporaryDirectory()
+  const installed = join(folder, 'node_modules/zonewright-provider-pdns-test')
+  mkdirSync(installed, { recursive: true })
+  copyFileSync(join(import.meta.dirname, 'package/index.js'), join(installed, 'index.js'))
+  writeFileSync(join(installed, 'package.json'), '{"type": "module", "exports": "./index.js"}')
   return {
     entry: entry(origin),
-    env: { PDNS_KEY: server.api.key },
-    prepare(folder) {
-      const installed = join(folder, 'node_modules/zonewright-provider-pdns-test')
-      mkdirSync(installed, { recursive: true })
-      copyFileSync(join(import.meta.dirname, 'package/index.js'), join(installed, 'index.js'))
-      writeFileSync(join(installed, 'package.json'), '{"type": "module", "exports": "./index.js"}')
-    },
+    env: { PDNS_KEY: server.api.key, ZONEWRIGHT_PACKAGES_DIR: folder },
     transfer: () => transferZone({ port: server.port, name: ZONE }),
     async startProxy() {
       const proxy = await startFaultProxy(origin)

@@ -84,7 +84,7 @@ function print(report: AnyReport, { format }: ReportOptions, output: CliOutput):
 
 /** The run with that name, or the last. */
 async function readRun(io: CliIo, name: string | undefined, { config: file }: ReportOptions): Promise<ReadReport> {
-  const { config, diagnostics } = await loadRunConfig(io, file)
+  const { config, diagnostics } = await loadRunConfig(io, file, { packages: false })
   if (config === null) return { report: null, diagnostics }
   const unread = await fetchProblem({ ...io, config, journal: config.journal })
   if (unread !== null) return { report: null, diagnostics: [unread] }

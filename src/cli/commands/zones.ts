@@ -38,7 +38,7 @@ export function configure(command: Command, setAction: SetAction): void {
 /** `zonewright zones [zone...]`: lists zones. Contacts no server. The status is 1 if a definition has an error. */
 async function zones(io: CliIo, [args]: readonly [string[]], options: ZonesOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
-  const { config, diagnostics } = await loadRunConfig(io, options.config)
+  const { config, diagnostics } = await loadRunConfig(io, options.config, { packages: false })
   output.diagnostics(diagnostics, { from: 'error' })
   if (config === null) return EXIT.failure
   const { target, format, quiet = false } = options

@@ -2,8 +2,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Environment } from '../../dns/environment.ts'
 import { displayPath } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
+import { linkPolicy } from '../load/source-policy.ts'
 import { CONFIG_FILE } from './config.ts'
 import { type ConfigResult, readConfig } from './read-config.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
@@ -11,6 +13,8 @@ import type { LoadedSecrets } from './secret-guard.ts'
 export interface LoadConfigOptions {
   /** The folder, absolute, where the search begins and that file names in messages are relative to. */
   readonly cwd: string
+  /** The variables of the process; none if absent. */
+  readonly env?: Environment | undefined
   /** The file to load instead of searching, relative to `cwd`. */
   readonly file?: string | undefined
   /** The secrets of the run. */
@@ -18,7 +22,7 @@ export interface LoadConfigOptions {
 }
 
 /** Finds and reads the config. If there is none, the config is null and the diagnostic is `config-missing`. */
-export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ConfigResult> {
+export async function loadConfig({ cwd, env = {}, file, secrets }: LoadConfigOptions): Promise<ConfigResult> {
   const path = file === undefined ? findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
   if (path === null) {
     const other = findUpward(cwd, MISSPELLED_CONFIG_FILE)
@@ -26,7 +30,7 @@ export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Pro
     return failed(other === null ? configMissing(message) : configMissing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
   }
   const shown = displayPath(path, cwd)
-  const text = await readText(path, shown, null)
+  const text = await readText(path, shown, linkPolicy({ folder: dirname(path), env }))
   if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd, secrets })
   return failed(
     text.isMissing ? configMissing(text.problem.message) : { severity: 'error', ...text.problem, at: { file: shown, line: 1, column: 1 } },

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import { type PathScope, refusedPath } from '../files/allowed-paths.ts'
 import { notAFile } from '../files/file-error.ts'
 import type { ProviderConfig } from './config.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
@@ -18,10 +19,9 @@ const MAX_SECRET_OCTETS = 65_536
 const SECRET_KEY = /(?:^|_)(?:token|secret|password|passphrase|api_key|private_key|secret_key|access_key|auth_key)$/
 
 /** The sources of secrets. */
-export interface SecretSource {
-  /** The folder that `file:` paths are relative to. */
-  readonly folder: string
-  readonly env: Readonly<Record<string, string | undefined>>
+export interface SecretSource extends PathScope {
+  /** Whether the environment names the file, which may then be anywhere. */
+  readonly anyFile?: boolean
   /** Receives every resolved secret. */
   readonly loaded: LoadedSecrets
 }
@@ -65,6 +65,8 @@ export async function resolveSecret(
   }
   if (text.startsWith('file:')) {
     const path = text.slice(5)
+    const refused = source.anyFile ? null : refusedPath(resolve(source.folder, path), source)
+    if (refused !== null) return missing(`the file ${path} ${refused}`)
     const contents = await readSecretFile(resolve(source.folder, path))
     if (!contents.ok) return missing(`the file ${path} ${contents.message}`)
     const value = contents.value.replace(/(?<![\r\n])[\r\n]+$/, '')

@@ -10,6 +10,7 @@ import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import { excerpt, quoted } from '../../dns/excerpt.ts'
 import { cleanAtExit } from './clean-at-exit.ts'
 import { isInside, resolveLinks } from './file-path.ts'
+import { findProgram, NO_PROGRAM } from './find-program.ts'
 import { MAX_FILE_OCTETS } from './read-text.ts'
 
 /** The files of a folder as a revision has them, copied to a temporary folder. */
@@ -110,12 +111,16 @@ const SAFE = [
   ...['--no-replace-objects', '--no-optional-locks'],
 ]
 
+const INSTALL_GIT = 'install git, or select zones by name, path or glob instead of by revision'
+
 const gitIn =
   (folder: string, env: Readonly<Record<string, string | undefined>>): Git =>
   (args, { input = '', maxOctets = 65_536 } = {}) =>
     new Promise((done, fail) => {
       const own = Object.entries(env).filter(([name]) => VARIABLES.some((one) => one === name) || name.startsWith('GIT_CONFIG_'))
-      const child = spawn('git', [...SAFE, '-C', folder, ...args], {
+      const program = findProgram('git', { folder, env })
+      if (program === null) return fail(new RevisionError(`git ${NO_PROGRAM}`, INSTALL_GIT))
+      const child = spawn(program, [...SAFE, '-C', folder, ...args], {
         // No protocol is allowed, so that a partial clone fetches nothing.
         env: { ...Object.fromEntries(own), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' },
         stdio: 'pipe',
@@ -136,12 +141,7 @@ const gitIn =
       // Git may end before it has read everything.
       child.stdin.on('error', () => undefined).end(input)
       child.once('error', (error: NodeJS.ErrnoException) =>
-        fail(
-          new RevisionError(
-            error.code === 'ENOENT' ? 'git is not installed' : `git cannot be started (${error.code ?? error.message})`,
-            'install git, or select zones by name, path or glob instead of by revision',
-          ),
-        ),
+        fail(new RevisionError(`git cannot be started (${error.code ?? error.message})`, INSTALL_GIT)),
       )
       child.once('close', (status, signal) => {
         if (octets > maxOctets)

@@ -26,8 +26,8 @@ export function writeTarget(path: string, folder: string | null = null): WriteTa
   return { path: checkInside(realpathSync(path), folder), facts }
 }
 
-/** Resolves the links in the part of the path that exists. */
-function realFolder(path: string): string {
+/** Resolves the links in the part of the path that exists. Throws the system's error. */
+export function realFolder(path: string): string {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path)
   const parent = dirname(path)
   return parent === path ? path : join(realFolder(parent), basename(path))

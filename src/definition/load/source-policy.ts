@@ -7,6 +7,7 @@ import { basename, relative, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { Config } from '../config/config.ts'
 import { secretExposedDiagnostic } from '../config/secret-guard.ts'
+import { type PathScope, refusedPath } from '../files/allowed-paths.ts'
 import { fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 
 export interface SourcePolicy {
@@ -57,6 +58,13 @@ export function sourcePolicy({ folder, cwd, file, secretFiles, secrets }: Config
     },
   }
 }
+
+/** The policy for files that are no definitions, below folders that the config names: links must not lead out of what it may name. */
+export const linkPolicy = (scope: PathScope): SourcePolicy => ({
+  refusePath: (path) => refusedPath(path, scope),
+  refuseFile: () => null,
+  secretsIn: () => [],
+})
 
 /** Undefined for a file that is missing or inaccessible, which is protected by its path alone. */
 function factsOf(path: string): BigIntStats | undefined {

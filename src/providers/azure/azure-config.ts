@@ -124,7 +124,8 @@ async function readCredentials(
       ? 'client_assertion'
       : 'client_secret'
   const reference = settings[key] ?? variable ?? 'env:AZURE_CLIENT_SECRET'
-  const value = await resolveToken({ ...config, settings: { ...settings, [key]: reference } }, key, context, diagnostics)
+  const secrets = { ...context.secrets, anyFile: settings[key] === undefined }
+  const value = await resolveToken({ ...config, settings: { ...settings, [key]: reference } }, key, { ...context, secrets }, diagnostics)
   if (value === null) return null
   return { kind: 'application', clientId, proof: key === 'client_secret' ? { secret: value } : { assertion: value } }
 }

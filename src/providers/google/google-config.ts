@@ -134,7 +134,8 @@ function signInOf(
     connections.set(url, connection)
   }
   const readFile = async (path: string): Promise<string> => {
-    const { value, diagnostic } = await resolveSecret(`file:${path}`, what, config.placeOf('credentials'), context.secrets)
+    const anyFile = !String(config.settings['credentials'] ?? 'env:').startsWith('file:')
+    const { value, diagnostic } = await resolveSecret(`file:${path}`, what, config.placeOf('credentials'), { ...context.secrets, anyFile })
     if (diagnostic) throw new ProviderError('secret-missing', diagnostic.message)
     return value
   }
@@ -156,7 +157,8 @@ async function findCredentials(config: ProviderConfig, context: ProviderContext,
     join(env['CLOUDSDK_CONFIG'] || join(env['HOME'] ?? '/', '.config', 'gcloud'), 'application_default_credentials.json')
   const reference = String(settings['credentials'] ?? `file:${usual}`)
   const what = `providers.${name}.credentials`
-  const { value, diagnostic } = await resolveSecret(reference, what, placeOf('credentials'), context.secrets)
+  const secrets = { ...context.secrets, anyFile: settings['credentials'] === undefined }
+  const { value, diagnostic } = await resolveSecret(reference, what, placeOf('credentials'), secrets)
   if (diagnostic) {
     const hint = 'set credentials to a key file (file:PATH), to the variable with its content (env:NAME) or to metadata; or set token'
     diagnostics.push(settings['credentials'] === undefined ? { ...diagnostic, hint } : diagnostic)

@@ -32,7 +32,7 @@ const PIPE_TIMEOUT = 200
 export type Message = Readonly<Record<string, unknown>>
 
 /** `ended`: the process ended, or could not be started. `silent`: it did not respond in time. `garbled`: its output is no response. */
-export type ProcessProblem = 'ended' | 'silent' | 'garbled' | 'stopped' | 'missing'
+export type ProcessProblem = 'ended' | 'silent' | 'garbled' | 'stopped'
 
 /** The child did not respond. Words that follow the name of the class. */
 export class ProcessError extends Error {
@@ -117,7 +117,7 @@ export function startBridgeProcess({ python, folder, env, redact }: ProcessOptio
   child.stdin.on('error', () => undefined)
   const ended = new Promise<void>((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
-      fail(new ProcessError('missing', `cannot be started (${error.code ?? error.message})`))
+      fail(new ProcessError('ended', `cannot be started (${error.code ?? error.message})`))
       resolve()
     })
     child.once('exit', (status, signal) => {

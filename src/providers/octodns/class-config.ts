@@ -1,12 +1,12 @@
 /** Creates a provider from settings that name a provider class of octoDNS. */
 import { createHash } from 'node:crypto'
-import { resolve } from 'node:path'
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import { isSecretReference, resolveSecret, type SecretSource } from '../../definition/config/resolve-secret.ts'
 import { addSecret, redacted } from '../../definition/config/secret-guard.ts'
+import { findProgram, NO_PROGRAM } from '../../definition/files/find-program.ts'
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
-import { ALLOWED_HOSTS } from '../../transport/allowed-hosts.ts'
 import type { CreatedProvider, ProviderContext } from '../provider.ts'
+import { refusedCode } from '../run-code.ts'
 import { settingProblem } from '../setting-problem.ts'
 import { type Message, ProcessError } from './bridge-process.ts'
 import { readFeatures } from './class-capabilities.ts'
@@ -19,51 +19,42 @@ import { changesPerCall, checkClassSettings, createsZones } from './class-settin
 const DEFAULT_TIMEOUT_SECONDS = 300
 const DEFAULT_PYTHON = 'python3'
 
-/** The variable with the code that a run may load, which packages of providers use as well. */
-const ALLOWED_PACKAGES = 'ZONEWRIGHT_ALLOWED_PACKAGES'
-
-/** Whether this run may run a class: with a list of hosts, only code that is listed by name, since nothing limits its connections. */
-function refusedCode(config: ProviderConfig, env: SecretSource['env']): Diagnostic | null {
-  const list = env[ALLOWED_PACKAGES]
-  if (list === undefined && env[ALLOWED_HOSTS] === undefined) return null
-  const allowed = new Set((list ?? '').split(/[\s,]+/))
-  const setting = (['class', 'python'] as const).find(
-    (key) => config.settings[key] !== undefined && !allowed.has(String(config.settings[key])),
-  )
-  if (setting === undefined) return null
-  const message = `this run may not run ${String(config.settings[setting])}, which can contact any host`
-  return settingProblem(config, setting, message, `if you trust it, list it in ${ALLOWED_PACKAGES}`, 'host-not-allowed')
-}
-
 /** Starts the class, because only it can say what it supports, and whether its options are valid. */
 export async function createFromClass(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const { settings, name } = config
   const { secrets } = context
   const className = String(settings['class'])
-  const refused = refusedCode(config, secrets.env)
-  if (refused !== null) return { provider: null, diagnostics: [refused] }
+  for (const key of ['class', 'python']) {
+    const refused = settings[key] === undefined ? null : refusedCode(config, key, String(settings[key]), secrets.env)
+    if (refused !== null) return { provider: null, diagnostics: [refused] }
+  }
   const diagnostics = [...checkClassSettings(config)]
   const options = await withSecrets(settings['options'] ?? {}, ['options'], config, secrets, diagnostics)
   if (diagnostics.some(isError)) return { provider: null, diagnostics }
   const more = (settings['environment'] as readonly string[] | undefined) ?? []
   for (const [variable, value] of secretsOf(secrets.env, more)) addSecret(secrets.loaded, variable, value)
   const python = String(settings['python'] ?? DEFAULT_PYTHON)
+  const program = findProgram(python, secrets)
+  if (program === null) {
+    const hint = 'install Python 3.8 or later, or name the interpreter that has octoDNS in "python"'
+    return { provider: null, diagnostics: [settingProblem(config, 'python', `${python} ${NO_PROGRAM}`, hint, 'provider-class')] }
+  }
   const redact = (text: string): string => redacted(secrets.loaded, text)
   const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
   const session = createClassSession({
     provider: name,
     className,
     process: {
-      python: python.includes('/') ? resolve(secrets.folder, python) : python,
+      python: program,
       folder: secrets.folder,
-      env: childEnvironment(secrets.env, more),
+      env: childEnvironment(secrets, more),
       redact,
     },
     timeout,
     options,
   })
   const started = await session.start().catch((error: unknown) => error)
-  const problem = problemOf(config, className, python, started)
+  const problem = problemOf(config, className, started)
   const features = problem === null ? readFeatures(className, (started as Message)['ok']) : null
   if (problem !== null || features === null) {
     await session.close()
@@ -87,12 +78,9 @@ export async function createFromClass(config: ProviderConfig, context: ProviderC
   return { provider, diagnostics: [] }
 }
 
-function problemOf(config: ProviderConfig, className: string, python: string, started: unknown): Diagnostic | null {
+function problemOf(config: ProviderConfig, className: string, started: unknown): Diagnostic | null {
   if (started instanceof ProcessError) {
-    const isMissing = started.problem === 'missing'
-    const setting = isMissing ? 'python' : 'class'
-    const hint = isMissing ? 'install Python 3.8 or later, or name the interpreter that has octoDNS in "python"' : undefined
-    return settingProblem(config, setting, `${isMissing ? python : className} ${started.message}`, hint, 'provider-class')
+    return settingProblem(config, 'class', `${className} ${started.message}`, undefined, 'provider-class')
   }
   if (started instanceof Error) throw started
   const { error } = started as Message

@@ -1,6 +1,9 @@
 /** The environment of a child process that runs a provider class: no variable that the config does not name, apart from those that every program needs. */
 
-type Environment = Readonly<Record<string, string | undefined>>
+import { delimiter } from 'node:path'
+import type { PathScope } from '../../definition/files/allowed-paths.ts'
+import { trustedFolders } from '../../definition/files/find-program.ts'
+import type { Environment } from '../../dns/environment.ts'
 
 /** Where programs, packages and files are; language; proxies and certificates. None has a token. */
 const VARIABLES: readonly string[] = [
@@ -10,12 +13,14 @@ const VARIABLES: readonly string[] = [
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'],
 ]
 
-/** `more`: the names of the setting `environment`; a final `*` stands for any end. */
-export function childEnvironment(env: Environment, more: readonly string[]): Record<string, string> {
+/** `more`: the names of the setting `environment`; a final `*` stands for any end. Programs and modules are found in no relative folder and, in CI, in none of the checkout. */
+export function childEnvironment(scope: PathScope, more: readonly string[]): Record<string, string> {
   const patterns = [...VARIABLES, ...more]
   const inherited: Record<string, string> = {}
-  for (const [name, value] of Object.entries(env))
-    if (value !== undefined && patterns.some((pattern) => matches(pattern, name))) inherited[name] = value
+  for (const [name, value] of Object.entries(scope.env)) {
+    if (value === undefined || !patterns.some((pattern) => matches(pattern, name))) continue
+    inherited[name] = /^(?:PATH|PYTHON(?:PATH|HOME|USERBASE))$/.test(name) ? trustedFolders(value, scope).join(delimiter) : value
+  }
   return inherited
 }
 

@@ -1,4 +1,5 @@
 /** The settings of a provider that names a provider class of octoDNS, without starting it. */
+import { homedir } from 'node:os'
 import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { DEFAULT_CHANGES_PER_CALL } from './class-capabilities.ts'
@@ -45,6 +46,12 @@ export function checkClassSettings(config: ProviderConfig): readonly Diagnostic[
       })
   return diagnostics
 }
+
+/** The options that look like paths out of the folder of the config: what the class does with them is unknown. */
+export const pathsOfOptions = ({ settings }: ProviderConfig): { readonly setting: string; readonly path: string }[] =>
+  [...textsOf(settings['options'])].flatMap(({ path, text }) =>
+    /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(text) ? [{ setting: ['options', ...path].join('.'), path: text.replace(/^~[^/]*/, homedir()) }] : [],
+  )
 
 interface PlacedText {
   readonly path: readonly string[]

@@ -2,7 +2,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { ProviderConfig } from '../../definition/config/config.ts'
+import type { PathScope } from '../../definition/files/allowed-paths.ts'
 import { readText } from '../../definition/files/read-text.ts'
+import { linkPolicy } from '../../definition/load/source-policy.ts'
 import { parseDefinition } from '../../definition/parse/parse-definition.ts'
 import { octodnsFileName, printOctodnsZone } from '../../definition/print/octodns-zone.ts'
 import { commentsOf } from '../../definition/yaml/comments.ts'
@@ -35,7 +37,13 @@ export async function createFromFolder({ name, settings }: ProviderConfig, conte
   const shown = String(settings['directory']).replace(/(?<=.)\/+$/, '')
   const parallelism = context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM)
   return {
-    provider: createOctodnsProvider({ provider: name, directory: resolve(context.secrets.folder, shown), shown, parallelism }),
+    provider: createOctodnsProvider({
+      provider: name,
+      directory: resolve(context.secrets.folder, shown),
+      shown,
+      scope: context.secrets,
+      parallelism,
+    }),
     diagnostics: [],
   }
 }
@@ -46,6 +54,7 @@ interface OctodnsOptions {
   readonly directory: string
   /** The folder as the config names it. */
   readonly shown: string
+  readonly scope: PathScope
   readonly parallelism: number
 }
 
@@ -114,13 +123,16 @@ function assertFolder({ provider, directory, shown }: OctodnsOptions): void {
 async function readZoneFile(options: OctodnsOptions, name: DomainName): Promise<OctodnsFile> {
   const { provider, shown } = options
   const file = `${shown}/${name}yaml`
-  const text = await readText(pathOf(options, name), file, null)
+  const text = await readText(pathOf(options, name), file, linkPolicy(options.scope))
   if (!text.ok) throw new ProviderError('file-unreadable', `${provider}: ${text.problem.message}`, { hint: text.problem.hint })
   const parsed = parseDefinition(text.text, { file, zoneName: name, octodnsDefaultTtl: DEFAULT_TTL })
   const error = parsed.diagnostics.find(isError)
   const place = error?.at === undefined ? '' : `${error.at.file}:${error.at.line}:${error.at.column}: `
+  // Its message may quote the file, which is perhaps no zone file but one with secrets.
   if (error !== undefined)
-    throw new ProviderError('provider-garbled', `${provider}: ${place}${error.message}`, { hint: 'correct the file' })
+    throw new ProviderError('provider-garbled', `${provider}: ${place}this is not a zone file of octoDNS (${error.code})`, {
+      hint: 'correct the file; "zonewright import octodns" says what is wrong with it',
+    })
   const { zone, layout } = parsed
   if (zone === null || layout !== 'octodns')
     throw new ProviderError('provider-garbled', `${provider}: ${file} is not a zone file of octoDNS`, {

@@ -3,7 +3,7 @@ import type { ProviderConfig } from '../../definition/config/config.ts'
 import type { ProviderType, StarterText } from '../provider.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
 import { classCapabilities, featuresOf } from './class-capabilities.ts'
-import { changesPerCall, checkClassSettings, createsZones } from './class-settings.ts'
+import { changesPerCall, checkClassSettings, createsZones, pathsOfOptions } from './class-settings.ts'
 
 const hasClass = ({ settings }: ProviderConfig): boolean => settings['class'] !== undefined
 
@@ -17,6 +17,7 @@ export const OCTODNS: ProviderType = {
   starter: { settings: {}, neededText: 'CLASS,OPTION=VARIABLE', read: readStarter },
   // A class does not say which hosts it contacts.
   endpoints: () => [],
+  paths: (config) => (hasClass(config) ? pathsOfOptions(config) : [{ setting: 'directory', path: String(config.settings['directory']) }]),
   async create(config, context) {
     if (hasClass(config)) return (await import('./class-config.ts')).createFromClass(config, context)
     return (await import('./octodns-provider.ts')).createFromFolder(config, context)

@@ -1,14 +1,17 @@
 /**
- * Loads the npm package of a provider type `npm:NAME`: `zonewright-provider-NAME`, from a `node_modules` in the folder of the config or above it, as Node.js
- * finds packages. It is never searched elsewhere and never installed. Loading a package runs its code.
+ * Loads the npm package of a provider type `npm:NAME`: `zonewright-provider-NAME`, from the folder that the environment names, or from the installation of
+ * this program: a `node_modules` beside it or above, as Node.js finds packages. It is never searched where the config is, and never installed. Loading a package
+ * runs its code.
  */
 import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve, sep } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { ProviderConfig } from '../../definition/config/config.ts'
+import type { PathScope } from '../../definition/files/allowed-paths.ts'
+import { isUntrusted } from '../../definition/files/find-program.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { ALLOWED_HOSTS } from '../../transport/allowed-hosts.ts'
 import type { ProviderType } from '../provider.ts'
+import { refusedCode } from '../run-code.ts'
 import { API_VERSION, type ProviderPackage } from './package-interface.ts'
 import { isObject, packageType } from './package-type.ts'
 
@@ -19,16 +22,8 @@ export const isPackageType = (type: string): boolean => type.startsWith(PREFIX)
 
 const packageOf = (type: string): string => `zonewright-provider-${type.slice(PREFIX.length)}`
 
-/** The variable with the packages that a run may load, by full name, separated by commas or spaces. It comes only from the environment, like the allowed hosts. */
-export const ALLOWED_PACKAGES = 'ZONEWRIGHT_ALLOWED_PACKAGES'
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** Without a list, a run that may contact only listed hosts loads no package: code could contact any host. */
-const isAllowed = (name: string, env: Environment): boolean => {
-  const list = env[ALLOWED_PACKAGES]
-  return list === undefined ? env[ALLOWED_HOSTS] === undefined : list.split(/[\s,]+/).includes(name)
-}
+/** The variable with the folder whose `node_modules` has the packages; absolute. */
+const PACKAGES_DIR = 'ZONEWRIGHT_PACKAGES_DIR'
 
 /** The maximum size of a package's `package.json`, in octets. */
 const MAX_MANIFEST = 1_000_000
@@ -37,8 +32,8 @@ export type LoadedPackage =
   | { readonly type: ProviderType; readonly diagnostic: null }
   | { readonly type: null; readonly diagnostic: Diagnostic }
 
-/** Loads the package of a config entry whose type names one. `folder` is that of the config, absolute. */
-export async function loadPackage(config: ProviderConfig, folder: string, env: Environment): Promise<LoadedPackage> {
+/** Loads the package of a config entry whose type names one. */
+export async function loadPackage(config: ProviderConfig, scope: PathScope): Promise<LoadedPackage> {
   const name = packageOf(config.type)
   const failed = (message: string, hint?: string): LoadedPackage => ({
     type: null,
@@ -50,12 +45,20 @@ export async function loadPackage(config: ProviderConfig, folder: string, env: E
       hint,
     },
   })
-  if (!isAllowed(name, env)) return failed(`this run may not load the package ${name}`, `if you trust it, list it in ${ALLOWED_PACKAGES}`)
-  const found = await findPackage(name, folder)
+  const refused = refusedCode(config, 'type', name, scope.env)
+  if (refused !== null) return { type: null, diagnostic: refused }
+  const given = scope.env[PACKAGES_DIR]
+  if (given !== undefined && !isAbsolute(given)) return failed(`${PACKAGES_DIR} is not the absolute path of a folder`)
+  const found = given === undefined ? await findPackage(name) : await packageIn(given, name)
   if (found === null)
     return failed(
       `the package ${name} is not installed`,
-      'if you trust its author, install it in the folder of the config as its documentation says; anybody can publish a package of that name',
+      `if you trust its author, install it beside Zonewright, or in the folder that ${PACKAGES_DIR} names; anybody can publish a package of that name`,
+    )
+  if (isUntrusted(found.folder, scope))
+    return failed(
+      `the package ${name} is in the checkout, so this CI job does not load it`,
+      'install it before the checkout, in a folder outside',
     )
   const entry = entryOf(found.manifest)
   const path = entry === null ? null : resolve(found.folder, entry)
@@ -90,14 +93,18 @@ interface FoundPackage {
   readonly manifest: Readonly<Record<string, unknown>>
 }
 
-/** The nearest package of that name in a `node_modules` at or above the folder; null if there is none. */
-async function findPackage(name: string, start: string): Promise<FoundPackage | null> {
-  for (let folder = start; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'node_modules', name)
-    const manifest = await readManifest(join(candidate, 'package.json'))
-    if (manifest !== null) return { folder: candidate, manifest }
-    if (dirname(folder) === folder) return null
+/** The nearest package of that name in a `node_modules` at or above the folder of this program; null if there is none. */
+async function findPackage(name: string): Promise<FoundPackage | null> {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const found = await packageIn(folder, name)
+    if (found !== null || dirname(folder) === folder) return found
   }
+}
+
+async function packageIn(parent: string, name: string): Promise<FoundPackage | null> {
+  const folder = join(parent, 'node_modules', name)
+  const manifest = await readManifest(join(folder, 'package.json'))
+  return manifest && { folder, manifest }
 }
 
 async function readManifest(path: string): Promise<Readonly<Record<string, unknown>> | null> {

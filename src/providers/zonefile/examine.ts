@@ -1,11 +1,13 @@
 /** The checks of `doctor` for a folder of zone files. Runs no command. */
+
+import { findProgram, NO_PROGRAM } from '../../definition/files/find-program.ts'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { counted, listed } from '../../report/english.ts'
 import { ProviderError } from '../provider.ts'
 import { isWritableFolder } from '../replace-file.ts'
 import type { Publisher } from './publish.ts'
-import { type Command, type CommandRun, findProgram } from './run-command.ts'
+import type { Command, CommandRun } from './run-command.ts'
 import type { ListSettings } from './served-lists.ts'
 import type { ZoneFolder } from './zone-folder.ts'
 import type { ServedZone } from './zone-text.ts'
@@ -50,12 +52,7 @@ export async function examineFolder(
     ['list.reload', options.list?.reload ?? null],
   ] as const) {
     if (command !== null && findProgram(command[0], options.commands) === null)
-      add(
-        'error',
-        'config',
-        `${setting}: the program ${command[0]} is not installed, or cannot be executed`,
-        'install it, or write its whole path',
-      )
+      add('error', 'config', `${setting}: the program ${command[0]} ${NO_PROGRAM}`, 'install it, or write its whole path')
   }
   const pending: DomainName[] = []
   for (const name of zones) {

@@ -1,8 +1,9 @@
 /** Runs the check and reload commands of the config: without a shell, with bounded time and output, and without the secrets of the environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { delimiter } from 'node:path'
+import { findProgram, NO_PROGRAM, programFolders } from '../../definition/files/find-program.ts'
 import { oneLine } from '../../dns/diagnostic.ts'
+import { isCi } from '../../dns/environment.ts'
 import { excerpt } from '../../dns/excerpt.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 
@@ -34,7 +35,7 @@ export const fillIn = ([program, ...args]: Command, values: { readonly zone: str
 ]
 
 export interface CommandRun {
-  /** The working directory, absolute. */
+  /** The folder of the config, absolute: the working directory, except in CI, where a program would take commands from files of the checkout. */
   readonly folder: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** Milliseconds after which the command and its children are killed. */
@@ -46,30 +47,6 @@ export interface CommandRun {
 /** The variables that a command gets. Tokens and keys of the run are in others. */
 const VARIABLES = ['HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TZ'] as const
 
-/** The folders of Debian's name servers, which are not always on the PATH. */
-const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/sbin', '/usr/bin', '/bin']
-
-const pathOf = (env: CommandRun['env']): string[] =>
-  [...new Set([...(env['PATH'] ?? '').split(delimiter), ...MORE_FOLDERS])].filter((one) => one !== '')
-
-/** The absolute path of a program; null if it does not exist or cannot be executed. A name with a slash is relative to `folder`. */
-export function findProgram(program: string, { env, folder }: Pick<CommandRun, 'env' | 'folder'>): string | null {
-  const candidates =
-    isAbsolute(program) || program.includes('/')
-      ? [resolve(folder, program)]
-      : pathOf(env).map((one) => join(resolve(folder, one), program))
-  return candidates.find(isExecutable) ?? null
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
-}
-
 /** Characters of the output that are kept, from its end, and characters of it in a message. */
 const MAX_OUTPUT = 16_384
 const SHOWN_OUTPUT = 600
@@ -78,14 +55,14 @@ const SHOWN_OUTPUT = 600
 export async function runCommand([program, ...args]: Command, run: CommandRun): Promise<string | null> {
   const { env, folder, timeout, signal } = run
   const path = findProgram(program, run)
-  if (path === null) return 'is not installed, or cannot be executed'
+  if (path === null) return NO_PROGRAM
   if (signal?.aborted) return 'was not run, because the run was stopped'
   const own = Object.fromEntries(VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
   return new Promise((done) => {
     // In a process group of its own it does not get the Ctrl-C of the terminal, and can be killed with its children.
     const child = spawn(path, args, {
-      cwd: folder,
-      env: { ...own, PATH: pathOf(env).join(delimiter), LC_ALL: 'C' },
+      cwd: isCi(env) ? '/' : folder,
+      env: { ...own, PATH: programFolders(run).join(delimiter), LC_ALL: 'C' },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })

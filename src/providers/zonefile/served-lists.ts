@@ -1,6 +1,5 @@
 /** Keeps the list of zones and the catalog zone of a folder up to date. */
 import { dirname, join } from 'node:path'
-import { readText } from '../../definition/files/read-text.ts'
 import { removeDeadTemporaries } from '../../definition/files/temporary-file.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
@@ -64,7 +63,7 @@ export function createServedLists({ provider, shown, list, catalog }: ListOption
     const files = zones.map((zone): ServedFile => ({ zone, path: join(settings.path, folder.fileNameOf(zone)) }))
     const text = printZoneList(files, settings.format, settings.lines)
     if (before === Buffer.from(text).toString('latin1')) return false
-    if (before !== null && before !== '' && !(await isOurList(settings.file)))
+    if (before !== null && before !== '' && !isOurs(before))
       throw new ProviderError('file-unwritable', `${name} is not overwritten, since Zonewright did not write it`, {
         hint: 'name another file, or remove it',
       })
@@ -117,7 +116,9 @@ export function createServedLists({ provider, shown, list, catalog }: ListOption
     async compare() {
       const { members, isUnread } = await membersNow()
       const lists: (readonly DomainName[])[] = []
-      if (list !== null) lists.push(zonesOfList(contentBefore(list.file, `${provider}: ${list.shown}`) ?? ''))
+      const before = (list && contentBefore(list.file, `${provider}: ${list.shown}`)) ?? ''
+      // Whatever else the file has is not shown.
+      if (list !== null) lists.push(isOurs(before) ? zonesOfList(before) : [])
       if (catalog !== null) lists.push(membersOf((await readCatalog(catalog, folder.fileNameOf(catalog)))?.records ?? []))
       const present = new Set(members)
       const sets = lists.map((zones) => new Set(zones))
@@ -146,10 +147,7 @@ export async function previewLists(provider: string, lists: ServedLists): Promis
 const membersOf = (records: ServedZone['records']): DomainName[] =>
   records.flatMap(({ type, data }) => (type === 'PTR' ? [data as DomainName] : []))
 
-const isOurList = async (path: string): Promise<boolean> => {
-  const text = await readText(path, path, null)
-  return text.ok && /^(?:\/\/|#) Written by Zonewright\./.test(text.text)
-}
+const isOurs = (text: string): boolean => /^(?:\/\/|#) Written by Zonewright\./.test(text)
 
 const keysOf = (records: ServedZone['records']): string => records.map(contentKey).sort().join('\n')
 

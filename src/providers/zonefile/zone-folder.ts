@@ -1,9 +1,10 @@
 /** The folder of the served zone files: which file a zone has, and which zones there are. */
 import { existsSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { PathScope } from '../../definition/files/allowed-paths.ts'
 import { isInside, resolveLinks } from '../../definition/files/file-path.ts'
 import { readTextSync, readZoneFileText } from '../../definition/files/read-text.ts'
-import type { SourcePolicy } from '../../definition/load/source-policy.ts'
+import { linkPolicy } from '../../definition/load/source-policy.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
@@ -18,6 +19,7 @@ export interface FolderOptions {
   readonly directory: string
   /** The folder as messages show it. */
   readonly shown: string
+  readonly scope: PathScope
   /** The file name of a zone, with `{zone}` once. */
   readonly fileName: string
 }
@@ -47,10 +49,8 @@ export interface ZoneFolder {
   list(): Promise<readonly ListedFile[]>
 }
 
-/** Nothing here is a definition, so no file is protected. */
-const ANY_FILE: SourcePolicy = { refusePath: () => null, refuseFile: () => null, secretsIn: () => [] }
-
-export function createZoneFolder({ provider, directory, shown, fileName: pattern }: FolderOptions): ZoneFolder {
+export function createZoneFolder({ provider, directory, shown, scope, fileName: pattern }: FolderOptions): ZoneFolder {
+  const policy = linkPolicy(scope)
   const [prefix = '', suffix = ''] = pattern.split('{zone}')
   const known = new Map<string, { readonly facts: string; readonly zone: DomainName | null }>()
   const pathOf = (fileName: string): string => join(directory, fileName)
@@ -58,7 +58,7 @@ export function createZoneFolder({ provider, directory, shown, fileName: pattern
 
   const read = async (fileName: string): Promise<string | null> => {
     assertExists()
-    const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), null)
+    const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), policy)
     if (text.ok) return text.text
     if (text.isMissing && statSync(pathOf(fileName), { throwIfNoEntry: false }) === undefined) return null
     const { message, hint } = text.problem
@@ -76,7 +76,7 @@ export function createZoneFolder({ provider, directory, shown, fileName: pattern
     const version = `${facts.ino} ${facts.size} ${facts.mtimeMs}`
     const cached = known.get(fileName)
     if (cached?.facts === version) return cached.zone
-    const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), null)
+    const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), policy)
     const zone = text.ok ? soaOwner(text.text, fileName.slice(prefix.length, fileName.length - suffix.length)) : null
     known.set(fileName, { facts: version, zone })
     return zone
@@ -94,7 +94,7 @@ export function createZoneFolder({ provider, directory, shown, fileName: pattern
       const base = from.startsWith(`${shown}/`) ? pathOf(from.slice(shown.length + 1)) : from
       const wanted = resolve(dirname(base), path)
       if (!isInside(resolveLinks(wanted), resolveLinks(directory))) return failure(`${path} is outside ${shown}`)
-      const text: Result<string> = readTextSync(wanted, path, ANY_FILE, 'zone-file')
+      const text: Result<string> = readTextSync(wanted, path, policy, 'zone-file')
       return text.ok ? ok({ file: `${shown}/${wanted.slice(directory.length + 1)}`, text: text.value }) : text
     },
     async list() {

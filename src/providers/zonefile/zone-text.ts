@@ -54,8 +54,9 @@ export function parseServedZone(text: string, zone: DomainName, options: ParseOp
   const { file, include } = options
   const parsed = parseZoneFile(text, { origin: zone, file, include, maxRecords: MAX_RECORDS })
   const error = parsed.diagnostics.find(isError)
-  if (error !== undefined) return failure(`${placeOf(error)}${error.message}`)
   const soas = parsed.records.filter(({ type }) => type === 'SOA')
+  // The message may quote the file, which without an SOA record is perhaps no zone file but one with secrets.
+  if (error !== undefined) return failure(`${placeOf(error)}${soas.length > 0 ? error.message : `this is not a zone file (${error.code})`}`)
   const [first] = soas
   if (first === undefined) return failure(`${file} has no SOA record`)
   const other = soas.find(({ name }) => name !== zone)

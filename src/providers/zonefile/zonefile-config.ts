@@ -4,9 +4,11 @@ import type { ProviderConfig } from '../../definition/config/config.ts'
 import { redacted } from '../../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { Environment } from '../../dns/environment.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import { dateSerial, unixTimeSerial } from '../../dns/zone-file/choose-serial.ts'
 import type { CreatedProvider, ProviderContext, ProviderType } from '../provider.ts'
+import { refusedCode } from '../run-code.ts'
 import { settingProblem } from '../setting-problem.ts'
 import { canBeServed, ZONEFILE_CAPABILITIES, zonefileCapabilities } from './capabilities.ts'
 import { type Command, hasPlaceholder, parseCommand } from './run-command.ts'
@@ -20,8 +22,13 @@ const DEFAULT_FILE_NAME = '{zone}.zone'
 export const ZONEFILE: ProviderType = {
   capabilities: ZONEFILE_CAPABILITIES,
   capabilitiesFor: (config) => zonefileCapabilities(catalogOf(config)),
-  checkSettings,
+  checkSettings: (config) => settingProblems(config, null),
   endpoints: () => [],
+  paths: (config) => {
+    const file = listOf(config)?.file
+    const list = file === undefined ? [] : [{ setting: 'list.file', path: file }]
+    return [{ setting: 'directory', path: String(config.settings['directory']) }, ...list]
+  },
   create,
 }
 
@@ -35,7 +42,8 @@ interface ListDocument {
 
 const listOf = ({ settings }: ProviderConfig): ListDocument | null => (settings['list'] as ListDocument | undefined) ?? null
 
-function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
+/** With the environment of a run that may start the commands, also those that it must not start. */
+function settingProblems(config: ProviderConfig, env: Environment | null): readonly Diagnostic[] {
   const { settings } = config
   const diagnostics: Diagnostic[] = []
   const report = (setting: string, message: string, hint?: string): void =>
@@ -48,6 +56,8 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
   for (const [setting, written] of Object.entries(commands)) {
     if (written === undefined) continue
     const command = parseCommand(written)
+    const refused = command.ok && env !== null ? refusedCode(config, setting, command.value[0], env) : null
+    if (refused !== null) diagnostics.push(refused)
     if (!command.ok) report(setting, command.message)
     else if (setting !== 'check' && hasPlaceholder(command.value, 'file'))
       report(setting, '{file} has no value here', '{zone} stands for the zone')
@@ -85,10 +95,10 @@ function serialFloor(rule: unknown, now: () => Date): () => SerialNumber | null 
 }
 
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const diagnostics = checkSettings(config)
-  if (diagnostics.length > 0) return { provider: null, diagnostics }
   const { settings } = config
   const { folder, env, loaded } = context.secrets
+  const diagnostics = settingProblems(config, env)
+  if (diagnostics.length > 0) return { provider: null, diagnostics }
   const shown = String(settings['directory']).replace(/(?<=.)\/+$/, '')
   const directory = resolve(folder, shown)
   const list = listOf(config)
@@ -103,6 +113,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const { createZonefileProvider } = await import('./zonefile-provider.ts')
   const provider = createZonefileProvider({
     provider: config.name,
+    scope: context.secrets,
     directory,
     shown,
     fileName: String(settings['file_name'] ?? DEFAULT_FILE_NAME),

@@ -1,4 +1,5 @@
 /** A provider whose zones are the zone files of a folder that a name server serves: BIND, NSD, Knot DNS or any other. */
+import type { PathScope } from '../../definition/files/allowed-paths.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { Result } from '../../dns/result.ts'
 import { nextSerial, type SerialNumber } from '../../dns/serial-number.ts'
@@ -38,6 +39,7 @@ export interface ZonefileOptions {
   /** The folder as the config names it. */
   readonly shown: string
   readonly fileName: string
+  readonly scope: PathScope
   /** The lowest serial of a changed zone; null for just the next one. */
   readonly serialFloor: () => SerialNumber | null
   readonly check: Command | null

@@ -113,7 +113,3 @@ describeWithTools(['git'], 'openRevision', () => {
     expect(await problem(temporaryDirectory(), 'HEAD')).toContain('is not in a git repository')
   })
 })
-
-test('a machine without git', async () => {
-  expect(await problem(temporaryDirectory(), 'HEAD', { PATH: '/nonexistent' })).toContain('git is not installed')
-})

@@ -200,7 +200,7 @@ describe('a file that people wrote', () => {
   })
 
   test.each([
-    ['has a syntax error', 'x A\n', /served\/example\.com\.zone:1:\d+: .*x\.example\.com\. A/],
+    ['has a syntax error', `$TTL 1\n${SOA}x A\n`, /served\/example\.com\.zone:\d+:\d+: .*x\.example\.com\. A/],
     ['has no SOA record', 'x 300 A 192.0.2.1\n', /has no SOA record/],
     ['belongs to another zone', '$ORIGIN example.org.\n@ 300 SOA a. b. 1 2 3 4 5\n', /has the SOA record of example\.org\./],
     ['includes a file outside the folder', `$TTL 1\n${SOA}$INCLUDE ../zonewright.yaml\n`, /zonewright\.yaml is outside served/],

@@ -1,0 +1,186 @@
+/** A pull request that commits packages, programs and links: nothing of it runs, and it reads nothing outside its folder. */
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { childEnvironment } from '../../src/providers/octodns/class-environment.ts'
+import { cli, expectEnd } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const SECRET = 'hunter2hunter2'
+const ZONE = "domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: NS, value: ns1.example.net.}}\n"
+
+/** A checkout with this provider, beside a folder `runner` with files of the machine. Programs and packages of the checkout write `ran`. */
+function checkout(provider: string, env: Readonly<Record<string, string>> = {}, more = '') {
+  const root = temporaryDirectory()
+  const folder = join(root, 'checkout')
+  const ran = join(root, 'ran')
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+    chmodSync(join(root, path), 0o755)
+  }
+  write('checkout/.git/HEAD', '')
+  write('checkout/zones/example.com.yaml', ZONE)
+  write('checkout/zonewright.yaml', `providers: {own: ${provider}}\n${more}\n`)
+  write('checkout/served/.keep', '')
+  write('checkout/tools/checker', `#!/bin/sh\ntouch '${ran}'\n`)
+  write('checkout/Makefile', `all:\n\ttouch '${ran}'\n`)
+  for (const name of ['example.com.zone', 'example.com.yaml', 'token']) write(`runner/${name}`, `root: x ${SECRET} 0\n`)
+  const install = (place: string): void => {
+    const module = `import { writeFileSync } from 'node:fs'\nwriteFileSync('${ran}', '')\nexport const provider = {}\n`
+    write(`${place}/node_modules/zonewright-provider-acme/package.json`, '{"type": "module", "exports": "./index.js"}')
+    write(`${place}/node_modules/zonewright-provider-acme/index.js`, module)
+  }
+  const given = Object.entries(env).map(([name, value]) => [name, value.replace('CHECKOUT', folder)] as const)
+  const all = { CI: 'true', PATH: process.env['PATH'], ...Object.fromEntries(given) }
+  return { root, folder, write, install, ran: () => existsSync(ran), run: (...args: string[]) => cli(args, { cwd: folder, env: all }) }
+}
+
+const listed = (...names: string[]) => ({ ZONEWRIGHT_ALLOWED_PACKAGES: names.join(' ') })
+
+describe('a package', () => {
+  const ACME = '{type: npm:acme}'
+  const LISTED = listed('zonewright-provider-acme')
+
+  test('in the checkout is not loaded, whether it is listed or not, also without CI', async () => {
+    for (const env of [LISTED, { CI: '', ...LISTED }, { CI: '' }, {}]) {
+      const { run, install, ran } = checkout(ACME, env)
+      install('checkout')
+      for (const command of ['plan', 'doctor', 'providers'])
+        expectEnd(await run(command), 1, { said: /error\[(?:provider-unknown|host-not-allowed)\]/ })
+      expect(ran()).toBe(false)
+    }
+  })
+
+  test('comes from the folder that the environment names, outside the checkout', async () => {
+    const places = [
+      ['runner', 'does not export "provider"|lacks settings|has version', true],
+      ['checkout', 'is in the checkout', false],
+      ['link', 'is in the checkout', false],
+    ] as const
+    for (const [place, message, runs] of places) {
+      const root = temporaryDirectory()
+      const { run, install, ran, folder, write } = checkout(ACME, { ...LISTED, ZONEWRIGHT_PACKAGES_DIR: join(root, 'packages') })
+      install(place === 'link' ? 'checkout' : place)
+      write('link/x', '')
+      if (place === 'link') symlinkSync(join(folder, 'node_modules'), join(folder, '../link/node_modules'))
+      symlinkSync(join(folder, '..', place), join(root, 'packages'))
+      expectEnd(await run('plan'), 1, { said: new RegExp(message) })
+      expect([place, ran()]).toEqual([place, runs])
+    }
+    expectEnd(await checkout(ACME, { ...LISTED, ZONEWRIGHT_PACKAGES_DIR: 'node_modules' }).run('plan'), 1, {
+      said: 'is not the absolute path',
+    })
+  })
+
+  test.each(['validate', 'fmt', 'zones', 'history'])('is not loaded by %s', async (command) => {
+    const outside = temporaryDirectory()
+    const { run, install, ran, root } = checkout(ACME, { ...LISTED, ZONEWRIGHT_PACKAGES_DIR: join(outside, 'packages') })
+    install('runner')
+    symlinkSync(join(root, 'runner'), join(outside, 'packages'))
+    expect([(await run(command)).status, ran()]).toEqual([0, false])
+  })
+})
+
+describe('a command', () => {
+  const zonefile = (more: string): string => `{type: zonefile, directory: served, ${more}}`
+  test.each<[settings: string, env: Readonly<Record<string, string>>, message: string]>([
+    ['check: tools/checker', listed('tools/checker'), 'is in the checkout of a CI job'],
+    ["check: [sh, -c, 'tools/checker', '{file}']", {}, 'host-not-allowed'],
+    ['reload: tools/checker', { CI: '', ZONEWRIGHT_ALLOWED_HOSTS: 'dns.example.net' }, 'host-not-allowed'],
+    ['list: {format: bind, file: x, reload: tools/checker}', listed('checker'), 'providers.own.list.reload: this run may not run'],
+    ['check: checker', { ...listed('checker'), CI: '', PATH: 'tools' }, 'is not installed'],
+    // It finds no Makefile, since its working directory is not the checkout.
+    ['reload: make', listed('make'), 'reload-failed'],
+    ["reload: [sh, -c, 'checker; false']", { ...listed('sh'), PATH: 'CHECKOUT/tools' }, 'reload-failed'],
+  ])('%s with %j runs nothing of the checkout', async (settings, env, message) => {
+    const { run, ran } = checkout(zonefile(settings), env)
+    expectEnd(await run('apply', '--yes'), 1, { said: message })
+    expect(ran()).toBe(false)
+  })
+})
+
+test.each(['tools', 'CHECKOUT/tools'])('git in the folder %s of PATH is not run', async (PATH) => {
+  const { run, write, ran, root } = checkout('{type: zonefile, directory: served}', { PATH })
+  write('checkout/tools/git', `#!/bin/sh\ntouch '${root}/ran'\n`)
+  expectEnd(await run('plan', '--since', 'HEAD'), 1, { said: 'revision-unreadable' })
+  expect(ran()).toBe(false)
+})
+
+describe('a class of octoDNS', () => {
+  test.each<[python: string, env: Readonly<Record<string, string>>]>([
+    ['tools/checker', listed('a.B', 'tools/checker')],
+    ['checker', { ...listed('a.B', 'checker'), PATH: 'tools' }],
+  ])('is not run by the interpreter %s of the checkout', async (python, env) => {
+    const { run, ran } = checkout(`{type: octodns, class: a.B, python: ${python}}`, env)
+    expectEnd(await run('plan'), 1, { said: 'is in the checkout of a CI job' })
+    expect(ran()).toBe(false)
+  })
+
+  test('gets no relative folder of modules and, in CI, none of the checkout', () => {
+    const { folder, root } = checkout('{}')
+    const given = {
+      PYTHONPATH: `:.:${folder}/x:${root}/runner:`,
+      PYTHONHOME: folder,
+      PYTHONUSERBASE: 'x',
+      HOME: folder,
+      PATH: `.:${folder}/bin:/bin`,
+    }
+    const passed = (CI: string) => childEnvironment({ folder, env: { ...given, CI } }, ['PYTHON*'])
+    expect(passed('true')).toEqual({ PYTHONPATH: `${root}/runner`, PYTHONHOME: '', PYTHONUSERBASE: '', HOME: folder, PATH: '/bin' })
+    expect(passed('')).toMatchObject({ PYTHONPATH: `${folder}/x:${root}/runner`, PYTHONUSERBASE: '' })
+  })
+})
+
+describe('a file of the machine', () => {
+  const DESEC = '{type: desec, token: env:T}'
+  const LINKS = {
+    'served/example.com.zone': 'runner/example.com.zone',
+    'served/example.com.yaml': 'runner/example.com.yaml',
+    linked: 'runner',
+  }
+  test.each<[provider: string, code: string, command?: string, more?: string]>([
+    ['{type: zonefile, directory: ../runner}', 'path-not-allowed', 'validate'],
+    ['{type: zonefile, directory: linked}', 'path-not-allowed'],
+    ['{type: zonefile, directory: served}', 'file-unreadable'],
+    ['{type: zonefile, directory: zones, list: {format: bind, file: ../runner/token}}', 'path-not-allowed'],
+    ['{type: octodns, directory: ../runner}', 'path-not-allowed', 'validate'],
+    ['{type: octodns, directory: served}', 'file-unreadable'],
+    ['{type: octodns, class: a.B, options: {a: [{directory: /etc}]}}', 'path-not-allowed', 'validate'],
+    ['{type: octodns, class: a.B, options: {a: zones/../../runner}}', 'path-not-allowed'],
+    ['{type: octodns, class: a.B, options: {a: ~/x}}', 'path-not-allowed'],
+    ["{type: desec, token: 'file:../runner/token'}", 'secret-missing'],
+    ["{type: rfc2136, server: 192.0.2.1, tsig: {file: 'file:linked/token'}}", 'secret-missing'],
+    ["{type: google, project: x, credentials: 'file:linked/token'}", 'secret-missing'],
+    [DESEC, 'path-not-allowed', 'validate', 'journal: ../runner'],
+    [DESEC, 'path-not-allowed', 'plan', 'journal: {url: "file:///etc"}'],
+    [DESEC, 'path-not-allowed', 'plan', 'usage: {source: [zones/a.csv, linked/token]}'],
+  ])('is not read in CI by %s: %s', async (provider, code, command = 'plan', more) => {
+    const scene = checkout(provider, {}, more)
+    for (const [path, target] of Object.entries(LINKS)) symlinkSync(join(scene.root, target), join(scene.folder, path))
+    const { stdout, stderr } = expectEnd(await scene.run(command), 1, { said: code })
+    expect(stdout + stderr).toContain('is outside the folder of the config, links resolved, and not in ZONEWRIGHT_ALLOWED_PATHS')
+    expect(stdout + stderr).not.toContain(SECRET)
+  })
+
+  test('is read in CI if the environment allows it, or names it', async () => {
+    const scene = checkout('{type: zonefile, directory: ../runner/served}', { ZONEWRIGHT_ALLOWED_PATHS: 'CHECKOUT/../runner/served' })
+    mkdirSync(join(scene.root, 'runner/served'))
+    expect((await scene.run('plan')).status).toBe(0)
+    const google = checkout('{type: google, project: x}', { GOOGLE_APPLICATION_CREDENTIALS: 'CHECKOUT/../runner/token' })
+    expectEnd(await google.run('plan'), 1, { said: 'is no JSON file with credentials of Google' })
+  })
+
+  test('that is named instead of the config is not shown', async () => {
+    const scene = checkout('{}')
+    symlinkSync(join(scene.root, 'runner/token'), join(scene.folder, 'link.yaml'))
+    const { stdout, stderr } = expectEnd(await scene.run('plan', '-c', 'link.yaml'), 1, { said: 'path-protected' })
+    expect(stdout + stderr).not.toContain(SECRET)
+  })
+
+  test.each(['zonefile', 'octodns'])('is not shown by the type %s, also without CI', async (type) => {
+    const { run } = checkout(`{type: ${type}, directory: ../runner}`, { CI: '' })
+    const { stdout, stderr } = expectEnd(await run('plan'), 1, { said: /provider-garbled.*this is not a zone file/ })
+    expect(stdout + stderr).not.toContain(SECRET)
+  })
+})
