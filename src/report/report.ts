@@ -24,10 +24,8 @@ export interface ReportOptions {
   readonly fromRoot?: FromRoot | undefined
   /** Whether the reader has seen the plan. A text report then lists only changes that were not applied, unless it is verbose. */
   readonly planShown?: boolean | undefined
-  /** Maximum characters of a Markdown report, which then shows each zone in full or not at all; 60,000 if absent, and the last zone is cut. */
+  /** Maximum characters of a Markdown report, which then shows each of a few zones in full or not at all; 60,000 if absent, and the last zone is cut. */
   readonly maxLength?: number | undefined
-  /** Whether a Markdown report shows the changes of every zone, also of so many that each would be one line. */
-  readonly everyZone?: boolean | undefined
 }
 
 /** One zone of a report. */

@@ -37,7 +37,7 @@ export interface ApplyJobOptions extends CommonOptions {
 /** Zones named in a message. */
 const MAX_NAMED = 20
 
-const RENDERING = { color: false, width: null, verbose: false, everyZone: true, maxLength: 250_000 }
+const RENDERING = { color: false, width: null, verbose: false, maxLength: 250_000 }
 
 export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, async (context) => {

@@ -1,9 +1,8 @@
 /** Verifications as a page. */
 import { isError, oneLine } from '../../dns/diagnostic.ts'
-import { isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
 import { counted } from '../english.ts'
 import type { ReportOptions } from '../report.ts'
-import { zoneTitleAlone } from '../summary.ts'
+import { ownerText, zoneTitleAlone } from '../summary.ts'
 import {
   type AnswerDifference,
   failedChecks,
@@ -91,7 +90,7 @@ function pageZone(zone: ZoneVerification, options: ReportOptions): PageZone {
 function differenceLines({ name, type, expected, answered, note }: AnswerDifference, server: string, { zone }: ZoneVerification): string[] {
   const missing = expected.filter((line) => !answered.includes(line))
   const instead = answered.filter((line) => !expected.includes(line))
-  const owner = oneLine(isAtOrBelow(name, zone) ? relativeName(name, zone) || '@' : name)
+  const owner = ownerText(name, zone)
   const place = `at ${oneLine(server)}${note === undefined ? '' : `: ${oneLine(note)}`}`
   const side = (data: string, notes: readonly string[] = [place]): Side => ({
     name: owner,
