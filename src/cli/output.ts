@@ -132,6 +132,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     },
     misfits: (zone, target, misfits) => misfitTable(zone, target, misfits, verbose).forEach(say),
     validation: (validation, format) => {
+      io.onReport?.({ kind: 'validation', validation })
       if (format !== 'text' && format !== 'github') return report(renderValidation(validation, format, reportOptions()), format)
       const { figures, diagnostics } = validation
       const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics

@@ -53,7 +53,7 @@ const FEW_ZONES = 3
 export const markdownReports: Renderers = {
   plan: renderMarkdown,
   verification: (verification, options) =>
-    verificationMarkdown(verification, options, createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH)),
+    verificationMarkdown(verification, options, createBudget((options.maxLength ?? MAX_REPORT_LENGTH) - OMITTED_LINE_LENGTH)),
   validation: (validation, options) => validationMarkdown(validation, options, createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH)),
 }
 
