@@ -10,6 +10,12 @@ export interface Report {
   readonly outcomes: readonly ZoneOutcome[] | null
 }
 
+/** A link to an address that begins with https: or http:. */
+export interface PageLink {
+  readonly text: string
+  readonly url: string
+}
+
 export interface ReportOptions {
   readonly color: boolean
   /** The terminal's columns; null without a limit. */
@@ -20,6 +26,8 @@ export interface ReportOptions {
   readonly diagnostics?: boolean | undefined
   /** The program and its version. A plan has its own. */
   readonly tool?: string | undefined
+  /** When the report is made (ISO 8601, UTC), and what for, for HTML pages. */
+  readonly origin?: { readonly time: string; readonly links: readonly PageLink[] } | undefined
   /** Names a file from the root of the repository, for annotations; file names are unchanged if absent. */
   readonly fromRoot?: FromRoot | undefined
   /** Whether the reader has seen the plan. A text report then lists only changes that were not applied, unless it is verbose. */

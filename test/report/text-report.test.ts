@@ -34,8 +34,8 @@ test.each(['text', 'markdown', 'html', 'github'] as const)('the error of a call 
   for (const state of ['failed', 'unknown'] as const) {
     const outcome: ZoneOutcome = { plan: first, outcomes: lines.map(() => ({ state, error })), readBack: 'not-read', diagnostics: [] }
     const text = renderOutcome(plan, [outcome], format, PLAIN)
-    // Once for each of two calls; Markdown begins with the reasons.
-    expect(text.split(error)).toHaveLength(format === 'markdown' ? 4 : 3)
+    // Once for each of two calls; Markdown and HTML begin with the reasons.
+    expect(text.split(error)).toHaveLength(format === 'markdown' || format === 'html' ? 4 : 3)
     expect(text.split(`${state} with its call (see above)`)).toHaveLength(2)
   }
 })
