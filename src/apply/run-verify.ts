@@ -15,6 +15,7 @@ import type { DnsServer } from '../transport/dns-exchange.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
 import { movingZones } from './cutover/moving-zones.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
+import { findUndescribed, noticesOfUndescribed } from './held-zones.ts'
 import { makePlan } from './live-plan.ts'
 import type { PlannedZone } from './plan-zones.ts'
 import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
@@ -69,7 +70,8 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
     const cutovers = [...moving.values()].map((one): Diagnostic => ({ ...one, severity: 'warning' }))
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
-    const own = [...problems, ...planned.plan.diagnostics, ...found.diagnostics, ...cutovers]
+    const undescribed = noticesOfUndescribed(await findUndescribed(context), context, planned.plan.diagnostics)
+    const own = [...problems, ...planned.plan.diagnostics, ...found.diagnostics, ...cutovers, ...undescribed]
     const diagnostics = [...own, ...(context.leftOut ?? [])]
     // The log of a GitHub job has them as annotations.
     if (options.format !== 'github') output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)])

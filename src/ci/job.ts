@@ -1,5 +1,6 @@
 /** The job that runs: what GitHub Actions and GitLab CI say of it in their variables and in the file of the event. */
 import { failure, ok, type Result } from '../dns/result.ts'
+import type { PageLink } from '../report/report.ts'
 import { fieldOf, SiteError, valueAt } from './site-client.ts'
 
 export interface CiJob {
@@ -18,6 +19,8 @@ export interface CiJob {
   readonly isManual: boolean
   /** The number of the run at GitHub, or of the pipeline at GitLab. */
   readonly run: number
+  /** The page of the repository. */
+  readonly project: string
   /** The page of the run. */
   readonly url: string
   /** The page where somebody can start a run for the branch by hand. */
@@ -57,7 +60,8 @@ export function readJob(env: Environment, readEvent: (path: string) => Result<st
 }
 
 function githubJob(env: Environment, event: unknown): CiJob {
-  const actions = `${required(env, 'GITHUB_SERVER_URL')}/${required(env, 'GITHUB_REPOSITORY')}/actions`
+  const project = `${required(env, 'GITHUB_SERVER_URL')}/${required(env, 'GITHUB_REPOSITORY')}`
+  const actions = `${project}/actions`
   const run = positive(Number(required(env, 'GITHUB_RUN_ID')))
   const name = env['GITHUB_EVENT_NAME']
   const isPullRequest = name === 'pull_request' || name === 'pull_request_target'
@@ -75,6 +79,7 @@ function githubJob(env: Environment, event: unknown): CiJob {
     isGroup: name === 'merge_group',
     isManual: name === 'workflow_dispatch',
     run,
+    project,
     url: `${actions}/runs/${run}`,
     manualUrl: `${actions}/workflows/${(env['GITHUB_WORKFLOW_REF'] ?? '').replace(/@.*$/, '').replace(/^.*\//, '')}`,
     pullRequest: isPullRequest
@@ -101,6 +106,7 @@ function gitlabJob(env: Environment): CiJob {
   const commit = commitOf(required(env, 'CI_COMMIT_SHA'), 'CI_COMMIT_SHA')
   // Only a pipeline for the merged result has the commit of the branch in a variable of its own.
   const head = env['CI_MERGE_REQUEST_SOURCE_BRANCH_SHA'] || commit
+  const project = `${required(env, 'CI_PROJECT_URL')}/-`
   const branch = iid === '' ? required(env, 'CI_COMMIT_BRANCH') : required(env, 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME')
   return {
     site: 'gitlab',
@@ -111,11 +117,21 @@ function gitlabJob(env: Environment): CiJob {
     isGroup: env['CI_MERGE_REQUEST_EVENT_TYPE'] === 'merge_train',
     isManual: env['CI_PIPELINE_SOURCE'] === 'web',
     run: positive(Number(required(env, 'CI_PIPELINE_ID'))),
+    project,
     url: required(env, 'CI_JOB_URL'),
-    manualUrl: `${required(env, 'CI_PROJECT_URL')}/-/pipelines/new?ref=${encodeURIComponent(branch)}`,
+    manualUrl: `${project}/pipelines/new?ref=${encodeURIComponent(branch)}`,
     pullRequest: iid === '' ? null : { number: positive(Number(iid)), head: commitOf(head, 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA') },
     ended: null,
   }
+}
+
+/** The pages of the commit and the pull request that a job is for. */
+export function pagesOf({ site, project, commit, pullRequest }: CiJob): PageLink[] {
+  const { head, number } = pullRequest ?? { head: commit, number: null }
+  const request =
+    site === 'github' ? [`pull request #${number}`, `pull/${number}`] : [`merge request !${number}`, `merge_requests/${number}`]
+  const pages = [[`commit ${head.slice(0, 12)}`, `commit/${head}`], ...(number === null ? [] : [request])]
+  return pages.map(([text = '', path]) => ({ text, url: `${project}/${path}` })).filter(({ url }) => /^https?:\/\//.test(url))
 }
 
 export function required(env: Environment, name: string): string {

@@ -128,7 +128,11 @@ ${SET_UP}      - uses: ${CHECKOUT}
           git -c user.name=zonewright -c user.email=zonewright@localhost merge --quiet --no-edit "refs/remotes/origin/$GITHUB_BASE_REF"
           rm -rf zonewright.yaml
           git show "refs/remotes/origin/$GITHUB_BASE_REF:zonewright.yaml" > zonewright.yaml
-      - run: zonewright ci plan --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json"
+        id: merge
+      - run: zonewright ci plan --unmerged
+        if: \${{ failure() && steps.merge.outcome == 'failure' }}
+        env:
+${GITHUB_TOKEN}      - run: zonewright ci plan --since "refs/remotes/origin/$GITHUB_BASE_REF" --out "$RUNNER_TEMP/plan.json"
         id: plan
         env:
 ${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload(PLAN_ARTIFACT, 'plan.json')}

@@ -56,7 +56,7 @@ dns:plan:
     - if: $CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID
   script:
     # The definitions as they will be after the merge. The config comes from the target branch, since it says which host gets the token.
-    - git -c user.name=zonewright -c user.email=zonewright@localhost merge --quiet --no-edit "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME"
+    - git -c user.name=zonewright -c user.email=zonewright@localhost merge --quiet --no-edit "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME" || zonewright ci plan --unmerged
     - rm -rf zonewright.yaml
     - git show "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME:zonewright.yaml" > zonewright.yaml
     - rm -rf plan.json

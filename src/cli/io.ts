@@ -2,6 +2,7 @@
 import type { RunEnvironment, SupersededZones } from '../apply/run-context.ts'
 import { noSecrets } from '../definition/config/secret-guard.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
+import type { Validation } from '../report/validation.ts'
 import type { Verification } from '../report/verification.ts'
 import { plainLines } from '../report/workflow-command.ts'
 
@@ -15,7 +16,7 @@ export interface CliIo extends RunEnvironment {
   readonly stdout: TextStream
   readonly stderr: TextStream
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
-  /** Receives each plan, outcome and verification that a command reports, besides its text: `zonewright ci` renders them again. */
+  /** Receives each plan, outcome, verification and validation that a command reports, besides its text: `zonewright ci` renders them again. */
   readonly onReport?: ((report: CommandReport) => void) | undefined
   /** Zones of a saved plan that `apply` leaves out. */
   readonly superseded?: SupersededZones | undefined
@@ -27,6 +28,7 @@ export interface CliIo extends RunEnvironment {
 export type CommandReport =
   | { readonly kind: 'plan'; readonly plan: Plan; readonly outcomes: readonly ZoneOutcome[] | null }
   | { readonly kind: 'verification'; readonly verification: Verification }
+  | { readonly kind: 'validation'; readonly validation: Validation }
 
 /** Whether this is a step of a GitHub Actions job. Its runner reads workflow commands from standard output and standard error. */
 export const isWorkflow = ({ env }: Pick<CliIo, 'env'>): boolean => env['GITHUB_ACTIONS'] === 'true'

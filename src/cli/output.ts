@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { Progress, ProgressBar } from '../apply/run-context.ts'
+import { pagesOf, readJob } from '../ci/job.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { displayPath, isInside, resolveLinks } from '../definition/files/file-path.ts'
 import { type Diagnostic, oneLine, type Severity } from '../dns/diagnostic.ts'
@@ -19,6 +20,7 @@ import type { ReportOptions } from '../report/report.ts'
 import { type Validation, validatedText } from '../report/validation.ts'
 import type { Verification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
+import { readEvent } from './ci/read-event.ts'
 import type { CommonOptions } from './command.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
 import { TOOL } from './package-info.ts'
@@ -74,11 +76,12 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     bar?.clear()
     io.stderr.write(`${oneLine(text)}\n`)
   }
-  const reportOptions = (): ReportOptions => ({
+  const reportOptions = (format?: string): ReportOptions => ({
     color: colorOf(io.stdout, io, options.color),
     width: io.stdout.isTTY === true && !verbose ? widthOf(io.stdout) : null,
     verbose,
     tool: TOOL,
+    ...(format === 'html' && { origin: originOf(io) }),
     fromRoot: fromRoot(io),
   })
   /** Lines of the config are never shown, since they may have a secret in plain text; nor are files with a secret of the run. */
@@ -124,15 +127,16 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     // The diagnostics of a text report are already on standard error.
     plan: (plan, format) => {
       io.onReport?.({ kind: 'plan', plan, outcomes: null })
-      report(renderPlan(plan, format, { ...reportOptions(), diagnostics: format !== 'text' }), format)
+      report(renderPlan(plan, format, { ...reportOptions(format), diagnostics: format !== 'text' }), format)
     },
     outcome: (plan, outcomes, format, more) => {
       io.onReport?.({ kind: 'plan', plan, outcomes })
-      report(renderOutcome(plan, outcomes, format, { ...reportOptions(), diagnostics: format !== 'text', ...more }), format)
+      report(renderOutcome(plan, outcomes, format, { ...reportOptions(format), diagnostics: format !== 'text', ...more }), format)
     },
     misfits: (zone, target, misfits) => misfitTable(zone, target, misfits, verbose).forEach(say),
     validation: (validation, format) => {
-      if (format !== 'text' && format !== 'github') return report(renderValidation(validation, format, reportOptions()), format)
+      io.onReport?.({ kind: 'validation', validation })
+      if (format !== 'text' && format !== 'github') return report(renderValidation(validation, format, reportOptions(format)), format)
       const { figures, diagnostics } = validation
       const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics
       const groups = { all: verbose }
@@ -143,7 +147,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     },
     verification: (verification, format) => {
       io.onReport?.({ kind: 'verification', verification })
-      report(renderVerification(verification, format, reportOptions()), format)
+      report(renderVerification(verification, format, reportOptions(format)), format)
     },
     history: (history, format) =>
       report(format === 'json' ? renderHistoryJson(history) : renderHistoryText(history, reportOptions()), format),
@@ -152,6 +156,12 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
       return bar
     },
   }
+}
+
+/** When a report is made, and the commit and pull request of the CI job. */
+function originOf({ env, now }: CliIo): ReportOptions['origin'] {
+  const job = readJob(env, readEvent)
+  return { time: now().toISOString(), links: job.ok ? pagesOf(job.value) : [] }
 }
 
 /** In a GitHub job inside a repository, names files relative to its root. */

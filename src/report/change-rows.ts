@@ -4,11 +4,12 @@
  */
 import { compareText } from '../dns/compare-text.ts'
 import { oneLine } from '../dns/diagnostic.ts'
-import { type DomainName, isAtOrBelow, relativeName, sortKey } from '../dns/domain-name.ts'
+import { sortKey } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
 import type { Change, DomainChange, Outcome, ZonePlan } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'
+import { ownerText } from './summary.ts'
 import { usageNotes, zoneUsageNote } from './usage-notes.ts'
 
 /** One value, or the existing and the desired value of a setting. */
@@ -160,11 +161,6 @@ function outcomeNotes(outcome: Outcome | null): string[] {
     default:
       return []
   }
-}
-
-function ownerText(name: DomainName, zone: DomainName): string {
-  if (!isAtOrBelow(name, zone)) return oneLine(name)
-  return oneLine(relativeName(name, zone)) || '@'
 }
 
 const ttlText = ({ ttl }: ResourceRecord, defaultTtl: number | null): string =>

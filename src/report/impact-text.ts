@@ -1,4 +1,4 @@
-/** The lines with which a report leads: names without answers, mail and name servers, zones that change as a whole, and how long caches keep former answers. */
+/** The lines with which a report leads: deleted zones, names without answers, mail and name servers, zones that change as a whole, and how long caches keep former answers. */
 import { oneLine } from '../dns/diagnostic.ts'
 import { isEmptyImpact } from '../plan/impact.ts'
 import type { CachedAnswers, Impact, NameAndType } from '../plan/plan.ts'
@@ -42,7 +42,8 @@ interface Impacts {
   readonly lost: readonly string[]
   readonly mail: readonly string[]
   readonly nameservers: readonly string[]
-  /** Zones that change as a whole. */
+  /** Zones that are deleted, and others that change as a whole. */
+  readonly deleted: readonly string[]
   readonly zones: readonly string[]
 }
 
@@ -53,22 +54,32 @@ function impactsOf(views: readonly ZoneView[]): Impacts {
     ...new Set(found.flatMap(({ view, impact }) => (impact === null ? [] : textsOf(impact, view)))),
   ]
   const shown = ({ name, type }: NameAndType): string => `${oneLine(name)} ${type}`
+  const isDeleted = ({ plan, outcomes }: ZoneView): boolean =>
+    plan.changes.some(
+      (one, at) => one.subject === 'domain' && one.action === 'delete' && (outcomes?.[at]?.state ?? 'applied') === 'applied',
+    )
   return {
+    deleted: views.filter(isDeleted).map(({ plan }) => zoneTitle(plan)),
     lost: distinct(({ stopsAnswering }) =>
       stopsAnswering.map(({ name, types, isGone }) => (isGone ? oneLine(name) : `${oneLine(name)} (${types.join(', ')})`)),
     ),
     mail: distinct(({ mail }) => mail.map(shown)),
     nameservers: distinct(({ nameservers }) => nameservers.map(shown)),
-    zones: distinct(({ changesAll }, { plan }) => (changesAll ? [zoneTitle(plan)] : [])),
+    zones: distinct(({ changesAll }, view) => (changesAll && !isDeleted(view) ? [zoneTitle(view.plan)] : [])),
   }
 }
 
-/** `2 names stop answering, mail and name server records change`; null without an impact. */
+/** `1 zone is deleted, 2 names stop answering, mail and name server records change`; null without an impact. */
 export function impactPhrase(views: readonly ZoneView[]): string | null {
   const isDone = views.some(({ outcomes }) => outcomes !== null)
-  const { lost, mail, nameservers, zones } = impactsOf(views)
+  const { deleted, lost, mail, nameservers, zones } = impactsOf(views)
   const records = [...(mail.length > 0 ? ['mail'] : []), ...(nameservers.length > 0 ? ['name server'] : [])]
   const parts = [
+    ...(deleted.length === 0
+      ? []
+      : [
+          `${counted(deleted.length, 'zone')} ${isDone ? agreeing(deleted.length, 'was', 'were') : agreeing(deleted.length, 'is', 'are')} deleted`,
+        ]),
     ...(lost.length === 0
       ? []
       : [`${counted(lost.length, 'name')} ${isDone ? 'stopped' : agreeing(lost.length, 'stops', 'stop')} answering`]),
@@ -81,10 +92,11 @@ export function impactPhrase(views: readonly ZoneView[]): string | null {
 /** One line per kind of impact, and one about caches; none if there is nothing to say. */
 export function impactLines(views: readonly ZoneView[]): string[] {
   const isDone = views.some(({ outcomes }) => outcomes !== null)
-  const { lost, mail, nameservers, zones } = impactsOf(views)
+  const { deleted, lost, mail, nameservers, zones } = impactsOf(views)
   const line = (title: string, items: readonly string[]): string[] =>
     items.length === 0 ? [] : [`${title}: ${listed(items, NAMES_SHOWN)}`]
   return [
+    ...line(isDone ? 'Zones deleted with all records' : 'Deletes zones with all records', deleted),
     ...line(isDone ? 'Stopped answering' : 'Stops answering', lost),
     ...line(isDone ? 'Mail records changed' : 'Mail records change', mail),
     ...line(isDone ? 'Name server records changed' : 'Name server records change', nameservers),

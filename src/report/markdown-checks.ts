@@ -68,7 +68,8 @@ export function validationMarkdown({ diagnostics, figures, zones }: Validation, 
   ].join('')
 }
 
-const withHint = (diagnostic: Parameters<typeof formatDiagnostic>[0]): string[] => [
+/** A diagnostic, and its hint on a line of its own. */
+export const withHint = (diagnostic: Parameters<typeof formatDiagnostic>[0]): string[] => [
   formatDiagnostic(diagnostic),
   ...(diagnostic.hint === undefined ? [] : [`  ${oneLine(diagnostic.hint)}`]),
 ]

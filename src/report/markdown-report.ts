@@ -1,11 +1,12 @@
 /**
  * Reports as a comment on a pull request or as the summary of a job: what matters comes first (errors, refusals, what was not applied, deletions), then
- * counts, then the zones. Of limited size; above a number of zones each is one line.
+ * counts, then the zones. Of limited size; of many zones, changes that are the same are shown once.
  */
 import { formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
 import type { Action } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { counted, formatCount } from './english.ts'
+import { deletes, type EqualChanges, equalChanges } from './equal-changes.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'
@@ -19,7 +20,7 @@ import {
   longestBackticks,
   neutral,
 } from './markdown-block.ts'
-import { validationMarkdown, verificationMarkdown } from './markdown-checks.ts'
+import { validationMarkdown, verificationMarkdown, withHint } from './markdown-checks.ts'
 import { groupByOwner, ownerTitle } from './owners.ts'
 import { paletteOf } from './palette.ts'
 import type { Renderers } from './renderers.ts'
@@ -32,6 +33,7 @@ import {
   deletions,
   hasSection,
   renderedStates,
+  unappliedReasons,
   zoneFacts,
   zoneTitle,
   zoneTitleAlone,
@@ -47,13 +49,19 @@ const MAX_DELETIONS_LENGTH = 5_000
 const MAX_VALUE_LENGTH = 500
 /** For the lines about what is omitted. */
 const OMITTED_LINE_LENGTH = 300
-/** Maximum number of zones whose changes are shown; of more, each zone is one line. */
+/** The two fences of a block. */
+const FENCES_LENGTH = 64
+/** Maximum number of zones with a section each. */
 const MAX_SECTIONS = 20
+/** Maximum number of changes whose sections are open. */
+const MAX_OPEN = 30
+/** Changes that are the same in more zones have a block of their own. */
+const FEW_ZONES = 3
 
 export const markdownReports: Renderers = {
   plan: renderMarkdown,
   verification: (verification, options) =>
-    verificationMarkdown(verification, options, createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH)),
+    verificationMarkdown(verification, options, createBudget((options.maxLength ?? MAX_REPORT_LENGTH) - OMITTED_LINE_LENGTH)),
   validation: (validation, options) => validationMarkdown(validation, options, createBudget(MAX_REPORT_LENGTH - OMITTED_LINE_LENGTH)),
 }
 
@@ -63,25 +71,33 @@ function renderMarkdown(report: Report, options: ReportOptions): string {
   const preface = createBudget(MAX_PREFACE_LENGTH)
   const diagnostics = options.diagnostics === false ? [] : [...report.plan.diagnostics, ...views.flatMap((view) => view.diagnostics)]
   const grouped = groupDiagnostics(diagnostics, { all: options.verbose })
+  const [removed, others] = [true, false].map((wanted) =>
+    grouped.filter((one) => !isError(one) && (one.code === 'zone-removed') === wanted),
+  )
   const deleted = deletions(views)
   const states = options.verbose ? [] : renderedStates(views.filter((view) => !hasSection(view))).map(({ text }) => text)
   const parts = [
     `### ${summaryLine(report)}\n`,
-    ...limitedBlock('text', impactLines(views), createBudget(MAX_IMPACT_LENGTH), 'line'),
+    ...limitedBlock('text', [...(removed ?? []).flatMap(withHint), ...impactLines(views)], createBudget(MAX_IMPACT_LENGTH), 'line'),
     ...limitedBlock('text', grouped.filter(isError).map(formatDiagnostic), createBudget(MAX_ERRORS_LENGTH), 'error'),
     ...limitedBlock('diff', views.flatMap(blockedLines), preface, 'refusal'),
-    ...limitedBlock('diff', views.flatMap(unappliedLines), preface, 'line'),
+    ...limitedBlock(
+      'diff',
+      unappliedReasons(views).map(({ text }) => `- ${text}`),
+      preface,
+      'line',
+    ),
     ...limitedBlock('diff', views.flatMap(allowedLines), preface, 'lifted refusal'),
     ...(deleted.lines.length === 0 ? [] : [`\n**${deleted.title}**\n`]),
     ...limitedBlock('diff', deleted.lines, createBudget(MAX_DELETIONS_LENGTH), 'deletion'),
     ...ownerTable(report, views, preface),
-    ...limitedBlock('text', grouped.filter((one) => !isError(one)).map(formatDiagnostic), preface, 'diagnostic'),
+    ...limitedBlock('text', (others ?? []).map(formatDiagnostic), preface, 'diagnostic'),
     ...limitedBlock('text', states, preface, 'line'),
   ]
   const maxLength = options.maxLength ?? MAX_REPORT_LENGTH
   const budget = createBudget(maxLength - OMITTED_LINE_LENGTH - parts.reduce((sum, part) => sum + part.length, 0))
-  const isLong = sections.length > MAX_SECTIONS && !options.verbose && options.everyZone !== true
-  return [...parts, ...(isLong ? zoneTable(report, sections, budget) : zoneSections(sections, options, budget))].join('')
+  const isLong = sections.length > MAX_SECTIONS && !options.verbose
+  return [...parts, ...(isLong ? manyZones : zoneSections)(sections, options, budget)].join('')
 }
 
 const blockedLines = ({ plan }: ZoneView): string[] =>
@@ -89,17 +105,6 @@ const blockedLines = ({ plan }: ZoneView): string[] =>
 
 const allowedLines = ({ plan }: ZoneView): string[] =>
   plan.refusals.flatMap(({ name, message, allowed }) => (allowed ? [`! allowed ${name}: ${oneLine(message)}`] : []))
-
-/** One line per reason why changes of a zone were not applied. */
-function unappliedLines({ plan, outcomes }: ZoneView): string[] {
-  const reasons = new Map<string, number>()
-  for (const outcome of outcomes ?? []) {
-    if (outcome.state === 'applied') continue
-    const reason = `${outcome.state}: ${oneLine(outcome.state === 'skipped' ? outcome.because : outcome.error)}`
-    reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-  }
-  return [...reasons].map(([reason, count]) => `- ${counted(count, 'change')} in ${zoneTitle(plan)} ${reason}`)
-}
 
 const countsOf = (view: ZoneView): Readonly<Record<Action, number>> =>
   view.outcomes === null ? view.plan.calls : summarizeOutcomes([view]).applied
@@ -124,43 +129,59 @@ function ownerTable(report: Report, views: readonly ZoneView[], budget: Budget):
   return limitedTable(['owner', '>zones', ...countHeads(report)], rows, budget, 'owner')
 }
 
-/** One line per zone. */
-function zoneTable(report: Report, sections: readonly ZoneView[], budget: Budget): string[] {
-  const groups = groupByOwner(sections, ({ plan }) => plan.owner)
-  const hasOwners = groups.some(({ owner }) => owner !== null)
-  const rows = groups.flatMap(({ owner, zones }) =>
-    zones.map((view) => [
-      codeCell(zoneTitleAlone(view.plan)),
-      codeCell(view.plan.target),
-      ...(hasOwners ? [owner === null ? '' : codeCell(owner)] : []),
-      ...countCells([view]),
-      problemText(view),
-    ]),
-  )
-  return limitedTable(['zone', 'target', ...(hasOwners ? ['owner'] : []), ...countHeads(report), ''], rows, budget, 'zone')
+/** The changes of many zones: first those that are the same in more than a few, then zone by zone; deletions before others. */
+function manyZones(sections: readonly ZoneView[], { maxLength = MAX_REPORT_LENGTH }: ReportOptions, budget: Budget): string[] {
+  const rank = (one: EqualChanges): number => (one.views.length > FEW_ZONES ? 0 : 2) + (deletes(one) ? 0 : 1)
+  const all = equalChanges(sections).sort((a, b) => rank(a) - rank(b) || b.views.length - a.views.length)
+  const targets = new Set(sections.map(({ plan }) => plan.target))
+  const title = ({ plan }: ZoneView): string => (targets.size > 1 ? zoneTitle(plan) : zoneTitleAlone(plan))
+  const parts: string[] = []
+  const lines: string[] = []
+  const omitted = { changes: 0, zones: new Set<ZoneView>() }
+  budget.spend(FENCES_LENGTH)
+  for (const { views, rows } of all) {
+    const changes = new Set(rows.map(({ change }) => change)).size
+    const isGroup = views.length > FEW_ZONES
+    const owners = new Set(views.flatMap(({ plan }) => plan.owner ?? []))
+    const head = isGroup
+      ? `\n**The same ${changes === 1 ? 'change' : `${formatCount(changes)} changes`} in ${counted(views.length, 'zone')}:**\n\n`
+      : `@@ ${[...views.map(title), ...[...owners].map((owner) => `owner ${oneLine(owner)}`)].join(', ')} @@`
+    const fits = budget.spend(head.length + 2 * longestBackticks(head) + (isGroup ? FENCES_LENGTH : 1))
+    const fitting = fits ? fitRows(rows, budget, maxLength) : { lines: [], shown: 0 }
+    if (fitting.lines.length > 0 && isGroup) parts.push(head, fencedBlock('diff', fitting.lines), ...zoneList(views.map(title), budget))
+    else if (fitting.lines.length > 0) lines.push(head, ...fitting.lines)
+    if (fitting.shown === changes) continue
+    omitted.changes += (changes - fitting.shown) * views.length
+    for (const view of views) omitted.zones.add(view)
+  }
+  return [...parts, ...(lines.length === 0 ? [] : [`\n${fencedBlock('diff', lines)}`]), ...omittedLine(omitted.changes, omitted.zones.size)]
 }
 
-/** `refused, 2 failed`: what is wrong with a zone, in a few words of the program. */
-function problemText(view: ZoneView): string {
-  const errors = view.diagnostics.filter(isError).length
-  const { failed, unknown, skipped } = summarizeOutcomes([view])
-  return [
-    ...(errors > 0 ? [counted(errors, 'error')] : []),
-    ...(blockingRefusals(view.plan).length > 0 ? ['refused'] : []),
-    ...Object.entries({ failed, unknown, skipped }).flatMap(([state, count]) => (count === 0 ? [] : [`${formatCount(count)} ${state}`])),
-  ].join(', ')
+/** The zones of a group, in at most half of the room. */
+function zoneList(titles: readonly string[], budget: Budget): string[] {
+  const head = `\n<details><summary>The ${counted(titles.length, 'zone')}</summary>\n`
+  const text = [
+    head,
+    ...limitedBlock('text', titles, createBudget(budget.left() / 2 - OMITTED_LINE_LENGTH), 'zone'),
+    '\n</details>\n',
+  ].join('')
+  return budget.spend(text.length) ? [text] : []
 }
+
+const omittedLine = (changes: number, zones: number): string[] =>
+  zones === 0 ? [] : [`\n**${counted(changes, 'more change')} in ${counted(zones, 'zone')} not shown here.**\n`]
 
 function zoneSections(sections: readonly ZoneView[], options: ReportOptions, budget: Budget): string[] {
   const parts: string[] = []
   const omitted = { changes: 0, zones: 0 }
+  const isOpen = sections.reduce((sum, { plan }) => sum + plan.changes.length, 0) <= MAX_OPEN
   const groups = groupByOwner(sections, ({ plan }) => plan.owner)
   for (const { owner, zones } of groups) {
     const heading = groups.length === 1 && owner === null ? '' : `\n#### ${owner === null ? ownerTitle(null) : codeCell(owner)}\n`
     if (budget.spend(heading.length)) parts.push(heading)
     for (const view of zones) {
       const left = budget.left()
-      const section = zoneSection(view, options, budget)
+      const section = zoneSection(view, options, budget, isOpen)
       const isComplete = section.shown === view.plan.changes.length && section.text !== ''
       const isLeftOut = !isComplete && options.maxLength !== undefined
       if (isLeftOut) budget.spend(budget.left() - left)
@@ -171,17 +192,15 @@ function zoneSections(sections: readonly ZoneView[], options: ReportOptions, bud
       omitted.zones += 1
     }
   }
-  if (omitted.zones > 0)
-    parts.push(`\n**${counted(omitted.changes, 'more change')} in ${counted(omitted.zones, 'zone')} not shown here.**\n`)
-  return parts
+  return [...parts, ...omittedLine(omitted.changes, omitted.zones)]
 }
 
-function zoneSection(view: ZoneView, options: ReportOptions, budget: Budget): { text: string; shown: number } {
+function zoneSection(view: ZoneView, options: ReportOptions, budget: Budget, isOpen: boolean): { text: string; shown: number } {
   const { plan } = view
   const facts = [changeFigures(view), ...zoneFacts(view, options.verbose)].join('; ')
-  const head = `\n<details><summary>${codeCell(zoneTitle(plan))}: ${neutral(facts)}</summary>\n`
+  const head = `\n<details${isOpen ? ' open' : ''}><summary>${codeCell(zoneTitle(plan))}: ${neutral(facts)}</summary>\n`
   const tail = '\n</details>\n'
-  const overhead = head.length + tail.length
+  const overhead = head.length + tail.length + (plan.changes.length === 0 ? 0 : FENCES_LENGTH)
   if (!budget.spend(overhead)) return { text: '', shown: 0 }
   if (plan.changes.length === 0) return { text: head + tail, shown: 0 }
   const { lines, shown } = fitRows(changeRows(view), budget, options.maxLength ?? MAX_REPORT_LENGTH)
@@ -198,16 +217,13 @@ function fitRows(rows: readonly ChangeRow[], budget: Budget, maxLength: number):
     prefix,
   })
   const lines: string[] = []
-  // Both fences, even if they are longer than three backticks.
   let count = 0
-  if (budget.spend(64)) {
-    for (const row of laidOut) {
-      // A run of backticks in a line lengthens both fences by no more than the line is long.
-      const size = row.reduce((sum, line) => sum + line.length + 1 + 2 * longestBackticks(line), 0)
-      if (!budget.spend(size)) break
-      lines.push(...row)
-      count += 1
-    }
+  for (const row of laidOut) {
+    // A run of backticks in a line lengthens both fences by no more than the line is long.
+    const size = row.reduce((sum, line) => sum + line.length + 1 + 2 * longestBackticks(line), 0)
+    if (!budget.spend(size)) break
+    lines.push(...row)
+    count += 1
   }
   const cut = new Set(rows.slice(count).map(({ change }) => change))
   return { lines, shown: new Set(rows.flatMap(({ change }) => (cut.has(change) ? [] : [change]))).size }

@@ -10,6 +10,12 @@ export interface Report {
   readonly outcomes: readonly ZoneOutcome[] | null
 }
 
+/** A link to an address that begins with https: or http:. */
+export interface PageLink {
+  readonly text: string
+  readonly url: string
+}
+
 export interface ReportOptions {
   readonly color: boolean
   /** The terminal's columns; null without a limit. */
@@ -20,14 +26,14 @@ export interface ReportOptions {
   readonly diagnostics?: boolean | undefined
   /** The program and its version. A plan has its own. */
   readonly tool?: string | undefined
+  /** When the report is made (ISO 8601, UTC), and what for, for HTML pages. */
+  readonly origin?: { readonly time: string; readonly links: readonly PageLink[] } | undefined
   /** Names a file from the root of the repository, for annotations; file names are unchanged if absent. */
   readonly fromRoot?: FromRoot | undefined
   /** Whether the reader has seen the plan. A text report then lists only changes that were not applied, unless it is verbose. */
   readonly planShown?: boolean | undefined
-  /** Maximum characters of a Markdown report, which then shows each zone in full or not at all; 60,000 if absent, and the last zone is cut. */
+  /** Maximum characters of a Markdown report, which then shows each of a few zones in full or not at all; 60,000 if absent, and the last zone is cut. */
   readonly maxLength?: number | undefined
-  /** Whether a Markdown report shows the changes of every zone, also of so many that each would be one line. */
-  readonly everyZone?: boolean | undefined
 }
 
 /** One zone of a report. */

@@ -1,6 +1,7 @@
 /** Sentences of reports about plans and zones. */
 import { oneLine } from '../dns/diagnostic.ts'
-import { displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
+import { type DomainName, displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
+import { groupBy } from '../dns/group-by.ts'
 import type { Action, CallCount, RenderedState, ZonePlan } from '../plan/plan.ts'
 import { counted, durationText, formatCount, listed } from './english.ts'
 import { type OutcomeSummary, summarizeOutcomes, type ZoneView } from './report.ts'
@@ -18,6 +19,10 @@ export function zoneTitleAlone({ zone }: Pick<ZonePlan, 'zone'>): string {
   const shown = displayName(zone)
   return shown === zone ? oneLine(zone) : `${oneLine(zone)} (${oneLine(shown)})`
 }
+
+/** A name relative to its zone, `@` at the apex. */
+export const ownerText = (name: DomainName, zone: DomainName): string =>
+  oneLine(isAtOrBelow(name, zone) ? relativeName(name, zone) || '@' : name)
 
 /** The number of records before and after, and the limit. After an apply, only applied changes count. */
 export function recordFigures({ plan: { records, changes }, outcomes }: ZoneView): string {
@@ -105,33 +110,67 @@ const DONE: Readonly<Record<Action, string>> = { create: 'created', update: 'upd
 export const actionLabels = (isDone: boolean): Readonly<Record<Action, string>> =>
   isDone ? DONE : { create: 'to create', update: 'to update', delete: 'to delete' }
 
-/** What a plan deletes, or an apply deleted: a heading, and a line per zone or record. */
+/** Above this number of zones, the same deletion is one line. */
+const MOST_EQUAL = 10
+
+/** What a plan deletes, or an apply deleted: a heading, and a line per zone or record; one for the same record in many zones. */
 export function deletions(views: readonly ZoneView[]): { readonly title: string; readonly lines: readonly string[] } {
   const found = views.flatMap(({ plan, outcomes }) => {
     const usageOf = usageNotes(plan)
     return plan.changes
       .filter(({ action }, index) => action === 'delete' && (outcomes === null || outcomes[index]?.state === 'applied'))
-      .map((change) => ({ change, used: change.subject === 'domain' ? zoneUsageNote(plan) : usageOf(change) }))
+      .map((change) => {
+        const used = change.subject === 'domain' ? zoneUsageNote(plan) : usageOf(change)
+        const { ttl, data } = (change.subject === 'record' ? change.existing : null) ?? { ttl: null, data: '' }
+        const what = change.type === null ? ['and all its records'] : [...(ttl === null ? [] : [String(ttl)]), change.type, data]
+        return { plan, change, text: what.map(oneLine).join(' ') + (used === null ? '' : ` (${used})`) }
+      })
   })
   const zones = found.filter(({ change }) => change.subject === 'domain').length
   const records = found.length - zones
   const counts = [...(zones > 0 ? [counted(zones, 'zone')] : []), ...(records > 0 ? [counted(records, 'record')] : [])]
+  const equal = groupBy(found, ({ plan, change, text }) => `${change.subject} ${ownerText(change.name, plan.zone)} ${text}`)
   return {
     title: `${views.every(({ outcomes }) => outcomes === null) ? 'To delete' : 'Deleted'}: ${listed(counts)}`,
-    lines: found.map(({ change, used }) => {
-      const note = used === null ? '' : ` (${used})`
-      if (change.subject === 'domain') return `- ${oneLine(change.name)} and all its records${note}`
-      const { ttl, data } = change.existing ?? { ttl: null, data: '' }
-      return ['-', change.name, ...(ttl === null ? [] : [String(ttl)]), change.type, data].map(oneLine).join(' ') + note
+    lines: [...equal.values()].flatMap((some) => {
+      const [first] = some
+      if (first === undefined || first.change.subject === 'domain' || some.length <= MOST_EQUAL)
+        return some.map(({ change, text }) => `- ${oneLine(change.name)} ${text}`)
+      const of = listed(
+        some.map(({ plan }) => zoneTitle(plan)),
+        ZONES_SHOWN,
+      )
+      return `- ${ownerText(first.change.name, first.plan.zone)} ${first.text} in ${counted(some.length, 'zone')}: ${of}`
     }),
   }
+}
+
+/** What a request was for, in its error: it differs for each change. */
+const REQUEST = /\b(?:creating|updating|deleting) \S+(?: [A-Z0-9-]+)?: /
+
+/** A line per reason why changes were not applied, skipped ones last. */
+export function unappliedReasons(views: readonly ZoneView[]): { readonly isFailure: boolean; readonly text: string }[] {
+  const found = views.flatMap(({ plan, outcomes }) =>
+    (outcomes ?? []).flatMap((outcome) => {
+      if (outcome.state === 'applied') return []
+      const reason = `${outcome.state}: ${oneLine(outcome.state === 'skipped' ? outcome.because : outcome.error)}`
+      return [{ zone: zoneTitle(plan), isFailure: outcome.state !== 'skipped', reason }]
+    }),
+  )
+  return [...groupBy(found, ({ reason }) => reason.replace(REQUEST, ''))]
+    .map(([common, some]) => {
+      const reason = some.every((one) => one.reason === some[0]?.reason) ? some[0]?.reason : common
+      const zones = listed([...new Set(some.map(({ zone }) => zone))], ZONES_SHOWN)
+      return { isFailure: some.some(({ isFailure }) => isFailure), text: `${counted(some.length, 'change')} in ${zones} ${reason}` }
+    })
+    .sort((a, b) => Number(b.isFailure) - Number(a.isFailure))
 }
 
 /** `caches may hold former answers for 1 h (www A)`; null if no former answer becomes wrong. */
 export function cachedAnswersText({ zone, cachedAnswers }: ZonePlan): string | null {
   if (cachedAnswers === undefined) return null
   const { seconds, name, type } = cachedAnswers
-  return `caches may hold former answers for ${durationText(seconds)} (${oneLine(isAtOrBelow(name, zone) ? relativeName(name, zone) || '@' : name)} ${type})`
+  return `caches may hold former answers for ${durationText(seconds)} (${ownerText(name, zone)} ${type})`
 }
 
 /** What a line about a zone says besides its calls: its state, records, cached answers, and differences found when it was read. */

@@ -24,6 +24,7 @@ const JOB: CiJob = {
   isGroup: false,
   isManual: false,
   run: 1,
+  project: 'https://github.example/team/dns',
   manualUrl: '',
   url: URL,
   pullRequest: null,

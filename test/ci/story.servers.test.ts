@@ -75,6 +75,9 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to
     expect(new Set(mutations.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${WRITE}`]))
     expect((await repository.drift()).status).toBe(0)
     expect(repository.github.issues).toEqual([])
+    const [parent, head] = ['main^', 'main'].map((name) => git(repository.clone, 'rev-parse', name)) as [string, string]
+    const again = await repository.job('dns.yml', 'apply', pushOf(parent, head))
+    expect(again).toMatchObject({ status: 0, summary: expect.stringMatching(/nothing.*an earlier run has applied.*No changes/s) })
   })
 
   test('after a merge of two zones of which one has moved, the other is applied, and a new plan is shown', async () => {
@@ -133,6 +136,9 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to
     expect((await elsewhere('apply example.net --yes')).status).toBe(0)
     expect((await repository.drift()).status).toBe(0)
     expect(repository.github.issues.map(({ state }) => state)).toEqual(['closed'])
+    expect(repository.github.issues[0]?.body).toMatch(
+      /All zones are as defined.*Repaired since the last run: <code>example\.net\. at cloud.*What differed before.*2\.66/s,
+    )
     expect((await repository.drift()).status).toBe(0)
     expect(repository.github.issues).toHaveLength(1)
   })
@@ -205,5 +211,29 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to
       })
       expect(mutations()).toBe(before + 1)
     })
+  })
+
+  test('warnings about what changes are in the comment, and others are not', async () => {
+    const old = '  x-old: {type: CNAME, value: gone.example.com.}\n'
+    await repository.push({ 'zones/example.com.yaml': zone('example.com', '192.0.2.1', old) })
+    await repository.applyMain()
+    repository.commit('warned', {
+      'zones/example.com.yaml': zone('example.com', '192.0.2.1', `${old}  y-new: {type: CNAME, value: lost.example.com.}\n`),
+    })
+    const number = repository.open('warned')
+    expect((await repository.plan(number)).status).toBe(0)
+    const [comment = ''] = commentsOn(repository, number)
+    expect(comment.match(/warning\[target-nonexistent\] \S+/g)).toEqual(['warning[target-nonexistent] y-new.example.com.'])
+  })
+
+  test('a conflict with the base replaces the comment', async () => {
+    repository.commit('conflict', { 'zones/example.org.yaml': zone('example.org', '192.0.2.41') })
+    const number = repository.open('conflict')
+    expect((await repository.plan(number)).status).toBe(0)
+    await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.42') })
+    expect((await repository.plan(number)).status).toBe(1)
+    expect(commentsOn(repository, number)).toEqual([
+      expect.stringMatching(/^(?!.*2\.41).*conflicts with <code>main<\/code>.*nothing is planned/s),
+    ])
   })
 })

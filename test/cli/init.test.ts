@@ -173,7 +173,7 @@ describe('init --from TYPE', () => {
     const files = filesBelow(cwd)
     const { jobs, env: variables } = parse(files['.github/workflows/dns.yml'] ?? '')
     const secrets = (suffix: string) => Object.fromEntries(Object.keys(env).map((name) => [name, `\${{ secrets.${name}${suffix} }}`]))
-    expect(envOf(jobs.plan, 'zonewright ci plan')).toMatchObject(secrets('_READ_ONLY'))
+    expect(envOf(jobs.plan, 'zonewright ci plan --since')).toMatchObject(secrets('_READ_ONLY'))
     expect(envOf(jobs.apply, 'zonewright ci apply')).toMatchObject(secrets(''))
     // Its SDK is installed beside Zonewright, in the version that the tests use.
     const sdk = `@aws-sdk/client-route-53@${packageInfo.devDependencies['@aws-sdk/client-route-53']}`

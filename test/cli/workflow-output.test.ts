@@ -1,4 +1,5 @@
 /** The runner of GitHub Actions reads commands from standard output and standard error. Text from files and servers must not become a command. */
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Script } from './recording-proxy.ts'
 import { openScene, ZONE } from './scene.ts'
@@ -68,4 +69,39 @@ test.each([['--format', 'github'], ['--format=github']])('an error of the comman
   const { stderr } = await scene.run('plan', ...format, `--${EVIL}`)
   expect(stderr).toContain('error[usage]')
   expect(commandsIn(stderr)).toEqual([])
+})
+
+const COMMIT = 'a'.repeat(40)
+const EVENT = JSON.stringify({ pull_request: { number: 7, head: { sha: 'b'.repeat(40) }, base: { ref: 'main' } } })
+const GITHUB = {
+  GITHUB_ACTIONS: 'true',
+  GITHUB_SERVER_URL: 'https://github.example',
+  GITHUB_REPOSITORY: 'team/dns',
+  GITHUB_RUN_ID: '1',
+  GITHUB_SHA: COMMIT,
+}
+const GITLAB = {
+  GITLAB_CI: 'true',
+  CI_PROJECT_URL: 'https://gitlab.example/team/dns',
+  CI_JOB_URL: 'https://gitlab.example/1',
+  CI_PIPELINE_ID: '1',
+}
+
+const PAGES: [Readonly<Record<string, string>>, string, ...string[]][] = [
+  [{ ...GITHUB, GITHUB_EVENT_NAME: 'pull_request' }, 'https://github.example/team/dns', `commit/${'b'.repeat(40)}`, 'pull/7'],
+  [{ ...GITHUB, GITHUB_EVENT_NAME: 'push', GITHUB_REF_NAME: 'main' }, 'https://github.example/team/dns', `commit/${COMMIT}`],
+  [
+    { ...GITLAB, CI_COMMIT_SHA: COMMIT, CI_MERGE_REQUEST_IID: '7', CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main' },
+    'https://gitlab.example/team/dns/-',
+    `commit/${COMMIT}`,
+    'merge_requests/7',
+  ],
+  [{}, ''],
+]
+
+test.each(PAGES)('an HTML page links the commit and the pull request of its job: %j', async (env, project, ...pages) => {
+  const scene = openScene({ files: { 'zones/example.com.yaml': ZONE, 'event.json': EVENT } })
+  const { stdout } = await scene.runWith({ ...env, GITHUB_EVENT_PATH: join(scene.folder, 'event.json') }, 'validate', '--format', 'html')
+  expect([...stdout.matchAll(/<a href="([^"]*)">/g)].map(([, url]) => url)).toEqual(pages.map((page) => `${project}/${page}`))
+  expect(stdout).toMatch(/ · [0-9-]{10} [0-9:]{5} UTC/)
 })

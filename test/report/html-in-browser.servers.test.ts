@@ -51,8 +51,9 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
   afterAll(() => browser.close())
 
   /** Opens the page of a report until the end of the test, which fails if the page has reported a problem. */
-  const open = async (html: string, options = {}): Promise<Page> => {
-    const { page, problems } = await openPage(browser, html, options)
+  const open = async (html: string, options: Parameters<typeof openPage>[2] = {}): Promise<Page> => {
+    // No section of the plan fits on the screen.
+    const { page, problems } = await openPage(browser, html, { viewport: { width: 1280, height: 400 }, ...options })
     onTestFinished(async () => {
       await page.close()
       expect(problems).toEqual([])
@@ -63,11 +64,11 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
 
   test('opens a zone by keyboard, and marks only the changed part of each update', async () => {
     const page = await openPlan()
-    expect(await page.locator('table').count()).toBe(0)
+    expect(await page.locator('table:visible').count()).toBe(0)
     await page.keyboard.press('ArrowDown')
     expect(await focused(page)).toContain('example.com.')
     await page.keyboard.press('Enter')
-    await page.locator('table').waitFor()
+    await page.locator('table:visible').waitFor()
     expect(await rows(page)).toEqual([
       `\u2212 @ 300 TXT ${SPF[0]}`,
       `+    ${SPF[1]}`,
@@ -84,6 +85,22 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
     expect(await focused(page)).toContain('example.net.')
     await page.keyboard.press('o')
     await page.locator('table').nth(2).waitFor()
+  })
+
+  test.each([
+    [1280, 1000],
+    [800, 1200],
+    [390, 2400],
+  ])('at %i by %i, sections that fit on the screen are open, and buttons hold their text', async (width, height) => {
+    const page = await openPlan(PLAN, { viewport: { width, height } })
+    expect(await page.locator('table:visible').count()).toBe(3)
+    const texts = `[...document.querySelectorAll('.filter button')].map((one) => [one.scrollWidth - one.clientWidth, one.scrollHeight - one.clientHeight])`
+    expect(await page.evaluate(texts)).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+    const small = await openPlan(PLAN, { viewport: { width, height: 400 } })
+    expect(await small.locator('details[data-zone][open]').count()).toBe(0)
   })
 
   test('filters by text, zone, owner, type and action, and Esc clears', async () => {

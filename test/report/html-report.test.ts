@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { ZoneOutcome } from '../../src/plan/plan.ts'
-import { loadFormat, renderOutcome, renderPlan, renderValidation } from '../../src/report/render-report.ts'
+import { loadFormat, renderOutcome, renderPlan, renderValidation, renderVerification } from '../../src/report/render-report.ts'
 import { changeOf, HOSTILE, planOf, zoneOf } from './plan-of.ts'
 
 await loadFormat('html')
@@ -66,6 +66,52 @@ test('the policy of the page allows its own style and script, and nothing else',
   }
   const own = `style-src ${hashOf('style')}; script-src ${hashOf('script')}`
   expect(page).toContain(`content="default-src 'none'; ${own}; base-uri 'none'; form-action 'none'"`)
+})
+
+test('an outcome has the reasons on top, and the zones with problems before the others', () => {
+  const zones = ['a.example.', 'b.example.', 'c.example.'].map((zone) =>
+    zoneOf([changeOf(null, `www.${zone} 300 A 192.0.2.1`)], { zone: zone as DomainName }),
+  )
+  const error = { severity: 'error', code: 'apply-altered', message: 'changed by others' } as const
+  const outcomes = zones.map((plan, at): ZoneOutcome => {
+    const outcome = at === 1 ? ({ state: 'failed', error: 'no permission' } as const) : ({ state: 'applied' } as const)
+    return { plan, outcomes: [outcome], readBack: 'equal', diagnostics: at === 2 ? [error] : [] }
+  })
+  const page = renderOutcome(planOf(zones), outcomes, 'html', OPTIONS)
+  const parts = [
+    '1 change in b.example. at cloud failed: no permission',
+    'changed by others',
+    '<main>',
+    ...['b', 'c', 'a'].map((name) => `data-zone="${name}.example."`),
+  ]
+  expect(parts.map((part) => page.indexOf(part))).toEqual(parts.map((part) => page.indexOf(part)).toSorted((a, b) => a - b))
+  expect(parts.every((part) => page.includes(part))).toBe(true)
+})
+
+const VERIFIED = {
+  target: 'cloud',
+  pending: 0,
+  rendered: 'match',
+  renderedDifferences: [],
+  hidden: [],
+  diagnostics: [],
+  nameServers: [],
+} as const
+
+test.each([
+  [0, 3, 'Verified: 1 of 1 zone as defined, 3 record sets asked for.'],
+  [2, 3, '1 of 1 zone not as defined: 2 changes pending'],
+  [1, 1, '1 of 1 zone not as defined: 1 change pending, 2 answers not as defined'],
+])('a verification with %i pending changes and %i of 3 right answers: %s', (pending, agreed, headline) => {
+  const server = { server: '192.0.2.53:53', asked: 3, agreed, differences: [], covered: [], failure: null }
+  const zone = { ...VERIFIED, zone: 'example.com.' as DomainName, pending, nameServers: [server] }
+  const links = [{ text: 'pull request #7', url: 'https://github.example/team/dns/pull/7' }]
+  const origin = { time: '2026-11-27T10:00:00.000Z', links }
+  const page = renderVerification({ zones: [zone], diagnostics: [] }, 'html', { ...OPTIONS, tool: 'zonewright 0.1.0', origin })
+  expect(page).toContain(`<h1>${headline}</h1>`)
+  expect(page).toContain(
+    'zonewright 0.1.0 · 2026-11-27 10:00 UTC · <a href="https://github.example/team/dns/pull/7">pull request #7</a></p>',
+  )
 })
 
 test('400 zones with 60 changes each are less than 1.5 MB', { tags: ['long'] }, () => {

@@ -46,7 +46,7 @@ test('a plan is a comment with a block per zone', () => {
 zones/a.yaml:7:3: notice[ttl-rounded] rounded
 \`\`\`
 
-<details><summary><code>example.com. at cloud</code>: 1 to create, 2 to update, 1 to delete (4 calls; an update is a - and a + in one call); 13 of 12,000 records; rendered zone file: older than the records</summary>
+<details open><summary><code>example.com. at cloud</code>: 1 to create, 2 to update, 1 to delete (4 calls; an update is a - and a + in one call); 13 of 12,000 records; rendered zone file: older than the records</summary>
 
 \`\`\`diff
 - gone  300  TXT  "\`code\`"
@@ -58,7 +58,7 @@ zones/a.yaml:7:3: notice[ttl-rounded] rounded
 \`\`\`
 
 </details>
-`.replace('```\n\n</details>', '```\n\n</details>'),
+`,
   )
 })
 
@@ -70,32 +70,100 @@ test('what failed comes before lifted refusals', () => {
   expect(text.indexOf('failed: no')).toBeLessThan(text.indexOf('! allowed updates'))
 })
 
-test('what matters comes first: errors, refusals, deletions, counts by owner, then the zones, each as one line if they are many', () => {
-  const zones = Array.from({ length: 30 }, (_, index) => {
-    const zone = `z${index}.example.`
-    return zoneOf([index === 7 ? changeOf(`old.${zone} 300 A 192.0.2.1`, null) : changeOf(null, `www.${zone} 300 A 192.0.2.1`)], {
-      zone: zone as DomainName,
-      owner: index % 2 === 0 ? 'team-a' : null,
-      refusals: index === 7 ? [{ name: 'deletes', message: 'too many', allowed: false }] : [],
-      diagnostics: index === 8 ? [{ severity: 'error', code: 'usage', message: 'a mistake' }] : [],
-    })
+/** Zones `z0.example.` to `z29.example.`, each with the changes of a function. */
+const thirty = (changesOf: (zone: string, index: number) => ReturnType<typeof changeOf>[], more: Parameters<typeof zoneOf>[1] = {}) =>
+  Array.from({ length: 30 }, (_, index) => {
+    const zone = `z${index}.example.` as DomainName
+    return zoneOf(changesOf(zone, index), { zone, ...more })
   })
+
+/** Expects the parts in this order. */
+function expectInOrder(text: string, parts: readonly string[]): void {
+  const places = parts.map((part) => text.indexOf(part))
+  expect(places, text).not.toContain(-1)
+  expect(places).toEqual([...places].sort((a, b) => a - b))
+}
+
+test('what matters comes first: errors, refusals, deletions, counts by owner, what is the same in many zones, then the others', () => {
+  const add = (owner: string) => changeOf(null, `www.${owner} 300 A 192.0.2.1`)
+  const zones = thirty((zone, index) => (index === 7 ? [changeOf(`old.${zone} 300 A 192.0.2.1`, null)] : [add(zone)])).map(
+    (zone, index) => ({
+      ...zone,
+      owner: index % 2 === 0 ? 'team-a' : null,
+      refusals: index === 7 ? [{ name: 'deletes', message: 'too many', allowed: false } as const] : [],
+      diagnostics: index === 8 ? [{ severity: 'error', code: 'usage', message: 'a mistake' } as const] : [],
+    }),
+  )
   const text = markdown(planOf(zones, [{ severity: 'notice', code: 'ttl-rounded', message: 'rounded' }]))
-  const parts = [
+  expectInOrder(text, [
     ...['### 1 error, 1 zone refused', 'error[usage] a mistake', '- REFUSED deletes', '**To delete: 1 record**'],
     ...['- old.z7.example. 300 A', '| <code>team-a</code> | 15 | 15 |', '| no owner | 15 | 14 |  | 1 |', 'notice[ttl-rounded]'],
-    '| zone | target | owner |',
-  ]
-  const places = parts.map((part) => text.indexOf(part))
-  expect(places).not.toContain(-1)
-  expect(places).toEqual([...places].sort((a, b) => a - b))
-  expect(text).toContain('| <code>z7.example.</code> | <code>cloud</code> |  |  |  | 1 | refused |')
-  expect(text).not.toContain('<details>')
+    ...[
+      '**The same change in 29 zones:**\n\n```diff\n+ www  300  A  192.0.2.1\n```\n\n<details><summary>The 29 zones</summary>',
+      '\nz29.example.\n',
+    ],
+    '```diff\n@@ z7.example. @@\n- old  300  A  192.0.2.1\n```\n',
+  ])
+})
+
+test('of many zones, what differs has the room that equal changes leave, deletions first, and a zone at two targets is one', () => {
+  const zones = thirty((zone, index) => [
+    changeOf(`www.${zone} 300 A 192.0.2.1`, `www.${zone} 300 A 192.0.2.2`),
+    ...(index === 20 ? [changeOf(`x.${zone} 300 A 192.0.2.9`, null)] : [changeOf(null, `h${index}.${zone} 300 A 192.0.2.${index}`)]),
+  ])
+  const text = markdown(planOf([...zones, ...zones.slice(20).map((zone) => ({ ...zone, target: 'other' }))]))
+  expectInOrder(text, [
+    '**The same change in 40 zones:**\n\n```diff\n- www  300  A  192.0.2.1\n+ www  300  A  192.0.2.2\n```',
+    '@@ z20.example. at cloud, z20.example. at other @@\n- x  300  A  192.0.2.9\n',
+    '@@ z0.example. at cloud @@\n+ h0  300  A  192.0.2.0\n',
+  ])
+  expect(text).not.toContain('not shown here')
+})
+
+test('the same deletion or error in many zones is one line', () => {
+  const plan = planOf(thirty((zone) => [changeOf(`www.${zone} 300 A 192.0.2.1`, null)]))
+  expect(markdown(plan)).toContain(
+    '- www 300 A 192.0.2.1 in 30 zones: z0.example. at cloud, z1.example. at cloud, z2.example. at cloud and 27 more\n',
+  )
+  const failed = plan.zones.map((zone, index) => {
+    const error = index === 0 ? 'cloud: no such zone' : `cloud: deleting www.${zone.zone} A: the token may not write`
+    return { plan: zone, outcomes: [{ state: 'failed', error } as const], readBack: 'not-read' as const, diagnostics: [] }
+  })
+  const lines = renderOutcome(plan, failed, 'markdown', OPTIONS).match(/^- [0-9]+ change.*$/gm)
+  expect(lines).toEqual([
+    '- 1 change in z0.example. at cloud failed: cloud: no such zone',
+    '- 29 changes in z1.example. at cloud, z2.example. at cloud, z3.example. at cloud and 26 more failed: cloud: the token may not write',
+  ])
+})
+
+test('a deleted zone leads, also if only its definition is gone', () => {
+  const gone = {
+    action: 'delete',
+    subject: 'domain',
+    name: 'example.com.',
+    type: null,
+    id: 1,
+    existing: {},
+    desired: null,
+    fields: [],
+  } as const
+  const zone = zoneOf([{ ...gone, name: gone.name as DomainName, call: 0, after: [] }])
+  const removed = {
+    severity: 'warning',
+    code: 'zone-removed',
+    message: 'no definition describes example.net.',
+    hint: 'restore it',
+  } as const
+  expectInOrder(markdown(planOf([zone], [{ severity: 'notice', code: 'ttl-rounded', message: 'rounded' }, removed])), [
+    '### 1 zone is deleted. Plan:',
+    'warning[zone-removed] no definition describes example.net.\n  restore it\nDeletes zones with all records: example.com. at cloud\n',
+    'notice[ttl-rounded]',
+  ])
 })
 
 test('a plan without changes is one line', () => expect(markdown(planOf([zoneOf([])]))).toBe('### No changes. 1 zone matches.\n'))
 
-/** Parses the comment as CommonMark, and fails for anything outside code that the report did not write. Counts changes, or zones with one line each. */
+/** Parses the comment as CommonMark, and fails for anything outside code that the report did not write. Counts changes. */
 function structure(text: string): { readonly changes: number; readonly leftOut: number } {
   let fence: string | null = null
   let changes = 0
@@ -110,11 +178,10 @@ function structure(text: string): { readonly changes: number; readonly leftOut: 
     const more =
       /^\*\*([0-9,]+) more (?:change|diagnostic|refusal|error|zone|deletion)s? (?:in [0-9,]+ zones? )?not shown here\.\*\*$/.exec(line)
     if (opening) fence = opening[1] as string
-    else if (more) leftOut += /more (?:change|zone)/.test(line) ? Number(more[1]?.replaceAll(',', '')) : 0
-    else if (/^\| (?:<code>[^<>|*@[\]\\`_~$]*<\/code> \| ){2}[0-9,| a-z]*\|$/.test(line)) changes += 1
+    else if (more) leftOut += /more change/.test(line) ? Number(more[1]?.replaceAll(',', '')) : 0
     else
       expect(line).toMatch(
-        /^(?:|### [\w :;,.()]+|\*\*(?:To delete|Deleted): [\w ,]+\*\*|\| zone \| target .*|\|[ :|-]*|<details><summary><code>[^<>|*@[\]\\`_~$]*<\/code>: [^<>@#*_`[\]]*<\/summary>|<\/details>)$/,
+        /^(?:|### [\w :;,.()]+|\*\*(?:To delete|Deleted): [\w ,]+\*\*|\*\*The same [0-9]* ?changes? in [0-9,]+ zones:\*\*|<details><summary>The [0-9,]+ zones<\/summary>|<details(?: open)?><summary><code>[^<>|*@[\]\\`_~$]*<\/code>: [^<>@#*_`[\]]*<\/summary>|<\/details>)$/,
       )
   }
   expect(fence).toBe(null)
@@ -122,27 +189,29 @@ function structure(text: string): { readonly changes: number; readonly leftOut: 
 }
 
 describe('text from users and servers cannot leave the code', () => {
-  const hostilePlan = (evil: string): Plan =>
+  const hostilePlan = (evil: string, zones = 1): Plan =>
     planOf(
-      [
+      Array.from({ length: zones }, (_, index) =>
         zoneOf(
           [
             changeOf(null, `a.example.com. 300 TXT ${evil}`),
+            changeOf(null, `x${index}.example.com. 300 TXT ${evil}`),
             changeOf('b.example.com. 300 TXT x', `b.example.com. 300 TXT ${evil}`, { split: evil }),
           ],
           {
-            zone: `${evil}.example.` as DomainName,
+            zone: `${index === 0 ? '' : index}${evil}.example.` as DomainName,
             target: evil,
             refusals: [{ name: 'deletes', message: evil, allowed: true }],
             diagnostics: [{ severity: 'error', code: 'usage', message: evil, at: { file: evil, line: 1, column: 1 } }],
           },
         ),
-      ],
+      ),
       [{ severity: 'error', code: 'usage', message: evil }],
     )
 
   test.each(HOSTILE)('%j', (evil) => {
     structure(markdown(hostilePlan(evil)))
+    structure(markdown(hostilePlan(evil, 25)))
   })
 
   test('with any text', () => {
@@ -163,7 +232,11 @@ describe('the size of a comment is limited', () => {
 
   test.each([
     ['many changes', planOf([zoneOf(many(5_000, '"x"')), zoneOf(many(30, '"y"'), { zone: 'example.net.' as DomainName })]), 5_030],
-    ['many zones', planOf(Array.from({ length: 3_000 }, (_, at) => zoneOf(many(1, '"x"'), { zone: `z${at}.test.` as DomainName }))), 3_000],
+    [
+      'many zones',
+      planOf(Array.from({ length: 3_000 }, (_, at) => zoneOf(many(1, `"${at}"`), { zone: `z${at}.test.` as DomainName }))),
+      3_000,
+    ],
     ['long rdata', planOf([zoneOf(many(300, `"${'x'.repeat(60_000)}"`))]), 300],
     ['backticks', planOf([zoneOf(many(300, '`'.repeat(60_000)))]), 300],
   ])('%s', (_, plan, expected) => {

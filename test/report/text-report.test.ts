@@ -34,8 +34,8 @@ test.each(['text', 'markdown', 'html', 'github'] as const)('the error of a call 
   for (const state of ['failed', 'unknown'] as const) {
     const outcome: ZoneOutcome = { plan: first, outcomes: lines.map(() => ({ state, error })), readBack: 'not-read', diagnostics: [] }
     const text = renderOutcome(plan, [outcome], format, PLAIN)
-    // Once for each of two calls; Markdown begins with the reasons.
-    expect(text.split(error)).toHaveLength(format === 'markdown' ? 4 : 3)
+    // Once for each of two calls; Markdown and HTML begin with the reasons.
+    expect(text.split(error)).toHaveLength(format === 'markdown' || format === 'html' ? 4 : 3)
     expect(text.split(`${state} with its call (see above)`)).toHaveLength(2)
   }
 })
@@ -173,6 +173,8 @@ example.com. at cloud (11 → 10 of 12,000 records)
       zoneOf([], { zone: 'xn--bcher-kva.example.' as DomainName, rendered: 'differs' }),
     ])
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
+Deletes zones with all records: example.net. at cloud
+
 example.com. at cloud (new zone, 0 → 1 of 12,000 records)
   + zone  soa_email hostmaster@example.com
           type master
@@ -184,7 +186,7 @@ example.net. at cloud (to be deleted, 10 of 12,000 records)
   1 to delete (1 call)
 
 rendered zone file differs from the records: xn--bcher-kva.example. (bücher.example) at cloud
-Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
+1 zone is deleted. Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
 `)
   })
 

@@ -186,7 +186,7 @@ interface StepState {
 }
 
 async function runSteps(state: StepState, steps: readonly WorkflowStep[], given: Contexts, env: Readonly<Record<string, string>>) {
-  const outputs: Record<string, { outputs: Record<string, string> }> = {}
+  const outputs: Record<string, { outputs: Record<string, string>; outcome: string }> = {}
   for (const step of steps) {
     const states = { cancelled: () => false, success: () => state.status === 0, failure: () => state.status !== 0 }
     const contexts = { ...given, steps: outputs, ...states }
@@ -195,6 +195,7 @@ async function runSteps(state: StepState, steps: readonly WorkflowStep[], given:
     const own = Object.fromEntries(Object.entries(step.env ?? {}).map(([name, value]) => [name, filled(value, contexts)]))
     const all = { ...env, ...own }
     writeFileSync(state.files.output, '')
+    const before = state.status
     if (step.uses !== undefined)
       carryOut(state, step.uses, (name) => (step.with?.[name] === undefined ? '' : filled(step.with[name], contexts)))
     else if (step.run !== undefined) await runScript(state, step.run, all)
@@ -202,6 +203,7 @@ async function runSteps(state: StepState, steps: readonly WorkflowStep[], given:
       .split('\n')
       .filter((line) => line !== '')
     outputs[step.id ?? ''] = {
+      outcome: state.status === before ? 'success' : 'failure',
       outputs: Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])),
     }
   }

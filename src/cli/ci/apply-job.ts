@@ -38,7 +38,7 @@ export interface ApplyJobOptions extends CommonOptions {
 /** Zones named in a message. */
 const MAX_NAMED = 20
 
-const RENDERING = { color: false, width: null, verbose: false, everyZone: true, maxLength: 250_000 }
+const RENDERING = { color: false, width: null, verbose: false, maxLength: 250_000 }
 
 export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, async (context) => {
@@ -113,9 +113,13 @@ async function applyReviewed(
   if (report.plan.diagnostics.some(({ code }) => code === 'not-approved')) context.output.say(APPROVE)
   const isApplied = report.outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
   const heading = isApplied ? 'Applied the reviewed plan' : 'Applied nothing of the reviewed plan'
-  addSummary(context, `## ${heading}\n\n${markdownOf(report.plan, report.outcomes)}`)
+  const again = report.plan.zones.every(({ refused }) => refused === 'moved') ? APPLIED_BEFORE : ''
+  addSummary(context, `## ${heading}\n\n${again}${markdownOf(report.plan, report.outcomes)}`)
   return { status: step.status, isUnusable: false }
 }
+
+const APPLIED_BEFORE =
+  'All its zones have changed since the plan was made. **If this job runs again, an earlier run has applied the plan:** what follows below says whether anything is left.\n\n'
 
 const APPROVE =
   'Approve the plan that was reviewed ("zonewright approve"), paste the signatures into comments on its pull request, and run this job again: docs/approvals.md.'

@@ -1,15 +1,15 @@
 /** What the commands for CI jobs share: their options, the job, the connection to the site, and the files that a job's runner reads. */
-import { appendFileSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { type CiJob, readJob } from '../../ci/job.ts'
 import type { KeepOptions } from '../../ci/keep-post.ts'
 import { type OpenSite, openSite } from '../../ci/open-site.ts'
 import { diagnosticOfSite, SiteError } from '../../ci/site-client.ts'
-import { failure, ok } from '../../dns/result.ts'
 import { loadFormat } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
+import { readEvent } from './read-event.ts'
 
 export interface CiOptions extends CommonOptions {
   /** The name in the hidden marker of the comment or issue. */
@@ -22,20 +22,10 @@ export interface CiContext {
   readonly job: CiJob
 }
 
-/** Maximum octets of the event's file. GitHub sends at most 25 MB. */
-const MAX_EVENT = 32 * 1024 * 1024
-
 /** Reads the job and does the work. Errors of the job and of the site become messages. */
 export async function inCiJob(io: CliIo, options: CommonOptions, work: (context: CiContext) => Promise<ExitStatus>): Promise<ExitStatus> {
   const output = createOutput(io, options)
-  const job = readJob(io.env, (path) => {
-    try {
-      const { size } = statSync(path)
-      return size > MAX_EVENT ? failure(`has ${size} octets`) : ok(readFileSync(path, 'utf8'))
-    } catch (error) {
-      return failure(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`)
-    }
-  })
+  const job = readJob(io.env, readEvent)
   if (!job.ok) {
     output.error('ci-job', job.message)
     return EXIT.failure

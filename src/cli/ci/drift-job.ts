@@ -3,12 +3,15 @@ import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { findOurs, keepPost, markerOf } from '../../ci/keep-post.ts'
 import type { OpenSite } from '../../ci/open-site.ts'
 import { linkTo, postText } from '../../ci/post-text.ts'
+import type { Post } from '../../ci/site.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { agreeing, counted } from '../../report/english.ts'
-import { fencedBlock } from '../../report/markdown-block.ts'
-import { isVerified, type Verification } from '../../report/verification.ts'
+import { agreeing, counted, listed } from '../../report/english.ts'
+import { codeCell } from '../../report/markdown-block.ts'
+import { renderVerification } from '../../report/render-report.ts'
+import { zoneTitle } from '../../report/summary.ts'
+import { isVerified } from '../../report/verification.ts'
 import type { CliIo } from '../io.ts'
-import { addSummary, type CiContext, type CiOptions, configOf, inCiJob, keepOptionsOf, withSite } from './ci-setup.ts'
+import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, keepOptionsOf, withSite } from './ci-setup.ts'
 import { planMarkdown } from './plan-comment.ts'
 import { planOf } from './plan-job.ts'
 import { runCommand, type Step } from './run-command.ts'
@@ -21,22 +24,19 @@ export interface DriftJobOptions extends CiOptions {
   readonly issue: boolean
 }
 
-/** Maximum characters of the result of `verify` in an issue. */
-const MAX_VERIFICATION = 15_000
-
 export const driftJob = (io: CliIo, [zones]: readonly [string[]], options: DriftJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, async (context) => {
     const config = configOf(options)
-    const verified = await runCommand(io, 'verify', [...config, '--no-color', '--', ...zones])
-    context.output.report(verified.stdout, 'text')
-    // Without a result, the issue stays as it is.
-    if (verified.status !== EXIT.done && verified.status !== EXIT.pending) return verified.status
+    const format = formatOf(context)
+    const verified = await runCommand(io, 'verify', [...config, '--no-color', '--format', format, '--', ...zones])
+    context.output.report(verified.stdout, format)
     const isDrift = verified.status === EXIT.pending
     const planned = isDrift ? await runCommand(io, 'plan', [...config, '--format', 'text', '--', ...zones]) : null
     if (planned !== null) context.output.report(planned.stdout, 'text')
     const drift: Drift = { verified, plan: planned && planOf(planned), url: context.job.url, options }
     addSummary(context, driftText(drift, 500_000))
-    if (!options.issue) return verified.status
+    // Without a result, the issue stays as it is.
+    if (!options.issue || (verified.status !== EXIT.done && !isDrift)) return verified.status
     const kept = await withSite(context, undefined, (open) =>
       isDrift ? reportDrift(context, open, drift) : endDrift(context, open, drift),
     )
@@ -51,43 +51,55 @@ interface Drift {
   readonly options: DriftJobOptions
 }
 
-function driftText({ verified, plan, url, options }: Drift, maxText: number): string {
-  const lines = verified.stdout.split('\n').filter((line) => line.trim() !== '')
+/** `former` is the text of the open issue. */
+function driftText({ verified: { report, status }, plan, url, options }: Drift, maxText: number, former = ''): string {
+  const verification = report?.kind === 'verification' ? report.verification : { zones: [], diagnostics: [] }
+  const { zones } = verification
+  const different = zones.filter((zone) => !isVerified(zone)).length
+  const repaired = zones.filter((zone) => isVerified(zone) && former.includes(`| ${codeCell(zoneTitle(zone))} |`)).map(zoneTitle)
+  const isCompared = status !== EXIT.failure
   return postText(
     {
       marker: markerOf(options.marker),
       title: options.title,
-      notes: [summaryOf(verified), fencedBlock('text', firstLines(lines, Math.min(MAX_VERIFICATION, maxText / 3)))],
-      report: (maxLength) => (plan === null ? '' : planMarkdown(plan, { maxLength })),
+      notes: [
+        ...(isCompared ? [] : ['**Not everything could be compared.** The log of the job says why.']),
+        ...(different > 0
+          ? [
+              `**${counted(different, 'zone')} of ${zones.length} ${agreeing(different, 'differs', 'differ')} from the definitions.** An apply makes the changes below; or change the definitions.`,
+            ]
+          : isCompared
+            ? ['All zones are as defined.']
+            : []),
+        ...(repaired.length > 0 ? [`Repaired since the last run: ${listed(repaired.map(codeCell), MAX_NAMED)}.`] : []),
+      ],
+      report: (maxLength) => {
+        const compared = renderVerification(verification, 'markdown', { ...RENDERING, maxLength: maxLength / 3 })
+        const left = maxLength - compared.length
+        if (plan !== null) return compared + planMarkdown(plan, { maxLength: left })
+        const differed = `\n<details><summary>What differed before</summary>\n\n${former.replace(/^.*\n.*\n/, '')}\n</details>\n`
+        return former !== '' && different === 0 && differed.length <= left ? compared + differed : compared
+      },
       footer: [`Found by this ${linkTo('job', url)}. It updates this issue, and closes it when the zones are as defined.`],
     },
     maxText,
   )
 }
 
-function summaryOf({ report }: Step): string {
-  const zones = report?.kind === 'verification' ? (report.verification as Verification).zones : []
-  const different = zones.filter((zone) => !isVerified(zone)).length
-  if (different === 0) return 'All zones are as defined.'
-  return `**${counted(different, 'zone')} of ${zones.length} ${agreeing(different, 'differs', 'differ')} from the definitions.** An apply makes the changes below; or change the definitions.`
-}
+const RENDERING = { color: false, width: null, verbose: false }
 
-/** As many lines as have at most so many characters together. */
-function firstLines(lines: readonly string[], characters: number): string[] {
-  let left = characters
-  const shown = lines.slice(
-    0,
-    lines.findIndex((line) => {
-      left -= line.length + 1
-      return left < 0
-    }) >>> 0,
-  )
-  return shown.length < lines.length ? [...shown, `… ${lines.length - shown.length} more lines in the log of the job`] : shown
+/** Zones named in a line. */
+const MAX_NAMED = 20
+
+/** The issues about drift that are open, the oldest first. */
+async function openIssues({ site, usualAuthor }: OpenSite, { marker, title }: DriftJobOptions): Promise<Post[]> {
+  return findOurs(await site.issues(title).list(), markerOf(marker), (await site.findAuthor()) ?? usualAuthor)
 }
 
 async function reportDrift({ output }: CiContext, open: OpenSite, drift: Drift): Promise<ExitStatus> {
   const { site } = open
-  const text = driftText(drift, site.maxText)
+  const [former] = await openIssues(open, drift.options)
+  const text = driftText(drift, site.maxText, former?.text)
   const kept = await keepPost(site.issues(drift.options.title), markerOf(drift.options.marker), text, await keepOptionsOf(open))
   output.say(`Issue #${kept.post.id} is ${kept.done}.`)
   return EXIT.done
@@ -95,11 +107,9 @@ async function reportDrift({ output }: CiContext, open: OpenSite, drift: Drift):
 
 /** Closes the issues about drift, if there are any. */
 async function endDrift({ output }: CiContext, open: OpenSite, drift: Drift): Promise<ExitStatus> {
-  const { site, usualAuthor } = open
-  const issues = site.issues(drift.options.title)
-  const ours = findOurs(await issues.list(), markerOf(drift.options.marker), (await site.findAuthor()) ?? usualAuthor)
-  for (const issue of ours) {
-    await issues.close(issue, driftText(drift, site.maxText))
+  const { site } = open
+  for (const issue of await openIssues(open, drift.options)) {
+    await site.issues(drift.options.title).close(issue, driftText(drift, site.maxText, issue.text))
     output.say(`Issue #${issue.id} is closed: the zones are as defined.`)
   }
   return EXIT.done

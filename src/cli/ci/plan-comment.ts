@@ -12,7 +12,7 @@ import { keepOptionsOf } from './ci-setup.ts'
 const MAX_SUMMARY = 500_000
 
 /** A plan as Markdown for a post. */
-export const planMarkdown = (plan: Plan, limits: Pick<ReportOptions, 'everyZone' | 'maxLength'> = {}): string =>
+export const planMarkdown = (plan: Plan, limits: Pick<ReportOptions, 'maxLength'> = {}): string =>
   renderPlan(plan, 'markdown', { color: false, width: null, verbose: false, ...limits })
 
 export interface PlanComment {
@@ -26,19 +26,19 @@ export interface PlanComment {
   readonly url: string
 }
 
-const textOf = ({ marker, plan, notes, head, url }: PlanComment, maxText: number, everyZone: boolean): string =>
+const textOf = ({ marker, plan, notes, head, url }: PlanComment, maxText: number): string =>
   postText(
     {
       marker: markerOf(marker),
       title: 'DNS plan',
       notes,
-      report: (maxLength) => (plan === null ? '' : planMarkdown(plan, { everyZone, maxLength })),
+      report: (maxLength) => (plan === null ? '' : planMarkdown(plan, { maxLength })),
       footer: [`Commit ${head.slice(0, 12)}. The ${linkTo('job', url)} has the whole plan in its summary and its artifact.`],
     },
     maxText,
   )
 
-export const planSummary = (comment: PlanComment): string => textOf(comment, MAX_SUMMARY, true)
+export const planSummary = (comment: PlanComment): string => textOf(comment, MAX_SUMMARY)
 
 /**
  * Writes the comment on a pull request, or updates it. Returns a line that says what was done. A job for a commit that is no longer the last one of the pull
@@ -51,12 +51,7 @@ export async function writePlanComment(open: OpenSite, number: number, comment: 
   const found = await site.findPullRequest(number)
   const problem = superseded(found, comment.head)
   if (problem !== null) return `No comment: ${name} ${problem}.`
-  const kept = await keepPost(
-    site.comments(number),
-    markerOf(comment.marker),
-    textOf(comment, site.maxText, false),
-    await keepOptionsOf(open),
-  )
+  const kept = await keepPost(site.comments(number), markerOf(comment.marker), textOf(comment, site.maxText), await keepOptionsOf(open))
   return `The comment on ${name} is ${kept.done}.`
 }
 

@@ -5,6 +5,7 @@ import { neededFor } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { beginsLikeDocument } from '../../apply/saved-plan/saved-plan.ts'
+import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { counted, listed } from '../../report/english.ts'
 import { codeCell } from '../../report/markdown-block.ts'
@@ -21,10 +22,12 @@ export interface PlanJobOptions extends CiOptions {
   /** The name of the artifact without the commit. */
   readonly artifact: string
   readonly comment: boolean
+  /** Whether the branch could not be merged with its base: the comment says so, and nothing is planned. */
+  readonly unmerged?: boolean
 }
 
-/** Files named in the note about the layout. */
-const MAX_NAMED = 20
+/** Files and people named in a note. */
+const MAX_NAMED = 3
 
 export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJobOptions): Promise<ExitStatus> =>
   inCiJob(io, options, async (context) => {
@@ -39,11 +42,12 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
       return EXIT.failure
     }
     const head = pullRequest?.head ?? job.commit
-    const steps = await runSteps(context, zones, options)
+    const steps = options.unmerged === true ? null : await runSteps(context, zones, options)
+    const conflict = `**The branch conflicts with ${codeCell(job.branch)},** so nothing is planned. Merge ${codeCell(job.branch)} into it, or rebase it.`
     const comment: PlanComment = {
       marker: options.marker,
-      plan: planOf(steps.planned),
-      notes: [...notesOf(steps), ...(await approvalNotes(io, steps, options))],
+      plan: steps && withWarnings(steps),
+      notes: steps === null ? [conflict] : [...notesOf(steps), ...(await approvalNotes(io, steps, options))],
       head,
       url: job.url,
     }
@@ -56,7 +60,7 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
             return EXIT.done
           })
         : EXIT.done
-    return worstOf([steps.validated.status, steps.formatted.status, steps.planned.status, commented])
+    return steps === null ? EXIT.failure : worstOf([steps.validated.status, steps.formatted.status, steps.planned.status, commented])
   })
 
 interface Steps {
@@ -100,6 +104,17 @@ async function runSteps(context: CiContext, zones: readonly string[], options: P
 
 export const planOf = ({ report }: Step): Plan | null => (report?.kind === 'plan' ? report.plan : null)
 
+/** The plan, with the warnings and notices of `validate` about records that it changes, or that refer to them. */
+function withWarnings({ validated, planned }: Steps): Plan | null {
+  const plan = planOf(planned)
+  if (plan === null || validated.report?.kind !== 'validation') return plan
+  const changes = plan.zones.flatMap((zone) => zone.changes.flatMap((one) => (one.subject === 'record' ? one : [])))
+  const changed = new Set<string>(changes.flatMap(({ existing, desired }) => [existing?.name ?? '', desired?.name ?? '']))
+  const isAboutChange = ({ message }: Diagnostic): boolean => message.split(/[\s,:;]+/).some((word) => word !== '' && changed.has(word))
+  const findings = validated.report.validation.diagnostics.filter((one) => !isError(one) && isAboutChange(one))
+  return { ...plan, diagnostics: [...plan.diagnostics, ...findings] }
+}
+
 /** The files that `fmt --check` lists. */
 const filesOf = ({ stdout }: Step): string[] => stdout.split('\n').filter((line) => line !== '')
 
@@ -122,12 +137,12 @@ const unformatted = (file: string): string =>
 
 function notesOf({ validated, formatted, planned }: Steps): string[] {
   const files = filesOf(formatted)
-  const named = files.slice(0, MAX_NAMED).map(codeCell).join(', ')
-  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : ''
   return [
     ...(validated.status === EXIT.failure ? ['**The definitions are not valid.** The annotations of the job show where.'] : []),
-    ...(files.length > 0 ? [`**Not in the canonical layout:** ${named}${more}. Run <code>zonewright fmt</code>.`] : []),
     ...(planned.status === EXIT.refused ? ['**Refused:** a safety limit is exceeded, so this plan will not be applied.'] : []),
     ...(planned.status === EXIT.failure ? ['**The plan has errors,** so it will not be applied.'] : []),
+    ...(files.length > 0
+      ? [`**Not in the canonical layout:** ${listed(files.map(codeCell), MAX_NAMED)}. Run <code>zonewright fmt</code>.`]
+      : []),
   ]
 }

@@ -16,6 +16,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('-o, --out <file>', 'save the plan')
     .option('--artifact <name>', 'the artifact that the plan is kept in; the commit is added', 'zonewright-plan')
     .option('--no-comment', 'write no comment')
+    .option('--unmerged', 'the branch conflicts with its base: say so in the comment, and plan nothing')
   setAction(withMarker(plan, 'plan'), planJob)
 
   const comment = subcommand(command, 'comment', 'comment on a pull request from a fork, after its job has ended (GitHub)').requiredOption(

@@ -268,6 +268,14 @@ for (const figure of all('li[data-show]')) {
 form.hidden = false
 $('keys').hidden = false
 filterLater()
+/* The sections are open if they fit on the screen. */
+if (location.hash === '' && zones.reduce((sum, { pre }) => sum + (pre ? pre.textContent.length : 0), 0) < 10_000 && zones.length < 50) {
+  zones.forEach(build)
+  document.body.className = 'measured'
+  setOpen(true)
+  if (document.querySelector('main').getBoundingClientRect().bottom > innerHeight) setOpen(false)
+  document.body.className = ''
+}
 target()
 /* Counts at once from the page; the lines are parsed when a filter is used. */
 function filterLater() {

@@ -20,7 +20,7 @@ code,pre,table,.zone,.mono{font-family:ui-monospace,SFMono-Regular,"SF Mono",Men
 h1{font-size:1.35rem;line-height:1.3;font-weight:600;letter-spacing:-.01em;margin:.15rem 0 1rem;text-wrap:balance;max-width:60rem}
 h2{font-size:.95rem;font-weight:600;margin:0;padding:1.1rem 0 .3rem;border-bottom:1px solid var(--line)}
 h2 small{font-size:.85rem;font-weight:400;color:var(--dim);margin-left:.5rem}
-p{margin:0}.dim,.made{color:var(--dim)}.made{font-size:.85rem}
+p{margin:0}.dim,.made{color:var(--dim)}a{color:var(--accent)}.made{font-size:.85rem}
 .figures{display:flex;flex-wrap:wrap;gap:.25rem 2.25rem;margin:0 0 1.25rem;padding:0;list-style:none}
 .figures b{display:block;font-size:1.35rem;line-height:1.2;font-weight:600}.figures span{color:var(--dim);font-size:.85rem}
 .create b,.n .m{color:var(--added)}.update b{color:var(--changed)}.delete b,.o .m,.bad b{color:var(--removed)}
@@ -32,12 +32,12 @@ p{margin:0}.dim,.made{color:var(--dim)}.made{font-size:.85rem}
 .messages .error{border-color:var(--removed)}.messages .warning{border-color:var(--changed)}
 .messages b{font-weight:600}.error b{color:var(--removed)}.warning b{color:var(--changed)}
 .top{position:sticky;top:0;z-index:2;background:var(--bg);border-bottom:1px solid var(--line)}
-.filter{display:grid;grid-template-columns:2fr 1.5fr 1fr 1fr 1fr auto;gap:.5rem .75rem;align-items:end;padding:.6rem 0 .4rem}
+.filter{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:end;padding:.6rem 0 .4rem}
 .filter[hidden]{display:none}
-.filter label{display:block;font-size:.75rem;color:var(--dim);min-width:0}
+.filter label{flex:1 1 8rem;font-size:.75rem;color:var(--dim)}.filter label:first-child{flex-grow:2}
 .filter input,.filter select{display:block;width:100%;height:2rem;margin-top:.1rem;padding:0 .45rem;font:inherit;font-size:.875rem;color:var(--fg);background:var(--panel);border:1px solid var(--line);border-radius:4px}
-.filter button{font:inherit;font-size:.85rem;height:2rem;padding:0 .6rem;color:var(--fg);background:var(--panel);border:1px solid var(--line);border-radius:4px;cursor:pointer}
-.filter div{display:flex;gap:.4rem}.filter output{grid-column:1/-1;color:var(--dim);font-size:.85rem}
+.filter button{white-space:nowrap;font:inherit;font-size:.85rem;height:2rem;padding:0 .6rem;color:var(--fg);background:var(--panel);border:1px solid var(--line);border-radius:4px;cursor:pointer}
+.filter div{display:flex;gap:.4rem}.filter output{flex-basis:100%;color:var(--dim);font-size:.85rem}
 :focus-visible{outline:2px solid var(--accent);outline-offset:1px}
 kbd{font:inherit;font-size:.8rem;border:1px solid var(--line);border-radius:3px;padding:0 .3em}
 .head,summary{display:grid;grid-template-columns:.9rem minmax(0,1fr) minmax(0,var(--target)) 6.5rem 4rem 4rem 4rem;column-gap:.75rem;align-items:baseline;padding:.22rem .4rem}
@@ -56,7 +56,7 @@ details[open]>summary>i{transform:rotate(90deg)}
 .label.error{color:var(--removed)}.label.warning{color:var(--changed)}
 svg{width:100%;height:10px;align-self:center}svg path{stroke:var(--dim);vector-effect:non-scaling-stroke}
 svg .create{fill:var(--added)}svg .update{fill:var(--changed)}svg .delete{fill:none;stroke:var(--removed);stroke-width:1.2;vector-effect:non-scaling-stroke}
-.body{padding:.1rem .4rem 0 2.05rem;content-visibility:auto;contain-intrinsic-size:auto 40rem}.facts{color:var(--dim);font-size:.85rem;margin:.1rem 0 .4rem}
+.body{padding:.1rem .4rem 0 2.05rem;content-visibility:auto;contain-intrinsic-size:auto 40rem}.measured .body{content-visibility:visible}.facts{color:var(--dim);font-size:.85rem;margin:.1rem 0 .4rem}
 pre{margin:.25rem 0;overflow-x:auto;tab-size:20}
 table{width:100%;table-layout:fixed;border-collapse:collapse}
 th{text-align:left;font-weight:400;color:var(--dim);padding:.1rem .75rem .1rem 0;border-bottom:1px solid var(--line)}
@@ -71,7 +71,7 @@ td b{font-weight:600;border-radius:2px}.o b{color:var(--removed);background:var(
 footer{margin-top:2rem;color:var(--dim);font-size:.85rem}
 @media screen and (max-width:720px){
 body{padding:1rem .8rem 3rem}html{scroll-padding-top:1rem}h1{font-size:1.15rem}.figures{gap:.4rem 1.4rem}.figures b{font-size:1.15rem}
-.top{position:static}.filter{grid-template-columns:1fr 1fr}.filter label:first-child,.filter div{grid-column:1/-1}
+.top{position:static}.filter label:first-child,.filter div{flex-basis:100%}
 .filter input,.filter select{font-size:16px}.filter input,.filter select,.filter button{height:2.4rem}
 .keys,.head{display:none}summary{grid-template-columns:.7rem minmax(0,1fr) 4.5rem 3rem 3rem 3rem;column-gap:.6rem;row-gap:.1rem;padding:.4rem .1rem}
 summary>i{grid-area:1/1}summary>.zone{grid-area:1/2/auto/-1}summary>.target{grid-area:2/2}summary>svg{grid-area:2/3}summary>.count{grid-area:2/4}summary>.count+.count{grid-area:2/5}summary>.count+.count+.count{grid-area:2/6}

@@ -8,6 +8,7 @@ import type { Action } from '../../plan/plan.ts'
 import { agreeing, counted, formatCount } from '../english.ts'
 import { escapeHtml, escapeHtmlText } from '../escape.ts'
 import { groupByOwner, ownerTitle } from '../owners.ts'
+import type { PageLink } from '../report.ts'
 import { PAGE_SCRIPT } from './page-script.ts'
 import { pageStyle } from './page-style.ts'
 
@@ -21,6 +22,8 @@ export interface Page {
   readonly lead?: readonly string[]
   /** The program, and when it made the report. */
   readonly made: readonly string[]
+  /** The commit and the pull request. */
+  readonly links: readonly PageLink[]
   readonly figures: readonly Figure[]
   /** What belongs to no zone of the index. */
   readonly messages: readonly Message[]
@@ -92,7 +95,10 @@ export function renderPage(page: Page): string {
 </head>
 <body>
 <header>
-<p class="made">${escapeHtml([page.kind, ...page.made].map(oneLine).join(' · '))}</p>
+<p class="made">${[page.kind, ...page.made]
+    .map((text) => escapeHtml(oneLine(text)))
+    .concat(page.links.map(link))
+    .join(' · ')}</p>
 <h1>${escapeHtml(page.headline)}</h1>
 ${leadList(page)}${figureList(page)}${messageList(page.messages)}</header>
 <main>
@@ -103,6 +109,8 @@ ${page.zones.length === 0 ? '' : `<div class="top">\n${filterForm(page)}${headRo
 </html>
 `
 }
+
+const link = ({ text, url }: PageLink): string => `<a href="${escapeHtml(url)}">${escapeHtml(oneLine(text))}</a>`
 
 const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 

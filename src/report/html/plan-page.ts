@@ -14,6 +14,7 @@ import {
   recordFigures,
   renderedStates,
   renderedText,
+  unappliedReasons,
   zoneState,
   zoneTitleAlone,
 } from '../summary.ts'
@@ -24,12 +25,16 @@ import type { Figure, Message, Page, PageZone, PlainZone } from './page.ts'
 export function planPage(report: Report, options: ReportOptions): Page {
   const { plan, outcomes } = report
   const views = zoneViews(report)
-  const shown = views.filter(
-    (view) => options.verbose || hasSection(view) || view.diagnostics.some(({ severity }) => severity !== 'notice'),
-  )
+  const shown = views
+    .filter((view) => options.verbose || hasSection(view) || view.diagnostics.some(({ severity }) => severity !== 'notice'))
+    .sort((a, b) => Number(isFailed(b)) - Number(isFailed(a)))
   const others = views.filter((view) => !shown.includes(view))
   const isDone = outcomes !== null
-  const inGeneral = [...plan.diagnostics, ...others.flatMap(({ diagnostics }) => diagnostics)]
+  const errors = shown.flatMap(({ diagnostics }) => diagnostics.filter(isError))
+  const inGeneral = [...plan.diagnostics, ...errors, ...others.flatMap(({ diagnostics }) => diagnostics)]
+  const unapplied = unappliedReasons(views).map(
+    ({ isFailure, text }): Message => ({ severity: isFailure ? 'error' : 'warning', title: '', text }),
+  )
   const states = renderedStates(others).map(
     ({ state, text }): Message => ({
       severity: state === 'differs' ? 'warning' : 'notice',
@@ -48,9 +53,10 @@ export function planPage(report: Report, options: ReportOptions): Page {
       ...(plan.base === undefined ? [] : [`less the plan of ${plan.base.revision}`]),
       ...(plan.snapshot === undefined ? [] : [`from a snapshot of ${timeText(plan.snapshot.created)}`]),
     ],
+    links: options.origin?.links ?? [],
     lead: impactLines(views),
     figures: figuresOf(report, label),
-    messages: [...diagnosticMessages(options.diagnostics === false ? [] : inGeneral, options), ...states],
+    messages: [...unapplied, ...diagnosticMessages(options.diagnostics === false ? [] : inGeneral, options), ...states],
     place: 'target',
     columns: ACTIONS.map((action) => ({ action, label: label[action] })),
     noun: 'changes',
@@ -106,6 +112,8 @@ function choicesOf(views: readonly ZoneView[], label: Readonly<Record<(typeof AC
       .map((one) => [one, one] as const),
   ]
 }
+
+const isFailed = (view: ZoneView): boolean => labelsOf(view).some(({ severity }) => severity === 'error')
 
 const problemOf = ({ plan, diagnostics }: ZoneView): PageZone['problem'] =>
   diagnostics.some(isError) ? 'error' : blockingRefusals(plan).length > 0 || plan.refused !== undefined ? 'refused' : null

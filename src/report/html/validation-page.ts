@@ -5,7 +5,7 @@ import { counted } from '../english.ts'
 import type { ReportOptions } from '../report.ts'
 import { zoneTitleAlone } from '../summary.ts'
 import { countOf, diagnosticsOfNoZone, type ValidatedZone, type Validation, validatedText } from '../validation.ts'
-import { diagnosticMessages } from './messages.ts'
+import { diagnosticMessages, madeBy } from './messages.ts'
 import type { Page, PageZone } from './page.ts'
 
 export function validationPage(validation: Validation, options: ReportOptions): Page {
@@ -18,7 +18,7 @@ export function validationPage(validation: Validation, options: ReportOptions): 
     kind: 'Validation',
     title: `${validatedText(figures)}: ${count ?? 'no problems'}`,
     headline: count ?? 'No problems',
-    made: options.tool === undefined ? [] : [options.tool],
+    ...madeBy(options),
     figures: [
       { label: ['error', 'errors'], count: errors, className: errors === 0 ? '' : 'bad', show: 'error' },
       { label: ['warning', 'warnings'], count: warnings, className: '' },

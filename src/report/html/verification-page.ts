@@ -1,9 +1,8 @@
 /** Verifications as a page. */
 import { isError, oneLine } from '../../dns/diagnostic.ts'
-import { isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
 import { counted } from '../english.ts'
 import type { ReportOptions } from '../report.ts'
-import { zoneTitleAlone } from '../summary.ts'
+import { ownerText, zoneTitleAlone } from '../summary.ts'
 import {
   type AnswerDifference,
   failedChecks,
@@ -13,7 +12,7 @@ import {
   type ZoneVerification,
 } from '../verification.ts'
 import { pairLines, type Side, sideLine } from './change-lines.ts'
-import { diagnosticMessages } from './messages.ts'
+import { diagnosticMessages, madeBy } from './messages.ts'
 import type { Figure, Page, PageZone } from './page.ts'
 
 export function verificationPage(verification: Verification, options: ReportOptions): Page {
@@ -23,11 +22,19 @@ export function verificationPage(verification: Verification, options: ReportOpti
   const differing = zones.filter((zone) => !isVerified(zone)).length
   const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError).length
   const summary = verificationSummary(verification)
+  const pending = zones.reduce((sum, zone) => sum + zone.pending, 0)
+  const wrong = zones.flatMap(({ nameServers }) => nameServers).reduce((sum, { asked, agreed }) => sum + asked - agreed, 0)
+  const differences = [
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+    ...(pending > 0 ? [`${counted(pending, 'change')} pending`] : []),
+    ...(wrong > 0 ? [`${counted(wrong, 'answer')} not as defined`] : []),
+  ].join(', ')
   return {
     kind: 'Verification',
     title: summary,
-    headline: summary,
-    made: options.tool === undefined ? [] : [options.tool],
+    headline:
+      differing === 0 ? summary : `${differing} of ${counted(zones.length, 'zone')} not as defined${differences && `: ${differences}`}`,
+    ...madeBy(options),
     figures: [
       ...(errors === 0 ? [] : [{ label: ['error', 'errors'], count: errors, className: 'bad', show: 'error' } satisfies Figure]),
       { label: ['zone not as defined', 'zones not as defined'], count: differing, className: differing === 0 ? '' : 'bad' },
@@ -91,7 +98,7 @@ function pageZone(zone: ZoneVerification, options: ReportOptions): PageZone {
 function differenceLines({ name, type, expected, answered, note }: AnswerDifference, server: string, { zone }: ZoneVerification): string[] {
   const missing = expected.filter((line) => !answered.includes(line))
   const instead = answered.filter((line) => !expected.includes(line))
-  const owner = oneLine(isAtOrBelow(name, zone) ? relativeName(name, zone) || '@' : name)
+  const owner = ownerText(name, zone)
   const place = `at ${oneLine(server)}${note === undefined ? '' : `: ${oneLine(note)}`}`
   const side = (data: string, notes: readonly string[] = [place]): Side => ({
     name: owner,
