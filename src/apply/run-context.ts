@@ -122,7 +122,8 @@ export type Answer = 'yes' | 'no' | 'interrupted' | 'no-terminal'
 
 /** Zones that later commits of a branch describe otherwise. */
 export interface SupersededZones {
-  readonly names: ReadonlySet<DomainName>
+  /** Null if they are not known. */
+  readonly names: ReadonlySet<DomainName> | null
   readonly branch: string
 }
 
@@ -131,8 +132,8 @@ export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends
   readonly ask: (question: string, stop: AbortSignal) => Promise<Answer>
   /** Starts to listen for signals and to count the time of the run. */
   readonly listen: () => Interruption
-  /** Zones of a saved plan that are not applied. */
-  readonly superseded?: SupersededZones | undefined
+  /** Looks up the zones of a saved plan that are not applied, once all its zones are locked. */
+  readonly superseded?: (() => Promise<SupersededZones>) | undefined
   /** Texts with approvals of a saved plan, besides the files beside it. */
   readonly approvals?: readonly string[] | undefined
 }

@@ -7,14 +7,33 @@ import { basename, join } from 'node:path'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import type { SupersededZones } from '../../apply/run-context.ts'
 import { selectZones } from '../../apply/select-zones.ts'
-import { openRevision } from '../../definition/files/revision.ts'
+import { GITHUB_TOKEN } from '../../ci/open-site.ts'
+import { fetchBranch, openRevision } from '../../definition/files/revision.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { CiContext } from './ci-setup.ts'
 
-/** Compares the checkout with the last commit of the job's branch, as it was when the repository was checked out. */
+/** Fetches the job's branch, and compares the checkout with its last commit. */
 export async function zonesOfLaterCommits(context: CiContext, config: string | undefined): Promise<SupersededZones> {
-  const { branch } = context.job
-  return { names: (await changedSince(context, config, `refs/remotes/origin/${branch}..`)) ?? new Set(), branch }
+  const { io, job, output } = context
+  const { branch } = job
+  const problem = await fetchBranch(io.cwd, branch, withToken(context))
+  if (problem === null) return { names: await changedSince(context, config, `refs/remotes/origin/${branch}..`), branch }
+  output.say(`Cannot fetch ${branch}: ${problem}.`)
+  return { names: null, branch }
+}
+
+/** The environment with the token of a job at GitHub in the form in which actions/checkout gives it to git. GitLab's runner leaves its own in the remote. */
+function withToken({ io: { env }, job }: CiContext): CiContext['io']['env'] {
+  const token = env[GITHUB_TOKEN] ?? ''
+  if (job.site !== 'github' || token === '') return env
+  const header = `AUTHORIZATION: basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
+  const count = Number(env['GIT_CONFIG_COUNT'] ?? 0)
+  // The empty value removes the header that the checkout may have left.
+  const settings = ['', header].flatMap((value, index) => [
+    [`GIT_CONFIG_KEY_${count + index}`, `http.${env['GITHUB_SERVER_URL']}/.extraheader`],
+    [`GIT_CONFIG_VALUE_${count + index}`, value],
+  ])
+  return { ...env, ...Object.fromEntries(settings), GIT_CONFIG_COUNT: String(count + 2) }
 }
 
 /** The zones whose definitions differ from those of a revision; null, with a message, if it cannot be read. */

@@ -1,0 +1,85 @@
+/** All that was merged is applied, or a job is red: changes of the config, and merges while another job runs. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import type { JobRun } from '../support/workflow-runner.ts'
+import { openRepository, type Repository, zone } from './repository.ts'
+
+describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged', () => {
+  let repository: Repository
+  let branches = 0
+
+  beforeAll(async () => {
+    repository = await openRepository()
+    await repository.applyMain()
+  })
+
+  afterEach(async () => {
+    Object.assign(repository.on, { request: () => undefined })
+    repository.github.fault = () => null
+    expect((await repository.byHand()).status).toBe(0)
+    expect((await repository.drift()).status).toBe(0)
+  })
+
+  const mutations = (): number => repository.scene.proxy.mutations().length
+
+  /** Opens and plans a pull request that gives zones these addresses. */
+  async function planned(addresses: Readonly<Record<string, string>>): Promise<number> {
+    branches += 1
+    const files = Object.entries(addresses).map(([name, address]) => [`zones/example.${name}.yaml`, zone(`example.${name}`, address)])
+    repository.commit(`branch-${branches}`, Object.fromEntries(files))
+    const number = repository.open(`branch-${branches}`)
+    expect((await repository.plan(number)).status).toBe(0)
+    return number
+  }
+
+  /** Does something once, when the first change of a zone is sent. */
+  function atFirstChange(work: () => Promise<unknown>): void {
+    let isDone = false
+    repository.on.request = async ({ method }) => {
+      if (method === 'GET' || isDone) return
+      isDone = true
+      await work()
+    }
+  }
+
+  test('and reverted while it is applied is shown as pending by the job that ends last', async () => {
+    const bad = await planned({ com: '192.0.2.66', net: '192.0.2.66', org: '192.0.2.66' })
+    let reverted: JobRun | undefined
+    atFirstChange(async () => {
+      reverted = await repository.merge(await planned({ com: '192.0.2.1', net: '192.0.2.2', org: '192.0.2.3' }))
+    })
+    const ran = await repository.merge(bad)
+    expect(reverted).toMatchObject({ status: 0 })
+    expect(ran).toMatchObject({ status: 3, summary: expect.stringMatching(/Applied the reviewed.*## Planned again.*2\.66.*2\.1\b/s) })
+  })
+
+  test('before a newer merge that was pushed when its job had started is left to the newer one', async () => {
+    const older = await planned({ com: '192.0.2.52' })
+    const newer = await planned({ com: '192.0.2.53' })
+    repository.github.fault = ({ path }) => {
+      if (path.endsWith('/zip')) repository.pushMerge(newer)
+      if (path.endsWith('/zip')) repository.github.fault = () => null
+      return null
+    }
+    const before = mutations()
+    expect(await repository.merge(older)).toMatchObject({ status: 3, output: expect.stringContaining('later commit on main') })
+    expect(mutations()).toBe(before)
+  })
+
+  test('waits for the run that has locked its zones', async () => {
+    const journal = temporaryDirectory()
+    repository = await openRepository(`journal: {url: 'file://${journal}'}\n`)
+    await repository.applyMain()
+    const [first, second] = [await planned({ com: '192.0.2.54', net: '192.0.2.54' }), await planned({ net: '192.0.2.55' })]
+    let waiting: Promise<JobRun> | undefined
+    atFirstChange(async () => {
+      waiting = repository.merge(second)
+      await expect.poll(() => readdirSync(join(journal, 'leases')), { timeout: 20_000 }).toHaveLength(2)
+    })
+    expect((await repository.merge(first)).status).toBe(3)
+    expect(await waiting).toMatchObject({ status: 3, output: expect.not.stringContaining('zone-locked') })
+  })
+})
