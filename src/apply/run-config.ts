@@ -1,9 +1,12 @@
 /** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
 import type { Config } from '../definition/config/config.ts'
+import { limitConfig } from '../definition/config/limit-config.ts'
 import { loadConfig } from '../definition/config/load-config.ts'
 import type { ConfigLocation, ConfigResult } from '../definition/config/read-config.ts'
 import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
+import { readText } from '../definition/files/read-text.ts'
+import { createRuleLookup } from '../definition/load/configured-zone.ts'
 import { type Diagnostic, formatDiagnostic, isError } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
 import { checkSettings, endpointsOf, loadPackages, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
@@ -17,6 +20,7 @@ type ConfigEnvironment = Omit<RunEnvironment, 'now'>
  * Loads the config `file`, or searches for one if it is undefined. The config is null if it is invalid, if the settings of a provider are
  * invalid, or if it names a host that the environment does not allow.
  * `trusted` names the config that the policies and approvals come from; without it they are those of the config itself.
+ * The config of a pull request is limited by that of the base branch: see `limitConfig`.
  * With `offline`, for a run that contacts no host, hosts are not checked.
  * Loads the packages of providers, if the config names any. Registers all secrets, so that definitions and output can be searched for them.
  */
@@ -25,8 +29,9 @@ export async function loadRunConfig(
   file: string | undefined,
   { offline = false, trusted }: { readonly offline?: boolean; readonly trusted?: string | undefined } = {},
 ): Promise<ConfigResult> {
-  const { cwd, env, secrets } = environment
-  const loaded = await loadConfig({ cwd, file, secrets })
+  const { cwd, env, secrets, baseConfig } = environment
+  const own = await loadConfig({ cwd, file, secrets, isForeign: baseConfig !== undefined })
+  const loaded = baseConfig === undefined || own.config === null ? own : await withBase(own.config, baseConfig, own.diagnostics)
   const missing = await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env })
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
@@ -34,6 +39,18 @@ export async function loadRunConfig(
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   return trusted === undefined || config === null ? read : withTrusted(environment, { ...read, config }, trusted)
+}
+
+/** The config of a pull request, limited by that of the base branch, whose paths are relative to the same folder. */
+async function withBase(own: Config, path: string, diagnostics: readonly Diagnostic[]): Promise<ConfigResult> {
+  const file = `${own.file} of the base branch`
+  const text = await readText(path, file, null)
+  const base = text.ok
+    ? readConfig(text.text, { ...own, file })
+    : { config: null, diagnostics: [{ severity: 'error', ...text.problem } as const] }
+  const found = [...diagnostics, ...base.diagnostics.filter(isError)]
+  if (base.config === null) return { config: null, diagnostics: found }
+  return { config: limitConfig(own, { config: base.config, ruleOf: createRuleLookup(base.config) }), diagnostics: found }
 }
 
 /** The config with the policies and approvals of another. */

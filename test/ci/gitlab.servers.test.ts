@@ -98,8 +98,9 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
 
   test('a pipeline for an older commit leaves the note as it is', async () => {
     const [before] = gitlab.comments.map(({ body }) => body)
-    // Without --since, too, the policies are those of the target branch.
-    const unknown = 'policies: the repository has no revision "refs/remotes/origin/main"'
+    // Without --since, too, the limits are those of the target branch.
+    const unknown =
+      'the config of main cannot be read, which limits that of the branch: the repository has no revision "refs/remotes/origin/main"'
     expect(await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))).toMatchObject({ status: 1, stderr: expect.stringContaining(unknown) })
     git(clone, 'update-ref', 'refs/remotes/origin/main', 'main')
     const planned = await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))
@@ -191,13 +192,10 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     const lowered = { 'zonewright.yaml': config.replace('needed: 1', 'needed: 0') }
     const tip = write({ ...lowered, 'zones/example.com.yaml': zone('example.com', '192.0.2.33') })
     gitlab.pulls.push({ number: 6, head: tip, headOwner: 'team', headBranch: 'lowered', base: 'main', state: 'merged', mergeCommit: tip })
-    // The pipeline plans with the config of the target branch.
-    writeFileSync(join(clone, 'zonewright.yaml'), config)
     expectEnd(await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], { ...mergeRequest(tip), CI_MERGE_REQUEST_IID: '6' }), 0)
     expect(gitlab.comments.at(-1)?.body).toMatch(/\*\*Needs 1 approval\*\* .*<code>alice<\/code> can approve/)
     plan = readFileSync(join(clone, 'plan.json'), 'utf8')
     rmSync(join(clone, 'plan.json'))
-    git(clone, 'reset', '-q', '--hard')
     keepPlan({ sha: tip, number: 6 })
     expectEnd(await run(['ci', 'apply'], push(tip, before)), 3, { err: 'needs 1 approval and has none' })
     const body = `Fine.\n\n${signText(plan, privateKey, octets)}`

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { JobRun } from '../support/workflow-runner.ts'
-import { openRepository, type Repository, zone } from './repository.ts'
+import { commentsOn, openRepository, type Repository, zone } from './repository.ts'
 
 describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged', () => {
   let repository: Repository
@@ -26,14 +26,20 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
   const mutations = (): number => repository.scene.proxy.mutations().length
 
   /** Opens and plans a pull request that gives zones these addresses. */
-  async function planned(addresses: Readonly<Record<string, string>>): Promise<number> {
-    branches += 1
+  function planned(addresses: Readonly<Record<string, string>>): Promise<number> {
     const files = Object.entries(addresses).map(([name, address]) => [`zones/example.${name}.yaml`, zone(`example.${name}`, address)])
-    repository.commit(`branch-${branches}`, Object.fromEntries(files))
+    return plannedFiles(Object.fromEntries(files))
+  }
+
+  async function plannedFiles(files: Readonly<Record<string, string>>): Promise<number> {
+    branches += 1
+    repository.commit(`branch-${branches}`, files)
     const number = repository.open(`branch-${branches}`)
-    expect((await repository.plan(number)).status).toBe(0)
+    expect(await repository.plan(number)).toMatchObject({ status: 0 })
     return number
   }
+
+  const configWith = (lines: string): string => `${repository.scene.config()}\n${lines}`
 
   /** Does something once, when the first change of a zone is sent. */
   function atFirstChange(work: () => Promise<unknown>): void {
@@ -54,6 +60,25 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     const ran = await repository.merge(bad)
     expect(reverted).toMatchObject({ status: 0 })
     expect(ran).toMatchObject({ status: 3, summary: expect.stringMatching(/Applied the reviewed.*## Planned again.*2\.66.*2\.1\b/s) })
+  })
+
+  test('with a new rule, its first zone and new defaults is what the comment has shown', async () => {
+    const config = configWith('defaults: {default_ttl: 2h}\nzones: [{files: zones/*}, {files: more/*, unmanaged: [{type: TXT}]}]\n')
+    const number = await plannedFiles({ 'zonewright.yaml': config, 'more/example.edu.yaml': zone('example.edu', '192.0.2.4') })
+    const comments = commentsOn(repository, number)
+    expect(comments).toEqual([expect.stringMatching(/^(?!.*after the merge).*4 zones.*example\.edu.*7200/s)])
+    expect(await repository.merge(number)).toMatchObject({
+      status: 0,
+      summary: expect.stringMatching(/7200.*Planned again: nothing is left/s),
+    })
+  })
+
+  test('with keys that take effect after the merge is red, and shows what they change', async () => {
+    const config = configWith('defaults: {default_ttl: 2h}\nzones: [{files: zones/*}, {files: more/*}]\n')
+    const more = zone('example.edu', '192.0.2.4', '  zz: {type: TXT, value: ours}\n')
+    const number = await plannedFiles({ 'zonewright.yaml': config, 'more/example.edu.yaml': more })
+    expect(commentsOn(repository, number)).toEqual([expect.stringContaining('**<code>unmanaged</code> of the config takes effect after')])
+    expect(await repository.merge(number)).toMatchObject({ status: 3, summary: expect.stringMatching(/Planned again: review.*ours/s) })
   })
 
   test('before a newer merge that was pushed when its job had started is left to the newer one', async () => {

@@ -5,14 +5,17 @@ import { neededFor } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { beginsLikeDocument } from '../../apply/saved-plan/saved-plan.ts'
+import type { CiJob } from '../../ci/job.ts'
 import { codeOf } from '../../ci/post-text.ts'
+import type { Config } from '../../definition/config/config.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { counted, listed } from '../../report/english.ts'
+import { agreeing, counted, listed } from '../../report/english.ts'
 import { annotation } from '../../report/workflow-command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, setOutputs, withSite } from './ci-setup.ts'
 import { type PlanComment, planSummary, writePlanComment } from './plan-comment.ts'
 import { runCommand, type Step } from './run-command.ts'
+import { withFormerConfig } from './trusted-config.ts'
 
 export interface PlanJobOptions extends CiOptions {
   readonly config?: string
@@ -38,26 +41,48 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
       )
       return EXIT.failure
     }
-    const head = pullRequest?.head ?? job.commit
-    const steps = await runSteps(context, zones, options)
-    const comment: PlanComment = {
-      marker: options.marker,
-      plan: planOf(steps.planned),
-      notes: [...notesOf(steps), ...(await approvalNotes(io, steps, options))],
-      head,
-      url: job.url,
-    }
-    addSummary(context, planSummary(comment))
-    setOutputs(context, { artifact: `${options.artifact}-${head}` })
-    const commented =
-      options.comment && pullRequest !== null && !job.isGroup
-        ? await withSite(context, undefined, async (open) => {
-            output.say(await writePlanComment(open, pullRequest.number, comment))
-            return EXIT.done
-          })
-        : EXIT.done
-    return worstOf([steps.validated.status, steps.formatted.status, steps.planned.status, commented])
+    // By hand, the branch is planned as it is.
+    const revision = pullRequest === null && !job.isGroup ? null : baseOf(options, job.branch)
+    return revision === null
+      ? planAndComment(context, zones, options)
+      : withFormerConfig(io, options.config, revision, async ({ file: baseConfig, problem }) => {
+          if (baseConfig !== null) return planAndComment({ ...context, io: { ...io, baseConfig } }, zones, options)
+          output.error(
+            'ci-job',
+            `the config of ${job.branch} cannot be read, which limits that of the branch: ${problem ?? 'there is none'}`,
+          )
+          return EXIT.failure
+        })
   })
+
+async function planAndComment(context: CiContext, zones: readonly string[], options: PlanJobOptions): Promise<ExitStatus> {
+  const { io, job, output } = context
+  const { pullRequest } = job
+  const head = pullRequest?.head ?? job.commit
+  const steps = await runSteps(context, zones, options)
+  const { config } = await loadRunConfig(io, options.config, { offline: true })
+  const comment: PlanComment = {
+    marker: options.marker,
+    plan: planOf(steps.planned),
+    notes: [...notesOf(steps), ...configNotes(config, job.branch), ...approvalNotes(config, steps, options, job)],
+    head,
+    job,
+  }
+  addSummary(context, planSummary(comment))
+  setOutputs(context, { artifact: `${options.artifact}-${head}` })
+  const commented =
+    options.comment && pullRequest !== null && !job.isGroup
+      ? await withSite(context, undefined, async (open) => {
+          output.say(await writePlanComment(open, pullRequest.number, comment))
+          return EXIT.done
+        })
+      : EXIT.done
+  return worstOf([steps.validated.status, steps.formatted.status, steps.planned.status, commented])
+}
+
+/** The tip of the branch that a pull request is merged into, as a revision. */
+const baseOf = ({ since: base }: PlanJobOptions, branch: string): string =>
+  `${(base ?? `refs/remotes/origin/${branch}`).replace(/\.\.$/, '')}..`
 
 interface Steps {
   readonly validated: Step
@@ -78,8 +103,7 @@ async function runSteps(context: CiContext, zones: readonly string[], options: P
     output.report(lines.join('\n'), format)
   }
   // Those of the base branch itself: the pull request cannot weaken them.
-  const base = since ?? `refs/remotes/origin/${job.branch}`
-  const policies = ['--policies-from', base.endsWith('..') ? base : `${base}..`]
+  const policies = ['--policies-from', baseOf(options, job.branch)]
   const validated = await runCommand(io, 'validate', [...common, ...policies, '--format', format])
   show(validated.stdout)
   const formatted = await runCommand(io, 'fmt', [...common, '--check'])
@@ -103,17 +127,27 @@ export const planOf = ({ report }: Step): Plan | null => (report?.kind === 'plan
 /** The files that `fmt --check` lists. */
 const filesOf = ({ stdout }: Step): string[] => stdout.split('\n').filter((line) => line !== '')
 
+/** The keys of the config for which the base branch has other values. */
+function configNotes(config: Config | null, branch: string): string[] {
+  const keys = config?.base?.limitedKeys ?? []
+  if (keys.length === 0) return []
+  const without = keys.includes('providers') ? ' Zones at a new provider are not planned before.' : ''
+  return [
+    `**${listed(keys.map(codeOf))} of the config ${agreeing(keys.length, 'takes', 'take')} effect after the merge.** Until then, the values of ${codeOf(branch)} count.${without}`,
+  ]
+}
+
 /** How many people must approve the saved plan, and how, if the config requires it. */
-async function approvalNotes(io: CliIo, { planned }: Steps, { config: file, out }: PlanJobOptions): Promise<string[]> {
+function approvalNotes(config: Config | null, { planned }: Steps, { out }: PlanJobOptions, { pullRequest }: CiJob): string[] {
   const plan = planOf(planned)
   if (plan === null || out === undefined || planned.status !== EXIT.done) return []
-  const { config } = await loadRunConfig(io, file, { offline: true })
   const needed = neededFor(config, plan)
   if (needed === 0) return []
   const names = (config?.approvals?.keys ?? []).map(({ name }) => name)
   const people = listed(names.map(codeOf), MAX_NAMED)
+  const where = pullRequest === null ? 'a comment on the pull request of this commit' : 'a comment here'
   return [
-    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people} can approve: download the plan that this job has kept, run ${codeOf(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into a comment here. Another commit needs other approvals.`,
+    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people} can approve: download the plan that this job has kept, run ${codeOf(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into ${where}. Another commit needs other approvals.`,
   ]
 }
 

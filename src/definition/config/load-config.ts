@@ -1,5 +1,5 @@
 /** Finds and reads the config file. */
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { displayPath } from '../files/file-path.ts'
@@ -15,10 +15,12 @@ export interface LoadConfigOptions {
   readonly file?: string | undefined
   /** The secrets of the run. */
   readonly secrets?: LoadedSecrets | undefined
+  /** Whether others wrote the file: then it may not be a link. */
+  readonly isForeign?: boolean | undefined
 }
 
 /** Finds and reads the config. If there is none, the config is null and the diagnostic is `config-missing`. */
-export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Promise<ConfigResult> {
+export async function loadConfig({ cwd, file, secrets, isForeign = false }: LoadConfigOptions): Promise<ConfigResult> {
   const path = file === undefined ? findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
   if (path === null) {
     const other = findUpward(cwd, MISSPELLED_CONFIG_FILE)
@@ -26,6 +28,8 @@ export async function loadConfig({ cwd, file, secrets }: LoadConfigOptions): Pro
     return failed(other === null ? configMissing(message) : configMissing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
   }
   const shown = displayPath(path, cwd)
+  if (isForeign && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} is a symbolic link` })
   const text = await readText(path, shown, null)
   if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd, secrets })
   return failed(
