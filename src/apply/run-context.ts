@@ -124,8 +124,7 @@ export type Answer = 'yes' | 'no' | 'interrupted' | 'no-terminal'
 
 /** Zones that later commits of a branch describe otherwise. */
 export interface SupersededZones {
-  /** Null if they are not known. */
-  readonly names: ReadonlySet<DomainName> | null
+  readonly names: ReadonlySet<DomainName>
   readonly branch: string
 }
 

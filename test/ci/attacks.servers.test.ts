@@ -118,6 +118,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     ['made by the workflow of another base branch', /not on main/, (_, run) => Object.assign(run, { headSha: 'b'.repeat(40) })],
     ['of a run that failed', /ended with failure/, (_, run) => Object.assign(run, { conclusion: 'failure' })],
     ['of a run before one that was refused', /ended with failure/, (_, run) => later(run, { conclusion: 'failure' })],
+    ['of a run before one that was cancelled', /ended with cancelled/, (_, run) => later(run, { conclusion: 'cancelled' })],
     ['of a run before one that kept none', /has 0 artifacts/, (_, run) => later(run, {})],
     ['of a run before one that has not ended', /ended with none/, (_, run) => later(run, { conclusion: null })],
     ['of a run before one that ran again', /ended with failure/, (_, run) => again(run, { id: run.id - 1, conclusion: 'failure' })],

@@ -99,8 +99,7 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
   test('a pipeline for an older commit leaves the note as it is', async () => {
     const [before] = gitlab.comments.map(({ body }) => body)
     // Without --since, too, the limits are those of the target branch.
-    const unknown =
-      'the config of main cannot be read, which limits that of the branch: the repository has no revision "refs/remotes/origin/main"'
+    const unknown = 'cannot read the config of refs/remotes/origin/main: the repository has no revision "refs/remotes/origin/main"'
     expect(await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))).toMatchObject({ status: 1, stderr: expect.stringContaining(unknown) })
     git(clone, 'update-ref', 'refs/remotes/origin/main', 'main')
     const planned = await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))

@@ -81,6 +81,19 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     expect(await repository.merge(number)).toMatchObject({ status: 3, summary: expect.stringMatching(/Planned again: review.*ours/s) })
   })
 
+  test('from a pull request that was closed and opened again is what its last run has planned', async () => {
+    const number = await planned({ com: '192.0.2.56', net: '192.0.2.56' })
+    const [pull] = repository.github.pulls.filter((one) => one.number === number)
+    Object.assign(pull ?? {}, { state: 'closed' })
+    expect((await repository.merge(await planned({ net: '192.0.2.57' }))).status).toBe(0)
+    Object.assign(pull ?? {}, { state: 'open' })
+    repository.commit(`branch-${branches - 1}`, { 'zones/example.net.yaml': zone('example.net', '192.0.2.57') })
+    expect((await repository.plan(number)).status).toBe(0)
+    const before = mutations()
+    expect((await repository.merge(number)).status).toBe(0)
+    expect(mutations()).toBe(before + 1)
+  })
+
   test('before a newer merge that was pushed when its job had started is left to the newer one', async () => {
     const older = await planned({ com: '192.0.2.52' })
     const newer = await planned({ com: '192.0.2.53' })

@@ -144,7 +144,7 @@ async function rereadZone(
   run: Reread,
 ): Promise<ApplicableZone & { readonly diagnostics: readonly Diagnostic[] }> {
   const notRead = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
-  if (run.superseded && run.superseded.names?.has(plan.zone) !== false) return notRead(supersededDiagnostic(plan, run.superseded))
+  if (run.superseded?.names.has(plan.zone)) return notRead(supersededDiagnostic(plan, run.superseded))
   if (references === undefined) throw new Error(`no zones of ${plan.target}`)
   if (!(references instanceof Map)) return notRead(references as Diagnostic)
   const reference = references.get(plan.zone) ?? null
@@ -180,14 +180,11 @@ function recounted(plan: ZonePlan, live: ExistingZone | null): ZonePlan {
   return more === 0 ? plan : { ...plan, records: { ...records, existing: records.existing + more, unmanaged: records.unmanaged + more } }
 }
 
-const supersededDiagnostic = ({ zone }: ZonePlan, { branch, names }: SupersededZones): Diagnostic => ({
+const supersededDiagnostic = ({ zone }: ZonePlan, { branch }: SupersededZones): Diagnostic => ({
   severity: 'error',
   code: 'plan-stale',
-  message:
-    names === null
-      ? `it is not known whether a later commit on ${branch} describes ${zone} otherwise`
-      : `the definition of ${zone} has changed since the plan was made: a later commit on ${branch} describes the zone otherwise`,
-  hint: names === null ? 'the job must be able to fetch the branch' : 'the job of the later commit plans and applies it',
+  message: `the definition of ${zone} has changed since the plan was made: a later commit on ${branch} describes the zone otherwise`,
+  hint: 'the job of the later commit plans and applies it',
 })
 
 /** An error, and a notice for each of the first differences. */

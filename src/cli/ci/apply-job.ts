@@ -14,9 +14,9 @@ import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo, CommandReport } from '../io.ts'
 import { addSummary, type CiContext, configOf, formatOf, inCiJob, withSite } from './ci-setup.ts'
-import { changedSince, withLastCommit, zonesOfLaterCommits } from './later-commits.ts'
+import { changedSince, zonesOfLaterCommits } from './later-commits.ts'
 import { runCommand, type Step } from './run-command.ts'
-import { commentsWithApprovals, withTrustedConfig } from './trusted-config.ts'
+import { commentsWithApprovals, withConfigOf, withTrustedConfig } from './trusted-config.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
   readonly config?: string
@@ -129,12 +129,10 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
   const { branch, manualUrl } = job
   const { since, names } = await changesOfPush(context, options)
   const changed = [...configOf(options), ...(since === undefined ? [] : ['--since', since])]
-  const laterZones = async (): Promise<readonly DomainName[] | null> => {
-    const later = (await zonesOfLaterCommits(context, options.config)).names
-    return later && [...later].filter((name) => names === null || names.has(name)).sort()
-  }
+  const laterZones = async (): Promise<readonly DomainName[]> =>
+    [...(await zonesOfLaterCommits(context, options.config)).names].filter((name) => names === null || names.has(name)).sort()
   let later = await laterZones()
-  if (options.unreviewed === 'apply' && later?.length === 0) {
+  if (options.unreviewed === 'apply' && later.length === 0) {
     const step = await runCommand(io, 'apply', [...changed, ...applyArguments(context, options)])
     show(context, step)
     if (step.report?.kind === 'plan') addSummary(context, `## Planned again and applied\n\n${markdownOf(step.report)}`)
@@ -142,15 +140,16 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
     later = await laterZones()
   }
   const format = ['--format', formatOf(context)]
-  if (later !== null && later.length > 0)
+  if (later.length > 0)
     output.say(
       `This job applies nothing of a new plan: later commits on ${branch} describe ${listed(later, MAX_NAMED)} otherwise. The plan is that of the last one.`,
     )
   const step =
-    later === null || later.length === 0
+    later.length === 0
       ? await runCommand(io, 'plan', [...changed, ...format])
-      : await withLastCommit(context, options.config, (config) => runCommand(io, 'plan', ['--config', config, ...format]))
-  if (step === null) return EXIT.failure
+      : await withConfigOf(io, options.config, `refs/remotes/origin/${branch}..`, (config) =>
+          runCommand(io, 'plan', ['--config', config, ...format]),
+        )
   show(context, step)
   const { report, status } = step
   if (report?.kind !== 'plan') return worstOf([status, EXIT.failure])
@@ -159,11 +158,10 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
   const heading = isLeft ? 'review this plan' : 'nothing is left'
   const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeOf(branch)}.\n\n` : ''
   addSummary(context, `## Planned again: ${heading}\n\n${how}${markdownOf(report)}`)
-  if (isLeft) {
-    output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
-    output.say(`To apply it, start a run by hand for ${branch}: ${manualUrl}`)
-  }
-  return isLeft || later === null ? worstOf([status, EXIT.refused]) : status
+  if (!isLeft) return status
+  output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
+  output.say(`To apply it, start a run by hand for ${branch}: ${manualUrl}`)
+  return worstOf([status, EXIT.refused])
 }
 
 /** The revision before the push and the zones that differ from it; both absent for all zones: the push created the branch, or a forced push removed that revision. */

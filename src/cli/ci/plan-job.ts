@@ -15,7 +15,7 @@ import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, setOutputs, withSite } from './ci-setup.ts'
 import { type PlanComment, planSummary, writePlanComment } from './plan-comment.ts'
 import { runCommand, type Step } from './run-command.ts'
-import { withFormerConfig } from './trusted-config.ts'
+import { withConfigOf } from './trusted-config.ts'
 
 export interface PlanJobOptions extends CiOptions {
   readonly config?: string
@@ -42,17 +42,10 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
       return EXIT.failure
     }
     // By hand, the branch is planned as it is.
-    const revision = pullRequest === null && !job.isGroup ? null : baseOf(options, job.branch)
-    return revision === null
-      ? planAndComment(context, zones, options)
-      : withFormerConfig(io, options.config, revision, async ({ file: baseConfig, problem }) => {
-          if (baseConfig !== null) return planAndComment({ ...context, io: { ...io, baseConfig } }, zones, options)
-          output.error(
-            'ci-job',
-            `the config of ${job.branch} cannot be read, which limits that of the branch: ${problem ?? 'there is none'}`,
-          )
-          return EXIT.failure
-        })
+    if (pullRequest === null && !job.isGroup) return planAndComment(context, zones, options)
+    return withConfigOf(io, options.config, baseOf(options, job.branch), (baseConfig) =>
+      planAndComment({ ...context, io: { ...io, baseConfig } }, zones, options),
+    )
   })
 
 async function planAndComment(context: CiContext, zones: readonly string[], options: PlanJobOptions): Promise<ExitStatus> {

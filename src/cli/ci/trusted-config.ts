@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { findMerged } from '../../ci/reviewed-plan.ts'
+import { SiteError } from '../../ci/site-client.ts'
 import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { existsInRevision, openRevision } from '../../definition/files/revision.ts'
 import type { CliIo } from '../io.ts'
@@ -31,10 +32,7 @@ export async function withTrustedConfig(
   { config: file, trustedConfig }: Options,
   work: (trusted: TrustedConfig) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
-  const { config } = await loadRunConfig(io, file)
-  // The command that applies reports what is wrong with the config.
-  if (trustedConfig !== undefined || config === null || config.file === null || job.before === null)
-    return work({ file: trustedConfig, isKnown: true })
+  if (trustedConfig !== undefined || job.before === null) return work({ file: trustedConfig, isKnown: true })
   return withFormerConfig(io, file, `${job.before}..`, ({ file: former, problem }) => {
     // The push may bring the first config.
     if (problem === null) return work({ file: former ?? undefined, isKnown: true })
@@ -44,13 +42,25 @@ export async function withTrustedConfig(
 }
 
 /** The config of a revision, in a copy of its folder, or why it cannot be read. Both are null if the revision has none. */
-export interface FormerConfig {
+interface FormerConfig {
   readonly file: string | null
   readonly problem: string | null
 }
 
+/** Calls `work` with the config of a revision. Throws `SiteError` if there is none. */
+export const withConfigOf = <T>(
+  io: Pick<CliIo, 'cwd' | 'env'>,
+  file: string | undefined,
+  revision: string,
+  work: (file: string) => Promise<T>,
+): Promise<T> =>
+  withFormerConfig(io, file, revision, ({ file: former, problem }) => {
+    if (former !== null) return work(former)
+    throw new SiteError(`cannot read the config of ${revision.slice(0, -2)}: ${problem ?? 'there is none'}`, { status: null })
+  })
+
 /** Calls `work` with the config of a revision, as a run would have found it then. */
-export async function withFormerConfig<T>(
+async function withFormerConfig<T>(
   io: Pick<CliIo, 'cwd' | 'env'>,
   file: string | undefined,
   revision: string,
