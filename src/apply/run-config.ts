@@ -5,7 +5,6 @@ import { loadConfig } from '../definition/config/load-config.ts'
 import type { ConfigLocation, ConfigResult } from '../definition/config/read-config.ts'
 import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
-import { readText } from '../definition/files/read-text.ts'
 import { createRuleLookup } from '../definition/load/configured-zone.ts'
 import { type Diagnostic, formatDiagnostic, isError } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
@@ -43,14 +42,10 @@ export async function loadRunConfig(
 
 /** The config of a pull request, limited by that of the base branch, whose paths are relative to the same folder. */
 async function withBase(own: Config, path: string, diagnostics: readonly Diagnostic[]): Promise<ConfigResult> {
-  const file = `${own.file} of the base branch`
-  const text = await readText(path, file, null)
-  const base = text.ok
-    ? readConfig(text.text, { ...own, file })
-    : { config: null, diagnostics: [{ severity: 'error', ...text.problem } as const] }
-  const found = [...diagnostics, ...base.diagnostics.filter(isError)]
-  if (base.config === null) return { config: null, diagnostics: found }
-  return { config: limitConfig(own, { config: base.config, ruleOf: createRuleLookup(base.config) }), diagnostics: found }
+  const place = { file: `${own.file} of the base branch`, folder: own.folder }
+  const { config, diagnostics: found } = await loadConfig({ cwd: own.cwd, file: path, secrets: own.secrets, place })
+  const limited = config && limitConfig(own, { config, ruleOf: createRuleLookup(config) })
+  return { config: limited, diagnostics: [...diagnostics, ...found.filter(isError)] }
 }
 
 /** The config with the policies and approvals of another. */

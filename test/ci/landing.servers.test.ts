@@ -1,5 +1,5 @@
 /** All that was merged is applied, or a job is red: changes of the config, and merges while another job runs. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { describeWithTools } from '../support/skip.ts'
@@ -79,6 +79,18 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     const number = await plannedFiles({ 'zonewright.yaml': config, 'more/example.edu.yaml': more })
     expect(commentsOn(repository, number)).toEqual([expect.stringContaining('**<code>unmanaged</code> of the config takes effect after')])
     expect(await repository.merge(number)).toMatchObject({ status: 3, summary: expect.stringMatching(/Planned again: review.*ours/s) })
+  })
+
+  test('without a rule that keeps a zone does not plan to delete that zone before the merge', async () => {
+    const common = 'delete_removed: true\ndefaults: {default_ttl: 2h}\nzones: [{files: zones/*}'
+    await repository.push({ 'zonewright.yaml': configWith(`${common}, {files: more/*, delete_removed: false}]\n`) })
+    repository.commit('unruled', (folder) => {
+      rmSync(join(folder, 'more'), { recursive: true })
+      writeFileSync(join(folder, 'zonewright.yaml'), configWith(`${common}]\n`))
+    })
+    const number = repository.open('unruled')
+    expect((await repository.plan(number)).status).toBe(0)
+    expect(commentsOn(repository, number)).toEqual([expect.stringContaining('<code>delete_removed</code> of the config')])
   })
 
   test('from a pull request that was closed and opened again is what its last run has planned', async () => {
