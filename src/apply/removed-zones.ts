@@ -40,6 +40,7 @@ const MAX_NAMED = 10
 /** The zones that the selection, or else the journal, knows and that no definition describes. */
 export function removedZones(config: Config, selected: SelectedZones, { target, since, shard }: WorkspaceOptions): RemovedZone[] {
   const { described, former } = selected
+  const { base } = config
   const known: (Pick<FormerZone, 'name' | 'target'> & { readonly former: FormerZone | null; readonly run: string | null })[] =
     selected.isComplete
       ? lastAppliedZones(config.journal).flatMap(({ zone, target: name, run }) => {
@@ -72,8 +73,10 @@ export function removedZones(config: Config, selected: SelectedZones, { target, 
       if (zone !== null && !files.has(zone.file) && existsSync(zone.path))
         return { ...common, hint: `no rule of the config matches ${zone.file}: add one, or remove the file` }
       const rule = zone === null ? null : ruleOf(zone.path, { name })
-      const isDeleted = zone === null ? mayDelete(name, config) : (rule?.deleteRemoved ?? config.deleteRemoved)
-      if (!isDeleted) return { ...common, hint: KEEP }
+      const isDeleted = (by: Config, byRule: ZoneRule | null | undefined): boolean =>
+        zone === null ? mayDelete(name, by) : (byRule?.deleteRemoved ?? by.deleteRemoved)
+      if (!isDeleted(config, rule) || (base !== null && !isDeleted(base.config, zone && base.ruleOf(zone.path, { name }))))
+        return { ...common, hint: KEEP }
       // What only the journal knows may have its definition in files that are missing here.
       if (described.isUncertain || (zone === null && described.isIncomplete)) return { ...common, hint: UNCERTAIN }
       return { ...common, hint: DELETED, deletion: rule ?? 'config' }

@@ -1,11 +1,13 @@
 /** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
 import { resolve } from 'node:path'
 import type { Config } from '../definition/config/config.ts'
+import { limitConfig } from '../definition/config/limit-config.ts'
 import { loadConfig } from '../definition/config/load-config.ts'
 import type { ConfigLocation, ConfigResult } from '../definition/config/read-config.ts'
 import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
 import { ALLOWED_PATHS, refusedPath } from '../definition/files/allowed-paths.ts'
+import { createRuleLookup } from '../definition/load/configured-zone.ts'
 import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from '../dns/diagnostic.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
 import { checkSettings, endpointsOf, loadPackages, pathsOf, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
@@ -19,6 +21,7 @@ type ConfigEnvironment = Omit<RunEnvironment, 'now'>
  * Loads the config `file`, or searches for one if it is undefined. The config is null if it is invalid, if the settings of a provider are
  * invalid, or if it names a host that the environment does not allow.
  * `trusted` names the config that the policies and approvals come from; without it they are those of the config itself.
+ * The config of a pull request is limited by that of the base branch: see `limitConfig`.
  * With `offline`, for a run that contacts no host, hosts are not checked.
  * Loads the packages of providers, if the config names any, unless `packages` is false: then their settings are not checked. Registers all secrets, so that
  * definitions and output can be searched for them.
@@ -28,8 +31,9 @@ export async function loadRunConfig(
   file: string | undefined,
   { offline = false, packages = true, trusted }: { offline?: boolean; packages?: boolean; trusted?: string | undefined } = {},
 ): Promise<ConfigResult> {
-  const { cwd, env, secrets } = environment
-  const loaded = await loadConfig({ cwd, env, file, secrets })
+  const { cwd, env, secrets, baseConfig } = environment
+  const own = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
+  const loaded = baseConfig === undefined || own.config === null ? own : await withBase(own.config, baseConfig, own.diagnostics)
   const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
@@ -37,6 +41,14 @@ export async function loadRunConfig(
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   return trusted === undefined || config === null ? read : withTrusted(environment, { ...read, config }, trusted)
+}
+
+/** The config of a pull request, limited by that of the base branch, whose paths are relative to the same folder. */
+async function withBase(own: Config, path: string, diagnostics: readonly Diagnostic[]): Promise<ConfigResult> {
+  const place = { file: `${own.file} of the base branch`, folder: own.folder }
+  const { config, diagnostics: found } = await loadConfig({ cwd: own.cwd, file: path, secrets: own.secrets, place })
+  const limited = config && limitConfig(own, { config, ruleOf: createRuleLookup(config) })
+  return { config: limited, diagnostics: [...diagnostics, ...found.filter(isError)] }
 }
 
 /** The config with the policies and approvals of another. */

@@ -25,6 +25,8 @@ export interface RunEnvironment {
   readonly now: () => Date
   /** The secrets that the run has loaded. */
   readonly secrets: LoadedSecrets
+  /** The file with the config of the branch that a pull request is merged into, which limits the config of the run; absent for other runs. */
+  readonly baseConfig?: string | undefined
   /** Provider types of the caller, by names of config entries. They replace the types in the config. */
   readonly providerTypes?: GivenTypes | undefined
 }
@@ -131,8 +133,8 @@ export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends
   readonly ask: (question: string, stop: AbortSignal) => Promise<Answer>
   /** Starts to listen for signals and to count the time of the run. */
   readonly listen: () => Interruption
-  /** Zones of a saved plan that are not applied. */
-  readonly superseded?: SupersededZones | undefined
+  /** Looks up the zones of a saved plan that are not applied, once all its zones are locked. */
+  readonly superseded?: (() => Promise<SupersededZones>) | undefined
   /** Texts with approvals of a saved plan, besides the files beside it. */
   readonly approvals?: readonly string[] | undefined
 }

@@ -38,8 +38,8 @@ export const planRunName = (number: number | string, head: string): string => `D
 const PLAN_RUN = /^DNS plan of pull request [0-9]+ at [0-9a-f]+$/
 
 export interface GithubSite extends Site {
-  /** The artifact of a run, if it has at most so many octets and the run is for the commit. */
-  findArtifactOfRun(run: number, name: string, head: string): Promise<ArtifactSearch>
+  /** The artifact of a run, if the run is for the commit and the artifact has at most so many octets. */
+  findArtifactOfRun(run: number, name: string, head: string, maxOctets?: number): Promise<ArtifactSearch>
   /** The newest artifact that a run of the workflow on the branch made for a push, on schedule or by hand. */
   findArtifactOfBranch(branch: string, name: string): Promise<ArtifactSearch>
   /** The open pull requests of a branch of a repository whose last commit is `head`. */
@@ -47,7 +47,7 @@ export interface GithubSite extends Site {
 }
 
 /** Maximum octets of an artifact from a fork. The plan of 400 zones has a tenth of it. */
-const MAX_FORK_ARTIFACT = 32 * 1024 * 1024
+export const MAX_FORK_ARTIFACT = 32 * 1024 * 1024
 
 /** GitHub counts 65,536 characters. */
 const MAX_TEXT = 65_536
@@ -215,11 +215,11 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
         if (!/^(?:push|schedule|workflow_dispatch)$/.test(run.event)) return `was made for the event ${run.event}`
         return run.headBranch === branch ? null : `was made on the branch ${run.headBranch}, not on ${branch}`
       }),
-    findArtifactOfRun: (run, name, head) =>
+    findArtifactOfRun: (run, name, head, maxOctets = Number.POSITIVE_INFINITY) =>
       artifactOf(run, name, (artifact) => {
         if (valueAt(artifact, 'workflow_run', 'head_sha') !== head) return 'is of another commit'
         const size = fieldOf(artifact, 'number', 'size_in_bytes')
-        return size > MAX_FORK_ARTIFACT ? `has ${size} octets, more than ${MAX_FORK_ARTIFACT}` : null
+        return size > maxOctets ? `has ${size} octets, more than ${maxOctets}` : null
       }),
     async findOpen(owner, branch, head) {
       const path = `${repo}/pulls?state=open&head=${encodeURIComponent(`${owner}:${branch}`)}&per_page=100`

@@ -55,10 +55,8 @@ dns:plan:
   rules:
     - if: $CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID
   script:
-    # The definitions as they will be after the merge. The config comes from the target branch, since it says which host gets the token.
+    # The definitions as they will be after the merge. Providers, hosts and limits are those of the config of the target branch.
     - git -c user.name=zonewright -c user.email=zonewright@localhost merge --quiet --no-edit "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME" || zonewright ci plan --unmerged
-    - rm -rf zonewright.yaml
-    - git show "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME:zonewright.yaml" > zonewright.yaml
     - rm -rf plan.json
     - ${reading(settings)}zonewright ci plan --since "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME" --out plan.json
   artifacts: &plan

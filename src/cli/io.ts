@@ -1,5 +1,5 @@
 /** The streams, environment and clock of a command. Only this file and `main.ts` access the process itself. */
-import type { RunEnvironment, SupersededZones } from '../apply/run-context.ts'
+import type { ApplySetup, RunEnvironment } from '../apply/run-context.ts'
 import { noSecrets } from '../definition/config/secret-guard.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { Validation } from '../report/validation.ts'
@@ -18,8 +18,8 @@ export interface CliIo extends RunEnvironment {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
   /** Receives each plan, outcome, verification and validation that a command reports, besides its text: `zonewright ci` renders them again. */
   readonly onReport?: ((report: CommandReport) => void) | undefined
-  /** Zones of a saved plan that `apply` leaves out. */
-  readonly superseded?: SupersededZones | undefined
+  /** Looks up the zones of a saved plan that `apply` leaves out. */
+  readonly superseded?: ApplySetup['superseded']
   /** Texts with approvals of the saved plan that `apply` applies. */
   readonly approvals?: readonly string[] | undefined
 }

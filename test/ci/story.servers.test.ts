@@ -20,7 +20,9 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to
     repository.commit('one', { 'zones/example.com.yaml': zone('example.com', '192.0.2.71') })
     first = repository.open('one')
     expect(await repository.plan(first)).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.71') })
-    expect(commentsOn(repository, first)).toEqual([expect.stringMatching(/^<!-- zonewright:plan -->\n## DNS plan\n[\s\S]*192\.0\.2\.71/)])
+    const byHand = 'actions/workflows/dns\\.yml">A run by hand</a>'
+    const shown = new RegExp(`^<!-- zonewright:plan -->\n## DNS plan\n.*192\\.0\\.2\\.71.*${byHand}`, 's')
+    expect(commentsOn(repository, first)).toEqual([expect.stringMatching(shown)])
     expect(repository.github.artifacts.map(({ name }) => name)).toEqual([`zonewright-plan-${git(repository.clone, 'rev-parse', 'one')}`])
     expect(repository.scene.proxy.requests.filter(({ headers }) => headers.authorization === `Bearer ${READ}`).length).toBeGreaterThan(0)
   })
@@ -152,8 +154,14 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to
       summary: expect.stringContaining(`<a href="${page}">`),
     })
     const before = repository.scene.proxy.mutations().length
+    // Only a fork cannot keep a large plan.
+    repository.github.fault = () => {
+      for (const one of repository.github.artifacts) Object.assign(one, { size: 2 ** 26 })
+      return null
+    }
     expect(await repository.byHand()).toMatchObject({ status: 0, summary: expect.stringMatching(/^## Applied the reviewed plan.*2\.84/s) })
     expect(repository.scene.proxy.mutations()).toHaveLength(before + 1)
+    repository.github.fault = () => null
     expect((await repository.byHand()).status).toBe(0)
     // The first job plans only main, and the second refuses another branch even if its own workflow starts it.
     expect((await repository.byHand('one')).status).toBeNull()

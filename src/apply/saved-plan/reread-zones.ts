@@ -53,7 +53,8 @@ async function reread(
   since: string,
   outdated: ReadonlyMap<ZonePlan, Diagnostic> = new Map(),
 ): Promise<ChangesToMake> {
-  const { providers, output, interruption, superseded } = context
+  const { providers, output, interruption } = context
+  const superseded = await context.superseded?.()
   return withProgress(output, async (onProgress) => {
     const read = await rereadZones(zones, { providers, since, superseded, outdated, signal: interruption.signal, onProgress })
     // Other formats have them in the document, with their zones.

@@ -6,20 +6,18 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
-import type { SupersededZones } from '../../apply/run-context.ts'
 import { linkTo } from '../../ci/post-text.ts'
 import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { counted, listed } from '../../report/english.ts'
 import { codeCell } from '../../report/markdown-block.ts'
 import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import type { CommonOptions } from '../command.ts'
-import type { CliIo } from '../io.ts'
+import type { CliIo, CommandReport } from '../io.ts'
 import { addSummary, type CiContext, configOf, formatOf, inCiJob, withSite } from './ci-setup.ts'
-import { changedSince, withLastCommit, zonesOfLaterCommits } from './later-commits.ts'
+import { changedSince, zonesOfLaterCommits } from './later-commits.ts'
 import { runCommand, type Step } from './run-command.ts'
-import { commentsWithApprovals, withTrustedConfig } from './trusted-config.ts'
+import { commentsWithApprovals, withConfigOf, withTrustedConfig } from './trusted-config.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
   readonly config?: string
@@ -31,6 +29,8 @@ export interface ApplyJobOptions extends CommonOptions {
   /** Limits a new plan to the zones that have changed since this revision. */
   readonly since?: string
   readonly unreviewed: 'plan' | 'apply'
+  /** Seconds to wait for other runs that have locked a zone. */
+  readonly wait: number
   /** The config that approvals and policies come from; that of the commit before the push if absent. */
   readonly trustedConfig?: string | undefined
 }
@@ -48,16 +48,15 @@ export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions
     }
     return withTrustedConfig(context, options, (trusted) =>
       withReviewedPlans(context, options, async (files) => {
-        const superseded = await zonesOfLaterCommits(context, options.config)
         const own = { ...options, trustedConfig: trusted.file }
-        if (!trusted.isKnown) return applyRest(context, superseded, { ...own, unreviewed: 'plan' })
+        if (!trusted.isKnown) return applyRest(context, { ...own, unreviewed: 'plan' })
         for (const file of files) {
-          const { status, isUnusable } = await applyReviewed(context, file, superseded, own)
-          if (isUnusable) return worstOf([status, await applyRest(context, superseded, { ...own, unreviewed: 'plan' })])
+          const { status, isUnusable } = await applyReviewed(context, file, own)
+          if (isUnusable) return worstOf([status, await applyRest(context, { ...own, unreviewed: 'plan' })])
           // If something failed or is unknown, a new plan could not say which.
           if (status !== EXIT.done && status !== EXIT.refused) return status
         }
-        return applyRest(context, superseded, own)
+        return applyRest(context, own)
       }),
     )
   })
@@ -101,12 +100,14 @@ function plansAt(path: string): readonly string[] {
 async function applyReviewed(
   context: CiContext,
   file: string,
-  superseded: SupersededZones,
   options: ApplyJobOptions,
 ): Promise<{ readonly status: ExitStatus; readonly isUnusable: boolean }> {
-  const io: CliIo = { ...context.io, superseded, approvals: await commentsWithApprovals(context, options, options.trustedConfig) }
-  const own = [...configOf(options), ...trustedOf(options)]
-  const step = await runCommand(io, 'apply', [file, '--yes', '--partial', ...own, '--format', formatOf(context)])
+  const io: CliIo = {
+    ...context.io,
+    superseded: () => zonesOfLaterCommits(context, options.config),
+    approvals: await commentsWithApprovals(context, options, options.trustedConfig),
+  }
+  const step = await runCommand(io, 'apply', [file, '--partial', ...configOf(options), ...applyArguments(context, options)])
   show(context, step)
   const { report } = step
   if (report?.kind !== 'plan' || report.plan.zones.length === 0) return { status: step.status, isUnusable: step.status === EXIT.failure }
@@ -114,7 +115,7 @@ async function applyReviewed(
   const isApplied = report.outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
   const heading = isApplied ? 'Applied the reviewed plan' : 'Applied nothing of the reviewed plan'
   const again = report.plan.zones.every(({ refused }) => refused === 'moved') ? APPLIED_BEFORE : ''
-  addSummary(context, `## ${heading}\n\n${again}${markdownOf(report.plan, report.outcomes)}`)
+  addSummary(context, `## ${heading}\n\n${again}${markdownOf(report)}`)
   return { status: step.status, isUnusable: false }
 }
 
@@ -125,34 +126,43 @@ const APPROVE =
   'Approve the plan that was reviewed ("zonewright approve"), paste the signatures into comments on its pull request, and run this job again: docs/approvals.md.'
 
 /**
- * Plans what is left. Nothing left is success: somebody else made the changes, or there were none. If later commits describe the zones otherwise, that is a plan of
- * the branch's last commit, since one of this commit would undo them.
+ * Compares what the push has changed with the live zones, after everything was applied, and plans what is left. Nothing left is success: somebody else made the
+ * changes, or there were none. If later commits describe the zones otherwise, that is a plan of the branch's last commit, since one of this commit would undo them.
  */
-async function applyRest(context: CiContext, superseded: SupersededZones, options: ApplyJobOptions): Promise<ExitStatus> {
-  const { io, output } = context
+async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<ExitStatus> {
+  const { io, output, job } = context
+  const { branch, manualUrl } = job
   const { since, names } = await changesOfPush(context, options)
-  const later = [...superseded.names].filter((name) => names === null || names.has(name)).sort()
-  const args = [...configOf(options), ...(since === undefined ? [] : ['--since', since]), '--format', formatOf(context)]
-  const applies = options.unreviewed === 'apply' && later.length === 0
-  let step: Step | null
-  if (later.length > 0) {
+  const changed = [...configOf(options), ...(since === undefined ? [] : ['--since', since])]
+  const laterZones = async (): Promise<readonly DomainName[]> =>
+    [...(await zonesOfLaterCommits(context, options.config)).names].filter((name) => names === null || names.has(name)).sort()
+  let later = await laterZones()
+  if (options.unreviewed === 'apply' && later.length === 0) {
+    const step = await runCommand(io, 'apply', [...changed, ...applyArguments(context, options)])
+    show(context, step)
+    if (step.report?.kind === 'plan') addSummary(context, `## Planned again and applied\n\n${markdownOf(step.report)}`)
+    if (step.status !== EXIT.done) return step.status
+    later = await laterZones()
+  }
+  const format = ['--format', formatOf(context)]
+  if (later.length > 0)
     output.say(
-      `This job applies nothing of a new plan: later commits on ${superseded.branch} describe ${listed(later, MAX_NAMED)} otherwise. The plan is that of the last one.`,
+      `This job applies nothing of a new plan: later commits on ${branch} describe ${listed(later, MAX_NAMED)} otherwise. The plan is that of the last one.`,
     )
-    step = await withLastCommit(context, options.config, (config) =>
-      runCommand(io, 'plan', ['--config', config, '--format', formatOf(context)]),
-    )
-    if (step === null) return EXIT.failure
-  } else step = await runCommand(io, applies ? 'apply' : 'plan', applies ? [...args, ...trustedOf(options), '--yes'] : args)
+  const step =
+    later.length === 0
+      ? await runCommand(io, 'plan', [...changed, ...format])
+      : await withConfigOf(io, options.config, `refs/remotes/origin/${branch}..`, (config) =>
+          runCommand(io, 'plan', ['--config', config, ...format]),
+        )
   show(context, step)
   const { report, status } = step
   if (report?.kind !== 'plan') return worstOf([status, EXIT.failure])
-  const heading = applies ? 'Planned again and applied' : 'Planned again: review this plan'
   const pending = report.plan.zones.filter(({ changes }) => changes.length > 0).length
-  const isLeft = !applies && pending > 0
-  const { branch, manualUrl } = context.job
+  const isLeft = pending > 0
+  const heading = isLeft ? 'review this plan' : 'nothing is left'
   const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeCell(branch)}.\n\n` : ''
-  addSummary(context, `## ${heading}\n\n${how}${markdownOf(report.plan, report.outcomes)}`)
+  addSummary(context, `## Planned again: ${heading}\n\n${how}${markdownOf(report)}`)
   if (!isLeft) return status
   output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
   output.say(`To apply it, start a run by hand for ${branch}: ${manualUrl}`)
@@ -170,9 +180,12 @@ async function changesOfPush(
   return { since: names === null ? since : revision, names }
 }
 
-const trustedOf = ({ trustedConfig }: ApplyJobOptions): string[] => (trustedConfig === undefined ? [] : ['--trusted-config', trustedConfig])
+const applyArguments = (context: CiContext, { trustedConfig, wait }: ApplyJobOptions): string[] => [
+  ...['--yes', '--wait', String(wait), '--format', formatOf(context)],
+  ...(trustedConfig === undefined ? [] : ['--trusted-config', trustedConfig]),
+]
 
 const show = (context: CiContext, { stdout }: Step): void => context.output.report(stdout, formatOf(context))
 
-const markdownOf = (plan: Plan, outcomes: readonly ZoneOutcome[] | null): string =>
+const markdownOf = ({ plan, outcomes }: Extract<CommandReport, { kind: 'plan' }>): string =>
   outcomes === null ? renderPlan(plan, 'markdown', RENDERING) : renderOutcome(plan, outcomes, 'markdown', RENDERING)

@@ -36,7 +36,7 @@ export const commentJob = (io: CliIo, _args: readonly [], options: CommentJobOpt
         ...(ended.conclusion === 'success' ? [] : ['**The job of the fork has failed.** Its log says why.']),
         problem ?? FROM_FORK,
       ]
-      const comment = { marker: options.marker, plan, notes, head: ended.head, url: ended.url }
+      const comment = { marker: options.marker, plan, notes, head: ended.head, job: { ...job, url: ended.url } }
       output.say(await writePlanComment(open, pullRequest.number, comment))
       return EXIT.done
     })

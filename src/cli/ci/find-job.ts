@@ -1,5 +1,6 @@
 /** `zonewright ci find`: finds a file that an earlier run of GitHub Actions has kept, and checks which run that was. The next step downloads it. */
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { MAX_FORK_ARTIFACT } from '../../ci/github.ts'
 import type { OpenSite } from '../../ci/open-site.ts'
 import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import { type ArtifactSearch, noArtifact } from '../../ci/site.ts'
@@ -46,5 +47,5 @@ async function search(
   if (what === 'reviewed-plan') return findReviewedPlans(open, job, options.artifact ?? 'zonewright-plan')
   if (what === 'snapshot') return open.site.findArtifactOfBranch(job.branch, options.artifact ?? 'zonewright-snapshot')
   if (job.ended === null) return noArtifact('this job did not start after a run of another workflow')
-  return open.site.findArtifactOfRun(job.ended.id, options.artifact ?? 'zonewright-fork-plan', job.ended.head)
+  return open.site.findArtifactOfRun(job.ended.id, options.artifact ?? 'zonewright-fork-plan', job.ended.head, MAX_FORK_ARTIFACT)
 }

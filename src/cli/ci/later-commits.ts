@@ -3,18 +3,36 @@
  * consent, or somebody started it again. If the merge was reverted meanwhile, the zones may be as they were when its plan was made, and the plan would undo
  * the revert.
  */
-import { basename, join } from 'node:path'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import type { SupersededZones } from '../../apply/run-context.ts'
 import { selectZones } from '../../apply/select-zones.ts'
-import { openRevision } from '../../definition/files/revision.ts'
+import { GITHUB_TOKEN } from '../../ci/open-site.ts'
+import { SiteError } from '../../ci/site-client.ts'
+import { fetchBranch } from '../../definition/files/revision.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { CiContext } from './ci-setup.ts'
 
-/** Compares the checkout with the last commit of the job's branch, as it was when the repository was checked out. */
+/** Fetches the job's branch, and compares the checkout with its last commit. Throws `SiteError`. */
 export async function zonesOfLaterCommits(context: CiContext, config: string | undefined): Promise<SupersededZones> {
   const { branch } = context.job
-  return { names: (await changedSince(context, config, `refs/remotes/origin/${branch}..`)) ?? new Set(), branch }
+  const problem = await fetchBranch(context.io.cwd, branch, withToken(context))
+  const names = problem === null ? await changedSince(context, config, `refs/remotes/origin/${branch}..`) : null
+  if (names === null) throw new SiteError(`cannot compare with the last commit of ${branch}${problem && `: ${problem}`}`, { status: null })
+  return { names, branch }
+}
+
+/** The environment with the token of a job at GitHub in the form in which actions/checkout gives it to git. GitLab's runner leaves its own in the remote. */
+function withToken({ io: { env }, job }: CiContext): CiContext['io']['env'] {
+  const token = env[GITHUB_TOKEN] ?? ''
+  if (job.site !== 'github' || token === '') return env
+  const header = `AUTHORIZATION: basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
+  const count = Number(env['GIT_CONFIG_COUNT'] ?? 0)
+  // The empty value removes the header that the checkout may have left.
+  const settings = ['', header].flatMap((value, index) => [
+    [`GIT_CONFIG_KEY_${count + index}`, `http.${env['GITHUB_SERVER_URL']}/.extraheader`],
+    [`GIT_CONFIG_VALUE_${count + index}`, value],
+  ])
+  return { ...env, ...Object.fromEntries(settings), GIT_CONFIG_COUNT: String(count + 2) }
 }
 
 /** The zones whose definitions differ from those of a revision; null, with a message, if it cannot be read. */
@@ -25,7 +43,7 @@ export async function changedSince(
 ): Promise<ReadonlySet<DomainName> | null> {
   const loaded = await loadRunConfig(io, config)
   // The command that applies reports what is wrong with the config.
-  if (loaded.config === null) return null
+  if (loaded.config === null) return new Set()
   const { zones, former, diagnostics } = await selectZones(loaded.config, [], { since }, io)
   const unreadable = diagnostics.find(({ code }) => code === 'revision-unreadable')
   if (unreadable !== undefined) {
@@ -33,24 +51,4 @@ export async function changedSince(
     return null
   }
   return new Set([...zones.map(({ zone }) => zone.name), ...former.map(({ name }) => name)])
-}
-
-/** Calls `work` with the config of the branch's last commit, among its definitions; null, with a message, if they cannot be read. */
-export async function withLastCommit<T>(
-  { io, job, output }: CiContext,
-  file: string | undefined,
-  work: (config: string) => Promise<T>,
-): Promise<T | null> {
-  const { config } = await loadRunConfig(io, file)
-  if (config === null || config.file === null) return null
-  const opened = await openRevision(config.folder, `refs/remotes/origin/${job.branch}..`, io.env)
-  if (!opened.ok) {
-    output.say(`Cannot read the last commit of ${job.branch}: ${opened.diagnostic.message}.`)
-    return null
-  }
-  try {
-    return await work(join(opened.revision.folder, basename(config.file)))
-  } finally {
-    opened.revision.close()
-  }
 }

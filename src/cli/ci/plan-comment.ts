@@ -1,4 +1,5 @@
 /** The comment with the plan of a pull request, and the summary of the job with the same plan in full. */
+import type { CiJob } from '../../ci/job.ts'
 import { keepPost, markerOf } from '../../ci/keep-post.ts'
 import type { OpenSite } from '../../ci/open-site.ts'
 import { linkTo, postText } from '../../ci/post-text.ts'
@@ -22,18 +23,20 @@ export interface PlanComment {
   /** Markdown about the job's other steps. */
   readonly notes: readonly string[]
   readonly head: string
-  /** The page of the run that made the plan. */
-  readonly url: string
+  /** The run that made the plan. */
+  readonly job: Pick<CiJob, 'url' | 'manualUrl'>
 }
 
-const textOf = ({ marker, plan, notes, head, url }: PlanComment, maxText: number): string =>
+const textOf = ({ marker, plan, notes, head, job }: PlanComment, maxText: number): string =>
   postText(
     {
       marker: markerOf(marker),
       title: 'DNS plan',
       notes,
       report: (maxLength) => (plan === null ? '' : planMarkdown(plan, { maxLength })),
-      footer: [`Commit ${head.slice(0, 12)}. The ${linkTo('job', url)} has the whole plan in its summary and its artifact.`],
+      footer: [
+        `Commit ${head.slice(0, 12)}. The ${linkTo('job', job.url)} has the whole plan in its summary and its artifact. ${linkTo('A run by hand', job.manualUrl)} applies what the job of the merge leaves.`,
+      ],
     },
     maxText,
   )

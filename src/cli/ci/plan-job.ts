@@ -5,15 +5,18 @@ import { neededFor } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { beginsLikeDocument } from '../../apply/saved-plan/saved-plan.ts'
+import type { CiJob } from '../../ci/job.ts'
+import type { Config } from '../../definition/config/config.ts'
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { counted, listed } from '../../report/english.ts'
+import { agreeing, counted, listed } from '../../report/english.ts'
 import { codeCell } from '../../report/markdown-block.ts'
 import { annotation } from '../../report/workflow-command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, setOutputs, withSite } from './ci-setup.ts'
 import { type PlanComment, planSummary, writePlanComment } from './plan-comment.ts'
 import { runCommand, type Step } from './run-command.ts'
+import { withConfigOf } from './trusted-config.ts'
 
 export interface PlanJobOptions extends CiOptions {
   readonly config?: string
@@ -41,27 +44,48 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
       )
       return EXIT.failure
     }
-    const head = pullRequest?.head ?? job.commit
-    const steps = options.unmerged === true ? null : await runSteps(context, zones, options)
-    const conflict = `**The branch conflicts with ${codeCell(job.branch)},** so nothing is planned. Merge ${codeCell(job.branch)} into it, or rebase it.`
-    const comment: PlanComment = {
-      marker: options.marker,
-      plan: steps && withWarnings(steps),
-      notes: steps === null ? [conflict] : [...notesOf(steps), ...(await approvalNotes(io, steps, options))],
-      head,
-      url: job.url,
-    }
-    addSummary(context, planSummary(comment))
-    setOutputs(context, { artifact: `${options.artifact}-${head}` })
-    const commented =
-      options.comment && pullRequest !== null && !job.isGroup
-        ? await withSite(context, undefined, async (open) => {
-            output.say(await writePlanComment(open, pullRequest.number, comment))
-            return EXIT.done
-          })
-        : EXIT.done
-    return steps === null ? EXIT.failure : worstOf([steps.validated.status, steps.formatted.status, steps.planned.status, commented])
+    // By hand, the branch is planned as it is.
+    if (options.unmerged === true || (pullRequest === null && !job.isGroup)) return planAndComment(context, zones, options)
+    return withConfigOf(io, options.config, baseOf(options, job.branch), (baseConfig) =>
+      planAndComment({ ...context, io: { ...io, baseConfig } }, zones, options),
+    )
   })
+
+async function planAndComment(context: CiContext, zones: readonly string[], options: PlanJobOptions): Promise<ExitStatus> {
+  const { job, output } = context
+  const { pullRequest } = job
+  const head = pullRequest?.head ?? job.commit
+  const steps = options.unmerged === true ? null : await runSteps(context, zones, options)
+  const comment: PlanComment = {
+    marker: options.marker,
+    plan: steps && withWarnings(steps),
+    notes: steps === null ? [conflictNote(job.branch)] : await notesOfPlan(context, steps, options),
+    head,
+    job,
+  }
+  addSummary(context, planSummary(comment))
+  setOutputs(context, { artifact: `${options.artifact}-${head}` })
+  const commented =
+    options.comment && pullRequest !== null && !job.isGroup
+      ? await withSite(context, undefined, async (open) => {
+          output.say(await writePlanComment(open, pullRequest.number, comment))
+          return EXIT.done
+        })
+      : EXIT.done
+  return steps === null ? EXIT.failure : worstOf([steps.validated.status, steps.formatted.status, steps.planned.status, commented])
+}
+
+const conflictNote = (branch: string): string =>
+  `**The branch conflicts with ${codeCell(branch)},** so nothing is planned. Merge ${codeCell(branch)} into it, or rebase it.`
+
+async function notesOfPlan({ io, job }: CiContext, steps: Steps, options: PlanJobOptions): Promise<string[]> {
+  const { config } = await loadRunConfig(io, options.config, { offline: true })
+  return [...notesOf(steps), ...configNotes(config, job.branch), ...approvalNotes(config, steps, options, job)]
+}
+
+/** The tip of the branch that a pull request is merged into, as a revision. */
+const baseOf = ({ since: base }: PlanJobOptions, branch: string): string =>
+  `${(base ?? `refs/remotes/origin/${branch}`).replace(/\.\.$/, '')}..`
 
 interface Steps {
   readonly validated: Step
@@ -81,12 +105,11 @@ async function runSteps(context: CiContext, zones: readonly string[], options: P
     for (const line of lines) if (line.startsWith('::') && !/^::(?:end)?group/.test(line)) shown.add(line)
     output.report(lines.join('\n'), format)
   }
-  const base = since ?? `refs/remotes/origin/${job.branch}`
   // Those of the base branch itself: the pull request cannot weaken them.
-  const policies = ['--policies-from', base.endsWith('..') ? base : `${base}..`]
+  const policies = ['--policies-from', baseOf(options, job.branch)]
   const validated = await runCommand(io, 'validate', [...common, ...policies, '--format', format])
   show(validated.stdout)
-  const formatted = await runCommand(io, 'fmt', [...configOf(options), '--since', base, '--check'])
+  const formatted = await runCommand(io, 'fmt', [...configOf(options), '--since', since ?? `refs/remotes/origin/${job.branch}`, '--check'])
   show(
     format === 'github'
       ? filesOf(formatted)
@@ -118,17 +141,27 @@ function withWarnings({ validated, planned }: Steps): Plan | null {
 /** The files that `fmt --check` lists. */
 const filesOf = ({ stdout }: Step): string[] => stdout.split('\n').filter((line) => line !== '')
 
+/** The keys of the config for which the base branch has other values. */
+function configNotes(config: Config | null, branch: string): string[] {
+  const keys = config?.base?.limitedKeys ?? []
+  if (keys.length === 0) return []
+  const without = keys.includes('providers') ? ' Zones at a new provider are not planned before.' : ''
+  return [
+    `**${listed(keys.map(codeOf))} of the config ${agreeing(keys.length, 'takes', 'take')} effect after the merge.** Until then, the values of ${codeCell(branch)} count.${without}`,
+  ]
+}
+
 /** How many people must approve the saved plan, and how, if the config requires it. */
-async function approvalNotes(io: CliIo, { planned }: Steps, { config: file, out }: PlanJobOptions): Promise<string[]> {
+function approvalNotes(config: Config | null, { planned }: Steps, { out }: PlanJobOptions, { pullRequest }: CiJob): string[] {
   const plan = planOf(planned)
   if (plan === null || out === undefined || planned.status !== EXIT.done) return []
-  const { config } = await loadRunConfig(io, file, { offline: true })
   const needed = neededFor(config, plan)
   if (needed === 0) return []
   const names = (config?.approvals?.keys ?? []).map(({ name }) => name)
   const people = listed(names.map(codeCell), MAX_NAMED)
+  const where = pullRequest === null ? 'a comment on the pull request of this commit' : 'a comment here'
   return [
-    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people} can approve: download the plan that this job has kept, run ${codeCell(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into a comment here. Another commit needs other approvals.`,
+    `**Needs ${counted(needed, 'approval')}** before it is applied. ${people} can approve: download the plan that this job has kept, run ${codeCell(`zonewright approve ${basename(out)} --key FILE`)}, and paste the file that it writes into ${where}. Another commit needs other approvals.`,
   ]
 }
 

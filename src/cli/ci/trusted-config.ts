@@ -7,6 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { findMerged } from '../../ci/reviewed-plan.ts'
+import { SiteError } from '../../ci/site-client.ts'
 import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { existsInRevision, openRevision } from '../../definition/files/revision.ts'
 import type { CliIo } from '../io.ts'
@@ -31,33 +32,60 @@ export async function withTrustedConfig(
   { config: file, trustedConfig }: Options,
   work: (trusted: TrustedConfig) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
-  const { config } = await loadRunConfig(io, file)
-  // The command that applies reports what is wrong with the config.
-  if (trustedConfig !== undefined || config === null || config.file === null || job.before === null)
-    return work({ file: trustedConfig, isKnown: true })
-  const before = `${job.before}..`
-  const former = await formerPath(io, file, before)
-  const opened = await openRevision(former === null ? config.folder : dirname(former), before, io.env)
-  const refuse = (reason: string, hint?: string): Promise<ExitStatus> => {
-    output.say(
-      `Nothing is applied, since the config before the push cannot be read, which says who must approve: ${reason}${hint === undefined ? '' : ` (${hint})`}.`,
-    )
-    return work({ file: undefined, isKnown: false })
-  }
-  if (!opened.ok) return refuse(opened.diagnostic.message, opened.diagnostic.hint)
-  try {
+  if (trustedConfig !== undefined || job.before === null) return work({ file: trustedConfig, isKnown: true })
+  return withFormerConfig(io, file, `${job.before}..`, ({ file: former, problem }) => {
     // The push may bring the first config.
-    if (former === null) return await work({ file: undefined, isKnown: true })
+    if (problem === null) return work({ file: former ?? undefined, isKnown: true })
+    output.say(`Nothing is applied, since the config before the push cannot be read, which says who must approve: ${problem}.`)
+    return work({ file: undefined, isKnown: false })
+  })
+}
+
+/** The config of a revision, in a copy of its folder, or why it cannot be read. Both are null if the revision has none. */
+interface FormerConfig {
+  readonly file: string | null
+  readonly problem: string | null
+}
+
+/** Calls `work` with the config of a revision. Throws `SiteError` if there is none. */
+export const withConfigOf = <T>(
+  io: Pick<CliIo, 'cwd' | 'env'>,
+  file: string | undefined,
+  revision: string,
+  work: (file: string) => Promise<T>,
+): Promise<T> =>
+  withFormerConfig(io, file, revision, ({ file: former, problem }) => {
+    if (former !== null) return work(former)
+    throw new SiteError(`cannot read the config of ${revision.slice(0, -2)}: ${problem ?? 'there is none'}`, { status: null })
+  })
+
+/** Calls `work` with the config of a revision, as a run would have found it then. */
+async function withFormerConfig<T>(
+  io: Pick<CliIo, 'cwd' | 'env'>,
+  file: string | undefined,
+  revision: string,
+  work: (former: FormerConfig) => Promise<T>,
+): Promise<T> {
+  const former = await formerPath(io, file, revision)
+  const opened = await openRevision(dirname(former ?? resolve(io.cwd, file ?? CONFIG_FILE)), revision, io.env)
+  if (!opened.ok) {
+    const { message, hint } = opened.diagnostic
+    return work({ file: null, problem: hint === undefined ? message : `${message} (${hint})` })
+  }
+  try {
+    if (former === null) return await work({ file: null, problem: null })
     const path = join(opened.revision.folder, basename(former))
-    return existsSync(path) ? await work({ file: path, isKnown: true }) : await refuse('it is too large, or a link that leads elsewhere')
+    return await work(
+      existsSync(path) ? { file: path, problem: null } : { file: null, problem: 'it is too large, or a link that leads elsewhere' },
+    )
   } finally {
     opened.revision.close()
   }
 }
 
 /**
- * The path where the config was before the push, as a run would have found it then: a push that moves the config does not hide the former one. Null if there
- * was none, or if the revision cannot be read.
+ * The path where the config was in a revision: a branch that moves the config does not hide the former one. Null if there was none, or if the revision cannot
+ * be read.
  */
 async function formerPath({ cwd, env }: Pick<CliIo, 'cwd' | 'env'>, file: string | undefined, before: string): Promise<string | null> {
   const place = resolve(cwd, file ?? CONFIG_FILE)

@@ -5,7 +5,7 @@ import { commentJob } from '../ci/comment-job.ts'
 import { driftJob } from '../ci/drift-job.ts'
 import { FINDABLE, findJob } from '../ci/find-job.ts'
 import { planJob } from '../ci/plan-job.ts'
-import { oneOf, type SetAction, subcommand, withConfigOption } from '../command.ts'
+import { oneOf, positiveInteger, type SetAction, subcommand, withConfigOption } from '../command.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   command.configureHelp({ subcommandTerm: (action) => action.name() }).addHelpText('after', HELP)
@@ -39,6 +39,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--artifact <path>', 'at GitLab: the path of the plan among the artifacts of that job', 'plan.json')
     .option('--trusted-config <file>', 'take approvals and policies from this config (default: that of the commit before the push)')
     .option('--since <rev>', 'plan again only what has changed since this revision (default: the push)')
+    .option('--wait <seconds>', 'how long to wait for runs that have locked a zone', positiveInteger, 1800)
     .addOption(
       apply
         .createOption('--unreviewed <what>', 'what to do with changes that nobody has reviewed: plan, apply')

@@ -44,6 +44,8 @@ export interface Config {
   readonly approvals: Approvals | null
   /** The config that `--trusted-config` names, which has the policies and approvals; null without that option. */
   readonly trusted: Config | null
+  /** The config that limits that of a pull request; null for any other config. */
+  readonly base: BaseConfig | null
   /** The TTL of records without one in octoDNS's layout. */
   readonly octodnsDefaultTtl: Ttl
   /** The suffix of a zone's name in the name of its folder of split octoDNS files; `.` by default. */
@@ -52,6 +54,15 @@ export interface Config {
   readonly secretFiles: readonly string[]
   /** The secrets of the run, which no definition may contain. */
   readonly secrets: LoadedSecrets
+}
+
+/** The config of the branch that a pull request is merged into. */
+export interface BaseConfig {
+  readonly config: Config
+  /** Its rule for a definition at an absolute path; null if no enabled rule matches. */
+  readonly ruleOf: (path: string, zone: Pick<DesiredZone, 'name'>) => ZoneRule | null
+  /** The keys of the pull request's config whose values it replaces. */
+  readonly limitedKeys: readonly string[]
 }
 
 /** Where the journal is kept for other machines. */

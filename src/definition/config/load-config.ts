@@ -1,5 +1,5 @@
 /** Finds and reads the config file. */
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { Environment } from '../../dns/environment.ts'
@@ -7,7 +7,7 @@ import { displayPath } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
 import { linkPolicy } from '../load/source-policy.ts'
 import { CONFIG_FILE } from './config.ts'
-import { type ConfigResult, readConfig } from './read-config.ts'
+import { type ConfigLocation, type ConfigResult, readConfig } from './read-config.ts'
 import type { LoadedSecrets } from './secret-guard.ts'
 
 export interface LoadConfigOptions {
@@ -19,10 +19,14 @@ export interface LoadConfigOptions {
   readonly file?: string | undefined
   /** The secrets of the run. */
   readonly secrets?: LoadedSecrets | undefined
+  /** Whether others wrote the file: then it may not be a link. */
+  readonly isForeign?: boolean | undefined
+  /** The file as messages show it, and the folder that paths are relative to, if the file is a copy of another. */
+  readonly place?: Pick<ConfigLocation, 'file' | 'folder'>
 }
 
 /** Finds and reads the config. If there is none, the config is null and the diagnostic is `config-missing`. */
-export async function loadConfig({ cwd, env = {}, file, secrets }: LoadConfigOptions): Promise<ConfigResult> {
+export async function loadConfig({ cwd, env = {}, file, secrets, isForeign = false, place }: LoadConfigOptions): Promise<ConfigResult> {
   const path = file === undefined ? findUpward(cwd, CONFIG_FILE) : resolve(cwd, file)
   if (path === null) {
     const other = findUpward(cwd, MISSPELLED_CONFIG_FILE)
@@ -30,8 +34,10 @@ export async function loadConfig({ cwd, env = {}, file, secrets }: LoadConfigOpt
     return failed(other === null ? configMissing(message) : configMissing(message, `rename ${displayPath(other, cwd)}, or name it with -c`))
   }
   const shown = displayPath(path, cwd)
+  if (isForeign && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    return failed({ severity: 'error', code: 'file-unreadable', message: `${shown} is a symbolic link` })
   const text = await readText(path, shown, linkPolicy({ folder: dirname(path), env }))
-  if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), cwd, secrets })
+  if (text.ok) return readConfig(text.text, { file: shown, folder: dirname(path), ...place, cwd, secrets })
   return failed(
     text.isMissing ? configMissing(text.problem.message) : { severity: 'error', ...text.problem, at: { file: shown, line: 1, column: 1 } },
   )

@@ -64,6 +64,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     policies: null,
     approvals: null,
     trusted: null,
+    base: null,
     octodnsDefaultTtl: 3600 as Ttl,
     octodnsSplitExtension: '.',
     secretFiles: [],

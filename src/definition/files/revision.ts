@@ -1,17 +1,13 @@
-/**
- * Reads a revision of the git repository that a folder belongs to. Runs `git` without a shell, without the network and without the secrets of the
- * environment, with bounded time and output. The repository and its working tree are not changed.
- */
-import { spawn } from 'node:child_process'
+/** Reads a revision of the git repository that a folder belongs to, whose working tree is not changed. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
-import { excerpt, quoted } from '../../dns/excerpt.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { cleanAtExit } from './clean-at-exit.ts'
 import { isInside, resolveLinks } from './file-path.ts'
-import { findProgram, NO_PROGRAM } from './find-program.ts'
 import { MAX_FILE_OCTETS } from './read-text.ts'
+import { type Git, gitIn, RevisionError } from './run-git.ts'
 
 /** The files of a folder as a revision has them, copied to a temporary folder. */
 export interface Revision {
@@ -31,12 +27,6 @@ const MAX_OCTETS = 256 * 1024 * 1024
 
 /** Maximum octets of a list of files. */
 const MAX_LIST_OCTETS = 32 * 1024 * 1024
-
-/** Milliseconds after which a call of git is killed. */
-const TIMEOUT = 60_000
-
-/** The environment of git. Its own variables are not passed: those of a hook name another folder. */
-const VARIABLES = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR'] as const
 
 /**
  * Copies the files below a folder, as a revision has them, to a temporary folder. `text` is what the user wrote: the files are those of the merge base of
@@ -80,11 +70,19 @@ export async function existsInRevision(
   }
 }
 
-class RevisionError extends Error {
-  readonly diagnostic: Diagnostic
-  constructor(message: string, hint?: string) {
-    super(message)
-    this.diagnostic = { severity: 'error', code: 'revision-unreadable', message, hint }
+/** Fetches a branch of the remote `origin`. Returns why that was not possible; null if it was. */
+export async function fetchBranch(
+  folder: string,
+  branch: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
+  try {
+    const refs = `+refs/heads/${branch}:refs/remotes/origin/${branch}`
+    const { status, stderr } = await gitIn(folder, env, true)(['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', 'origin', refs])
+    return status === 0 ? null : stderr
+  } catch (error) {
+    if (error instanceof RevisionError) return error.diagnostic.message
+    throw error
   }
 }
 
@@ -93,63 +91,6 @@ const tooLarge = (text: string, folder: string): RevisionError =>
     `${quoted(text)} has more than ${MAX_FILES} files or ${MAX_OCTETS / 1024 / 1024} MiB below ${folder}`,
     'put the config into a folder with the definitions and little else',
   )
-
-interface GitOutput {
-  readonly status: number
-  readonly stdout: Buffer
-  readonly stderr: string
-}
-
-type Git = (args: readonly string[], options?: { readonly input?: string; readonly maxOctets?: number }) => Promise<GitOutput>
-
-/**
- * Options that keep git from running programs that the config of the repository names, and from taking a folder of the checkout, which may hold the files of
- * a bare repository, for the repository (git 2.38 or later).
- */
-const SAFE = [
-  ...['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'].flatMap((setting) => ['-c', setting]),
-  ...['--no-replace-objects', '--no-optional-locks'],
-]
-
-const INSTALL_GIT = 'install git, or select zones by name, path or glob instead of by revision'
-
-const gitIn =
-  (folder: string, env: Readonly<Record<string, string | undefined>>): Git =>
-  (args, { input = '', maxOctets = 65_536 } = {}) =>
-    new Promise((done, fail) => {
-      const own = Object.entries(env).filter(([name]) => VARIABLES.some((one) => one === name) || name.startsWith('GIT_CONFIG_'))
-      const program = findProgram('git', { folder, env })
-      if (program === null) return fail(new RevisionError(`git ${NO_PROGRAM}`, INSTALL_GIT))
-      const child = spawn(program, [...SAFE, '-C', folder, ...args], {
-        // No protocol is allowed, so that a partial clone fetches nothing.
-        env: { ...Object.fromEntries(own), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' },
-        stdio: 'pipe',
-        timeout: TIMEOUT,
-        killSignal: 'SIGKILL',
-      })
-      const chunks: Buffer[] = []
-      let octets = 0
-      let stderr = ''
-      child.stdout.on('data', (chunk: Buffer) => {
-        octets += chunk.length
-        if (octets <= maxOctets) chunks.push(chunk)
-        else child.kill('SIGKILL')
-      })
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        stderr = (stderr + text).slice(0, 4096)
-      })
-      // Git may end before it has read everything.
-      child.stdin.on('error', () => undefined).end(input)
-      child.once('error', (error: NodeJS.ErrnoException) =>
-        fail(new RevisionError(`git cannot be started (${error.code ?? error.message})`, INSTALL_GIT)),
-      )
-      child.once('close', (status, signal) => {
-        if (octets > maxOctets)
-          return fail(new RevisionError(`the output of git ${args[0]} is too large`, 'put the config into a smaller folder'))
-        if (status === null) return fail(new RevisionError(`git ${args[0]} was ended by ${signal}`))
-        done({ status, stdout: Buffer.concat(chunks), stderr: excerpt(oneLine(stderr.trim().split('\n', 1)[0] ?? ''), 300) })
-      })
-    })
 
 /** The path of the folder in its repository; empty for the top folder. */
 async function prefixOf(git: Git, folder: string): Promise<string> {

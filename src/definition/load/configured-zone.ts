@@ -12,6 +12,7 @@ import type { OwnQuarantine, SourcedRrset } from '../../dns/zone-source.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { Config, ConfigDefaults, ZoneRule } from '../config/config.ts'
 import { DEFAULT_ZONE_RULE } from '../config/config.ts'
+import { limitRule } from '../config/limit-config.ts'
 import { unknownProvider } from '../config/unknown-provider.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 
@@ -194,6 +195,10 @@ export function createRuleLookup(config: Config): (path: string, zone: Pick<Desi
     const fromFolder = relative(config.folder, path).split(sep).join('/')
     const matching = rules.filter(({ globs }) => globs.matches(fromFolder)).map(({ rule }) => rule)
     const rule = matching.length === 0 ? null : ruleFor(zone, matching)
-    return rule?.enabled ? rule : null
+    return rule?.enabled ? limitedRule(rule, config, path, zone) : null
   }
 }
+
+/** The rule itself, unless the config is that of a pull request. */
+export const limitedRule = (rule: ZoneRule, { base }: Config, path: string, zone: Pick<DesiredZone, 'name'>): ZoneRule =>
+  base === null ? rule : limitRule(rule, base.ruleOf(path, zone) ?? DEFAULT_ZONE_RULE, base.config)

@@ -12,7 +12,7 @@ import type { Config } from '../config/config.ts'
 import { secretsInZone } from '../config/secret-guard.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { expiryWarnings } from '../rules/expiry.ts'
-import { configureZone, type LoadedZone, ruleFor } from './configured-zone.ts'
+import { configureZone, type LoadedZone, limitedRule, ruleFor } from './configured-zone.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { createIncludeReader } from './include-reader.ts'
 import { type CapabilityLookUp, lintLoaded } from './lint-loaded.ts'
@@ -221,7 +221,8 @@ function joinWithConfig(
   }
   const rule = ruleFor(zone, definition.rules)
   if (!rule?.enabled) return true
-  zones.push(configureZone(zone, rule, config, files, [...found, ...secretsInZone(zone, config.secrets)]))
+  const limited = limitedRule(rule, config, definition.path, zone)
+  zones.push(configureZone(zone, limited, config, files, [...found, ...secretsInZone(zone, config.secrets)]))
   return false
 }
 
