@@ -54,7 +54,7 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
       if (route.wildcard) request.params = { ...(request.params as object), [route.wildcard]: parameter(request, '*') }
       request.params = ownParameters(request.raw, request.params as Record<string, string>)
       if (route.body && request.body === undefined) request.body = {}
-      if (usesAliases(request.raw)) request.body = ownBody(route, request.body)
+      request.body = ownBody(request.raw, route, request.body)
     },
     handler: async (request, reply) => {
       try {

@@ -128,7 +128,8 @@ let seedSchema: ValidateFunction | undefined
 function compileSeedSchema(): ValidateFunction {
   const ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: false, allowUnionTypes: true, validateFormats: false })
   ajv.addVocabulary(['x-reason', 'example'])
-  ajv.addSchema(DOMAIN_CREATE, 'domain-create.json')
+  // A request may have unknown fields; in a file they are mistakes.
+  ajv.addSchema({ ...DOMAIN_CREATE, additionalProperties: false }, 'domain-create.json')
   for (const { key, schema } of [...ACCOUNT_COLLECTIONS, ...USER_COLLECTIONS])
     ajv.addSchema(schema, `seed-${key.replaceAll('_', '-')}.json`)
   return ajv.compile(SEED)
