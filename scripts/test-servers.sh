@@ -23,7 +23,10 @@ if [ -z "${ZONEWRIGHT_OCTODNS:-}" ] && ! command -v octodns-sync >/dev/null; the
   if [ -n "$octodns" ]; then export ZONEWRIGHT_OCTODNS=$octodns; else missing="${missing}octodns-sync "; fi
 fi
 
-for client in linodego python-clients cloud-clients prometheus hadolint actionlint; do
+clients="linodego python-clients cloud-clients prometheus hadolint actionlint"
+# Used by long tests only.
+if [ "$tags" != 'servers && !long' ]; then clients="$clients command-clients lego"; fi
+for client in $clients; do
   program=$(bash scripts/install-foreign-clients.sh "$client" ${may_install:+--install}) || echo "$client could not be installed." >&2
   [ -n "$program" ] || missing="$missing$client "
 done

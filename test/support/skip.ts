@@ -6,16 +6,17 @@ const SERVERS = { tags: ['servers'] }
 
 /**
  * A suite that needs installed programs: one of `npm run test:servers`, unless it needs none. If a program is missing, the suite is skipped, and the test
- * script lists it at the end. With ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 a missing program is a failure.
+ * script lists it at the end. With ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 a missing program is a failure. A suite of `npm run test:long` only has the options
+ * `{ tags: ['servers', 'long'] }`.
  */
-export function describeWithTools(tools: readonly string[], name: string, suite: () => void | Promise<void>): void {
+export function describeWithTools(tools: readonly string[], name: string, suite: () => void | Promise<void>, options = SERVERS): void {
   const missing = tools.filter((tool) => findTool(tool) === null)
   if (missing.length === 0) {
-    describe(name, tools.length === 0 ? {} : SERVERS, suite)
+    describe(name, tools.length === 0 ? {} : options, suite)
     return
   }
   if (process.env['ZONEWRIGHT_REQUIRE_DNS_SERVERS'] === '1') {
-    test(`${name}: needs ${missing.join(', ')}`, SERVERS, () => expect(missing).toEqual([]))
+    test(`${name}: needs ${missing.join(', ')}`, options, () => expect(missing).toEqual([]))
     return
   }
   const line = `${name} (needs ${missing.join(', ')})`

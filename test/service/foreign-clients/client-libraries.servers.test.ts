@@ -4,12 +4,15 @@ import { beforeAll, expect, test } from 'vitest'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { isInSection, isServed, runClient, startClientService } from './client-service.ts'
+import { expectRow, pinnedVersion } from './client-table.ts'
 
 /** The requests of each operation, as method, path and status. */
 type Requests = Readonly<Record<string, readonly string[]>>
 
 interface Library {
   readonly name: string
+  /** The file with its version, and its name there. */
+  readonly pinned: readonly [string, string]
   readonly program: string
   /** The arguments of the program before its command. */
   readonly args: readonly string[]
@@ -28,6 +31,7 @@ interface Library {
 const LIBRARIES: readonly Library[] = [
   {
     name: 'linode_api4',
+    pinned: ['python/requirements.txt', 'linode-api4'],
     program: findForeignClient('python-clients'),
     args: ['-B', fileURLToPath(new URL('python/linode_api4_walk.py', import.meta.url))],
     least: [300, 70, 50],
@@ -42,6 +46,7 @@ const LIBRARIES: readonly Library[] = [
   },
   {
     name: 'linodego',
+    pinned: ['linodego/go.mod', 'linodego'],
     program: findForeignClient('linodego'),
     args: [],
     least: [400, 75, 40],
@@ -56,7 +61,7 @@ const LIBRARIES: readonly Library[] = [
 
 const withoutStatus = (request: string): string => request.slice(0, request.lastIndexOf(' '))
 
-for (const { name, program, args, least, isOurs, alsoUsed, withoutRequest, refused } of LIBRARIES) {
+for (const { name, pinned, program, args, least, isOurs, alsoUsed, withoutRequest, refused } of LIBRARIES) {
   const run = (more: readonly string[], env?: Readonly<Record<string, string>>) => runClient(program, [...args, ...more], env)
 
   describeWithTools([program], name, () => {
@@ -82,7 +87,9 @@ for (const { name, program, args, least, isOurs, alsoUsed, withoutRequest, refus
       const { requests, problems } = await run(['walk'], { ...environment, VERSION: version })
       expect(problems).toEqual([])
       const succeeded = (one: string): boolean => (requests[one] ?? []).some((request: string) => / 20[04]$/.test(request))
-      expect([...served, ...alsoUsed].filter((one) => !succeeded(one))).toEqual(refused)
+      const used = [...served, ...alsoUsed]
+      expect(used.filter((one) => !succeeded(one))).toEqual(refused)
+      expectRow(name, pinnedVersion(...pinned), used.length, refused)
     })
 
     test('operations that the service does not have are refused', async () => {

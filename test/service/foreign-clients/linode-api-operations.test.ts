@@ -7,6 +7,7 @@ import { Secret, TOTP } from 'otpauth'
 import { Pool } from 'undici'
 import { afterAll, expect, test } from 'vitest'
 import { isInSection, isServed, startClientService } from './client-service.ts'
+import { expectRow, pinnedVersion } from './client-table.ts'
 
 /** Functions of the library without a request of their own. */
 const OTHERS = ['baseRequest', 'convertYupToLinodeErrors', 'disableFirewall', 'enableFirewall', 'isEmpty', 'setToken']
@@ -230,7 +231,10 @@ test('the second factor and the phone number', async () => {
   await call('smsOptOut')
 })
 
-test('every operation of the service was used, and succeeded', () => expect(served.filter((name) => !used.has(name))).toEqual([]))
+test('every operation of the service was used, and succeeded', () => {
+  expect(served.filter((name) => !used.has(name))).toEqual([])
+  expectRow('@linode/api-v4', pinnedVersion('../../../package.json', '@linode/api-v4'), served.length)
+})
 
 test('operations that the service does not have are refused', async () => {
   const pool = new Pool(environment['SERVICE'] as string)
