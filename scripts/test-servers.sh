@@ -25,7 +25,7 @@ fi
 
 clients="linodego python-clients cloud-clients prometheus hadolint actionlint"
 # Used by long tests only.
-if [ "$tags" != 'servers && !long' ]; then clients="$clients command-clients lego"; fi
+if [ "$tags" != 'servers && !long' ]; then clients="$clients command-clients external-dns lego"; fi
 for client in $clients; do
   program=$(bash scripts/install-foreign-clients.sh "$client" ${may_install:+--install}) || echo "$client could not be installed." >&2
   [ -n "$program" ] || missing="$missing$client "

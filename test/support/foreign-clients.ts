@@ -7,6 +7,7 @@ const SCRIPT = fileURLToPath(new URL('../../scripts/install-foreign-clients.sh',
 export type ForeignClient =
   | 'linodego'
   | 'lego'
+  | 'external-dns'
   | 'python-clients'
   | 'command-clients'
   | 'cloud-clients'
