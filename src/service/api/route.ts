@@ -99,7 +99,7 @@ export interface Route<Body = unknown> {
   readonly scope: Scope | readonly Scope[] | null
   /** The grants that a restricted user needs; null for none. */
   readonly grants: RequiredGrants | null
-  /** The operation needs no token, but a token that is sent must be valid. */
+  /** The operation needs no token, but a token that is sent must be valid. Without the scope it is treated as none. */
   readonly open?: true
   /** The operation's own rate limit per caller. */
   readonly rate?: RateWindow

@@ -159,7 +159,11 @@ test('instances, scripts, kernels and images of disks', async () => {
   await call('deleteImage', image.id)
   for (const { id } of [clone, created]) await call('deleteLinode', id)
   await call('deleteStackScript', script.id)
-  expect((await call('getLinodeKernels', { page_size: 500 })).results).toBeGreaterThan(300)
+  const { data: kernels, results } = await call('getLinodeKernels', { page_size: 500 })
+  expect(results).toBeGreaterThan(300)
+  expect(await call('getLinodeKernel', kernels[0].id)).toEqual(kernels[0])
+  const [type] = (await call('getLinodeTypes')).data
+  expect(await call('getType', type.id)).toEqual(type)
 })
 
 test('images, regions and tags', async () => {
@@ -173,6 +177,9 @@ test('images, regions and tags', async () => {
   expect(await call('updateImage', image.id, { label: 'kept' })).toMatchObject({ status: 'available', label: 'kept' })
   const [region] = (await call('getRegions')).data
   expect(await call('getRegion', region.id)).toEqual(region)
+  const [availability] = (await call('getAccountAvailabilities')).data
+  expect(await call('getAccountAvailability', region.id)).toEqual(availability)
+  expect(await call('getAccountInfo')).toMatchObject({ balance: 0 })
   await call('createTag', { label: 'green', linodes: [1001] })
   expect((await call('getTags')).data).toContainEqual({ label: 'green' })
   expect((await call('getLinode', 1001)).tags).toEqual(['green'])

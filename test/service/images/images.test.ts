@@ -52,6 +52,16 @@ describe('public images', () => {
     }
   })
 
+  test('a token without the scope gets what needs no token', async () => {
+    const { token } = await client.ok('POST', '/profile/tokens', { scopes: 'domains:read_only' })
+    const { client: narrow } = connect(service.baseUrl, token)
+    const hidden = await uploaded('hidden', 1)
+    for (const path of ['/images', '/images/public/debian11']) expect(await narrow.ok('GET', path)).toEqual(await nobody.ok('GET', path))
+    const { status, body } = await narrow.call('GET', `/images/${hidden['id']}`)
+    expect([status, body.errors[0].reason]).toEqual([401, 'Your OAuth token is not authorized to use this endpoint.'])
+    await client.ok('DELETE', `/images/${hidden['id']}`)
+  })
+
   test('a private one needs a token', async () => {
     expect((await nobody.call('GET', '/images/private/1')).status).toBe(401)
     expect((await nobody.call('GET', '/images/upload')).status).toBe(405)
