@@ -146,6 +146,9 @@ def catalogue():
     assert run("linodes type-view g6-standard-1")[0]["vcpus"] == 1
     (first, *_) = run("regions list")
     assert run("regions view", first["id"]) == [first]
+    run("account view")
+    (available, *_) = run("account get-availability")
+    assert run("account get-account-availability", available["region"]) == [available]
 
 
 def tags():
