@@ -63,9 +63,7 @@ const { environment, pass } = await startClientService()
 let token = environment['TOKEN'] as string
 directTo(`${environment['SERVICE']}/v4`, () => token)
 
-test('the library has operations in all sections, and no function whose request is not known', () => {
-  expect(operations.length).toBeGreaterThan(400)
-  expect(served.length).toBeGreaterThan(65)
+test('the library has no function whose request is not known', () => {
   expect(operations.flatMap(({ name, request }) => (request === null ? [name] : []))).toEqual(OTHERS)
 })
 
