@@ -109,7 +109,7 @@ type Environment = Readonly<Record<string, string>>
 /** Runs a client program that prints JSON. Throws with what it printed if it fails. */
 // biome-ignore lint/suspicious/noExplicitAny: each program prints its own
 export async function runClient(program: string, args: readonly string[], env: Environment = {}, input = ''): Promise<any> {
-  const { status, stdout, stderr } = await runTool(program, args, { env, input })
+  const { status, stdout, stderr } = await runTool(program, args, { env, input, timeout: 110_000 })
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}:\n${stderr.slice(-4000)}`)
   return JSON.parse(stdout)
 }
