@@ -50,7 +50,7 @@ export function readSeed(text: string, file: string): ReadSeed {
   const document = toJsonValue(root)
   seedSchema ??= compileSeedSchema()
   if (!seedSchema(document)) {
-    for (const error of seedSchema.errors ?? []) report(stepsOf(error), reasonOf(error))
+    for (const error of seedSchema.errors ?? []) report(stepsOf(error), reasonOf(error, 'a seed must be a mapping with the key accounts'))
     return { seed: null, diagnostics: [...diagnostics, ...problems] }
   }
   const seed = seedOf(document as unknown as { readonly accounts: readonly AccountEntry[] }, report)

@@ -119,8 +119,8 @@ describe('the list', async () => {
   })
 
   test.each<[object, string[] | null]>([
-    [{ label: { '+contains': 'debian' } }, ['Debian 9', 'Debian 10', 'Debian 11', 'Debian 12', 'Debian of mine']],
-    [{ vendor: 'debian', deprecated: false }, ['Debian 10', 'Debian 11', 'Debian 12']],
+    [{ label: { '+contains': 'debian' } }, ['Debian 9', 'Debian 10', 'Debian 11', 'Debian 12', 'Debian 13', 'Debian of mine']],
+    [{ vendor: 'debian', deprecated: false }, ['Debian 10', 'Debian 11', 'Debian 12', 'Debian 13']],
     [{ vendor: { '+neq': null }, size: { '+lt': 300 } }, ['Alpine 3.13', 'Alpine 3.14', 'Alpine 3.15']],
     [{ size: { '+lte': 2 } }, ['Zebra', 'alpha', 'awaited']],
     [{ status: { '+neq': 'available' } }, ['awaited']],
