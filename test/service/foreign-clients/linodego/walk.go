@@ -138,7 +138,9 @@ func instances(client *linodego.Client) {
 
 func images(client *linodego.Client) {
 	check(need(client.GetImage(background, "linode/debian12")).ID == "linode/debian12", "image", nil)
-	check(len(need(client.ListImages(background, &linodego.ListOptions{Filter: `{"is_public": true}`}))) > 10, "images", nil)
+	// The forms of filters that Terraform's provider sends.
+	public := `{"+and": [{"+or": [{"is_public": "true"}, {"is_public": true}]}], "+order": "desc"}`
+	check(len(need(client.ListImages(background, &linodego.ListOptions{Filter: public}))) > 10, "images", nil)
 	data := func() io.Reader {
 		packed := &bytes.Buffer{}
 		writer := gzip.NewWriter(packed)
