@@ -51,8 +51,7 @@ describe('create', () => {
   })
 
   test('read-only fields are ignored, null lists become empty', async () => {
-    const readOnly = { id: 'x', created: 5, updated: null, errors: ['?'] }
-    const body = await create({ ...readOnly, tags: null, master_ips: null, axfr_ips: null })
+    const body = await create({ id: 'x', created: 5, errors: ['?'], tags: null, master_ips: null, axfr_ips: null })
     expect(body).toMatchObject({ tags: [], master_ips: [], axfr_ips: [], errors: '', created: '2026-03-01T10:00:00' })
     expect(body.id).toEqual(expect.any(Number))
   })

@@ -182,7 +182,7 @@ describe('operands', () => {
     priority: ['1e1', ' 1', '', null, true, { '+contains': 1 }, { '+contains': '1' }],
     weight: [1, '1', null, { '+gt': false }, { '+contains': true }],
     tag: [{ '+gt': null }, { '+contains': null }],
-    name: [null, { '+neq': null }],
+    name: [5, null, { '+neq': null }],
     target: ['a\0', { '+contains': '\ud83d' }],
   }
 
