@@ -26,7 +26,13 @@ if [ -z "${ZONEWRIGHT_OCTODNS:-}" ] && ! command -v octodns-sync >/dev/null; the
   if [ -n "$octodns" ]; then export ZONEWRIGHT_OCTODNS=$octodns; else missing="${missing}octodns-sync "; fi
 fi
 
-for client in linodego python-clients cloud-clients prometheus hadolint actionlint; do
+suite=test:servers
+clients="linodego python-clients cloud-clients prometheus hadolint actionlint"
+if [ -n "${ZONEWRIGHT_TEST_TAGS:-}" ]; then
+  suite=test:long
+  clients="$clients command-clients external-dns lego"
+fi
+for client in $clients; do
   program=$(bash scripts/install-foreign-clients.sh "$client" ${may_install:+--install}) || echo "$client could not be installed." >&2
   [ -n "$program" ] || missing="$missing$client "
 done
@@ -38,7 +44,7 @@ if [ -n "$missing" ]; then
   fi
   cat >&2 <<EOF
 !!! Suites that need these programs will be SKIPPED: $missing
-!!! To install them and run these suites (Debian, as root): ZONEWRIGHT_INSTALL_SERVERS=1 npm run test:servers
+!!! To install them and run these suites (Debian, as root): ZONEWRIGHT_INSTALL_SERVERS=1 npm run $suite
 EOF
 fi
 

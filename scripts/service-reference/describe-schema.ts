@@ -6,9 +6,9 @@ export type Schema = any
 /** Schemas by their titles on a page. */
 export type Records = Map<string, Schema>
 
-/** A table of the fields of a schema's objects; fields of nested objects have dotted names. */
-export function fieldTable(schema: Schema, records: Records): string {
-  const rows = rowsOf(schema, '', records)
+/** A table of the fields of a schema's objects; fields of nested objects have dotted names. Names the required fields of a request. */
+export function fieldTable(schema: Schema, records: Records, isRequest = false): string {
+  const rows = rowsOf(schema, '', records, isRequest ? (schema.required ?? []) : [])
   if (rows.length === 0) return schema.additionalProperties === false ? 'An empty object: `{}`.\n' : 'Any JSON object.\n'
   return `| field | type | |\n| --- | --- | --- |\n${rows.join('\n')}\n${ignoredFields(schema)}`
 }
@@ -24,12 +24,11 @@ function ignoredFields(schema: Schema): string {
   return names.length === 0 ? '' : `\nIgnored in requests, because the service sets them: ${names.join(', ')}.\n`
 }
 
-function rowsOf(schema: Schema, prefix: string, records: Records): string[] {
-  const required: readonly string[] = schema.required ?? []
+function rowsOf(schema: Schema, prefix: string, records: Records, required: readonly string[] = []): string[] {
   return Object.entries<Schema>(schema.properties ?? {}).flatMap(([name, property]) => {
     if (prefix === '' && isIgnored(property)) return []
     const field = `${prefix}${name}`
-    const must = required.includes(name) && prefix === '' && schema.additionalProperties === false ? 'Required. ' : ''
+    const must = required.includes(name) ? 'Required. ' : ''
     const row = `| \`${field}\` | ${typeText(property, records)} | ${cell(must + (property.description ?? ''))} |`
     const nested = nestedOf(property)
     if (nested === null || nested.title !== undefined) return [row]

@@ -83,7 +83,7 @@ function operationText(route: Route, records: Records): string {
   ]
   const { description } = (body ?? {}) as Schema
   const request =
-    body === undefined ? '' : `\nRequest:${description === undefined ? '' : ` ${description}`}\n\n${fieldTable(body, records)}`
+    body === undefined ? '' : `\nRequest:${description === undefined ? '' : ` ${description}`}\n\n${fieldTable(body, records, true)}`
   return `## ${nameOf(route)}\n\n${summary}.\n\n${facts.join('\n')}\n${request}`
 }
 

@@ -1,11 +1,11 @@
-/** Reads the files that options of `serve` name: seed, resolvers, transfer keys, certificate. */
+/** Reads the files that options of `serve` name: seed, resolvers, images, transfer keys, certificate. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { resolveSecret } from '../definition/config/resolve-secret.ts'
 import { describeReadError, readText } from '../definition/files/read-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { Certificate, RegionResolvers, Seed, TransferKey } from '../service/index.ts'
+import type { Certificate, PublicImage, RegionResolvers, Seed, TransferKey } from '../service/index.ts'
 import type { CliIo } from './io.ts'
 import type { CliOutput } from './output.ts'
 
@@ -27,6 +27,16 @@ export async function readRegionResolversFile(io: CliIo, output: CliOutput, file
   const { resolvers, diagnostics } = readRegionResolvers(text, file)
   output.diagnostics(diagnostics)
   return resolvers ?? undefined
+}
+
+/** Reads additional public images. Reports a file that cannot be used, and returns undefined. */
+export async function readPublicImagesFile(io: CliIo, output: CliOutput, file: string): Promise<readonly PublicImage[] | undefined> {
+  const text = await textOf(io, output, file)
+  if (text === undefined) return undefined
+  const { readPublicImages } = await import('../service/index.ts')
+  const { images, diagnostics } = readPublicImages(text, file)
+  output.diagnostics(diagnostics)
+  return images ?? undefined
 }
 
 /** Reads the keys of transfers. Paths of secrets are relative to the file's folder. Reports a file that cannot be used, and returns undefined. */

@@ -245,6 +245,7 @@ export const DIAGNOSTIC_CODES = {
   'file-exists': 'A file that would be written already exists.',
   'service-start': 'The service cannot start.',
   'service-store': 'The data of the service cannot be backed up or restored.',
+  'images-invalid': 'The file with public images has an error.',
   'resolvers-invalid': 'The file with the resolvers of regions has an error.',
   'seed-invalid': 'A seed file of the service has an error.',
   'tsig-keys-invalid': 'A file with transfer keys has an error.',

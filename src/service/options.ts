@@ -4,6 +4,7 @@ import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
 import type { Certificate } from './api/http-app.ts'
 import { type RateLimits, UNLIMITED_RATES } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
+import type { PublicImage } from './catalogue/public-images.ts'
 import type { RegionResolvers } from './catalogue/read-region-resolvers.ts'
 import type { UploadLimits } from './images/image-uploads.ts'
 import type { NameServerLimits } from './nameserver/name-server.ts'
@@ -44,6 +45,8 @@ export interface ServiceOptions {
   readonly transferLimits?: Partial<TransferLimits>
   /** The recursive name servers of regions. Other regions have documentation addresses. */
   readonly regionResolvers?: RegionResolvers
+  /** Public images in addition to those of the program, which they may replace; see `readPublicImages`. */
+  readonly publicImages?: readonly PublicImage[]
   readonly nameServerLimits?: Partial<NameServerLimits>
   readonly limits?: Partial<Limits>
   /** Quotas per account; missing ones are from `DEFAULT_QUOTAS`. A seed can override them for an account. */

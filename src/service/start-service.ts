@@ -17,6 +17,7 @@ import { DEFAULT_QUOTAS } from './quotas.ts'
 import { createUsers, usersToCreate } from './seed/apply-seed.ts'
 import { createShutdown, openContext, type ServiceContext, type Shutdown } from './service-context.ts'
 import { createSmsSink } from './sms/sms-sink.ts'
+import { sharedImages } from './store/image-store.ts'
 import { checkPeerRules } from './transfers/peer.ts'
 import { type ConfiguredKeys, createTransferKeys } from './transfers/transfer-keys.ts'
 import { createTransfers, type Transfers } from './transfers/transfers.ts'
@@ -182,6 +183,7 @@ async function startApi(context: ServiceContext, dns: DnsParts, jobs: JobRunner,
     nsNames,
     transfers: dns.transfers,
     uploads,
+    images: sharedImages(options.publicImages ?? []),
     regions: regionsWith(options.regionResolvers ?? new Map()),
     jobs,
     logins: createLoginRecorder({ database, now, onError }),

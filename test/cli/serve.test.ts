@@ -85,11 +85,15 @@ describe('a running service', () => {
   })
 
   test('uses the token of the environment, and the given quotas, resolvers, image folder, URL and sink of messages', async () => {
-    const folder = folderWith({ 'resolvers.yaml': 'eu-west: {ipv4: [192.0.2.53]}\n' })
+    const folder = folderWith({
+      'resolvers.yaml': 'eu-west: {ipv4: [192.0.2.53]}\n',
+      'images.yaml': "own1: {label: Own 1, vendor: Own, size: 500, created: '2026-01-31T00:00:00'}\n",
+    })
     const { run, call } = await serve(
       folder,
       [
         ...['--quotas', 'scripts=1,domains=none', '--region-resolvers', 'resolvers.yaml', '--image-data', 'disks'],
+        ...['--public-images', 'images.yaml'],
         ...['--public-url', 'https://dns.example.net', '--sms-sink', 'file:sms.jsonl', '--log-level', 'debug'],
       ],
       { ZONEWRIGHT_SECRETS_KEY: 'k'.repeat(44) },
@@ -110,6 +114,7 @@ describe('a running service', () => {
       return ((await answer.json()) as { resolvers: { ipv4: string; ipv6: string } }).resolvers
     }
     expect(await resolversOf('eu-west')).toEqual({ ipv4: '192.0.2.53', ipv6: '' })
+    expect((await call('GET', '/images/public/own1')).status).toBe(200)
     expect((await resolversOf('us-east')).ipv4.split(',')).toHaveLength(10)
     expect(existsSync(join(folder, 'disks'))).toBe(true)
     const upload = await (await call('POST', '/images/upload', { label: 'image', region: 'eu-west' })).json()
@@ -283,6 +288,7 @@ describe('does not start', () => {
     ['with an empty certificate', {}, certificate('/dev/null'), start('the certificate is empty\n$')],
     ['with missing resolvers', {}, ['--region-resolvers', 'r.yaml'], /^error\[file-unreadable\] r\.yaml does not exist\n$/],
     ['with invalid resolvers', { 'r.yaml': 'nowhere: {}' }, ['--region-resolvers', 'r.yaml'], /^r\.yaml:1:1: error\[resolvers-invalid\] /],
+    ['with invalid images', { i: 'own1: {size: 1}' }, ['--public-images', 'i'], /^i:1:7: error\[images-invalid\] own1\.\w+ is required/],
     ['with a URL that is none', {}, ['--public-url', 'dns.example.net'], /"dns\.example\.net" is not a service URL/],
     ['with an invalid sink', {}, ['--sms-sink', 'stdout'], start('.*destination of messages must be "log", "file:PATH" or a URL')],
     ['with a sink without TLS', {}, ['--sms-sink', 'http://sms.example.com/'], start('.*a webhook without TLS must be on this machine')],

@@ -39,7 +39,7 @@ describe('paths', () => {
   test.each(compute.map((route) => [`${route.method} ${route.path}`, route] as const))('%s has an alias', async (_, route) => {
     const pathOf = (path: string): string => path.replace(/\{\w+\}/g, '999999999')
     const alias = aliasPathOf(route.path) as string
-    expect(alias).toMatch(/^\/linode\/(instances|kernels|stackscripts)/)
+    expect(alias).toMatch(/^\/linode\/(instances|kernels|stackscripts|types)/)
     const own = await client.call(route.method, pathOf(route.path), route.body ? {} : undefined)
     for (const answer of [
       await client.call(route.method, pathOf(alias), route.body ? {} : undefined),
@@ -60,7 +60,7 @@ describe('paths', () => {
   test.each([
     '/linode/',
     '/linode/unknown',
-    '/linode/types',
+    '/linode/typesX',
     '/linode/instances/',
     '/linode/instancesX',
     '/linode/scripts',
@@ -141,27 +141,22 @@ describe('fields', () => {
     ])
   })
 
-  test('each path knows only its own names', async () => {
-    const deploy = { ...DEPLOY, image: 'public/debian11' }
-    expect(await client.problems('POST', '/compute/instances', { ...deploy, stackscript_id: SCRIPT })).toEqual([
-      'stackscript_id: Unknown field',
-    ])
-    expect(await client.problems('POST', '/compute/instances', { ...deploy, image: 'linode/debian11' })).toEqual([
-      'image: image is not valid',
-    ])
-    expect(await client.problems('POST', '/compute/instances/1001/clone', { linode_id: 1002 })).toEqual(['linode_id: Unknown field'])
-    expect(await client.problems('POST', '/linode/instances', { ...deploy, script_id: SCRIPT })).toEqual(['script_id: Unknown field'])
-    expect(await client.problems('POST', '/linode/instances/1001/clone', { instance_id: 1002, linode_id: 1002 })).toEqual([
-      'instance_id: Unknown field',
-    ])
-    expect(await client.problems('POST', '/linode/instances', { ...deploy, linode: 1, __proto__x: 1 })).toEqual([
-      'linode: Unknown field',
-      '__proto__x: Unknown field',
-    ])
+  test.each([
+    ['/compute', 'instance_id', { linode_id: 999 }],
+    ['/compute', 'instance_id', { linode_id: 1002, instance_id: 999 }],
+    ['/linode', 'linode_id', { instance_id: 999 }],
+    ['/linode', 'linode_id', { linode_id: 1002, instance_id: 999 }],
+  ])('%s accepts both names of a field, so that neither is ignored as unknown', async (path, field, body) => {
+    expect(await client.problems('POST', `${path}/instances/1001/clone`, body)).toEqual([`${field}: ${field} is not valid`])
+  })
+
+  test('the own path does not know the image ids of clients', async () => {
+    const deploy = { ...DEPLOY, image: 'linode/debian11' }
+    expect(await client.problems('POST', '/compute/instances', deploy)).toEqual(['image: image is not valid'])
   })
 
   test('a body that is no object is refused as on the own path', async () => {
-    for (const body of ['[]', '"linode_id"', 'null', '1', '{', '{"__proto__": {"linode_id": 1}}']) {
+    for (const body of ['[]', '"linode_id"', 'null', '1', '{']) {
       const send = (path: string) => client.call('POST', path, body)
       const [own, alias] = [await send('/compute/instances/1001/clone'), await send('/linode/instances/1001/clone')]
       expect([body, alias.status, alias.body]).toEqual([body, own.status, own.body])

@@ -102,6 +102,9 @@ async function send(route: Route, path: string, body: unknown): Promise<{ readon
   return answer
 }
 
+/** Operations that decide who has access: a field that they ignored, such as a misspelt `scopes`, could give more than was meant. */
+const STRICT = /^\w+ \/profile(\/(tokens|tfa|phone|security).*)?$/
+
 const withBody = ROUTES.filter(({ body }) => body !== undefined)
 let number = 0
 
@@ -125,6 +128,13 @@ describe.each(withBody.map((route): [string, Route] => [nameOf(route), route]))(
     const made = objectOf(body)
     // The response may contain more than the request.
     for (const [field, value] of Object.entries(sent)) if (field in made) expect([field, made[field]]).toMatchObject([field, value])
+  })
+
+  test('ignores unknown fields, unless it decides who has access', async () => {
+    const answer = await send(route, await pathOf(route), { ...next(), unknown: { more: 1 } })
+    const isRefused = JSON.stringify(answer.body).includes('Unknown field')
+    expect(isRefused).toBe(STRICT.test(name))
+    if (name !== 'PUT /profile/preferences') expect(JSON.stringify(answer.body)).not.toContain('"more"')
   })
 
   test('refuses a body with one schema error by its field, and changes nothing', async () => {

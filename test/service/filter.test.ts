@@ -76,6 +76,9 @@ type Value = string | number | null
 const comparable = (field: string, value: unknown): Value => {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value !== 'string') return value as Value
+  // Clients send numbers and booleans as text, too.
+  if (field === 'priority') return Number(value)
+  if (field === 'weight') return Number(value.toLowerCase() === 'true')
   if (field !== 'created') return foldAscii(value)
   return value.length === 10 ? `${value}T00:00:00` : value.slice(0, 19)
 }
@@ -130,8 +133,8 @@ const leaf = fc.oneof(
   condition('tag', ['=', '+neq'], fc.constant(null)),
   condition('created', ORDERINGS, fc.constantFrom(...DAYS, '2026-03-01', '2026-03-01T10:00:00Z')),
   condition('created', ['+contains'], fc.constantFrom('2026', '-03-', 't10', '')),
-  condition('priority', ORDERINGS, fc.constantFrom(0, 1, 2.5, -1, 1e300, 4)),
-  condition('weight', ['=', '+neq'], fc.boolean()),
+  condition('priority', ORDERINGS, fc.constantFrom(0, 1, 2.5, -1, 1e300, 4, '2', '-1')),
+  condition('weight', ['=', '+neq'], fc.constantFrom(true, false, 'true', 'False')),
   range('target', text),
   range('priority', fc.integer({ min: 0, max: 5 })),
 )
@@ -140,8 +143,8 @@ const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) => ({
     { maxDepth: 4, withCrossShrink: true },
     leaf,
     fc.constant({}),
-    fc.array(tie('filter'), { minLength: 1, maxLength: 4 }).map((parts) => ({ '+and': parts })),
-    fc.array(tie('filter'), { minLength: 1, maxLength: 4 }).map((parts) => ({ '+or': parts })),
+    fc.array(tie('filter'), { maxLength: 4 }).map((parts) => ({ '+and': parts })),
+    fc.array(tie('filter'), { maxLength: 4 }).map((parts) => ({ '+or': parts })),
     fc.tuple(tie('filter'), tie('filter')).map(([one, two]) => ({ ...one, ...two })),
   ),
 }))
@@ -177,10 +180,10 @@ describe('operands', () => {
 
   const WRONG = {
     created: ['yesterday', '2026-02-30', { '+gt': '' }, 5, null],
-    priority: ['1', null, true, { '+contains': 1 }, { '+contains': '1' }],
-    weight: [1, 'true', null, { '+gt': false }, { '+contains': true }],
+    priority: ['1e1', ' 1', '', null, true, { '+contains': 1 }, { '+contains': '1' }],
+    weight: [1, '1', null, { '+gt': false }, { '+contains': true }],
     tag: [{ '+gt': null }, { '+contains': null }],
-    name: [null, { '+neq': null }],
+    name: [5, null, { '+neq': null }],
     target: ['a\0', { '+contains': '\ud83d' }],
   }
 

@@ -26,6 +26,8 @@ describe('the log', () => {
     await client.call('GET', `/nothing-here?${TOKEN}`)
     await client.call('GET', '/domains', undefined, { authorization: `Bearer ${TOKEN}-wrong` })
     await client.call('POST', '/domains', `{"domain": "${TOKEN}`)
+    const more = { wait: TOKEN, interfaces: [{ purpose: 'public', primary: TOKEN }, { primary: 1 }], group: null, none: null }
+    await client.call('POST', '/compute/instances', more)
     expect(lines.every((line) => line.endsWith('\n') && !line.slice(0, -1).includes('\n'))).toBe(true)
     const entries = lines.map((line) => JSON.parse(line))
     expect(
@@ -36,7 +38,11 @@ describe('the log', () => {
       ['GET', '/v4/nothing-here', 404, undefined],
       ['GET', '/v4/domains', 401, undefined],
       ['POST', '/v4/domains', 400, 'admin'],
+      ['POST', '/v4/compute/instances', 400, 'admin'],
     ])
+    expect(entries).toContainEqual(
+      expect.objectContaining({ level: 'debug', message: 'unknown fields ignored', fields: ['wait', 'interfaces.primary'] }),
+    )
     for (const { time } of entries) expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
     expect(lines.join('')).not.toContain(TOKEN)
     expect(lines.join('').toLowerCase()).not.toContain('bearer')

@@ -63,12 +63,8 @@ function formOf(field: string, value: unknown): string | null {
       const reason = whole(value, { priority: 255, weight: 65535, port: 65535, ttl_sec: Infinity }[field])
       return reason && `${field} ${reason}`
     }
-    case 'id':
-    case 'created':
-    case 'updated':
-      return null
     default:
-      return value === null ? null : 'Unknown field'
+      return null
   }
 }
 

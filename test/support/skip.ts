@@ -6,19 +6,20 @@ const SERVERS = { tags: ['servers'] }
 
 /**
  * A suite that needs installed programs: one of `npm run test:servers`, unless it needs none. If a program is missing, the suite is skipped, and the test
- * script lists it at the end. With ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 a missing program is a failure.
+ * script lists it at the end. With ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 a missing program is a failure. The options of a suite of `npm run test:long` only are
+ * `{ tags: ['servers', 'long'] }`.
  */
-export function describeWithTools(tools: readonly string[], name: string, suite: () => void | Promise<void>): void {
+export function describeWithTools(tools: readonly string[], name: string, suite: () => void | Promise<void>, options = SERVERS): void {
   const missing = tools.filter((tool) => findTool(tool) === null)
   if (missing.length === 0) {
-    describe(name, tools.length === 0 ? {} : SERVERS, suite)
+    describe(name, tools.length === 0 ? {} : options, suite)
     return
   }
   if (process.env['ZONEWRIGHT_REQUIRE_DNS_SERVERS'] === '1') {
-    test(`${name}: needs ${missing.join(', ')}`, SERVERS, () => expect(missing).toEqual([]))
+    test(`${name}: needs ${missing.join(', ')}`, options, () => expect(missing).toEqual([]))
     return
   }
-  skip(missing.join(', '), name, suite)
+  skip(missing.join(', '), name, suite, options)
 }
 
 /** A suite that needs a right of the process. Without it, the suite is skipped and listed, also where programs are required: a container may not have it. */
@@ -27,8 +28,14 @@ export function describeWithRight(isGranted: boolean, right: string, name: strin
   else skip(right, name, suite)
 }
 
-function skip(needs: string, name: string, suite: () => void | Promise<void>): void {
+function skip(needs: string, name: string, suite: () => void | Promise<void>, options = SERVERS): void {
   const log = process.env['ZONEWRIGHT_SKIP_LOG']
-  if (log !== undefined) appendFileSync(log, `${name} (needs ${needs})\n`)
+  const belongsToRun = !options.tags.includes('long') || process.env['ZONEWRIGHT_TEST_TAGS'] !== undefined
+  if (log !== undefined && belongsToRun)
+    appendFileSync(
+      log,
+      `${name} (needs ${needs})
+`,
+    )
   describe.skip(name, suite)
 }

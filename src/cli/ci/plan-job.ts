@@ -147,7 +147,7 @@ function configNotes(config: Config | null, branch: string): string[] {
   if (keys.length === 0) return []
   const without = keys.includes('providers') ? ' Zones at a new provider are not planned before.' : ''
   return [
-    `**${listed(keys.map(codeOf))} of the config ${agreeing(keys.length, 'takes', 'take')} effect after the merge.** Until then, the values of ${codeCell(branch)} count.${without}`,
+    `**${listed(keys.map(codeCell))} of the config ${agreeing(keys.length, 'takes', 'take')} effect after the merge.** Until then, the values of ${codeCell(branch)} count.${without}`,
   ]
 }
 

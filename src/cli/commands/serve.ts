@@ -19,7 +19,7 @@ import {
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
-import { readCertificate, readRegionResolversFile, readSeedFile, readTransferKeysFile } from '../service-files.ts'
+import { readCertificate, readPublicImagesFile, readRegionResolversFile, readSeedFile, readTransferKeysFile } from '../service-files.ts'
 import { type StoreOptions, storePlace } from './backup.ts'
 import { ROTATE_KEY_HELP, ROTATE_KEY_SUMMARY, rotateKey } from './rotate-key.ts'
 
@@ -35,6 +35,7 @@ export interface ServeOptions extends CommonOptions {
   readonly logLevel: LogLevel
   readonly seed?: string
   readonly regionResolvers?: string
+  readonly publicImages?: string
   readonly imageData?: string
   readonly publicUrl?: string
   /** Limits per account. */
@@ -81,6 +82,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--image-data <dir>', 'folder for the data of images (default: "images" in the folder of --data; none with --database)')
     .option('--public-url <url>', 'the URL for clients, if it is not the address of --listen: https://dns.example.net')
     .option('--region-resolvers <file>', 'YAML file of the recursive name servers of each region')
+    .option('--public-images <file>', 'YAML file of public images that the program does not have')
     .addOption(
       command
         .createOption('--rate-limit <n>', 'requests per minute of one token and operation, or "off"')
@@ -143,8 +145,9 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
   }
   const seed = options.seed === undefined ? null : await readSeedFile(io, output, options.seed)
   const resolvers = options.regionResolvers === undefined ? new Map() : await readRegionResolversFile(io, output, options.regionResolvers)
+  const publicImages = options.publicImages === undefined ? [] : await readPublicImagesFile(io, output, options.publicImages)
   const transferKeys = options.tsigKeys === undefined ? [] : await readTransferKeysFile(io, output, options.tsigKeys)
-  if (seed === undefined || resolvers === undefined || transferKeys === undefined) return EXIT.failure
+  if (seed === undefined || resolvers === undefined || publicImages === undefined || transferKeys === undefined) return EXIT.failure
   const bootstrapToken = io.env['ZONEWRIGHT_BOOTSTRAP_TOKEN'] || null
   const interruption = listenForInterruption(output.note, 'Stopping: waiting for requests in progress. Press Ctrl-C again to end at once.')
   // Files get explicit modes; the umask covers files of libraries.
@@ -153,7 +156,7 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
     const service = await start(
       io,
       output,
-      { listen, dns, observability: operations, tls, bootstrapToken, seed, regionResolvers: resolvers, transferKeys },
+      { listen, dns, observability: operations, tls, bootstrapToken, seed, regionResolvers: resolvers, publicImages, transferKeys },
       options,
     )
     if (service === null) return EXIT.failure
@@ -225,7 +228,10 @@ async function reloadTransferKeys(io: CliIo, output: CliOutput, service: Running
 
 /** Options of the service by its own names: the compiler refuses any that it does not have. */
 type StartOptions = Required<
-  Pick<ServiceOptions, 'listen' | 'dns' | 'observability' | 'tls' | 'bootstrapToken' | 'seed' | 'regionResolvers' | 'transferKeys'>
+  Pick<
+    ServiceOptions,
+    'listen' | 'dns' | 'observability' | 'tls' | 'bootstrapToken' | 'seed' | 'regionResolvers' | 'publicImages' | 'transferKeys'
+  >
 >
 
 /** Reports why the service cannot start, and returns null. */

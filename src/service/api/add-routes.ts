@@ -54,13 +54,15 @@ function addRoute(app: FastifyInstance, route: Route, service: Service): void {
       if (route.wildcard) request.params = { ...(request.params as object), [route.wildcard]: parameter(request, '*') }
       request.params = ownParameters(request.raw, request.params as Record<string, string>)
       if (route.body && request.body === undefined) request.body = {}
-      if (usesAliases(request.raw)) request.body = ownBody(route, request.body)
+      request.body = ownBody(request.raw, route, request.body)
     },
     handler: async (request, reply) => {
       try {
         return await respond(request, reply, route, service)
       } catch (error) {
-        throw usesAliases(request.raw) ? aliasError(route.path, error) : error
+        // A valid token got so far without its scope, because a part of the operation is open.
+        const isScope = error instanceof RequestError && error.status === 401 && request.headers.authorization !== undefined
+        throw isScope ? missingScope() : usesAliases(request.raw) ? aliasError(route.path, error) : error
       }
     },
     preSerialization: async (request, _reply, payload) => (usesAliases(request.raw) ? aliasBody(route.path, payload) : payload),
@@ -80,8 +82,9 @@ async function respond(request: FastifyRequest, reply: FastifyReply, route: Rout
 }
 
 /**
- * Returns the user that a request acts for, or null if the operation is open and the request has no token. Sets the headers about scopes and rate
- * limits. Throws 401 without a valid token that has the required scopes, 429 if the caller has made too many requests.
+ * Returns the user that a request acts for, or null if the operation is open and the request has no token with the required scopes. Sets the
+ * headers about scopes and rate limits. Throws 401 without a valid token that has the required scopes, unless the operation is open without a
+ * token; 429 if the caller has made too many requests.
  */
 async function authorize(request: FastifyRequest, reply: FastifyReply, route: Route, service: Service): Promise<Actor | null> {
   const scopes = scopesOf(route)
@@ -91,8 +94,9 @@ async function authorize(request: FastifyRequest, reply: FastifyReply, route: Ro
   if (actor === null) return null
   reply.header('x-oauth-scopes', actor.scopes)
   countRequest(reply, actor.tokenId, route, service)
-  if (!allowsScopes(actor.scopes, scopes)) throw missingScope()
-  return actor
+  if (allowsScopes(actor.scopes, scopes)) return actor
+  if (route.open) return null
+  throw missingScope()
 }
 
 /** A request without a valid token counts against the limit of its address. */

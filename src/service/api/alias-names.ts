@@ -11,6 +11,7 @@ export const ALIAS_PATHS = {
   '/linode/instances': '/compute/instances',
   '/linode/kernels': '/compute/kernels',
   '/linode/stackscripts': '/compute/scripts',
+  '/linode/types': '/compute/types',
 } as const
 
 /** Top-level fields of requests under these paths. */

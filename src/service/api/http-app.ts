@@ -14,7 +14,7 @@ import { addOpenApi } from './openapi.ts'
 import { addressCaller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { errorBody, notFound, RequestError, type RequestProblem } from './request-error.ts'
 import type { Route, Service } from './route.ts'
-import { compileRequestValidator } from './schema-validation.ts'
+import { compileRequestValidator, ignoredFields } from './schema-validation.ts'
 import { routedUrl } from './translate-names.ts'
 
 /** Largest request body, in octets. */
@@ -195,6 +195,8 @@ function recordRequest(request: FastifyRequest, reply: FastifyReply, log: Log, m
   metrics.request({ method, route, status, seconds: reply.elapsedTime / 1000 })
   const actor = actorOf(request)
   const fields = { method, path: pathOf(request), status, ms: Math.round(reply.elapsedTime * 10) / 10, remote: request.ip }
+  const ignored = ignoredFields(request.body)
+  if (ignored.length > 0) log.debug({ method, path: fields.path, fields: ignored }, 'unknown fields ignored')
   log[status >= 500 ? 'error' : 'info']({ ...fields, ...(actor ? { user: actor.username, token: actor.tokenId } : {}) }, 'request')
 }
 

@@ -18,6 +18,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Domains: 'DNS zones and their records',
   Images: 'Disk images: the public ones, and those of the account',
   Scripts: 'Scripts that run when an instance is deployed',
+  Account: 'The account of the user, and what it can use',
+  Types: 'What instances can have, with prices',
   Kernels: 'Kernels that instances can boot',
   Regions: 'Places for instances, and the services available there',
   Tags: 'Labels that organise objects',
@@ -143,6 +145,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   imageId: 'The id of the image, such as private/123 or public/debian12; its slash may be written %2F.',
   scriptId: 'The number of the script.',
   regionId: 'The id of the region, such as us-east.',
+  typeId: 'The id of the instance type, such as g6-nanode-1.',
+  kernelId: 'The id of the kernel, such as linode/latest-64bit; its slash may be written %2F.',
   label: 'The label of the tag, in any case.',
 }
 

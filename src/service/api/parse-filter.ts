@@ -52,11 +52,12 @@ function textOf(header: string): string {
 function parseCondition(conditions: Readonly<Record<string, unknown>>, state: ParseState, depth: number): Condition {
   if (depth > MAX_DEPTH) throw refuse(`Filter is nested deeper than ${MAX_DEPTH} levels`)
   const entries = Object.entries(conditions)
-  // An empty object always matches, but costs the database as much as a condition.
+  // An empty object or list costs the database as much as a condition.
   if (entries.length === 0 && depth > 1) countComparison(state)
   const all = entries.map(([key, value]): Condition => {
     if (key === '+and' || key === '+or') {
-      if (!Array.isArray(value) || value.length === 0) throw notApplicable()
+      if (!Array.isArray(value)) throw notApplicable()
+      if (value.length === 0) countComparison(state)
       const parts = value.map((part) => parseCondition(objectOf(part), state, depth + 1))
       return key === '+and' ? { all: parts } : { any: parts }
     }
@@ -109,10 +110,11 @@ const KIND_COMPARISONS: Readonly<Record<FilterField['kind'], readonly Comparison
 /** Never part of a stored text. PostgreSQL refuses a NUL even in a comparison. */
 const NEVER_STORED = /[\0\ud800-\udfff]/u
 
-/** Converts a value to the form that the database compares. */
+/** Converts a value to the form that the database compares. Clients with one type for all values send numbers and booleans as text. */
 function operandOf(kind: FilterField['kind'], comparison: Comparison, value: unknown): string | number {
   if (kind === 'number' && typeof value === 'number' && Number.isFinite(value)) return value
-  if (kind === 'boolean' && typeof value === 'boolean') return value ? 1 : 0
+  if (kind === 'number' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value)
+  if (kind === 'boolean' && /^(true|false)$/i.test(String(value))) return String(value).toLowerCase() === 'true' ? 1 : 0
   if (kind === 'number' || kind === 'boolean' || typeof value !== 'string' || NEVER_STORED.test(value)) throw notApplicable()
   if (kind === 'set') return value.toLowerCase()
   if (kind !== 'time') return foldCase(value)
@@ -127,15 +129,12 @@ function parseTime(text: string): string {
 }
 
 function parseOrder(orderBy: unknown, direction: unknown, fields: FilterFields): Filter['order'] {
-  if (orderBy === undefined) {
-    if (direction !== undefined) throw notApplicable()
-    return null
-  }
+  if (direction !== undefined && direction !== 'asc' && direction !== 'desc') throw notApplicable()
+  if (orderBy === undefined) return null
   if (typeof orderBy !== 'string') throw notApplicable()
   const field = Object.hasOwn(fields, orderBy) ? fields[orderBy] : undefined
   if (field === undefined) throw cannotFilter(orderBy)
   if (field.unordered) throw refuse(`Cannot order by ${orderBy}`)
-  if (field.kind === 'set' || (direction !== undefined && direction !== 'asc' && direction !== 'desc')) throw notApplicable()
   return { field: orderBy, descending: direction === 'desc' }
 }
 

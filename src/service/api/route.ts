@@ -6,6 +6,7 @@ import type { ImageUploads } from '../images/image-uploads.ts'
 import type { Quotas } from '../quotas.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { SmsSink } from '../sms/sms-sink.ts'
+import type { SharedImages } from '../store/image-store.ts'
 import type { OwnedZone } from '../transfers/transfer-keys.ts'
 import type { TransferredZone } from '../transfers/transfer-zone.ts'
 import type { Actor, AuthenticationService } from './authenticate.ts'
@@ -26,6 +27,8 @@ export interface Service extends AuthenticationService {
   readonly transfers: ZoneTransfers
   /** All regions, with the resolvers of this installation. */
   readonly regions: readonly Region[]
+  /** The public images of this installation. */
+  readonly images: SharedImages
   readonly uploads: ImageUploads
   /** The origin of upload URLs, from the configuration and never from a request. Null if the service listens on all addresses without a public URL. */
   readonly uploadOrigin: () => string | null
@@ -99,7 +102,7 @@ export interface Route<Body = unknown> {
   readonly scope: Scope | readonly Scope[] | null
   /** The grants that a restricted user needs; null for none. */
   readonly grants: RequiredGrants | null
-  /** The operation needs no token, but a token that is sent must be valid. */
+  /** The operation needs no token, but a token that is sent must be valid. Without the scope it is treated as none. */
   readonly open?: true
   /** The operation's own rate limit per caller. */
   readonly rate?: RateWindow

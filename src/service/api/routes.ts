@@ -1,5 +1,5 @@
 /** The list of all operations of the API. */
-import { KERNEL_ROUTES, REGION_ROUTES } from './catalogue/catalogue-routes.ts'
+import { KERNEL_ROUTES, REGION_ROUTES, TYPE_ROUTES } from './catalogue/catalogue-routes.ts'
 import { DOMAIN_ROUTES } from './domains/domain-routes.ts'
 import { IMPORT_ROUTE } from './domains/import-route.ts'
 import { RECORD_ROUTES } from './domains/record-routes.ts'
@@ -9,6 +9,7 @@ import { CLONE_ROUTE } from './instances/clone-instance.ts'
 import { CONFIG_ROUTES } from './instances/config-routes.ts'
 import { INSTANCE_ROUTES } from './instances/instance-routes.ts'
 import { ACCESS_ROUTES } from './profile/access-routes.ts'
+import { ACCOUNT_ROUTES } from './profile/account-routes.ts'
 import { PHONE_ROUTES } from './profile/phone-routes.ts'
 import { PROFILE_ROUTES } from './profile/profile-routes.ts'
 import { QUESTION_ROUTES } from './profile/question-routes.ts'
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   IMPORT_ROUTE,
   ...RECORD_ROUTES,
   ...TAG_ROUTES,
+  ...ACCOUNT_ROUTES,
   ...PROFILE_ROUTES,
   ...ACCESS_ROUTES,
   ...PHONE_ROUTES,
@@ -37,6 +39,7 @@ export const ROUTES: readonly Route[] = [
   ...SECOND_FACTOR_ROUTES,
   ...TOKEN_ROUTES,
   ...IMAGE_ROUTES,
+  ...TYPE_ROUTES,
   ...KERNEL_ROUTES,
   ...REGION_ROUTES,
   ...SCRIPT_ROUTES,

@@ -64,7 +64,7 @@ function fieldOf({ keyword, params, instancePath }: ErrorObject): string | null 
 
 const options = { allErrors: true, strict: true, strictTypes: false, allowUnionTypes: true, verbose: true, validateFormats: false } as const
 
-/** Validates without changing the request: no coercion, no defaults, no removal. */
+/** Validates without changing the request: no coercion, no defaults. */
 const ajv = new Ajv(options)
 ajv.addVocabulary(['x-reason', 'example'])
 
@@ -72,7 +72,7 @@ ajv.addVocabulary(['x-reason', 'example'])
 export function compileRequestValidator({ schema, httpPart }: { schema: unknown; httpPart?: string | undefined }): ValidateFunction {
   const validate = compiledAtFirstUse(schema as AnySchema)
   if (httpPart === 'querystring') return withIntegers(validate, schema as QuerySchema)
-  return httpPart === 'body' ? withoutNulls(validate, schema as ObjectSchema) : validate
+  return httpPart === 'body' ? withoutOtherFields(validate, schema as ObjectSchema) : validate
 }
 
 function compiledAtFirstUse(schema: AnySchema): ValidateFunction {
@@ -96,10 +96,22 @@ interface ObjectSchema {
   readonly items?: ObjectSchema
 }
 
-/** Removes fields that are null before validation, if they mean the same as absent fields. */
-function withoutNulls(validate: ValidateFunction, schema: ObjectSchema): ValidateFunction {
+/** The names of the unknown fields that each body had, as dotted paths. */
+const ignored = new WeakMap<object, readonly string[]>()
+
+/** Maximum number of ignored fields that are listed for one request. */
+const MAX_LISTED = 50
+
+/** The unknown fields that validation has removed from a request body, as dotted paths; the first 50. */
+export const ignoredFields = (body: unknown): readonly string[] =>
+  (typeof body === 'object' && body !== null ? ignored.get(body) : undefined) ?? []
+
+/** Removes unknown fields before validation, and fields that are null if they mean the same as absent fields. */
+function withoutOtherFields(validate: ValidateFunction, schema: ObjectSchema): ValidateFunction {
   const validateBody = (body: unknown): boolean => {
-    removeNulls(body, schema)
+    const unknown = new Set<string>()
+    removeFields(body, schema, '', unknown)
+    if (unknown.size > 0) ignored.set(body as object, [...unknown])
     const valid = validate(body) as boolean
     validateBody.errors = validate.errors
     return valid
@@ -109,23 +121,26 @@ function withoutNulls(validate: ValidateFunction, schema: ObjectSchema): Validat
 }
 
 /**
- * Removes null fields that the schema does not know, or that are optional and do not accept null: client libraries send fields without a value
- * as null. A field that accepts null keeps it, and objects of any content (preferences, script data) stay as they are.
+ * Removes fields that the schema does not know, unless it refuses them (`additionalProperties: false`), and null fields that are unknown, or
+ * optional without accepting null: client libraries send newer fields, and fields without a value as null. Objects of any content (preferences,
+ * script data) stay as they are.
  */
-function removeNulls(value: unknown, schema: ObjectSchema): void {
+function removeFields(value: unknown, schema: ObjectSchema, path: string, unknown: Set<string>): void {
   if (Array.isArray(value)) {
-    if (schema.items) for (const item of value) removeNulls(item, schema.items)
+    if (schema.items) for (const item of value) removeFields(item, schema.items, path, unknown)
     return
   }
-  if (typeof value !== 'object' || value === null || schema.properties === undefined) return
+  const { properties, additionalProperties, required } = schema
+  if (typeof value !== 'object' || value === null || properties === undefined || additionalProperties === true) return
   const fields = value as Record<string, unknown>
   for (const [name, field] of Object.entries(fields)) {
-    const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-    if (field !== null) {
-      if (known) removeNulls(field, known)
-    } else if (known ? !acceptsNull(known) && !schema.required?.includes(name) : schema.additionalProperties === false) {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (known === undefined) {
+      if (field !== null && additionalProperties === false) continue
       delete fields[name]
-    }
+      if (field !== null && unknown.size < MAX_LISTED) unknown.add(path + name.slice(0, 100))
+    } else if (field !== null) removeFields(field, known, `${path}${name}.`, unknown)
+    else if (!acceptsNull(known) && !required?.includes(name)) delete fields[name]
   }
 }
 

@@ -45,13 +45,8 @@ function ownPathOf(path: string): string | null {
 
 const startsWithPath = (path: string, start: string): boolean => path === start || path.startsWith(`${start}/`)
 
-/** Both names of each field: a client's path refuses the name of this API like any other unknown field. */
-const EXCHANGED_FIELDS: AliasTable = Object.fromEntries(
-  Object.entries(ALIAS_FIELDS).flatMap(([alias, name]) => [
-    [alias, name],
-    [name, alias],
-  ]),
-)
+/** The clients' name of each field. */
+const ALIASES_OF_FIELDS: AliasTable = Object.fromEntries(Object.entries(ALIAS_FIELDS).map(([alias, name]) => [name, alias]))
 
 const exchange = (table: AliasTable, name: string): string => (Object.hasOwn(table, name) ? (table[name] as string) : name)
 
@@ -74,17 +69,17 @@ export function ownParameters(request: IncomingMessage, parameters: Readonly<Rec
 const hasAliasFields = (path: string): boolean => Object.values(ALIAS_PATHS).some((name) => startsWithPath(path, name))
 
 /**
- * Returns the body of a request with the names of this API. An unknown field with an empty text is left out: typed clients send newer fields of the
- * hosting service that way.
+ * Returns the body of a request with the names of this API. Both paths accept both names of a field: as an unknown field, one of them would be
+ * ignored, and the request would do something else. If a body has both, the name of this API counts.
  */
-export function ownBody({ path, body: schema }: Pick<Route, 'path' | 'body'>, body: unknown): unknown {
+export function ownBody(request: IncomingMessage, { path }: Pick<Route, 'path'>, body: unknown): unknown {
   if (!hasAliasFields(path) || typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  const { properties = {} } = (schema ?? {}) as { readonly properties?: object }
-  const entries = Object.entries(body).map(([field, value]): [string, unknown] => [
-    exchange(EXCHANGED_FIELDS, field),
-    field === 'image' || field === 'images' ? mapTexts(value, ownImageId) : value,
-  ])
-  return Object.fromEntries(entries.filter(([field, value]) => value !== '' || Object.hasOwn(properties, field)))
+  const entries = Object.entries(body).map(([field, value]): [string, unknown] => {
+    const name = exchange(ALIAS_FIELDS, field)
+    const isImage = usesAliases(request) && (field === 'image' || field === 'images')
+    return [Object.hasOwn(body, name) ? field : name, isImage ? mapTexts(value, ownImageId) : value]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** The text that an id of this API contains if the client's id contains the given one; `also` if ids that begin otherwise may contain that, too. */
@@ -144,7 +139,7 @@ function aliasProblem({ field, reason }: RequestProblem): RequestProblem {
   if (field === null) return { field, reason }
   const [first = '', ...rest] = field.split('.')
   if (first === 'image' || first === 'images') return { field, reason: reason.replaceAll(OWN_IMAGE, ALIAS_IMAGE) }
-  const alias = exchange(EXCHANGED_FIELDS, first)
+  const alias = exchange(ALIASES_OF_FIELDS, first)
   return alias === first ? { field, reason } : { field: [alias, ...rest].join('.'), reason: reason.replaceAll(first, alias) }
 }
 

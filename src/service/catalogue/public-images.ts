@@ -32,6 +32,11 @@ const ROWS: readonly Row[] = [
   ['alpine3.15', 'Alpine 3.15', 'Alpine', 250, '2021-12-01', '2023-11-01'],
   ['alpine3.16', 'Alpine 3.16', 'Alpine', 300, '2022-05-31', '2024-05-23'],
   ['alpine3.17', 'Alpine 3.17', 'Alpine', 300, '2022-12-08', '2024-11-22'],
+  ['alpine3.18', 'Alpine 3.18', 'Alpine', 400, '2023-05-09', '2025-05-09'],
+  ['alpine3.19', 'Alpine 3.19', 'Alpine', 400, '2023-12-07', '2025-11-01'],
+  ['alpine3.20', 'Alpine 3.20', 'Alpine', 400, '2024-05-22', '2026-04-01'],
+  ['alpine3.21', 'Alpine 3.21', 'Alpine', 400, '2024-12-05', '2026-11-01'],
+  ['alpine3.22', 'Alpine 3.22', 'Alpine', 400, '2025-05-30', '2027-05-01'],
   ['arch', 'Arch Linux', 'Arch', 1500, '2016-06-13', null],
   ['centos7', 'CentOS 7', 'CentOS', 1500, '2014-07-08', '2024-07-01'],
   ['centos8', 'CentOS 8', 'CentOS', 1500, '2019-10-07', '2021-12-31', 'deprecated'],
@@ -41,6 +46,7 @@ const ROWS: readonly Row[] = [
   ['debian10', 'Debian 10', 'Debian', 1500, '2019-07-11', '2024-06-30'],
   ['debian11', 'Debian 11', 'Debian', 1300, '2021-08-16', '2026-07-01'],
   ['debian12', 'Debian 12', 'Debian', 1300, '2023-03-15', '2028-06-30'],
+  ['debian13', 'Debian 13', 'Debian', 1500, '2025-08-09', '2030-06-30'],
   ['fedora35', 'Fedora 35', 'Fedora', 1500, '2021-11-08', '2022-12-07', 'deprecated'],
   ['fedora36', 'Fedora 36', 'Fedora', 1400, '2022-05-10', '2023-05-24'],
   ['fedora37', 'Fedora 37', 'Fedora', 1600, '2022-12-09', '2023-12-15'],
@@ -58,9 +64,10 @@ const ROWS: readonly Row[] = [
   ['ubuntu21.10', 'Ubuntu 21.10', 'Ubuntu', 2900, '2021-10-14', '2022-07-14', 'deprecated'],
   ['ubuntu22.04', 'Ubuntu 22.04 LTS', 'Ubuntu', 3000, '2022-04-22', '2027-04-01'],
   ['ubuntu22.10', 'Ubuntu 22.10', 'Ubuntu', 3100, '2022-10-26', '2023-07-20'],
+  ['ubuntu24.04', 'Ubuntu 24.04 LTS', 'Ubuntu', 3500, '2024-04-25', '2029-05-31'],
 ]
 
-/** All public images. Deprecated ones can be deployed, too. */
+/** The public images that every installation has. Deprecated ones can be deployed, too. */
 export const PUBLIC_IMAGES: readonly PublicImage[] = ROWS.map(([name, label, vendor, size, created, eol, deprecated]) => ({
   id: `public/${name}`,
   label,
@@ -73,5 +80,5 @@ export const PUBLIC_IMAGES: readonly PublicImage[] = ROWS.map(([name, label, ven
 
 const BY_ID: ReadonlyMap<string, PublicImage> = new Map(PUBLIC_IMAGES.map((image) => [image.id, image]))
 
-/** Returns the public image with an id; null if there is none. */
+/** Returns the image of every installation with an id; null if there is none. */
 export const findPublicImage = (id: string): PublicImage | null => BY_ID.get(id) ?? null

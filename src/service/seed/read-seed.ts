@@ -50,7 +50,7 @@ export function readSeed(text: string, file: string): ReadSeed {
   const document = toJsonValue(root)
   seedSchema ??= compileSeedSchema()
   if (!seedSchema(document)) {
-    for (const error of seedSchema.errors ?? []) report(stepsOf(error), reasonOf(error))
+    for (const error of seedSchema.errors ?? []) report(stepsOf(error), reasonOf(error, 'a seed must be a mapping with the key accounts'))
     return { seed: null, diagnostics: [...diagnostics, ...problems] }
   }
   const seed = seedOf(document as unknown as { readonly accounts: readonly AccountEntry[] }, report)
@@ -128,7 +128,8 @@ let seedSchema: ValidateFunction | undefined
 function compileSeedSchema(): ValidateFunction {
   const ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: false, allowUnionTypes: true, validateFormats: false })
   ajv.addVocabulary(['x-reason', 'example'])
-  ajv.addSchema(DOMAIN_CREATE, 'domain-create.json')
+  // A request may have unknown fields; in a file they are mistakes.
+  ajv.addSchema({ ...DOMAIN_CREATE, additionalProperties: false }, 'domain-create.json')
   for (const { key, schema } of [...ACCOUNT_COLLECTIONS, ...USER_COLLECTIONS])
     ajv.addSchema(schema, `seed-${key.replaceAll('_', '-')}.json`)
   return ajv.compile(SEED)

@@ -16,11 +16,9 @@ export const below =
   (steps, message) =>
     report([...path, ...steps], message)
 
-/** The text of a schema error, as in responses to requests. */
-export const reasonOf = (error: ErrorObject): string =>
-  error.instancePath === '' && error.keyword === 'type'
-    ? 'a seed must be a mapping with the key accounts'
-    : (schemaProblems([error])[0]?.reason ?? 'is not valid')
+/** The text of a schema error, as in responses to requests; `ofRoot` if the document is no mapping. */
+export const reasonOf = (error: ErrorObject, ofRoot: string): string =>
+  error.instancePath === '' && error.keyword === 'type' ? ofRoot : (schemaProblems([error])[0]?.reason ?? 'is not valid')
 
 /** The path of a schema error: its JSON pointer (RFC 6901), and the key of an unknown property. */
 export function stepsOf({ instancePath, keyword, params }: ErrorObject): Path {

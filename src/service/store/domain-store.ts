@@ -8,7 +8,7 @@ import { listRows } from './list-sql.ts'
 import type { RecordFields } from './record-store.ts'
 import { requestTransfer } from './secondary-store.ts'
 import type { DomainRow, DomainsTable } from './tables.ts'
-import { labelsOf, setTags, taggedWith } from './tag-store.ts'
+import { labelsOf, setTags, tagsField } from './tag-store.ts'
 import { unserveDomain } from './zone-file-store.ts'
 import { type ClaimedName, reverseName } from './zone-name-store.ts'
 
@@ -45,7 +45,7 @@ export const DOMAIN_FILTER_FIELDS = {
 
 export async function listDomains(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredDomain>> {
   const selected = connection.selectFrom('domains').where(visibleTo(viewer, 'domain'))
-  const sets = { tags: taggedWith('domain', 'domains') }
+  const sets = { tags: tagsField('domain', 'domains') }
   const { items, total } = await listRows<DomainRow>(selected, { fields: DOMAIN_FILTER_FIELDS, sets }, list)
   return { items: await withTags(connection, items), total }
 }

@@ -1,6 +1,6 @@
 /** Private images in the database, listed together with the public images of the catalogue. */
 import { type Insertable, sql } from 'kysely'
-import { findPublicImage, PUBLIC_IMAGES } from '../catalogue/public-images.ts'
+import { PUBLIC_IMAGES, type PublicImage } from '../catalogue/public-images.ts'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import { filterItems, mergeOrdered } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
@@ -46,19 +46,34 @@ export const IMAGE_CREATION = 'image-creation'
 /** `created_by` of public images. */
 const SERVICE_NAME = 'zonewright'
 
-const SHARED: readonly Image[] = PUBLIC_IMAGES.map((image) => ({
-  ...image,
-  ...{ description: null, is_public: true, created_by: SERVICE_NAME, expiry: null },
-  ...{ status: 'available', type: 'manual', updated: image.created },
-}))
+/** The public images of an installation by id, in the order of the list. They need no query. */
+export type SharedImages = ReadonlyMap<string, Image>
+
+/** All public images: those of every installation, and the given ones, which may replace them. */
+export const sharedImages = (additional: readonly PublicImage[]): SharedImages =>
+  new Map(
+    [...PUBLIC_IMAGES, ...additional].map((image): [string, Image] => [
+      image.id,
+      {
+        ...image,
+        ...{ description: null, is_public: true, created_by: SERVICE_NAME, expiry: null },
+        ...{ status: 'available', type: 'manual', updated: image.created },
+      },
+    ]),
+  )
 
 /**
  * Public images and the account's images that the viewer may see; only public images without a viewer. Public images are not in the database.
  * They are few, so the page is merged in memory from them and slightly more rows than it needs.
  */
-export async function listImages(connection: Connection, viewer: Viewer | null, list: ListQuery): Promise<ListSlice<Image>> {
+export async function listImages(
+  connection: Connection,
+  viewer: Viewer | null,
+  list: ListQuery,
+  images: SharedImages,
+): Promise<ListSlice<Image>> {
   const { filter, offset, limit } = list
-  const shared = filter === null ? SHARED : filterItems(SHARED, filter, IMAGE_FILTER_FIELDS)
+  const shared = filter === null ? [...images.values()] : filterItems([...images.values()], filter, IMAGE_FILTER_FIELDS)
   if (viewer === null) return { items: shared.slice(offset, offset + limit), total: shared.length }
   const selected = connection
     .selectFrom((eb) =>
@@ -77,25 +92,16 @@ export async function listImages(connection: Connection, viewer: Viewer | null, 
   return { items: merged.slice(offset - skipped, offset - skipped + limit), total: total + shared.length }
 }
 
-/** A public image or one of the account; null if there is none. A null account finds only public images. */
-export async function findImage(connection: Connection, accountId: number | null, id: string): Promise<Image | null> {
-  const shared = findSharedImage(id)
-  if (shared !== null) return shared
+/** An image of the account; null if there is none. */
+export async function findImage(connection: Connection, accountId: number, id: string): Promise<Image | null> {
   const number = numberOfImage(id)
-  if (number === null || accountId === null) return null
+  if (number === null) return null
   const row = await selectImage(connection, accountId, number).executeTakeFirst()
   return row === undefined ? null : imageOf(row)
 }
 
-/** A public image. It needs no query. */
-export function findSharedImage(id: string): Image | null {
-  return findPublicImage(id) === null ? null : (SHARED.find((image) => image.id === id) ?? null)
-}
-
-/** An `available` image that the user may deploy; null if there is none. Call it in the transaction that deploys the image. */
+/** An `available` image of the account that the user may deploy; null if there is none. Call it in the transaction that deploys the image. */
 export async function findDeployableImage(connection: Connection, viewer: Viewer, id: string): Promise<Image | null> {
-  const shared = findSharedImage(id)
-  if (shared !== null) return shared
   const number = numberOfImage(id)
   if (number === null) return null
   const row = await selectImage(connection, viewer.accountId, number)

@@ -17,7 +17,6 @@ export interface StoredBackup {
   readonly type: BackupsTable['type']
   readonly status: BackupStatus
   readonly available: boolean
-  readonly region: string
   readonly configs: readonly string[]
   readonly disks: readonly DiskSettings[]
   readonly created: string
@@ -111,9 +110,9 @@ export const contentOf = (backup: BackupRow): BackupContent => JSON.parse(backup
 
 export function storedBackup(row: BackupRow): StoredBackup {
   const { disks, configs } = contentOf(row)
-  const { id, label, type, status, region, created, updated, finished } = row
+  const { id, label, type, status, created, updated, finished } = row
   return {
-    ...{ id, label, type, status, available: true, region },
+    ...{ id, label, type, status, available: true },
     configs: configs.map((config) => config.label),
     disks: disks.map(({ label, filesystem, size }) => ({ label, filesystem, size })),
     ...{ created, updated, finished },

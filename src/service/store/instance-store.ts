@@ -1,14 +1,14 @@
 /** Instances: their rows and locks, and their form in responses. */
-import { type Insertable, type SqlBool, sql, type Updateable } from 'kysely'
+import { type Insertable, sql, type Updateable } from 'kysely'
 import { findInstanceType, type InstanceType } from '../catalogue/instance-types.ts'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import { addressesOf } from './address-store.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
 import { lastBackups } from './instance-backup-store.ts'
-import { listRows, type SetCondition } from './list-sql.ts'
+import { listRows, type SetFields } from './list-sql.ts'
 import type { InstanceRow, InstancesTable } from './tables/instances.ts'
-import { labelsOf, setTags, taggedWith } from './tag-store.ts'
+import { labelsOf, setTags, tagsField } from './tag-store.ts'
 import { detachVolumes } from './volume-store.ts'
 
 export interface Alerts {
@@ -62,15 +62,14 @@ export const INSTANCE_FILTER_FIELDS = {
   ipv4: { kind: 'set' },
 } as const satisfies FilterFields
 
-const SET_CONDITIONS: Readonly<Record<string, SetCondition>> = {
-  tags: taggedWith('instance', 'instances'),
-  ipv4: (matches) => sql<SqlBool>`exists (
-    select 1 from addresses where addresses.instance_id = instances.id and ${matches(sql.ref<string>('addresses.address'))})`,
+const SETS: SetFields = {
+  tags: tagsField('instance', 'instances'),
+  ipv4: { text: sql.ref('addresses.address'), rows: sql`from addresses where addresses.instance_id = instances.id` },
 }
 
 export async function listInstances(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredInstance>> {
   const selected = connection.selectFrom('instances').where(visibleTo(viewer, 'instance'))
-  const { items, total } = await listRows<InstanceRow>(selected, { fields: INSTANCE_FILTER_FIELDS, sets: SET_CONDITIONS }, list)
+  const { items, total } = await listRows<InstanceRow>(selected, { fields: INSTANCE_FILTER_FIELDS, sets: SETS }, list)
   return { items: await storedInstances(connection, items), total }
 }
 

@@ -2,30 +2,35 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { Comparison, Condition, FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 
-/** Builds the condition on a field with several values from the condition on one value. */
-export type SetCondition = (matches: (text: RawBuilder<string>) => RawBuilder<SqlBool>) => RawBuilder<SqlBool>
+/** A field with several values: the text of one, and `from … where …` for all of an object. */
+export interface SetField {
+  readonly text: RawBuilder<string>
+  readonly rows: RawBuilder<unknown>
+}
+
+/** The fields with several values by name. */
+export type SetFields = Readonly<Record<string, SetField>>
 
 const OPERATORS = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=` } as const
 
 /** A filter condition as SQL. Fields are columns, except those in `sets`. */
-export function conditionSql(
-  condition: Condition,
-  fields: FilterFields,
-  sets: Readonly<Record<string, SetCondition>> = {},
-): RawBuilder<SqlBool> {
+export function conditionSql(condition: Condition, fields: FilterFields, sets: SetFields = {}): RawBuilder<SqlBool> {
   if ('all' in condition) return joinConditions(condition.all, sql` and `, sql<SqlBool>`1 = 1`, fields, sets)
   if ('any' in condition) return joinConditions(condition.any, sql` or `, sql<SqlBool>`1 = 0`, fields, sets)
   const { field, comparison, value } = condition
   const set = sets[field]
   if (set !== undefined) {
-    const any = set((text) => comparisonSql(text, comparison === '!=' ? '=' : comparison, value))
+    const matches = comparisonSql(set.text, comparison === '!=' ? '=' : comparison, value)
+    const any = sql<SqlBool>`exists (select 1 ${set.rows} and ${matches})`
     return comparison === '!=' ? sql`not ${any}` : any
   }
   return comparisonSql(operandSql(field, fields), comparison, value)
 }
 
-/** The order expression for a field. Nulls come first, because databases differ in their default. */
-export function orderSql(field: string, fields: FilterFields): Expression<unknown> {
+/** The order expression for a field: of several values, the lowest. Nulls come first, because databases differ in their default. */
+export function orderSql(field: string, fields: FilterFields, sets: SetFields = {}): Expression<unknown> {
+  const set = sets[field]
+  if (set !== undefined) return sql`coalesce((select min(${set.text}) ${set.rows}), '')`
   const operand = operandSql(field, fields)
   return fields[field]?.nullable ? sql`coalesce(${operand}, '')` : operand
 }
@@ -50,7 +55,7 @@ function joinConditions(
   separator: RawBuilder<unknown>,
   empty: RawBuilder<SqlBool>,
   fields: FilterFields,
-  sets: Readonly<Record<string, SetCondition>>,
+  sets: SetFields,
 ): RawBuilder<SqlBool> {
   if (parts.length === 0) return empty
   return sql`(${sql.join(
@@ -76,8 +81,7 @@ function comparisonSql(operand: RawBuilder<unknown>, comparison: Comparison, val
 /** How the rows of a list are filtered and shown. */
 interface ListedRows {
   readonly fields: FilterFields
-  /** The conditions on fields with several values. */
-  readonly sets?: Readonly<Record<string, SetCondition>>
+  readonly sets?: SetFields
   /** All columns by default. */
   readonly columns?: readonly string[]
 }
@@ -93,7 +97,7 @@ export async function listRows<Row>(
   const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   let page = columns === undefined ? matching.selectAll() : matching.select(columns)
   const order = filter?.order
-  if (order) page = page.orderBy(orderSql(order.field, fields), order.descending ? 'desc' : 'asc')
+  if (order) page = page.orderBy(orderSql(order.field, fields, sets), order.descending ? 'desc' : 'asc')
   const items = await page.orderBy('id').limit(limit).offset(offset).execute()
   return { items: items as Row[], total: Number(total) }
 }

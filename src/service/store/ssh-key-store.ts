@@ -1,5 +1,5 @@
 /** The SSH keys of users. */
-import type { ListQuery, ListSlice } from '../filter/filter.ts'
+import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { listRows } from './list-sql.ts'
 
@@ -10,10 +10,13 @@ export interface StoredSshKey {
   readonly created: string
 }
 
+/** Clients find a key by its label. */
+export const SSH_KEY_FILTER_FIELDS = { label: { kind: 'text' } } as const satisfies FilterFields
+
 const COLUMNS = ['id', 'label', 'ssh_key', 'created'] as const
 
 export const listSshKeys = (connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredSshKey>> =>
-  listRows<StoredSshKey>(connection.selectFrom('ssh_keys').where('user_id', '=', userId), { fields: {} }, list)
+  listRows<StoredSshKey>(connection.selectFrom('ssh_keys').where('user_id', '=', userId), { fields: SSH_KEY_FILTER_FIELDS }, list)
 
 export async function findSshKey(connection: Connection, userId: number, id: number): Promise<StoredSshKey | null> {
   const row = await connection.selectFrom('ssh_keys').select(COLUMNS).where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()

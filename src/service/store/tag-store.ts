@@ -5,7 +5,7 @@ import type { ListQuery, ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
 import { GRANT_TABLES, type Viewer, visibleTo } from './grant-store.ts'
-import type { SetCondition } from './list-sql.ts'
+import type { SetField } from './list-sql.ts'
 import type { TaggedKind } from './tables/tagged-objects.ts'
 
 /** The kinds of objects with tags, in list order. */
@@ -27,13 +27,12 @@ export async function labelsOf(connection: Connection, kind: TaggedKind, ids: re
   return labels
 }
 
-/** A filter condition: true for objects of `table` with a matching tag. */
-export const taggedWith =
-  (kind: TaggedKind, table: string): SetCondition =>
-  (matches) =>
-    sql<SqlBool>`exists (
-  select 1 from tagged_objects inner join tags on tags.id = tagged_objects.tag_id
-  where tagged_objects.kind = ${kind} and tagged_objects.entity_id = ${sql.ref(`${table}.id`)} and ${matches(sql.ref<string>('tags.folded'))})`
+/** The tags of the objects of `table`, for filters. */
+export const tagsField = (kind: TaggedKind, table: string): SetField => ({
+  text: sql.ref('tags.folded'),
+  rows: sql`from tagged_objects inner join tags on tags.id = tagged_objects.tag_id
+    where tagged_objects.kind = ${kind} and tagged_objects.entity_id = ${sql.ref(`${table}.id`)}`,
+})
 
 /**
  * Sets the tags of an object and returns them as stored, sorted. Tags are case-insensitive: the account's existing spelling is kept. A tag that

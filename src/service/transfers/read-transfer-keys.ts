@@ -8,8 +8,7 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { canonicalAddress } from '../../dns/ip-address.ts'
 import { parseTsigSecret, type TsigAlgorithm } from '../../dns/wire/tsig.ts'
-import { schemaProblems } from '../api/schema-validation.ts'
-import { nodeAt, type Path, type ReportProblem, stepsOf } from '../seed/seed-problems.ts'
+import { nodeAt, type Path, type ReportProblem, reasonOf, stepsOf } from '../seed/seed-problems.ts'
 import type { TransferDirection, TransferKey } from './transfer-keys.ts'
 
 /** A key in the form that the schema accepts. */
@@ -50,11 +49,8 @@ export async function readTransferKeys(text: string, file: string, resolveSecret
   const document = toJsonValue(root)
   const validate = new Ajv({ allErrors: true, verbose: true, strictTypes: false }).addVocabulary(['x-reason']).compile(TSIG_KEYS)
   if (!validate(document)) {
-    for (const error of validate.errors ?? []) {
-      const isRoot = error.instancePath === '' && error.keyword === 'type'
-      const reason = isRoot ? 'a transfer key file must be a mapping with the key "keys"' : schemaProblems([error])[0]?.reason
-      report(stepsOf(error), reason ?? 'is not valid')
-    }
+    for (const error of validate.errors ?? [])
+      report(stepsOf(error), reasonOf(error, 'a transfer key file must be a mapping with the key "keys"'))
     return { keys: null, diagnostics: [...diagnostics, ...errors] }
   }
   const keys: TransferKey[] = []

@@ -80,6 +80,8 @@ export async function ownedObjects(owner: Client): Promise<Readonly<Record<strin
       seenBy: ofOwner,
     },
     regionId: { value: async () => 'us-east', seenBy: () => true },
+    typeId: { value: async () => 'g6-nanode-1', seenBy: () => true },
+    kernelId: { value: async () => 'linode/latest-64bit', seenBy: () => true },
   }
 }
 

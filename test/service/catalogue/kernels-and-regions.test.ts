@@ -5,7 +5,7 @@ import { connect, startForTest } from '../harness.ts'
 const FILE = `us-east: { ipv4: [198.51.100.1, 198.51.100.2], ipv6: ['2001:db8::53'] }\n`
 const { resolvers } = readRegionResolvers(FILE, 'resolvers.yaml')
 if (resolvers === null) throw new Error('the file is not valid')
-const { service } = await startForTest({ regionResolvers: resolvers })
+const { service, client } = await startForTest({ regionResolvers: resolvers })
 const { client: nobody } = connect(service.baseUrl, '')
 const filtered = (path: string, filter: object) => nobody.ok('GET', path, undefined, { 'x-filter': JSON.stringify(filter) })
 
@@ -23,30 +23,46 @@ describe('kernels', () => {
 
   test('the latest is an alias of a release', async () => {
     const [latest] = (await filtered('/compute/kernels', { label: { '+contains': 'latest 64 bit' } })).data
-    const { data } = await filtered('/compute/kernels', { version: latest.version, architecture: 'x86_64', '+order_by': 'label' })
+    const conditions = { version: latest.version, architecture: 'X86_64', kvm: true, pvops: 'true', deprecated: false }
+    const { data } = await filtered('/compute/kernels', { ...conditions, '+order_by': 'label' })
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['linode/5.15.26-x86_64', latest.id])
     expect(latest).toMatchObject({ built: data[0].built, deprecated: false, kvm: true, pvops: true })
     expect(latest.label).toBe(`Latest 64 bit (${data[0].label})`)
   })
 
-  test.each<[string, object, (kernel: Record<string, unknown>) => boolean]>([
-    ['text in any case', { architecture: 'I386' }, ({ architecture }) => architecture === 'i386'],
-    ['two conditions', { kvm: true, pvops: false }, ({ pvops }) => pvops === false],
-    ['a range', { label: { '+gt': '5.4', '+lte': '5.5' } }, ({ label }) => String(label).startsWith('5.4')],
-  ])('filter: %s', async (_name, filter, holds) => {
-    const all = await Promise.all([1, 2, 3, 4].map((page) => nobody.ok('GET', `/compute/kernels?page=${page}`)))
-    const expected = all.flatMap(({ data }) => data.filter(holds).map(({ id }: { id: string }) => id))
-    const { data, results } = await nobody.ok('GET', '/compute/kernels?page_size=500', undefined, { 'x-filter': JSON.stringify(filter) })
-    expect(results).toBe(expected.length)
-    expect(data.map(({ id }: { id: string }) => id)).toEqual(expected)
-    expect(expected.length).toBeGreaterThan(0)
+  test('are read by id, whose slash may be encoded', async () => {
+    const [kernel] = (await nobody.ok('GET', '/compute/kernels')).data
+    for (const path of ['/compute/kernels/', '/linode/kernels/'])
+      for (const id of [kernel.id, encodeURIComponent(kernel.id)]) expect(await nobody.ok('GET', path + id)).toEqual(kernel)
+    expect((await nobody.call('GET', '/compute/kernels/linode/none')).status).toBe(404)
   })
+})
 
-  test('are returned in the requested order', async () => {
-    const { data } = await filtered('/compute/kernels', { '+order_by': 'version', '+order': 'desc' })
-    const versions = data.map(({ version }: { version: string }) => version.toLowerCase())
-    expect(versions).toEqual([...versions].sort().reverse())
+describe('instance types', () => {
+  test('are listed and read with prices, without a token', async () => {
+    const { data, results } = await nobody.ok('GET', '/linode/types')
+    expect(results).toBe(28)
+    expect(data[1]).toEqual({
+      ...{ id: 'g6-standard-1', label: 'Linode 2GB', class: 'standard', vcpus: 1, memory: 2048, disk: 51_200, transfer: 2000, gpus: 0 },
+      ...{ network_out: 2000, price: { hourly: 0.018, monthly: 12 }, successor: null },
+      addons: { backups: { price: { hourly: 0.004, monthly: 2.5 } } },
+    })
+    for (const type of data) expect(await nobody.ok('GET', `/compute/types/${type.id}`)).toEqual(type)
+    expect((await nobody.call('GET', '/compute/types/g9-none')).status).toBe(404)
+    const { data: large } = await filtered('/compute/types', { class: 'gpu', vcpus: { '+gt': 16 }, '+order_by': 'gpus', '+order': 'desc' })
+    expect(large.map(({ id }: { id: string }) => id)).toEqual(['g1-gpu-rtx6000-4', 'g1-gpu-rtx6000-3'])
   })
+})
+
+test('an account can use all services of all regions', async () => {
+  const { data } = await client.ok('GET', '/account/availability')
+  const [{ id, capabilities }] = (await nobody.ok('GET', '/regions')).data
+  expect(data[0]).toEqual({ region: id, available: capabilities, unavailable: [] })
+  expect(await client.ok('GET', `/account/availability/${id}`)).toEqual(data[0])
+  expect((await client.call('GET', '/account/availability/nowhere')).status).toBe(404)
+  const account = await client.ok('GET', '/account')
+  expect(account).toMatchObject({ email: 'admin@example.invalid', balance: 0, capabilities: expect.arrayContaining(capabilities) })
+  expect(account.active_since).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/)
 })
 
 describe('regions', () => {

@@ -1,6 +1,7 @@
 /** A service for client programs in other languages, with a clock that they advance, and the comparison of their operations with those of the service. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { aliasPathOf } from '../../../src/service/api/alias-names.ts'
@@ -8,6 +9,7 @@ import type { Route } from '../../../src/service/api/route.ts'
 import { ROUTES } from '../../../src/service/api/routes.ts'
 import { type RunningService, readSeed, type ServiceOptions } from '../../../src/service/index.ts'
 import { afterThisFile } from '../../support/after-file.ts'
+import { selfSigned } from '../../support/certificate.ts'
 import { runTool } from '../../support/tools.ts'
 import { startForTest, temporaryDirectory } from '../harness.ts'
 import { SSH_KEYS } from '../profile/ssh-key-samples.ts'
@@ -51,7 +53,7 @@ export interface ClientService {
 }
 
 /** Starts the service, a master of the zone `example.test` for imports, and a server that advances the clock: `GET /pass/SECONDS` returns its time in seconds. */
-export async function startClientService(options: Pick<ServiceOptions, 'tls'> = {}): Promise<ClientService> {
+export async function startClientService(options: Pick<Partial<ServiceOptions>, 'dns' | 'tls'> = {}): Promise<ClientService> {
   const { seed, diagnostics } = readSeed(JSON.stringify(SEED), 'seed.json')
   expect(diagnostics).toEqual([])
   let now = START
@@ -65,8 +67,6 @@ export async function startClientService(options: Pick<ServiceOptions, 'tls'> = 
     return now / 1000
   }
   const control = createServer(async (request, response) => response.end(String(await pass(Number(request.url?.split('/').at(-1))))))
-  await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve))
-  afterThisFile(() => control.close())
   const environment = {
     SERVICE: new URL(service.baseUrl).origin,
     VERSION: 'v4',
@@ -74,15 +74,42 @@ export async function startClientService(options: Pick<ServiceOptions, 'tls'> = 
     RESTRICTED_TOKEN: 'robert-token',
     SMS: messages,
     SSH_KEY: SSH_KEYS['ssh-ed25519'] as string,
-    CONTROL: `http://127.0.0.1:${(control.address() as AddressInfo).port}`,
+    CONTROL: `http://127.0.0.1:${await listening(control)}`,
   }
   return { service, environment, pass }
 }
 
+/**
+ * Starts the service for clients that know one host only: with a certificate for it, behind a proxy that leads there whatever is asked for. Needs openssl.
+ */
+export async function startBehindProxy(): Promise<ClientService> {
+  const tls = selfSigned('test', ['rsa:2048'], 'DNS:api.linode.com')
+  const certificate = join(temporaryDirectory(), 'certificate.pem')
+  writeFileSync(certificate, tls.cert)
+  const { environment, ...rest } = await startClientService({ tls })
+  const proxy = createServer().on('connect', (_request, socket) => {
+    const connection = connect(Number(new URL(environment['SERVICE'] as string).port), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connected\r\n\r\n')
+      connection.pipe(socket).pipe(connection)
+    })
+    for (const end of [socket, connection]) end.on('error', () => void connection.destroy(socket.destroy() as never))
+  })
+  const port = await listening(proxy)
+  return { ...rest, environment: { ...environment, HTTPS_PROXY: `http://127.0.0.1:${port}`, REQUESTS_CA_BUNDLE: certificate } }
+}
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterThisFile(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+type Environment = Readonly<Record<string, string>>
+
 /** Runs a client program that prints JSON. Throws with what it printed if it fails. */
 // biome-ignore lint/suspicious/noExplicitAny: each program prints its own
-export async function runClient(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<any> {
-  const { status, stdout, stderr } = await runTool(program, args, { env })
+export async function runClient(program: string, args: readonly string[], env: Environment = {}, input = ''): Promise<any> {
+  const { status, stdout, stderr } = await runTool(program, args, { env, input, timeout: 110_000 })
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}:\n${stderr.slice(-4000)}`)
   return JSON.parse(stdout)
 }

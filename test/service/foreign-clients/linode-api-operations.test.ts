@@ -7,6 +7,7 @@ import { Secret, TOTP } from 'otpauth'
 import { Pool } from 'undici'
 import { afterAll, expect, test } from 'vitest'
 import { isInSection, isServed, startClientService } from './client-service.ts'
+import { expectRow, pinnedVersion } from './client-table.ts'
 
 /** Functions of the library without a request of their own. */
 const OTHERS = ['baseRequest', 'convertYupToLinodeErrors', 'disableFirewall', 'enableFirewall', 'isEmpty', 'setToken']
@@ -62,9 +63,7 @@ const { environment, pass } = await startClientService()
 let token = environment['TOKEN'] as string
 directTo(`${environment['SERVICE']}/v4`, () => token)
 
-test('the library has operations in all sections, and no function whose request is not known', () => {
-  expect(operations.length).toBeGreaterThan(400)
-  expect(served.length).toBeGreaterThan(65)
+test('the library has no function whose request is not known', () => {
   expect(operations.flatMap(({ name, request }) => (request === null ? [name] : []))).toEqual(OTHERS)
 })
 
@@ -158,7 +157,11 @@ test('instances, scripts, kernels and images of disks', async () => {
   await call('deleteImage', image.id)
   for (const { id } of [clone, created]) await call('deleteLinode', id)
   await call('deleteStackScript', script.id)
-  expect((await call('getLinodeKernels', { page_size: 500 })).results).toBeGreaterThan(300)
+  const { data: kernels, results } = await call('getLinodeKernels', { page_size: 500 })
+  expect(results).toBeGreaterThan(300)
+  expect(await call('getLinodeKernel', kernels[0].id)).toEqual(kernels[0])
+  const [type] = (await call('getLinodeTypes')).data
+  expect(await call('getType', type.id)).toEqual(type)
 })
 
 test('images, regions and tags', async () => {
@@ -172,6 +175,9 @@ test('images, regions and tags', async () => {
   expect(await call('updateImage', image.id, { label: 'kept' })).toMatchObject({ status: 'available', label: 'kept' })
   const [region] = (await call('getRegions')).data
   expect(await call('getRegion', region.id)).toEqual(region)
+  const [availability] = (await call('getAccountAvailabilities')).data
+  expect(await call('getAccountAvailability', region.id)).toEqual(availability)
+  expect(await call('getAccountInfo')).toMatchObject({ balance: 0 })
   await call('createTag', { label: 'green', linodes: [1001] })
   expect((await call('getTags')).data).toContainEqual({ label: 'green' })
   expect((await call('getLinode', 1001)).tags).toEqual(['green'])
@@ -230,7 +236,10 @@ test('the second factor and the phone number', async () => {
   await call('smsOptOut')
 })
 
-test('every operation of the service was used, and succeeded', () => expect(served.filter((name) => !used.has(name))).toEqual([]))
+test('every operation of the service was used, and succeeded', () => {
+  expect(served.filter((name) => !used.has(name))).toEqual([])
+  expectRow('@linode/api-v4', pinnedVersion('../../../package.json', '@linode/api-v4'), served.length)
+})
 
 test('operations that the service does not have are refused', async () => {
   const pool = new Pool(environment['SERVICE'] as string)

@@ -39,6 +39,8 @@ function here(recorded: unknown, ids: ReadonlyMap<number, number>): unknown {
     const data = object['data'].filter(({ id }) => ids.has(id)).map((item) => here(item, ids))
     return { ...object, data, results: data.length }
   }
+  // Empty in the recording: there the zone was not yet rendered.
+  if ('zone_file' in object) return { zone_file: expect.any(Array) }
   return 'id' in object ? { ...object, id: ids.get(object['id'] as number), ...TIMES } : object
 }
 

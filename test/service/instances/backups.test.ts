@@ -14,7 +14,7 @@ describe('a snapshot', () => {
     const { path } = await made({ ...IMAGE, backups_enabled: true })
     const first = await client.ok('POST', `${path}/backups`, { label: 'first' })
     expect(first).toEqual({
-      ...{ id: first.id, label: 'first', type: 'snapshot', status: 'pending', available: true, region: 'us-east' },
+      ...{ id: first.id, label: 'first', type: 'snapshot', status: 'pending', available: true },
       configs: ['My Debian 11 Disk Profile'],
       disks: [
         { label: 'Debian 11 Disk', size: 50_688, filesystem: 'ext4' },

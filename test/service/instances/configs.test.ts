@@ -50,7 +50,6 @@ describe('a configuration profile', () => {
 })
 
 test.each<[string, object, string[]]>([
-  ['an invalid device', { label: 'x', devices: { sdi: sda } }, ['devices.sdi: Unknown field']],
   ['a disk of another', { label: 'x', devices: { sda: { disk_id: 9999 } } }, ['devices.sda.disk_id: devices.sda.disk_id is not valid']],
   ['invalid volume', { label: 'x', devices: { sda: { volume_id: 9999 } } }, ['devices.sda.volume_id: devices.sda.volume_id is not valid']],
   ['a disk twice', { label: 'x', devices: { sda, sdb: sda } }, ['devices.sdb: A disk or volume can be used by only one device.']],

@@ -7,6 +7,7 @@ import { RequestError } from '../../../src/service/api/request-error.ts'
 import { insertAccount, insertUser } from '../../../src/service/store/account-store.ts'
 import type { Database } from '../../../src/service/store/database.ts'
 import { grant } from '../../../src/service/store/grant-store.ts'
+import { sharedImages } from '../../../src/service/store/image-store.ts'
 import { insertSshKey } from '../../../src/service/store/ssh-key-store.ts'
 import { freshStore, openStore } from '../harness.ts'
 import { IMAGE, START } from './fixture.ts'
@@ -49,7 +50,9 @@ const addImage = (status: 'available' | 'creating' | 'pending_upload', size = 20
   })
 
 const create = (body: Partial<InstanceBody>, actor = OWNER) =>
-  database.write((connection) => createInstance(connection, actor, instanceToCreate({ ...IMAGE, ...body }), { now: START, nowText: NOW }))
+  database.write((connection) =>
+    createInstance(connection, actor, instanceToCreate({ ...IMAGE, ...body }), { now: START, nowText: NOW }, sharedImages([])),
+  )
 const problemsOf = async (body: Partial<InstanceBody>, actor = OWNER): Promise<[string | null, string][]> => {
   try {
     await create(body, actor)

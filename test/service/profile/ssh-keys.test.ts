@@ -28,6 +28,7 @@ test('only their user can add, list, rename and delete SSH keys', async () => {
   })
   const second = await guest.ok('POST', PATH, { label: 'x'.repeat(64), ssh_key: RSA })
   expect(await guest.ok('GET', PATH)).toEqual({ data: [first, second], page: 1, pages: 1, results: 2 })
+  expect((await guest.ok('GET', PATH, undefined, { 'x-filter': '{"label":"Laptop"}' })).data).toEqual([first])
   expect(await guest.ok('GET', `${PATH}/${first.id}`)).toEqual(first)
   // A returned key can be sent back; the key itself does not change.
   expect(await guest.ok('PUT', `${PATH}/${first.id}`, { ...first, label: 'desktop', ssh_key: RSA })).toEqual({ ...first, label: 'desktop' })

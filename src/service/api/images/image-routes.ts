@@ -14,12 +14,12 @@ import { findPermissions } from '../../store/grant-store.ts'
 import {
   deleteImage,
   findImage,
-  findSharedImage,
   IMAGE_CREATION,
   IMAGE_FILTER_FIELDS,
   type Image,
   insertImage,
   listImages,
+  type SharedImages,
   updateImage,
 } from '../../store/image-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
@@ -47,8 +47,8 @@ const list = defineOpenRoute({
   grants: null,
   filter: IMAGE_FILTER_FIELDS,
   response: pageSchema(IMAGE),
-  handle: async ({ actor, query }, { database }) =>
-    imagePageOf(query, await database.read((connection) => listImages(connection, actor, query))),
+  handle: async ({ actor, query }, { database, images }) =>
+    imagePageOf(query, await database.read((connection) => listImages(connection, actor, query, images))),
 })
 
 const create = defineRoute<ImageBody & { readonly disk_id: number }>({
@@ -106,10 +106,10 @@ const get = defineOpenRoute({
   scope: 'images:read_only',
   grants: READ_IMAGE,
   response: IMAGE,
-  handle: async ({ actor, texts }, { database }) => {
+  handle: async ({ actor, texts }, { database, images }) => {
     const id = texts['imageId'] as string
-    const image = findSharedImage(id)
-    if (image !== null) return image
+    const image = images.get(id)
+    if (image !== undefined) return image
     if (actor === null) throw new RequestError(401, [{ field: null, reason: 'Invalid Token' }])
     return (await database.read((connection) => findImage(connection, actor.accountId, id))) ?? missing()
   },
@@ -125,8 +125,8 @@ const update = defineRoute<ImageBody>({
   grants: WRITE_IMAGE,
   body: IMAGE_UPDATE,
   response: IMAGE,
-  handle: async ({ actor, texts, ids, body: { label, description } }, { database, now }) => {
-    const id = privateNumber(texts['imageId'] as string, ids['imageId'], 'updated')
+  handle: async ({ actor, texts, ids, body: { label, description } }, { database, images, now }) => {
+    const id = privateNumber(images, texts['imageId'] as string, ids['imageId'], 'updated')
     const changes = {
       ...(label === undefined ? {} : { label }),
       ...(description === undefined ? {} : { description: description || null }),
@@ -145,8 +145,8 @@ const remove = defineRoute({
   scope: 'images:read_write',
   grants: WRITE_IMAGE,
   response: EMPTY,
-  handle: async ({ actor, texts, ids }, { database, uploads }) => {
-    const id = privateNumber(texts['imageId'] as string, ids['imageId'], 'deleted')
+  handle: async ({ actor, texts, ids }, { database, images, uploads }) => {
+    const id = privateNumber(images, texts['imageId'] as string, ids['imageId'], 'deleted')
     if (!(await database.write((connection) => deleteImage(connection, actor.accountId, id)))) throw notFound()
     uploads.deleteData(id)
     return {}
@@ -161,8 +161,8 @@ const NO_PUBLIC_URL = { field: null, reason: 'This service has no public URL for
 const NO_REGION = { field: 'region', reason: 'region is not valid' } as const
 
 /** The number of a private image. Throws 400 for a public image, 404 for any other id. */
-function privateNumber(id: string, number: number | undefined, action: string): number {
-  if (findSharedImage(id) !== null) throw badRequest({ field: null, reason: `A public image cannot be ${action}.` })
+function privateNumber(images: SharedImages, id: string, number: number | undefined, action: string): number {
+  if (images.has(id)) throw badRequest({ field: null, reason: `A public image cannot be ${action}.` })
   return number ?? missing()
 }
 

@@ -18,7 +18,7 @@ import {
   totalDiskSize,
 } from '../../store/disk-and-profile-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
-import { findDeployableImage } from '../../store/image-store.ts'
+import { findDeployableImage, type SharedImages } from '../../store/image-store.ts'
 import type { BackupContent } from '../../store/instance-backup-store.ts'
 import { contentOf, findBackup } from '../../store/instance-backup-store.ts'
 import { insertInstance, isLabelTaken, updateInstanceRow } from '../../store/instance-store.ts'
@@ -35,12 +35,18 @@ import { fieldValueProblems, parseUserDefinedFields } from '../scripts/user-defi
 import { defaultAlerts, type InstanceSpec, labelTaken, notValid } from './instance-input.ts'
 
 /** Creates an instance and starts its provisioning, unless it is empty. Throws 400 with every error, 403 if the user may not create it. */
-export async function createInstance(connection: Connection, actor: Actor, spec: InstanceSpec, moment: Moment): Promise<InstanceRow> {
+export async function createInstance(
+  connection: Connection,
+  actor: Actor,
+  spec: InstanceSpec,
+  moment: Moment,
+  images: SharedImages,
+): Promise<InstanceRow> {
   if (actor.restricted && spec.tags.length > 0) throw forbidden()
   await lockAccountRow(connection, actor.accountId)
   const problems: RequestProblem[] = []
   if (spec.label !== null && (await isLabelTaken(connection, actor.accountId, spec.label, null))) problems.push(labelTaken())
-  const { image, script, backup } = await findSource(connection, actor, spec, problems)
+  const { image, script, backup } = await findSource(connection, actor, spec, problems, images)
   if (problems.length > 0) throw badRequest(...problems)
   const isEmpty = image === null && backup === null
   const instance = await addInstance(
@@ -160,8 +166,14 @@ interface DeploySource {
 }
 
 /** Finds the image, script and backup that a spec names, and checks that they fit; adds to the problems. */
-async function findSource(connection: Connection, actor: Actor, spec: InstanceSpec, problems: RequestProblem[]): Promise<DeploySource> {
-  const image = spec.image === null ? null : await findDeployableImage(connection, actor, spec.image)
+async function findSource(
+  connection: Connection,
+  actor: Actor,
+  spec: InstanceSpec,
+  problems: RequestProblem[],
+  images: SharedImages,
+): Promise<DeploySource> {
+  const image = spec.image === null ? null : (images.get(spec.image) ?? (await findDeployableImage(connection, actor, spec.image)))
   if (spec.image !== null && image === null) problems.push(notValid('image'))
   if (image !== null && image.size > spec.type.disk - spec.swapSize) {
     const isTypeTooSmall = image.size > spec.type.disk

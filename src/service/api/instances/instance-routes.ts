@@ -69,7 +69,7 @@ const create = defineRoute<InstanceBody>({
     const { quotas } = service
     const instance = await service.database.write(async (connection) => {
       await checkQuota(connection, actor, 'instances', quotas)
-      const make = () => createInstance(connection, actor, order, momentAt(service.clock()))
+      const make = () => createInstance(connection, actor, order, momentAt(service.clock()), service.images)
       return storedInstance(connection, await withinTagQuota(connection, actor, quotas, order.tags, make))
     })
     service.jobs.wake()

@@ -3,7 +3,7 @@ import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import SSH_KEY from '../../../../schemas/service/ssh-key.json' with { type: 'json' }
 import SSH_KEY_CREATE from '../../../../schemas/service/ssh-key-create.json' with { type: 'json' }
 import SSH_KEY_UPDATE from '../../../../schemas/service/ssh-key-update.json' with { type: 'json' }
-import { deleteSshKey, findSshKey, insertSshKey, listSshKeys, renameSshKey } from '../../store/ssh-key-store.ts'
+import { deleteSshKey, findSshKey, insertSshKey, listSshKeys, renameSshKey, SSH_KEY_FILTER_FIELDS } from '../../store/ssh-key-store.ts'
 import { checkQuota } from '../check-quota.ts'
 import { pageOf, pageSchema } from '../paging.ts'
 import { badRequest, notFound, orNotFound } from '../request-error.ts'
@@ -16,7 +16,7 @@ const list = defineRoute({
   summary: "List the user's SSH keys",
   scope: 'account:read_only',
   grants: null,
-  filter: {},
+  filter: SSH_KEY_FILTER_FIELDS,
   response: pageSchema(SSH_KEY),
   handle: async ({ actor, query }, { database }) =>
     pageOf(query, await database.read((connection) => listSshKeys(connection, actor.userId, query))),

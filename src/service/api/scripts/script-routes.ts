@@ -5,7 +5,7 @@ import SCRIPT_CREATE from '../../../../schemas/service/script-create.json' with 
 import SCRIPT_UPDATE from '../../../../schemas/service/script-update.json' with { type: 'json' }
 import type { Connection } from '../../store/database.ts'
 import type { Viewer } from '../../store/grant-store.ts'
-import { findImage } from '../../store/image-store.ts'
+import { findImage, type SharedImages } from '../../store/image-store.ts'
 import {
   ANY_IMAGE,
   deleteScript,
@@ -36,17 +36,24 @@ const scriptToCreate = (
   connection: Connection,
   viewer: Viewer,
   { label = '', images = [], script = '', ...body }: ScriptBody,
-): Promise<ScriptContent> => validateScript(connection, viewer, { ...DEFAULTS, label, images, script, ...settingsOf(body) }, images)
+  shared: SharedImages,
+): Promise<ScriptContent> => validateScript(connection, viewer, { ...DEFAULTS, label, images, script, ...settingsOf(body) }, images, shared)
 
 /** Returns the existing script with the changes of an update. Throws 400: alone if a public script would become private, otherwise with every error. */
-async function scriptToUpdate(connection: Connection, viewer: Viewer, existing: ScriptContent, body: ScriptBody): Promise<ScriptContent> {
+async function scriptToUpdate(
+  connection: Connection,
+  viewer: Viewer,
+  existing: ScriptContent,
+  body: ScriptBody,
+  shared: SharedImages,
+): Promise<ScriptContent> {
   if (existing.is_public && body.is_public === false) {
     throw badRequest({ field: 'is_public', reason: 'A public script cannot be made private again.' })
   }
   const { label, description, images, is_public, rev_note, script } = existing
   // Only added images must exist: clients may send back ids of images that have been deleted.
   const added = (body.images ?? []).filter((image) => !images.includes(image))
-  return validateScript(connection, viewer, { label, description, images, is_public, rev_note, script, ...settingsOf(body) }, added)
+  return validateScript(connection, viewer, { label, description, images, is_public, rev_note, script, ...settingsOf(body) }, added, shared)
 }
 
 /** The settings of a body, without undefined and ignored fields. */
@@ -62,10 +69,11 @@ async function validateScript(
   viewer: Viewer,
   content: ScriptContent,
   addedImages: readonly string[],
+  shared: SharedImages,
 ): Promise<ScriptContent> {
   const problems: RequestProblem[] = [...collectProblems(() => parseUserDefinedFields(content.script))]
   for (const image of new Set(addedImages)) {
-    if (image === ANY_IMAGE || (await findImage(connection, viewer.accountId, image)) !== null) continue
+    if (image === ANY_IMAGE || shared.has(image) || (await findImage(connection, viewer.accountId, image)) !== null) continue
     problems.push({ field: 'images', reason: `${image.slice(0, 100)} is not an image` })
   }
   if (problems.length > 0) throw badRequest(...problems)
@@ -94,10 +102,10 @@ const create = defineRoute<ScriptBody>({
   grants: { global: 'add_scripts' },
   body: SCRIPT_CREATE,
   response: SCRIPT,
-  handle: async ({ actor, body }, { database, quotas, now }) =>
+  handle: async ({ actor, body }, { database, images, quotas, now }) =>
     database.write(async (connection) => {
       await checkQuota(connection, actor, 'scripts', quotas)
-      const content = await scriptToCreate(connection, actor, body)
+      const content = await scriptToCreate(connection, actor, body, images)
       const id = await insertScript(connection, actor, content, now())
       await grantToCreator(connection, actor, 'script', id)
       return responseOf(await find(connection, actor, id))
@@ -122,10 +130,10 @@ const update = defineRoute<ScriptBody>({
   grants: WRITE_SCRIPT,
   body: SCRIPT_UPDATE,
   response: SCRIPT,
-  handle: async ({ actor, ids, body }, { database, now }) =>
+  handle: async ({ actor, ids, body }, { database, images, now }) =>
     database.write(async (connection) => {
       const existing = await lockScript(connection, actor, ids['scriptId'])
-      await updateScript(connection, existing.id, await scriptToUpdate(connection, actor, existing, body), now())
+      await updateScript(connection, existing.id, await scriptToUpdate(connection, actor, existing, body, images), now())
       return responseOf(await find(connection, actor, existing.id))
     }),
 })

@@ -1,6 +1,5 @@
 // Drives linodego, unchanged, for linodego.test.ts. `operations` prints the requests that each exported method of the client makes, found by
-// reflection against a transport that answers everything. `walk` uses the client on a running service and prints the requests of each method. `absent` calls the
-// named methods on a running service and prints their requests.
+// reflection against a transport that answers everything. `walk` uses the client on a running service and prints the requests of each method.
 package main
 
 import (
@@ -72,8 +71,6 @@ func main() {
 		result = operations()
 	case "walk":
 		result = walk()
-	case "absent":
-		result = absent(os.Args[2:])
 	}
 	json.NewEncoder(os.Stdout).Encode(result)
 }

@@ -38,15 +38,6 @@ func operations() []requestsOfMethod {
 	return found
 }
 
-// absent calls methods on the running service and returns their requests.
-func absent(names []string) map[string][]string {
-	client, transport := connect("TOKEN")
-	for _, name := range names {
-		call(reflect.ValueOf(client).MethodByName(name))
-	}
-	return transport.seen
-}
-
 // call calls a method with an argument of each type, for at most a few polls. A method that panics on them has made its request by then, if any.
 func call(method reflect.Value) {
 	defer func() { _ = recover() }()

@@ -138,7 +138,9 @@ func instances(client *linodego.Client) {
 
 func images(client *linodego.Client) {
 	check(need(client.GetImage(background, "linode/debian12")).ID == "linode/debian12", "image", nil)
-	check(len(need(client.ListImages(background, &linodego.ListOptions{Filter: `{"is_public": true}`}))) > 10, "images", nil)
+	// The forms of filters that Terraform's provider sends.
+	public := `{"+and": [{"+or": [{"is_public": "true"}, {"is_public": true}]}], "+order": "desc"}`
+	check(len(need(client.ListImages(background, &linodego.ListOptions{Filter: public}))) > 10, "images", nil)
 	data := func() io.Reader {
 		packed := &bytes.Buffer{}
 		writer := gzip.NewWriter(packed)
@@ -175,9 +177,16 @@ func scripts(client *linodego.Client) {
 }
 
 func catalogue(client *linodego.Client) {
-	check(len(need(client.ListKernels(background, nil))) > 300, "kernels", nil)
+	kernels := need(client.ListKernels(background, nil))
+	check(len(kernels) > 300 && need(client.GetKernel(background, kernels[0].ID)).Label == kernels[0].Label, "kernels", nil)
+	for _, found := range need(client.ListTypes(background, nil)) {
+		check(found.Price.Monthly > 0 && need(client.GetType(background, found.ID)).Addons.Backups.Price.Hourly > 0, "type", found)
+	}
+	check(need(client.GetAccount(background)).Email == "alice@example.com", "account", nil)
 	regions := need(client.ListRegions(background, nil))
 	check(need(client.GetRegion(background, regions[0].ID)).Label == regions[0].Label, "region", nil)
+	check(len(need(client.ListAccountAvailabilities(background, nil))) == len(regions), "availabilities", nil)
+	check(len(need(client.GetAccountAvailability(background, regions[0].ID)).Available) > 0, "availability", nil)
 }
 
 func tags(client *linodego.Client) {

@@ -108,19 +108,19 @@ def call(owner, name):
         pass
 
 
-def operations(url="http://probe.test/v4", token="probe", passes_on=False, only=None):
-    """The requests of every operation, or of those named in `only`."""
+def operations():
+    """The requests of every operation."""
+    url, token = "http://probe.test/v4", "probe"
     found = {}
     client, _ = recording_client(url, token, False)
     for owner in owners(client):
         for name in names(owner):
             full_name = f"{type(owner).__name__}.{name}"
-            if only is None or full_name in only:
-                own, recorder = recording_client(url, token, passes_on)
-                if isinstance(owner, LinodeClient):
-                    call(own, name)
-                else:
-                    owner.__dict__["client" if isinstance(owner, Group) else "_client"] = own
-                    call(owner, name)
-                found[full_name] = recorder.seen.get(full_name, [])
+            own, recorder = recording_client(url, token, False)
+            if isinstance(owner, LinodeClient):
+                call(own, name)
+            else:
+                owner.__dict__["client" if isinstance(owner, Group) else "_client"] = own
+                call(owner, name)
+            found[full_name] = recorder.seen.get(full_name, [])
     return found
