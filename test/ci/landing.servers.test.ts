@@ -127,7 +127,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     let waiting: Promise<JobRun> | undefined
     atFirstChange(async () => {
       waiting = repository.merge(second)
-      await expect.poll(() => readdirSync(join(journal, 'leases')), { timeout: 20_000 }).toHaveLength(2)
+      await expect.poll(() => readdirSync(join(journal, 'leases'))).toHaveLength(2)
     })
     expect((await repository.merge(first)).status).toBe(3)
     expect(await waiting).toMatchObject({ status: 3, output: expect.not.stringContaining('zone-locked') })
