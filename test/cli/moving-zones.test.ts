@@ -169,7 +169,7 @@ test('a cutover whose state cannot be read says which file it is', async () => {
   const scene = openScene()
   writeFileSync(join(scene.folder, '.zonewright'), '')
   expectEnd(await scene.run('cutover', 'example.com', '--abort'), 1, {
-    err: /error\[journal-failed\] \S+\.json cannot be read \(ENOTDIR\)/,
+    err: /error\[journal-failed\] \S+\.json cannot be read: a file is in the place of a folder/,
   })
 })
 

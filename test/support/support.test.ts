@@ -66,10 +66,12 @@ test('test:servers runs the files that it is given on PostgreSQL, too', async ()
   cpSync(join(root, 'scripts/test-servers.sh'), join(folder, 'scripts/test-servers.sh'))
   for (const name of ['dns-servers', 'octodns', 'foreign-clients'])
     program(`scripts/install-${name}.sh`, name === 'dns-servers' ? '' : 'echo /none')
-  for (const path of ['bin/npm', 'bin/node']) program(path, '')
+  for (const path of ['bin/npm', 'bin/node', 'test/service/filter.test.ts']) program(path, '')
   program('node_modules/.bin/vitest', 'echo "$@"')
   const env = { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, ZONEWRIGHT_TEST_TAGS: '' }
   const { stdout } = await runTool('bash', [join(folder, 'scripts/test-servers.sh'), 'test/service/filter.test.ts'], { env })
+  const unknown = await runTool('bash', [join(folder, 'scripts/test-servers.sh'), 'test/flter.test.ts'], { env })
+  expect([unknown.status, unknown.stderr]).toEqual([1, 'There is no test/flter.test.ts.\n'])
   expect(stdout.match(/--project \w+ .*/g)).toEqual([
     '--project all --tags-filter servers && !long --passWithNoTests test/service/filter.test.ts',
     '--project postgres --tags-filter !long --passWithNoTests test/service/filter.test.ts',
@@ -82,6 +84,7 @@ test('only a CI or ZONEWRIGHT_INSTALL_SERVERS that is set, and not to 0 or false
     'scripts/install-octodns.sh': '',
     'scripts/install-foreign-clients.sh': '',
     'scripts/test-summary.mjs': '',
+    'test/a.test.ts': '',
     npm: '#!/bin/sh\n',
   }
   const files = { ...nothing, 'scripts/install-dns-servers.sh': '[ $# = 0 ] || echo named', 'node_modules/.bin/vitest': '#!/bin/sh\n' }

@@ -239,7 +239,7 @@ test('expired data is deleted once a day', async () => {
       logins: await count('logins'),
       codes: await count('phone_codes'),
       secrets: await connection.selectFrom('second_factors').select('pending').execute(),
-      jobs: await connection.selectFrom('jobs').select('due').where('kind', '=', 'sweep-profiles').execute(),
+      jobs: await connection.selectFrom('jobs').select('due').where('kind', '=', 'delete-expired').execute(),
     }
   })
   await database.close()
