@@ -90,7 +90,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     })
     const number = repository.open('unruled')
     expect((await repository.plan(number)).status).toBe(0)
-    expect(commentsOn(repository, number)).toEqual([expect.stringContaining('<code>delete_removed</code> of the config')])
+    expect(commentsOn(repository, number)).toEqual([expect.stringContaining('<code>delete&#95;removed</code> of the config')])
   })
 
   test('from a pull request that was closed and opened again is what its last run has planned', async () => {
@@ -122,6 +122,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
   test('waits for the run that has locked its zones', async () => {
     const journal = temporaryDirectory()
     repository = await openRepository(`journal: {url: 'file://${journal}'}\n`)
+    Object.assign(repository.env, { ZONEWRIGHT_ALLOWED_PATHS: journal })
     await repository.applyMain()
     const [first, second] = [await planned({ com: '192.0.2.54', net: '192.0.2.54' }), await planned({ net: '192.0.2.55' })]
     let waiting: Promise<JobRun> | undefined
