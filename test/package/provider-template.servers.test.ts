@@ -58,7 +58,7 @@ test('the suite passes, and says what each step does', async () => {
   expect(said).toContain('passed  1. A: Create A (1 call)')
   expect(said).toContain('skipped 35. pager601: 601 records (more than 513 records)')
   expect(said.match(/^failed.*$/gm)).toBeNull()
-  expect(said).toMatch(/^\d{3} steps passed, 0 failed, \d{3} skipped\.$/m)
+  expect(said).toMatch(/^\d{3} steps passed, 0 failed, \d+ skipped\.$/m)
   expect(status).toBe(0)
 })
 
