@@ -120,7 +120,7 @@ async function runSteps(context: CiContext, zones: readonly string[], options: P
   const saved = out === undefined ? [] : ['--out', out]
   // Of an earlier step: a plan with errors is not saved, and that file would be taken for it.
   if (out !== undefined && (await beginsLikeDocument(resolve(io.cwd, out), 'plan'))) rmSync(resolve(io.cwd, out))
-  const planned = await runCommand(io, 'plan', [...common, ...policies, ...saved, '--format', format, '--', ...zones])
+  const planned = await runCommand(io, 'plan', [...common, ...policies, ...saved, '--format', format, ...zones])
   show(planned.stdout)
   return { validated, formatted, planned }
 }
