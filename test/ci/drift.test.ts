@@ -39,6 +39,11 @@ test('the summary names zones without a definition, what differs, and what could
     status: 1,
     summary: expect.stringMatching(/Not everything could be compared.*error\[.*no permission/s),
   })
+  scene.memory.change('example.com', 'mail A 192.0.2.67')
+  expect(await drift()).toMatchObject({
+    status: 1,
+    summary: expect.stringMatching(/Not everything could be compared.*1 zone of 1 differs.*no permission.*- mail .* 192\.0\.2\.67/s),
+  })
   scene.write({ 'zonewright.yaml': 'providers: [' })
   expect(await drift()).toMatchObject({ status: 1, summary: expect.stringMatching(/Not everything could be compared.*error\[/s) })
 })

@@ -262,6 +262,18 @@ describeWithRight(mayMount, 'the right to mount', 'on a full disk', () => {
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
   })
+
+  test('ends if the disk is full at the end', async () => {
+    const cwd = temporaryDirectory()
+    mkdirSync(join(cwd, 'full'))
+    const mount = 'mount -t tmpfs -o size=3m none full; exec "$@"'
+    const { run } = await serve(cwd, ['--data', 'full'], {}, ['unshare', '-m', 'sh', '-c', mount, 'sh'])
+    // All data is in the log, and there is no space for it in the database.
+    expect(() => writeFileSync(`/proc/${run.pid}/root${cwd}/full/fill`, Buffer.alloc(3 * 1024 * 1024))).toThrow('ENOSPC')
+    run.kill('SIGTERM')
+    expect(await run.ended).toEqual({ status: 0, signal: null })
+    expect(run.stderr()).not.toContain('program error')
+  })
 })
 
 /** Texts that no message may contain. */

@@ -31,7 +31,10 @@ export const driftJob = (io: CliIo, [zones]: readonly [string[]], options: Drift
     const verified = await runCommand(io, 'verify', [...config, '--no-color', '--format', format, '--', ...zones])
     context.output.report(verified.stdout, format)
     const isDrift = verified.status === EXIT.pending
-    const planned = isDrift ? await runCommand(io, 'plan', [...config, '--format', 'text', '--', ...zones]) : null
+    const { report } = verified
+    const differs = report?.kind === 'verification' && report.verification.zones.some((zone) => !isVerified(zone))
+    // Zones that cannot be read do not hide the changes of others.
+    const planned = differs ? await runCommand(io, 'plan', [...config, '--keep-going', '--format', 'text', '--', ...zones]) : null
     if (planned !== null) context.output.report(planned.stdout, 'text')
     const drift: Drift = { verified, plan: planned && planOf(planned), url: context.job.url, options }
     addSummary(context, driftText(drift, 500_000))

@@ -58,9 +58,14 @@ async function openFile(folder: string, prepare: (db: Kysely<Tables>) => Promise
       abandon: () => undefined,
       close: async () => {
         await group.drained()
-        // Afterwards all data is in one file, which can be copied.
-        await run('pragma wal_checkpoint(truncate)')
-        await close()
+        try {
+          // Afterwards all data is in one file, which can be copied. On a full disk, it stays in the log, which the next start reads.
+          await run('pragma wal_checkpoint(truncate)')
+        } catch (error) {
+          if (!isDiskFull(error)) throw error
+        } finally {
+          await close()
+        }
       },
     }
   } catch (error) {
