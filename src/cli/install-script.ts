@@ -25,11 +25,11 @@ ln -s ../package/dist/zonewright.js "$folder/bin/zonewright"
 export const installPackages = (packages: readonly string[]): string =>
   packages.length === 0 ? '' : `npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund ${packages.join(' ')} >&2\n`
 
-/** Its lines for Python packages, with their versions: an environment of their own, whose `python3` comes first on the path. A link to that `python3` would not find the packages. */
+/** Its lines for Python packages, with their versions: an environment of their own, whose `python3` comes first on the path. With `-I`, no module comes from the working folder, which may be a checkout. A link to that `python3` would not find the packages. */
 export const installPythonPackages = (packages: readonly string[]): string =>
   packages.length === 0
     ? ''
-    : `python3 -m venv "$folder/python"
+    : `python3 -I -m venv "$folder/python"
 "$folder/python/bin/pip" install --quiet --disable-pip-version-check ${packages.join(' ')} >&2
 printf '#!/bin/sh\\nexec "%s/python/bin/python3" "$@"\\n' "$folder" > "$folder/bin/python3"
 chmod +x "$folder/bin/python3"

@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { type CiSite, ciFiles } from '../../src/cli/ci-files.ts'
 import { cloudNeeds, providerNeeds } from '../../src/cli/ci-needs.ts'
 import { DOWNLOAD_PLANS } from '../../src/cli/github-workflows.ts'
-import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../src/cli/install-script.ts'
+import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT, installPythonPackages } from '../../src/cli/install-script.ts'
 import { NO_RELEASE } from '../../src/cli/release.ts'
 import { cli } from '../support/cli.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
@@ -55,6 +55,16 @@ describe('the published schemas', () => {
     ['github-actions', read('action.yml').replace('using: composite', 'using: bash')],
     ['gitlab-ci', pipelines[0]?.text.replace('when: always', 'when: sometimes')],
   ])('%s refuses a mistake', (schema, text) => expect(judges[schema]?.(parse(text ?? ''))).toBe(false))
+})
+
+describeWithTools(['python3'], 'the script that installs Python packages', () => {
+  test('runs no module of the working folder, which may be a checkout', async () => {
+    const folder = temporaryDirectory()
+    writeFileSync(join(folder, 'venv.py'), "open('ran', 'w')\n")
+    const script = installPythonPackages(['x==1']).split('\n')[0]?.replace('-m venv', '-m venv --without-pip') ?? ''
+    expect(await runTool('sh', ['-c', `folder=$PWD/own; ${script}`], { cwd: folder })).toMatchObject({ status: 0 })
+    expect(['own/python/bin/python3', 'ran'].map((path) => existsSync(join(folder, path)))).toEqual([true, false])
+  })
 })
 
 const actionlint = findForeignClient('actionlint')

@@ -30,7 +30,7 @@ const completed = (rule: ZoneRule, { safety, deleteRemoved, nameservers }: Confi
 })
 
 /** A completed rule with what both it and the rule of the base branch for the same zone allow. */
-export function limitRule(rule: ZoneRule, ofBase: ZoneRule, config: Config): ZoneRule {
+function limitRule(rule: ZoneRule, ofBase: ZoneRule, config: Config): ZoneRule {
   const base = completed(ofBase, config)
   return {
     ...rule,
@@ -42,6 +42,10 @@ export function limitRule(rule: ZoneRule, ofBase: ZoneRule, config: Config): Zon
     nameservers: base.nameservers,
   }
 }
+
+/** A completed rule limited by several of the base branch. */
+export const limitByAll = (rule: ZoneRule, ofBase: readonly ZoneRule[], config: Config): ZoneRule =>
+  ofBase.reduce((limited, one) => limitRule(limited, one, config), rule)
 
 /** The strictest first. */
 const POLICIES: readonly Policy[] = ['create-only', 'upsert-only', 'sync']
@@ -56,17 +60,20 @@ function stricter(own: SafetyThresholds, base: SafetyThresholds): SafetyThreshol
 const CONFIG_KEYS = ['providers', 'usage', 'quarantine', 'journal', 'journalStore', 'policies', 'approvals'] as const
 const RULE_KEYS = ['policy', 'allow', 'unmanaged', 'safety', 'deleteRemoved', 'nameservers'] as const
 
-/** The keys, as users write them, whose values `limitConfig` and `limitRule` replace. */
+/** The keys, as users write them, whose values `limitConfig` and `limitByAll` replace. */
 function limitedKeys(own: Config, base: Config): string[] {
   const matching = (rule: ZoneRule, rules: readonly ZoneRule[]) =>
     rules.find((one) => textOf([one.files, one.zones]) === textOf([rule.files, rule.zones]))
   const pairs = [
-    ...own.zoneRules.map((rule) => [rule, matching(rule, base.zoneRules) ?? DEFAULT_ZONE_RULE] as const),
-    ...base.zoneRules.filter((rule) => !matching(rule, own.zoneRules)).map((rule) => [completed(DEFAULT_ZONE_RULE, own), rule] as const),
+    ...own.zoneRules.map((rule) => {
+      const same = matching(rule, base.zoneRules)
+      return [rule, same ? [same] : [...base.zoneRules, DEFAULT_ZONE_RULE]] as const
+    }),
+    ...base.zoneRules.filter((rule) => !matching(rule, own.zoneRules)).map((rule) => [completed(DEFAULT_ZONE_RULE, own), [rule]] as const),
   ]
   const keys = [
     ...CONFIG_KEYS.filter((key) => textOf(own[key]) !== textOf(base[key])),
-    ...RULE_KEYS.filter((key) => pairs.some(([rule, other]) => textOf(limitRule(rule, other, base)[key]) !== textOf(rule[key]))),
+    ...RULE_KEYS.filter((key) => pairs.some(([rule, others]) => textOf(limitByAll(rule, others, base)[key]) !== textOf(rule[key]))),
   ]
   return [...new Set(keys.map((key) => (key === 'journalStore' ? 'journal' : key === 'deleteRemoved' ? 'delete_removed' : key)))]
 }

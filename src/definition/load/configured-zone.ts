@@ -12,7 +12,7 @@ import type { OwnQuarantine, SourcedRrset } from '../../dns/zone-source.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
 import type { Config, ConfigDefaults, ZoneRule } from '../config/config.ts'
 import { DEFAULT_ZONE_RULE } from '../config/config.ts'
-import { limitRule } from '../config/limit-config.ts'
+import { limitByAll } from '../config/limit-config.ts'
 import { unknownProvider } from '../config/unknown-provider.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 
@@ -199,6 +199,13 @@ export function createRuleLookup(config: Config): (path: string, zone: Pick<Desi
   }
 }
 
-/** The rule itself, unless the config is that of a pull request. */
-export const limitedRule = (rule: ZoneRule, { base }: Config, path: string, zone: Pick<DesiredZone, 'name'>): ZoneRule =>
-  base === null ? rule : limitRule(rule, base.ruleOf(path, zone) ?? DEFAULT_ZONE_RULE, base.config)
+/**
+ * The rule itself, unless the config is that of a pull request: then limited by the rule of the base branch. A file that no rule there matches may have been
+ * moved, so all rules there that may be for its zone limit it.
+ */
+export function limitedRule(rule: ZoneRule, { base }: Config, path: string, zone: Pick<DesiredZone, 'name'>): ZoneRule {
+  if (base === null) return rule
+  const found = base.ruleOf(path, zone)
+  const candidates = base.config.zoneRules.filter((one) => ruleFor(zone, [one]) !== null)
+  return limitByAll(rule, found === null ? [...candidates, DEFAULT_ZONE_RULE] : [found], base.config)
+}

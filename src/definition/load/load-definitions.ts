@@ -18,6 +18,7 @@ import { createIncludeReader } from './include-reader.ts'
 import { type CapabilityLookUp, lintLoaded } from './lint-loaded.ts'
 import { addPtrRecords } from './ptr-records.ts'
 import { type LoadedDefinition, readDefinition } from './read-definition.ts'
+import { createRecordTotal } from './record-total.ts'
 import { sourcePolicy } from './source-policy.ts'
 import { unmatchedDefinitions, unmatchedWarning } from './unmatched-definitions.ts'
 import { isWanted, type WantedZones, wantedZones, wantsReverse } from './wanted-zones.ts'
@@ -76,6 +77,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     include: createIncludeReader(config, 'yaml', options.texts),
     includeZoneFile: createIncludeReader(config, 'zone-file', options.texts),
     policy: sourcePolicy(config),
+    total: createRecordTotal(),
   }
   const limit = pLimit(OPEN_FILES)
   const definitions = found.definitions

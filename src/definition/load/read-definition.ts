@@ -1,5 +1,5 @@
 /** Reads the definition of one zone. */
-import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
@@ -11,6 +11,7 @@ import { checkZone } from '../rules/rules.ts'
 import { isBlankYaml } from '../yaml/read-yaml.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { IncludeReader } from './include-reader.ts'
+import type { RecordTotal } from './record-total.ts'
 import type { SourcePolicy } from './source-policy.ts'
 import { misnamedWarnings, misspeltWarnings, outsideErrors, zoneFileDefinition } from './zone-file-definition.ts'
 
@@ -33,6 +34,7 @@ export interface DefinitionSources {
   /** For `$INCLUDE` of zone files. */
   readonly includeZoneFile: IncludeReader
   readonly policy: SourcePolicy
+  readonly total: RecordTotal
 }
 
 /** A selection of zones by name, or by their file. */
@@ -54,7 +56,7 @@ export interface ReadOptions {
 export async function readDefinition(
   definition: FoundDefinition,
   config: Config,
-  { policy, ...include }: DefinitionSources,
+  { policy, total, ...include }: DefinitionSources,
   { wanted, texts, textsRead }: ReadOptions,
 ): Promise<LoadedDefinition | null> {
   const zoneName = definition.rules.find((rule) => rule.zoneName !== null)?.zoneName ?? definition.zoneName
@@ -87,8 +89,12 @@ export async function readDefinition(
     return { definition, zone: null, enabled: true, files, includedFiles: [], mayUseAutoPtr, diagnostics }
   }
   if (textsRead) for (const { path, text } of sources) textsRead.set(path, text)
-  const parsed = parseSources(definition, sources, zoneName, config, include)
-  return { definition, ...parsed, mayUseAutoPtr, files: [...files, ...parsed.includedFiles].sort() }
+  const unread: ParsedText = { zone: null, enabled: true, includedFiles: [], diagnostics: [] }
+  const parsed = total.isExceeded() ? unread : parseSources(definition, sources, zoneName, config, include)
+  const length = sources.reduce((sum, { text }) => sum + text.length, 0)
+  const excess = total.count(parsed.zone?.records ?? [], { length, file: definition.file })
+  const within = excess === null ? parsed : { ...parsed, zone: null, diagnostics: [...parsed.diagnostics.filter(isError), excess] }
+  return { definition, ...within, mayUseAutoPtr, files: [...files, ...parsed.includedFiles].sort() }
 }
 
 /** A file that was truncated must not look like a zone without records. */
@@ -116,7 +122,7 @@ function parseSources(
   sources: readonly { readonly file: string; readonly text: string }[],
   zoneName: DomainName | null,
   config: Config,
-  { include, includeZoneFile }: Omit<DefinitionSources, 'policy'>,
+  { include, includeZoneFile }: Pick<DefinitionSources, 'include' | 'includeZoneFile'>,
 ): ParsedText {
   const { kind, file } = definition
   const { text } = sources[0] as { text: string }

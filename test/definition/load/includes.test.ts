@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
 import { describe, expect, test } from 'vitest'
+import { createRecordTotal } from '../../../src/definition/load/record-total.ts'
 import { createFileLoader, MAX_INCLUDES, type ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { collectDiagnostics } from '../../../src/definition/parse/parse-state.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
@@ -133,6 +134,18 @@ describe('a definition with too many records is one error at the name that excee
     for (const line of [2, 3]) problems.count({ file: 'a', line, column: 1 }, moreRecords, moreOctets)
     expect(problems).toMatchObject({ diagnostics: [{ code: 'file-too-large', at: { line: 2 } }] })
     expect([problems.isFull(), problems.isTooLarge(), problems.diagnostics.length]).toEqual([true, true, 1])
+  })
+
+  test.each([
+    [[501_000, 1000], 1001, 0],
+    [[1, 1], 1, 2 ** 25],
+  ])('in all definitions together, without those that fit into their own text: %j and %i of %i octets', (within, more, octets) => {
+    const total = createRecordTotal()
+    const count = (records: number, file: string) =>
+      total.count(Array<{ data: string }>(records).fill({ data: 'x'.repeat(octets) }), { file, length: 8000 })
+    expect([...within.map((records) => count(records, 'a')), total.isExceeded()]).toEqual([null, null, false])
+    expect(count(more, 'b')).toMatchObject({ code: 'file-too-large', at: { file: 'b' } })
+    expect([total.isExceeded(), count(1, 'c')]).toEqual([true, null])
   })
 
   test('data that aliases repeat', { tags: ['long'] }, () => {

@@ -4,6 +4,7 @@ import { describe, expect, it, test } from 'vitest'
 import { defaultConfig } from '../../../src/definition/config/read-config.ts'
 import { findDefinitions } from '../../../src/definition/load/find-definitions.ts'
 import { type LoadOptions, loadDefinitions } from '../../../src/definition/load/load-definitions.ts'
+import { isError } from '../../../src/dns/diagnostic.ts'
 import { addFiles, configIn, folderWith, places } from '../files.ts'
 
 const ONE_PROVIDER = 'providers: {cloud: {type: cloud, base_url: http://127.0.0.1:1, token: env:T}}\n'
@@ -345,6 +346,15 @@ it('with path arguments accepts files and folders anywhere', async () => {
     ['a.example.', ['lab']],
   ])
   expect(places(diagnostics)).toEqual(['error file-format', 'error file-unreadable'])
+})
+
+test('many small definitions do not have more repeated records than one may have', { tags: ['long'] }, async () => {
+  const files = Object.fromEntries(
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((one) => [`zones/${one}.example.zone`, '$TTL 300\n$GENERATE 1-100000 a$ A 192.0.2.1\n']),
+  )
+  const { zones, diagnostics, described } = await load(files, { lints: false })
+  expect(diagnostics.filter(isError)).toMatchObject([{ code: 'file-too-large', message: expect.stringContaining('no further definition') }])
+  expect([zones.length, described.isUncertain]).toEqual([5, true])
 })
 
 describe('files that are not definitions', () => {
