@@ -24,7 +24,7 @@ export function scriptedTarget<Type extends CloudType>(
       const scripted = create(options)
       const server = await startScriptedServer(scripted.service)
       return {
-        entry: entry(server.origin),
+        entry: entry(server.origin, ', timeout: 300'),
         env: { ...service.env, [service.variable]: TOKEN },
         async transfer() {
           const text = `${FRAME}${lines(scripted).join('\n')}\n`

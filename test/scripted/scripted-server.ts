@@ -58,6 +58,8 @@ export async function startScriptedServer(service: ScriptedService, tls?: Certif
     answer(incoming, outgoing).catch(() => incoming.socket.destroy())
   }
   const server = tls ? createHttpsServer(tls, listener) : createHttpServer(listener)
+  // A busy machine may keep a client waiting for longer than the usual limits.
+  Object.assign(server, { keepAliveTimeout: 600_000, headersTimeout: 0, requestTimeout: 0 })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   afterThisFile(
     () =>
