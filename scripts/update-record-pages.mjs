@@ -1,8 +1,9 @@
 /** `npm run update-record-pages`: rewrites docs/records/ from the rdata table and the capabilities of the providers. Not for CI, where it is tested. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { isCi } from './is-ci.mjs'
 
-if (process.env.CI) {
+if (isCi) {
   console.error('The pages are not written in CI.')
   process.exit(1)
 }
