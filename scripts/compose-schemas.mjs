@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { COMPOSED } from './release/contents.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
@@ -159,8 +160,9 @@ export function composeConfigSchema() {
 
 /** Writes both schemas if they changed. */
 export async function composeSchemas() {
-  write('schemas/zone.schema.json', await composeZoneSchema())
-  write('schemas/config.schema.json', composeConfigSchema())
+  const [zone, config] = COMPOSED
+  write(zone, await composeZoneSchema())
+  write(config, composeConfigSchema())
 }
 
 function write(name, schema) {

@@ -37,7 +37,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EXTERNAL } from './external.mjs'
-import { contentProblems, MAX_TARBALL } from './release/contents.mjs'
+import { COMPOSED, contentProblems, MAX_TARBALL } from './release/contents.mjs'
 import { licencesOf } from './release/licences.mjs'
 import { provenanceStatement, signedEnvelope } from './release/provenance.mjs'
 import { isExternal, releaseManifest, shrinkwrapOf } from './release/shrinkwrap.mjs'
@@ -142,9 +142,9 @@ async function packTarball(work, tree, manifest, address) {
     .split('\0')
     .filter((path) => path !== '')
   const shipped = [...manifest.files, 'README.md', 'LICENSE']
-  for (const path of tracked.filter((one) => shipped.some((two) => one === two || one.startsWith(`${two}/`)))) {
+  for (const path of [...tracked, ...COMPOSED].filter((one) => shipped.some((two) => one === two || one.startsWith(`${two}/`)))) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
-    copyFileSync(join(root, path), join(folder, path))
+    copyFileSync(join(COMPOSED.includes(path) ? tree : root, path), join(folder, path))
     chmodSync(join(folder, path), 0o644)
   }
   const released = releaseManifest({ ...manifest, files: [...manifest.files, 'npm-shrinkwrap.json', 'THIRD-PARTY-LICENSES.txt'] }, EXTERNAL)

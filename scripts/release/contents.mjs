@@ -7,6 +7,9 @@ export const MAX_TARBALL = 2_500_000
 export const MAX_UNPACKED = 9_000_000
 const MAX_FILE = 1_500_000
 
+/** The schemas that the build composes. The repository does not have them. */
+export const COMPOSED = ['schemas/zone.schema.json', 'schemas/config.schema.json']
+
 /** The files that the build makes. All others are files of the repository. */
 const BUILT = [
   /^dist\/(?:zonewright\.js|provider\.mjs|package\.json)$/,
@@ -16,6 +19,7 @@ const BUILT = [
   /^dist\/types\/package\.json$/,
   /^(?:package|npm-shrinkwrap)\.json$/,
   /^THIRD-PARTY-LICENSES\.txt$/,
+  /^schemas\/(?:zone|config)\.schema\.json$/,
 ]
 
 /** Files that a tarball needs; without one of them, something did not build. */
@@ -30,7 +34,7 @@ const REQUIRED = [
   'docs/diagnostics.md',
   'npm-shrinkwrap.json',
   'package.json',
-  'schemas/zone.schema.json',
+  ...COMPOSED,
   'templates/provider/package.json',
 ]
 
