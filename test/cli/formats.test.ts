@@ -86,7 +86,7 @@ describe('verify --format json', () => {
     return { ...result, document: documentOf(result, validateVerification) }
   }
 
-  test('before and after an apply, with and without name servers', async () => {
+  test('before and after an apply, with and without name servers', { tags: ['long'] }, async () => {
     const delegation = '  sub: {type: NS, value: ns.sub.example.com.}\n  ns.sub: {type: A, value: 192.0.2.3}\n'
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE + delegation } })
     const before = expectEnd(await verify(scene), 2)

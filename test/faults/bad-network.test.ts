@@ -152,10 +152,11 @@ async function addForeign(): Promise<void> {
 }
 
 const seeds = (count: number): number[] => Array.from({ length: rounds(count) }, (_, index) => index + 1)
-const LONG = { timeout: 300_000 }
+test.each(seeds(4))('a fault in one of ten requests, seed %i', (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4))
+test.each(seeds(3))('a fault in one of three, seed %i', (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2))
 
-test.each(seeds(4))('a fault in one of ten requests, seed %i', LONG, (seed) => follow(seed, (random) => randomFaults(random, 0.1), 4))
-test.each(seeds(3))('a fault in one of three, seed %i', LONG, (seed) => follow(100 + seed, (random) => randomFaults(random, 0.33), 2))
+/** Variations of the faults above, for `npm run test:long`. */
+const LONG = { tags: ['long'] }
 
 test.each(seeds(2))('a gateway that repeats calls, seed %i', LONG, (seed) =>
   follow(200 + seed, (random) => repeatingGateway(random, 0.2), 4, { repeats: true }),

@@ -179,7 +179,7 @@ describeWithTools(['named-checkzone'], 'a folder of zone files', () => {
   })
 })
 
-test('a folder of octoDNS killed before a file operation', async () => {
+test('a folder of octoDNS killed before a file operation', { tags: ['long'] }, async () => {
   const start = temporaryDirectory()
   mkdirSync(join(start, SERVED))
   writeFileSync(join(start, 'zonewright.yaml'), `providers: {mirror: {type: octodns, directory: ${SERVED}}}\n`)

@@ -211,7 +211,7 @@ async function killThenApply(round: number, waves: number): Promise<void> {
   await Promise.all(lanes.map((lane) => completes(lane, round * WAVES + waves - 1)))
 }
 
-const LONG = { tags: ['long'], timeout: 300_000 }
+const LONG = { tags: ['long'] }
 
 test('killed twice, then applied', LONG, () => killThenApply(0, 2))
 test.each(numbers)('killed repeatedly, then applied, round %i', LONG, (round) => killThenApply(round + 1, WAVES))

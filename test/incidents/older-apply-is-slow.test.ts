@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 const OLDER = `${ZONE}${Array.from({ length: 12 }, (_, index) => `  old${index}: {type: A, value: 192.0.2.7}\n`).join('')}`
 const YOUNGER = `${ZONE}  new: {type: A, value: 192.0.2.8}\n`
 const EVERYTHING = ['--allow', 'deletes', '--allow', 'updates']
-const LONG = { tags: ['long'], timeout: 120_000 }
+const LONG = { tags: ['long'] }
 
 test('an apply that stops for longer than its lease sends nothing more after a younger one has landed', LONG, async () => {
   const shared = temporaryDirectory()

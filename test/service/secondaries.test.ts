@@ -139,7 +139,7 @@ describe('a slave', () => {
     expect(await errorsOf(id)).toBe('transfer from 127.0.0.9: cannot be reached over TCP (ECONNREFUSED)')
   })
 
-  test('with a long list of unresponsive masters fails after a time limit', async () => {
+  test('with a long list of unresponsive masters fails after a time limit', { tags: ['long'] }, async () => {
     scripts.set('silent.test.', () => {})
     // One address in sixteen spellings.
     const letters = (i: number) => [8, 4, 2, 1].map((bit) => (i & bit ? 'F' : 'f')).join('')

@@ -92,7 +92,7 @@ describe('actions', () => {
     expect(scene.rrsets()).toEqual([])
   })
 
-  test('one that does not end leaves the answer to the next read', async () => {
+  test('one that does not end leaves the answer to the next read', { tags: ['long'] }, async () => {
     const scene = await start({ definition: WWW, settings: ', timeout: 1', stepsOf: () => Array(1000).fill(50) })
     const { status, stdout, stderr } = await scene.run(APPLY)
     expect([status, stdout + stderr]).toEqual([0, expect.not.stringContaining('failed')])
