@@ -96,7 +96,7 @@ service=
 
 # Code that the executable loads at run time: a provider package, the child process of octoDNS, a package beside it.
 printf 'providers:\n  files: {type: npm:json-folder, folder: stored-by-executable}\n' >zonewright.yaml
-executable apply --yes --quiet || fail "a provider package does not apply with the executable"
+ZONEWRIGHT_PACKAGES_DIR=$PWD executable apply --yes --quiet || fail "a provider package does not apply with the executable"
 [ -e stored-by-executable/example.com.json ] || fail "the provider package of the executable stored nothing"
 printf 'providers:\n  yaml: {type: octodns, class: octodns.provider.yaml.YamlProvider, python: %s, options: {directory: .}}\n' "$(command -v "$python")" >zonewright.yaml
 echo 'raise SystemExit("a module of the working directory was loaded")' >json.py
