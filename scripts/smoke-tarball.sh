@@ -59,7 +59,7 @@ tar -xzf "$work/release/zonewright-$version.tgz" -C "$work/bare"
 # The single executable, with nothing beside it and no Node.js in its path.
 mkdir "$work/alone"
 cp "$work/release/zonewright-$version-$(node -p 'process.platform + "-" + process.arch')" "$work/alone/zonewright"
-executable() { env -i PATH=/usr/bin/none HOME="$work" ZONEWRIGHT_TOKEN="$token" "$work/alone/zonewright" "$@" </dev/null; }
+executable() { env -i PATH=/usr/bin/none HOME="$work" ZONEWRIGHT_PACKAGES_DIR="$work/user" ZONEWRIGHT_TOKEN="$token" "$work/alone/zonewright" "$@" </dev/null; }
 refuses() {
   local expected=$1
   shift
@@ -96,7 +96,7 @@ service=
 
 # Code that the executable loads at run time: a provider package, the child process of octoDNS, a package beside it.
 printf 'providers:\n  files: {type: npm:json-folder, folder: stored-by-executable}\n' >zonewright.yaml
-ZONEWRIGHT_PACKAGES_DIR=$PWD executable apply --yes --quiet || fail "a provider package does not apply with the executable"
+executable apply --yes --quiet || fail "a provider package does not apply with the executable"
 [ -e stored-by-executable/example.com.json ] || fail "the provider package of the executable stored nothing"
 printf 'providers:\n  yaml: {type: octodns, class: octodns.provider.yaml.YamlProvider, python: %s, options: {directory: .}}\n' "$(command -v "$python")" >zonewright.yaml
 echo 'raise SystemExit("a module of the working directory was loaded")' >json.py
