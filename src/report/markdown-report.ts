@@ -3,10 +3,10 @@
  * counts, then the zones. Of limited size; of many zones, changes that are the same are shown once.
  */
 import { formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
+import { groupBy } from '../dns/group-by.ts'
 import type { Action } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { counted, formatCount } from './english.ts'
-import { deletes, type EqualChanges, equalChanges } from './equal-changes.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'
@@ -231,3 +231,29 @@ function fitRows(rows: readonly ChangeRow[], budget: Budget, maxLength: number):
 
 /** The first column is that of a diff, in which `!` marks a changed line. */
 const prefix = (marker: Marker): string => `${marker === '~' ? '!' : marker} `
+
+/** Rows that are the same in each of the zones. */
+interface EqualChanges {
+  readonly views: readonly ZoneView[]
+  readonly rows: readonly ChangeRow[]
+}
+
+/** The changes of the zones by RRset, those of the same zones together, in the order of the zones. */
+function equalChanges(views: readonly ZoneView[]): EqualChanges[] {
+  const rrsets = views.flatMap((view, index) => {
+    const ofName = groupBy(changeRows(view), (row) => (row.subject === 'record' ? `${row.name} ${row.type}` : ''))
+    return [...ofName.values()].map((rows) => ({ view, index, rows, key: JSON.stringify(rows.map(shownPart)) }))
+  })
+  const equal = [...groupBy(rrsets, ({ key }) => key).values()]
+  return [...groupBy(equal, (some) => some.map(({ index }) => index).join()).values()].map((groups) => ({
+    views: groups[0]?.map(({ view }) => view) ?? [],
+    rows: groups.flatMap((some) => some[0]?.rows ?? []),
+  }))
+}
+
+/** What a reader sees of a row. */
+const shownPart = ({ change, id, ...shown }: ChangeRow): object => ({ ...shown, sameCall: null })
+
+/** Whether the rows delete a record, or the zone. */
+const deletes = ({ rows }: EqualChanges): boolean =>
+  rows.some((row) => row.marker === '-' && (row.subject === 'domain' || row.sameCall === null))
