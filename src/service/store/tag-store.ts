@@ -1,7 +1,7 @@
 /** Tags, and the objects that have them. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { append } from '../../dns/group-by.ts'
-import type { ListQuery, ListSlice } from '../filter/filter.ts'
+import { filterItems, type ListQuery, type ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
 import { GRANT_TABLES, type Viewer, visibleTo } from './grant-store.ts'
@@ -99,8 +99,12 @@ export async function setTags(
 const labelsOfOne = async (connection: Connection, kind: TaggedKind, id: number): Promise<readonly string[]> =>
   (await labelsOf(connection, kind, [id])).get(id) ?? []
 
+/** Whether a filter selects nothing. Lists of tags have no fields to filter by, so any filter selects all or nothing. */
+const selectsNone = ({ filter }: ListQuery): boolean => filter !== null && filterItems([{}], filter, {}).length === 0
+
 /** The sorted labels of the account's tags; for a restricted viewer, only tags of objects that it may see. */
 export async function listTags(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<{ readonly label: string }>> {
+  if (selectsNone(list)) return { items: [], total: 0 }
   let selected = connection.selectFrom('tags').where('account_id', '=', viewer.accountId)
   if (viewer.restricted) {
     selected = selected.where(
@@ -199,7 +203,7 @@ export async function listTaggedEntities(
   connection: Connection,
   viewer: Viewer,
   label: string,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  list: ListQuery,
 ): Promise<ListSlice<TaggedEntity> | null> {
   const tag = await findTag(connection, viewer.accountId, label)
   if (tag === null) return null
@@ -210,8 +214,9 @@ export async function listTaggedEntities(
   const { rows: counted } = await sql<{ total: number }>`select count(*) as total from (${tagged}) as tagged`.execute(connection)
   const total = Number(counted[0]?.total)
   if (total === 0) return viewer.restricted ? null : { items: [], total }
+  if (selectsNone(list)) return { items: [], total: 0 }
   const { rows } = await sql<{ place: number; id: number }>`
-    select place, id from (${tagged}) as tagged order by place, id limit ${limit} offset ${offset}`.execute(connection)
+    select place, id from (${tagged}) as tagged order by place, id limit ${list.limit} offset ${list.offset}`.execute(connection)
   const items = rows.map(({ place, id }) => ({ kind: TAGGED_KINDS[place] as TaggedKind, id }))
   return { items, total }
 }

@@ -107,6 +107,15 @@ describe('the tags of an account', () => {
     expect(await stranger.ok('GET', '/tags?page_size=25')).toMatchObject({ pages: 3, results: 60 })
   })
 
+  test('can be filtered only to all or none', async () => {
+    await makeDomain(owner, ['filtered'])
+    for (const path of ['/tags', '/tags/filtered']) {
+      const count = async (filter: object) => (await owner.ok('GET', path, undefined, { 'x-filter': JSON.stringify(filter) })).results
+      expect(await count({ '+and': [], '+order': 'asc' })).toBeGreaterThan(0)
+      expect(await count({ '+or': [] })).toBe(0)
+    }
+  })
+
   test('are visible to a restricted user if an object with the tag is', async () => {
     const hidden = await makeDomain(owner, ['hidden', 'tag of one.example'])
     expect(await labels(reader)).toEqual(['tag of one.example', 'tag of two.example'])
