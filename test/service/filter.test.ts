@@ -181,7 +181,7 @@ describe('operands', () => {
   const WRONG = {
     created: ['yesterday', '2026-02-30', { '+gt': '' }, 5, null],
     priority: ['1e1', ' 1', '', null, true, { '+contains': 1 }, { '+contains': '1' }],
-    weight: [1, '1', null, { '+gt': false }, { '+contains': true }],
+    weight: [1, '1', null, { '+gt': false }, { '+contains': true }, { '+neq': [true] }, { '+neq': ['true'] }],
     tag: [{ '+gt': null }, { '+contains': null }],
     name: [5, null, { '+neq': null }],
     target: ['a\0', { '+contains': '\ud83d' }],

@@ -114,7 +114,8 @@ const NEVER_STORED = /[\0\ud800-\udfff]/u
 function operandOf(kind: FilterField['kind'], comparison: Comparison, value: unknown): string | number {
   if (kind === 'number' && typeof value === 'number' && Number.isFinite(value)) return value
   if (kind === 'number' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value)
-  if (kind === 'boolean' && /^(true|false)$/i.test(String(value))) return String(value).toLowerCase() === 'true' ? 1 : 0
+  if (kind === 'boolean' && typeof value === 'boolean') return Number(value)
+  if (kind === 'boolean' && typeof value === 'string' && /^(true|false)$/i.test(value)) return Number(value.toLowerCase() === 'true')
   if (kind === 'number' || kind === 'boolean' || typeof value !== 'string' || NEVER_STORED.test(value)) throw notApplicable()
   if (kind === 'set') return value.toLowerCase()
   if (kind !== 'time') return foldCase(value)
