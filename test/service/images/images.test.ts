@@ -64,6 +64,7 @@ describe('public images', () => {
 
   test('a private one needs a token', async () => {
     expect((await nobody.call('GET', '/images/private/1')).status).toBe(401)
+    expect((await nobody.call('GET', '/images/public/none')).status).toBe(404)
     expect((await nobody.call('GET', '/images/upload')).status).toBe(405)
     expect((await client.call('POST', '/images/private/1', {})).status).toBe(405)
   })

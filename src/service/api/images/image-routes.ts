@@ -110,7 +110,7 @@ const get = defineOpenRoute({
     const id = texts['imageId'] as string
     const image = images.get(id)
     if (image !== undefined) return image
-    if (actor === null) throw new RequestError(401, [{ field: null, reason: 'Invalid Token' }])
+    if (actor === null) throw id.startsWith('private/') ? new RequestError(401, [{ field: null, reason: 'Invalid Token' }]) : notFound()
     return (await database.read((connection) => findImage(connection, actor.accountId, id))) ?? missing()
   },
 })
