@@ -146,6 +146,8 @@ describe('fields', () => {
     ['/compute', 'instance_id', { linode_id: 1002, instance_id: 999 }],
     ['/linode', 'linode_id', { instance_id: 999 }],
     ['/linode', 'linode_id', { linode_id: 1002, instance_id: 999 }],
+    ['/compute', 'instance_id', { linode_id: 999, instance_id: null }],
+    ['/linode', 'linode_id', { instance_id: null, linode_id: 999 }],
   ])('%s accepts both names of a field, so that neither is ignored as unknown', async (path, field, body) => {
     expect(await client.problems('POST', `${path}/instances/1001/clone`, body)).toEqual([`${field}: ${field} is not valid`])
   })

@@ -70,16 +70,18 @@ const hasAliasFields = (path: string): boolean => Object.values(ALIAS_PATHS).som
 
 /**
  * Returns the body of a request with the names of this API. Both paths accept both names of a field: as an unknown field, one of them would be
- * ignored, and the request would do something else. If a body has both, the name of this API counts.
+ * ignored, and the request would do something else. If a body has both, the name of this API counts, unless it is null.
  */
 export function ownBody(request: IncomingMessage, { path }: Pick<Route, 'path'>, body: unknown): unknown {
   if (!hasAliasFields(path) || typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const entries = Object.entries(body).map(([field, value]): [string, unknown] => {
     const name = exchange(ALIAS_FIELDS, field)
     const isImage = usesAliases(request) && (field === 'image' || field === 'images')
-    return [Object.hasOwn(body, name) ? field : name, isImage ? mapTexts(value, ownImageId) : value]
+    const isGiven = Object.hasOwn(body, name) && (body as Record<string, unknown>)[name] !== null
+    return [isGiven ? field : name, isImage ? mapTexts(value, ownImageId) : value]
   })
-  return Object.fromEntries(entries)
+  // Of two entries with one name, the later one counts.
+  return Object.fromEntries(entries.sort(([, a], [, b]) => Number(b === null) - Number(a === null)))
 }
 
 /** The text that an id of this API contains if the client's id contains the given one; `also` if ids that begin otherwise may contain that, too. */
