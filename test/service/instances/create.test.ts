@@ -105,6 +105,11 @@ const labelProblem = (reason: string) => [`label: ${reason}`]
 const ends = labelProblem('A label must begin and end with a letter or digit.')
 const twice = labelProblem('A label cannot have two hyphens, underscores or dots in a row.')
 
+test('script data that is nested too deep is refused', async () => {
+  const body = `{"region": "us-east", "type": "g6-nanode-1", "script_data": {"a": ${'['.repeat(400_000)}${']'.repeat(400_000)}}}`
+  expect(await client.problems('POST', '/compute/instances', body)).toEqual(['script_data: script_data is not valid'])
+})
+
 test.each<[string, object, string[]]>([
   ['an unknown region and type', { region: 'nowhere', type: 'g0' }, ['region: region is not valid', 'type: type is not valid']],
   ['label with space', { ...EMPTY, label: 'a b' }, labelProblem('Only letters, digits, hyphens, underscores and dots can be in a label.')],

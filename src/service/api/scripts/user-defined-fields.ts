@@ -75,7 +75,13 @@ const refuse = (problem: string): RequestError => badRequest({ field: 'script', 
 const MAX_SCRIPT_DATA = 65_535
 
 export function scriptDataProblem(data: Readonly<Record<string, unknown>>): RequestProblem | null {
-  const text = JSON.stringify(data)
+  let text: string
+  try {
+    text = JSON.stringify(data)
+  } catch {
+    // Nested deeper than the stack allows.
+    return { field: 'script_data', reason: 'script_data is not valid' }
+  }
   if ([...text].length <= MAX_SCRIPT_DATA && !UNPAIRED_SURROGATE.test(text)) return null
   return { field: 'script_data', reason: `Length must be 0-${MAX_SCRIPT_DATA} characters` }
 }
