@@ -27,6 +27,9 @@ process.on('exit', () => {
   for (const [name, error] of dropped) process.stderr.write(`${formatDiagnostic({ ...writeProblem(error, name), at: undefined })}\n`)
 })
 
+// `serve` reads the files of these options again at SIGHUP. While its modules load, it has read none, and without a handler the signal would end it.
+if (process.argv.some((word) => /^--(?:tls-cert|tsig-keys)(?:=|$)/.test(word))) process.on('SIGHUP', () => undefined)
+
 async function main(): Promise<void> {
   const io = processIo()
   try {

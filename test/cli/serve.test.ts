@@ -214,6 +214,16 @@ describe('a running service', () => {
   })
 })
 
+test('a SIGHUP while the modules load does not end a service that reads files at SIGHUP', async () => {
+  const cwd = folderWith({ 'signal.cjs': "setImmediate(() => process.kill(process.pid, 'SIGHUP'))\n" })
+  const run = await startProgram([...SERVE, '--tls-cert', 'none.pem', '--tls-key', 'none.pem'], {
+    cwd,
+    env: { NODE_OPTIONS: '--require ./signal.cjs' },
+  })
+  expect(await run.ended).toEqual({ status: 1, signal: null })
+  expect(run.stderr()).toContain('--tls-cert')
+})
+
 describeWithTools(['openssl', 'mkfifo'], 'with --tls-cert', () => {
   test('a SIGHUP during the start does not end it; a named pipe is read at the start and blocks nothing afterwards', async () => {
     const { cert, key: pem } = selfSigned('dns.example')

@@ -132,7 +132,7 @@ headers or bodies.`
 /** `zonewright serve`: runs the DNS hosting service until a signal ends it. When it is ready, it prints its addresses as one line of JSON. */
 async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
-  // Before the first file is read: without a handler, SIGHUP would end the process.
+  // Before the first file is read.
   const hangups = options.tlsCert === undefined && options.tsigKeys === undefined ? null : reloadOnHangup(io, output, options)
   const listen = options.listen === 'none' ? null : readAddress(output, '--listen', options.listen)
   const dns = options.dns === 'none' ? null : readAddress(output, '--dns', options.dns)
