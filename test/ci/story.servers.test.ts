@@ -222,16 +222,18 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to
   })
 
   test('warnings about what changes are in the comment, and others are not', async () => {
-    const old = '  x-old: {type: CNAME, value: gone.example.com.}\n'
-    await repository.push({ 'zones/example.com.yaml': zone('example.com', '192.0.2.1', old) })
+    // In octoDNS's layout, a target without the final dot is only a warning, one for the whole file.
+    const undotted = ['r1', 'r2'].map((name) => `${name}: {type: CNAME, value: host.example.edu}\n`).join('')
+    const www = 'www: {type: CNAME, value: example.com.}\nx-old: {type: CNAME, value: gone.example.com.}\n'
+    const old = `'': {type: A, value: 192.0.2.1}\n${undotted}${www}`
+    await repository.push({ 'zones/example.com.yaml': old })
     await repository.applyMain()
-    repository.commit('warned', {
-      'zones/example.com.yaml': zone('example.com', '192.0.2.1', `${old}  y-new: {type: CNAME, value: lost.example.com.}\n`),
-    })
+    repository.commit('warned', { 'zones/example.com.yaml': `${old}y-new: {type: CNAME, value: lost.example.com.}\n` })
     const number = repository.open('warned')
     expect((await repository.plan(number)).status).toBe(0)
     const [comment = ''] = commentsOn(repository, number)
     expect(comment.match(/warning\[target-nonexistent\] \S+/g)).toEqual(['warning[target-nonexistent] y-new.example.com.'])
+    expect(comment.match(/warning\[target-relative\]/g)).toHaveLength(1)
   })
 
   test('a conflict with the base replaces the comment', async () => {

@@ -133,7 +133,13 @@ function withWarnings({ validated, planned }: Steps): Plan | null {
   if (plan === null || validated.report?.kind !== 'validation') return plan
   const changes = plan.zones.flatMap((zone) => zone.changes.flatMap((one) => (one.subject === 'record' ? one : [])))
   const changed = new Set<string>(changes.flatMap(({ existing, desired }) => [existing?.name ?? '', desired?.name ?? '']))
-  const isAboutChange = ({ message }: Diagnostic): boolean => message.split(/[\s,:;]+/).some((word) => word !== '' && changed.has(word))
+  const changedZones = new Set(plan.zones.flatMap(({ zone, changes: some }) => (some.length === 0 ? [] : zone)))
+  const files = new Set(validated.report.validation.zones.flatMap((one) => (changedZones.has(one.zone) ? one.files : [])))
+  const isAboutChange = ({ message, at, cause }: Diagnostic): boolean =>
+    // A finding about a whole file names no record.
+    cause?.subject === 'file'
+      ? at !== undefined && files.has(at.file)
+      : message.split(/[\s,:;]+/).some((word) => word !== '' && changed.has(word))
   const findings = validated.report.validation.diagnostics.filter((one) => !isError(one) && isAboutChange(one))
   return { ...plan, diagnostics: [...plan.diagnostics, ...findings] }
 }
