@@ -117,7 +117,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'Digest of a key of a signed child zone, in the parent',
     'RFC 4034 section 5',
     `team 3600 IN DS 60485 13 2 ${SHA256}`,
-    'It stands beside the NS records of the delegation. The operator of the child gives it to you.',
+    'Put it beside the NS records of the delegation. You get it from the operator of the child zone.',
     'A digest whose length does not fit its type is a warning (`digest-length`).',
   ),
   TLSA: notes(

@@ -21,7 +21,7 @@ type ConfigEnvironment = Omit<RunEnvironment, 'now'>
  * Loads the config `file`, or searches for one if it is undefined. The config is null if it is invalid, if the settings of a provider are
  * invalid, or if it names a host that the environment does not allow.
  * `trusted` names the config that the policies and approvals come from; without it they are those of the config itself.
- * The config of a pull request is limited by that of the base branch: see `limitConfig`.
+ * The config of the base branch limits that of a pull request: see `limitConfig`.
  * With `offline`, for a run that contacts no host, hosts are not checked.
  * Loads the packages of providers, if the config names any, unless `packages` is false: then their settings are not checked. Registers all secrets, so that
  * definitions and output can be searched for them.
