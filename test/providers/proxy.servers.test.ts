@@ -68,7 +68,7 @@ describeWithTools(['openssl'], 'HTTPS_PROXY', () => {
     mkdirSync(join(folder, 'zones'))
     writeFileSync(
       join(folder, 'zonewright.yaml'),
-      `providers: {cf: {type: cloudflare, base_url: 'https://${HOST}/client/v4', token: env:TOKEN, timeout: 1}}\n`,
+      `providers: {cf: {type: cloudflare, base_url: 'https://${HOST}/client/v4', token: env:TOKEN, timeout: 20}}\n`,
     )
     writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nrecords:\n  www: {type: A, ttl: 300, value: 192.0.2.1}\n')
   })
