@@ -75,21 +75,14 @@ mkdir -p "$IN_path" && unzip -qo "$RUNNER_TEMP/artifact.zip" -d "$IN_path"`,
 interface ActJob {
   /** As GitHub shows it. */
   readonly name: string
-  readonly result: 'success' | 'failure'
-  /** The exit status of the first step that failed. */
+  /** The exit status of the first step that failed; 0 if none did. */
   readonly status: number
   readonly output: string
   readonly summary: string
 }
 
-interface Line {
-  readonly msg: string
-  readonly job?: string
-  readonly jobID?: string
-  readonly jobResult?: string
-  readonly command?: string
-  readonly content?: string
-  readonly raw?: string
+/** A line of the log. */
+type Line = Readonly<Partial<Record<'msg' | 'job' | 'jobID' | 'jobResult' | 'command' | 'content' | 'raw', string>>> & {
   readonly raw_output?: boolean
 }
 
@@ -111,9 +104,15 @@ async function startStore(scene: RunnerScene): Promise<string> {
   return origin
 }
 
+const OPTIONS = '--platform ubuntu-latest=-self-hosted --json --strict --no-skip-checkout --no-cache-server --action-offline-mode'.split(
+  ' ',
+)
+
+const pairs = (option: string, values: object): string[] => Object.entries(values).flatMap(([name, value]) => [option, `${name}=${value}`])
+
 /**
- * Runs a workflow for an event, or one job of it with those that it needs. Jobs that do not run are absent. `actions` has the folders of more actions, each
- * under `owner/name@ref`.
+ * Runs a workflow for an event, or one job of it with those that it needs. Jobs that do not run are absent. `actions` has the text of more actions, each under
+ * `owner/name@ref`.
  */
 export async function runAct(
   scene: RunnerScene,
@@ -123,76 +122,52 @@ export async function runAct(
 ): Promise<{ readonly run: number; readonly jobs: ReadonlyMap<string, ActJob> }> {
   const { workflow, payload, run, vars, env, secretsOf } = beginRun(scene, path, text, event)
   const folder = temporaryDirectory()
+  const write = (name: string, content: string): string => {
+    const file = join(folder, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content)
+    return file
+  }
   const store = stores.get(scene) ?? startStore(scene)
   stores.set(scene, store)
-  const standIns = Object.entries(actionsFor(scene.bare, await store)).map(([name, action]) => {
-    mkdirSync(join(folder, name))
-    writeFileSync(join(folder, name, 'action.yml'), action)
-    return name
-  })
-  const used = [text, ...Object.values(actions).map((one) => readFileSync(join(one, 'action.yml'), 'utf8'))].join('\n')
-  const pins = new Map(
-    standIns.flatMap((name) =>
-      [...used.matchAll(new RegExp(`actions/${name}@[0-9a-f]{40}`, 'g'))].map(([pin]) => [pin, join(folder, name)]),
-    ),
-  )
-  const cwd = temporaryDirectory()
-  writeFileSync(join(folder, 'workflow.yml'), text)
-  writeFileSync(join(folder, 'event.json'), JSON.stringify({ ref: env.GITHUB_REF, ...payload }))
+  const standIns = actionsFor(scene.bare, await store)
+  const pins = [text, ...Object.values(actions)].flatMap((one) => [...one.matchAll(/actions\/([\w-]+)@[0-9a-f]{40}/g)])
+  const used = { ...Object.fromEntries(pins.map(([pin, name = '']) => [pin, standIns[name] ?? ''])), ...actions }
+  const places = Object.entries(used).map(([pin, action], index) => [pin, dirname(write(`${index}/action.yml`, action))])
   const chosen = Object.entries(workflow.jobs).filter(([id]) => job === undefined || id === job || id === workflow.jobs[job]?.needs)
   const secrets = Object.assign({ GITHUB_TOKEN: scene.token }, ...chosen.map(([, one]) => secretsOf(one)))
-  const pairs = (option: string, values: Readonly<Record<string, unknown>>): string[] =>
-    Object.entries(values).flatMap(([name, value]) => [option, `${name}=${value}`])
+  // act calls the variable of the commit so.
+  const more = { SHA_REF: event.sha, GITHUB_BASE_REF: event.baseRef ?? '', ...(authority && { CURL_CA_BUNDLE: authority }) }
+  const files = ['--workflows', write('workflow.yml', text), '--eventpath', write('event.json', JSON.stringify(payload))]
+  const words = [
+    event.name,
+    ...(job === undefined ? [] : ['--job', job]),
+    ...OPTIONS,
+    ...files,
+    '--action-cache-path',
+    join(folder, 'cache'),
+  ]
+  const values = [pairs('--local-repository', Object.fromEntries(places)), pairs('--env', { ...env, ...more })]
   const { stdout, stderr } = await runTool(
     findForeignClient('act'),
-    [
-      event.name,
-      ...(job === undefined ? [] : ['--job', job]),
-      ...[
-        '--workflows',
-        join(folder, 'workflow.yml'),
-        '--eventpath',
-        join(folder, 'event.json'),
-        '--action-cache-path',
-        join(folder, 'cache'),
-      ],
-      ...[
-        '--platform',
-        'ubuntu-latest=-self-hosted',
-        '--json',
-        '--no-skip-checkout',
-        '--no-cache-server',
-        '--action-offline-mode',
-        '--strict',
-      ],
-      ...pairs('--local-repository', { ...Object.fromEntries(pins), ...actions }),
-      ...pairs('--env', {
-        ...env,
-        SHA_REF: event.sha,
-        GITHUB_BASE_REF: event.baseRef ?? '',
-        ...(authority && { CURL_CA_BUNDLE: authority }),
-      }),
-      ...pairs('--secret', secrets),
-      ...pairs('--var', vars),
-    ],
-    { cwd, env: { HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder } },
+    [...words, ...values.flat(), ...pairs('--secret', secrets), ...pairs('--var', vars)],
+    { cwd: temporaryDirectory(), env: { HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder } },
   )
   const lines = `${stdout}${stderr}`.split('\n').flatMap((one): Line[] => (one.startsWith('{') ? [JSON.parse(one)] : []))
   const jobs = new Map<string, ActJob>()
   for (const { jobID = '', job: name = '', jobResult } of lines) {
     if (jobResult !== 'success' && jobResult !== 'failure') continue
     const own = lines.filter((one) => one.jobID === jobID)
-    const failed = own.map(({ msg }) => /exit status ([0-9]+)/.exec(msg)?.[1]).find((one) => one !== undefined)
+    const failed = own.map(({ msg = '' }) => /exit status ([0-9]+)/.exec(msg)?.[1]).find((one) => one !== undefined)
     jobs.set(jobID, {
       name: name.trim(),
-      result: jobResult,
       status: jobResult === 'success' ? 0 : Number(failed ?? Number.NaN),
       output: own.map(({ raw, raw_output, msg }) => raw ?? (raw_output === true ? msg : '')).join(''),
       summary: own.map(({ command, content = '' }) => (command === 'summary' ? content : '')).join(''),
     })
   }
-  if (jobs.size === 0 && !lines.some(({ jobResult }) => jobResult === 'skipped') && stderr !== '') throw new Error(stderr)
-  run.conclusion = [...jobs.values()].every(({ result }) => result === 'success') ? 'success' : 'failure'
+  if (jobs.size === 0 && /^Error: /m.test(stderr)) throw new Error(stderr)
+  run.conclusion = [...jobs.values()].every(({ status }) => status === 0) ? 'success' : 'failure'
   return { run: run.id, jobs }
 }
 
