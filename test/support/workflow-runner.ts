@@ -112,6 +112,9 @@ const filled = (text: unknown, contexts: Contexts): string =>
 const holds = (condition: string | undefined, contexts: Contexts): boolean =>
   condition === undefined || Boolean(evaluate(condition.replace(/^\$\{\{(.*)\}\}$/s, '$1'), contexts))
 
+/** A condition without one of these functions means "and everything before succeeded". */
+const RUNS_ALWAYS = /\b(?:cancelled|always|failure)\(\)/
+
 /** The words of a simple command, as a shell splits them. */
 const wordsOf = (line: string, env: Readonly<Record<string, string>>): string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) =>
@@ -166,7 +169,12 @@ export const runWorkflowJob: RunJob = async (scene, { path, text, job: name }, e
   const workspace = temporaryDirectory()
   const temp = temporaryDirectory()
   const none = { status: null, output: '', summary: '', run: run.id }
-  if (!holds(job.if, { github: context, needs: event.needs ?? {}, cancelled: () => false })) return none
+  const isReady = job.needs === undefined || event.needs?.[job.needs]?.result === 'success'
+  if (
+    (!isReady && !RUNS_ALWAYS.test(job.if ?? '')) ||
+    !holds(job.if, { github: context, needs: event.needs ?? {}, cancelled: () => false })
+  )
+    return none
   const files = { event: join(temp, 'event.json'), summary: join(temp, 'summary.md'), output: join(temp, 'output') }
   writeFileSync(files.event, JSON.stringify(payload))
   const env = {
@@ -207,8 +215,7 @@ async function runSteps(state: StepState, steps: readonly WorkflowStep[], given:
   for (const step of steps) {
     const states = { cancelled: () => false, success: () => state.status === 0, failure: () => state.status !== 0 }
     const contexts = { ...given, steps: outputs, ...states }
-    const runsAlways = /\b(?:cancelled|always|failure)\(\)/.test(step.if ?? '')
-    if ((state.status !== 0 && !runsAlways) || !holds(step.if, contexts)) continue
+    if ((state.status !== 0 && !RUNS_ALWAYS.test(step.if ?? '')) || !holds(step.if, contexts)) continue
     const own = Object.fromEntries(Object.entries(step.env ?? {}).map(([name, value]) => [name, filled(value, contexts)]))
     const all = { ...env, ...own }
     writeFileSync(state.files.output, '')
@@ -253,9 +260,11 @@ function carryOut(state: StepState, uses: string, input: (name: string) => strin
   if (action === 'actions/setup-node') return
   if (action === 'actions/checkout') {
     git(workspace, 'init', '-q', '.')
-    git(workspace, 'remote', 'add', 'origin', scene.bare)
-    git(workspace, 'fetch', '-q', '--tags', 'origin', '+refs/heads/*:refs/remotes/origin/*')
-    git(workspace, 'checkout', '-q', '--detach', input('ref') || event.sha)
+    git(workspace, 'remote', 'add', 'origin', `file://${scene.bare}`)
+    const ref = input('ref') || event.sha
+    const all = ['--tags', 'origin', '+refs/heads/*:refs/remotes/origin/*']
+    git(workspace, 'fetch', '-q', ...(input('fetch-depth') === '0' ? all : ['--depth', '1', 'origin', ref]))
+    git(workspace, 'checkout', '-q', '--detach', ref)
   } else if (action === 'actions/upload-artifact') {
     const file = resolve(workspace, input('path'))
     if (!existsSync(file)) return
