@@ -4,6 +4,8 @@ set -euo pipefail
 
 packages=(openssl bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils knot-dnssecutils bind9-dnsutils postgresql curl jq)
 programs=(named named-checkzone knotd nsd pdns_server pdnsutil dig kdig drill nsupdate nsd-checkzone ldns-read-zone kzonecheck postgres curl jq)
+# gitlab-ci-local, for `npm run test:long` only, copies with it.
+[ -z "${ZONEWRIGHT_TEST_TAGS:-}" ] || { packages+=(rsync) && programs+=(rsync); }
 export PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"
 # Debian has one directory per PostgreSQL version.
 for directory in /usr/lib/postgresql/*/bin; do PATH="$PATH:$directory"; done

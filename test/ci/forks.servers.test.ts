@@ -1,4 +1,4 @@
-/** Comments on pull requests from forks, made by a trusted job from the plan file of an untrusted one. */
+/** Comments on pull requests from forks, made by a trusted job from the plan file of an untrusted one. With our interpreter of workflows and with act. */
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
@@ -6,9 +6,10 @@ import { checksumOf } from '../../src/apply/saved-plan/plan-json.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { git, type JobRun } from '../support/workflow-runner.ts'
+import { ACT_TOOLS, LONG, openActRepository } from './act-repository.ts'
 import { commentsOn, openRepository, type Repository, zone } from './repository.ts'
 
-describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
+const story = (open: () => Promise<Repository>) => (): void => {
   let repository: Repository
   /** The text of a plan that the job of the fork kept. */
   let plan: string
@@ -16,7 +17,7 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
   let head: string
 
   beforeAll(async () => {
-    repository = await openRepository()
+    repository = await open()
     await repository.applyMain()
     const { scene } = repository
     scene.write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.9') })
@@ -170,4 +171,7 @@ describeWithTools(['git', 'bash'], 'a pull request from a fork', () => {
     expect(merged).toMatchObject({ status: 3, output: expect.stringContaining('a fork'), summary: expect.stringContaining('192.0.2.9') })
     expect(repository.scene.proxy.mutations()).toHaveLength(before)
   })
-})
+}
+
+describeWithTools(['git', 'bash'], 'a pull request from a fork', story(openRepository))
+describeWithTools(ACT_TOOLS, 'a pull request from a fork, with act', story(openActRepository), LONG)

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { ciFiles } from '../../src/cli/ci-files.ts'
 import { cloudNeeds } from '../../src/cli/ci-needs.ts'
-import { NO_RELEASE } from '../../src/cli/release.ts'
+import { NO_RELEASE, type Release } from '../../src/cli/release.ts'
 import type { ReceivedRequest } from '../cli/recording-proxy.ts'
 import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
 import { createScriptedGithub, type ScriptedGithub } from '../scripted/code-sites/github.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { git, type JobRun, type RunnerScene, runWorkflowJob, type WorkflowEvent } from '../support/workflow-runner.ts'
+import { git, type JobRun, type RunJob, type RunnerScene, runWorkflowJob, type WorkflowEvent } from '../support/workflow-runner.ts'
 
 export const READ = 'reads-0123456789abcdef'
 export const WRITE = 'writes-0123456789abcdef'
@@ -65,7 +65,16 @@ export interface Repository extends RunnerScene {
   applyMain(): Promise<void>
 }
 
-export async function openRepository(config = ''): Promise<Repository> {
+/** An interpreter of workflows, and the release that its jobs install. */
+export interface Interpreter {
+  readonly run: RunJob
+  readonly release: Release
+}
+
+export async function openRepository(
+  config = '',
+  interpreter: Interpreter = { run: runWorkflowJob, release: NO_RELEASE },
+): Promise<Repository> {
   const on: Repository['on'] = { request: () => undefined }
   const script = async (request: ReceivedRequest): Promise<null> => {
     await on.request(request)
@@ -80,8 +89,8 @@ export async function openRepository(config = ''): Promise<Repository> {
   git(clone, 'clone', '-q', bare, '.')
   git(clone, 'checkout', '-q', '-b', 'main')
   const { proxy, service } = scene
-  const hosts = [new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`]
-  const files = ciFiles('github', NO_RELEASE, hosts, cloudNeeds('ZONEWRIGHT_TOKEN'))
+  const hosts = [new URL(proxy.origin).host, new URL(origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`]
+  const files = ciFiles('github', interpreter.release, hosts, cloudNeeds('ZONEWRIGHT_TOKEN'))
   const write = (change: Readonly<Record<string, string>> | ((folder: string) => void)): void => {
     if (typeof change === 'function') change(clone)
     for (const [path, text] of typeof change === 'function' ? [] : Object.entries(change)) {
@@ -119,7 +128,7 @@ export async function openRepository(config = ''): Promise<Repository> {
     const workflow = files.find(({ path }) => path.endsWith(file))
     if (workflow === undefined) throw new Error(`no workflow ${file}`)
     await scene.service.flush()
-    return runWorkflowJob(runner, { ...workflow, job: name }, event)
+    return interpreter.run(runner, { ...workflow, job: name }, event)
   }
   /** Pushes main. */
   const pushed = (before: string): WorkflowEvent => {

@@ -1,18 +1,22 @@
-/** The whole path of a change: pull request, comment, merge, applied plan, a merge whose zone has moved, drift, issue. */
+/**
+ * The whole path of a change: pull request, comment, merge, applied plan, a merge whose zone has moved, drift, issue. Told once by our interpreter of workflows,
+ * and once by act.
+ */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { answer } from '../scripted/code-sites/code-site.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { git } from '../support/workflow-runner.ts'
+import { ACT_TOOLS, LONG, openActRepository } from './act-repository.ts'
 import { commentsOn, openRepository, READ, type Repository, WRITE, zone } from './repository.ts'
 
-describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to merge', () => {
+const story = (open: () => Promise<Repository>) => (): void => {
   let repository: Repository
   let first: number
   const elsewhere = (text: string) => repository.scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, ...text.split(' '))
   const pushOf = (before: string, sha: string) => ({ name: 'push', payload: { before, after: sha }, sha, headSha: sha, refName: 'main' })
 
   beforeAll(async () => {
-    repository = await openRepository()
+    repository = await open()
     await repository.applyMain()
   })
 
@@ -246,4 +250,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to
       expect.stringMatching(/^(?!.*2\.41).*conflicts with <code>main<\/code>.*nothing is planned/s),
     ])
   })
-})
+}
+
+describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to merge', story(openRepository))
+describeWithTools(ACT_TOOLS, 'from pull request to merge, with act', story(openActRepository), LONG)

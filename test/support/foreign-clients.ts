@@ -14,6 +14,8 @@ export type ForeignClient =
   | 'prometheus'
   | 'hadolint'
   | 'actionlint'
+  | 'act'
+  | 'gitlab-ci-local'
 
 /** The path of an installed client program; its name, which no program has, if it is not installed. */
 export const findForeignClient = (name: ForeignClient): string => execFileSync('bash', [SCRIPT, name], { encoding: 'utf8' }).trim() || name

@@ -22,6 +22,7 @@ export interface WorkflowStep {
 export interface WorkflowJob {
   readonly if?: string
   readonly environment?: string
+  readonly needs?: string
   readonly permissions?: Readonly<Record<string, string>>
   readonly steps: readonly WorkflowStep[]
 }
@@ -73,7 +74,6 @@ export interface JobRun {
   readonly output: string
   readonly summary: string
   readonly run: number
-  readonly workspace: string
 }
 
 export const git = (cwd: string, ...args: string[]): string =>
@@ -82,6 +82,13 @@ export const git = (cwd: string, ...args: string[]): string =>
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim()
+
+/** Runs a job of a workflow at `path` for an event. */
+export type RunJob = (
+  scene: RunnerScene,
+  workflow: { readonly path: string; readonly text: string; readonly job: string },
+  event: WorkflowEvent,
+) => Promise<JobRun>
 
 type Contexts = Readonly<Record<string, unknown>>
 
@@ -105,28 +112,24 @@ const filled = (text: unknown, contexts: Contexts): string =>
 const holds = (condition: string | undefined, contexts: Contexts): boolean =>
   condition === undefined || Boolean(evaluate(condition.replace(/^\$\{\{(.*)\}\}$/s, '$1'), contexts))
 
+/** A condition without one of these functions means "and everything before succeeded". */
+const RUNS_ALWAYS = /\b(?:cancelled|always|failure)\(\)/
+
 /** The words of a simple command, as a shell splits them. */
 const wordsOf = (line: string, env: Readonly<Record<string, string>>): string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) =>
     single !== undefined ? single : (double ?? bare ?? '').replace(/\$\{?([A-Z_]+)\}?/g, (_, name: string) => env[name] ?? ''),
   )
 
-/** Runs a job of a workflow at `path` for an event. */
-export async function runWorkflowJob(
-  scene: RunnerScene,
-  { path, text, job: name }: { readonly path: string; readonly text: string; readonly job: string },
-  event: WorkflowEvent,
-): Promise<JobRun> {
+/** What a run has before its first job, at GitHub too. */
+export function beginRun(scene: RunnerScene, path: string, text: string, event: WorkflowEvent) {
   const workflow = parseWorkflow(text)
-  const job = workflow.jobs[name]
-  if (job === undefined) throw new Error(`no job ${name}`)
   const { github } = scene
   const payload = { repository: { full_name: github.repository, default_branch: 'main' }, ...event.payload }
   const ref = `refs/heads/${event.refName}`
-  const github_ = { token: scene.token, repository: github.repository, event_name: event.name, event: payload, ref }
-  const secrets = event.fork === undefined ? { ...scene.secrets[''], ...scene.secrets[job.environment ?? ''] } : {}
+  const context = { token: scene.token, repository: github.repository, event_name: event.name, event: payload, ref }
   const id = event.run ?? github.nextId()
-  const title = filled(workflow['run-name'] ?? '', { github: github_ })
+  const title = filled(workflow['run-name'] ?? '', { github: context })
   const run = {
     id,
     ...(title !== '' && { title }),
@@ -138,40 +141,62 @@ export async function runWorkflowJob(
     conclusion: null as string | null,
   }
   if (event.run === undefined) github.runs.push(run)
-  const workspace = temporaryDirectory()
-  const temp = temporaryDirectory()
-  const none = { status: null, output: '', summary: '', run: id, workspace }
-  if (!holds(job.if, { github: github_, needs: event.needs ?? {}, cancelled: () => false })) return none
-  const files = { event: join(temp, 'event.json'), summary: join(temp, 'summary.md'), output: join(temp, 'output') }
-  writeFileSync(files.event, JSON.stringify(payload))
+  const isFork = event.fork !== undefined
   const env = {
     ...scene.env,
-    CI: 'true',
-    GITHUB_ACTIONS: 'true',
     GITHUB_API_URL: scene.origin,
     GITHUB_SERVER_URL: 'https://github.example',
     GITHUB_REPOSITORY: github.repository,
     GITHUB_RUN_ID: String(id),
-    GITHUB_SHA: event.sha,
     GITHUB_REF: ref,
+    GITHUB_WORKFLOW_REF: `${github.repository}/${path}@refs/heads/main`,
+  }
+  const secretsOf = ({ environment = '' }: WorkflowJob) => (isFork ? {} : { ...scene.secrets[''], ...scene.secrets[environment] })
+  return { workflow, payload, context, run, vars: isFork ? {} : scene.vars, env, secretsOf }
+}
+
+/** Keeps a file as an artifact of a run. */
+export function keepArtifact({ github, stored }: RunnerScene, run: number, name: string, file: string): void {
+  const id = github.nextId()
+  stored.set(id, file)
+  github.artifacts.push({ id, name, run, size: readFileSync(file).length, file, expired: false })
+}
+
+export const runWorkflowJob: RunJob = async (scene, { path, text, job: name }, event) => {
+  const { workflow, payload, context, run, vars, env: common, secretsOf } = beginRun(scene, path, text, event)
+  const job = workflow.jobs[name]
+  if (job === undefined) throw new Error(`no job ${name}`)
+  const workspace = temporaryDirectory()
+  const temp = temporaryDirectory()
+  const none = { status: null, output: '', summary: '', run: run.id }
+  const isReady = job.needs === undefined || event.needs?.[job.needs]?.result === 'success'
+  if (
+    (!isReady && !RUNS_ALWAYS.test(job.if ?? '')) ||
+    !holds(job.if, { github: context, needs: event.needs ?? {}, cancelled: () => false })
+  )
+    return none
+  const files = { event: join(temp, 'event.json'), summary: join(temp, 'summary.md'), output: join(temp, 'output') }
+  writeFileSync(files.event, JSON.stringify(payload))
+  const env = {
+    ...common,
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_SHA: event.sha,
     GITHUB_REF_NAME: event.refName,
     GITHUB_BASE_REF: event.baseRef ?? '',
     GITHUB_EVENT_NAME: event.name,
     GITHUB_EVENT_PATH: files.event,
-    GITHUB_WORKFLOW_REF: `${github.repository}/${path}@refs/heads/main`,
     GITHUB_WORKSPACE: workspace,
     GITHUB_STEP_SUMMARY: files.summary,
     GITHUB_OUTPUT: files.output,
     RUNNER_TEMP: temp,
     ...workflow.env,
   }
-  const given = { ...env, ZONEWRIGHT_ALLOWED_HOSTS: `${workflow.env['ZONEWRIGHT_ALLOWED_HOSTS']}, ${new URL(scene.origin).host}` }
-  const state: StepState = { scene, run: id, workspace, temp, files, event, output: '', status: 0 }
-  const vars = event.fork === undefined ? scene.vars : {}
-  await runSteps(state, job.steps, { github: github_, secrets, runner: { temp }, inputs: {}, vars }, given)
+  const state: StepState = { scene, run: run.id, workspace, temp, files, event, output: '', status: 0 }
+  await runSteps(state, job.steps, { github: context, secrets: secretsOf(job), runner: { temp }, inputs: {}, vars }, env)
   run.conclusion = state.status === 0 ? 'success' : 'failure'
   const summary = existsSync(files.summary) ? readFileSync(files.summary, 'utf8') : ''
-  return { status: state.status, output: state.output, summary, run: id, workspace }
+  return { status: state.status, output: state.output, summary, run: run.id }
 }
 
 interface StepState {
@@ -190,8 +215,7 @@ async function runSteps(state: StepState, steps: readonly WorkflowStep[], given:
   for (const step of steps) {
     const states = { cancelled: () => false, success: () => state.status === 0, failure: () => state.status !== 0 }
     const contexts = { ...given, steps: outputs, ...states }
-    const runsAlways = /\b(?:cancelled|always|failure)\(\)/.test(step.if ?? '')
-    if ((state.status !== 0 && !runsAlways) || !holds(step.if, contexts)) continue
+    if ((state.status !== 0 && !RUNS_ALWAYS.test(step.if ?? '')) || !holds(step.if, contexts)) continue
     const own = Object.fromEntries(Object.entries(step.env ?? {}).map(([name, value]) => [name, filled(value, contexts)]))
     const all = { ...env, ...own }
     writeFileSync(state.files.output, '')
@@ -236,17 +260,17 @@ function carryOut(state: StepState, uses: string, input: (name: string) => strin
   if (action === 'actions/setup-node') return
   if (action === 'actions/checkout') {
     git(workspace, 'init', '-q', '.')
-    git(workspace, 'remote', 'add', 'origin', scene.bare)
-    git(workspace, 'fetch', '-q', '--tags', 'origin', '+refs/heads/*:refs/remotes/origin/*')
-    git(workspace, 'checkout', '-q', '--detach', input('ref') || event.sha)
+    git(workspace, 'remote', 'add', 'origin', `file://${scene.bare}`)
+    const ref = input('ref') || event.sha
+    const all = ['--tags', 'origin', '+refs/heads/*:refs/remotes/origin/*']
+    git(workspace, 'fetch', '-q', ...(input('fetch-depth') === '0' ? all : ['--depth', '1', 'origin', ref]))
+    git(workspace, 'checkout', '-q', '--detach', ref)
   } else if (action === 'actions/upload-artifact') {
     const file = resolve(workspace, input('path'))
     if (!existsSync(file)) return
-    const id = scene.github.nextId()
     const kept = join(temporaryDirectory(), basename(file))
     cpSync(file, kept)
-    scene.stored.set(id, kept)
-    scene.github.artifacts.push({ id, name: input('name'), run: state.run, size: readFileSync(kept).length, file: kept, expired: false })
+    keepArtifact(scene, state.run, input('name'), kept)
   } else if (action === 'actions/download-artifact') {
     const id = Number(input('artifact-ids'))
     const artifact = scene.github.artifacts.find((one) => one.id === id && one.run === Number(input('run-id')))
