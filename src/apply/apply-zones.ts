@@ -1,7 +1,7 @@
 /** Applies the plans of zones concurrently. Stops targets that fail, and does not overwrite changes of other clients. */
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type Changeset, changesetsOf } from '../plan/changesets.ts'
-import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import type { Outcome, ZoneOutcome } from '../plan/plan.ts'
 import type { Provider, ProviderCallOptions, ProviderError, ZoneReference, ZoneSnapshot } from '../providers/provider.ts'
 import { type ChangeResult, createReread } from './apply-call.ts'
 import type { GivenApprovals } from './approvals/approvals-of-plan.ts'
@@ -9,30 +9,24 @@ import { runGraph, skipped, stopReason } from './call-graph.ts'
 import { applyDivided } from './divide-call.ts'
 import type { RolledBackRun } from './journal/journal-format.ts'
 import { lateChangeFinder } from './late-changes.ts'
+import type { PlannedZone, PlannedZones } from './planned-zone.ts'
 import { readBack } from './read-back.ts'
-import type { ZoneJob } from './run-context.ts'
 
 /** Milliseconds to wait after a connection broke, so that the server can finish. */
 const RECOVERY_PAUSE = 300
 
-/** A plan to apply, with the state it was made from. */
-export interface ApplicableZone {
-  readonly plan: ZonePlan
+/** A zone to apply. */
+export interface ApplicableZone extends PlannedZone {
   readonly reference: ZoneReference | null
   readonly existing: ZoneSnapshot | null
   /** When the zone was read, by `performance.now()`. If absent, it is read again before an update or deletion. */
   readonly readAt?: number | undefined
-  /** The job of its definition; absent if there is none. */
-  readonly job?: ZoneJob | undefined
   /** See `ProviderCallOptions`. */
   readonly lastSerial?: ProviderCallOptions['lastSerial']
 }
 
-/** The changes of a run: its plan and its zones as they are live. */
-export interface ChangesToMake {
-  readonly plan: Plan
-  /** In the order of the plan. */
-  readonly zones: readonly ApplicableZone[]
+/** The changes of a run. */
+export interface ChangesToMake extends PlannedZones<ApplicableZone> {
   /** Whether this is a saved plan, whose diagnostics were reported when it was made. */
   readonly isSaved?: boolean
   /** Who has approved the saved plan. */

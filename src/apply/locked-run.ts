@@ -35,11 +35,7 @@ export interface LockedRun {
    * Takes the fences of zones that have changes, and applies the zones. If another run has changed one of them, or if the journal cannot be written, reports that,
    * changes nothing and returns the exit status.
    */
-  apply(
-    planned: Pick<ChangesToMake, 'plan' | 'approvals' | 'rollsBack'>,
-    zones: readonly ApplicableZone[],
-    options: ApplyZonesOptions,
-  ): Promise<readonly ZoneOutcome[] | ExitStatus>
+  apply(planned: ChangesToMake, zones: readonly ApplicableZone[], options: ApplyZonesOptions): Promise<readonly ZoneOutcome[] | ExitStatus>
   /** Does the work of the run, then closes the journal and unlocks the zones. */
   finish(work: () => Promise<ExitStatus>): Promise<ExitStatus>
 }
@@ -119,7 +115,7 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
     output.diagnostics([unwritable(error, folder)])
     return EXIT.failure
   }
-  const apply: LockedRun['apply'] = async ({ plan, approvals, rollsBack }, given, options) => {
+  const apply: LockedRun['apply'] = async (planned, given, options) => {
     const zones = given.map((zone) => zone.plan)
     const serials = given.map(({ plan: { zone, target }, existing }) => ({ zone, target, serial: existing?.serial }))
     const taken = await takeFences(store, fences, serials, id, now()).catch(storeProblem)
@@ -135,11 +131,11 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
         journal: folder,
         run: id,
         command,
-        rollsBack: rollsBack ?? null,
-        approvedBy: approvals?.by ?? [],
+        rollsBack: planned.rollsBack ?? null,
+        approvedBy: planned.approvals?.by ?? [],
         process: ownProcess(),
         now,
-        plan,
+        planned,
         zones: pending,
         targets: options.providers,
         secrets,

@@ -4,15 +4,20 @@ import { setImmediate } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { hasErrors } from '../dns/diagnostic.ts'
 import { append, groupBy } from '../dns/group-by.ts'
 import { lowestTtl } from '../plan/changesets.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import { type ApexNsTarget, apexNsOfTargets, withApexNs } from '../plan/merge-apex-ns.ts'
-import type { Plan, ZonePlan } from '../plan/plan.ts'
-import type { Provider, RenderedComparison, RenderedFile, ZoneReference } from '../providers/provider.ts'
-import { diagnosticOf, ProviderError } from '../providers/provider.ts'
+import {
+  diagnosticOf,
+  type Provider,
+  ProviderError,
+  type RenderedComparison,
+  type RenderedFile,
+  type ZoneReference,
+} from '../providers/provider.ts'
 import { type OpenedZones, openZones, type ZoneReading } from './open-zones.ts'
+import { type PlannedZone, type PlannedZones, withZoneDiagnostics } from './planned-zone.ts'
 import { compareRendered, NOT_RENDERED } from './rendered-state.ts'
 import type { OnProgress, ZoneJob } from './run-context.ts'
 import { type FilledJob, fillJob, type RunSources } from './sources/fill-job.ts'
@@ -33,23 +38,21 @@ export interface PlanRun {
   readonly sources?: RunSources | undefined
 }
 
-/** A zone's plan with the state it was made from. */
-export interface PlannedZone extends ZoneReading {
+/** A zone that was read and planned for a job. */
+export interface PlannedJob extends ZoneReading, PlannedZone {
   readonly job: ZoneJob
+  readonly existing: ZoneReading['existing']
   readonly rendered: RenderedComparison
-  readonly plan: ZonePlan
   /** What its sources gave, if it has any. */
   readonly filled?: Omit<FilledJob, 'job'> | undefined
 }
 
-export interface PlannedRun {
-  readonly plan: Plan
-  readonly zones: readonly PlannedZone[]
+export interface PlannedJobs extends PlannedZones<PlannedJob> {
   readonly sources?: RunSources | undefined
 }
 
 /** Reads and plans the zone of every job. A zone that cannot be read is left out, with an error. */
-export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
+export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise<PlannedJobs> {
   const diagnostics: Diagnostic[] = []
   const limit = pLimit(ZONES_AT_ONCE)
   let done = 0
@@ -60,7 +63,7 @@ export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise
       const zones = await open(provider, targetJobs, run, diagnostics)
       if (zones === null) return []
       const reading: TargetReading = { provider, zones, failure: null }
-      const planOne = async (job: ZoneJob): Promise<PlannedZone | null> => {
+      const planOne = async (job: ZoneJob): Promise<PlannedJob | null> => {
         const planned = await planZone(job, reading, run, diagnostics)
         done += 1
         run.onProgress?.({ phase: 'reading', done, total: jobs.length })
@@ -78,8 +81,7 @@ export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise
   // A removed zone that does not exist needs no deletion.
   const zones = mergeTargets(read, run.providers).filter(({ job, plan }) => !job.isRemoved || plan.exists)
   zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
-  const plan = { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }
-  return { plan, zones, sources: run.sources }
+  return { created: run.now.toISOString(), tool: run.tool, zones, diagnostics, sources: run.sources }
 }
 
 /** Null after an error. */
@@ -114,7 +116,7 @@ const UNRESPONSIVE: ReadonlySet<string> = new Set(['provider-timeout', 'provider
 /** Whether the error concerns all zones of a target. A name server may refuse single zones; a service refuses the token with status 401. */
 const isOfTarget = (error: unknown): boolean => error instanceof ProviderError && (UNRESPONSIVE.has(error.code) || error.status === '401')
 
-async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diagnostics: Diagnostic[]): Promise<PlannedZone | null> {
+async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diagnostics: Diagnostic[]): Promise<PlannedJob | null> {
   const { provider, zones, failure } = reading
   // Planning leaves no room for signals: they are noticed between zones.
   await setImmediate()
@@ -143,7 +145,7 @@ export async function readAndPlan(
   zones: OpenedZones,
   signal: AbortSignal | undefined,
   sources?: RunSources,
-): Promise<PlannedZone> {
+): Promise<PlannedJob> {
   const { desired } = job
   // Records may be added after the read: those of other targets at the apex, of sources, and of a cutover, which reads with an empty definition.
   const mayGrow = desired.apexNs === 'all-targets' || desired.records.length === 0 || hasSources(desired)
@@ -160,11 +162,11 @@ export async function readAndPlan(
   const rendered = { ...compared, providerApexNs: compared.providerApexNs ?? existing?.ownApexNs ?? (addsNone ? [] : null) }
   const { job: ready, ...filled } = sources === undefined ? { job } : await fillJob(job, existing, sources)
   const planned = planAgain({ job: ready, ...reading, rendered, ...('sourceState' in filled && { filled }) }, provider)
-  return { ...planned, plan: { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...file.diagnostics] } }
+  return withZoneDiagnostics(planned, file.diagnostics)
 }
 
 /** Plans a zone for a job from what was read. */
-export function planAgain(zone: Omit<PlannedZone, 'plan'>, provider: Provider): PlannedZone {
+export function planAgain(zone: Omit<PlannedJob, 'plan'>, provider: Provider): PlannedJob {
   const { job, reference, existing, readAt, rendered, filled } = zone
   const plan = makeZonePlan({
     desired: job.desired,
@@ -210,12 +212,9 @@ async function readRendered(
   }
 }
 
-/** Whether a plan may be applied: it has no error, and every refusal was lifted. */
-export const mayApply = (plan: ZonePlan): boolean => !hasErrors(plan.diagnostics) && plan.refusals.every((refusal) => refusal.allowed)
-
 /** The planned zones, those with `apex_ns: all-targets` with the apex NS records of all targets that the run has read. */
-export function mergeTargets(zones: readonly PlannedZone[], providers: ReadonlyMap<string, Provider>): readonly PlannedZone[] {
-  const groups = new Map<string, PlannedZone[]>()
+export function mergeTargets(zones: readonly PlannedJob[], providers: ReadonlyMap<string, Provider>): readonly PlannedJob[] {
+  const groups = new Map<string, PlannedJob[]>()
   for (const zone of zones) {
     const { desired } = zone.job
     if (desired.apexNs !== 'all-targets' || desired.absent || isSlave(zone)) continue
@@ -228,12 +227,12 @@ export function mergeTargets(zones: readonly PlannedZone[], providers: ReadonlyM
   return zones.map((zone) => merged.get(zone) ?? zone)
 }
 
-const isSlave = ({ job, existing }: PlannedZone): boolean => (job.desired.settings.type ?? existing?.settings.type) === 'slave'
+const isSlave = ({ job, existing }: PlannedJob): boolean => (job.desired.settings.type ?? existing?.settings.type) === 'slave'
 
 function mergeGroup(
-  group: readonly PlannedZone[],
+  group: readonly PlannedJob[],
   providers: ReadonlyMap<string, Provider>,
-): (readonly [before: PlannedZone, after: PlannedZone])[] {
+): (readonly [before: PlannedJob, after: PlannedJob])[] {
   const sides = group.flatMap((zone) => {
     const provider = providers.get(zone.job.target)
     return provider === undefined ? [] : [{ zone, provider, own: targetOf(zone, provider) }]
@@ -249,11 +248,11 @@ function mergeGroup(
     const again = planAgain({ ...zone, job: { ...zone.job, desired } }, provider)
     // A failure to read the rendered file is known only from the first plan.
     const ofReading = zone.plan.diagnostics.filter(({ code }) => code === 'rendered-unavailable')
-    return [zone, { ...again, plan: { ...again.plan, diagnostics: [...again.plan.diagnostics, ...ofReading, ...diagnostics] } }] as const
+    return [zone, withZoneDiagnostics(again, [...ofReading, ...diagnostics])] as const
   })
 }
 
-const targetOf = ({ job, existing, rendered }: PlannedZone, { capabilities }: Provider): ApexNsTarget => ({
+const targetOf = ({ job, existing, rendered }: PlannedJob, { capabilities }: Provider): ApexNsTarget => ({
   target: job.target,
   capabilities,
   existing,

@@ -3,7 +3,6 @@
  * back and reports. A rollback (`rollback/run-rollback.ts`) makes its plan from the journal and goes through the same `changeZones`.
  */
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
-import type { Plan } from '../plan/plan.ts'
 import { agreeing, counted } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
 import { notApproved } from './approvals/approvals-of-plan.ts'
@@ -13,7 +12,7 @@ import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from '
 import type { RunCommand } from './journal/journal-format.ts'
 import { makePlan, mayRemoveZones, withPreview } from './live-plan.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
-import { mayApply } from './plan-zones.ts'
+import { hasChanges, mayApply, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
 import { reportEmptyPlan, reportPlanDiagnostics } from './report-plan.ts'
 import {
   type ApplyContext,
@@ -24,7 +23,6 @@ import {
   openRun,
   type RunSetup,
   statusOfLeftOut,
-  withLeftOut,
   withProgress,
 } from './run-context.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
@@ -59,7 +57,7 @@ export async function withLockedZones<Setup extends ApplySetup>(
       reportEmptyPlan(context, diagnostics)
       return EXIT.failure
     }
-    const zones = saved?.plan.zones ?? jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
+    const zones = saved?.zones.map(({ plan }) => plan) ?? jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
     const lock = await lockRun(context, 'apply', zones)
     if (lock.run === null) {
       reportEmptyPlan(context, [...diagnostics, lock.diagnostic])
@@ -87,60 +85,60 @@ async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded>
 /** Checks a saved plan again, by the policies of this run. Its other diagnostics were reported when it was made. */
 async function checkSavedPlan(context: ApplyContext, planned: ChangesToMake): Promise<ChangesToMake> {
   const checked = await checkPlan(context, planned)
-  const known = new Set(allDiagnostics(planned.plan))
-  if (isTextReport(context)) context.output.diagnostics(allDiagnostics(checked.plan).filter((one) => !known.has(one)))
+  const known = new Set(allDiagnostics(planned))
+  if (isTextReport(context)) context.output.diagnostics(allDiagnostics(checked).filter((one) => !known.has(one)))
   return checked
 }
 
-const allDiagnostics = ({ diagnostics, zones }: Plan): Diagnostic[] => [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)]
+const allDiagnostics = ({ diagnostics, zones }: PlannedZones): Diagnostic[] => [
+  ...diagnostics,
+  ...zones.flatMap(({ plan }) => plan.diagnostics),
+]
 
 /** Shows planned changes, asks, applies them, reads the zones back and reports the outcome. */
 export async function changeZones(context: ApplyContext, run: LockedRun, given: ChangesToMake): Promise<ExitStatus> {
   const { now, secrets, options, interruption } = context
   const planned = withoutSecrets(given, secrets)
   const plannedAt = now().getTime()
-  if (interruption.signal.aborted) return endUnchanged(context, planned.plan, interruption.status() ?? EXIT.failure, 'Nothing was applied.')
+  if (interruption.signal.aborted) return endUnchanged(context, planned, interruption.status() ?? EXIT.failure, 'Nothing was applied.')
   showPlan(context, planned)
 
   const chosen = options.partial ? withoutRefusedZones(planned) : planned
-  const refused = statusOfPlan(chosen.plan)
-  if (refused !== EXIT.done) return endUnchanged(context, planned.plan, refused, refusalText(planned))
-  if (!hasChanges(chosen.plan)) {
-    const status = worstOf([await completeEarlierCalls(context, run), statusOfRefusedZones(planned.plan, false)])
-    return endUnchanged(context, planned.plan, status, status === EXIT.done ? undefined : 'Nothing was applied.')
+  const refused = statusOfPlan(planOf(chosen))
+  if (refused !== EXIT.done) return endUnchanged(context, planned, refused, refusalText(planned))
+  if (!chosen.zones.some(hasChanges)) {
+    const status = worstOf([await completeEarlierCalls(context, run), statusOfRefusedZones(planned, false)])
+    return endUnchanged(context, planned, status, status === EXIT.done ? undefined : 'Nothing was applied.')
   }
-  const unapproved = notApproved(context.config, chosen.plan, planned.approvals ?? null, HOW_TO_SAVE[run.command])
+  const unapproved = notApproved(context.config, chosen, planned.approvals ?? null, HOW_TO_SAVE[run.command])
   if (unapproved !== null) {
     if (!isGithubReport(context)) context.output.diagnostics([unapproved])
-    const plan = { ...planned.plan, diagnostics: [...planned.plan.diagnostics, unapproved] }
-    return endUnchanged(context, plan, EXIT.refused, 'Nothing was applied.')
+    return endUnchanged(context, withDiagnostics(planned, [unapproved]), EXIT.refused, 'Nothing was applied.')
   }
-  const declined = options.yes ? null : await ask(context, chosen.plan)
-  if (declined !== null) return endUnchanged(context, planned.plan, declined)
+  const declined = options.yes ? null : await ask(context, chosen)
+  if (declined !== null) return endUnchanged(context, planned, declined)
 
   const pause = options.yes ? 0 : now().getTime() - plannedAt
   const reread = await rereadAfterPause(context, planned, pause)
   const current = reread === planned ? planned : withoutSecrets(reread, secrets)
-  if (current !== planned) reportExposedSecrets(context, current.plan)
+  if (current !== planned) reportExposedSecrets(context, current)
   const applicable = options.partial ? withoutRefusedZones(current) : current
-  const stale = secrets.hasLeaked ? EXIT.failure : hasChanges(applicable.plan) ? statusOfPlan(applicable.plan) : EXIT.refused
+  const stale = secrets.hasLeaked ? EXIT.failure : applicable.zones.some(hasChanges) ? statusOfPlan(planOf(applicable)) : EXIT.refused
   if (stale !== EXIT.done || interruption.signal.aborted) {
     const status = interruption.status() ?? (stale === EXIT.done ? EXIT.failure : stale)
-    return endUnchanged(context, current.plan, status, 'Nothing was applied.')
+    return endUnchanged(context, current, status, 'Nothing was applied.')
   }
 
   const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks))
-  if (typeof outcomes === 'number') return endUnchanged(context, current.plan, outcomes, 'Nothing was applied.')
+  if (typeof outcomes === 'number') return endUnchanged(context, current, outcomes, 'Nothing was applied.')
   if (!isGithubReport(context)) context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  context.output.outcome(withLeftOut(current.plan, context), outcomes, options.format, { planShown: isTextReport(context) })
+  context.output.outcome(planOf(withLeftOut(current, context)), outcomes, options.format, { planShown: isTextReport(context) })
   const failed = new Set(outcomes.flatMap(({ plan, diagnostics }) => (hasErrors(diagnostics) ? [plan.target] : [])))
-  const leftOut = refusedZonesText(current.plan)
+  const leftOut = refusedZonesText(current)
   if (leftOut !== null) context.output.say(leftOut)
-  const ofRefused = statusOfRefusedZones(current.plan, true)
+  const ofRefused = statusOfRefusedZones(current, true)
   return interruption.status() ?? worstOf([await completeEarlierCalls(context, run, failed), statusOfOutcomes(outcomes), ofRefused])
 }
-
-const hasChanges = ({ zones }: Plan): boolean => zones.some((zone) => zone.changes.length > 0)
 
 /** How to go on with changes that need approvals. */
 const HOW_TO_SAVE: Readonly<Record<RunCommand, string>> = {
@@ -174,34 +172,35 @@ async function completeEarlierCalls(
 }
 
 /** Ends a run that changed nothing. */
-function endUnchanged(context: ApplyContext, plan: Plan, status: ExitStatus, text?: string): ExitStatus {
+function endUnchanged(context: ApplyContext, planned: PlannedZones, status: ExitStatus, text?: string): ExitStatus {
   if (text !== undefined) context.output.say(text)
-  if (!isTextReport(context)) context.output.outcome(withLeftOut(plan, context), [], context.options.format)
+  if (!isTextReport(context)) context.output.outcome(planOf(withLeftOut(planned, context)), [], context.options.format)
   return status
 }
 
-function showPlan(context: ApplyContext, { plan, isSaved = false }: ChangesToMake): void {
-  if (isSaved) reportExposedSecrets(context, plan)
+function showPlan(context: ApplyContext, planned: ChangesToMake): void {
+  const plan = planOf(planned)
+  if (planned.isSaved) reportExposedSecrets(context, planned)
   else reportPlanDiagnostics(context, plan)
   if (isTextReport(context)) context.output.plan(plan, 'text')
 }
 
 /** Reports secrets found after the other diagnostics of the plan were reported. */
-function reportExposedSecrets(context: RunSetup, { zones }: Plan): void {
+function reportExposedSecrets(context: RunSetup, { zones }: PlannedZones): void {
   if (!isTextReport(context)) return
-  context.output.diagnostics(zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'secret-exposed')))
+  context.output.diagnostics(zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'secret-exposed')))
 }
 
-function refusalText({ plan, isSaved = false }: ChangesToMake): string {
-  const applicable = plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
+function refusalText({ zones, isSaved = false }: ChangesToMake): string {
+  const applicable = zones.filter((zone) => mayApply(zone.plan) && hasChanges(zone)).length
   if (applicable === 0 || isSaved) return 'Nothing was applied.'
   return `Nothing was applied. ${counted(applicable, 'zone')} ${agreeing(applicable, 'has', 'have')} no problem: name zones or targets (--target) to apply only these.`
 }
 
 /** Asks for consent. Null if it is given, otherwise the exit status. */
-async function ask({ ask: answerTo, output, interruption }: ApplyContext, plan: Plan): Promise<ExitStatus | null> {
-  const changed = plan.zones.filter((zone) => zone.changes.length > 0)
-  const calls = changed.reduce((sum, zone) => sum + zone.calls.total, 0)
+async function ask({ ask: answerTo, output, interruption }: ApplyContext, { zones }: PlannedZones): Promise<ExitStatus | null> {
+  const changed = zones.filter(hasChanges)
+  const calls = changed.reduce((sum, { plan }) => sum + plan.calls.total, 0)
   const answer = await answerTo(`Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
   if (answer === 'yes') return null
   if (answer === 'no-terminal') {
@@ -217,10 +216,10 @@ async function ask({ ask: answerTo, output, interruption }: ApplyContext, plan: 
 /** Applies the zones that have changes by `apply`, with a progress bar. */
 export function applyWithProgress<Outcomes>(
   { output, providers, interruption }: RunSetup & Pick<ApplyContext, 'providers'> & Partial<Pick<ApplyContext, 'interruption'>>,
-  planned: ChangesToMake,
+  planned: PlannedZones<ApplicableZone>,
   apply: (zones: readonly ApplicableZone[], options: ApplyZonesOptions) => Promise<Outcomes>,
 ): Promise<Outcomes> {
-  const pending = planned.zones.filter((zone) => zone.plan.changes.length > 0)
+  const pending = planned.zones.filter(hasChanges)
   const total = pending.reduce((sum, zone) => sum + zone.plan.changes.length, 0)
   let done = 0
   return withProgress(output, (onProgress) =>

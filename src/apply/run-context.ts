@@ -16,7 +16,7 @@ import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { GivenTypes } from '../providers/registry.ts'
 import type { ReportFormat } from '../report/formats.ts'
 import type { ReportOptions } from '../report/report.ts'
-import { EXIT, type ExitStatus, statusOfPlan } from './exit-status.ts'
+import type { ExitStatus } from './exit-status.ts'
 
 /** The process that a run belongs to: its environment, folder, clock and secrets. */
 export interface RunEnvironment {
@@ -211,13 +211,6 @@ export interface RunContext<Options extends WorkspaceOptions = PlanOptions> exte
 /** A run that changes zones, created once by `openRun`. */
 export interface ApplyContext<Options extends ApplyOptions = ApplyOptions> extends ApplySetup<Options>, Workspace {
   readonly interruption: Interruption
-}
-
-/** The plan with the errors of what the run leaves out, as reports show it. They do not keep the plan from being applied. */
-export function withLeftOut(plan: Plan, { leftOut = [] }: Pick<Workspace, 'leftOut'>): Plan {
-  if (leftOut.length === 0) return plan
-  const mayApply = leftOut.some(isError) && statusOfPlan(plan) === EXIT.done
-  return { ...plan, diagnostics: [...plan.diagnostics, ...leftOut], ...(mayApply && { keepsGoing: true }) }
 }
 
 /** A failure if the run leaves out zones with errors. */

@@ -17,9 +17,10 @@ import { movingZones } from './cutover/moving-zones.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { findUndescribed, noticesOfUndescribed } from './held-zones.ts'
 import { makePlan } from './live-plan.ts'
-import type { PlannedZone } from './plan-zones.ts'
+import type { PlannedJob } from './plan-zones.ts'
 import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
 import { fencesForPlan } from './run-plan.ts'
+import { withoutSecrets } from './secrets-in-plan.ts'
 import type { QueriedServer } from './verify-zone.ts'
 import { verifyZone } from './verify-zone.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
@@ -62,7 +63,7 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
   try {
     if (!reportLoaded(context)) return fail(context.diagnostics)
     const { fences, problems } = await fencesForPlan(context)
-    const planned = await makePlan(context, undefined, fences, false)
+    const planned = withoutSecrets(await makePlan(context, undefined, fences, false), context.secrets)
     const moving = await movingZones(
       context.journal,
       planned.zones.map(({ plan }) => plan),
@@ -70,8 +71,8 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
     const cutovers = [...moving.values()].map((one): Diagnostic => ({ ...one, severity: 'warning' }))
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
-    const undescribed = noticesOfUndescribed(await findUndescribed(context), context, planned.plan.diagnostics)
-    const own = [...problems, ...planned.plan.diagnostics, ...found.diagnostics, ...cutovers, ...undescribed]
+    const undescribed = noticesOfUndescribed(await findUndescribed(context), context, planned.diagnostics)
+    const own = [...problems, ...planned.diagnostics, ...found.diagnostics, ...cutovers, ...undescribed]
     const diagnostics = [...own, ...(context.leftOut ?? [])]
     // The log of a GitHub job has them as annotations.
     if (options.format !== 'github') output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)])
@@ -95,7 +96,7 @@ function nameserverProblems(nameservers: readonly string[], policy: HostPolicy):
 /** The resolvers of the providers of the zones in the requested region; none without a region. */
 async function findResolvers(
   { providers, options: { resolvers: region } }: VerifyContext,
-  zones: readonly PlannedZone[],
+  zones: readonly PlannedJob[],
   policy: HostPolicy,
 ): Promise<RegionResolvers> {
   if (region === undefined) return { resolvers: new Map(), diagnostics: [] }
@@ -110,7 +111,7 @@ async function findResolvers(
 
 function verifyZones(
   { output, options }: VerifyContext,
-  zones: readonly PlannedZone[],
+  zones: readonly PlannedJob[],
   resolvers: RegionResolvers['resolvers'],
   policy: HostPolicy,
 ): Promise<ZoneVerification[]> {
@@ -134,7 +135,7 @@ function verifyZones(
  * The servers to query for a zone; `unknown` if nothing names one. With `--resolvers`, name servers are queried only if `--nameserver` lists them; with
  * `--no-dns`, never.
  */
-function serversOf(zone: PlannedZone, resolvers: readonly QueriedServer[], { dns, nameserver, resolvers: region }: VerifyOptions) {
+function serversOf(zone: PlannedJob, resolvers: readonly QueriedServer[], { dns, nameserver, resolvers: region }: VerifyOptions) {
   if (!dns || (region !== undefined && nameserver.length === 0)) return resolvers
   const configured = nameserver.length > 0 ? nameserver : (zone.job.nameservers ?? null)
   const servers = configured === null ? listedNameServers(zone) : configured.map(parseServerAddress)
@@ -143,7 +144,7 @@ function serversOf(zone: PlannedZone, resolvers: readonly QueriedServer[], { dns
 }
 
 /** The name servers in the known apex NS records of the zone. */
-function listedNameServers({ existing, plan, rendered }: PlannedZone): DnsServer[] {
+function listedNameServers({ existing, plan, rendered }: PlannedJob): DnsServer[] {
   const listed = (existing?.records ?? []).filter((record) => isApexNs(record, plan.zone))
   const names = new Set([...(rendered.providerApexNs ?? []), ...listed.map((record) => record.data)])
   return [...names].sort().map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))

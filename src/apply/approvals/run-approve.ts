@@ -6,9 +6,9 @@ import { makeFolder } from '../../definition/files/make-folder.ts'
 import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import type { Plan } from '../../plan/plan.ts'
 import { counted } from '../../report/english.ts'
 import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
+import { hasChanges, type PlannedZones, planOf } from '../planned-zone.ts'
 import { reportPlanDiagnostics } from '../report-plan.ts'
 import { loadRunConfig } from '../run-config.ts'
 import type { ApplySetup, RunSetup } from '../run-context.ts'
@@ -39,7 +39,7 @@ export async function runApprove(setup: ApproveSetup, file: string): Promise<Exi
   output.diagnostics([...diagnostics, ...found])
   if (config === null || saved === null || !read.ok || hasErrors([...diagnostics, ...found])) return EXIT.failure
   const text = read.value
-  const { plan } = saved
+  const plan = planOf(saved)
   reportPlanDiagnostics(setup, plan)
   output.plan(plan, 'text')
   const status = statusOfPlan(plan)
@@ -47,7 +47,7 @@ export async function runApprove(setup: ApproveSetup, file: string): Promise<Exi
     output.say('Nothing was approved: this plan cannot be applied.')
     return status
   }
-  if (plan.zones.every(({ changes }) => changes.length === 0)) {
+  if (!saved.zones.some(hasChanges)) {
     output.say('There is nothing to approve: the plan changes nothing.')
     return EXIT.done
   }
@@ -64,7 +64,7 @@ export async function runApprove(setup: ApproveSetup, file: string): Promise<Exi
     output.error('approval-key', message, 'add its public key to "approvals.keys" in the config of the base branch')
     return EXIT.failure
   }
-  const declined = options.yes ? null : await ask(setup, plan, person)
+  const declined = options.yes ? null : await ask(setup, saved, person)
   if (declined !== null) return declined
   const written = `${approvalsFolder(file)}/${person}.sig`
   try {
@@ -75,7 +75,7 @@ export async function runApprove(setup: ApproveSetup, file: string): Promise<Exi
     return EXIT.failure
   }
   const given = await readApprovals({ path, file, text }, config)
-  output.say(`${person} approves ${file}, in ${written}. Approvals: ${stateOf(given)}; needed: ${neededFor(config, plan)}.`)
+  output.say(`${person} approves ${file}, in ${written}. Approvals: ${stateOf(given)}; needed: ${neededFor(config, saved)}.`)
   return EXIT.done
 }
 
@@ -105,9 +105,9 @@ const withPassphrase = (key: string, file: string, person: string): Diagnostic =
 const quote = (text: string): string => (/^[A-Za-z0-9_./@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 /** Asks for consent. Null if it is given, otherwise the exit status. */
-async function ask({ ask: answerTo, output }: ApproveSetup, { zones }: Plan, person: string): Promise<ExitStatus | null> {
-  const changed = zones.filter(({ changes }) => changes.length > 0)
-  const calls = changed.reduce((sum, zone) => sum + zone.calls.total, 0)
+async function ask({ ask: answerTo, output }: ApproveSetup, { zones }: PlannedZones, person: string): Promise<ExitStatus | null> {
+  const changed = zones.filter(hasChanges)
+  const calls = changed.reduce((sum, { plan }) => sum + plan.calls.total, 0)
   const question = `Approve ${counted(calls, 'call')} in ${counted(changed.length, 'zone')} as ${person}?`
   const answer = await answerTo(question, new AbortController().signal)
   if (answer === 'yes') return null

@@ -11,7 +11,7 @@ import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { mirrorOf } from '../journal/store/fetch-journal.ts'
 import { makePlan } from '../live-plan.ts'
 import type { LockedRun } from '../locked-run.ts'
-import { type PlannedRun, type PlannedZone, planAgain } from '../plan-zones.ts'
+import { type PlannedJob, type PlannedJobs, planAgain } from '../plan-zones.ts'
 import { reportEmptyPlan } from '../report-plan.ts'
 import { changeZones, withLockedZones } from '../run-apply.ts'
 import { type ApplyContext, type ApplyOptions, type ApplySetup, isTextReport } from '../run-context.ts'
@@ -29,7 +29,7 @@ export interface ChoreographyOptions extends ApplyOptions {
 }
 
 interface StagedZone {
-  readonly planned: PlannedZone
+  readonly planned: PlannedJob
   readonly file: StateFile<Stages>
   readonly next: NextStage
   /** The TTL in seconds during the change: that of the options, or a longer one if the target stores none as low. */
@@ -51,8 +51,9 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
         reportEmptyPlan(context, [problem])
         return EXIT.failure
       }
-      const planned = await checkPlan(context, await makePlan(context, context.interruption.signal, run.fences))
-      const unapproved = notApproved(context.config, planned.plan, null, AS_A_WHOLE)
+      const made = await checkPlan(context, await makePlan(context, context.interruption.signal, run.fences))
+      const planned = withoutSecrets(made, context.secrets)
+      const unapproved = notApproved(context.config, planned, null, AS_A_WHOLE)
       if (unapproved !== null) {
         context.output.diagnostics([unapproved])
         context.output.say('Nothing was applied.')
@@ -82,7 +83,7 @@ function usageProblem(context: ApplyContext<ChoreographyOptions> & { readonly sa
 export async function choreograph(
   context: ApplyContext<ChoreographyOptions>,
   run: LockedRun,
-  given: PlannedRun,
+  given: PlannedJobs,
 ): Promise<{ readonly status: ExitStatus; readonly readyAt: Date | null }> {
   const { now, output } = context
   const staged: StagedZone[] = []
@@ -104,10 +105,9 @@ export async function choreograph(
   const waiting = staged.filter(({ next }) => next.step === 'wait')
   for (const zone of staged) output.say(stageText(zone, now()))
   const due = staged.filter(({ next }) => next.step !== 'wait')
-  const isIdle = due.length === 0 && !hasErrors(given.plan.diagnostics)
+  const isIdle = due.length === 0 && !hasErrors(given.diagnostics)
   if (isIdle) reportEmptyPlan(context, [])
-  const pending = due.map((zone) => plannedNow(context, zone))
-  const made = { zones: pending, plan: { ...given.plan, zones: pending.map((zone) => zone.plan) } }
+  const made = { ...given, zones: due.map((zone) => plannedNow(context, zone)) }
   const guarded = await guardDeletions(context, made, ({ job }) => job.allow, context.interruption.signal)
   // Written first: if this run is cut off, the next one knows the former TTLs.
   for (const zone of due) if (zone.next.step === 'lower') await record(zone, now(), 'lowering')
@@ -126,7 +126,7 @@ export async function choreograph(
   return { status: worstOf([status, EXIT.pending]), readyAt }
 }
 
-async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: PlannedZone): Promise<StagedZone> {
+async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: PlannedJob): Promise<StagedZone> {
   const { options, now, providers } = context
   const { plan, existing } = planned
   const file = stateFile<Stages>(context.journal, 'stages', [plan.zone, plan.target], validate, mirrorOf(context))
@@ -148,14 +148,10 @@ async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: Plan
 }
 
 /** The plan of what is due. */
-function plannedNow({ providers, secrets }: ApplyContext<ChoreographyOptions>, { planned, next, lowTtl }: StagedZone): PlannedZone {
+function plannedNow({ providers }: ApplyContext<ChoreographyOptions>, { planned, next, lowTtl }: StagedZone): PlannedJob {
   const provider = providers.get(planned.job.target)
   if (provider === undefined || planned.existing === null) return planned
-  const again = (job: PlannedZone['job']): PlannedZone => {
-    const one = planAgain({ ...planned, job }, provider)
-    return withoutSecrets({ plan: { created: '', tool: '', zones: [one.plan], diagnostics: [] }, zones: [one] }, secrets)
-      .zones[0] as PlannedZone
-  }
+  const again = (job: PlannedJob['job']): PlannedJob => planAgain({ ...planned, job }, provider)
   if (next.step === 'lower') return again(loweringJob(planned.job, planned.existing, next.rrsets, lowTtl))
   if (next.step === 'change') return again(changingJob(planned.job, planned.existing, next.rrsets, lowTtl))
   return planned

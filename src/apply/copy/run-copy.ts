@@ -12,7 +12,8 @@ import { movingZones } from '../cutover/moving-zones.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from '../exit-status.ts'
 import { storedTtlsOf } from '../journal/store/fences.ts'
 import { lockRun } from '../locked-run.ts'
-import { type PlannedRun, type PlannedZone, planZones } from '../plan-zones.ts'
+import { type PlannedJob, type PlannedJobs, planZones } from '../plan-zones.ts'
+import { planOf } from '../planned-zone.ts'
 import { reportEmptyPlan, reportPlanDiagnostics } from '../report-plan.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
@@ -76,7 +77,7 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
     if (!isUsable || context.ends === null) return fail(context.diagnostics)
     const { source, target } = context.ends
     const { apexNs } = context
-    const plan = async (zones: readonly DomainName[]): Promise<PlannedRun | null> => {
+    const plan = async (zones: readonly DomainName[]): Promise<PlannedJobs | null> => {
       const read = await readSource({ ...context, zones }, source)
       const problems = [...read.diagnostics]
       if (!hasErrors(problems)) {
@@ -99,7 +100,7 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
     }
     if (context.options.dryRun) {
       const planned = await plan(context.zones)
-      return planned === null ? EXIT.failure : showOnly(context, planned.plan)
+      return planned === null ? EXIT.failure : showOnly(context, planOf(withoutSecrets(planned, context.secrets)))
     }
     const wanted = context.zones.map((zone) => ({ zone, target: target.name }))
     const lock = await lockRun(context, 'copy', wanted)
@@ -228,8 +229,8 @@ export async function planCopy(
   zones: readonly ZoneSnapshot[],
   { source, target }: CopyEnds,
   apexNs: CopyOptions['apexNs'],
-): Promise<PlannedRun> {
-  const { output, options, now, tool, secrets, interruption, providers } = context
+): Promise<PlannedJobs> {
+  const { output, options, now, tool, interruption, providers } = context
   const { defaults, safety } = context.config as Config
   const { signal } = interruption
   const existing = await target.findZones(
@@ -254,7 +255,7 @@ export async function planCopy(
     }),
   )
   const planned = await withProgress(output, (onProgress) => planZones(jobs, { providers, now: now(), tool, signal, onProgress }))
-  const withLosses = (zone: PlannedZone): PlannedZone => {
+  const withLosses = (zone: PlannedJob): PlannedJob => {
     const refusals = refused.get(zone.plan.zone) ?? []
     const own = [...leftBehindDiagnostics(left.get(zone.plan.zone) ?? [], zone.plan.zone, accepted), ...refusals]
     const fitting = zone.plan.diagnostics.flatMap((one) => {
@@ -265,19 +266,17 @@ export async function planCopy(
     })
     return { ...zone, plan: { ...zone.plan, diagnostics: [...own, ...fitting] } }
   }
-  const plan = { ...planned.plan, diagnostics: [...problems, ...planned.plan.diagnostics] }
-  return withoutSecrets(withoutPositions({ plan, zones: planned.zones.map(withLosses) }), secrets)
+  return withoutPositions({ ...planned, zones: planned.zones.map(withLosses), diagnostics: [...problems, ...planned.diagnostics] })
 }
 
 /** Errors about records that the target cannot hold. */
 const UNSUPPORTED: ReadonlySet<Diagnostic['code']> = new Set(['type-unsupported', 'record-unsupported'])
 
 /** The plan without positions: records of a provider have none. */
-export function withoutPositions({ plan, zones }: PlannedRun): PlannedRun {
-  const bare = <Planned extends { readonly diagnostics: readonly Diagnostic[] }>(planned: Planned): Planned => ({
-    ...planned,
-    diagnostics: planned.diagnostics.map(({ at: _, ...diagnostic }) => diagnostic),
+export function withoutPositions(planned: PlannedJobs): PlannedJobs {
+  const bare = <Part extends { readonly diagnostics: readonly Diagnostic[] }>(part: Part): Part => ({
+    ...part,
+    diagnostics: part.diagnostics.map(({ at: _, ...diagnostic }) => diagnostic),
   })
-  const bareZones = zones.map((zone) => ({ ...zone, plan: bare(zone.plan) }))
-  return { plan: { ...bare(plan), zones: bareZones.map((zone) => zone.plan) }, zones: bareZones }
+  return bare({ ...planned, zones: planned.zones.map((zone) => ({ ...zone, plan: bare(zone.plan) })) })
 }

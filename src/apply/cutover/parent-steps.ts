@@ -97,8 +97,8 @@ async function changesSinceCopy(context: CutoverContext): Promise<readonly Chang
   const read = await readSide(context, ends.source)
   if (read?.existing == null) return []
   const quiet = { ...context, output: { ...context.output, misfits: () => undefined } }
-  const { plan } = await planCopy(quiet, [formerZone(read.existing, state)], ends, newApexNs(context))
-  return plan.zones.flatMap(({ changes }) => changes)
+  const { zones } = await planCopy(quiet, [formerZone(read.existing, state)], ends, newApexNs(context))
+  return zones.flatMap(({ plan }) => plan.changes)
 }
 
 /** Changes that a message names. */

@@ -13,7 +13,7 @@ import { withoutPositions } from '../copy/run-copy.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { openZones } from '../open-zones.ts'
-import { type PlannedZone, planAgain, readAndPlan } from '../plan-zones.ts'
+import { type PlannedJob, planAgain, readAndPlan } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
 import type { ZoneJob } from '../run-context.ts'
 import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
@@ -40,7 +40,7 @@ export function problem(context: MoveContext, code: Diagnostic['code'], message:
 }
 
 /** Reads the zone at a provider, with an empty plan; null if the provider does not have it. */
-export async function readSide({ zone, options, interruption, config }: MoveContext, provider: Provider): Promise<PlannedZone | null> {
+export async function readSide({ zone, options, interruption, config }: MoveContext, provider: Provider): Promise<PlannedJob | null> {
   // The cutover changes TTLs of apex NS records and nothing else here.
   const allow = new Set([...((options.allow ?? []) as Allowance[]), 'apex-ns' as const, 'updates' as const])
   const at = { file: provider.name, line: 1, column: 1 }
@@ -53,7 +53,7 @@ export async function readSide({ zone, options, interruption, config }: MoveCont
 }
 
 /** The apex NS records that a provider has or sets itself, as names. */
-export function apexNames({ existing, rendered, plan }: PlannedZone): string[] {
+export function apexNames({ existing, rendered, plan }: PlannedJob): string[] {
   const own = (existing?.records ?? []).filter((record) => isApexNs(record, plan.zone)).map(({ data }) => data)
   return [...new Set([...own, ...(rendered.providerApexNs ?? [])])].sort()
 }
@@ -65,13 +65,13 @@ export const serversOf = (given: readonly string[], names: readonly string[]): D
 export async function change(
   context: MoveContext,
   run: LockedRun,
-  read: PlannedZone,
+  read: PlannedJob,
   job: ZoneJob,
   provider: Provider,
 ): Promise<ExitStatus> {
   const planned = planAgain({ ...read, job }, provider)
-  const plan = { created: context.now().toISOString(), tool: context.tool, zones: [planned.plan], diagnostics: [] }
-  return changeZones(context, run, withoutPositions({ plan, zones: [planned] }))
+  const { now, tool } = context
+  return changeZones(context, run, withoutPositions({ created: now().toISOString(), tool, zones: [planned], diagnostics: [] }))
 }
 
 export const settingsJob = (job: ZoneJob, settings: ZoneSettings): ZoneJob => ({ ...job, desired: { ...job.desired, settings } })

@@ -11,7 +11,7 @@ import { copiedZone, leftBehind } from '../copy/copied-zone.ts'
 import { planCopy } from '../copy/run-copy.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
-import type { PlannedRun } from '../plan-zones.ts'
+import type { PlannedJobs } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
 import { compareSides } from './compare-sides.ts'
 import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
@@ -173,7 +173,7 @@ async function copy(context: CutoverContext, run: LockedRun): Promise<StepResult
 }
 
 /** The plan without a refusal of a change of the apex NS records that is the cutover's own TTL and nothing else. */
-function withOwnTtl({ plan, ...planned }: PlannedRun): PlannedRun {
+function withOwnTtl(planned: PlannedJobs): PlannedJobs {
   const zones = planned.zones.map((one) => {
     const { job, existing } = one
     const namesOf = (records: readonly ResourceRecord[] = []): string[] =>
@@ -182,7 +182,7 @@ function withOwnTtl({ plan, ...planned }: PlannedRun): PlannedRun {
     const refusals = one.plan.refusals.filter(({ name }) => name !== 'apex-ns')
     return { ...one, plan: { ...one.plan, refusals } }
   })
-  return { ...planned, zones, plan: { ...plan, zones: zones.map((one) => one.plan) } }
+  return { ...planned, zones }
 }
 
 const isSameServers = (names: readonly string[], former: readonly string[]): boolean =>

@@ -8,9 +8,10 @@ import { makeFolder } from '../../definition/files/make-folder.ts'
 import type { ProcessIdentity } from '../../definition/files/process-identity.ts'
 import { oneLine } from '../../dns/diagnostic.ts'
 import type { Changeset } from '../../plan/changesets.ts'
-import type { Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
+import type { Outcome, ZoneOutcome } from '../../plan/plan.ts'
 import { diagnosticDocument } from '../../report/plan-document.ts'
 import type { ApplicableZone } from '../apply-zones.ts'
+import type { PlannedZones } from '../planned-zone.ts'
 import { savedPlanText } from '../saved-plan/save-plan.ts'
 import type { SavedTarget } from '../saved-plan/saved-plan.ts'
 import {
@@ -36,7 +37,7 @@ export interface RunToJournal {
   readonly approvedBy: readonly string[]
   readonly process: ProcessIdentity
   readonly now: () => Date
-  readonly plan: Plan
+  readonly planned: PlannedZones
   /** The zones that have changes, with their state before the run. */
   readonly zones: readonly ApplicableZone[]
   readonly targets: ReadonlyMap<string, SavedTarget>
@@ -105,19 +106,19 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
   }
 }
 
-function planText({ plan, targets, secrets }: RunToJournal, zone: ApplicableZone): string {
+function planText({ planned, targets, secrets }: RunToJournal, zone: ApplicableZone): string {
   const target = targets.get(zone.plan.target)
   if (!target) throw new Error(`no target ${zone.plan.target}`)
-  return savedPlanText({ plan: { ...plan, zones: [zone.plan], diagnostics: [] }, zones: [zone], targets: [target] }, null, secrets)
+  return savedPlanText({ ...planned, zones: [zone], diagnostics: [], targets: [target] }, null, secrets)
 }
 
-const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, plan, zones }: RunToJournal): BeginEntry => ({
+const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, planned, zones }: RunToJournal): BeginEntry => ({
   event: 'begin',
   format: JOURNAL_FORMAT,
   version: JOURNAL_VERSION,
   time: now().toISOString(),
   run,
-  tool: plan.tool,
+  tool: planned.tool,
   command,
   rollsBack,
   ...(approvedBy.length > 0 && { approvedBy }),

@@ -6,7 +6,6 @@ import { ownProcess } from '../../definition/files/process-identity.ts'
 import { type Diagnostic, hasErrors, oneLine } from '../../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { Allowance } from '../../dns/zone.ts'
-import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { checkPlan } from '../check-plan.ts'
@@ -18,6 +17,7 @@ import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/r
 import { type Fences, storedTtlsOf } from '../journal/store/fences.ts'
 import { fetchProblem } from '../journal/store/fetch-journal.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
+import { hasChanges } from '../planned-zone.ts'
 import { reportEmptyPlan } from '../report-plan.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
@@ -105,12 +105,13 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
   const known = { ...context, fences: rollback.fences }
   const planned = await withProgress(output, (onProgress) => planRollback(known, details.value, onProgress))
   // A rollback must be possible in an emergency.
-  const { plan, zones, whole } = await checkPlan(context, planned, { asWarnings: true })
+  const checked = await checkPlan(context, planned, { asWarnings: true })
+  const { whole } = checked
   const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
   const status =
     options.out === undefined
-      ? await changeZones(context, rollback, { plan, zones, rollsBack })
-      : await showAndSave(context, options.out, { plan, zones }, rollback)
+      ? await changeZones(context, rollback, { ...checked, rollsBack })
+      : await showAndSave(context, options.out, checked, rollback)
   // The run is named because --last now selects this rollback.
   const rest = options.overwrite
     ? 'the report shows what stays'
@@ -119,7 +120,7 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
     output.say(
       `Run ${runToUndo.id} ${options.out === undefined ? 'was' : 'would'} not ${options.out === undefined ? '' : 'be '}rolled back completely: ${rest}.`,
     )
-  if (plan.zones.some(({ changes }) => changes.length > 0))
+  if (checked.zones.some(hasChanges))
     output.note('A rollback leaves the definitions as they are: correct them too, or the next apply makes the same changes again.')
   return worstOf([status, whole ? EXIT.done : EXIT.partial])
 }
@@ -266,8 +267,7 @@ async function planRollback(context: RollbackContext, details: readonly RunZoneD
     ),
   )
   const zones = planned.filter((zone) => zone !== null)
-  const plan: Plan = { created: now().toISOString(), tool, zones: zones.map((zone) => zone.plan), diagnostics }
-  return { plan, zones, whole: whole && zones.length === details.length }
+  return { created: now().toISOString(), tool, zones, diagnostics, whole: whole && zones.length === details.length }
 }
 
 /** The existing zones by target. A target that cannot be reached is left out, with an error. */

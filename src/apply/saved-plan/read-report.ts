@@ -11,6 +11,7 @@ import { PLAN_FORMAT, PLAN_VERSION, type PlanDocument, type ZoneDocument } from 
 import type { Report } from '../../report/report.ts'
 import { VALIDATION_FORMAT } from '../../report/validation.ts'
 import { VERIFICATION_FORMAT } from '../../report/verification.ts'
+import { planOf as planOfZones } from '../planned-zone.ts'
 import { type CheckReport, isCheckFormat, parseCheckReport } from './parse-check-report.ts'
 import { PLAN_BOUNDS, parseSavedDiagnostic, parseSavedPlan } from './parse-saved-plan.ts'
 import { readJsonObject, schemaProblem } from './plan-json.ts'
@@ -45,7 +46,7 @@ function parseReport(text: string, file: string, key: string | null): ReadReport
     )
   if (value['checksum'] !== undefined) {
     const { saved, diagnostics } = parseSavedPlan(text, file, key)
-    return { report: saved === null ? null : { kind: 'plan', plan: saved.plan, outcomes: null }, diagnostics }
+    return { report: saved === null ? null : { kind: 'plan', plan: planOfZones(saved), outcomes: null }, diagnostics }
   }
   if (value['version'] !== PLAN_VERSION) return refuse(`${file} has another version of the format than ${PLAN_VERSION}`)
   if (!validate(value)) return refuse(`${file} does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`)

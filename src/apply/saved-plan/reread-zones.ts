@@ -11,6 +11,7 @@ import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { movingZones } from '../cutover/moving-zones.ts'
 import { outdatedPlan } from '../journal/store/fences.ts'
 import type { LockedRun } from '../locked-run.ts'
+import type { PlannedZone, PlannedZones } from '../planned-zone.ts'
 import { type ApplyContext, isTextReport, type OnProgress, type SupersededZones, withProgress } from '../run-context.ts'
 import { isAsPlanned, type MovedState, movedState, obstructiveUnmanagedRecords } from './moved-state.ts'
 import type { SavedPlan } from './saved-plan.ts'
@@ -28,45 +29,36 @@ const LONG_PAUSE = 30_000
  * Reads the zones of a saved plan. A zone that has changed since the plan was made gets an error in its plan, and so does one that another run has changed or a
  * cutover is moving, whatever it looks like.
  */
-export async function rereadSavedPlan(
-  context: ApplyContext,
-  { plan, zones, approvals }: SavedPlan,
-  { fences }: LockedRun,
-): Promise<ChangesToMake> {
+export async function rereadSavedPlan(context: ApplyContext, saved: SavedPlan, { fences }: LockedRun): Promise<ChangesToMake> {
   const isShared = context.config?.journalStore.isShared ?? false
-  const made = plan.snapshot?.created ?? plan.created
-  const outdated = new Map<ZonePlan, Diagnostic>(await movingZones(context.journal, plan.zones))
-  for (const zone of plan.zones) {
-    const problem = zone.changes.length === 0 ? null : outdatedPlan(fences, { isShared }, zone, made)
-    if (problem !== null) outdated.set(zone, problem)
+  const made = saved.snapshot?.created ?? saved.created
+  const plans = saved.zones.map(({ plan }) => plan)
+  const outdated = new Map<ZonePlan, Diagnostic>(await movingZones(context.journal, plans))
+  for (const plan of plans) {
+    const problem = plan.changes.length === 0 ? null : outdatedPlan(fences, { isShared }, plan, made)
+    if (problem !== null) outdated.set(plan, problem)
   }
-  return { ...(await reread(context, { plan, zones }, `the plan was made (${plan.created})`, outdated)), isSaved: true, approvals }
+  return { ...(await reread(context, saved, `the plan was made (${saved.created})`, outdated)), isSaved: true }
 }
 
 /** Reads the zones of a plan again that waited for consent for `pause` milliseconds. After a short pause, returns the plan itself. */
 export const rereadAfterPause = async (context: ApplyContext, planned: ChangesToMake, pause: number): Promise<ChangesToMake> =>
-  pause <= LONG_PAUSE ? planned : { ...planned, ...(await reread(context, planned, 'it was read for this plan')) }
+  pause <= LONG_PAUSE ? planned : reread(context, planned, 'it was read for this plan')
 
-async function reread(
+async function reread<Planned extends PlannedZones>(
   context: ApplyContext,
-  { plan, zones }: Pick<ChangesToMake, 'plan'> & { readonly zones: readonly ZoneToReread[] },
+  planned: Planned,
   since: string,
   outdated: ReadonlyMap<ZonePlan, Diagnostic> = new Map(),
-): Promise<ChangesToMake> {
+): Promise<Planned & PlannedZones<ApplicableZone>> {
   const { providers, output, interruption } = context
   const superseded = await context.superseded?.()
   return withProgress(output, async (onProgress) => {
-    const read = await rereadZones(zones, { providers, since, superseded, outdated, signal: interruption.signal, onProgress })
+    const read = await rereadZones(planned.zones, { providers, since, superseded, outdated, signal: interruption.signal, onProgress })
     // Other formats have them in the document, with their zones.
     if (isTextReport(context)) output.diagnostics(read.diagnostics)
-    return { plan: { ...plan, zones: read.zones.map((zone) => zone.plan) }, zones: read.zones }
+    return { ...planned, zones: read.zones }
   })
-}
-
-/** A plan and the state it was made from. */
-interface ZoneToReread {
-  readonly plan: ZonePlan
-  readonly existing: ExistingZone | null
 }
 
 interface Reread {
@@ -88,7 +80,7 @@ interface RereadZones {
 }
 
 /** Reads the zones that the plans change. */
-async function rereadZones(zones: readonly ZoneToReread[], run: Reread): Promise<RereadZones> {
+async function rereadZones(zones: readonly PlannedZone[], run: Reread): Promise<RereadZones> {
   const pending = zones.filter(({ plan }) => plan.changes.length > 0)
   const references = await findReferences(pending, run)
   const limit = pLimit(ZONES_AT_ONCE)
@@ -119,7 +111,7 @@ const refusedPlan = (plan: ZonePlan, found: readonly Diagnostic[]): ZonePlan => 
 type References = ReadonlyMap<DomainName, ZoneReference> | Diagnostic
 
 /** The zones of each target, or the error of the request. */
-async function findReferences(zones: readonly ZoneToReread[], { providers, signal }: Reread): Promise<ReadonlyMap<string, References>> {
+async function findReferences(zones: readonly PlannedZone[], { providers, signal }: Reread): Promise<ReadonlyMap<string, References>> {
   const targets = [...new Set(zones.map(({ plan }) => plan.target))]
   const entries = targets.map(async (target): Promise<readonly [string, References]> => {
     const names = zones.filter(({ plan }) => plan.target === target).map(({ plan }) => plan.zone)
@@ -139,7 +131,7 @@ function providerOf(providers: Reread['providers'], target: string): Provider {
 }
 
 async function rereadZone(
-  { plan, existing }: ZoneToReread,
+  { plan, existing }: PlannedZone,
   references: References | undefined,
   run: Reread,
 ): Promise<ApplicableZone & { readonly diagnostics: readonly Diagnostic[] }> {

@@ -15,6 +15,7 @@ import { jsonText } from '../../report/escape.ts'
 import { planDocument } from '../../report/plan-document.ts'
 import { neededFor } from '../approvals/approvals-of-plan.ts'
 import { EXIT, statusOfPlan } from '../exit-status.ts'
+import { type PlannedZones, planOf } from '../planned-zone.ts'
 import type { RunContext } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
@@ -25,7 +26,6 @@ import {
   type SavedRecord,
   type SavedState,
   type SavedTarget,
-  type SavedZone,
   type WrittenDocument,
 } from './saved-plan.ts'
 
@@ -35,7 +35,8 @@ type SaveContext = Pick<RunContext, 'cwd' | 'env' | 'secrets' | 'providers' | 'o
  * Writes a plan without errors to a file, signed if the environment has a key. Reports the result; returns false if the file was not
  * written. Throws `SecretExposed` if it would contain a secret.
  */
-export async function savePlan(context: SaveContext, file: string, { plan, zones }: Pick<PlanToSave, 'plan' | 'zones'>): Promise<boolean> {
+export async function savePlan(context: SaveContext, file: string, planned: PlannedZones): Promise<boolean> {
+  const plan = planOf(planned)
   const { cwd, env, secrets, providers, output } = context
   if (statusOfPlan(plan) === EXIT.failure) {
     output.say(`${file} was not written: the plan has errors.`)
@@ -50,7 +51,7 @@ export async function savePlan(context: SaveContext, file: string, { plan, zones
   const key = env[PLAN_KEY] || null
   if (key === null && env[PLAN_KEY] !== undefined) output.diagnostics([EMPTY_KEY])
   const targets = [...new Set(plan.zones.map(({ target }) => target))].flatMap((name) => providers.get(name) ?? [])
-  const text = savedPlanText({ plan, zones, targets }, key, secrets)
+  const text = savedPlanText({ ...planned, targets }, key, secrets)
   if (Buffer.byteLength(text) > MAX_PLAN_OCTETS) {
     output.error(
       'plan-file-invalid',
@@ -69,7 +70,7 @@ export async function savePlan(context: SaveContext, file: string, { plan, zones
     output.diagnostics([writeProblem(error, file)])
     return false
   }
-  const needed = neededFor(context.config, plan)
+  const needed = neededFor(context.config, planned)
   const first = needed === 0 ? '' : ` It needs ${counted(needed, 'approval')}: zonewright approve ${file} --key FILE.`
   output.note(`Saved the plan to ${file}${key === null ? '' : ' (signed)'}.${first} To apply it: zonewright apply ${file}`)
   return true
@@ -101,23 +102,19 @@ export async function isForeignFile(path: string, kind: WrittenDocument): Promis
   return facts !== null && facts.size > 0 && !(await beginsLikeDocument(path, kind))
 }
 
-/** A plan to save. */
-export interface PlanToSave {
-  readonly plan: Plan
-  /** In the order of the plan. */
-  readonly zones: readonly SavedZone[]
-  /** Every target of the zones. */
+/** A plan to save, with every target of its zones. */
+interface PlanToSave extends PlannedZones {
   readonly targets: readonly SavedTarget[]
 }
 
 /** The text of a plan file, signed if there is a key. Throws `SecretExposed` if it would contain a secret of the run. */
-export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
-  const { format, version, created, tool, snapshot, zones: planned, ...rest } = planDocument(plan)
+export function savedPlanText({ targets, ...planned }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
+  const { format, version, created, tool, snapshot, zones, ...rest } = planDocument(planOf(planned))
   const head = { format, version, created, tool, ...(snapshot === undefined ? {} : { snapshot }) }
   const body = {
     targets: targets.map(({ name, type, address }) => ({ name, type, address })),
-    zones: planned.map((zone, index) => {
-      const existing = zones[index]?.existing ?? null
+    zones: zones.map((zone, index) => {
+      const existing = planned.zones[index]?.existing ?? null
       return existing === null || zone.changes.length === 0 ? zone : { ...zone, state: stateOf(existing) }
     }),
     ...rest,
@@ -126,7 +123,7 @@ export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string 
   const signature = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
   const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...signature, ...body }), ...signature, ...body }
   const text = planFileText(document)
-  assertNoSecret(secrets, text, `the saved plan of ${planned.length === 1 ? planned[0]?.zone : `${planned.length} zones`}`)
+  assertNoSecret(secrets, text, `the saved plan of ${zones.length === 1 ? zones[0]?.zone : `${zones.length} zones`}`)
   return text
 }
 

@@ -98,23 +98,23 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
     ...job,
     desired: { ...job.desired, sourced: undefined, sources: undefined },
   }))
-  const { plan, zones } = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
+  const planned = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
   const { fences, problems } = await knownFences(context)
-  const unread = plan.zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
+  const unread = planned.zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
   return {
     snapshot: {
       created: created.toISOString(),
       tool,
       targets: targetsOf(context),
       inventory: asked.inventory,
-      zones: zones.map(({ plan: { zone, target }, existing, rendered }) => ({
+      zones: planned.zones.map(({ plan: { zone, target }, existing, rendered }) => ({
         zone,
         target,
         live: existing && { ...existing, rendered },
         storedTtls: fences === null ? undefined : fenceOf(fences, { zone, target })?.ttls,
       })),
     },
-    diagnostics: [...problems, ...plan.diagnostics, ...asked.diagnostics, ...unread],
+    diagnostics: [...problems, ...planned.diagnostics, ...asked.diagnostics, ...unread],
   }
 }
 

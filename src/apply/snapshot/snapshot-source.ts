@@ -8,7 +8,7 @@ import type { Provider } from '../../providers/provider.ts'
 import { capabilitiesOf, endpointsOf, unknownType } from '../../providers/registry.ts'
 import { durationText, listed } from '../../report/english.ts'
 import { hostEntry } from '../../transport/allowed-hosts.ts'
-import type { PlannedRun } from '../plan-zones.ts'
+import type { PlannedJobs } from '../plan-zones.ts'
 import { nameUndescribedZones } from '../removed-zones.ts'
 import type { PlanOptions, RunSetup, Workspace } from '../run-context.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
@@ -37,7 +37,7 @@ const CLOCK_DIFFERENCE = 300_000
 
 export interface SnapshotWorkspace extends Workspace {
   /** Marks a plan as made from the snapshot. */
-  readonly mark: (planned: PlannedRun) => PlannedRun
+  readonly mark: (planned: PlannedJobs) => PlannedJobs
 }
 
 /** Opens the snapshot that the options name, and the workspace of the named zones. */
@@ -164,7 +164,7 @@ function lackingZones(file: string, zones: readonly { readonly zone: string; rea
 }
 
 /** The plan, marked as made from the snapshot, with its age and the zones that the snapshot lacks. */
-function marked(planned: PlannedRun, workspace: Workspace, { file, snapshot, checksum, signature, age }: OpenedSnapshot): PlannedRun {
+function marked(planned: PlannedJobs, workspace: Workspace, { file, snapshot, checksum, signature, age }: OpenedSnapshot): PlannedJobs {
   const { jobs } = workspace
   const { created } = snapshot
   const used: Diagnostic = {
@@ -182,8 +182,8 @@ function marked(planned: PlannedRun, workspace: Workspace, { file, snapshot, che
   const diagnostics = [
     used,
     ...(lacking.length === 0 ? [] : [lackingZones(file, lacking)]),
-    ...planned.plan.diagnostics,
-    ...nameUndescribedZones(live, true, workspace, planned.plan.diagnostics),
+    ...planned.diagnostics,
+    ...nameUndescribedZones(live, true, workspace, planned.diagnostics),
   ]
-  return { ...planned, plan: { ...planned.plan, snapshot: { created, checksum, verified: signature === 'verified' }, diagnostics } }
+  return { ...planned, snapshot: { created, checksum, verified: signature === 'verified' }, diagnostics }
 }

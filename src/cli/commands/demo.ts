@@ -7,11 +7,13 @@ import type { Command } from 'commander'
 import { applyZones } from '../../apply/apply-zones.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from '../../apply/exit-status.ts'
 import { makePlan } from '../../apply/live-plan.ts'
-import type { PlannedRun, PlannedZone } from '../../apply/plan-zones.ts'
+import type { PlannedJob, PlannedJobs } from '../../apply/plan-zones.ts'
+import { hasChanges, planOf } from '../../apply/planned-zone.ts'
 import { reportPlanDiagnostics } from '../../apply/report-plan.ts'
 import { applyWithProgress } from '../../apply/run-apply.ts'
 import { readRunConfig } from '../../apply/run-config.ts'
 import type { PlanOptions, RunContext } from '../../apply/run-context.ts'
+import { withoutSecrets } from '../../apply/secrets-in-plan.ts'
 import { verifyZone } from '../../apply/verify-zone.ts'
 import { openConfig, reportLoaded } from '../../apply/workspace.ts'
 import { isAtOrBelow } from '../../dns/domain-name.ts'
@@ -110,31 +112,32 @@ async function runDemo(context: DemoContext, { heading, zones, dns, flush }: Dem
   const { output } = context
   if (!reportLoaded(context)) return EXIT.failure
   heading(`The changes for the definitions in ${zones}: zonewright plan`)
-  const planned = await makePlan(context)
-  reportPlanDiagnostics(context, planned.plan)
-  output.plan(planned.plan, 'text')
-  if (statusOfPlan(planned.plan) !== EXIT.done) return statusOfPlan(planned.plan)
+  const planned = withoutSecrets(await makePlan(context), context.secrets)
+  const plan = planOf(planned)
+  reportPlanDiagnostics(context, plan)
+  output.plan(plan, 'text')
+  if (statusOfPlan(plan) !== EXIT.done) return statusOfPlan(plan)
 
   heading('Apply the changes and read the zones again: zonewright apply')
   const outcomes = await applyWithProgress(context, planned, applyZones)
   output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  output.outcome(planned.plan, outcomes, 'text', { planShown: true })
+  output.outcome(plan, outcomes, 'text', { planShown: true })
   await flush()
 
   heading('A second plan is empty')
   const second = await makePlan(context)
-  output.plan(second.plan, 'text')
+  output.plan(planOf(second), 'text')
 
   heading('Queries to the name server')
   await showQueries(second, dns, output.print)
 
   heading('Compare definitions with records, zone files and DNS answers: zonewright verify')
   const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }], ANY_HOST)))
-  output.verification({ zones: verified, diagnostics: second.plan.diagnostics }, 'text')
+  output.verification({ zones: verified, diagnostics: second.diagnostics }, 'text')
 
   heading('Next steps')
   output.print(NEXT_STEPS)
-  const isComplete = second.plan.zones.every((zone) => zone.changes.length === 0) && verified.every(isVerified)
+  const isComplete = !second.zones.some(hasChanges) && verified.every(isVerified)
   return isComplete ? statusOfOutcomes(outcomes) : EXIT.failure
 }
 
@@ -152,7 +155,7 @@ interface Query {
 }
 
 /** The queries to send: each is about the first suitable record of a zone. */
-const QUERY_KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Query | null)[] = [
+const QUERY_KINDS: readonly ((record: ResourceRecord, zone: PlannedJob) => Query | null)[] = [
   // An alias of a name in the zone: the answer has the whole chain.
   ({ name, type, data }, { plan }) =>
     type === 'CNAME' && !name.startsWith('*') && isAtOrBelow(data as typeof name, plan.zone) ? { name, type: 'A' } : null,
@@ -163,7 +166,7 @@ const QUERY_KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Quer
 ]
 
 /** Queries the name server about each zone, and prints queries and answers like dig. */
-async function showQueries({ zones }: PlannedRun, server: DnsServer, print: (text: string) => void): Promise<void> {
+async function showQueries({ zones }: PlannedJobs, server: DnsServer, print: (text: string) => void): Promise<void> {
   const client = createDnsClient(server)
   try {
     for (const [index, { name, type }] of zones.flatMap(queriesOf).entries()) {
@@ -177,7 +180,7 @@ async function showQueries({ zones }: PlannedRun, server: DnsServer, print: (tex
   }
 }
 
-function queriesOf(zone: PlannedZone): Query[] {
+function queriesOf(zone: PlannedJob): Query[] {
   const records = zone.existing?.records ?? []
   const found = QUERY_KINDS.flatMap((kind) => {
     for (const record of records) {
