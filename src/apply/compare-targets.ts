@@ -11,7 +11,8 @@ import { selectZones } from './select-zones.ts'
 import { reportLoaded } from './workspace.ts'
 
 export interface CompareSetup extends RunSetup {
-  readonly output: RunOutput & { comparison(groups: readonly TargetGroup[], diagnostics: readonly Diagnostic[]): void }
+  /** The groups are null if nothing could be compared. */
+  readonly output: RunOutput & { comparison(groups: readonly TargetGroup[] | null, diagnostics: readonly Diagnostic[]): void }
 }
 
 /** Compares the targets of the named zones, or of all that have more than one. */
@@ -37,7 +38,7 @@ export async function runCompareTargets(setup: CompareSetup, zones: readonly str
     }
   }
   if (!reportLoaded({ ...setup, diagnostics })) {
-    if (setup.options.format !== 'text') setup.output.comparison([], diagnostics)
+    setup.output.comparison(null, diagnostics)
     return EXIT.failure
   }
   setup.output.comparison([...groups.values()], diagnostics)

@@ -13,18 +13,7 @@ import type { RunCommand } from './journal/journal-format.ts'
 import { makePlan, mayRemoveZones, withPreview } from './live-plan.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { hasChanges, mayApply, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
-import { reportEmptyPlan, reportPlanDiagnostics } from './report-plan.ts'
-import {
-  type ApplyContext,
-  type ApplySetup,
-  closeRun,
-  isGithubReport,
-  isTextReport,
-  openRun,
-  type RunSetup,
-  statusOfLeftOut,
-  withProgress,
-} from './run-context.ts'
+import { type ApplyContext, type ApplySetup, closeRun, openRun, type RunSetup, statusOfLeftOut, withProgress } from './run-context.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
 import { PARTIAL_WITHOUT_PLAN, refusedZonesText, statusOfRefusedZones, withoutRefusedZones } from './saved-plan/partial.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
@@ -54,13 +43,13 @@ export async function withLockedZones<Setup extends ApplySetup>(
   const { jobs, saved, diagnostics } = context
   try {
     if (!reportLoaded(context, { inFull: saved !== undefined })) {
-      reportEmptyPlan(context, diagnostics)
+      context.output.unplanned(diagnostics)
       return EXIT.failure
     }
     const zones = saved?.zones.map(({ plan }) => plan) ?? jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
     const lock = await lockRun(context, 'apply', zones)
     if (lock.run === null) {
-      reportEmptyPlan(context, [...diagnostics, lock.diagnostic])
+      context.output.unplanned([...diagnostics, lock.diagnostic])
       return context.interruption.status() ?? EXIT.failure
     }
     const { run } = lock
@@ -86,7 +75,8 @@ async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded>
 async function checkSavedPlan(context: ApplyContext, planned: ChangesToMake): Promise<ChangesToMake> {
   const checked = await checkPlan(context, planned)
   const known = new Set(allDiagnostics(planned))
-  if (isTextReport(context)) context.output.diagnostics(allDiagnostics(checked).filter((one) => !known.has(one)))
+  const found = allDiagnostics(checked).filter((one) => !known.has(one))
+  context.output.diagnostics(found, { also: 'with-zones' })
   return checked
 }
 
@@ -112,7 +102,7 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
   }
   const unapproved = notApproved(context.config, chosen, planned.approvals ?? null, HOW_TO_SAVE[run.command])
   if (unapproved !== null) {
-    if (!isGithubReport(context)) context.output.diagnostics([unapproved])
+    context.output.diagnostics([unapproved], { also: 'before-zones' })
     return endUnchanged(context, withDiagnostics(planned, [unapproved]), EXIT.refused, 'Nothing was applied.')
   }
   const declined = options.yes ? null : await ask(context, chosen)
@@ -131,8 +121,9 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
 
   const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks))
   if (typeof outcomes === 'number') return endUnchanged(context, current, outcomes, 'Nothing was applied.')
-  if (!isGithubReport(context)) context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  context.output.outcome(planOf(withLeftOut(current, context)), outcomes, options.format, { planShown: isTextReport(context) })
+  const found = outcomes.flatMap((outcome) => outcome.diagnostics)
+  context.output.diagnostics(found, { also: 'before-zones' })
+  context.output.outcome(planOf(withLeftOut(current, context)), outcomes)
   const failed = new Set(outcomes.flatMap(({ plan, diagnostics }) => (hasErrors(diagnostics) ? [plan.target] : [])))
   const leftOut = refusedZonesText(current)
   if (leftOut !== null) context.output.say(leftOut)
@@ -174,21 +165,21 @@ async function completeEarlierCalls(
 /** Ends a run that changed nothing. */
 function endUnchanged(context: ApplyContext, planned: PlannedZones, status: ExitStatus, text?: string): ExitStatus {
   if (text !== undefined) context.output.say(text)
-  if (!isTextReport(context)) context.output.outcome(planOf(withLeftOut(planned, context)), [], context.options.format)
+  context.output.unchanged(planOf(withLeftOut(planned, context)))
   return status
 }
 
 function showPlan(context: ApplyContext, planned: ChangesToMake): void {
   const plan = planOf(planned)
   if (planned.isSaved) reportExposedSecrets(context, planned)
-  else reportPlanDiagnostics(context, plan)
-  if (isTextReport(context)) context.output.plan(plan, 'text')
+  else context.output.planDiagnostics(plan)
+  context.output.proposal(plan)
 }
 
 /** Reports secrets found after the other diagnostics of the plan were reported. */
-function reportExposedSecrets(context: RunSetup, { zones }: PlannedZones): void {
-  if (!isTextReport(context)) return
-  context.output.diagnostics(zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'secret-exposed')))
+function reportExposedSecrets({ output }: ApplyContext, { zones }: PlannedZones): void {
+  const exposed = zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'secret-exposed'))
+  output.diagnostics(exposed, { also: 'with-zones' })
 }
 
 function refusalText({ zones, isSaved = false }: ChangesToMake): string {

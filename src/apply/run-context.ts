@@ -14,8 +14,6 @@ import type { Shard } from '../plan/shards.ts'
 import type { StoredTtls } from '../plan/stored-ttls.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { GivenTypes } from '../providers/registry.ts'
-import type { ReportFormat } from '../report/formats.ts'
-import type { ReportOptions } from '../report/report.ts'
 import type { ExitStatus } from './exit-status.ts'
 
 /** The process that a run belongs to: its environment, folder, clock and secrets. */
@@ -45,18 +43,36 @@ export interface ProgressBar {
   clear(): void
 }
 
-/** Prints what a run reports. The command line implements it; `apply/` does not know the terminal. */
+export interface DiagnosticsOptions {
+  readonly from?: Severity | undefined
+  /** Only so many lines that are not errors. */
+  readonly atMost?: number | undefined
+  /** Where a document shows them, too: before its zones, or with them. Formats whose readers would see them twice leave them out here. */
+  readonly also?: 'before-zones' | 'with-zones' | undefined
+}
+
+/** Prints what a run reports, in the format that the command line was asked for. */
 export interface RunOutput {
+  /** Whether the report is one document at the end of the run. Text is printed during the run. */
+  readonly isDocument: boolean
   /** Writes a line. */
   say(text: string): void
   /** Writes a line that `--quiet` leaves out. */
   note(text: string): void
-  /** With `atMost`, only so many lines that are not errors. */
-  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity; readonly atMost?: number }): void
+  diagnostics(diagnostics: readonly Diagnostic[], options?: DiagnosticsOptions): void
   /** Writes one error without a position. */
   error(code: Diagnostic['code'], message: string, hint?: string): void
-  plan(plan: Plan, format: ReportFormat): void
-  outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
+  /** Writes the diagnostics of a plan that its report does not show. */
+  planDiagnostics(plan: Plan): void
+  /** Reports a plan. */
+  plan(plan: Plan): void
+  /** Shows a plan that may be applied. A document shows it with its outcome. */
+  proposal(plan: Plan): void
+  outcome(plan: Plan, outcomes: readonly ZoneOutcome[]): void
+  /** Ends a document of a run that changed nothing. */
+  unchanged(plan: Plan): void
+  /** Writes a document of a run that could not plan. */
+  unplanned(diagnostics: readonly Diagnostic[]): void
   progress(): ProgressBar
 }
 
@@ -97,11 +113,7 @@ export interface WorkspaceOptions extends SelectionOptions {
   readonly trustedConfig?: string | undefined
 }
 
-export interface PlanOptions extends WorkspaceOptions {
-  readonly format: ReportFormat
-}
-
-export interface ApplyOptions extends PlanOptions {
+export interface ApplyOptions extends WorkspaceOptions {
   /** Whether to apply without asking. */
   readonly yes?: boolean | undefined
   /** Seconds to wait for another run that holds a zone. */
@@ -111,7 +123,7 @@ export interface ApplyOptions extends PlanOptions {
 }
 
 /** The values that a command passes to a run. */
-export interface RunSetup<Options extends WorkspaceOptions = PlanOptions> extends RunEnvironment {
+export interface RunSetup<Options extends WorkspaceOptions = WorkspaceOptions> extends RunEnvironment {
   /** Program and version, for plans and journals. */
   readonly tool: string
   readonly options: Options
@@ -206,7 +218,7 @@ export interface Workspace {
 }
 
 /** A run that plans. */
-export interface RunContext<Options extends WorkspaceOptions = PlanOptions> extends RunSetup<Options>, Workspace {}
+export interface RunContext<Options extends WorkspaceOptions = WorkspaceOptions> extends RunSetup<Options>, Workspace {}
 
 /** A run that changes zones, created once by `openRun`. */
 export interface ApplyContext<Options extends ApplyOptions = ApplyOptions> extends ApplySetup<Options>, Workspace {
@@ -236,12 +248,6 @@ export async function withProgress<T>(output: RunOutput, work: (onProgress: OnPr
     bar.clear()
   }
 }
-
-/** Whether the report is text, which grows during the run. The other formats are one document at its end. */
-export const isTextReport = ({ options }: { readonly options: PlanOptions }): boolean => options.format === 'text'
-
-/** Whether the report is for the log of a GitHub job, where it shows all diagnostics: the standard error of the job is in the same log. */
-export const isGithubReport = ({ options }: { readonly options: PlanOptions }): boolean => options.format === 'github'
 
 /** Reports that a server asks for a pause, so that the program does not seem to hang. */
 export const reportThrottling =

@@ -12,7 +12,6 @@ import type { StoreContext } from './journal/store/store-context.ts'
 import { makePlan, withPreview } from './live-plan.ts'
 import type { PlannedJobs } from './plan-zones.ts'
 import { hasChanges, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
-import { reportEmptyPlan, reportPlanDiagnostics } from './report-plan.ts'
 import { type RunContext, type RunSetup, statusOfLeftOut } from './run-context.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import type { SnapshotSourceOptions, SnapshotWorkspace } from './snapshot/snapshot-source.ts'
@@ -38,7 +37,7 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
   }
   try {
     if (!reportLoaded(opened)) {
-      reportEmptyPlan(opened, opened.diagnostics)
+      output.unplanned(opened.diagnostics)
       return fail()
     }
     // A plan from a snapshot contacts nothing.
@@ -47,8 +46,8 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
     if (context === null) return fail()
     const planned = withoutSecrets(await planRun(context, read), context.secrets)
     const plan = planOf(planned)
-    reportPlanDiagnostics(context, plan)
-    output.plan(planOf(withLeftOut(planned, context)), options.format)
+    output.planDiagnostics(plan)
+    output.plan(planOf(withLeftOut(planned, context)))
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
     const isPending = planned.zones.some(hasChanges)
     return worstOf([

@@ -6,7 +6,6 @@ import type { DomainName } from '../dns/domain-name.ts'
 import { isApexNs } from '../dns/record.ts'
 import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
 import { diagnosticOf, type Provider } from '../providers/provider.ts'
-import type { ReportFormat } from '../report/formats.ts'
 import type { Verification } from '../report/verification.ts'
 import { isVerified, type ZoneVerification } from '../report/verification.ts'
 import { type HostPolicy, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
@@ -26,7 +25,6 @@ import { verifyZone } from './verify-zone.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
 export interface VerifyOptions extends WorkspaceOptions {
-  readonly format: ReportFormat<'verification'>
   /** Name servers to query instead of those of the config or the NS records. */
   readonly nameserver: readonly string[]
   /** Whether to query name servers. */
@@ -35,8 +33,14 @@ export interface VerifyOptions extends WorkspaceOptions {
   readonly resolvers?: string | undefined
 }
 
+interface VerifyOutput extends RunOutput {
+  verification(verification: Verification): void
+  /** Writes a document of a run that could not verify. */
+  unverified(diagnostics: readonly Diagnostic[]): void
+}
+
 export interface VerifySetup extends RunSetup<VerifyOptions> {
-  readonly output: RunOutput & { verification(verification: Verification, format: ReportFormat<'verification'>): void }
+  readonly output: VerifyOutput
 }
 
 type VerifyContext = RunContext<VerifyOptions> & VerifySetup
@@ -50,7 +54,7 @@ const DNS_PORT = 53
 export async function runVerify(setup: VerifySetup, zones: readonly string[]): Promise<ExitStatus> {
   const { options, output, env } = setup
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
-    if (options.format !== 'text') output.verification({ zones: [], diagnostics }, options.format)
+    output.unverified(diagnostics)
     return EXIT.failure
   }
   const policy = readHostPolicy(env)
@@ -74,9 +78,8 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
     const undescribed = noticesOfUndescribed(await findUndescribed(context), context, planned.diagnostics)
     const own = [...problems, ...planned.diagnostics, ...found.diagnostics, ...cutovers, ...undescribed]
     const diagnostics = [...own, ...(context.leftOut ?? [])]
-    // The log of a GitHub job has them as annotations.
-    if (options.format !== 'github') output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)])
-    output.verification({ zones: verified, diagnostics }, options.format)
+    output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)], { also: 'before-zones' })
+    output.verification({ zones: verified, diagnostics })
     if (hasErrors(diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
     return verified.every(isVerified) ? EXIT.done : EXIT.pending
   } finally {

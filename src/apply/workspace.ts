@@ -157,20 +157,14 @@ const LIVE: ProviderSource = { offline: false, open: openProviders }
  * Reports the errors of config and definitions, or with `inFull` all diagnostics. Returns false after an error: then nothing may be sent.
  */
 export function reportLoaded(
-  {
-    diagnostics,
-    leftOut = [],
-    output,
-    options: { format } = {},
-  }: Pick<Workspace, 'diagnostics' | 'leftOut'> & { readonly output: RunOutput; readonly options?: { readonly format?: string } },
+  { diagnostics, leftOut = [], output }: Pick<Workspace, 'diagnostics' | 'leftOut'> & { readonly output: RunOutput },
   { inFull = false } = {},
 ): boolean {
   // What the run leaves out concerns the run itself, so it is never only counted.
   const isLeftOut = ({ code }: Diagnostic): boolean => code === 'definition-unmatched' || code === 'ptr-not-selected'
   if (!inFull) output.diagnostics(diagnostics.filter(isLeftOut))
   const others = [...(inFull ? diagnostics : diagnostics.filter((diagnostic) => !isLeftOut(diagnostic))), ...leftOut]
-  // The log of a GitHub job has the errors as annotations.
-  if (inFull || format !== 'github') output.diagnostics(others, inFull ? {} : { from: 'error' })
+  output.diagnostics(others, inFull ? {} : { from: 'error', also: 'before-zones' })
   const count = countDiagnostics(others)
   if (hasErrors(diagnostics)) {
     output.say(`${count}: no server was contacted, nothing was changed.`)

@@ -1,7 +1,9 @@
 /** The streams, environment and clock of a command. Only this file and `main.ts` access the process itself. */
 import type { ApplySetup, RunEnvironment } from '../apply/run-context.ts'
 import { noSecrets } from '../definition/config/secret-guard.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
+import type { OnRequest } from '../providers/provider.ts'
 import type { Validation } from '../report/validation.ts'
 import type { Verification } from '../report/verification.ts'
 import { plainLines } from '../report/workflow-command.ts'
@@ -18,6 +20,10 @@ export interface CliIo extends RunEnvironment {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
   /** Receives each plan, outcome, verification and validation that a command reports, besides its text: `zonewright ci` renders them again. */
   readonly onReport?: ((report: CommandReport) => void) | undefined
+  /** Receives the diagnostics that a command writes. */
+  readonly onDiagnostics?: ((diagnostics: readonly Diagnostic[]) => void) | undefined
+  /** Counts the requests of a run. */
+  readonly onRequest?: OnRequest | undefined
   /** Looks up the zones of a saved plan that `apply` leaves out. */
   readonly superseded?: ApplySetup['superseded']
   /** Texts with approvals of the saved plan that `apply` applies. */

@@ -9,7 +9,6 @@ import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
 import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
 import { hasChanges, type PlannedZones, planOf } from '../planned-zone.ts'
-import { reportPlanDiagnostics } from '../report-plan.ts'
 import { loadRunConfig } from '../run-config.ts'
 import type { ApplySetup, RunSetup } from '../run-context.ts'
 import { parseSavedPlan } from '../saved-plan/parse-saved-plan.ts'
@@ -24,7 +23,6 @@ export interface ApproveOptions {
   /** The file of the private key. */
   readonly key: string
   readonly yes?: boolean | undefined
-  readonly format: 'text'
 }
 
 export type ApproveSetup = RunSetup<ApproveOptions> & Pick<ApplySetup, 'ask'>
@@ -40,8 +38,8 @@ export async function runApprove(setup: ApproveSetup, file: string): Promise<Exi
   if (config === null || saved === null || !read.ok || hasErrors([...diagnostics, ...found])) return EXIT.failure
   const text = read.value
   const plan = planOf(saved)
-  reportPlanDiagnostics(setup, plan)
-  output.plan(plan, 'text')
+  output.planDiagnostics(plan)
+  output.plan(plan)
   const status = statusOfPlan(plan)
   if (status !== EXIT.done) {
     output.say('Nothing was approved: this plan cannot be applied.')

@@ -12,9 +12,8 @@ import { mirrorOf } from '../journal/store/fetch-journal.ts'
 import { makePlan } from '../live-plan.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { type PlannedJob, type PlannedJobs, planAgain } from '../plan-zones.ts'
-import { reportEmptyPlan } from '../report-plan.ts'
 import { changeZones, withLockedZones } from '../run-apply.ts'
-import { type ApplyContext, type ApplyOptions, type ApplySetup, isTextReport } from '../run-context.ts'
+import type { ApplyContext, ApplyOptions, ApplySetup } from '../run-context.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { guardDeletions } from '../usage/guard-deletions.ts'
 import { changingJob, loweringJob, type NextStage, nextStage, type Stages, withOwnRrsets } from './stages.ts'
@@ -48,7 +47,7 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
       if (message !== null) {
         const problem: Diagnostic = { severity: 'error', code: 'usage', message }
         context.output.diagnostics([problem])
-        reportEmptyPlan(context, [problem])
+        context.output.unplanned([problem])
         return EXIT.failure
       }
       const made = await checkPlan(context, await makePlan(context, context.interruption.signal, run.fences))
@@ -57,7 +56,7 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
       if (unapproved !== null) {
         context.output.diagnostics([unapproved])
         context.output.say('Nothing was applied.')
-        reportEmptyPlan(context, [unapproved])
+        context.output.unplanned([unapproved])
         return EXIT.refused
       }
       const done = await choreograph(context, run, planned)
@@ -75,7 +74,8 @@ const AS_A_WHOLE =
 
 function usageProblem(context: ApplyContext<ChoreographyOptions> & { readonly saved?: unknown }): string | null {
   if (context.saved !== undefined) return 'a saved plan is applied as it is: --choreograph plans each stage'
-  if (context.options.stay === true && !isTextReport(context)) return '--stay reports each stage when it is done: use it with --format text'
+  if (context.options.stay === true && context.output.isDocument)
+    return '--stay reports each stage when it is done: use it with --format text'
   return null
 }
 
@@ -99,14 +99,14 @@ export async function choreograph(
   }
   if (problems.length > 0) {
     output.diagnostics(problems)
-    reportEmptyPlan(context, problems)
+    output.unplanned(problems)
     return { status: EXIT.failure, readyAt: null }
   }
   const waiting = staged.filter(({ next }) => next.step === 'wait')
   for (const zone of staged) output.say(stageText(zone, now()))
   const due = staged.filter(({ next }) => next.step !== 'wait')
   const isIdle = due.length === 0 && !hasErrors(given.diagnostics)
-  if (isIdle) reportEmptyPlan(context, [])
+  if (isIdle) output.unplanned([])
   const made = { ...given, zones: due.map((zone) => plannedNow(context, zone)) }
   const guarded = await guardDeletions(context, made, ({ job }) => job.allow, context.interruption.signal)
   // Written first: if this run is cut off, the next one knows the former TTLs.

@@ -14,7 +14,6 @@ import { storedTtlsOf } from '../journal/store/fences.ts'
 import { lockRun } from '../locked-run.ts'
 import { type PlannedJob, type PlannedJobs, planZones } from '../plan-zones.ts'
 import { planOf } from '../planned-zone.ts'
-import { reportEmptyPlan, reportPlanDiagnostics } from '../report-plan.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
@@ -69,7 +68,7 @@ type CopyContext = ApplyContext<CopyRunOptions> & CopyWorkspace & CopySetup
 export async function runCopy(setup: CopySetup, zones: readonly string[]): Promise<ExitStatus> {
   const context: CopyContext = openRun(setup, await openCopy(setup, zones))
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
-    reportEmptyPlan(context, diagnostics)
+    context.output.unplanned(diagnostics)
     return context.interruption.status() ?? EXIT.failure
   }
   try {
@@ -123,8 +122,8 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
 }
 
 function showOnly(context: CopyContext, plan: Plan): ExitStatus {
-  reportPlanDiagnostics(context, plan)
-  context.output.plan(plan, context.options.format)
+  context.output.planDiagnostics(plan)
+  context.output.plan(plan)
   return statusOfPlan(plan)
 }
 

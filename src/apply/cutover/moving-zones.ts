@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Diagnostic, Severity } from '../../dns/diagnostic.ts'
 import { BrokenState } from '../choreography/state-file.ts'
-import { reportEmptyPlan } from '../report-plan.ts'
-import { isGithubReport, type RunSetup, type Workspace } from '../run-context.ts'
+import type { RunSetup, Workspace } from '../run-context.ts'
 import { cutoverFile } from './cutover-state.ts'
 
 interface ZoneAtTarget {
@@ -44,8 +43,8 @@ export async function withoutMovingZones<Run extends RunSetup & Workspace>(conte
   if (moving.size === 0) return context
   const rest = zones.filter((zone) => !moving.has(zone)).map(({ job }) => job)
   const found = [...moving.values()].map((one): Diagnostic => (rest.length === 0 ? one : { ...one, severity }))
-  if (!isGithubReport(context)) output.diagnostics(found)
+  output.diagnostics(found, { also: 'before-zones' })
   if (rest.length > 0) return { ...context, jobs: rest, leftOut: [...leftOut, ...found] }
-  reportEmptyPlan(context, [...diagnostics, ...found])
+  output.unplanned([...diagnostics, ...found])
   return null
 }

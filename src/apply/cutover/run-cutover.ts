@@ -17,18 +17,10 @@ import { closeRun, openRun } from '../run-context.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
 import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, MoveContext, StepResult } from './cutover-context.ts'
 import { type Cutover, cutoverFile, STEPS } from './cutover-state.ts'
-import { oneReport } from './one-report.ts'
 import { abortCutover, doStep } from './steps.ts'
 
-/** Moves the zone as far as it can. The status is `pending` while it waits. A report that is no text is one document for all steps. */
+/** Moves the zone as far as it can. The status is `pending` while it waits. */
 export async function runCutover(setup: CutoverSetup, zone: string): Promise<ExitStatus> {
-  const report = oneReport(setup)
-  const status = await moveZone({ ...setup, output: report.output }, zone)
-  report.print()
-  return status
-}
-
-async function moveZone(setup: CutoverSetup, zone: string): Promise<ExitStatus> {
   for (;;) {
     const { status, state, readyAt } = await runStep(setup, zone)
     if (status === EXIT.done && state !== null) continue

@@ -18,7 +18,6 @@ import { type Fences, storedTtlsOf } from '../journal/store/fences.ts'
 import { fetchProblem } from '../journal/store/fetch-journal.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { hasChanges } from '../planned-zone.ts'
-import { reportEmptyPlan } from '../report-plan.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
@@ -61,7 +60,7 @@ type RollbackContext = ApplyContext<RollbackOptions> & RollbackWorkspace
 export async function runRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<ExitStatus> {
   const context: RollbackContext = openRun(setup, await openRollback(setup, args))
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
-    reportEmptyPlan(context, diagnostics)
+    context.output.unplanned(diagnostics)
     return context.interruption.status() ?? EXIT.failure
   }
   try {
@@ -98,7 +97,7 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
         : [unreadable(details.message, planHint(context))]
   if (!details.ok || problems.length > 0) {
     output.diagnostics(problems)
-    reportEmptyPlan(context, problems)
+    output.unplanned(problems)
     return EXIT.failure
   }
   output.note(`Rolling back run ${runToUndo.id}, ${runToUndo.begin.command} of ${runToUndo.begin.time}.`)

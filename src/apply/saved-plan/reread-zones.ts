@@ -12,7 +12,7 @@ import { movingZones } from '../cutover/moving-zones.ts'
 import { outdatedPlan } from '../journal/store/fences.ts'
 import type { LockedRun } from '../locked-run.ts'
 import type { PlannedZone, PlannedZones } from '../planned-zone.ts'
-import { type ApplyContext, isTextReport, type OnProgress, type SupersededZones, withProgress } from '../run-context.ts'
+import { type ApplyContext, type OnProgress, type SupersededZones, withProgress } from '../run-context.ts'
 import { isAsPlanned, type MovedState, movedState, obstructiveUnmanagedRecords } from './moved-state.ts'
 import type { SavedPlan } from './saved-plan.ts'
 
@@ -55,8 +55,7 @@ async function reread<Planned extends PlannedZones>(
   const superseded = await context.superseded?.()
   return withProgress(output, async (onProgress) => {
     const read = await rereadZones(planned.zones, { providers, since, superseded, outdated, signal: interruption.signal, onProgress })
-    // Other formats have them in the document, with their zones.
-    if (isTextReport(context)) output.diagnostics(read.diagnostics)
+    output.diagnostics(read.diagnostics, { also: 'with-zones' })
     return { ...planned, zones: read.zones }
   })
 }

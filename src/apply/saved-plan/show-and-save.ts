@@ -3,7 +3,6 @@ import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
 import { withFence } from '../live-plan.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { type PlannedZones, planOf } from '../planned-zone.ts'
-import { reportPlanDiagnostics } from '../report-plan.ts'
 import type { ApplyContext } from '../run-context.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { savePlan } from './save-plan.ts'
@@ -18,7 +17,7 @@ export async function showAndSave(
   const planned = withoutSecrets({ ...given, zones: given.zones.map((zone) => withFence(zone, fences)) }, context.secrets)
   const plan = planOf(planned)
   const status = statusOfPlan(plan)
-  reportPlanDiagnostics(context, plan)
-  context.output.plan(plan, context.options.format)
+  context.output.planDiagnostics(plan)
+  context.output.plan(plan)
   return (await savePlan(context, file, planned)) ? status : EXIT.failure
 }

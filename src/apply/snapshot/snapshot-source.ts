@@ -10,7 +10,7 @@ import { durationText, listed } from '../../report/english.ts'
 import { hostEntry } from '../../transport/allowed-hosts.ts'
 import type { PlannedJobs } from '../plan-zones.ts'
 import { nameUndescribedZones } from '../removed-zones.ts'
-import type { PlanOptions, RunSetup, Workspace } from '../run-context.ts'
+import type { RunSetup, Workspace, WorkspaceOptions } from '../run-context.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
 import { zonesOfSources } from '../sources/read-sources.ts'
 import { NOT_OPENED, openWorkspace, type ProviderSource } from '../workspace.ts'
@@ -20,7 +20,7 @@ import type { Snapshot } from './snapshot.ts'
 import { snapshotProvider } from './snapshot-provider.ts'
 
 /** The options of `plan` that concern snapshots. */
-export interface SnapshotSourceOptions extends PlanOptions {
+export interface SnapshotSourceOptions extends WorkspaceOptions {
   /** The snapshot to plan against instead of the live zones. */
   readonly snapshot?: string | undefined
   /** A reference to the public key that must have signed the snapshot. */

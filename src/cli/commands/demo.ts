@@ -9,10 +9,9 @@ import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from '../../app
 import { makePlan } from '../../apply/live-plan.ts'
 import type { PlannedJob, PlannedJobs } from '../../apply/plan-zones.ts'
 import { hasChanges, planOf } from '../../apply/planned-zone.ts'
-import { reportPlanDiagnostics } from '../../apply/report-plan.ts'
 import { applyWithProgress } from '../../apply/run-apply.ts'
 import { readRunConfig } from '../../apply/run-config.ts'
-import type { PlanOptions, RunContext } from '../../apply/run-context.ts'
+import type { RunContext } from '../../apply/run-context.ts'
 import { withoutSecrets } from '../../apply/secrets-in-plan.ts'
 import { verifyZone } from '../../apply/verify-zone.ts'
 import { openConfig, reportLoaded } from '../../apply/workspace.ts'
@@ -85,7 +84,7 @@ defaults: {soa_email: hostmaster@example.com}
   const { config, diagnostics } = readRunConfig(io, text, { file: 'demo.yaml', folder: zones, cwd: io.cwd })
   if (config === null) throw new Error(diagnostics.map((diagnostic) => diagnostic.message).join('; '))
   const { zones: _, ...common } = options
-  const setup = readOnlySetup<CommonOptions & PlanOptions>(io, { ...common, format: 'text' })
+  const setup = readOnlySetup(io, common)
   return { ...setup, ...(await openConfig(setup, config, [])) }
 }
 
@@ -114,26 +113,26 @@ async function runDemo(context: DemoContext, { heading, zones, dns, flush }: Dem
   heading(`The changes for the definitions in ${zones}: zonewright plan`)
   const planned = withoutSecrets(await makePlan(context), context.secrets)
   const plan = planOf(planned)
-  reportPlanDiagnostics(context, plan)
-  output.plan(plan, 'text')
+  output.planDiagnostics(plan)
+  output.proposal(plan)
   if (statusOfPlan(plan) !== EXIT.done) return statusOfPlan(plan)
 
   heading('Apply the changes and read the zones again: zonewright apply')
   const outcomes = await applyWithProgress(context, planned, applyZones)
   output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  output.outcome(plan, outcomes, 'text', { planShown: true })
+  output.outcome(plan, outcomes)
   await flush()
 
   heading('A second plan is empty')
   const second = await makePlan(context)
-  output.plan(planOf(second), 'text')
+  output.plan(planOf(second))
 
   heading('Queries to the name server')
   await showQueries(second, dns, output.print)
 
   heading('Compare definitions with records, zone files and DNS answers: zonewright verify')
   const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }], ANY_HOST)))
-  output.verification({ zones: verified, diagnostics: second.diagnostics }, 'text')
+  output.verification({ zones: verified, diagnostics: second.diagnostics })
 
   heading('Next steps')
   output.print(NEXT_STEPS)

@@ -13,14 +13,12 @@ import { ownProcess } from '../../definition/files/process-identity.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
-import type { ReportFormat } from '../../report/formats.ts'
 import type { History, RunView } from '../../report/history.ts'
 import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 
 export interface HistoryOptions extends CommonOptions {
-  readonly format: ReportFormat<'history'>
   readonly last?: boolean
   /** Runs to keep. */
   readonly prune?: number
@@ -56,9 +54,7 @@ async function history(io: CliIo, [name]: readonly [string | undefined], options
     return EXIT.failure
   }
   const asked = await select(read, name, options)
-  const inText = options.format === 'text'
-  if (inText) output.diagnostics(asked.diagnostics)
-  if (!inText || asked.runs.length > 0 || !hasErrors(asked.diagnostics)) output.history(asked, options.format)
+  output.history(asked)
   return hasErrors(asked.diagnostics) ? EXIT.failure : EXIT.done
 }
 
