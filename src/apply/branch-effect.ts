@@ -26,9 +26,9 @@ import { jobsOf } from './workspace.ts'
 
 /** The plan less that of the revision `text`; a plan without zones, with an error, if the revision cannot be read. Contacts no server but for sources that only the revision has. */
 export async function effectOfBranch(context: RunContext, planned: PlannedJobs, text: string): Promise<PlannedJobs> {
-  const { config, env } = context
+  const { config } = context.workspace
   if (config === null) throw new Error('a plan needs a config')
-  const opened = await openRevision(config.folder, text, env)
+  const opened = await openRevision(config.folder, text, context.environment.env)
   if (!opened.ok) return withDiagnostics({ ...planned, zones: [] }, [opened.diagnostic])
   let base: LoadedRevision
   try {
@@ -43,7 +43,7 @@ export async function effectOfBranch(context: RunContext, planned: PlannedJobs, 
   const former = base.zones.flatMap(({ zone: { name, absent, at }, targets }) =>
     absent ? [] : targets.map((target) => ({ name, target, origin: `${at.file} described it in ${text}` })),
   )
-  const removed = nameUndescribedZones(former, false, context, planned.diagnostics)
+  const removed = nameUndescribedZones(former, false, context.workspace, planned.diagnostics)
   const diagnostics = [effectNotice(of), ...basePlans.diagnostics, ...planned.diagnostics, ...removed]
   return { ...planned, base: of, zones, diagnostics }
 }
@@ -64,14 +64,15 @@ interface BasePlans {
 
 /** Plans the definitions of the revision for the zones of a plan, from the same live state. */
 async function plansOfBase(context: RunContext, { zones, sources }: PlannedJobs, base: LoadedRevision): Promise<BasePlans> {
-  const { options, providers } = context
+  const { options, environment, workspace } = context
+  const { providers } = workspace
   if (base.config === null) return { plans: new Map(), diagnostics: [unusable('it has no config that can be read')] }
   const planned = new Map(zones.map((zone) => [keyOf(zone.plan), zone]))
   const isPlanned = ({ desired, target }: ZoneJob): boolean => planned.has(keyOf({ zone: desired.name, target }))
   const known = base.zones.map((zone) => ({ zone, jobs: jobsOf(zone, options).filter(isPlanned) })).filter(({ jobs }) => jobs.length > 0)
   const jobs = known.filter(({ zone }) => zone.valid).flatMap((one) => one.jobs)
   const baseProviders = new Map([...providers].map(([name, provider]) => [name, asInConfig(provider, base.config, jobs)]))
-  const ofRun = sources ?? { reader: createSourceReader(jobs, providers), store: null, counts: false, now: context.now }
+  const ofRun = sources ?? { reader: createSourceReader(jobs, providers), store: null, counts: false, now: environment.now }
   const read = await Promise.all(
     jobs.map(async (defined) => {
       const zone = planned.get(keyOf({ zone: defined.desired.name, target: defined.target })) as PlannedJob
@@ -103,8 +104,8 @@ function asInConfig(provider: Provider, config: Config | null, jobs: readonly Zo
 }
 
 /** The plan of a zone from the state in which the plan of the revision would leave it. */
-function effectOn(zone: PlannedJob, base: ZonePlan | undefined, { providers }: RunContext): PlannedJob {
-  const provider = providers.get(zone.job.target)
+function effectOn(zone: PlannedJob, base: ZonePlan | undefined, { workspace }: RunContext): PlannedJob {
+  const provider = workspace.providers.get(zone.job.target)
   if (base === undefined || base.changes.length === 0 || provider === undefined) return zone
   const again = planAgain({ ...zone, existing: stateAfter(zone.existing, base) }, provider)
   const known = new Set(again.plan.diagnostics.map(formatDiagnostic))

@@ -32,14 +32,14 @@ interface CheckedZone extends PlannedZone {
  * zones without a definition, as in saved plans and copies, the rules for zones see the records after the changes, and those for record sets the ones that change.
  */
 export async function checkPlan<Planned extends PlannedZones<CheckedZone>>(
-  context: Pick<RunContext, 'config' | 'now' | 'env' | 'policies'>,
+  { environment, workspace }: RunContext,
   planned: Planned,
   { asWarnings = false }: { readonly asWarnings?: boolean } = {},
 ): Promise<Planned> {
-  const { config, env } = context
+  const { config } = workspace
   if (config === null) return planned
-  const now = context.now()
-  const policies = context.policies === undefined ? await loadPolicies(config, { now, env }) : context.policies
+  const now = environment.now()
+  const policies = workspace.policies === undefined ? await loadPolicies(config, { now, env: environment.env }) : workspace.policies
   if (policies === null) return planned
   const graded = (found: readonly Diagnostic[]): readonly Diagnostic[] =>
     asWarnings ? found.map((one) => (one.severity === 'error' ? { ...one, severity: 'warning' } : one)) : found
@@ -59,7 +59,7 @@ export async function checkPlan<Planned extends PlannedZones<CheckedZone>>(
     return withZoneDiagnostics(zone, graded(found))
   })
   // Those of a run's own policies were reported when they were loaded.
-  const ofFiles = context.policies === undefined ? policies.diagnostics : []
+  const ofFiles = workspace.policies === undefined ? policies.diagnostics : []
   return withDiagnostics({ ...planned, zones }, graded([...ofFiles, ...ofPlan]))
 }
 

@@ -19,6 +19,7 @@ import type { Heartbeat } from './journal/store/heartbeat.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { type LeasedZone, ownHolder } from './journal/store/leases.ts'
 import { openStore } from './journal/store/open-store.ts'
+import { storeContext } from './journal/store/store-context.ts'
 import { type StoredRun, storeRun } from './journal/store/stored-run.ts'
 import { tightenJournal } from './journal/tighten-journal.ts'
 import { beginJournal, type Journal } from './journal/write-journal.ts'
@@ -44,7 +45,9 @@ export type LockResult = { readonly run: LockedRun } | { readonly run: null; rea
 
 /** Locks the zones of a run, waiting as long as `--wait` says. Reports a lock that another run holds. */
 export async function lockRun(context: ApplyContext, command: RunCommand, zones: readonly LeasedZone[]): Promise<LockResult> {
-  const { journal: folder, now, output } = context
+  const { output } = context
+  const { journal: folder } = context.workspace
+  const { now } = context.environment
   const id = runId(now(), () => randomInt(0x10000) / 0x10000)
   const refuse = (diagnostic: Diagnostic): LockResult => {
     output.diagnostics([diagnostic])
@@ -54,7 +57,7 @@ export async function lockRun(context: ApplyContext, command: RunCommand, zones:
   let lease: AcquiredLease
   try {
     for (const path of tightenJournal(folder)) output.note(`${path} was accessible to other users; access is now restricted to you.`)
-    store = await openStore(context)
+    store = await openStore(storeContext(context))
     lease = await lockZones(context, store, { command, run: id, zones })
     // Cutovers that other machines have begun.
     if (lease.state === 'acquired' && store.isShared) await fetchStatesOf(context, store, lease.heartbeat)
@@ -69,7 +72,7 @@ export async function lockRun(context: ApplyContext, command: RunCommand, zones:
   return { run: lockedRun(context, { id, command, store, ...lease }) }
 }
 
-async function fetchStatesOf({ config, journal }: ApplyContext, store: JournalStore, heartbeat: Heartbeat): Promise<void> {
+async function fetchStatesOf({ workspace: { config, journal } }: ApplyContext, store: JournalStore, heartbeat: Heartbeat): Promise<void> {
   if (config?.journalStore.bucket == null) return
   try {
     await fetchStates(store, journal)
@@ -88,7 +91,7 @@ interface HeldRun {
 }
 
 function lockZones(
-  { journal, config, env, options, output, interruption }: ApplyContext,
+  { environment, workspace: { journal, config }, options, output }: ApplyContext,
   store: JournalStore,
   run: Pick<LeaseRequest, 'command' | 'run' | 'zones'>,
 ): Promise<AcquiredLease> {
@@ -98,17 +101,19 @@ function lockZones(
   return acquireLease({
     ...run,
     store,
-    holder: ownHolder(env),
+    holder: ownHolder(environment.env),
     seconds: (config?.journalStore ?? LOCAL_JOURNAL).leaseSeconds,
     wait: (options.wait ?? 0) * 1000,
-    signal: interruption.signal,
+    signal: environment.interruption.signal,
     onWait: ({ message }) => output.note(`Waiting: ${oneLine(message)}.`),
   })
 }
 
 function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fences }: HeldRun): LockedRun {
-  const { journal: folder, now, secrets, output } = context
-  const isFolder = context.config?.journalStore.bucket == null
+  const { output } = context
+  const { journal: folder, config } = context.workspace
+  const { now, secrets } = context.environment
+  const isFolder = config?.journalStore.bucket == null
   let journal: Journal | null = null
   let copy: StoredRun | null = null
   const fail = (error: unknown): ExitStatus => {
@@ -124,7 +129,7 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
       output.diagnostics(taken.diagnostics)
       return EXIT.refused
     }
-    const pending = await withLastSerials(given, options.providers, taken.before, context)
+    const pending = await withLastSerials(given, options.providers, taken.before, context.environment)
     try {
       const lines: string[] = []
       journal = await beginJournal({

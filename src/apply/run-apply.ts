@@ -13,7 +13,17 @@ import type { RunCommand } from './journal/journal-format.ts'
 import { makePlan, mayRemoveZones, withPreview } from './live-plan.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { hasChanges, mayApply, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
-import { type ApplyContext, type ApplySetup, closeRun, openRun, type RunSetup, statusOfLeftOut, withProgress } from './run-context.ts'
+import {
+  type ApplyContext,
+  type ApplyOptions,
+  type ApplySetup,
+  closeRun,
+  type Interruption,
+  openRun,
+  type RunContext,
+  statusOfLeftOut,
+  withProgress,
+} from './run-context.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
 import { PARTIAL_WITHOUT_PLAN, refusedZonesText, statusOfRefusedZones, withoutRefusedZones } from './saved-plan/partial.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
@@ -25,10 +35,10 @@ import { openWorkspace, reportLoaded } from './workspace.ts'
 export const runApply = (setup: ApplySetup, args: readonly string[]): Promise<ExitStatus> =>
   withLockedZones(setup, args, async (context, run) => changeZones(context, run, await changesOf(context, run)))
 
-async function changesOf(context: ApplyContext & Loaded, run: LockedRun): Promise<ChangesToMake> {
-  const { signal } = context.interruption
-  if (context.saved)
-    return checkSavedPlan(context, await guardSavedDeletions(context, await rereadSavedPlan(context, context.saved, run), signal))
+async function changesOf(context: ApplyContext<ApplyOptions, Loaded>, run: LockedRun): Promise<ChangesToMake> {
+  const { signal } = context.environment.interruption
+  const { saved } = context.workspace
+  if (saved) return checkSavedPlan(context, await guardSavedDeletions(context, await rereadSavedPlan(context, saved, run), signal))
   const planned = await withPreview(context, await makePlan(context, signal, run.fences), signal)
   return checkPlan(context, await guardDeletions(context, planned, ({ job }) => job.allow, signal))
 }
@@ -37,12 +47,12 @@ async function changesOf(context: ApplyContext & Loaded, run: LockedRun): Promis
 export async function withLockedZones<Setup extends ApplySetup>(
   setup: Setup,
   args: readonly string[],
-  work: (context: ApplyContext & Setup & Loaded, run: LockedRun) => Promise<ExitStatus>,
+  work: (context: Setup & ApplyContext<ApplyOptions, Loaded>, run: LockedRun) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const context = openRun(setup, await load(setup, args))
-  const { jobs, saved, diagnostics } = context
+  const { jobs, saved, diagnostics } = context.workspace
   try {
-    if (!reportLoaded(context, { inFull: saved !== undefined })) {
+    if (!reportLoaded(context.output, context.workspace, { inFull: saved !== undefined })) {
       context.output.unplanned(diagnostics)
       return EXIT.failure
     }
@@ -50,13 +60,13 @@ export async function withLockedZones<Setup extends ApplySetup>(
     const lock = await lockRun(context, 'apply', zones)
     if (lock.run === null) {
       context.output.unplanned([...diagnostics, lock.diagnostic])
-      return context.interruption.status() ?? EXIT.failure
+      return context.environment.interruption.status() ?? EXIT.failure
     }
     const { run } = lock
     return await run.finish(async () => {
       // A saved plan is checked when its zones are read again.
       const free = saved === undefined ? await withoutMovingZones(context, 'error') : context
-      return free === null ? EXIT.failure : worstOf([await work(free, run), statusOfLeftOut(free)])
+      return free === null ? EXIT.failure : worstOf([await work(free, run), statusOfLeftOut(free.workspace)])
     })
   } finally {
     await closeRun(context)
@@ -66,7 +76,7 @@ export async function withLockedZones<Setup extends ApplySetup>(
 type Loaded = Omit<SavedWorkspace, 'saved'> & Partial<Pick<SavedWorkspace, 'saved'>>
 
 async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded> {
-  for (const argument of args) if (await namesPlan(setup.cwd, argument)) return openSavedPlan(setup, args)
+  for (const argument of args) if (await namesPlan(setup.environment.cwd, argument)) return openSavedPlan(setup, args)
   const workspace = await openWorkspace({ ...setup, options: { ...setup.options, checksPolicies: true } }, args)
   return setup.options.partial ? { ...workspace, diagnostics: [...workspace.diagnostics, PARTIAL_WITHOUT_PLAN] } : workspace
 }
@@ -87,7 +97,8 @@ const allDiagnostics = ({ diagnostics, zones }: PlannedZones): Diagnostic[] => [
 
 /** Shows planned changes, asks, applies them, reads the zones back and reports the outcome. */
 export async function changeZones(context: ApplyContext, run: LockedRun, given: ChangesToMake): Promise<ExitStatus> {
-  const { now, secrets, options, interruption } = context
+  const { options } = context
+  const { now, secrets, interruption } = context.environment
   const planned = withoutSecrets(given, secrets)
   const plannedAt = now().getTime()
   if (interruption.signal.aborted) return endUnchanged(context, planned, interruption.status() ?? EXIT.failure, 'Nothing was applied.')
@@ -100,7 +111,7 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
     const status = worstOf([await completeEarlierCalls(context, run), statusOfRefusedZones(planned, false)])
     return endUnchanged(context, planned, status, status === EXIT.done ? undefined : 'Nothing was applied.')
   }
-  const unapproved = notApproved(context.config, chosen, planned.approvals ?? null, HOW_TO_SAVE[run.command])
+  const unapproved = notApproved(context.workspace.config, chosen, planned.approvals ?? null, HOW_TO_SAVE[run.command])
   if (unapproved !== null) {
     context.output.diagnostics([unapproved], { also: 'before-zones' })
     return endUnchanged(context, withDiagnostics(planned, [unapproved]), EXIT.refused, 'Nothing was applied.')
@@ -119,11 +130,11 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
     return endUnchanged(context, current, status, 'Nothing was applied.')
   }
 
-  const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks))
+  const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks), interruption)
   if (typeof outcomes === 'number') return endUnchanged(context, current, outcomes, 'Nothing was applied.')
   const found = outcomes.flatMap((outcome) => outcome.diagnostics)
   context.output.diagnostics(found, { also: 'before-zones' })
-  context.output.outcome(planOf(withLeftOut(current, context)), outcomes)
+  context.output.outcome(planOf(withLeftOut(current, context.workspace)), outcomes)
   const failed = new Set(outcomes.flatMap(({ plan, diagnostics }) => (hasErrors(diagnostics) ? [plan.target] : [])))
   const leftOut = refusedZonesText(current)
   if (leftOut !== null) context.output.say(leftOut)
@@ -145,9 +156,10 @@ async function completeEarlierCalls(
   { mayWrite }: Pick<LockedRun, 'mayWrite'>,
   except = new Set<string>(),
 ): Promise<ExitStatus> {
-  const { providers, output, interruption } = context
+  const { output } = context
+  const { interruption } = context.environment
   let status: ExitStatus = EXIT.done
-  for (const [name, provider] of providers) {
+  for (const [name, provider] of context.workspace.providers) {
     if (except.has(name) || interruption.signal.aborted) continue
     const completed = await provider.completeCalls?.({
       stop: interruption.signal,
@@ -165,7 +177,7 @@ async function completeEarlierCalls(
 /** Ends a run that changed nothing. */
 function endUnchanged(context: ApplyContext, planned: PlannedZones, status: ExitStatus, text?: string): ExitStatus {
   if (text !== undefined) context.output.say(text)
-  context.output.unchanged(planOf(withLeftOut(planned, context)))
+  context.output.unchanged(planOf(withLeftOut(planned, context.workspace)))
   return status
 }
 
@@ -189,10 +201,10 @@ function refusalText({ zones, isSaved = false }: ChangesToMake): string {
 }
 
 /** Asks for consent. Null if it is given, otherwise the exit status. */
-async function ask({ ask: answerTo, output, interruption }: ApplyContext, { zones }: PlannedZones): Promise<ExitStatus | null> {
+async function ask({ output, environment: { interruption } }: ApplyContext, { zones }: PlannedZones): Promise<ExitStatus | null> {
   const changed = zones.filter(hasChanges)
   const calls = changed.reduce((sum, { plan }) => sum + plan.calls.total, 0)
-  const answer = await answerTo(`Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
+  const answer = await output.ask(`Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
   if (answer === 'yes') return null
   if (answer === 'no-terminal') {
     output.error('not-confirmed', 'nothing was applied: there is no terminal to ask on', 'give --yes to apply without being asked')
@@ -206,9 +218,10 @@ async function ask({ ask: answerTo, output, interruption }: ApplyContext, { zone
 
 /** Applies the zones that have changes by `apply`, with a progress bar. */
 export function applyWithProgress<Outcomes>(
-  { output, providers, interruption }: RunSetup & Pick<ApplyContext, 'providers'> & Partial<Pick<ApplyContext, 'interruption'>>,
+  { output, workspace: { providers } }: RunContext,
   planned: PlannedZones<ApplicableZone>,
   apply: (zones: readonly ApplicableZone[], options: ApplyZonesOptions) => Promise<Outcomes>,
+  interruption?: Interruption,
 ): Promise<Outcomes> {
   const pending = planned.zones.filter(hasChanges)
   const total = pending.reduce((sum, zone) => sum + zone.plan.changes.length, 0)

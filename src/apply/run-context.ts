@@ -1,4 +1,4 @@
-/** The context that all steps of a run share: its environment and options, the loaded workspace, and functions that print and ask. */
+/** The context that all steps of a run share is four values: its environment, options, workspace and output. */
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
 import type { CapabilityLookUp } from '../definition/load/lint-loaded.ts'
@@ -17,7 +17,7 @@ import type { GivenTypes } from '../providers/registry.ts'
 import type { ExitStatus } from './exit-status.ts'
 
 /** The process that a run belongs to: its environment, folder, clock and secrets. */
-export interface RunEnvironment {
+export interface ProcessEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly now: () => Date
@@ -27,6 +27,22 @@ export interface RunEnvironment {
   readonly baseConfig?: string | undefined
   /** Provider types of the caller, by names of config entries. They replace the types in the config. */
   readonly providerTypes?: GivenTypes | undefined
+  /** Counts the requests of the run; absent if nobody asks. */
+  readonly onRequest?: OnRequest | undefined
+  /** Looks up the zones of a saved plan that are not applied, once all its zones are locked. */
+  readonly superseded?: (() => Promise<SupersededZones>) | undefined
+  /** Texts with approvals of a saved plan, besides the files beside it. */
+  readonly approvals?: readonly string[] | undefined
+}
+
+export interface RunEnvironment extends ProcessEnvironment {
+  /** Program and version, for plans and journals. */
+  readonly tool: string
+}
+
+export interface ApplyEnvironment extends RunEnvironment {
+  /** Starts to listen for signals and to count the time of the run. */
+  readonly listen: () => Interruption
 }
 
 /** The progress of a run. */
@@ -123,13 +139,10 @@ export interface ApplyOptions extends WorkspaceOptions {
 }
 
 /** The values that a command passes to a run. */
-export interface RunSetup<Options extends WorkspaceOptions = WorkspaceOptions> extends RunEnvironment {
-  /** Program and version, for plans and journals. */
-  readonly tool: string
+export interface RunSetup<Options extends WorkspaceOptions = WorkspaceOptions> {
+  readonly environment: RunEnvironment
   readonly options: Options
   readonly output: RunOutput
-  /** Counts the requests of the run; absent if nobody asks. */
-  readonly onRequest?: OnRequest | undefined
 }
 
 export type Answer = 'yes' | 'no' | 'interrupted' | 'no-terminal'
@@ -140,15 +153,14 @@ export interface SupersededZones {
   readonly branch: string
 }
 
+export interface ApplyOutput extends RunOutput {
+  ask(question: string, stop: AbortSignal): Promise<Answer>
+}
+
 /** The values that a command passes to a run that changes zones. */
 export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends RunSetup<Options> {
-  readonly ask: (question: string, stop: AbortSignal) => Promise<Answer>
-  /** Starts to listen for signals and to count the time of the run. */
-  readonly listen: () => Interruption
-  /** Looks up the zones of a saved plan that are not applied, once all its zones are locked. */
-  readonly superseded?: (() => Promise<SupersededZones>) | undefined
-  /** Texts with approvals of a saved plan, besides the files beside it. */
-  readonly approvals?: readonly string[] | undefined
+  readonly environment: ApplyEnvironment
+  readonly output: ApplyOutput
 }
 
 /** The early end of a run, by a signal or a time limit. */
@@ -218,12 +230,19 @@ export interface Workspace {
 }
 
 /** A run that plans. */
-export interface RunContext<Options extends WorkspaceOptions = WorkspaceOptions> extends RunSetup<Options>, Workspace {}
-
-/** A run that changes zones, created once by `openRun`. */
-export interface ApplyContext<Options extends ApplyOptions = ApplyOptions> extends ApplySetup<Options>, Workspace {
-  readonly interruption: Interruption
+export interface RunContext<Options extends WorkspaceOptions = WorkspaceOptions> extends RunSetup<Options> {
+  readonly workspace: Workspace
 }
+
+/** What `openRun` adds to a run that changes zones. */
+interface OpenedRun<Loaded extends Workspace = Workspace> {
+  readonly environment: ApplyEnvironment & { readonly interruption: Interruption }
+  readonly workspace: Loaded
+}
+
+/** A run that changes zones. */
+export type ApplyContext<Options extends ApplyOptions = ApplyOptions, Loaded extends Workspace = Workspace> = ApplySetup<Options> &
+  OpenedRun<Loaded>
 
 /** A failure if the run leaves out zones with errors. */
 export const statusOfLeftOut = ({ leftOut = [] }: Pick<Workspace, 'leftOut'>): ExitStatus => (leftOut.some(isError) ? 1 : 0)
@@ -231,12 +250,16 @@ export const statusOfLeftOut = ({ leftOut = [] }: Pick<Workspace, 'leftOut'>): E
 /** Creates the context of a run that changes zones, and listens for signals from here on. */
 export const openRun = <Setup extends ApplySetup, Loaded extends Workspace>(
   setup: Setup,
-  loaded: Loaded,
-): Setup & Loaded & { readonly interruption: Interruption } => ({ ...setup, ...loaded, interruption: setup.listen() })
+  workspace: Loaded,
+): Setup & OpenedRun<Loaded> => ({
+  ...setup,
+  environment: { ...setup.environment, interruption: setup.environment.listen() },
+  workspace,
+})
 
-export async function closeRun({ interruption, close }: Pick<ApplyContext, 'interruption' | 'close'>): Promise<void> {
-  interruption.release()
-  await close()
+export async function closeRun({ environment, workspace }: OpenedRun): Promise<void> {
+  environment.interruption.release()
+  await workspace.close()
 }
 
 /** Does work that shows a progress bar. */

@@ -24,8 +24,9 @@ import { openConfig } from './workspace.ts'
 
 /** Examines the config, every provider, and the name servers of the named zones, or all. Reports a config that cannot be used, and returns null. */
 export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readonly string[]): Promise<readonly Examination[] | null> {
-  const { env, secrets, now, options, output } = setup
-  const { config, diagnostics } = await loadRunConfig(setup, options.config)
+  const { options, output, environment } = setup
+  const { env, secrets, now } = environment
+  const { config, diagnostics } = await loadRunConfig(environment, options.config)
   if (config === null) {
     output.diagnostics(diagnostics)
     return null
@@ -50,8 +51,9 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
         }
       }),
     )
-    const journal = await examineJournal({ ...setup, config, journal: config.journal })
-    const sources = await examineSources(workspace, () => openStore({ ...setup, config, journal: config.journal }))
+    const place = { ...environment, config, journal: config.journal }
+    const journal = await examineJournal(place)
+    const sources = await examineSources(workspace, () => openStore(place))
     const ofSources = sources.length === 0 ? [] : [{ subject: 'sources', findings: sources }]
     const others = [...journal, ...providers, ...ofSources, ...(await examineNameServers(workspace))]
     return [{ subject: config.file ?? 'configuration', findings }, ...others]

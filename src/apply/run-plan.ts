@@ -8,7 +8,7 @@ import { type Fences, readFences } from './journal/store/fences.ts'
 import { fetchProblem } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { openStore } from './journal/store/open-store.ts'
-import type { StoreContext } from './journal/store/store-context.ts'
+import { type StoreContext, storeContext } from './journal/store/store-context.ts'
 import { makePlan, withPreview } from './live-plan.ts'
 import type { PlannedJobs } from './plan-zones.ts'
 import { hasChanges, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
@@ -29,51 +29,53 @@ export interface PlanRunOptions extends SnapshotSourceOptions {
 
 /** Shows what an apply would change. */
 export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<ExitStatus> {
-  const opened = { ...setup, ...(await openForPlan(setup, zones)) }
-  const { options, output } = opened
+  const { options, output, environment } = setup
+  const workspace = await openForPlan(setup, zones)
+  const opened = { ...setup, workspace }
   const fail = (): ExitStatus => {
     if (options.out !== undefined) output.say(`${options.out} was not written.`)
     return EXIT.failure
   }
   try {
-    if (!reportLoaded(opened)) {
-      output.unplanned(opened.diagnostics)
+    if (!reportLoaded(output, workspace)) {
+      output.unplanned(workspace.diagnostics)
       return fail()
     }
     // A plan from a snapshot contacts nothing.
     const read = options.snapshot === undefined ? await fencesForPlan(opened) : { fences: undefined, problems: [] }
     const context = await withoutMovingZones(opened, 'warning')
     if (context === null) return fail()
-    const planned = withoutSecrets(await planRun(context, read), context.secrets)
+    const planned = withoutSecrets(await planRun(context, workspace.mark, read), environment.secrets)
     const plan = planOf(planned)
     output.planDiagnostics(plan)
-    output.plan(planOf(withLeftOut(planned, context)))
+    output.plan(planOf(withLeftOut(planned, context.workspace)))
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
     const isPending = planned.zones.some(hasChanges)
     return worstOf([
       statusOfPlan(plan),
-      statusOfLeftOut(context),
+      statusOfLeftOut(context.workspace),
       isSaved ? EXIT.done : EXIT.failure,
       options.detailedExitcode && isPending ? EXIT.pending : EXIT.done,
     ])
   } finally {
-    await opened.close()
+    await workspace.close()
   }
 }
 
 /** Reads and plans the zones, and says what the guards of a plan find. */
 async function planRun(
-  context: RunContext<PlanRunOptions> & Pick<SnapshotWorkspace, 'mark'>,
+  context: RunContext<PlanRunOptions>,
+  mark: SnapshotWorkspace['mark'],
   { fences, problems }: { readonly fences: Fences | null | undefined; readonly problems: readonly Diagnostic[] },
 ): Promise<PlannedJobs> {
   const { snapshot, usage = [] } = context.options
   const isLive = snapshot === undefined
-  const [read, undescribed] = await Promise.all([makePlan(context, undefined, fences), findUndescribed(context)])
+  const [read, undescribed] = await Promise.all([makePlan(context, undefined, fences), findUndescribed(context.workspace)])
   const made = await withPreview(context, read)
-  const marked = context.mark({ ...made, diagnostics: [...problems, ...made.diagnostics] })
+  const marked = mark({ ...made, diagnostics: [...problems, ...made.diagnostics] })
   const { base } = context.options
   const less = base === undefined ? marked : await (await import('./branch-effect.ts')).effectOfBranch(context, marked, base)
-  const effect = withDiagnostics(less, noticesOfUndescribed(undescribed, context, less.diagnostics))
+  const effect = withDiagnostics(less, noticesOfUndescribed(undescribed, context.workspace, less.diagnostics))
   // The deletions of a plan from a snapshot are checked when it is applied, unless sources are given.
   const isGuarded = isLive || usage.length > 0
   return checkPlan(context, isGuarded ? await guardDeletions(context, effect, ({ job }) => job.allow) : effect)
@@ -98,8 +100,9 @@ interface ReadFences {
 
 /** What the journal says about the zones, before they are read. Fetches the cutovers that other machines have begun. */
 export async function fencesForPlan(context: RunContext): Promise<ReadFences> {
-  const unread = await fetchProblem(context, { states: true, runs: false })
-  const read = await knownFences(context)
+  const store = storeContext(context)
+  const unread = await fetchProblem(store, { states: true, runs: false })
+  const read = await knownFences(store)
   return unread === null || read.fences === null ? read : { ...read, problems: [{ ...unread, severity: 'warning' }] }
 }
 
@@ -121,6 +124,6 @@ export async function knownFences(context: StoreContext): Promise<ReadFences> {
 /** Saves the plan. A refused plan is saved, too: it can be reviewed but not applied. */
 async function save(context: RunContext, file: string, planned: PlannedZones): Promise<boolean> {
   // In the file they are warnings: a plan with errors cannot be applied.
-  const leftOut = (context.leftOut ?? []).map((diagnostic): Diagnostic => ({ ...diagnostic, severity: 'warning' }))
+  const leftOut = (context.workspace.leftOut ?? []).map((diagnostic): Diagnostic => ({ ...diagnostic, severity: 'warning' }))
   return (await import('./saved-plan/save-plan.ts')).savePlan(context, file, withLeftOut(planned, { leftOut }))
 }

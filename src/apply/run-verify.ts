@@ -52,38 +52,39 @@ const DNS_PORT = 53
 
 /** Verifies the named zones, or all. Changes nothing. */
 export async function runVerify(setup: VerifySetup, zones: readonly string[]): Promise<ExitStatus> {
-  const { options, output, env } = setup
+  const { options, output, environment } = setup
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
     output.unverified(diagnostics)
     return EXIT.failure
   }
-  const policy = readHostPolicy(env)
+  const policy = readHostPolicy(environment.env)
   const problems = nameserverProblems(options.nameserver, policy)
   if (problems.length > 0) {
     output.diagnostics(problems)
     return fail(problems)
   }
-  const context: VerifyContext = { ...setup, ...(await openWorkspace(setup, zones)) }
+  const workspace = await openWorkspace(setup, zones)
+  const context: VerifyContext = { ...setup, workspace }
   try {
-    if (!reportLoaded(context)) return fail(context.diagnostics)
+    if (!reportLoaded(output, workspace)) return fail(workspace.diagnostics)
     const { fences, problems } = await fencesForPlan(context)
-    const planned = withoutSecrets(await makePlan(context, undefined, fences, false), context.secrets)
+    const planned = withoutSecrets(await makePlan(context, undefined, fences, false), environment.secrets)
     const moving = await movingZones(
-      context.journal,
+      workspace.journal,
       planned.zones.map(({ plan }) => plan),
     )
     const cutovers = [...moving.values()].map((one): Diagnostic => ({ ...one, severity: 'warning' }))
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
-    const undescribed = noticesOfUndescribed(await findUndescribed(context), context, planned.diagnostics)
+    const undescribed = noticesOfUndescribed(await findUndescribed(workspace), workspace, planned.diagnostics)
     const own = [...problems, ...planned.diagnostics, ...found.diagnostics, ...cutovers, ...undescribed]
-    const diagnostics = [...own, ...(context.leftOut ?? [])]
+    const diagnostics = [...own, ...(workspace.leftOut ?? [])]
     output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)], { also: 'before-zones' })
     output.verification({ zones: verified, diagnostics })
     if (hasErrors(diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
     return verified.every(isVerified) ? EXIT.done : EXIT.pending
   } finally {
-    await context.close()
+    await workspace.close()
   }
 }
 
@@ -98,7 +99,7 @@ function nameserverProblems(nameservers: readonly string[], policy: HostPolicy):
 
 /** The resolvers of the providers of the zones in the requested region; none without a region. */
 async function findResolvers(
-  { providers, options: { resolvers: region } }: VerifyContext,
+  { workspace: { providers }, options: { resolvers: region } }: VerifyContext,
   zones: readonly PlannedJob[],
   policy: HostPolicy,
 ): Promise<RegionResolvers> {

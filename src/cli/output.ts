@@ -1,7 +1,7 @@
 /** The output of a command: reports on standard output; messages, diagnostics and progress on standard error. */
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import type { DiagnosticsOptions, Progress, ProgressBar, RunOutput } from '../apply/run-context.ts'
+import type { ApplyOutput, DiagnosticsOptions, Progress, ProgressBar } from '../apply/run-context.ts'
 import { pagesOf, readJob } from '../ci/job.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { displayPath, isInside, resolveLinks } from '../definition/files/file-path.ts'
@@ -22,11 +22,12 @@ import type { Verification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import { readEvent } from './ci/read-event.ts'
 import type { CommonOptions } from './command.ts'
+import { canAsk, confirm } from './confirm.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
 import { TOOL } from './package-info.ts'
 
 /** Prints reports on standard output, and everything else on standard error. Knows the format of the report. */
-export interface CliOutput extends RunOutput {
+export interface CliOutput extends ApplyOutput {
   /** Writes text on standard output. */
   print(text: string): void
   /** Writes a report on standard output, in the format of the command if absent. In a GitHub Actions job, a text report contains no workflow command. */
@@ -130,6 +131,13 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     say,
     note: (text) => {
       if (!quiet) say(text)
+    },
+    async ask(question, stop) {
+      if (!canAsk(io)) return 'no-terminal'
+      const answer = await confirm(io, question, stop)
+      // Ends the line of the unanswered question.
+      if (answer === 'interrupted') say('')
+      return answer
     },
     print: (text) => void io.stdout.write(text),
     report,

@@ -53,7 +53,8 @@ test('the rules that wait for the values of sources see all targets of a zone', 
   const rules = `- {name: two, each: zone, require: {properties: {targets: {minItems: 2}}}}
 - {name: three, each: record_set, require: {properties: {targets: {minItems: 3}}}}
 `
-  const context = { config: {}, env: {}, now: () => new Date('2026-11-23T12:00:00Z'), policies: read(rules) }
+  const environment = { env: {}, now: () => new Date('2026-11-23T12:00:00Z') }
+  const context = { environment, workspace: { config: {}, policies: read(rules) } }
   const planned = { created: '', tool: '', zones: [zone], diagnostics: [] }
   const checked = await checkPlan(context as never, planned as unknown as Parameters<typeof checkPlan>[1])
   expect(checked.zones[0]?.plan.diagnostics.map(({ code }) => code)).toEqual(['policy-three'])

@@ -9,6 +9,7 @@ import { notApproved } from '../approvals/approvals-of-plan.ts'
 import { checkPlan } from '../check-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { mirrorOf } from '../journal/store/fetch-journal.ts'
+import { storeContext } from '../journal/store/store-context.ts'
 import { makePlan } from '../live-plan.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { type PlannedJob, type PlannedJobs, planAgain } from '../plan-zones.ts'
@@ -43,16 +44,16 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
   for (;;) {
     let readyAt: Date | null = null
     const status = await withLockedZones(setup, args, async (context, run) => {
-      const message = usageProblem(context)
+      const message = usageProblem(context.workspace.saved !== undefined, context)
       if (message !== null) {
         const problem: Diagnostic = { severity: 'error', code: 'usage', message }
         context.output.diagnostics([problem])
         context.output.unplanned([problem])
         return EXIT.failure
       }
-      const made = await checkPlan(context, await makePlan(context, context.interruption.signal, run.fences))
-      const planned = withoutSecrets(made, context.secrets)
-      const unapproved = notApproved(context.config, planned, null, AS_A_WHOLE)
+      const made = await checkPlan(context, await makePlan(context, context.environment.interruption.signal, run.fences))
+      const planned = withoutSecrets(made, context.environment.secrets)
+      const unapproved = notApproved(context.workspace.config, planned, null, AS_A_WHOLE)
       if (unapproved !== null) {
         context.output.diagnostics([unapproved])
         context.output.say('Nothing was applied.')
@@ -64,7 +65,7 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
       return done.status
     })
     if (status !== EXIT.pending || setup.options.stay !== true || readyAt === null) return status
-    const interrupted = await waitUntil(setup, readyAt)
+    const interrupted = await waitUntil(setup.environment, readyAt)
     if (interrupted !== null) return interrupted
   }
 }
@@ -72,8 +73,8 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
 const AS_A_WHOLE =
   'stages cannot be approved: save a plan of the whole change with "zonewright plan --out plan.json", then "zonewright approve plan.json --key FILE"'
 
-function usageProblem(context: ApplyContext<ChoreographyOptions> & { readonly saved?: unknown }): string | null {
-  if (context.saved !== undefined) return 'a saved plan is applied as it is: --choreograph plans each stage'
+function usageProblem(isSaved: boolean, context: ApplyContext<ChoreographyOptions>): string | null {
+  if (isSaved) return 'a saved plan is applied as it is: --choreograph plans each stage'
   if (context.options.stay === true && context.output.isDocument)
     return '--stay reports each stage when it is done: use it with --format text'
   return null
@@ -85,7 +86,8 @@ export async function choreograph(
   run: LockedRun,
   given: PlannedJobs,
 ): Promise<{ readonly status: ExitStatus; readonly readyAt: Date | null }> {
-  const { now, output } = context
+  const { output } = context
+  const { now, interruption } = context.environment
   const staged: StagedZone[] = []
   const problems: Diagnostic[] = []
   for (const planned of given.zones) {
@@ -108,7 +110,7 @@ export async function choreograph(
   const isIdle = due.length === 0 && !hasErrors(given.diagnostics)
   if (isIdle) output.unplanned([])
   const made = { ...given, zones: due.map((zone) => plannedNow(context, zone)) }
-  const guarded = await guardDeletions(context, made, ({ job }) => job.allow, context.interruption.signal)
+  const guarded = await guardDeletions(context, made, ({ job }) => job.allow, interruption.signal)
   // Written first: if this run is cut off, the next one knows the former TTLs.
   for (const zone of due) if (zone.next.step === 'lower') await record(zone, now(), 'lowering')
   const status = isIdle ? EXIT.done : await changeZones(context, run, guarded)
@@ -127,10 +129,10 @@ export async function choreograph(
 }
 
 async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: PlannedJob): Promise<StagedZone> {
-  const { options, now, providers } = context
+  const { options, workspace } = context
   const { plan, existing } = planned
-  const file = stateFile<Stages>(context.journal, 'stages', [plan.zone, plan.target], validate, mirrorOf(context))
-  const capabilities = providers.get(plan.target)?.capabilities
+  const file = stateFile<Stages>(workspace.journal, 'stages', [plan.zone, plan.target], validate, mirrorOf(storeContext(context)))
+  const capabilities = workspace.providers.get(plan.target)?.capabilities
   if (capabilities === undefined) throw new Error(`no provider ${plan.target}`)
   const stored = planned.job.storedTtls?.get(options.lowTtl) ?? 0
   const lowTtl = Math.max(options.lowTtl, storedTtl(options.lowTtl, capabilities), stored)
@@ -142,13 +144,13 @@ async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: Plan
     changes: plan.changes,
     capabilities,
     lowTtl,
-    now: now(),
+    now: context.environment.now(),
   })
   return { planned, file, lowTtl, next }
 }
 
 /** The plan of what is due. */
-function plannedNow({ providers }: ApplyContext<ChoreographyOptions>, { planned, next, lowTtl }: StagedZone): PlannedJob {
+function plannedNow({ workspace: { providers } }: ApplyContext<ChoreographyOptions>, { planned, next, lowTtl }: StagedZone): PlannedJob {
   const provider = providers.get(planned.job.target)
   if (provider === undefined || planned.existing === null) return planned
   const again = (job: PlannedJob['job']): PlannedJob => planAgain({ ...planned, job }, provider)

@@ -11,6 +11,7 @@ import { checkPlan } from '../check-plan.ts'
 import { movingZones } from '../cutover/moving-zones.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from '../exit-status.ts'
 import { storedTtlsOf } from '../journal/store/fences.ts'
+import { storeContext } from '../journal/store/store-context.ts'
 import { lockRun } from '../locked-run.ts'
 import { type PlannedJob, type PlannedJobs, planZones } from '../plan-zones.ts'
 import { planOf } from '../planned-zone.ts'
@@ -19,11 +20,11 @@ import { loadRunConfig } from '../run-config.ts'
 import {
   type ApplyContext,
   type ApplyOptions,
+  type ApplyOutput,
   type ApplySetup,
   closeRun,
   type OnProgress,
   openRun,
-  type RunOutput,
   type Workspace,
   withProgress,
   type ZoneJob,
@@ -47,7 +48,7 @@ export interface CopyRunOptions extends CopyPlanOptions {
 }
 
 export interface CopySetup extends ApplySetup<CopyRunOptions> {
-  readonly output: RunOutput & { misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void }
+  readonly output: ApplyOutput & { misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void }
 }
 
 interface CopyWorkspace extends Workspace {
@@ -62,31 +63,27 @@ export interface CopyEnds {
   readonly target: Provider
 }
 
-type CopyContext = ApplyContext<CopyRunOptions> & CopyWorkspace & CopySetup
+type CopyContext = ApplyContext<CopyRunOptions, CopyWorkspace> & CopySetup
 
 /** Copies the named zones. A zone that a cutover is moving is left out. If one of the others may not be copied, none is changed. */
 export async function runCopy(setup: CopySetup, zones: readonly string[]): Promise<ExitStatus> {
   const context: CopyContext = openRun(setup, await openCopy(setup, zones))
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
     context.output.unplanned(diagnostics)
-    return context.interruption.status() ?? EXIT.failure
+    return context.environment.interruption.status() ?? EXIT.failure
   }
   try {
-    const isUsable = reportLoaded(context, { inFull: true })
-    if (!isUsable || context.ends === null) return fail(context.diagnostics)
-    const { source, target } = context.ends
-    const { apexNs } = context
+    const { workspace } = context
+    const isUsable = reportLoaded(context.output, workspace, { inFull: true })
+    const { apexNs, ends } = workspace
+    if (!isUsable || ends === null) return fail(workspace.diagnostics)
+    const { source, target } = ends
     const plan = async (zones: readonly DomainName[]): Promise<PlannedJobs | null> => {
-      const read = await readSource({ ...context, zones }, source)
+      const read = await readSource(context, zones, source)
       const problems = [...read.diagnostics]
       if (!hasErrors(problems)) {
         try {
-          const copied = await planCopy(
-            context,
-            read.zones,
-            context.ends as CopyEnds,
-            apexNs === null ? null : { names: apexNs, ttl: null },
-          )
+          const copied = await planCopy(context, read.zones, ends, apexNs === null ? null : { names: apexNs, ttl: null })
           // What is live already may break policies.
           return await checkPlan(context, copied, { asWarnings: true })
         } catch (error) {
@@ -98,15 +95,15 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
       return null
     }
     if (context.options.dryRun) {
-      const planned = await plan(context.zones)
-      return planned === null ? EXIT.failure : showOnly(context, planOf(withoutSecrets(planned, context.secrets)))
+      const planned = await plan(workspace.zones)
+      return planned === null ? EXIT.failure : showOnly(context, planOf(withoutSecrets(planned, context.environment.secrets)))
     }
-    const wanted = context.zones.map((zone) => ({ zone, target: target.name }))
+    const wanted = workspace.zones.map((zone) => ({ zone, target: target.name }))
     const lock = await lockRun(context, 'copy', wanted)
     if (lock.run === null) return fail([lock.diagnostic])
     const { run } = lock
     return await run.finish(async () => {
-      const moving = await movingZones(context.journal, wanted)
+      const moving = await movingZones(workspace.journal, wanted)
       const found = [...moving.values()]
       context.output.diagnostics(found)
       if (moving.size === wanted.length) return fail(found)
@@ -129,7 +126,9 @@ function showOnly(context: CopyContext, plan: Plan): ExitStatus {
 
 async function openCopy(setup: CopySetup, args: readonly string[]): Promise<CopyWorkspace> {
   const { from, to, apexNs } = setup.options
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config, { trusted: setup.options.trustedConfig })
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup.environment, setup.options.config, {
+    trusted: setup.options.trustedConfig,
+  })
   const diagnostics: Diagnostic[] = [...inConfig]
   const namesOf = (texts: readonly string[], code: Diagnostic['code']): DomainName[] =>
     unique(
@@ -167,7 +166,11 @@ interface ReadSource {
 }
 
 /** Reads the zones at the source. A zone that is missing there, or that its masters fill, is an error. */
-async function readSource({ zones, output, interruption }: CopyContext, source: Provider): Promise<ReadSource> {
+async function readSource(
+  { output, environment: { interruption } }: CopyContext,
+  zones: readonly DomainName[],
+  source: Provider,
+): Promise<ReadSource> {
   const call = { signal: interruption.signal }
   try {
     const references = await source.findZones(zones, call)
@@ -217,10 +220,7 @@ export interface CopyPlanOptions extends ApplyOptions {
   readonly lossy?: AcceptedLosses | undefined
 }
 
-type CopyPlanContext = Pick<
-  ApplyContext<CopyPlanOptions>,
-  'options' | 'now' | 'tool' | 'secrets' | 'interruption' | 'providers' | 'config' | 'journal' | 'env'
-> & { readonly output: CopySetup['output'] }
+type CopyPlanContext = ApplyContext<CopyPlanOptions> & { readonly output: CopySetup['output'] }
 
 /** Plans the zones at the target, and shows what it cannot hold of them. */
 export async function planCopy(
@@ -229,14 +229,16 @@ export async function planCopy(
   { source, target }: CopyEnds,
   apexNs: CopyOptions['apexNs'],
 ): Promise<PlannedJobs> {
-  const { output, options, now, tool, interruption, providers } = context
-  const { defaults, safety } = context.config as Config
+  const { output, options } = context
+  const { now, tool, interruption } = context.environment
+  const { providers, config } = context.workspace
+  const { defaults, safety } = config as Config
   const { signal } = interruption
   const existing = await target.findZones(
     zones.map(({ name }) => name),
     { signal },
   )
-  const { fences, problems } = await knownFences(context)
+  const { fences, problems } = await knownFences(storeContext(context))
   const accepted = options.lossy ?? false
   const jobs = zones.map((zone): ZoneJob => {
     const isNew = !existing.has(zone.name)

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Diagnostic, Severity } from '../../dns/diagnostic.ts'
 import { BrokenState } from '../choreography/state-file.ts'
-import type { RunSetup, Workspace } from '../run-context.ts'
+import type { RunContext } from '../run-context.ts'
 import { cutoverFile } from './cutover-state.ts'
 
 interface ZoneAtTarget {
@@ -36,15 +36,16 @@ async function movingZone(journal: string, { zone, target }: ZoneAtTarget): Prom
 /**
  * The run without the zones that a cutover is moving, which are reported with this severity. Null if no zone is left: the run ends, and the reports are errors.
  */
-export async function withoutMovingZones<Run extends RunSetup & Workspace>(context: Run, severity: Severity): Promise<Run | null> {
-  const { jobs, journal, diagnostics, leftOut = [], output } = context
+export async function withoutMovingZones<Context extends RunContext>(context: Context, severity: Severity): Promise<Context | null> {
+  const { output, workspace } = context
+  const { jobs, journal, diagnostics, leftOut = [] } = workspace
   const zones = jobs.map((job) => ({ zone: job.desired.name, target: job.target, job }))
   const moving = await movingZones(journal, zones)
   if (moving.size === 0) return context
   const rest = zones.filter((zone) => !moving.has(zone)).map(({ job }) => job)
   const found = [...moving.values()].map((one): Diagnostic => (rest.length === 0 ? one : { ...one, severity }))
   output.diagnostics(found, { also: 'before-zones' })
-  if (rest.length > 0) return { ...context, jobs: rest, leftOut: [...leftOut, ...found] }
+  if (rest.length > 0) return { ...context, workspace: { ...workspace, jobs: rest, leftOut: [...leftOut, ...found] } }
   output.unplanned([...diagnostics, ...found])
   return null
 }

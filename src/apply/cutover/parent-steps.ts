@@ -14,10 +14,11 @@ import { failed, formerZone, inSeconds, LOOK_AGAIN, mayAsk, newApexNs, next, pro
 
 /** Asks the servers of the parent zone; a failure is reported. */
 export async function askAbout(context: MoveContext): Promise<Delegation[] | StepResult> {
-  const { zone, options } = context
+  const { options } = context
+  const { zone, state } = context.workspace
   const hint = 'name the servers of the parent zone with --parent-server'
   const servers = options.parentServer.length > 0 ? options.parentServer.map(parseServerAddress) : await parentServers(zone)
-  if (servers !== null && !mayAsk(context, servers)) return failed(context.state)
+  if (servers !== null && !mayAsk(context, servers)) return failed(state)
   if (servers === null || servers.length === 0)
     return problem(context, 'nameserver-failed', `the servers of the zone above ${zone} could not be found`, hint)
   const result = await askParent(zone, servers)
@@ -28,7 +29,9 @@ export const longestTtl = (parent: readonly Delegation[]): number => Math.max(0,
 
 /** Waits until no server of the parent has a DS record: with one, resolvers refuse the answers of servers that do not sign with its key (RFC 4035 section 5). */
 export async function unsign(context: CutoverContext): Promise<StepResult> {
-  const { state, zone, output, now } = context
+  const { output } = context
+  const { state, zone } = context.workspace
+  const { now } = context.environment
   const parent = await askAbout(context)
   if (!Array.isArray(parent)) return parent as StepResult
   const signed = parent.filter(({ ds }) => ds > 0)
@@ -45,7 +48,9 @@ export async function unsign(context: CutoverContext): Promise<StepResult> {
 
 /** Says what to change at the parent, and waits until all of its servers show it. */
 export async function delegate(context: CutoverContext): Promise<StepResult> {
-  const { state, zone, output, now, ends } = context
+  const { output } = context
+  const { state, zone, ends } = context.workspace
+  const { now } = context.environment
   const parent = await askAbout(context)
   if (!Array.isArray(parent)) return parent as StepResult
   const late = parent.filter((one) => !isNew(one, state))
@@ -78,7 +83,8 @@ const isNew = ({ nameservers }: Delegation, state: Cutover): boolean => nameserv
 
 /** Whether a server of the parent has the new name servers already; null, after a warning, if that is unknown. */
 export async function isDelegated(context: MoveContext): Promise<boolean | null> {
-  const { state, output } = context
+  const { output } = context
+  const { state } = context.workspace
   if (state.nameservers.length === 0) return false
   const warn = (found: readonly Diagnostic[]): void => output.diagnostics(found.map((one) => ({ ...one, severity: 'warning' })))
   const parent = await askAbout({ ...context, output: { ...output, diagnostics: warn } })
@@ -93,7 +99,7 @@ export async function hasDelegation(context: CutoverContext, names: readonly str
 
 /** The changes that a copy would make. */
 async function changesSinceCopy(context: CutoverContext): Promise<readonly Change[]> {
-  const { ends, state } = context
+  const { ends, state } = context.workspace
   const read = await readSide(context, ends.source)
   if (read?.existing == null) return []
   const quiet = { ...context, output: { ...context.output, misfits: () => undefined } }
@@ -109,7 +115,8 @@ const MOST_NAMED = 10
  * in use. A provider that cannot be read stops nothing here.
  */
 async function reportLateChanges(context: CutoverContext): Promise<void> {
-  const { zone, ends, output } = context
+  const { output } = context
+  const { zone, ends } = context.workspace
   const changes = await changesSinceCopy(context).catch((error: unknown) => {
     const { message } = diagnosticOf(error)
     output.diagnostics([

@@ -25,7 +25,7 @@ export async function runCutover(setup: CutoverSetup, zone: string): Promise<Exi
     const { status, state, readyAt } = await runStep(setup, zone)
     if (status === EXIT.done && state !== null) continue
     if (status !== EXIT.pending || setup.options.stay !== true || readyAt === null) return status
-    const interrupted = await waitUntil(setup, readyAt)
+    const interrupted = await waitUntil(setup.environment, readyAt)
     if (interrupted !== null) return interrupted
   }
 }
@@ -36,15 +36,16 @@ const failed = (status: ExitStatus = EXIT.failure): StepResult => ({ status, sta
 async function runStep(setup: CutoverSetup, argument: string): Promise<StepResult> {
   const opened = await openCutover(setup, argument)
   if ('problems' in opened) {
-    reportLoaded({ ...setup, diagnostics: opened.problems }, { inFull: true })
+    reportLoaded(setup.output, { diagnostics: opened.problems }, { inFull: true })
     return failed(opened.status)
   }
   const context: MoveContext = openRun(setup, opened)
   try {
-    const { zone, state, output } = context
+    const { output, environment } = context
+    const { zone, state } = context.workspace
     const locked = [state.from, state.to].map((target) => ({ zone, target }))
     const lock = await lockRun(context, 'cutover', locked)
-    if (lock.run === null) return failed(context.interruption.status() ?? EXIT.failure)
+    if (lock.run === null) return failed(environment.interruption.status() ?? EXIT.failure)
     const { run } = lock
     let result = failed()
     await run.finish(async () => {
@@ -55,7 +56,7 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
       const waits = result.state?.notBefore != null
       output.say(
         waits
-          ? `Safe to go on after ${timeText(result.readyAt, context.now())}: run the same command again.`
+          ? `Safe to go on after ${timeText(result.readyAt, environment.now())}: run the same command again.`
           : 'When that is done, run the same command again.',
       )
     }
@@ -67,7 +68,8 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
 
 /** Does what is asked for, from the state that a run before left while this one waited for its locks. */
 async function underLock(context: MoveContext, run: LockedRun): Promise<StepResult> {
-  const { options, state, known, file, output, zone } = context
+  const { options, output, workspace } = context
+  const { state, known, file, zone } = workspace
   const current = await file.read()
   const isSame =
     known === null ? current === null || (current.from === state.from && current.to === state.to) : current?.started === known.started
@@ -76,13 +78,15 @@ async function underLock(context: MoveContext, run: LockedRun): Promise<StepResu
     return failed()
   }
   const apexNs = options.apexNs.length > 0 ? state.apexNs : (current?.apexNs ?? [])
-  const own = current === null ? context : { ...context, state: { ...current, apexNs } }
+  const own = current === null ? context : { ...context, workspace: { ...workspace, state: { ...current, apexNs } } }
   return options.abort ? abortCutover(own, run) : dueStep(own as CutoverContext, run)
 }
 
 /** Does the next step if its time has come, and keeps the state. */
 async function dueStep(context: CutoverContext, run: LockedRun): Promise<StepResult> {
-  const { state, file, now, output, zone } = context
+  const { output } = context
+  const { state, file, zone } = context.workspace
+  const { now } = context.environment
   const number = `step ${STEPS.indexOf(state.step) + 1} of ${STEPS.length}`
   if (state.notBefore !== null && now().getTime() < Date.parse(state.notBefore)) {
     output.say(`${zone}: ${number} (${state.step}) waits until caches have forgotten former answers.`)
@@ -106,8 +110,9 @@ async function openCutover(
   setup: CutoverSetup,
   argument: string,
 ): Promise<CutoverWorkspace | { readonly problems: readonly Diagnostic[]; readonly status?: ExitStatus }> {
-  const { options, now, env } = setup
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, options.config, { trusted: options.trustedConfig })
+  const { options, environment } = setup
+  const { now, env } = environment
+  const { config, diagnostics: inConfig } = await loadRunConfig(environment, options.config, { trusted: options.trustedConfig })
   const problems: Diagnostic[] = [...inConfig, ...serverProblems(options, readHostPolicy(env))]
   const zone = parseAbsoluteName(argument)
   if (!zone.ok) problems.push({ severity: 'error', code: 'zone-name', message: zone.message })
@@ -117,7 +122,7 @@ async function openCutover(
     return name.ok ? [name.value] : []
   })
   if (config === null || !zone.ok || hasErrors(problems)) return { problems }
-  const place = { ...setup, config, journal: config.journal }
+  const place = { ...environment, config, journal: config.journal }
   const unreadable = await fetchProblem(place, { states: true })
   if (unreadable !== null) return { problems: [unreadable] }
   const file = cutoverFile(config.journal, zone.value, mirrorOf(place))

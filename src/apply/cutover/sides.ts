@@ -36,18 +36,19 @@ export const inSeconds = (now: Date, seconds: number): string => new Date(now.ge
 
 export function problem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
   context.output.diagnostics([{ severity: 'error', code, message, hint }])
-  return failed(context.state)
+  return failed(context.workspace.state)
 }
 
 /** Reads the zone at a provider, with an empty plan; null if the provider does not have it. */
-export async function readSide({ zone, options, interruption, config }: MoveContext, provider: Provider): Promise<PlannedJob | null> {
+export async function readSide({ options, environment, workspace }: MoveContext, provider: Provider): Promise<PlannedJob | null> {
+  const { zone, config } = workspace
   // The cutover changes TTLs of apex NS records and nothing else here.
   const allow = new Set([...((options.allow ?? []) as Allowance[]), 'apex-ns' as const, 'updates' as const])
   const at = { file: provider.name, line: 1, column: 1 }
   const desired = { ...DEFAULT_ZONE_OPTIONS, name: zone, at, settings: {}, records: [] }
   const { safety: thresholds } = config as Config
   const job: ZoneJob = { desired, target: provider.name, policy: 'upsert-only', isPartial: true, thresholds, allow }
-  const { signal } = interruption
+  const { signal } = environment.interruption
   const read = await readAndPlan(job, provider, await openZones(provider, [zone], { signal }), signal)
   return read.reference === null ? null : read
 }
@@ -70,7 +71,7 @@ export async function change(
   provider: Provider,
 ): Promise<ExitStatus> {
   const planned = planAgain({ ...read, job }, provider)
-  const { now, tool } = context
+  const { now, tool } = context.environment
   return changeZones(context, run, withoutPositions({ created: now().toISOString(), tool, zones: [planned], diagnostics: [] }))
 }
 
@@ -83,15 +84,15 @@ export function formerZone(existing: ZoneSnapshot, { formerZoneTtl }: Cutover): 
   return { ...existing, settings: formerZoneTtl === 0 ? settings : { ...settings, ttl_sec: formerZoneTtl } }
 }
 
-export const newApexNs = ({ state }: CutoverContext) =>
+export const newApexNs = ({ workspace: { state } }: CutoverContext) =>
   state.apexNs.length === 0
     ? null
     : { names: state.apexNs as readonly DomainName[], ttl: Math.min(state.lowTtl, state.formerTtl || state.lowTtl) as Ttl }
 
 /** Whether the environment allows all of these servers, which NS records of any zone may name. Reports those that it refuses. */
-export function mayAsk({ env, zone, output }: MoveContext, servers: readonly DnsServer[]): boolean {
-  const policy = readHostPolicy(env)
-  const refused = servers.flatMap((server) => refusedServer(policy, zone, server) ?? [])
+export function mayAsk({ environment, workspace, output }: MoveContext, servers: readonly DnsServer[]): boolean {
+  const policy = readHostPolicy(environment.env)
+  const refused = servers.flatMap((server) => refusedServer(policy, workspace.zone, server) ?? [])
   output.diagnostics(refused)
   return refused.length === 0
 }

@@ -39,7 +39,7 @@ const MOST_LISTED = 10
 /** Does the step of the state. */
 export async function doStep(context: CutoverContext, run: LockedRun): Promise<StepResult> {
   try {
-    switch (context.state.step) {
+    switch (context.workspace.state.step) {
       case 'lower':
         return await lower(context, run)
       case 'copy':
@@ -49,19 +49,20 @@ export async function doStep(context: CutoverContext, run: LockedRun): Promise<S
       case 'delegate':
         return await delegate(context)
       case 'drain':
-        return next(context.state, { step: 'restore', notBefore: null })
+        return next(context.workspace.state, { step: 'restore', notBefore: null })
       case 'restore':
         return await restore(context, run)
     }
   } catch (error) {
     context.output.diagnostics([diagnosticOf(error)])
-    return failed(context.state)
+    return failed(context.workspace.state)
   }
 }
 
 /** Lowers the TTL of the apex NS records, or, if the provider sets those itself, the default TTL of the zone. */
 async function lower(context: CutoverContext, run: LockedRun): Promise<StepResult> {
-  const { ends, state, zone, options, output, file, now } = context
+  const { options, output, environment } = context
+  const { ends, state, zone, file } = context.workspace
   const { source } = ends
   const read = await readSide(context, source)
   if (read?.existing == null) return problem(context, 'zone-unknown', `${source.name} has no zone ${zone}`)
@@ -70,7 +71,7 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
     return problem(context, 'setting-unsupported', `${zone} is a slave zone at ${source.name}: its records come from its masters`)
   const servers = serversOf(options.fromServer, apexNames(read))
   if (!mayAsk(context, servers)) return failed(state)
-  const moved = context.known === null && (await isMoved(context, apexNames(read)))
+  const moved = context.workspace.known === null && (await isMoved(context, apexNames(read)))
   if (typeof moved !== 'boolean') return moved
   if (moved) {
     output.say(`The parent delegates ${zone} to ${ends.target.name} already: nothing is left to move.`)
@@ -95,10 +96,10 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
     const status = await change(context, run, read, job, source)
     if (status !== EXIT.done) return failed(begun, status)
     output.say(`Caches hold the name servers of ${zone} for up to ${durationText(formerTtl)}.`)
-    return next(begun, { step: 'copy', notBefore: inSeconds(now(), formerTtl) })
+    return next(begun, { step: 'copy', notBefore: inSeconds(environment.now(), formerTtl) })
   }
   if (begun.lowered || formerTtl <= lowTtl)
-    return next(begun, { step: 'copy', notBefore: inSeconds(now(), formerTtl <= lowTtl ? 0 : formerTtl) })
+    return next(begun, { step: 'copy', notBefore: inSeconds(environment.now(), formerTtl <= lowTtl ? 0 : formerTtl) })
   output.say(`${source.name} has no TTL to lower, so its servers must answer for another ${durationText(formerTtl)} after the move.`)
   return next(begun, { step: 'copy' })
 }
@@ -108,7 +109,7 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
  * find out is reported.
  */
 async function isMoved(context: CutoverContext, formerNames: readonly string[]): Promise<boolean | StepResult> {
-  const there = await readSide(context, context.ends.target)
+  const there = await readSide(context, context.workspace.ends.target)
   const names = there === null ? [] : apexNames(there)
   return names.length > 0 && !isSameServers(names, formerNames) ? hasDelegation(context, names) : false
 }
@@ -142,7 +143,8 @@ async function servedNsTtl(zone: DomainName, servers: readonly DnsServer[]): Pro
 
 /** Copies the zone, and compares what both sides answer. */
 async function copy(context: CutoverContext, run: LockedRun): Promise<StepResult> {
-  const { ends, state, zone, output } = context
+  const { output } = context
+  const { ends, state, zone } = context.workspace
   const read = await readSide(context, ends.source)
   if (read?.existing == null) return problem(context, 'zone-unknown', `${ends.source.name} has no zone ${zone}`)
   const planned = withOwnTtl(await planCopy(context, [formerZone(read.existing, state)], ends, newApexNs(context)))
@@ -190,7 +192,7 @@ const isSameServers = (names: readonly string[], former: readonly string[]): boo
 
 /** The parent's delegation would be the same before and after the move, so nobody could see whether it has changed. */
 function sameServers(context: CutoverContext): StepResult {
-  const { zone, ends } = context
+  const { zone, ends } = context.workspace
   const message = `${zone} would have the same name servers at ${ends.target.name} as at ${ends.source.name}`
   return problem(context, 'usage', message, `name the servers of ${zone} at ${ends.target.name} with --apex-ns, once for each`)
 }
@@ -202,7 +204,8 @@ async function compare(
   formerNames: readonly string[],
   names: readonly string[],
 ): Promise<StepResult | null> {
-  const { zone, ends, options, output, state } = context
+  const { options, output } = context
+  const { zone, ends, state } = context.workspace
   const { source, target } = ends
   const desired = copiedZone(existing, source, target, { apexNs: null, isNew: false, defaults: {}, lossy: true })
   const lost = leftBehind(existing, source, target).filter(({ isLoss }) => isLoss)
@@ -228,12 +231,13 @@ async function compare(
   output.say(
     `${counted(found.differences.length, 'answer')} of ${target.name} ${agreeing(found.differences.length, 'differs', 'differ')}: nothing moves before all are alike.`,
   )
-  return { status: EXIT.pending, state, readyAt: new Date(context.now().getTime() + LOOK_AGAIN) }
+  return { status: EXIT.pending, state, readyAt: new Date(context.environment.now().getTime() + LOOK_AGAIN) }
 }
 
 /** Sets the former TTL of the apex NS records at the new provider. */
 async function restore(context: CutoverContext, run: LockedRun): Promise<StepResult> {
-  const { ends, state, zone, output } = context
+  const { output } = context
+  const { ends, state, zone } = context.workspace
   const { source, target } = ends
   const read = await readSide(context, target)
   const apex = read?.existing?.records.find((record) => isApexNs(record, zone))
@@ -251,7 +255,9 @@ async function restore(context: CutoverContext, run: LockedRun): Promise<StepRes
  * as it is: nothing else would unlock the zone.
  */
 export async function abortCutover(context: MoveContext, run: LockedRun): Promise<StepResult> {
-  const { state, zone, options, output, file, interruption, ask } = context
+  const { options, output } = context
+  const { state, zone, file } = context.workspace
+  const { interruption } = context.environment
   const { from, to } = state
   const isMoved = state.step === 'drain' || state.step === 'restore' || (await isDelegated(context)) === true
   const status = isMoved || !state.lowered ? EXIT.done : await restoreSource(context, run)
@@ -259,7 +265,7 @@ export async function abortCutover(context: MoveContext, run: LockedRun): Promis
     const low = durationText(state.lowTtl)
     output.say(`The TTL of ${zone} at ${from} may still be ${low}; it was ${durationText(state.formerTtl)} before the cutover.`)
     const mayEnd =
-      interruption.status() === null && (options.yes || (await ask('End the cutover as it is?', interruption.signal)) === 'yes')
+      interruption.status() === null && (options.yes || (await output.ask('End the cutover as it is?', interruption.signal)) === 'yes')
     if (!mayEnd) return failed(state, status)
   }
   await file.remove()
@@ -274,10 +280,11 @@ export async function abortCutover(context: MoveContext, run: LockedRun): Promis
 
 /** Null if the source does not have the zone. */
 async function restoreSource(context: MoveContext, run: LockedRun): Promise<ExitStatus | null> {
-  const { ends, state, zone, output } = context
+  const { output } = context
+  const { ends, state, zone, diagnostics } = context.workspace
   const { source } = ends
   if (source === undefined) {
-    output.diagnostics(context.diagnostics)
+    output.diagnostics(diagnostics)
     return EXIT.failure
   }
   try {

@@ -54,12 +54,16 @@ export async function openSavedPlan(setup: ApplySetup, args: readonly string[]):
   if (saved !== null && !hasErrors(found)) found.push(...checkTargets(saved, args[0] as string, opened.providers))
   if (saved === null || opened.config === null || hasErrors(found)) return { ...opened, jobs: [], diagnostics: found, saved: null }
   const [file = ''] = args
-  const approvals = await readApprovals({ path: resolve(setup.cwd, file), file, text }, opened.config, setup.approvals)
+  const approvals = await readApprovals(
+    { path: resolve(setup.environment.cwd, file), file, text },
+    opened.config,
+    setup.environment.approvals,
+  )
   return { ...opened, jobs: [], diagnostics: found, saved: { ...saved, approvals } }
 }
 
 async function openTargets(setup: ApplySetup, { targets }: SavedPlan): Promise<Omit<Workspace, 'jobs'>> {
-  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config, { trusted: setup.options.trustedConfig })
+  const { config, diagnostics } = await loadRunConfig(setup.environment, setup.options.config, { trusted: setup.options.trustedConfig })
   if (config === null || hasErrors(diagnostics)) return { ...NOT_OPENED, diagnostics }
   const opened = await openProviders(
     setup,
@@ -76,7 +80,7 @@ interface ReadPlan {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly string[]): Promise<ReadPlan> {
+async function readSavedPlan({ options, environment: { env, cwd } }: ApplySetup, args: readonly string[]): Promise<ReadPlan> {
   const { target, allow = [], prefer, since, shard, keepGoing } = options
   const [file = ''] = args
   const diagnostics: Diagnostic[] = []

@@ -30,10 +30,10 @@ const LONG_PAUSE = 30_000
  * cutover is moving, whatever it looks like.
  */
 export async function rereadSavedPlan(context: ApplyContext, saved: SavedPlan, { fences }: LockedRun): Promise<ChangesToMake> {
-  const isShared = context.config?.journalStore.isShared ?? false
+  const isShared = context.workspace.config?.journalStore.isShared ?? false
   const made = saved.snapshot?.created ?? saved.created
   const plans = saved.zones.map(({ plan }) => plan)
-  const outdated = new Map<ZonePlan, Diagnostic>(await movingZones(context.journal, plans))
+  const outdated = new Map<ZonePlan, Diagnostic>(await movingZones(context.workspace.journal, plans))
   for (const plan of plans) {
     const problem = plan.changes.length === 0 ? null : outdatedPlan(fences, { isShared }, plan, made)
     if (problem !== null) outdated.set(plan, problem)
@@ -51,10 +51,17 @@ async function reread<Planned extends PlannedZones>(
   since: string,
   outdated: ReadonlyMap<ZonePlan, Diagnostic> = new Map(),
 ): Promise<Planned & PlannedZones<ApplicableZone>> {
-  const { providers, output, interruption } = context
-  const superseded = await context.superseded?.()
+  const { output, environment, workspace } = context
+  const superseded = await environment.superseded?.()
   return withProgress(output, async (onProgress) => {
-    const read = await rereadZones(planned.zones, { providers, since, superseded, outdated, signal: interruption.signal, onProgress })
+    const read = await rereadZones(planned.zones, {
+      providers: workspace.providers,
+      since,
+      superseded,
+      outdated,
+      signal: environment.interruption.signal,
+      onProgress,
+    })
     output.diagnostics(read.diagnostics, { also: 'with-zones' })
     return { ...planned, zones: read.zones }
   })

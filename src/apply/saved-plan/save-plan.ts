@@ -29,15 +29,14 @@ import {
   type WrittenDocument,
 } from './saved-plan.ts'
 
-type SaveContext = Pick<RunContext, 'cwd' | 'env' | 'secrets' | 'providers' | 'output' | 'config'>
-
 /**
  * Writes a plan without errors to a file, signed if the environment has a key. Reports the result; returns false if the file was not
  * written. Throws `SecretExposed` if it would contain a secret.
  */
-export async function savePlan(context: SaveContext, file: string, planned: PlannedZones): Promise<boolean> {
+export async function savePlan(context: RunContext, file: string, planned: PlannedZones): Promise<boolean> {
   const plan = planOf(planned)
-  const { cwd, env, secrets, providers, output } = context
+  const { output, workspace } = context
+  const { cwd, env, secrets } = context.environment
   if (statusOfPlan(plan) === EXIT.failure) {
     output.say(`${file} was not written: the plan has errors.`)
     return false
@@ -50,7 +49,7 @@ export async function savePlan(context: SaveContext, file: string, planned: Plan
   if (plan.base !== undefined) return saveReport(context, file, plan)
   const key = env[PLAN_KEY] || null
   if (key === null && env[PLAN_KEY] !== undefined) output.diagnostics([EMPTY_KEY])
-  const targets = [...new Set(plan.zones.map(({ target }) => target))].flatMap((name) => providers.get(name) ?? [])
+  const targets = [...new Set(plan.zones.map(({ target }) => target))].flatMap((name) => workspace.providers.get(name) ?? [])
   const text = savedPlanText({ ...planned, targets }, key, secrets)
   if (Buffer.byteLength(text) > MAX_PLAN_OCTETS) {
     output.error(
@@ -70,14 +69,14 @@ export async function savePlan(context: SaveContext, file: string, planned: Plan
     output.diagnostics([writeProblem(error, file)])
     return false
   }
-  const needed = neededFor(context.config, planned)
+  const needed = neededFor(workspace.config, planned)
   const first = needed === 0 ? '' : ` It needs ${counted(needed, 'approval')}: zonewright approve ${file} --key FILE.`
   output.note(`Saved the plan to ${file}${key === null ? '' : ' (signed)'}.${first} To apply it: zonewright apply ${file}`)
   return true
 }
 
 /** Writes the effect of a branch: the document of `--format json`, which no run applies. */
-async function saveReport({ cwd, secrets, output }: SaveContext, file: string, plan: Plan): Promise<boolean> {
+async function saveReport({ environment: { cwd, secrets }, output }: RunContext, file: string, plan: Plan): Promise<boolean> {
   const text = jsonText(planDocument(plan))
   assertNoSecret(secrets, text, file)
   try {

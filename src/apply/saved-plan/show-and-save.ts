@@ -14,7 +14,7 @@ export async function showAndSave(
   given: PlannedZones,
   { fences }: Pick<LockedRun, 'fences'>,
 ): Promise<ExitStatus> {
-  const planned = withoutSecrets({ ...given, zones: given.zones.map((zone) => withFence(zone, fences)) }, context.secrets)
+  const planned = withoutSecrets({ ...given, zones: given.zones.map((zone) => withFence(zone, fences)) }, context.environment.secrets)
   const plan = planOf(planned)
   const status = statusOfPlan(plan)
   context.output.planDiagnostics(plan)

@@ -10,8 +10,9 @@ import type { Provider } from '../../providers/provider.ts'
 import { counted } from '../../report/english.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { fenceOf } from '../journal/store/fences.ts'
+import { storeContext } from '../journal/store/store-context.ts'
 import { planZones } from '../plan-zones.ts'
-import { type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
+import { type RunContext, type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
 import { knownFences } from '../run-plan.ts'
 import { isForeignFile } from '../saved-plan/save-plan.ts'
 import { MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
@@ -29,11 +30,10 @@ export interface SnapshotOptions extends WorkspaceOptions {
   readonly signKey?: string | undefined
 }
 
-type Context = RunSetup<SnapshotOptions> & Workspace
-
 /** Writes a snapshot of the named zones, or of all. If a zone cannot be read, nothing is written. */
 export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: readonly string[]): Promise<ExitStatus> {
-  const { options, cwd, env, secrets, output } = setup
+  const { options, output } = setup
+  const { cwd, env, secrets } = setup.environment
   const { out, signKey } = options
   const signing = signKey === undefined ? null : await readSigningKey(signKey, { folder: cwd, env, loaded: secrets })
   const path = resolve(cwd, out)
@@ -45,10 +45,10 @@ export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: reado
     output.error('file-exists', `${out} exists and is not a snapshot, so it was not overwritten`, 'give --out another name')
     return EXIT.failure
   }
-  const context: Context = { ...setup, ...(await openWorkspace(setup, zones)) }
+  const workspace = await openWorkspace(setup, zones)
   try {
-    if (!reportLoaded({ diagnostics: context.diagnostics, output })) return EXIT.failure
-    const { snapshot, diagnostics } = await readSnapshotOf(context)
+    if (!reportLoaded(output, { diagnostics: workspace.diagnostics })) return EXIT.failure
+    const { snapshot, diagnostics } = await readSnapshotOf({ ...setup, workspace })
     output.diagnostics(diagnostics)
     if (hasErrors(diagnostics)) {
       output.say(`${out} was not written.`)
@@ -73,7 +73,7 @@ export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: reado
     output.note(`Saved ${counted(snapshot.zones.length, 'zone')} with ${counted(records, 'record')} to ${out}${signed}.`)
     return EXIT.done
   } finally {
-    await context.close()
+    await workspace.close()
   }
 }
 
@@ -89,8 +89,9 @@ interface ReadSnapshot {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
-  const { jobs, providers, now, tool, output } = context
+async function readSnapshotOf(context: RunContext<SnapshotOptions>): Promise<ReadSnapshot> {
+  const { now, tool } = context.environment
+  const { jobs, providers } = context.workspace
   const created = now()
   const asked = await readInventories(jobs, providers)
   // The plans are not needed, only what they are made from.
@@ -98,14 +99,14 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
     ...job,
     desired: { ...job.desired, sourced: undefined, sources: undefined },
   }))
-  const planned = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
-  const { fences, problems } = await knownFences(context)
+  const planned = await withProgress(context.output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
+  const { fences, problems } = await knownFences(storeContext(context))
   const unread = planned.zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
   return {
     snapshot: {
       created: created.toISOString(),
       tool,
-      targets: targetsOf(context),
+      targets: targetsOf(context.workspace),
       inventory: asked.inventory,
       zones: planned.zones.map(({ plan: { zone, target }, existing, rendered }) => ({
         zone,
@@ -169,7 +170,7 @@ const withoutZones = (desired: DesiredZone): DesiredZone => ({
   sources: undefined,
 })
 
-const targetsOf = ({ config, providers, jobs }: Context): SnapshotTarget[] =>
+const targetsOf = ({ config, providers, jobs }: Workspace): SnapshotTarget[] =>
   [...providers.values()]
     .map((provider) => {
       const { name, type, address } = provider

@@ -68,7 +68,7 @@ interface OpenedSnapshot {
 
 type OpenResult = { readonly opened: OpenedSnapshot } | { readonly opened: null; readonly diagnostics: readonly Diagnostic[] }
 
-async function readSnapshot({ options, cwd, env, secrets, now }: RunSetup<SnapshotSourceOptions>): Promise<OpenResult> {
+async function readSnapshot({ options, environment: { cwd, env, secrets, now } }: RunSetup<SnapshotSourceOptions>): Promise<OpenResult> {
   const { snapshot: file = '', verifyKey, maxAge = DEFAULT_MAX_AGE } = options
   const refuse = (diagnostic: Diagnostic): OpenResult => ({ opened: null, diagnostics: [diagnostic] })
   const verifying = verifyKey === undefined ? null : await readVerifyKey(verifyKey, { folder: cwd, env, loaded: secrets })

@@ -7,11 +7,9 @@ import { deletedRrsets, type Usage, withUsage } from '../../plan/usage.ts'
 import { type PlannedZone, type PlannedZones, withDiagnostics } from '../planned-zone.ts'
 import type { RunContext } from '../run-context.ts'
 
-type GuardContext = Pick<RunContext, 'options' | 'config' | 'cwd' | 'env' | 'now' | 'secrets'>
-
 /** The zones with the usage of what they delete. `allowanceOf` returns what is lifted for a zone. */
 export const guardDeletions = <Zone extends PlannedZone, Planned extends PlannedZones<Zone>>(
-  context: GuardContext,
+  context: RunContext,
   planned: Planned & PlannedZones<Zone>,
   allowanceOf: (zone: Zone) => ReadonlySet<Allowance>,
   signal?: AbortSignal,
@@ -23,7 +21,7 @@ export const guardDeletions = <Zone extends PlannedZone, Planned extends Planned
  * stays, unless its counts ended longer ago than names are in use.
  */
 export const guardSavedDeletions = <Planned extends PlannedZones>(
-  context: GuardContext,
+  context: RunContext,
   planned: Planned,
   signal?: AbortSignal,
 ): Promise<Planned> =>
@@ -33,12 +31,12 @@ export const guardSavedDeletions = <Planned extends PlannedZones>(
     const bare = { ...rest, refusals: plan.refusals.filter(({ name }) => name !== 'in-use') }
     const again = withUsage(bare, existing, usage, { inUse, allow })
     const isRefused = (state: string): boolean => again.usage?.deletions.some((one) => one.state === state && !one.allowed) ?? false
-    const isRecent = recorded?.to != null && context.now().getTime() - Date.parse(recorded.to) <= inUse * 1000
+    const isRecent = recorded?.to != null && context.environment.now().getTime() - Date.parse(recorded.to) <= inUse * 1000
     return isRecent && isRefused('unknown') && !isRefused('in-use') ? plan : again
   })
 
 async function guard<Zone extends PlannedZone, Planned extends PlannedZones<Zone>>(
-  context: GuardContext,
+  context: RunContext,
   planned: Planned & PlannedZones<Zone>,
   signal: AbortSignal | undefined,
   check: (zone: Zone, usage: Usage, inUse: number) => ZonePlan,
@@ -50,7 +48,7 @@ async function guard<Zone extends PlannedZone, Planned extends PlannedZones<Zone
   )
   if (deleting.length === 0) return planned
   const { readUsage } = await import('./read-usage.ts')
-  const usage = await readUsage(settings, new Set(deleting.map(({ plan }) => plan.zone)), context, signal)
+  const usage = await readUsage(settings, new Set(deleting.map(({ plan }) => plan.zone)), context.environment, signal)
   const zones = planned.zones.map((zone) => ({ ...zone, plan: check(zone, usage, settings.inUse) }))
   return withDiagnostics({ ...planned, zones }, usage.problem === null ? [] : [incomplete(usage.problem)])
 }
@@ -63,8 +61,8 @@ const incomplete = (problem: string): Diagnostic => ({
 })
 
 /** The sources of `--usage`, otherwise those of the config. */
-function usageSettings({ options, config, cwd }: GuardContext): UsageConfig {
-  const { sources, inUse } = config?.usage ?? { sources: [], inUse: 0 }
+function usageSettings({ options, workspace, environment: { cwd } }: RunContext): UsageConfig {
+  const { sources, inUse } = workspace.config?.usage ?? { sources: [], inUse: 0 }
   const given = options.usage ?? []
   if (given.length === 0) return { sources, inUse }
   return {

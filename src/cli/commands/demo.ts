@@ -63,7 +63,7 @@ async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promis
         context.output.print(`  API          ${service.baseUrl}\n  name server  ${dns.host}, port ${dns.port}\n`)
         return await runDemo(context, { heading, zones: relative(io.cwd, zones) || '.', dns, flush: service.flush })
       } finally {
-        await context.close()
+        await context.workspace.close()
       }
     } finally {
       await service.stop()
@@ -85,7 +85,7 @@ defaults: {soa_email: hostmaster@example.com}
   if (config === null) throw new Error(diagnostics.map((diagnostic) => diagnostic.message).join('; '))
   const { zones: _, ...common } = options
   const setup = readOnlySetup(io, common)
-  return { ...setup, ...(await openConfig(setup, config, [])) }
+  return { ...setup, workspace: await openConfig(setup, config, []) }
 }
 
 type PrintHeading = (title: string) => void
@@ -109,9 +109,9 @@ interface DemoRun {
 
 async function runDemo(context: DemoContext, { heading, zones, dns, flush }: DemoRun): Promise<ExitStatus> {
   const { output } = context
-  if (!reportLoaded(context)) return EXIT.failure
+  if (!reportLoaded(output, context.workspace)) return EXIT.failure
   heading(`The changes for the definitions in ${zones}: zonewright plan`)
-  const planned = withoutSecrets(await makePlan(context), context.secrets)
+  const planned = withoutSecrets(await makePlan(context), context.environment.secrets)
   const plan = planOf(planned)
   output.planDiagnostics(plan)
   output.proposal(plan)
