@@ -3,16 +3,16 @@
  * back and reports. A rollback (`rollback/run-rollback.ts`) makes its plan from the journal and goes through the same `changeZones`.
  */
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
-import { agreeing, counted } from '../report/english.ts'
+import { agreeing, counted, listed } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
 import { notApproved } from './approvals/approvals-of-plan.ts'
 import { checkPlan } from './check-plan.ts'
-import { withoutMovingZones } from './cutover/moving-zones.ts'
+import { withoutMovingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
 import type { RunCommand } from './journal/journal-format.ts'
-import { makePlan, mayRemoveZones, withPreview } from './live-plan.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
-import { hasChanges, mayApply, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
+import { makePlan, mayRemoveZones, withPreview } from './plan-zones.ts'
+import { hasChanges, mayApply, type PlannedZone, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
 import {
   type ApplyContext,
   type ApplyOptions,
@@ -25,7 +25,6 @@ import {
   withProgress,
 } from './run-context.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
-import { PARTIAL_WITHOUT_PLAN, refusedZonesText, statusOfRefusedZones, withoutRefusedZones } from './saved-plan/partial.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import { guardDeletions, guardSavedDeletions } from './usage/guard-deletions.ts'
@@ -238,3 +237,34 @@ export function applyWithProgress<Outcomes>(
     }),
   )
 }
+
+/** The error for `--partial` without a saved plan: a plan that is made and applied in one run has no zones to leave out. */
+const PARTIAL_WITHOUT_PLAN: Diagnostic = {
+  severity: 'error',
+  code: 'usage',
+  message: '--partial is for saved plans only',
+  hint: 'save one with "zonewright plan --out plan.json"; without a plan file, name the zones to apply',
+}
+
+/** The changes without the zones that have changed or could not be read. */
+const withoutRefusedZones = (planned: ChangesToMake): ChangesToMake => ({
+  ...planned,
+  zones: planned.zones.filter((zone) => !isRefused(zone)),
+})
+
+const isRefused = ({ plan }: PlannedZone): boolean => plan.refused !== undefined
+
+/** The status for the zones that were left out. `applied`: whether the run changed any other. */
+function statusOfRefusedZones(planned: PlannedZones, applied: boolean): ExitStatus {
+  const status = statusOfPlan(planOf({ ...planned, zones: planned.zones.filter(isRefused), diagnostics: [] }))
+  return status === EXIT.failure && applied ? EXIT.partial : status
+}
+
+/** Names the zones that were left out; null if none was. */
+function refusedZonesText({ zones }: PlannedZones): string | null {
+  const names = zones.filter(isRefused).map(({ plan }) => `${plan.zone} at ${plan.target}`)
+  if (names.length === 0) return null
+  return `Not applied: ${counted(names.length, 'zone')} that ${agreeing(names.length, 'has', 'have')} changed since the plan was made or could not be read: ${listed(names, MAX_NAMED)}. Plan ${agreeing(names.length, 'it', 'them')} again.`
+}
+
+const MAX_NAMED = 100

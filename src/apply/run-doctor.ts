@@ -4,7 +4,9 @@ import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { InventoryKind } from '../dns/inventory.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { ZoneQuery } from '../dns/zone-source.ts'
+import type { SourceState } from '../plan/source-state.ts'
+import { diagnosticOf, type Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { Examination } from '../report/doctor-report.ts'
 import { counted } from '../report/english.ts'
@@ -15,11 +17,12 @@ import { describeLease } from './journal/store/acquire-lease.ts'
 import { readFences } from './journal/store/fences.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { endOfLease, listLeases } from './journal/store/leases.ts'
+import type { StoreContext } from './journal/store/open-store.ts'
 import { openStore } from './journal/store/open-store.ts'
-import type { StoreContext } from './journal/store/store-context.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { RunSetup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
-import { examineSources } from './sources/examine-sources.ts'
+import { createSourceReader, hasSources, type SourceReader, zonesOfSources } from './sources/read-sources.ts'
+import { readState } from './sources/source-states.ts'
 import { openConfig } from './workspace.ts'
 
 /** Examines the config, every provider, and the name servers of the named zones, or all. Reports a config that cannot be used, and returns null. */
@@ -176,4 +179,73 @@ async function examineNameServer(address: string, zone: DomainName): Promise<Doc
     if (!isDnsFailure(error)) throw error
     return { status: 'error', check: 'nameserver', message: error.message, hint: '"verify" cannot query it' }
   }
+}
+
+/** Reads the zones that are sources, and what is known of earlier reads. Inventories are examined with their providers. */
+async function examineSources(
+  { jobs, providers }: Pick<Workspace, 'jobs' | 'providers'>,
+  openStore: () => Promise<JournalStore>,
+): Promise<readonly DoctorFinding[]> {
+  const sourced = jobs.filter(({ desired }) => hasSources(desired))
+  if (sourced.length === 0) return []
+  const reader = createSourceReader(jobs, providers)
+  const places = [...zonesOfSources(jobs)].flatMap(([provider, zones]) => [...zones].map((zone) => ({ provider, zone })))
+  const read = await Promise.all(places.map((place) => examineZone(place, reader)))
+  return [...read, ...(await examineStates(sourced, openStore))]
+}
+
+async function examineZone(place: Pick<ZoneQuery, 'provider' | 'zone'>, reader: SourceReader): Promise<DoctorFinding> {
+  try {
+    const { records, version } = await reader.readZone(place)
+    const serial = version?.serial == null ? '' : `, serial ${version.serial}`
+    return {
+      status: 'ok',
+      check: 'sources',
+      message: `${place.zone} at ${place.provider} has ${counted(records.length, 'record')}${serial}`,
+    }
+  } catch (error) {
+    const { message, hint = 'its record sets stay as they are until it can be read' } = diagnosticOf(error)
+    return { status: 'error', check: 'sources', message: `${place.zone} at ${place.provider} cannot be read: ${message}`, hint }
+  }
+}
+
+async function examineStates(jobs: readonly ZoneJob[], openStore: () => Promise<JournalStore>): Promise<DoctorFinding[]> {
+  let store: JournalStore | null = null
+  try {
+    store = await openStore()
+    const findings: DoctorFinding[] = []
+    for (const { desired, target } of jobs)
+      findings.push(...stateFindings(`${desired.name} at ${target}`, (await readState(store, desired.name, target)).state))
+    return findings
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return [{ status: 'warning', check: 'sources', message: `reads of sources are not counted: ${error.message}`, hint: error.hint }]
+  } finally {
+    await store?.close()
+  }
+}
+
+function stateFindings(zone: string, { absent, sources }: SourceState): DoctorFinding[] {
+  const since = (times: readonly number[]): string => new Date(Math.min(...times)).toISOString()
+  const missing = [...absent.values()].map((value) => value.since)
+  const unread = [...sources].flatMap(([source, { unreadSince }]) => (unreadSince === null ? [] : [{ source, unreadSince }]))
+  return [
+    ...unread.map(
+      ({ source, unreadSince }): DoctorFinding => ({
+        status: 'warning',
+        check: 'sources',
+        message: `${zone}: ${source} could not be used since ${since([unreadSince])}`,
+      }),
+    ),
+    ...(missing.length === 0
+      ? []
+      : [
+          {
+            status: 'warning',
+            check: 'sources',
+            message: `${zone}: ${counted(missing.length, 'value')} that the sources no longer have, the first since ${since(missing)}`,
+            hint: '"zonewright plan" names them and says when they are removed',
+          } as const,
+        ]),
+  ]
 }

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkPlan } from '../../src/apply/check-plan.ts'
 import { planZones } from '../../src/apply/plan-zones.ts'
-import { unexpectedDifferences } from '../../src/apply/unexpected-differences.ts'
+import { unexpectedDifferences } from '../../src/apply/read-back.ts'
 import type { ExistingRecord } from '../../src/dns/record.ts'
 import type { Outcome } from '../../src/plan/plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'

@@ -1,37 +1,34 @@
-import { type DomainName, relativeName } from '../../dns/domain-name.ts'
-import { isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+/** The steps of a cutover: what each changes at a provider, or waits for in the parent zone, which only its registrar or administrator can change. */
+/** Answers that a message lists. */
+
+import type { Config } from '../../definition/config/config.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type DomainName, isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
+import { groupRrsets, isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { typeCode } from '../../dns/record-type.ts'
+import { parseServerAddress } from '../../dns/server-address.ts'
 import { isSignerRecord } from '../../dns/signer-records.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { type Allowance, DEFAULT_ZONE_OPTIONS, type ZoneSettings } from '../../dns/zone.ts'
 import { misfitsOf } from '../../plan/misfits.ts'
-import { diagnosticOf, type ZoneSnapshot } from '../../providers/provider.ts'
-import { agreeing, counted, durationText } from '../../report/english.ts'
-import { queryDns } from '../../transport/dns-client.ts'
+import type { Change } from '../../plan/plan.ts'
+import { diagnosticOf, type Provider, type ZoneSnapshot } from '../../providers/provider.ts'
+import { agreeing, counted, durationText, listed } from '../../report/english.ts'
+import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
+import { createDnsClient, type DnsAnswer, type DnsClient, queryDns } from '../../transport/dns-client.ts'
 import { type DnsServer, formatServer, isDnsFailure } from '../../transport/dns-exchange.ts'
+import { askParent, type Delegation, parentServers } from '../../transport/parent-zone.ts'
 import { loweringJob } from '../choreography/stages.ts'
 import { copiedZone, leftBehind } from '../copy/copied-zone.ts'
-import { planCopy } from '../copy/run-copy.ts'
+import { planCopy, withoutPositions } from '../copy/run-copy.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
-import type { PlannedJobs } from '../plan-zones.ts'
+import { openZones } from '../open-zones.ts'
+import { type PlannedJob, type PlannedJobs, planAgain, readAndPlan } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
-import { compareSides } from './compare-sides.ts'
+import type { ZoneJob } from '../run-context.ts'
 import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
-import { askAbout, delegate, hasDelegation, isDelegated, longestTtl, unsign } from './parent-steps.ts'
-import {
-  apexNames,
-  change,
-  failed,
-  formerZone,
-  inSeconds,
-  LOOK_AGAIN,
-  mayAsk,
-  newApexNs,
-  next,
-  problem,
-  readSide,
-  serversOf,
-  settingsJob,
-} from './sides.ts'
 
 /** Answers that a message lists. */
 const MOST_LISTED = 10
@@ -300,4 +297,280 @@ async function restoreSource(context: MoveContext, run: LockedRun): Promise<Exit
     output.diagnostics([diagnosticOf(error)])
     return EXIT.failure
   }
+}
+
+/** Milliseconds between two looks at what others have to change. */
+export const LOOK_AGAIN = 60_000
+
+const DNS_PORT = 53
+
+export const failed = (state: Cutover, status: ExitStatus = EXIT.failure): StepResult => ({ status, state, readyAt: null })
+
+export const next = (state: Cutover, change: Partial<Cutover>): StepResult => ({
+  status: EXIT.done,
+  state: { ...state, ...change },
+  readyAt: null,
+})
+
+export const inSeconds = (now: Date, seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
+
+export function problem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
+  context.output.diagnostics([{ severity: 'error', code, message, hint }])
+  return failed(context.workspace.state)
+}
+
+/** Reads the zone at a provider, with an empty plan; null if the provider does not have it. */
+export async function readSide({ options, environment, workspace }: MoveContext, provider: Provider): Promise<PlannedJob | null> {
+  const { zone, config } = workspace
+  // The cutover changes TTLs of apex NS records and nothing else here.
+  const allow = new Set([...((options.allow ?? []) as Allowance[]), 'apex-ns' as const, 'updates' as const])
+  const at = { file: provider.name, line: 1, column: 1 }
+  const desired = { ...DEFAULT_ZONE_OPTIONS, name: zone, at, settings: {}, records: [] }
+  const { safety: thresholds } = config as Config
+  const job: ZoneJob = { desired, target: provider.name, policy: 'upsert-only', isPartial: true, thresholds, allow }
+  const { signal } = environment.interruption
+  const read = await readAndPlan(job, provider, await openZones(provider, [zone], { signal }), signal)
+  return read.reference === null ? null : read
+}
+
+/** The apex NS records that a provider has or sets itself, as names. */
+function apexNames({ existing, rendered, plan }: PlannedJob): string[] {
+  const own = (existing?.records ?? []).filter((record) => isApexNs(record, plan.zone)).map(({ data }) => data)
+  return [...new Set([...own, ...(rendered.providerApexNs ?? [])])].sort()
+}
+
+const serversOf = (given: readonly string[], names: readonly string[]): DnsServer[] =>
+  given.length > 0 ? given.map(parseServerAddress) : names.map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))
+
+/** Makes a job's changes to what was read. */
+export async function change(
+  context: MoveContext,
+  run: LockedRun,
+  read: PlannedJob,
+  job: ZoneJob,
+  provider: Provider,
+): Promise<ExitStatus> {
+  const planned = planAgain({ ...read, job }, provider)
+  const { now, tool } = context.environment
+  return changeZones(context, run, withoutPositions({ created: now().toISOString(), tool, zones: [planned], diagnostics: [] }))
+}
+
+const settingsJob = (job: ZoneJob, settings: ZoneSettings): ZoneJob => ({ ...job, desired: { ...job.desired, settings } })
+
+/** The zone of the source with the TTLs from before the cutover. */
+export function formerZone(existing: ZoneSnapshot, { formerZoneTtl }: Cutover): ZoneSnapshot {
+  if (formerZoneTtl === null) return existing
+  const { ttl_sec: _, ...settings } = existing.settings
+  return { ...existing, settings: formerZoneTtl === 0 ? settings : { ...settings, ttl_sec: formerZoneTtl } }
+}
+
+export const newApexNs = ({ workspace: { state } }: CutoverContext) =>
+  state.apexNs.length === 0
+    ? null
+    : { names: state.apexNs as readonly DomainName[], ttl: Math.min(state.lowTtl, state.formerTtl || state.lowTtl) as Ttl }
+
+/** Whether the environment allows all of these servers, which NS records of any zone may name. Reports those that it refuses. */
+export function mayAsk({ environment, workspace, output }: MoveContext, servers: readonly DnsServer[]): boolean {
+  const policy = readHostPolicy(environment.env)
+  const refused = servers.flatMap((server) => refusedServer(policy, workspace.zone, server) ?? [])
+  output.diagnostics(refused)
+  return refused.length === 0
+}
+
+/** Asks the servers of the parent zone; a failure is reported. */
+async function askAbout(context: MoveContext): Promise<Delegation[] | StepResult> {
+  const { options } = context
+  const { zone, state } = context.workspace
+  const hint = 'name the servers of the parent zone with --parent-server'
+  const servers = options.parentServer.length > 0 ? options.parentServer.map(parseServerAddress) : await parentServers(zone)
+  if (servers !== null && !mayAsk(context, servers)) return failed(state)
+  if (servers === null || servers.length === 0)
+    return problem(context, 'nameserver-failed', `the servers of the zone above ${zone} could not be found`, hint)
+  const result = await askParent(zone, servers)
+  return result.ok ? [...result.delegations] : problem(context, 'nameserver-failed', `${zone}: ${result.message}`, hint)
+}
+
+const longestTtl = (parent: readonly Delegation[]): number => Math.max(0, ...parent.map(({ ttl }) => ttl))
+
+/** Waits until no server of the parent has a DS record: with one, resolvers refuse the answers of servers that do not sign with its key (RFC 4035 section 5). */
+async function unsign(context: CutoverContext): Promise<StepResult> {
+  const { output } = context
+  const { state, zone } = context.workspace
+  const { now } = context.environment
+  const parent = await askAbout(context)
+  if (!Array.isArray(parent)) return parent as StepResult
+  const signed = parent.filter(({ ds }) => ds > 0)
+  if (signed.length === 0) return next(state, { step: 'delegate', notBefore: inSeconds(now(), state.parentTtl) })
+  output.say(
+    `Now remove the DS records of ${zone} at the registrar or in the parent zone; ${listed(
+      signed.map(({ server }) => server),
+      3,
+    )} still ${agreeing(signed.length, 'has', 'have')} them.`,
+  )
+  const parentTtl = Math.max(state.parentTtl, longestTtl(parent))
+  return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }
+}
+
+/** Says what to change at the parent, and waits until all of its servers show it. */
+async function delegate(context: CutoverContext): Promise<StepResult> {
+  const { output } = context
+  const { state, zone, ends } = context.workspace
+  const { now } = context.environment
+  const parent = await askAbout(context)
+  if (!Array.isArray(parent)) return parent as StepResult
+  const late = parent.filter((one) => !isNew(one, state))
+  if (late.length === 0) {
+    await reportLateChanges(context)
+    const seconds = Math.max(state.parentTtl, state.lowered ? state.lowTtl : state.formerTtl)
+    output.say(`The parent delegates ${zone} to ${ends.target.name}. ${ends.source.name} must keep answering for ${durationText(seconds)}.`)
+    return next(state, { step: 'drain', notBefore: inSeconds(now(), seconds) })
+  }
+  if ((await changesSinceCopy(context)).length > 0) {
+    output.say(`${zone} has changed at ${ends.source.name} since it was copied: it is copied again.`)
+    return next(state, { step: 'copy' })
+  }
+  const former = [...new Set(late.flatMap(({ nameservers }) => nameservers))].sort()
+  output.say(`Now change the NS records of ${zone} at the registrar or in the parent zone:`)
+  for (const name of former.filter((one) => !state.nameservers.includes(one))) output.say(`  - ${name}`)
+  for (const name of state.nameservers.filter((one) => !former.includes(one)))
+    output.say(`  + ${name}${isAtOrBelow(name as DomainName, zone) ? ' (with its addresses as glue)' : ''}`)
+  output.say(
+    `${listed(
+      late.map(({ server }) => server),
+      3,
+    )} ${agreeing(late.length, 'does', 'do')} not have them yet.`,
+  )
+  const parentTtl = Math.max(state.parentTtl, longestTtl(late))
+  return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }
+}
+
+const isNew = ({ nameservers }: Delegation, state: Cutover): boolean => nameservers.join() === state.nameservers.join()
+
+/** Whether a server of the parent has the new name servers already; null, after a warning, if that is unknown. */
+async function isDelegated(context: MoveContext): Promise<boolean | null> {
+  const { output } = context
+  const { state } = context.workspace
+  if (state.nameservers.length === 0) return false
+  const warn = (found: readonly Diagnostic[]): void => output.diagnostics(found.map((one) => ({ ...one, severity: 'warning' })))
+  const parent = await askAbout({ ...context, output: { ...output, diagnostics: warn } })
+  return Array.isArray(parent) ? parent.some((one) => isNew(one, state)) : null
+}
+
+/** Whether all servers of the parent have these name servers, sorted. A failure to find out is reported. */
+async function hasDelegation(context: CutoverContext, names: readonly string[]): Promise<boolean | StepResult> {
+  const parent = await askAbout(context)
+  return Array.isArray(parent) ? parent.every(({ nameservers }) => nameservers.join() === names.join()) : (parent as StepResult)
+}
+
+/** The changes that a copy would make. */
+async function changesSinceCopy(context: CutoverContext): Promise<readonly Change[]> {
+  const { ends, state } = context.workspace
+  const read = await readSide(context, ends.source)
+  if (read?.existing == null) return []
+  const quiet = { ...context, output: { ...context.output, misfits: () => undefined } }
+  const { zones } = await planCopy(quiet, [formerZone(read.existing, state)], ends, newApexNs(context))
+  return zones.flatMap(({ plan }) => plan.changes)
+}
+
+/** Changes that a message names. */
+const MOST_NAMED = 10
+
+/**
+ * Warns of changes at the former provider that the copy does not have. They are not copied once the parent has changed: the new provider's records are those
+ * in use. A provider that cannot be read stops nothing here.
+ */
+async function reportLateChanges(context: CutoverContext): Promise<void> {
+  const { output } = context
+  const { zone, ends } = context.workspace
+  const changes = await changesSinceCopy(context).catch((error: unknown) => {
+    const { message } = diagnosticOf(error)
+    output.diagnostics([
+      { severity: 'warning', code: 'apply-drift', message: `whether ${zone} has changed since it was copied is unknown: ${message}` },
+    ])
+    return []
+  })
+  if (changes.length === 0) return
+  const names = [...new Set(changes.map(({ name, type }) => `${name} ${type}`))]
+  const message = `${zone} has changed at ${ends.source.name} since it was copied, and the parent has the new name servers already: ${listed(names, MOST_NAMED)}`
+  const hint = `"zonewright copy --from ${ends.source.name} --to ${ends.target.name} ${zone} --dry-run" shows the differences`
+  output.diagnostics([{ severity: 'warning', code: 'apply-drift', message, hint }])
+}
+
+interface AnswerDifference {
+  readonly name: DomainName
+  readonly type: string
+  readonly server: string
+  /** The answer of the former side, and of the server. */
+  readonly former: string
+  readonly now: string
+}
+
+type Comparison =
+  | { readonly ok: true; readonly asked: number; readonly differences: readonly AnswerDifference[] }
+  | { readonly ok: false; readonly message: string }
+
+/** Maximum differences collected. */
+const MAX_DIFFERENCES = 100
+
+/**
+ * Asks the first server of `former` and every server of `other` for each RRset of the zone. TTLs may differ; the apex NS records name the servers of a provider
+ * and are left out, like `isLeftOut` RRsets.
+ */
+export async function compareSides(
+  zone: DomainName,
+  records: readonly ResourceRecord[],
+  former: readonly DnsServer[],
+  other: readonly DnsServer[],
+  isLeftOut: (record: ResourceRecord) => boolean,
+): Promise<Comparison> {
+  const [reference] = former
+  if (reference === undefined || other.length === 0) return { ok: false, message: 'a side has no name server to ask' }
+  const sets = [...groupRrsets(records).values()]
+    .map(([first]) => first as ResourceRecord)
+    // No query can ask for a type that has no number.
+    .filter((record) => !isApexNs(record, zone) && !isLeftOut(record) && typeCode(record.type) !== null)
+  const clients = [reference, ...other].map((server) => ({ server, client: createDnsClient(server) }))
+  const [left, ...right] = clients as [Side, ...Side[]]
+  const differences: AnswerDifference[] = []
+  try {
+    await Promise.all(
+      sets.map(async ({ name, type }) => {
+        const expected = await contentOf(left.client, name, type)
+        for (const { server, client } of right) {
+          const found = await contentOf(client, name, type)
+          if ((found.text !== expected.text || !found.isAnswer) && differences.length < MAX_DIFFERENCES)
+            differences.push({ name, type, server: formatServer(server), former: expected.text, now: found.text })
+        }
+      }),
+    )
+  } catch (error) {
+    if (!isDnsFailure(error)) throw error
+    return { ok: false, message: error.message }
+  } finally {
+    for (const { client } of clients) client.close()
+  }
+  return { ok: true, asked: sets.length, differences }
+}
+
+interface Side {
+  readonly server: DnsServer
+  readonly client: DnsClient
+}
+
+interface Content {
+  readonly text: string
+  /** Whether the server says what the records are. Two servers that fail do not agree. */
+  readonly isAnswer: boolean
+}
+
+/** The data of an answer: the records, or the response code. A referral has its records in the authority section. */
+async function contentOf(client: DnsClient, name: DomainName, type: string): Promise<Content> {
+  const { rcode, answers, authorities, authoritative }: DnsAnswer = await client.query({ name, type })
+  if (rcode !== 'NOERROR') return { text: rcode, isAnswer: rcode === 'NXDOMAIN' }
+  const isReferral = !authoritative && answers.length === 0
+  if (!isReferral && !authoritative) return { text: 'no authoritative answer', isAnswer: false }
+  const section = isReferral ? authorities.filter((record) => record.type === 'NS' && isAtOrBelow(name, record.name)) : answers
+  const data = section.map((record) => `${record.type} ${record.data}`)
+  const text = data.length === 0 ? 'no records' : `${isReferral ? 'delegation: ' : ''}${[...new Set(data)].sort().join(', ')}`
+  return { text, isAnswer: !isReferral || data.length > 0 }
 }

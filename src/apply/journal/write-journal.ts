@@ -14,6 +14,7 @@ import type { ApplicableZone } from '../apply-zones.ts'
 import type { PlannedZones } from '../planned-zone.ts'
 import { savedPlanText } from '../saved-plan/save-plan.ts'
 import type { SavedTarget } from '../saved-plan/saved-plan.ts'
+import { keepOutOfGit } from './journal-folder.ts'
 import {
   type BeginEntry,
   countFigures,
@@ -26,7 +27,6 @@ import {
   type RolledBackRun,
   type RunCommand,
 } from './journal-format.ts'
-import { keepOutOfGit } from './keep-out-of-git.ts'
 
 export interface RunToJournal {
   /** The journal's folder. */

@@ -1,7 +1,7 @@
 /** The option `--out` of runs that change zones: the plan is saved, so that it can be approved, instead of applied. */
 import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
-import { withFence } from '../live-plan.ts'
 import type { LockedRun } from '../locked-run.ts'
+import { withFence } from '../plan-zones.ts'
 import { type PlannedZones, planOf } from '../planned-zone.ts'
 import type { ApplyContext } from '../run-context.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'

@@ -11,12 +11,14 @@ import { writeFileAtomically } from '../../../definition/files/replace-files.ts'
 import { writeProblemText } from '../../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../../dns/diagnostic.ts'
 import type { StateMirror } from '../../choreography/state-file.ts'
+import { keepOutOfGit } from '../journal-folder.ts'
 import { isRunId, JOURNAL_FILE, PLANS_FOLDER, planFile } from '../journal-format.ts'
 import { endOf, outerLinesOf } from '../journal-lines.ts'
-import { keepOutOfGit } from '../keep-out-of-git.ts'
+import type { RunRecord } from '../read-journal.ts'
 import { type JournalStore, type ListedObject, StoreError } from './journal-store.ts'
+import { isLive, listLeases, ownHolder } from './leases.ts'
+import type { StoreContext } from './open-store.ts'
 import { openStore } from './open-store.ts'
-import type { StoreContext } from './store-context.ts'
 import { STORED_RUNS } from './stored-run.ts'
 
 /** Runs that are fetched, the latest first. */
@@ -192,3 +194,26 @@ export const mirrorOf =
       await store.close()
     }
   }
+
+/** A run that has not ended is `running` while its lease is live, on whatever machine. Costs requests only if there is such a run. */
+export async function withRunning(
+  context: StoreContext,
+  runs: readonly RunRecord[],
+): Promise<{ readonly runs: readonly RunRecord[]; readonly problem: Diagnostic | null }> {
+  if (!runs.some(mayRun)) return { runs, problem: null }
+  try {
+    const store = await openStore(context)
+    try {
+      const { leases, now } = await listLeases(store)
+      const live = new Set(leases.filter((lease) => isLive(lease, now, store, ownHolder(context.env))).map(({ run }) => run))
+      return { runs: runs.map((run) => (mayRun(run) && live.has(run.id) ? { ...run, state: 'running' } : run)), problem: null }
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { runs, problem: { severity: 'error', code: 'journal-unreadable', message: error.message, hint: error.hint } }
+  }
+}
+
+const mayRun = ({ status, state }: RunRecord): boolean => status === null && state === 'interrupted'
