@@ -59,35 +59,35 @@ export interface ApplyZonesOptions {
 }
 
 /** Applies zones concurrently; a failure in one does not stop another. Returns one outcome per zone, in the same order. */
-export function applyZones(zones: readonly ApplicableZone[], run: ApplyZonesOptions): Promise<ZoneOutcome[]> {
+export function applyZones(zones: readonly ApplicableZone[], options: ApplyZonesOptions): Promise<ZoneOutcome[]> {
   const watches = new Map<string, TargetWatch>()
   for (const { plan } of zones) {
-    const provider = run.providers.get(plan.target)
+    const provider = options.providers.get(plan.target)
     if (!provider) throw new Error(`no provider ${plan.target}`)
     if (!watches.has(plan.target)) watches.set(plan.target, watchTarget(provider))
   }
   return Promise.all(
     zones.map(async (zone) => {
-      const outcome = await applyZone(zone, watches.get(zone.plan.target) as TargetWatch, run)
-      run.onZone?.(zone, outcome)
+      const outcome = await applyZone(zone, watches.get(zone.plan.target) as TargetWatch, options)
+      options.onZone?.(zone, outcome)
       return outcome
     }),
   )
 }
 
 /** Makes a zone's calls in their order, concurrently if it allows, then reads the zone back. */
-async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZonesOptions): Promise<ZoneOutcome> {
+async function applyZone(zone: ApplicableZone, watch: TargetWatch, options: ApplyZonesOptions): Promise<ZoneOutcome> {
   const { plan, existing } = zone
   const { provider } = watch
   const ended = new AbortController()
-  const stop = AbortSignal.any([watch.stop, ended.signal, ...(run.stop ? [run.stop] : [])])
-  const options: ProviderCallOptions = { stop, signal: run.abort, mayWrite: run.mayWrite, lastSerial: zone.lastSerial }
+  const stop = AbortSignal.any([watch.stop, ended.signal, ...(options.stop ? [options.stop] : [])])
+  const callOptions: ProviderCallOptions = { stop, signal: options.abort, mayWrite: options.mayWrite, lastSerial: zone.lastSerial }
   const records = existing?.records ?? []
   const calls = changesetsOf(plan.changes, records, provider.capabilities.calls)
   const claimed = new Set(records.flatMap(({ id }) => (id === undefined ? [] : [id])))
-  const reread = createReread(provider, options)
-  const findLateChange = lateChangeFinder(provider, zone, options, run.freshFor)
-  const recoveryPause = run.recoveryPause ?? RECOVERY_PAUSE
+  const reread = createReread(provider, callOptions)
+  const findLateChange = lateChangeFinder(provider, zone, callOptions, options.freshFor)
+  const recoveryPause = options.recoveryPause ?? RECOVERY_PAUSE
   const results = new Map<number, ChangeResult>()
   let { reference } = zone
 
@@ -97,8 +97,17 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
     const late = await findLateChange(call, reference)
     if (stop.aborted) return skipped(call, stopReason(stop))
     if (late !== null) return call.indexes.map(() => ({ state: 'failed', error: late }))
-    const onCall = async (sent: Changeset): Promise<string | null> => (await run.onCall?.(zone, sent)) ?? null
-    const made = await applyDivided(call, { provider, reference, existing: records, options, reread, claimed, recoveryPause, onCall })
+    const onCall = async (sent: Changeset): Promise<string | null> => (await options.onCall?.(zone, sent)) ?? null
+    const made = await applyDivided(call, {
+      provider,
+      reference,
+      existing: records,
+      options: callOptions,
+      reread,
+      claimed,
+      recoveryPause,
+      onCall,
+    })
     const [first] = made as [ChangeResult]
     watch.note(first.outcome.state === 'applied' ? null : (first.error ?? null))
     if (first.error?.code === 'provider-forbidden') ended.abort(`${provider.name} does not allow changes in ${plan.zone} with this token`)
@@ -112,9 +121,9 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, run: ApplyZon
   const outcomes = await runGraph(calls, (call) => watch.slots(perform, call), {
     concurrency: provider.parallelism,
     stop,
-    onOutcome: (index, outcome) => run.onOutcome?.(zone, index, outcome),
+    onOutcome: (index, outcome) => options.onOutcome?.(zone, index, outcome),
   })
-  return readBack({ plan, calls, existing, provider, reference, outcomes, results }, { ...run, recoveryPause })
+  return readBack({ plan, calls, existing, provider, reference, outcomes, results }, { ...options, recoveryPause })
 }
 
 /** Consecutive calls without a usable response, in addition to the concurrent ones, after which a target is considered unreachable. */
@@ -166,7 +175,7 @@ type FindLateChange = (call: Changeset, zone: ZoneReference | null) => Promise<s
 function lateChangeFinder(
   provider: Provider,
   { existing, readAt = Number.NEGATIVE_INFINITY }: Pick<ZoneReading, 'existing'> & { readonly readAt?: number | undefined },
-  options: ProviderCallOptions,
+  callOptions: ProviderCallOptions,
   freshFor = FRESH_FOR,
 ): FindLateChange {
   let staleAt = readAt + freshFor
@@ -175,7 +184,7 @@ function lateChangeFinder(
   const read = async (zone: ZoneReference): Promise<RecordIndex | ProviderError> => {
     const begun = performance.now()
     try {
-      return indexRecords((await provider.readZone(zone, options)).records)
+      return indexRecords((await provider.readZone(zone, callOptions)).records)
     } catch (error) {
       if (error instanceof ProviderError) return error
       throw error

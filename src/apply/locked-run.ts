@@ -39,7 +39,7 @@ export interface LockedRun {
   finish(work: () => Promise<ExitStatus>): Promise<ExitStatus>
 }
 
-export type LockResult = { readonly run: LockedRun } | { readonly run: null; readonly diagnostic: Diagnostic }
+export type LockResult = { readonly lockedRun: LockedRun } | { readonly lockedRun: null; readonly diagnostic: Diagnostic }
 
 /** Locks the zones of a run, waiting as long as `--wait` says. Reports a lock that another run holds. */
 export async function lockRun(context: ApplyContext, command: RunCommand, zones: readonly LeasedZone[]): Promise<LockResult> {
@@ -49,7 +49,7 @@ export async function lockRun(context: ApplyContext, command: RunCommand, zones:
   const id = runId(now(), () => randomInt(0x10000) / 0x10000)
   const refuse = (diagnostic: Diagnostic): LockResult => {
     output.diagnostics([diagnostic])
-    return { run: null, diagnostic }
+    return { lockedRun: null, diagnostic }
   }
   let store: JournalStore | null = null
   let lease: AcquiredLease
@@ -67,7 +67,7 @@ export async function lockRun(context: ApplyContext, command: RunCommand, zones:
     await store.close()
     return refuse(lease.diagnostic)
   }
-  return { run: lockedRun(context, { id, command, store, ...lease }) }
+  return { lockedRun: createLockedRun(context, { id, command, store, ...lease }) }
 }
 
 async function fetchStatesOf({ workspace: { config, journal } }: ApplyContext, store: JournalStore, heartbeat: Heartbeat): Promise<void> {
@@ -91,13 +91,13 @@ interface HeldRun {
 function lockZones(
   { environment, workspace: { journal, config }, options, output }: ApplyContext,
   store: JournalStore,
-  run: Pick<LeaseRequest, 'command' | 'run' | 'zones'>,
+  request: Pick<LeaseRequest, 'command' | 'run' | 'zones'>,
 ): Promise<AcquiredLease> {
-  if (run.zones.length === 0) return Promise.resolve(NOTHING_LOCKED)
+  if (request.zones.length === 0) return Promise.resolve(NOTHING_LOCKED)
   makeFolder(journal, 0o700)
   keepOutOfGit(journal)
   return acquireLease({
-    ...run,
+    ...request,
     store,
     holder: ownHolder(environment.env),
     seconds: (config?.journalStore ?? LOCAL_JOURNAL).leaseSeconds,
@@ -107,7 +107,7 @@ function lockZones(
   })
 }
 
-function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fences }: HeldRun): LockedRun {
+function createLockedRun(context: ApplyContext, { id, command, store, heartbeat, fences }: HeldRun): LockedRun {
   const { output } = context
   const { journal: folder, config } = context.workspace
   const { now, secrets } = context.environment
@@ -227,28 +227,28 @@ const CALL_LIMIT = 1000
 /** Applies zones and journals every step. If a line cannot be written, neither its call nor a later one is sent. */
 export function applyJournalled(
   zones: readonly ApplicableZone[],
-  run: ApplyZonesOptions,
+  options: ApplyZonesOptions,
   journal: Journal,
   copy?: StoredRun,
 ): Promise<ZoneOutcome[]> {
   const journalFailed = new AbortController()
   return applyZones(zones, {
-    ...run,
-    stop: run.stop ? AbortSignal.any([run.stop, journalFailed.signal]) : journalFailed.signal,
+    ...options,
+    stop: options.stop ? AbortSignal.any([options.stop, journalFailed.signal]) : journalFailed.signal,
     async onCall(zone, call) {
-      const obstacle = (await run.mayWrite?.(CALL_LIMIT)) ?? null
+      const obstacle = (await options.mayWrite?.(CALL_LIMIT)) ?? null
       if (obstacle !== null) return obstacle
       const problem = journal.call(zone, call) ?? (await copy?.stored()) ?? null
       if (problem !== null && !journalFailed.signal.aborted) journalFailed.abort(problem)
-      return problem ?? (await run.onCall?.(zone, call)) ?? null
+      return problem ?? (await options.onCall?.(zone, call)) ?? null
     },
     onOutcome(zone, index, outcome) {
       journal.outcome(zone, index, outcome)
-      run.onOutcome?.(zone, index, outcome)
+      options.onOutcome?.(zone, index, outcome)
     },
     onZone(zone, outcome) {
       journal.zone(zone, outcome)
-      run.onZone?.(zone, outcome)
+      options.onZone?.(zone, outcome)
     },
   })
 }

@@ -23,13 +23,13 @@ import { type OpenedZones, openZones, type ZoneReading } from './open-zones.ts'
 import { hasChanges, type PlannedZone, type PlannedZones, withDiagnostics, withZoneDiagnostics } from './planned-zone.ts'
 import { compareRendered, NOT_RENDERED } from './rendered-state.ts'
 import { type OnProgress, type RunContext, withProgress, type ZoneJob } from './run-context.ts'
-import { type FilledJob, fillJob, type RunSources } from './sources/fill-job.ts'
+import { type FilledJob, fillJob, type SourceAccess } from './sources/fill-job.ts'
 import { createSourceReader, hasSources } from './sources/read-sources.ts'
 
 /** Zones read concurrently. Each provider limits its requests itself; this limits the memory of unfinished reads. */
 const ZONES_AT_ONCE = 16
 
-export interface PlanRun {
+interface PlanningOptions {
   readonly providers: ReadonlyMap<string, Provider>
   /** The time of the plan. */
   readonly now: Date
@@ -38,7 +38,7 @@ export interface PlanRun {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: OnProgress | undefined
   /** The sources of the zones; absent if no zone has any. */
-  readonly sources?: RunSources | undefined
+  readonly sources?: SourceAccess | undefined
 }
 
 /** A zone that was read and planned for a job. */
@@ -51,25 +51,25 @@ export interface PlannedJob extends ZoneReading, PlannedZone {
 }
 
 export interface PlannedJobs extends PlannedZones<PlannedJob> {
-  readonly sources?: RunSources | undefined
+  readonly sources?: SourceAccess | undefined
 }
 
 /** Reads and plans the zone of every job. A zone that cannot be read is left out, with an error. */
-export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise<PlannedJobs> {
+export async function planZones(jobs: readonly ZoneJob[], options: PlanningOptions): Promise<PlannedJobs> {
   const diagnostics: Diagnostic[] = []
   const limit = pLimit(ZONES_AT_ONCE)
   let done = 0
   const perTarget = await Promise.all(
     [...groupBy(jobs, ({ target }) => target)].map(async ([target, targetJobs]) => {
-      const provider = run.providers.get(target)
+      const provider = options.providers.get(target)
       if (!provider) throw new Error(`no provider ${target}`)
-      const zones = await open(provider, targetJobs, run, diagnostics)
+      const zones = await open(provider, targetJobs, options, diagnostics)
       if (zones === null) return []
       const reading: TargetReading = { provider, zones, failure: null }
       const planOne = async (job: ZoneJob): Promise<PlannedJob | null> => {
-        const planned = await planZone(job, reading, run, diagnostics)
+        const planned = await planZone(job, reading, options, diagnostics)
         done += 1
-        run.onProgress?.({ phase: 'reading', done, total: jobs.length })
+        options.onProgress?.({ phase: 'reading', done, total: jobs.length })
         return planned
       }
       // Without a look-up, the first read shows whether the target can be read at all.
@@ -82,16 +82,16 @@ export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise
   )
   const read = perTarget.flat().filter((planned) => planned !== null)
   // A removed zone that does not exist needs no deletion.
-  const zones = mergeTargets(read, run.providers).filter(({ job, plan }) => !job.isRemoved || plan.exists)
+  const zones = mergeTargets(read, options.providers).filter(({ job, plan }) => !job.isRemoved || plan.exists)
   zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
-  return { created: run.now.toISOString(), tool: run.tool, zones, diagnostics, sources: run.sources }
+  return { created: options.now.toISOString(), tool: options.tool, zones, diagnostics, sources: options.sources }
 }
 
 /** Null after an error. */
 async function open(
   provider: Provider,
   jobs: readonly ZoneJob[],
-  { signal }: PlanRun,
+  { signal }: PlanningOptions,
   diagnostics: Diagnostic[],
 ): Promise<OpenedZones | null> {
   try {
@@ -119,11 +119,16 @@ const UNRESPONSIVE: ReadonlySet<string> = new Set(['provider-timeout', 'provider
 /** Whether the error concerns all zones of a target. A name server may refuse single zones; a service refuses the token with status 401. */
 const isOfTarget = (error: unknown): boolean => error instanceof ProviderError && (UNRESPONSIVE.has(error.code) || error.status === '401')
 
-async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diagnostics: Diagnostic[]): Promise<PlannedJob | null> {
+async function planZone(
+  job: ZoneJob,
+  reading: TargetReading,
+  options: PlanningOptions,
+  diagnostics: Diagnostic[],
+): Promise<PlannedJob | null> {
   const { provider, zones, failure } = reading
   // Planning leaves no room for signals: they are noticed between zones.
   await setImmediate()
-  if (failure !== null || run.signal?.aborted) {
+  if (failure !== null || options.signal?.aborted) {
     const ofTarget = failure !== null && UNRESPONSIVE.has(failure.code) ? 'the target does not respond' : 'the target refuses the token'
     const why = failure === null ? 'the run was stopped' : ofTarget
     const message = `${provider.name}: ${job.desired.name} was not read, since ${why}`
@@ -131,7 +136,7 @@ async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diag
     return null
   }
   try {
-    return await readAndPlan(job, provider, zones, run.signal, run.sources)
+    return await readAndPlan(job, provider, zones, options.signal, options.sources)
   } catch (error) {
     const problem = diagnosticOf(error)
     if (isOfTarget(error)) reading.failure = problem
@@ -147,7 +152,7 @@ export async function readAndPlan(
   provider: Provider,
   zones: OpenedZones,
   signal: AbortSignal | undefined,
-  sources?: RunSources,
+  sources?: SourceAccess,
 ): Promise<PlannedJob> {
   const { desired } = job
   // Records may be added after the read: those of other targets at the apex, of sources, and of a cutover, which reads with an empty definition.
@@ -296,7 +301,7 @@ export const withFence = <Zone extends PlannedZone>(zone: Zone, fences: Fences |
   hasChanges(zone) ? { ...zone, plan: { ...zone.plan, fence: fences && planFence(fences, zone.plan) } } : zone
 
 /** The sources of the zones of a run; undefined if they have none. */
-function openSources(context: RunContext, counts: boolean, signal: AbortSignal | undefined): RunSources | undefined {
+function openSources(context: RunContext, counts: boolean, signal: AbortSignal | undefined): SourceAccess | undefined {
   const { jobs, providers, isOffline = false } = context.workspace
   if (!jobs.some(({ desired }) => hasSources(desired))) return undefined
   const store = isOffline ? null : openStore(storeContext(context))

@@ -7,7 +7,7 @@ import { agreeing, counted, listed } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
 import { notApproved } from './approvals/approvals-of-plan.ts'
 import { checkPlan } from './check-plan.ts'
-import { withoutMovingZones } from './cutover/cutover-state.ts'
+import { leaveOutMovingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
 import type { RunCommand } from './journal/journal-format.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
@@ -32,13 +32,13 @@ import { openWorkspace, reportLoaded } from './workspace.ts'
 
 /** Applies the definitions of the named zones, or the saved plan that the only argument names. If one zone may not be applied, none is changed. */
 export const runApply = (setup: ApplySetup, args: readonly string[]): Promise<ExitStatus> =>
-  withLockedZones(setup, args, async (context, run) => changeZones(context, run, await changesOf(context, run)))
+  withLockedZones(setup, args, async (context, lockedRun) => changeZones(context, lockedRun, await changesOf(context, lockedRun)))
 
-async function changesOf(context: ApplyContext<ApplyOptions, Loaded>, run: LockedRun): Promise<ChangesToMake> {
+async function changesOf(context: ApplyContext<ApplyOptions, Loaded>, lockedRun: LockedRun): Promise<ChangesToMake> {
   const { signal } = context.environment.interruption
   const { saved } = context.workspace
-  if (saved) return checkSavedPlan(context, await guardSavedDeletions(context, await rereadSavedPlan(context, saved, run), signal))
-  const planned = await withPreview(context, await makePlan(context, signal, run.fences), signal)
+  if (saved) return checkSavedPlan(context, await guardSavedDeletions(context, await rereadSavedPlan(context, saved, lockedRun), signal))
+  const planned = await withPreview(context, await makePlan(context, signal, lockedRun.fences), signal)
   return checkPlan(context, await guardDeletions(context, planned, ({ job }) => job.allow, signal))
 }
 
@@ -46,7 +46,7 @@ async function changesOf(context: ApplyContext<ApplyOptions, Loaded>, run: Locke
 export async function withLockedZones<Setup extends ApplySetup>(
   setup: Setup,
   args: readonly string[],
-  work: (context: Setup & ApplyContext<ApplyOptions, Loaded>, run: LockedRun) => Promise<ExitStatus>,
+  work: (context: Setup & ApplyContext<ApplyOptions, Loaded>, lockedRun: LockedRun) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const context = openRun(setup, await load(setup, args))
   const { jobs, saved, diagnostics } = context.workspace
@@ -57,15 +57,15 @@ export async function withLockedZones<Setup extends ApplySetup>(
     }
     const zones = saved?.zones.map(({ plan }) => plan) ?? jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
     const lock = await lockRun(context, 'apply', zones)
-    if (lock.run === null) {
+    if (lock.lockedRun === null) {
       context.output.unplanned([...diagnostics, lock.diagnostic])
       return context.environment.interruption.status() ?? EXIT.failure
     }
-    const { run } = lock
-    return await run.finish(async () => {
+    const { lockedRun } = lock
+    return await lockedRun.finish(async () => {
       // A saved plan is checked when its zones are read again.
-      const free = saved === undefined ? await withoutMovingZones(context, 'error') : context
-      return free === null ? EXIT.failure : worstOf([await work(free, run), statusOfLeftOut(free.workspace)])
+      const free = saved === undefined ? await leaveOutMovingZones(context, 'error') : context
+      return free === null ? EXIT.failure : worstOf([await work(free, lockedRun), statusOfLeftOut(free.workspace)])
     })
   } finally {
     await closeRun(context)
@@ -95,7 +95,7 @@ const allDiagnostics = ({ diagnostics, zones }: PlannedZones): Diagnostic[] => [
 ]
 
 /** Shows planned changes, asks, applies them, reads the zones back and reports the outcome. */
-export async function changeZones(context: ApplyContext, run: LockedRun, given: ChangesToMake): Promise<ExitStatus> {
+export async function changeZones(context: ApplyContext, lockedRun: LockedRun, given: ChangesToMake): Promise<ExitStatus> {
   const { options } = context
   const { now, secrets, interruption } = context.environment
   const planned = withoutSecrets(given, secrets)
@@ -107,10 +107,10 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
   const refused = statusOfPlan(planOf(chosen))
   if (refused !== EXIT.done) return endUnchanged(context, planned, refused, refusalText(planned))
   if (!chosen.zones.some(hasChanges)) {
-    const status = worstOf([await completeEarlierCalls(context, run), statusOfRefusedZones(planned, false)])
+    const status = worstOf([await completeEarlierCalls(context, lockedRun), statusOfRefusedZones(planned, false)])
     return endUnchanged(context, planned, status, status === EXIT.done ? undefined : 'Nothing was applied.')
   }
-  const unapproved = notApproved(context.workspace.config, chosen, planned.approvals ?? null, HOW_TO_SAVE[run.command])
+  const unapproved = notApproved(context.workspace.config, chosen, planned.approvals ?? null, HOW_TO_SAVE[lockedRun.command])
   if (unapproved !== null) {
     context.output.diagnostics([unapproved], { also: 'before-zones' })
     return endUnchanged(context, withDiagnostics(planned, [unapproved]), EXIT.refused, 'Nothing was applied.')
@@ -129,7 +129,7 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
     return endUnchanged(context, current, status, 'Nothing was applied.')
   }
 
-  const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks), interruption)
+  const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => lockedRun.apply(current, zones, hooks), interruption)
   if (typeof outcomes === 'number') return endUnchanged(context, current, outcomes, 'Nothing was applied.')
   const found = outcomes.flatMap((outcome) => outcome.diagnostics)
   context.output.diagnostics(found, { also: 'before-zones' })
@@ -138,7 +138,7 @@ export async function changeZones(context: ApplyContext, run: LockedRun, given: 
   const leftOut = refusedZonesText(current)
   if (leftOut !== null) context.output.say(leftOut)
   const ofRefused = statusOfRefusedZones(current, true)
-  return interruption.status() ?? worstOf([await completeEarlierCalls(context, run, failed), statusOfOutcomes(outcomes), ofRefused])
+  return interruption.status() ?? worstOf([await completeEarlierCalls(context, lockedRun, failed), statusOfOutcomes(outcomes), ofRefused])
 }
 
 /** How to go on with changes that need approvals. */

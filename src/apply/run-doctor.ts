@@ -12,7 +12,7 @@ import type { Examination } from '../report/doctor-report.ts'
 import { counted } from '../report/english.ts'
 import { queryDns } from '../transport/dns-client.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
-import { describeUndescribed, undescribedZones } from './held-zones.ts'
+import { describeUndescribed, listUndescribedZones } from './held-zones.ts'
 import { describeLease } from './journal/store/acquire-lease.ts'
 import { readFences } from './journal/store/fences.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
@@ -143,7 +143,7 @@ async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now
 /** A warning about the zones that a provider holds without a definition. If it cannot list its zones, warnings about those that former runs applied there. */
 async function findingsOfUndescribed(provider: Provider, { isDescribed, nameRemoved }: Workspace): Promise<readonly DoctorFinding[]> {
   if (isDescribed === undefined) return []
-  const found = await undescribedZones(provider, isDescribed)
+  const found = await listUndescribedZones(provider, isDescribed)
   if (found === null) return ((await nameRemoved?.({ only: (target) => target === provider.name })) ?? []).map(findingOf)
   return found.names.length === 0 ? [] : [{ status: 'warning', check: 'zones', ...describeUndescribed(found) }]
 }

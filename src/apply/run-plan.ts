@@ -1,11 +1,11 @@
 /** `plan`: load, read, plan, report; and save the plan if a file is named. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { checkPlan } from './check-plan.ts'
-import { withoutMovingZones } from './cutover/cutover-state.ts'
+import { leaveOutMovingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
 import { findUndescribed, noticesOfUndescribed } from './held-zones.ts'
 import { type Fences, readFences } from './journal/store/fences.ts'
-import { fetchProblem } from './journal/store/fetch-journal.ts'
+import { fetchJournal } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { openStore, type StoreContext, storeContext } from './journal/store/open-store.ts'
 import type { PlannedJobs } from './plan-zones.ts'
@@ -41,8 +41,8 @@ export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly s
       return fail()
     }
     // A plan from a snapshot contacts nothing.
-    const read = options.snapshot === undefined ? await fencesForPlan(opened) : { fences: undefined, problems: [] }
-    const context = await withoutMovingZones(opened, 'warning')
+    const read = options.snapshot === undefined ? await readFencesForPlan(opened) : { fences: undefined, problems: [] }
+    const context = await leaveOutMovingZones(opened, 'warning')
     if (context === null) return fail()
     const planned = withoutSecrets(await planRun(context, workspace.mark, read), environment.secrets)
     const plan = planOf(planned)
@@ -98,15 +98,15 @@ interface ReadFences {
 }
 
 /** What the journal says about the zones, before they are read. Fetches the cutovers that other machines have begun. */
-export async function fencesForPlan(context: RunContext): Promise<ReadFences> {
+export async function readFencesForPlan(context: RunContext): Promise<ReadFences> {
   const store = storeContext(context)
-  const unread = await fetchProblem(store, { states: true, runs: false })
-  const read = await knownFences(store)
+  const unread = await fetchJournal(store, { states: true, runs: false })
+  const read = await readKnownFences(store)
   return unread === null || read.fences === null ? read : { ...read, problems: [{ ...unread, severity: 'warning' }] }
 }
 
 /** What the journal says about the zones. Without a journal that can be read, a warning: a plan can be applied, but its age is judged by its time. */
-export async function knownFences(context: StoreContext): Promise<ReadFences> {
+export async function readKnownFences(context: StoreContext): Promise<ReadFences> {
   let store: JournalStore | null = null
   try {
     store = await openStore(context)

@@ -9,7 +9,7 @@ import { EXIT, type ExitStatus } from './exit-status.ts'
 import { isRunPrefix } from './journal/journal-format.ts'
 import { type JournalledRuns, readRuns } from './journal/read-journal.ts'
 import { describeLease } from './journal/store/acquire-lease.ts'
-import { fetchProblem } from './journal/store/fetch-journal.ts'
+import { fetchJournal } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { endOfLease, type FoundLease, isLive, type Lease, leaseName, listLeases, ownHolder } from './journal/store/leases.ts'
 import { openStore } from './journal/store/open-store.ts'
@@ -39,7 +39,7 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
   let store: JournalStore | null = null
   try {
     store = await openStore(place)
-    const unread = await fetchProblem(place, { states: true })
+    const unread = await fetchJournal(place, { states: true })
     if (unread !== null) output.diagnostics([{ ...unread, severity: 'warning' }])
     const found = await listLeases(store)
     const matching = found.leases.filter(isWanted(wanted, options.run))

@@ -18,7 +18,7 @@ import { findUndescribed, noticesOfUndescribed } from './held-zones.ts'
 import type { PlannedJob } from './plan-zones.ts'
 import { makePlan } from './plan-zones.ts'
 import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
-import { fencesForPlan } from './run-plan.ts'
+import { readFencesForPlan } from './run-plan.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import type { QueriedServer } from './verify-zone.ts'
 import { verifyZone } from './verify-zone.ts'
@@ -39,7 +39,7 @@ interface VerifyOutput extends RunOutput {
   unverified(diagnostics: readonly Diagnostic[]): void
 }
 
-export interface VerifySetup extends RunSetup<VerifyOptions> {
+interface VerifySetup extends RunSetup<VerifyOptions> {
   readonly output: VerifyOutput
 }
 
@@ -67,7 +67,7 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
   const context: VerifyContext = { ...setup, workspace }
   try {
     if (!reportLoaded(output, workspace)) return fail(workspace.diagnostics)
-    const { fences, problems } = await fencesForPlan(context)
+    const { fences, problems } = await readFencesForPlan(context)
     const planned = withoutSecrets(await makePlan(context, undefined, fences, false), environment.secrets)
     const moving = await movingZones(
       workspace.journal,

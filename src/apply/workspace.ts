@@ -12,7 +12,7 @@ import { createProvider } from '../providers/registry.ts'
 import { countDiagnostics } from '../report/diagnostics-report.ts'
 import { agreeing, listed } from '../report/english.ts'
 import { checkedBy } from './check-plan.ts'
-import { fetchProblem } from './journal/store/fetch-journal.ts'
+import { fetchJournal } from './journal/store/fetch-journal.ts'
 import { deletesZones, deletionJob, describedAt, nameRemovedZones, type RemovedZone, removedZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
@@ -84,7 +84,7 @@ export async function openConfig(
   )
   const diagnostics = [...selected.diagnostics, ...(policies?.diagnostics ?? []), ...problems, ...notices, ...opened.diagnostics]
   // A journal that cannot be read stops no run.
-  const unread = selected.isComplete && !source.offline ? await fetchProblem({ ...environment, config, journal: config.journal }) : null
+  const unread = selected.isComplete && !source.offline ? await fetchJournal({ ...environment, config, journal: config.journal }) : null
   if (unread !== null) diagnostics.push({ ...unread, severity: 'warning' })
   const isDescribed = selected.isComplete ? describedAt(selected) : undefined
   const loaded = { ...opened, jobs, diagnostics, leftOut: selected.leftOut, isDescribed, policies }

@@ -25,10 +25,10 @@ export async function observed(
   command: string,
   io: CliIo,
   options: ObserveOptions & WorkspaceOptions & CommonOptions,
-  run: (io: CliIo) => Promise<ExitStatus>,
+  work: (io: CliIo) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const { notify = [], metricsFile } = options
-  if (notify.length === 0 && metricsFile === undefined) return run(io)
+  if (notify.length === 0 && metricsFile === undefined) return work(io)
   // Most runs need none of this.
   const [{ openNotifier }, { runDocument }] = await Promise.all([import('../apply/notify/notify.ts'), import('../report/run-document.ts')])
   const output = createOutput(io, options)
@@ -40,7 +40,7 @@ export async function observed(
   const { recording, recorded } = recordRun(io)
   let exitStatus: ExitStatus = EXIT.failure
   try {
-    exitStatus = await run(recording)
+    exitStatus = await work(recording)
     return exitStatus
   } finally {
     const document = runDocument({

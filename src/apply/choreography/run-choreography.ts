@@ -42,7 +42,7 @@ const MOST_NAMED = 5
 export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, args: readonly string[]): Promise<ExitStatus> {
   for (;;) {
     let readyAt: Date | null = null
-    const status = await withLockedZones(setup, args, async (context, run) => {
+    const status = await withLockedZones(setup, args, async (context, lockedRun) => {
       const message = usageProblem(context.workspace.saved !== undefined, context)
       if (message !== null) {
         const problem: Diagnostic = { severity: 'error', code: 'usage', message }
@@ -50,7 +50,7 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
         context.output.unplanned([problem])
         return EXIT.failure
       }
-      const made = await checkPlan(context, await makePlan(context, context.environment.interruption.signal, run.fences))
+      const made = await checkPlan(context, await makePlan(context, context.environment.interruption.signal, lockedRun.fences))
       const planned = withoutSecrets(made, context.environment.secrets)
       const unapproved = notApproved(context.workspace.config, planned, null, AS_A_WHOLE)
       if (unapproved !== null) {
@@ -59,7 +59,7 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
         context.output.unplanned([unapproved])
         return EXIT.refused
       }
-      const done = await choreograph(context, run, planned)
+      const done = await choreograph(context, lockedRun, planned)
       readyAt = done.readyAt
       return done.status
     })
@@ -82,7 +82,7 @@ function usageProblem(isSaved: boolean, context: ApplyContext<ChoreographyOption
 /** Does what is due for each zone. The status is `pending` while a zone waits. `readyAt`: when the next stage may begin; null if none is left. */
 export async function choreograph(
   context: ApplyContext<ChoreographyOptions>,
-  run: LockedRun,
+  lockedRun: LockedRun,
   given: PlannedJobs,
 ): Promise<{ readonly status: ExitStatus; readonly readyAt: Date | null }> {
   const { output } = context
@@ -111,9 +111,9 @@ export async function choreograph(
   const made = { ...given, zones: due.map((zone) => plannedNow(context, zone)) }
   const guarded = await guardDeletions(context, made, ({ job }) => job.allow, interruption.signal)
   // Written first: if this run is cut off, the next one knows the former TTLs.
-  for (const zone of due) if (zone.next.step === 'lower') await record(zone, now(), 'lowering')
-  const status = isIdle ? EXIT.done : await changeZones(context, run, guarded)
-  if (status === EXIT.done) for (const zone of due) await record(zone, now())
+  for (const zone of due) if (zone.next.step === 'lower') await writeStage(zone, now(), 'lowering')
+  const status = isIdle ? EXIT.done : await changeZones(context, lockedRun, guarded)
+  if (status === EXIT.done) for (const zone of due) await writeStage(zone, now())
   const until = [
     ...waiting.flatMap(({ next }) => (next.step === 'wait' ? [next.until] : [])),
     ...(status === EXIT.done ? due : []).flatMap((zone) => {
@@ -177,7 +177,7 @@ function stagesAfter({ planned: { plan }, next, lowTtl }: StagedZone, now: Date,
   }
 }
 
-async function record(zone: StagedZone, now: Date, lowered?: Stages['stage']): Promise<void> {
+async function writeStage(zone: StagedZone, now: Date, lowered?: Stages['stage']): Promise<void> {
   const after = stagesAfter(zone, now, lowered)
   if (after === null) await zone.file.remove()
   else await zone.file.write(after)

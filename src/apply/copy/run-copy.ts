@@ -29,7 +29,7 @@ import {
   withProgress,
   type ZoneJob,
 } from '../run-context.ts'
-import { knownFences } from '../run-plan.ts'
+import { readKnownFences } from '../run-plan.ts'
 import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
@@ -100,9 +100,9 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
     }
     const wanted = workspace.zones.map((zone) => ({ zone, target: target.name }))
     const lock = await lockRun(context, 'copy', wanted)
-    if (lock.run === null) return fail([lock.diagnostic])
-    const { run } = lock
-    return await run.finish(async () => {
+    if (lock.lockedRun === null) return fail([lock.diagnostic])
+    const { lockedRun } = lock
+    return await lockedRun.finish(async () => {
       const moving = await movingZones(workspace.journal, wanted)
       const found = [...moving.values()]
       context.output.diagnostics(found)
@@ -110,7 +110,7 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
       const planned = await plan(wanted.filter((zone) => !moving.has(zone)).map(({ zone }) => zone))
       if (planned === null) return EXIT.failure
       const { out } = context.options
-      const status = await (out === undefined ? changeZones(context, run, planned) : showAndSave(context, out, planned, run))
+      const status = await (out === undefined ? changeZones(context, lockedRun, planned) : showAndSave(context, out, planned, lockedRun))
       return worstOf([status, moving.size > 0 ? EXIT.failure : EXIT.done])
     })
   } finally {
@@ -238,7 +238,7 @@ export async function planCopy(
     zones.map(({ name }) => name),
     { signal },
   )
-  const { fences, problems } = await knownFences(storeContext(context))
+  const { fences, problems } = await readKnownFences(storeContext(context))
   const accepted = options.lossy ?? false
   const jobs = zones.map((zone): ZoneJob => {
     const isNew = !existing.has(zone.name)

@@ -75,7 +75,7 @@ async function movingZone(journal: string, { zone, target }: ZoneAtTarget): Prom
 /**
  * The run without the zones that a cutover is moving, which are reported with this severity. Null if no zone is left: the run ends, and the reports are errors.
  */
-export async function withoutMovingZones<Context extends RunContext>(context: Context, severity: Severity): Promise<Context | null> {
+export async function leaveOutMovingZones<Context extends RunContext>(context: Context, severity: Severity): Promise<Context | null> {
   const { output, workspace } = context
   const { jobs, journal, diagnostics, leftOut = [] } = workspace
   const zones = jobs.map((job) => ({ zone: job.desired.name, target: job.target, job }))

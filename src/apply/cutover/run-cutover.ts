@@ -10,7 +10,7 @@ import { lacking, neededForZones } from '../approvals/approvals-of-plan.ts'
 import { BrokenState } from '../choreography/state-file.ts'
 import { timeText, waitUntil } from '../choreography/wait-until.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
-import { fetchProblem, mirrorOf } from '../journal/store/fetch-journal.ts'
+import { fetchJournal, mirrorOf } from '../journal/store/fetch-journal.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { loadRunConfig } from '../run-config.ts'
 import { closeRun, openRun } from '../run-context.ts'
@@ -45,11 +45,11 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
     const { zone, state } = context.workspace
     const locked = [state.from, state.to].map((target) => ({ zone, target }))
     const lock = await lockRun(context, 'cutover', locked)
-    if (lock.run === null) return failed(environment.interruption.status() ?? EXIT.failure)
-    const { run } = lock
+    if (lock.lockedRun === null) return failed(environment.interruption.status() ?? EXIT.failure)
+    const { lockedRun } = lock
     let result = failed()
-    await run.finish(async () => {
-      result = await underLock(context, run)
+    await lockedRun.finish(async () => {
+      result = await underLock(context, lockedRun)
       return result.status
     })
     if (result.readyAt !== null) {
@@ -67,7 +67,7 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
 }
 
 /** Does what is asked for, from the state that a run before left while this one waited for its locks. */
-async function underLock(context: MoveContext, run: LockedRun): Promise<StepResult> {
+async function underLock(context: MoveContext, lockedRun: LockedRun): Promise<StepResult> {
   const { options, output, workspace } = context
   const { state, known, file, zone } = workspace
   const current = await file.read()
@@ -79,11 +79,11 @@ async function underLock(context: MoveContext, run: LockedRun): Promise<StepResu
   }
   const apexNs = options.apexNs.length > 0 ? state.apexNs : (current?.apexNs ?? [])
   const own = current === null ? context : { ...context, workspace: { ...workspace, state: { ...current, apexNs } } }
-  return options.abort ? abortCutover(own, run) : dueStep(own as CutoverContext, run)
+  return options.abort ? abortCutover(own, lockedRun) : dueStep(own as CutoverContext, lockedRun)
 }
 
 /** Does the next step if its time has come, and keeps the state. */
-async function dueStep(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+async function dueStep(context: CutoverContext, lockedRun: LockedRun): Promise<StepResult> {
   const { output } = context
   const { state, file, zone } = context.workspace
   const { now } = context.environment
@@ -93,7 +93,7 @@ async function dueStep(context: CutoverContext, run: LockedRun): Promise<StepRes
     return { status: EXIT.pending, state, readyAt: new Date(state.notBefore) }
   }
   output.say(`${zone}: ${number}, ${state.step}.`)
-  const result = await doStep(context, run)
+  const result = await doStep(context, lockedRun)
   if (result.status !== EXIT.done && result.status !== EXIT.pending) return result
   if (result.state === null) await file.remove()
   else await file.write(result.state)
@@ -123,7 +123,7 @@ async function openCutover(
   })
   if (config === null || !zone.ok || hasErrors(problems)) return { problems }
   const place = { ...environment, config, journal: config.journal }
-  const unreadable = await fetchProblem(place, { states: true })
+  const unreadable = await fetchJournal(place, { states: true })
   if (unreadable !== null) return { problems: [unreadable] }
   const file = cutoverFile(config.journal, zone.value, mirrorOf(place))
   let known: Cutover | null

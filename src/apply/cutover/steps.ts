@@ -34,13 +34,13 @@ import type { Cutover } from './cutover-state.ts'
 const MOST_LISTED = 10
 
 /** Does the step of the state. */
-export async function doStep(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+export async function doStep(context: CutoverContext, lockedRun: LockedRun): Promise<StepResult> {
   try {
     switch (context.workspace.state.step) {
       case 'lower':
-        return await lower(context, run)
+        return await lower(context, lockedRun)
       case 'copy':
-        return await copy(context, run)
+        return await copy(context, lockedRun)
       case 'unsign':
         return await unsign(context)
       case 'delegate':
@@ -48,7 +48,7 @@ export async function doStep(context: CutoverContext, run: LockedRun): Promise<S
       case 'drain':
         return next(context.workspace.state, { step: 'restore', notBefore: null })
       case 'restore':
-        return await restore(context, run)
+        return await restore(context, lockedRun)
     }
   } catch (error) {
     context.output.diagnostics([diagnosticOf(error)])
@@ -57,17 +57,17 @@ export async function doStep(context: CutoverContext, run: LockedRun): Promise<S
 }
 
 /** Lowers the TTL of the apex NS records, or, if the provider sets those itself, the default TTL of the zone. */
-async function lower(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+async function lower(context: CutoverContext, lockedRun: LockedRun): Promise<StepResult> {
   const { options, output, environment } = context
   const { ends, state, zone, file } = context.workspace
   const { source } = ends
   const read = await readSide(context, source)
-  if (read?.existing == null) return problem(context, 'zone-unknown', `${source.name} has no zone ${zone}`)
+  if (read?.existing == null) return reportProblem(context, 'zone-unknown', `${source.name} has no zone ${zone}`)
   const { existing } = read
   if (existing.settings.type === 'slave')
-    return problem(context, 'setting-unsupported', `${zone} is a slave zone at ${source.name}: its records come from its masters`)
+    return reportProblem(context, 'setting-unsupported', `${zone} is a slave zone at ${source.name}: its records come from its masters`)
   const servers = serversOf(options.fromServer, apexNames(read))
-  if (!mayAsk(context, servers)) return failed(state)
+  if (!checkServers(context, servers)) return failed(state)
   const moved = context.workspace.known === null && (await isMoved(context, apexNames(read)))
   if (typeof moved !== 'boolean') return moved
   if (moved) {
@@ -75,7 +75,8 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
     return { status: EXIT.done, state: null, readyAt: null }
   }
   const served = await servedNsTtl(zone, servers)
-  if (typeof served === 'string') return problem(context, 'nameserver-failed', `${zone}: ${served}`, 'name the servers with --from-server')
+  if (typeof served === 'string')
+    return reportProblem(context, 'nameserver-failed', `${zone}: ${served}`, 'name the servers with --from-server')
   const zoneTtl = existing.settings.ttl_sec || source.capabilities.fallbackTtl || 0
   const apex = existing.records.filter((record) => isApexNs(record, zone))
   const apexTtl = apex.length === 0 ? zoneTtl : Math.max(...apex.map(({ ttl }) => ttl ?? zoneTtl))
@@ -90,7 +91,7 @@ async function lower(context: CutoverContext, run: LockedRun): Promise<StepResul
   const rrsets = apex.length === 0 ? [] : [{ name: zone, type: 'NS', formerTtl }]
   const job = byZone ? settingsJob(read.job, { ttl_sec: lowTtl }) : loweringJob(read.job, existing, rrsets, lowTtl)
   if (mustLower) {
-    const status = await change(context, run, read, job, source)
+    const status = await makeChanges(context, lockedRun, read, job, source)
     if (status !== EXIT.done) return failed(begun, status)
     output.say(`Caches hold the name servers of ${zone} for up to ${durationText(formerTtl)}.`)
     return next(begun, { step: 'copy', notBefore: inSeconds(environment.now(), formerTtl) })
@@ -139,23 +140,28 @@ async function servedNsTtl(zone: DomainName, servers: readonly DnsServer[]): Pro
 }
 
 /** Copies the zone, and compares what both sides answer. */
-async function copy(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+async function copy(context: CutoverContext, lockedRun: LockedRun): Promise<StepResult> {
   const { output } = context
   const { ends, state, zone } = context.workspace
   const read = await readSide(context, ends.source)
-  if (read?.existing == null) return problem(context, 'zone-unknown', `${ends.source.name} has no zone ${zone}`)
+  if (read?.existing == null) return reportProblem(context, 'zone-unknown', `${ends.source.name} has no zone ${zone}`)
   const planned = withOwnTtl(await planCopy(context, [formerZone(read.existing, state)], ends, newApexNs(context)))
   const formerNames = apexNames(read)
   const copiedNames = planned.zones.flatMap(({ job }) =>
     job.desired.records.filter((record) => isApexNs(record, zone)).map(({ data }) => data),
   )
   if (isSameServers(copiedNames, formerNames)) return sameServers(context)
-  const status = await changeZones(context, run, planned)
+  const status = await changeZones(context, lockedRun, planned)
   if (status !== EXIT.done) return failed(state, status)
   const there = await readSide(context, ends.target)
   const names = state.apexNs.length > 0 ? state.apexNs : there === null ? [] : apexNames(there)
   if (names.length === 0)
-    return problem(context, 'usage', `${ends.target.name} does not name the servers of ${zone}`, 'name them with --apex-ns, once for each')
+    return reportProblem(
+      context,
+      'usage',
+      `${ends.target.name} does not name the servers of ${zone}`,
+      'name them with --apex-ns, once for each',
+    )
   if (isSameServers(names, formerNames)) return sameServers(context)
   const differs = await compare(context, read.existing, formerNames, names)
   if (differs !== null) return differs
@@ -191,7 +197,7 @@ const isSameServers = (names: readonly string[], former: readonly string[]): boo
 function sameServers(context: CutoverContext): StepResult {
   const { zone, ends } = context.workspace
   const message = `${zone} would have the same name servers at ${ends.target.name} as at ${ends.source.name}`
-  return problem(context, 'usage', message, `name the servers of ${zone} at ${ends.target.name} with --apex-ns, once for each`)
+  return reportProblem(context, 'usage', message, `name the servers of ${zone} at ${ends.target.name} with --apex-ns, once for each`)
 }
 
 /** Null if both sides answer alike. */
@@ -209,7 +215,7 @@ async function compare(
   const misfits = [...lost, ...misfitsOf(desired, target.name, target.capabilities)]
   const leftOut = new Set(misfits.flatMap(({ rrset, state: fate }) => (rrset === null || fate === 'ttl' ? [] : [rrsetKey(rrset)])))
   const [former, other] = [serversOf(options.fromServer, formerNames), serversOf(options.toServer, names)]
-  if (!mayAsk(context, [...former, ...other])) return failed(state)
+  if (!checkServers(context, [...former, ...other])) return failed(state)
   const found = await compareSides(
     zone,
     existing.records,
@@ -218,7 +224,7 @@ async function compare(
     (record) => isSignerRecord(record, zone) || leftOut.has(rrsetKey(record)),
   )
   if (!found.ok)
-    return problem(context, 'nameserver-failed', `${zone}: ${found.message}`, 'name the servers with --from-server and --to-server')
+    return reportProblem(context, 'nameserver-failed', `${zone}: ${found.message}`, 'name the servers with --from-server and --to-server')
   if (found.differences.length === 0) {
     output.say(`Both sides answer alike: ${counted(found.asked, 'record set')} asked.`)
     return null
@@ -232,7 +238,7 @@ async function compare(
 }
 
 /** Sets the former TTL of the apex NS records at the new provider. */
-async function restore(context: CutoverContext, run: LockedRun): Promise<StepResult> {
+async function restore(context: CutoverContext, lockedRun: LockedRun): Promise<StepResult> {
   const { output } = context
   const { ends, state, zone } = context.workspace
   const { source, target } = ends
@@ -240,7 +246,7 @@ async function restore(context: CutoverContext, run: LockedRun): Promise<StepRes
   const apex = read?.existing?.records.find((record) => isApexNs(record, zone))
   if (read?.existing != null && apex?.ttl != null && state.formerTtl > apex.ttl) {
     const rrsets = [{ name: zone, type: 'NS', formerTtl: state.formerTtl }]
-    const status = await change(context, run, read, loweringJob(read.job, read.existing, rrsets, state.formerTtl), target)
+    const status = await makeChanges(context, lockedRun, read, loweringJob(read.job, read.existing, rrsets, state.formerTtl), target)
     if (status !== EXIT.done) return failed(state, status)
   }
   output.say(`${zone} has moved to ${target.name}. Change the target of its definition; then the zone can be deleted at ${source.name}.`)
@@ -251,13 +257,13 @@ async function restore(context: CutoverContext, run: LockedRun): Promise<StepRes
  * Restores the TTLs of the source and forgets the cutover. If the parent delegates to the new provider already, or if the TTLs cannot be restored, it is forgotten
  * as it is: nothing else would unlock the zone.
  */
-export async function abortCutover(context: MoveContext, run: LockedRun): Promise<StepResult> {
+export async function abortCutover(context: MoveContext, lockedRun: LockedRun): Promise<StepResult> {
   const { options, output } = context
   const { state, zone, file } = context.workspace
   const { interruption } = context.environment
   const { from, to } = state
   const isMoved = state.step === 'drain' || state.step === 'restore' || (await isDelegated(context)) === true
-  const status = isMoved || !state.lowered ? EXIT.done : await restoreSource(context, run)
+  const status = isMoved || !state.lowered ? EXIT.done : await restoreSource(context, lockedRun)
   if (status !== EXIT.done && status !== null) {
     const low = durationText(state.lowTtl)
     output.say(`The TTL of ${zone} at ${from} may still be ${low}; it was ${durationText(state.formerTtl)} before the cutover.`)
@@ -276,7 +282,7 @@ export async function abortCutover(context: MoveContext, run: LockedRun): Promis
 }
 
 /** Null if the source does not have the zone. */
-async function restoreSource(context: MoveContext, run: LockedRun): Promise<ExitStatus | null> {
+async function restoreSource(context: MoveContext, lockedRun: LockedRun): Promise<ExitStatus | null> {
   const { output } = context
   const { ends, state, zone, diagnostics } = context.workspace
   const { source } = ends
@@ -292,7 +298,7 @@ async function restoreSource(context: MoveContext, run: LockedRun): Promise<Exit
       state.formerZoneTtl === null
         ? loweringJob(read.job, read.existing, rrsets, state.formerTtl)
         : settingsJob(read.job, { ttl_sec: state.formerZoneTtl })
-    return await change(context, run, read, job, source)
+    return await makeChanges(context, lockedRun, read, job, source)
   } catch (error) {
     output.diagnostics([diagnosticOf(error)])
     return EXIT.failure
@@ -300,7 +306,7 @@ async function restoreSource(context: MoveContext, run: LockedRun): Promise<Exit
 }
 
 /** Milliseconds between two looks at what others have to change. */
-export const LOOK_AGAIN = 60_000
+const LOOK_AGAIN = 60_000
 
 const DNS_PORT = 53
 
@@ -314,13 +320,13 @@ export const next = (state: Cutover, change: Partial<Cutover>): StepResult => ({
 
 export const inSeconds = (now: Date, seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
 
-export function problem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
+export function reportProblem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
   context.output.diagnostics([{ severity: 'error', code, message, hint }])
   return failed(context.workspace.state)
 }
 
 /** Reads the zone at a provider, with an empty plan; null if the provider does not have it. */
-export async function readSide({ options, environment, workspace }: MoveContext, provider: Provider): Promise<PlannedJob | null> {
+async function readSide({ options, environment, workspace }: MoveContext, provider: Provider): Promise<PlannedJob | null> {
   const { zone, config } = workspace
   // The cutover changes TTLs of apex NS records and nothing else here.
   const allow = new Set([...((options.allow ?? []) as Allowance[]), 'apex-ns' as const, 'updates' as const])
@@ -343,16 +349,16 @@ const serversOf = (given: readonly string[], names: readonly string[]): DnsServe
   given.length > 0 ? given.map(parseServerAddress) : names.map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))
 
 /** Makes a job's changes to what was read. */
-export async function change(
+async function makeChanges(
   context: MoveContext,
-  run: LockedRun,
+  lockedRun: LockedRun,
   read: PlannedJob,
   job: ZoneJob,
   provider: Provider,
 ): Promise<ExitStatus> {
   const planned = planAgain({ ...read, job }, provider)
   const { now, tool } = context.environment
-  return changeZones(context, run, withoutPositions({ created: now().toISOString(), tool, zones: [planned], diagnostics: [] }))
+  return changeZones(context, lockedRun, withoutPositions({ created: now().toISOString(), tool, zones: [planned], diagnostics: [] }))
 }
 
 const settingsJob = (job: ZoneJob, settings: ZoneSettings): ZoneJob => ({ ...job, desired: { ...job.desired, settings } })
@@ -364,13 +370,13 @@ export function formerZone(existing: ZoneSnapshot, { formerZoneTtl }: Cutover): 
   return { ...existing, settings: formerZoneTtl === 0 ? settings : { ...settings, ttl_sec: formerZoneTtl } }
 }
 
-export const newApexNs = ({ workspace: { state } }: CutoverContext) =>
+const newApexNs = ({ workspace: { state } }: CutoverContext) =>
   state.apexNs.length === 0
     ? null
     : { names: state.apexNs as readonly DomainName[], ttl: Math.min(state.lowTtl, state.formerTtl || state.lowTtl) as Ttl }
 
 /** Whether the environment allows all of these servers, which NS records of any zone may name. Reports those that it refuses. */
-export function mayAsk({ environment, workspace, output }: MoveContext, servers: readonly DnsServer[]): boolean {
+function checkServers({ environment, workspace, output }: MoveContext, servers: readonly DnsServer[]): boolean {
   const policy = readHostPolicy(environment.env)
   const refused = servers.flatMap((server) => refusedServer(policy, workspace.zone, server) ?? [])
   output.diagnostics(refused)
@@ -383,11 +389,11 @@ async function askAbout(context: MoveContext): Promise<Delegation[] | StepResult
   const { zone, state } = context.workspace
   const hint = 'name the servers of the parent zone with --parent-server'
   const servers = options.parentServer.length > 0 ? options.parentServer.map(parseServerAddress) : await parentServers(zone)
-  if (servers !== null && !mayAsk(context, servers)) return failed(state)
+  if (servers !== null && !checkServers(context, servers)) return failed(state)
   if (servers === null || servers.length === 0)
-    return problem(context, 'nameserver-failed', `the servers of the zone above ${zone} could not be found`, hint)
+    return reportProblem(context, 'nameserver-failed', `the servers of the zone above ${zone} could not be found`, hint)
   const result = await askParent(zone, servers)
-  return result.ok ? [...result.delegations] : problem(context, 'nameserver-failed', `${zone}: ${result.message}`, hint)
+  return result.ok ? [...result.delegations] : reportProblem(context, 'nameserver-failed', `${zone}: ${result.message}`, hint)
 }
 
 const longestTtl = (parent: readonly Delegation[]): number => Math.max(0, ...parent.map(({ ttl }) => ttl))

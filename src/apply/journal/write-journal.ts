@@ -28,7 +28,7 @@ import {
   type RunCommand,
 } from './journal-format.ts'
 
-export interface RunToJournal {
+export interface JournalRequest {
   /** The journal's folder. */
   readonly journal: string
   readonly run: string
@@ -69,7 +69,7 @@ const FILES_AT_ONCE = 16
  * Writes the state and the plan of each zone and the first line to a hidden folder, and renames it last. So a visible run always has its plans,
  * and a run without a folder has sent nothing. Throws the system's error, and `SecretExposed`.
  */
-export async function beginJournal(request: RunToJournal): Promise<Journal> {
+export async function beginJournal(request: JournalRequest): Promise<Journal> {
   const { journal, run, zones, secrets } = request
   const runs = join(journal, 'runs')
   const temporary = join(runs, `.${run}`)
@@ -106,13 +106,13 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
   }
 }
 
-function planText({ planned, targets, secrets }: RunToJournal, zone: ApplicableZone): string {
+function planText({ planned, targets, secrets }: JournalRequest, zone: ApplicableZone): string {
   const target = targets.get(zone.plan.target)
   if (!target) throw new Error(`no target ${zone.plan.target}`)
   return savedPlanText({ ...planned, zones: [zone], diagnostics: [], targets: [target] }, null, secrets)
 }
 
-const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, planned, zones }: RunToJournal): BeginEntry => ({
+const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, planned, zones }: JournalRequest): BeginEntry => ({
   event: 'begin',
   format: JOURNAL_FORMAT,
   version: JOURNAL_VERSION,
@@ -127,7 +127,7 @@ const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, planned
 })
 
 /** Appends a line, so that only the last line can be incomplete. Throws `SecretExposed`. */
-function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets, onLine?: RunToJournal['onLine']): void {
+function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets, onLine?: JournalRequest['onLine']): void {
   const text = JSON.stringify(entry)
   assertNoSecret(secrets, text, 'a line of the journal')
   const line = Buffer.from(`${text}\n`)
@@ -136,7 +136,7 @@ function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecre
   onLine?.(text)
 }
 
-function openJournal({ run, zones, now, secrets, onLine }: RunToJournal, descriptor: number): Journal {
+function openJournal({ run, zones, now, secrets, onLine }: JournalRequest, descriptor: number): Journal {
   const indexes = new Map(zones.map((zone, index) => [zone, index]))
   const latest: Outcome[][] = zones.map(() => [])
   /** Why a line could not be written. No further line is written then. */

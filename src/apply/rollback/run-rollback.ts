@@ -15,7 +15,7 @@ import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
 import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
 import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/runs.ts'
 import { type Fences, storedTtlsOf } from '../journal/store/fences.ts'
-import { fetchProblem } from '../journal/store/fetch-journal.ts'
+import { fetchJournal } from '../journal/store/fetch-journal.ts'
 import { storeContext } from '../journal/store/open-store.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { hasChanges } from '../planned-zone.ts'
@@ -70,8 +70,8 @@ export async function runRollback(setup: ApplySetup<RollbackOptions>, args: read
     if (!isUsable || runToUndo === null) return fail(workspace.diagnostics)
     const wanted = runToUndo.begin.zones.filter(isRequested)
     const lock = await lockRun(context, 'rollback', wanted)
-    if (lock.run === null) return fail([lock.diagnostic])
-    const rollback = lock.run
+    if (lock.lockedRun === null) return fail([lock.diagnostic])
+    const rollback = lock.lockedRun
     return await rollback.finish(async () => {
       const moving = await movingZones(workspace.journal, wanted)
       const found = [...moving.values()]
@@ -90,7 +90,7 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
   const { output, options, workspace } = context
   const { isRequested, runName } = workspace
   // Read only after the lock: the run that had locked the zones may be the one to undo.
-  const unread = await fetchProblem(storeContext(context))
+  const unread = await fetchJournal(storeContext(context))
   const details = await readRunPlans(runToUndo, isRequested)
   const problems =
     unread !== null
@@ -132,7 +132,7 @@ async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly s
   const { cwd } = environment
   const { target, last = false } = setup.options
   const { config, diagnostics: inConfig } = await loadRunConfig(environment, setup.options.config, { trusted: setup.options.trustedConfig })
-  const unread = config === null ? null : await fetchProblem({ ...environment, config, journal: config.journal })
+  const unread = config === null ? null : await fetchJournal({ ...environment, config, journal: config.journal })
   const diagnostics: Diagnostic[] = [...inConfig, ...(unread === null ? [] : [unread])]
   const requested = requestedZones(last ? args : args.slice(1), diagnostics)
   const isRequested = (zone: RunZone): boolean =>

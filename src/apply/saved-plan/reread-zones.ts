@@ -72,7 +72,7 @@ async function reread<Planned extends PlannedZones>(
   })
 }
 
-interface Reread {
+interface RereadOptions {
   readonly providers: ReadonlyMap<string, Provider>
   /** When the plans were made, worded to follow "has changed since". */
   readonly since: string
@@ -91,9 +91,9 @@ interface RereadZones {
 }
 
 /** Reads the zones that the plans change. */
-async function rereadZones(zones: readonly PlannedZone[], run: Reread): Promise<RereadZones> {
+async function rereadZones(zones: readonly PlannedZone[], options: RereadOptions): Promise<RereadZones> {
   const pending = zones.filter(({ plan }) => plan.changes.length > 0)
-  const references = await findReferences(pending, run)
+  const references = await findReferences(pending, options)
   const limit = pLimit(ZONES_AT_ONCE)
   let done = 0
   const found = new Set<Diagnostic>()
@@ -102,9 +102,9 @@ async function rereadZones(zones: readonly PlannedZone[], run: Reread): Promise<
       zone.plan.changes.length === 0
         ? { plan: zone.plan, reference: null, existing: null }
         : limit(async () => {
-            const { diagnostics, ...applicable } = await rereadZone(zone, references.get(zone.plan.target), run)
+            const { diagnostics, ...applicable } = await rereadZone(zone, references.get(zone.plan.target), options)
             done += 1
-            run.onProgress({ phase: 'reading', done, total: pending.length })
+            options.onProgress({ phase: 'reading', done, total: pending.length })
             for (const diagnostic of diagnostics) found.add(diagnostic)
             return diagnostics.length === 0 ? applicable : { ...applicable, plan: refusedPlan(zone.plan, diagnostics) }
           }),
@@ -122,7 +122,10 @@ const refusedPlan = (plan: ZonePlan, found: readonly Diagnostic[]): ZonePlan => 
 type References = ReadonlyMap<DomainName, ZoneReference> | Diagnostic
 
 /** The zones of each target, or the error of the request. */
-async function findReferences(zones: readonly PlannedZone[], { providers, signal }: Reread): Promise<ReadonlyMap<string, References>> {
+async function findReferences(
+  zones: readonly PlannedZone[],
+  { providers, signal }: RereadOptions,
+): Promise<ReadonlyMap<string, References>> {
   const targets = [...new Set(zones.map(({ plan }) => plan.target))]
   const entries = targets.map(async (target): Promise<readonly [string, References]> => {
     const names = zones.filter(({ plan }) => plan.target === target).map(({ plan }) => plan.zone)
@@ -135,7 +138,7 @@ async function findReferences(zones: readonly PlannedZone[], { providers, signal
   return new Map(await Promise.all(entries))
 }
 
-function providerOf(providers: Reread['providers'], target: string): Provider {
+function providerOf(providers: RereadOptions['providers'], target: string): Provider {
   const provider = providers.get(target)
   if (!provider) throw new Error(`no provider ${target}`)
   return provider
@@ -144,28 +147,28 @@ function providerOf(providers: Reread['providers'], target: string): Provider {
 async function rereadZone(
   { plan, existing }: PlannedZone,
   references: References | undefined,
-  run: Reread,
+  options: RereadOptions,
 ): Promise<ApplicableZone & { readonly diagnostics: readonly Diagnostic[] }> {
   const notRead = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
-  if (run.superseded?.names.has(plan.zone)) return notRead(supersededDiagnostic(plan, run.superseded))
+  if (options.superseded?.names.has(plan.zone)) return notRead(supersededDiagnostic(plan, options.superseded))
   if (references === undefined) throw new Error(`no zones of ${plan.target}`)
   if (!(references instanceof Map)) return notRead(references as Diagnostic)
   const reference = references.get(plan.zone) ?? null
   try {
-    const provider = providerOf(run.providers, plan.target)
+    const provider = providerOf(options.providers, plan.target)
     const readAt = performance.now()
-    const live = reference && (await provider.readZone(reference, { signal: run.signal }))
+    const live = reference && (await provider.readZone(reference, { signal: options.signal }))
     const moved =
       movedState(existing, live, unmanagedTest(plan.unmanaged ?? [], plan.zone, { live: [existing, live] })) ??
       obstructiveUnmanagedRecords(plan, existing, live, provider.capabilities)
-    const outdated = run.outdated.get(plan)
+    const outdated = options.outdated.get(plan)
     if (moved === null && outdated !== undefined) return notRead(outdated)
     if (moved === null) return { plan: recounted(plan, live), reference, existing: live, readAt, diagnostics: [] }
     return {
       plan,
       reference,
       existing: live,
-      diagnostics: [...staleDiagnostics(plan, existing, live, moved, run.since), ...noticeOf(outdated)],
+      diagnostics: [...staleDiagnostics(plan, existing, live, moved, options.since), ...noticeOf(outdated)],
     }
   } catch (error) {
     return notRead(diagnosticOf(error))

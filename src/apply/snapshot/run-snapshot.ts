@@ -13,7 +13,7 @@ import { fenceOf } from '../journal/store/fences.ts'
 import { storeContext } from '../journal/store/open-store.ts'
 import { planZones } from '../plan-zones.ts'
 import { type RunContext, type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
-import { knownFences } from '../run-plan.ts'
+import { readKnownFences } from '../run-plan.ts'
 import { isForeignFile } from '../saved-plan/save-plan.ts'
 import { MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
 import { createSourceReader, hasSources, zonesOfSources } from '../sources/read-sources.ts'
@@ -100,7 +100,7 @@ async function readSnapshotOf(context: RunContext<SnapshotOptions>): Promise<Rea
     desired: { ...job.desired, sourced: undefined, sources: undefined },
   }))
   const planned = await withProgress(context.output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
-  const { fences, problems } = await knownFences(storeContext(context))
+  const { fences, problems } = await readKnownFences(storeContext(context))
   const unread = planned.zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
   return {
     snapshot: {

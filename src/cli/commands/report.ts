@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { readRuns } from '../../apply/journal/read-journal.ts'
 import { findRun, lastRun, readRunReport } from '../../apply/journal/runs.ts'
-import { fetchProblem } from '../../apply/journal/store/fetch-journal.ts'
+import { fetchJournal } from '../../apply/journal/store/fetch-journal.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { type AnyReport, type ReadReport, readReport } from '../../apply/saved-plan/read-report.ts'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
@@ -82,7 +82,7 @@ function print(report: AnyReport, output: CliOutput): void {
 async function readRun(io: CliIo, name: string | undefined, { config: file }: ReportOptions): Promise<ReadReport> {
   const { config, diagnostics } = await loadRunConfig(io, file, { packages: false })
   if (config === null) return { report: null, diagnostics }
-  const unread = await fetchProblem({ ...io, config, journal: config.journal })
+  const unread = await fetchJournal({ ...io, config, journal: config.journal })
   if (unread !== null) return { report: null, diagnostics: [unread] }
   const { runs } = readRuns(config.journal, ownProcess())
   const found = name === undefined ? lastRun(runs) : findRun(runs, name)

@@ -18,7 +18,7 @@ import type { ApplicableZone } from '../../../src/apply/apply-zones.ts'
 import { isRunId, isRunPrefix, runId } from '../../../src/apply/journal/journal-format.ts'
 import { type RunRecord, readRuns } from '../../../src/apply/journal/read-journal.ts'
 import { findRun, lastRun, pruneRuns, readRunPlans } from '../../../src/apply/journal/runs.ts'
-import { beginJournal, type Journal, type RunToJournal } from '../../../src/apply/journal/write-journal.ts'
+import { beginJournal, type Journal, type JournalRequest } from '../../../src/apply/journal/write-journal.ts'
 import { applyJournalled } from '../../../src/apply/locked-run.ts'
 import { addSecret, noSecrets } from '../../../src/definition/config/secret-guard.ts'
 import { ownProcess, type ProcessIdentity } from '../../../src/definition/files/process-identity.ts'
@@ -58,7 +58,7 @@ function clock(from = '2026-11-21T06:30:00.000Z'): () => Date {
   }
 }
 
-async function begin(journal: string, zones: readonly ApplicableZone[], more: Partial<RunToJournal> = {}): Promise<Journal> {
+async function begin(journal: string, zones: readonly ApplicableZone[], more: Partial<JournalRequest> = {}): Promise<Journal> {
   const planned = { created: '2026-11-21T06:30:00.000Z', tool: 'zw 1.2.3', zones, diagnostics: [] }
   const common = { run: RUN, command: 'apply', rollsBack: null, approvedBy: [], process: OWN, now: clock() } as const
   return beginJournal({ journal, planned, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })

@@ -27,7 +27,7 @@ const MAX_RUNS = 500
 const OBJECTS_AT_ONCE = 8
 
 /** Fetches the runs, and with `states` all else that the folder of a journal in a bucket lacks, or without `runs` only that. Throws `StoreError`, and the system's error. */
-async function fetchJournal(context: StoreContext, { states, runs }: { readonly states: boolean; readonly runs: boolean }): Promise<void> {
+async function fetchMissing(context: StoreContext, { states, runs }: { readonly states: boolean; readonly runs: boolean }): Promise<void> {
   // The folder itself is the store.
   if (context.config?.journalStore.bucket == null) return
   const store = await openStore(context)
@@ -39,9 +39,9 @@ async function fetchJournal(context: StoreContext, { states, runs }: { readonly 
 }
 
 /** The error of fetching the journal; null if it was fetched. */
-export async function fetchProblem(context: StoreContext, { states = false, runs = true } = {}): Promise<Diagnostic | null> {
+export async function fetchJournal(context: StoreContext, { states = false, runs = true } = {}): Promise<Diagnostic | null> {
   try {
-    await fetchJournal(context, { states, runs })
+    await fetchMissing(context, { states, runs })
     return null
   } catch (error) {
     const isOfStore = error instanceof StoreError
@@ -135,7 +135,7 @@ function plansOf(text: string): string[] {
 }
 
 /** The folders of states, which are objects of the same names below `state/`. */
-export const STATE_FOLDERS = ['stages', 'cutovers'] as const
+const STATE_FOLDERS = ['stages', 'cutovers'] as const
 
 export const stateName = (folder: string, file: string): string => `state/${folder}/${file}`
 
@@ -196,7 +196,7 @@ export const mirrorOf =
   }
 
 /** A run that has not ended is `running` while its lease is live, on whatever machine. Costs requests only if there is such a run. */
-export async function withRunning(
+export async function markRunning(
   context: StoreContext,
   runs: readonly RunRecord[],
 ): Promise<{ readonly runs: readonly RunRecord[]; readonly problem: Diagnostic | null }> {
