@@ -9,13 +9,14 @@ import { writeProblemText } from '../definition/files/write-problem.ts'
 import { type Diagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { ZoneOutcome } from '../plan/plan.ts'
 import { type ApplicableZone, type ApplyZonesOptions, applyZones, type ChangesToMake } from './apply-zones.ts'
+import { movingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
 import { keepOutOfGit, tightenJournal } from './journal/journal-folder.ts'
 import { type RunCommand, runId } from './journal/journal-format.ts'
+import type { Heartbeat } from './journal/store/acquire-lease.ts'
 import { type AcquiredLease, acquireLease, type LeaseRequest } from './journal/store/acquire-lease.ts'
 import { type Fences, markUnchanged, rememberTtls, takeFences } from './journal/store/fences.ts'
 import { fetchStates } from './journal/store/fetch-journal.ts'
-import type { Heartbeat } from './journal/store/heartbeat.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { type LeasedZone, ownHolder } from './journal/store/leases.ts'
 import { openStore, storeContext } from './journal/store/open-store.ts'
@@ -68,6 +69,34 @@ export async function lockRun(context: ApplyContext, command: RunCommand, zones:
     return refuse(lease.diagnostic)
   }
   return { lockedRun: createLockedRun(context, { id, command, store, ...lease }) }
+}
+
+/** Locks zones and does the work of a run for those that no cutover is moving, which are reported. */
+export async function withFreeZones<Zone extends LeasedZone>(
+  context: ApplyContext,
+  command: RunCommand,
+  wanted: readonly Zone[],
+  work: (free: readonly Zone[], lockedRun: LockedRun) => Promise<ExitStatus>,
+): Promise<ExitStatus> {
+  const { environment, workspace, output } = context
+  const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
+    output.unplanned(diagnostics)
+    return environment.interruption.status() ?? EXIT.failure
+  }
+  const lock = await lockRun(context, command, wanted)
+  if (lock.lockedRun === null) return fail([lock.diagnostic])
+  const { lockedRun } = lock
+  return lockedRun.finish(async () => {
+    const moving = await movingZones(workspace.journal, wanted)
+    const found = [...moving.values()]
+    output.diagnostics(found)
+    if (moving.size === wanted.length) return fail(found)
+    const status = await work(
+      wanted.filter((zone) => !moving.has(zone)),
+      lockedRun,
+    )
+    return worstOf([status, moving.size > 0 ? EXIT.failure : EXIT.done])
+  })
 }
 
 async function fetchStatesOf({ workspace: { config, journal } }: ApplyContext, store: JournalStore, heartbeat: Heartbeat): Promise<void> {

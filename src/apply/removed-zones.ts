@@ -13,7 +13,7 @@ import { globTest } from '../dns/glob.ts'
 import { type Allowance, DEFAULT_ZONE_OPTIONS } from '../dns/zone.ts'
 import { preferredShard } from '../plan/shards.ts'
 import { type Provider, ProviderError } from '../providers/provider.ts'
-import { counted, listed } from '../report/english.ts'
+import { agreeing, counted, listed } from '../report/english.ts'
 import { isRunId, JOURNAL_FILE, type RunZone } from './journal/journal-format.ts'
 import { beginOf, outerLinesOf } from './journal/journal-lines.ts'
 import type { RemovedLookup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
@@ -243,4 +243,64 @@ function namesIn(folder: string): string[] {
     // There is no journal yet, or it is not readable.
     return []
   }
+}
+
+interface UndescribedZones {
+  readonly provider: Provider
+  /** In the order of names. */
+  readonly names: readonly DomainName[]
+}
+
+/** The zones of a provider without a definition; null if it cannot list its zones. */
+export async function listUndescribedZones(
+  provider: Provider,
+  isDescribed: NonNullable<Workspace['isDescribed']>,
+  signal?: AbortSignal,
+): Promise<UndescribedZones | null> {
+  try {
+    const { zones } = await provider.listZones({ signal })
+    const names = zones.map(({ name }) => name).filter((name) => !isDescribed(name, provider.name))
+    return { provider, names: names.sort() }
+  } catch (error) {
+    if (error instanceof ProviderError) return null
+    throw error
+  }
+}
+
+/** What to report about such zones: one sentence, and what to do. */
+export function describeUndescribed({ provider, names }: UndescribedZones): { readonly message: string; readonly hint: string } {
+  const deletion = deletesZones(provider) ? 'deletes them after a definition with "absent: true"' : 'cannot delete them: do that there'
+  return {
+    message: `${counted(names.length, 'zone')} ${agreeing(names.length, 'has', 'have')} no definition: ${listed(names, MAX_NAMED)}`,
+    hint: `"zonewright import provider ${provider.name} ZONE" writes a definition; a plan ${deletion}`,
+  }
+}
+
+/** Such zones at the providers of a plan of all zones. The list is one more request, which a plan of a single zone at a provider does not make. */
+export async function findUndescribed(
+  { isDescribed, jobs, providers }: Pick<Workspace, 'isDescribed' | 'jobs' | 'providers'>,
+  signal?: AbortSignal,
+): Promise<readonly UndescribedZones[]> {
+  if (isDescribed === undefined) return []
+  const asked = [...providers.values()].filter(({ name }) => jobs.filter(({ target }) => target === name).length > 1)
+  const found = await Promise.all(asked.map((provider) => listUndescribedZones(provider, isDescribed, signal)))
+  return found.filter((one) => one !== null)
+}
+
+/** A notice per provider, without the zones that the plan deletes or names already. */
+export function noticesOfUndescribed(
+  found: readonly UndescribedZones[],
+  { jobs }: Pick<Workspace, 'jobs'>,
+  known: readonly Diagnostic[],
+): Diagnostic[] {
+  const named = known.filter(({ code }) => code === 'zone-removed').map(({ message }) => message)
+  return found.flatMap(({ provider, names }): Diagnostic[] => {
+    const deleted = new Set(jobs.flatMap(({ desired, target }) => (target === provider.name ? [desired.name] : [])))
+    const rest = names.filter(
+      (name) => !deleted.has(name) && !named.some((message) => message.startsWith(`${name} is at ${provider.name},`)),
+    )
+    if (rest.length === 0) return []
+    const { message, hint } = describeUndescribed({ provider, names: rest })
+    return [{ severity: 'notice', code: 'zone-undescribed', message: `${provider.name}: ${message}`, hint }]
+  })
 }

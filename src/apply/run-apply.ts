@@ -12,7 +12,16 @@ import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from '
 import type { RunCommand } from './journal/journal-format.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { makePlan, mayRemoveZones, withPreview } from './plan-zones.ts'
-import { hasChanges, mayApply, type PlannedZone, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
+import {
+  hasChanges,
+  mayApply,
+  type PlannedZone,
+  type PlannedZones,
+  planOf,
+  withDiagnostics,
+  withLeftOut,
+  withoutSecrets,
+} from './planned-zone.ts'
 import {
   type ApplyContext,
   type ApplyOptions,
@@ -26,7 +35,6 @@ import {
 } from './run-context.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
-import { withoutSecrets } from './secrets-in-plan.ts'
 import { guardDeletions, guardSavedDeletions } from './usage/guard-deletions.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 

@@ -8,13 +8,12 @@ import { type Misfit, misfitsOf } from '../../plan/misfits.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
 import { checkPlan } from '../check-plan.ts'
-import { movingZones } from '../cutover/cutover-state.ts'
-import { EXIT, type ExitStatus, statusOfPlan, worstOf } from '../exit-status.ts'
+import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
 import { storedTtlsOf } from '../journal/store/fences.ts'
 import { storeContext } from '../journal/store/open-store.ts'
-import { lockRun } from '../locked-run.ts'
+import { withFreeZones } from '../locked-run.ts'
 import { type PlannedJob, type PlannedJobs, planZones } from '../plan-zones.ts'
-import { planOf } from '../planned-zone.ts'
+import { planOf, withoutSecrets } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
@@ -30,9 +29,8 @@ import {
   type ZoneJob,
 } from '../run-context.ts'
 import { readKnownFences } from '../run-plan.ts'
-import { showAndSave } from '../saved-plan/show-and-save.ts'
-import { withoutSecrets } from '../secrets-in-plan.ts'
-import { openProviders, reportLoaded } from '../workspace.ts'
+import { showAndSave } from '../saved-plan/save-plan.ts'
+import { NOT_OPENED, openProviders, reportLoaded } from '../workspace.ts'
 import { type CopyOptions, copiedZone, copyHint, leftBehind, leftBehindDiagnostics, refusedLosses } from './copied-zone.ts'
 
 export interface CopyRunOptions extends CopyPlanOptions {
@@ -99,19 +97,11 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
       return planned === null ? EXIT.failure : showOnly(context, planOf(withoutSecrets(planned, context.environment.secrets)))
     }
     const wanted = workspace.zones.map((zone) => ({ zone, target: target.name }))
-    const lock = await lockRun(context, 'copy', wanted)
-    if (lock.lockedRun === null) return fail([lock.diagnostic])
-    const { lockedRun } = lock
-    return await lockedRun.finish(async () => {
-      const moving = await movingZones(workspace.journal, wanted)
-      const found = [...moving.values()]
-      context.output.diagnostics(found)
-      if (moving.size === wanted.length) return fail(found)
-      const planned = await plan(wanted.filter((zone) => !moving.has(zone)).map(({ zone }) => zone))
+    return await withFreeZones(context, 'copy', wanted, async (free, lockedRun) => {
+      const planned = await plan(free.map(({ zone }) => zone))
       if (planned === null) return EXIT.failure
       const { out } = context.options
-      const status = await (out === undefined ? changeZones(context, lockedRun, planned) : showAndSave(context, out, planned, lockedRun))
-      return worstOf([status, moving.size > 0 ? EXIT.failure : EXIT.done])
+      return out === undefined ? changeZones(context, lockedRun, planned) : showAndSave(context, out, planned, lockedRun.fences)
     })
   } finally {
     await closeRun(context)
@@ -142,15 +132,8 @@ async function openCopy(setup: CopySetup, args: readonly string[]): Promise<Copy
   const zones = namesOf(args, 'zone-name')
   const servers = namesOf(apexNs, 'usage')
   if (from === to) diagnostics.push({ severity: 'error', code: 'usage', message: `--from and --to both name ${from}` })
-  const unopened = {
-    config,
-    jobs: [],
-    providers: new Map<string, Provider>(),
-    journal: config?.journal ?? '',
-    close: async () => undefined,
-  }
   const rest = { zones, apexNs: servers.length === 0 ? null : servers }
-  if (config === null || hasErrors(diagnostics)) return { ...unopened, ...rest, diagnostics, ends: null }
+  if (config === null || hasErrors(diagnostics)) return { ...NOT_OPENED, ...rest, diagnostics, ends: null }
   const opened = await openProviders(setup, config, [from, to])
   diagnostics.push(...opened.diagnostics)
   const [source, target] = [opened.providers.get(from), opened.providers.get(to)]

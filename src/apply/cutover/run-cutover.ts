@@ -15,8 +15,8 @@ import { type LockedRun, lockRun } from '../locked-run.ts'
 import { loadRunConfig } from '../run-config.ts'
 import { closeRun, openRun } from '../run-context.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
-import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, MoveContext, StepResult } from './cutover-context.ts'
 import { type Cutover, cutoverFile, STEPS } from './cutover-state.ts'
+import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, MoveContext, StepResult } from './steps.ts'
 import { abortCutover, doStep } from './steps.ts'
 
 /** Moves the zone as far as it can. The status is `pending` while it waits. */

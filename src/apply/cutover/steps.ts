@@ -1,6 +1,4 @@
 /** The steps of a cutover: what each changes at a provider, or waits for in the parent zone, which only its registrar or administrator can change. */
-/** Answers that a message lists. */
-
 import type { Config } from '../../definition/config/config.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
@@ -19,16 +17,18 @@ import { createDnsClient, type DnsAnswer, type DnsClient, queryDns } from '../..
 import { type DnsServer, formatServer, isDnsFailure } from '../../transport/dns-exchange.ts'
 import { askParent, type Delegation, parentServers } from '../../transport/parent-zone.ts'
 import { loweringJob } from '../choreography/stages.ts'
+import type { StateFile } from '../choreography/state-file.ts'
 import { copiedZone, leftBehind } from '../copy/copied-zone.ts'
-import { planCopy, withoutPositions } from '../copy/run-copy.ts'
+import { type CopyEnds, type CopyPlanOptions, type CopySetup, planCopy, withoutPositions } from '../copy/run-copy.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { openZones } from '../open-zones.ts'
 import { type PlannedJob, type PlannedJobs, planAgain, readAndPlan } from '../plan-zones.ts'
 import { changeZones } from '../run-apply.ts'
-import type { ZoneJob } from '../run-context.ts'
-import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
+import type { ApplyContext, ApplySetup, Workspace, ZoneJob } from '../run-context.ts'
 import type { Cutover } from './cutover-state.ts'
+
+/** Answers that a message lists. */
 
 /** Answers that a message lists. */
 const MOST_LISTED = 10
@@ -579,4 +579,51 @@ async function contentOf(client: DnsClient, name: DomainName, type: string): Pro
   const data = section.map((record) => `${record.type} ${record.data}`)
   const text = data.length === 0 ? 'no records' : `${isReferral ? 'delegation: ' : ''}${[...new Set(data)].sort().join(', ')}`
   return { text, isAnswer: !isReferral || data.length > 0 }
+}
+
+export interface CutoverOptions extends CopyPlanOptions {
+  /** The providers' names in the config; absent for those of the cutover in progress. */
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  /** The names of the new name servers; empty for those that the new provider has. */
+  readonly apexNs: readonly string[]
+  /** The TTL in seconds during the move. */
+  readonly lowTtl: number
+  /** Addresses of the name servers to ask, instead of those that NS records name. */
+  readonly fromServer: readonly string[]
+  readonly toServer: readonly string[]
+  readonly parentServer: readonly string[]
+  /** Whether to go back to the state before. */
+  readonly abort?: boolean | undefined
+  /** Whether to wait for the steps to come. */
+  readonly stay?: boolean | undefined
+}
+
+export interface CutoverSetup extends ApplySetup<CutoverOptions> {
+  readonly output: CopySetup['output']
+}
+
+export interface CutoverWorkspace extends Workspace {
+  readonly zone: DomainName
+  readonly state: Cutover
+  /** The state on disk before the locks were acquired; null for a new cutover. */
+  readonly known: Cutover | null
+  readonly file: StateFile<Cutover>
+  /** An abort needs the source only, and can do without it. */
+  readonly ends: { readonly [End in keyof CopyEnds]: CopyEnds[End] | undefined }
+}
+
+export type MoveContext = ApplyContext<CutoverOptions, CutoverWorkspace> & CutoverSetup
+
+/** The context of a step. */
+export type CutoverContext = MoveContext & { readonly workspace: { readonly ends: CopyEnds } }
+
+/** The result of one step. */
+export interface StepResult {
+  /** `done`: go on with `state`; `pending`: wait; otherwise the run ends with this status. */
+  readonly status: ExitStatus
+  /** The state to keep; null after the last step. */
+  readonly state: Cutover | null
+  /** When to look again; null if only the user can go on. */
+  readonly readyAt: Date | null
 }

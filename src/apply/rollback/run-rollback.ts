@@ -9,7 +9,6 @@ import type { Allowance } from '../../dns/zone.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { checkPlan } from '../check-plan.ts'
-import { movingZones } from '../cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
 import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
@@ -17,7 +16,7 @@ import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/r
 import { type Fences, storedTtlsOf } from '../journal/store/fences.ts'
 import { fetchJournal } from '../journal/store/fetch-journal.ts'
 import { storeContext } from '../journal/store/open-store.ts'
-import { type LockedRun, lockRun } from '../locked-run.ts'
+import { type LockedRun, withFreeZones } from '../locked-run.ts'
 import { hasChanges } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
@@ -31,8 +30,8 @@ import {
   type Workspace,
   withProgress,
 } from '../run-context.ts'
-import { showAndSave } from '../saved-plan/show-and-save.ts'
-import { openProviders, reportLoaded } from '../workspace.ts'
+import { showAndSave } from '../saved-plan/save-plan.ts'
+import { NOT_OPENED, openProviders, reportLoaded } from '../workspace.ts'
 import { planZoneRollback } from './rollback-zone.ts'
 
 export interface RollbackOptions extends ApplyOptions {
@@ -59,34 +58,23 @@ type RollbackContext = ApplyContext<RollbackOptions, RollbackWorkspace>
 /** Undoes the run that the first argument names, or with `last` the latest run. Further arguments name zones; without them, all zones of the run. */
 export async function runRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<ExitStatus> {
   const context: RollbackContext = openRun(setup, await openRollback(setup, args))
-  const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
-    context.output.unplanned(diagnostics)
-    return context.environment.interruption.status() ?? EXIT.failure
-  }
+  const { output, workspace, environment } = context
   try {
-    const { workspace } = context
-    const isUsable = reportLoaded(context.output, workspace, { inFull: true })
+    const isUsable = reportLoaded(output, workspace, { inFull: true })
     const { runToUndo, isRequested } = workspace
-    if (!isUsable || runToUndo === null) return fail(workspace.diagnostics)
-    const wanted = runToUndo.begin.zones.filter(isRequested)
-    const lock = await lockRun(context, 'rollback', wanted)
-    if (lock.lockedRun === null) return fail([lock.diagnostic])
-    const rollback = lock.lockedRun
-    return await rollback.finish(async () => {
-      const moving = await movingZones(workspace.journal, wanted)
-      const found = [...moving.values()]
-      context.output.diagnostics(found)
-      if (moving.size === wanted.length) return fail(found)
-      const isFree = (zone: RunZone): boolean => isRequested(zone) && !moving.has(zone)
-      const own = { ...context, workspace: { ...workspace, isRequested: isFree } }
-      return worstOf([await rollBack(own, rollback, runToUndo), moving.size > 0 ? EXIT.failure : EXIT.done])
-    })
+    if (!isUsable || runToUndo === null) {
+      output.unplanned(workspace.diagnostics)
+      return environment.interruption.status() ?? EXIT.failure
+    }
+    return await withFreeZones(context, 'rollback', runToUndo.begin.zones.filter(isRequested), (free, lockedRun) =>
+      rollBack({ ...context, workspace: { ...workspace, isRequested: (zone) => free.includes(zone) } }, lockedRun, runToUndo),
+    )
   } finally {
     await closeRun(context)
   }
 }
 
-async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo: RunRecord): Promise<ExitStatus> {
+async function rollBack(context: RollbackContext, lockedRun: LockedRun, runToUndo: RunRecord): Promise<ExitStatus> {
   const { output, options, workspace } = context
   const { isRequested, runName } = workspace
   // Read only after the lock: the run that had locked the zones may be the one to undo.
@@ -104,15 +92,15 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
     return EXIT.failure
   }
   output.note(`Rolling back run ${runToUndo.id}, ${runToUndo.begin.command} of ${runToUndo.begin.time}.`)
-  const planned = await withProgress(output, (onProgress) => planRollback(context, rollback.fences, details.value, onProgress))
+  const planned = await withProgress(output, (onProgress) => planRollback(context, lockedRun.fences, details.value, onProgress))
   // A rollback must be possible in an emergency.
   const checked = await checkPlan(context, planned, { asWarnings: true })
   const { whole } = checked
   const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
   const status =
     options.out === undefined
-      ? await changeZones(context, rollback, { ...checked, rollsBack })
-      : await showAndSave(context, options.out, checked, rollback)
+      ? await changeZones(context, lockedRun, { ...checked, rollsBack })
+      : await showAndSave(context, options.out, checked, lockedRun.fences)
   // The run is named because --last now selects this rollback.
   const rest = options.overwrite
     ? 'the report shows what stays'
@@ -143,9 +131,8 @@ async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly s
     config === null ? null : path === null ? selectRun(config.journal, name, diagnostics) : readRunAt(path, name ?? '', diagnostics)
   if (runToUndo !== null) diagnostics.push(...untouchedZones(runToUndo, requested, isRequested, target))
   const runName = path === null ? (runToUndo?.id ?? '') : (name ?? '')
-  const unopened = { config, runName, journal: config?.journal ?? '', providers: new Map<string, Provider>(), close: async () => undefined }
   if (config === null || runToUndo === null || hasErrors(diagnostics))
-    return { ...unopened, jobs: [], diagnostics, runToUndo: null, isRequested }
+    return { ...NOT_OPENED, runName, diagnostics, runToUndo: null, isRequested }
   const targets = new Set(runToUndo.begin.zones.filter(isRequested).map((zone) => zone.target))
   const opened = await openProviders(setup, config, targets)
   diagnostics.push(...opened.diagnostics)

@@ -2,8 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
-import type { LoadedSecrets } from '../../definition/config/secret-guard.ts'
-import { assertNoSecret } from '../../definition/config/secret-guard.ts'
+import { assertNoSecret, type LoadedSecrets } from '../../definition/config/secret-guard.ts'
 import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
@@ -14,9 +13,11 @@ import { counted } from '../../report/english.ts'
 import { jsonText } from '../../report/escape.ts'
 import { planDocument } from '../../report/plan-document.ts'
 import { neededFor } from '../approvals/approvals-of-plan.ts'
-import { EXIT, statusOfPlan } from '../exit-status.ts'
-import { type PlannedZones, planOf } from '../planned-zone.ts'
-import type { RunContext } from '../run-context.ts'
+import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
+import type { Fences } from '../journal/store/fences.ts'
+import { withFence } from '../plan-zones.ts'
+import { type PlannedZones, planOf, withoutSecrets } from '../planned-zone.ts'
+import type { ApplyContext, RunContext } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
 import {
@@ -134,3 +135,13 @@ const stateOf = ({ id, settings, records }: ExistingZone): SavedState => ({
 
 const savedRecord = ({ id, name, type, ttl, data, settings }: ExistingRecord): SavedRecord =>
   settings === undefined ? [id ?? null, name, type, ttl, data] : [id ?? null, name, type, ttl, data, settings]
+
+/** Shows the plan of a run that could apply it, and writes it to a file instead. `fences` are those from before it was read. */
+export async function showAndSave(context: ApplyContext, file: string, given: PlannedZones, fences: Fences): Promise<ExitStatus> {
+  const planned = withoutSecrets({ ...given, zones: given.zones.map((zone) => withFence(zone, fences)) }, context.environment.secrets)
+  const plan = planOf(planned)
+  const status = statusOfPlan(plan)
+  context.output.planDiagnostics(plan)
+  context.output.plan(plan)
+  return (await savePlan(context, file, planned)) ? status : EXIT.failure
+}

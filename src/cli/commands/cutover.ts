@@ -1,7 +1,7 @@
 /** `zonewright cutover`: options; the run itself is in `apply/cutover/run-cutover.ts`. */
 import type { Command } from 'commander'
-import type { CutoverOptions } from '../../apply/cutover/cutover-context.ts'
 import { runCutover } from '../../apply/cutover/run-cutover.ts'
+import type { CutoverOptions } from '../../apply/cutover/steps.ts'
 import type { ExitStatus } from '../../apply/exit-status.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import {
