@@ -1,4 +1,5 @@
 /** The context that all steps of a run share is four values: its environment, options, workspace and output. */
+import pLimit from 'p-limit'
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
 import type { CapabilityLookUp } from '../definition/load/lint-loaded.ts'
@@ -271,6 +272,26 @@ export async function withProgress<T>(output: RunOutput, work: (onProgress: OnPr
     bar.clear()
   }
 }
+
+/** Does work for each item, so many at once, with a progress bar. */
+export const forEachZone = <Item, Result>(
+  output: RunOutput,
+  phase: Progress['phase'],
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+  atOnce = 16,
+): Promise<Result[]> =>
+  withProgress(output, (onProgress) => {
+    const limit = pLimit(atOnce)
+    let done = 0
+    const workOn = async (item: Item): Promise<Result> => {
+      const result = await work(item)
+      done += 1
+      onProgress({ phase, done, total: items.length })
+      return result
+    }
+    return Promise.all(items.map((item) => limit(() => workOn(item))))
+  })
 
 /** Reports that a server asks for a pause, so that the program does not seem to hang. */
 export const reportThrottling =

@@ -1,6 +1,5 @@
 /** `verify`: compares definitions with the records of their targets, the rendered zone files and the answers of name servers. */
 
-import pLimit from 'p-limit'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { isApexNs } from '../dns/record.ts'
@@ -18,7 +17,7 @@ import type { PlannedJob } from './plan-zones.ts'
 import { makePlan } from './plan-zones.ts'
 import { withoutSecrets } from './planned-zone.ts'
 import { findUndescribed, noticesOfUndescribed } from './removed-zones.ts'
-import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
+import { forEachZone, type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions } from './run-context.ts'
 import { readFencesForPlan } from './run-plan.ts'
 import type { QueriedServer } from './verify-zone.ts'
 import { verifyZone } from './verify-zone.ts'
@@ -113,27 +112,19 @@ async function findResolvers(
   return findRegionResolvers(region, new Map(sampleOfProvider), policy)
 }
 
-function verifyZones(
+const verifyZones = (
   { output, options }: VerifyContext,
   zones: readonly PlannedJob[],
   resolvers: RegionResolvers['resolvers'],
   policy: HostPolicy,
-): Promise<ZoneVerification[]> {
-  const limit = pLimit(ZONES_AT_ONCE)
-  let done = 0
-  return withProgress(output, (onProgress) =>
-    Promise.all(
-      zones.map((zone) =>
-        limit(async () => {
-          const verified = await verifyZone(zone, serversOf(zone, resolvers.get(zone.job.target) ?? [], options), policy)
-          done += 1
-          onProgress({ phase: 'asking', done, total: zones.length })
-          return verified
-        }),
-      ),
-    ),
+): Promise<ZoneVerification[]> =>
+  forEachZone(
+    output,
+    'asking',
+    zones,
+    (zone) => verifyZone(zone, serversOf(zone, resolvers.get(zone.job.target) ?? [], options), policy),
+    ZONES_AT_ONCE,
   )
-}
 
 /**
  * The servers to query for a zone; `unknown` if nothing names one. With `--resolvers`, name servers are queried only if `--nameserver` lists them; with

@@ -22,7 +22,7 @@ import {
   type ApplyOutput,
   type ApplySetup,
   closeRun,
-  type OnProgress,
+  forEachZone,
   openRun,
   type Workspace,
   withProgress,
@@ -77,16 +77,16 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
     if (!isUsable || ends === null) return fail(workspace.diagnostics)
     const { source, target } = ends
     const plan = async (zones: readonly DomainName[]): Promise<PlannedJobs | null> => {
-      const read = await readSource(context, zones, source)
-      const problems = [...read.diagnostics]
-      if (!hasErrors(problems)) {
-        try {
-          const copied = await planCopy(context, read.zones, ends, apexNs === null ? null : { names: apexNs, ttl: null })
+      const problems: Diagnostic[] = []
+      try {
+        const read = await readSource(context, zones, source, problems)
+        if (problems.length === 0) {
+          const copied = await planCopy(context, read, ends, apexNs === null ? null : { names: apexNs, ttl: null })
           // What is live already may break policies.
           return await checkPlan(context, copied, { asWarnings: true })
-        } catch (error) {
-          problems.push(diagnosticOf(error))
         }
+      } catch (error) {
+        problems.push(diagnosticOf(error))
       }
       context.output.diagnostics(problems)
       fail(problems)
@@ -143,56 +143,23 @@ async function openCopy(setup: CopySetup, args: readonly string[]): Promise<Copy
 
 const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)]
 
-interface ReadSource {
-  readonly zones: readonly ZoneSnapshot[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-/** Reads the zones at the source. A zone that is missing there, or that its masters fill, is an error. */
+/** Reads the zones at the source. A zone that is missing there, or that its masters fill, becomes a problem. */
 async function readSource(
-  { output, environment: { interruption } }: CopyContext,
+  { output, environment }: CopyContext,
   zones: readonly DomainName[],
   source: Provider,
-): Promise<ReadSource> {
-  const call = { signal: interruption.signal }
-  try {
-    const references = await source.findZones(zones, call)
-    const missing = zones.filter((zone) => !references.has(zone))
-    if (missing.length > 0)
-      return { zones: [], diagnostics: missing.map((zone) => problem('zone-unknown', `${source.name} has no zone ${zone}`)) }
-    const found = zones.map((zone) => references.get(zone) as ZoneReference)
-    const read = await withProgress(output, (onProgress) => readAll(source, found, onProgress, call))
-    const slaves = read.filter(({ settings }) => settings.type === 'slave')
-    return {
-      zones: read,
-      diagnostics: slaves.map(({ name }) =>
-        problem(
-          'setting-unsupported',
-          `${name} is a slave zone at ${source.name}: copy it from its masters, with a provider of the type "axfr"`,
-        ),
-      ),
-    }
-  } catch (error) {
-    return { zones: [], diagnostics: [diagnosticOf(error)] }
-  }
-}
-
-/** The provider limits its own concurrency. */
-async function readAll(
-  source: Provider,
-  references: readonly ZoneReference[],
-  onProgress: OnProgress,
-  call: { readonly signal: AbortSignal },
-): Promise<ZoneSnapshot[]> {
-  let done = 0
-  return Promise.all(
-    references.map(async (reference) => {
-      const zone = await source.readZone(reference, call)
-      done += 1
-      onProgress({ phase: 'reading', done, total: references.length })
-      return zone
-    }),
-  )
+  problems: Diagnostic[],
+): Promise<readonly ZoneSnapshot[]> {
+  const { signal } = environment.interruption
+  const references = await source.findZones(zones, { signal })
+  const missing = zones.filter((zone) => !references.has(zone))
+  problems.push(...missing.map((zone) => problem('zone-unknown', `${source.name} has no zone ${zone}`)))
+  if (missing.length > 0) return []
+  const read = await forEachZone(output, 'reading', zones, (zone) => source.readZone(references.get(zone) as ZoneReference, { signal }))
+  const from = 'copy it from its masters, with a provider of the type "axfr"'
+  for (const { name, settings } of read)
+    if (settings.type === 'slave') problems.push(problem('setting-unsupported', `${name} is a slave zone at ${source.name}: ${from}`))
+  return read
 }
 
 const problem = (code: Diagnostic['code'], message: string): Diagnostic => ({ severity: 'error', code, message })

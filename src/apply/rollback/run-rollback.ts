@@ -1,12 +1,11 @@
 /** `rollback`: finds a run in the journal, locks its zones, plans the changes back to the state before that run, and makes them. Needs no definitions. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import pLimit from 'p-limit'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import { type Diagnostic, hasErrors, oneLine } from '../../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { Allowance } from '../../dns/zone.ts'
-import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
+import { diagnosticOf, type Provider } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { checkPlan } from '../check-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
@@ -20,16 +19,8 @@ import { type LockedRun, withFreeZones } from '../locked-run.ts'
 import { hasChanges } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
-import {
-  type ApplyContext,
-  type ApplyOptions,
-  type ApplySetup,
-  closeRun,
-  type OnProgress,
-  openRun,
-  type Workspace,
-  withProgress,
-} from '../run-context.ts'
+import { type ApplyContext, type ApplyOptions, type ApplySetup, closeRun, forEachZone, openRun, type Workspace } from '../run-context.ts'
+import { findReferences } from '../saved-plan/reread-zones.ts'
 import { showAndSave } from '../saved-plan/save-plan.ts'
 import { NOT_OPENED, openProviders, reportLoaded } from '../workspace.ts'
 import { planZoneRollback } from './rollback-zone.ts'
@@ -92,7 +83,7 @@ async function rollBack(context: RollbackContext, lockedRun: LockedRun, runToUnd
     return EXIT.failure
   }
   output.note(`Rolling back run ${runToUndo.id}, ${runToUndo.begin.command} of ${runToUndo.begin.time}.`)
-  const planned = await withProgress(output, (onProgress) => planRollback(context, lockedRun.fences, details.value, onProgress))
+  const planned = await planRollback(context, lockedRun.fences, details.value)
   // A rollback must be possible in an emergency.
   const checked = await checkPlan(context, planned, { asWarnings: true })
   const { whole } = checked
@@ -211,79 +202,40 @@ function changedTargets(zones: readonly RunZoneDetail[], { id }: RunRecord, prov
 
 const unreadable = (message: string, hint?: string): Diagnostic => ({ severity: 'error', code: 'journal-unreadable', message, hint })
 
-/** Zones read concurrently. Each provider limits its requests itself. */
-const ZONES_AT_ONCE = 16
-
 interface PlannedRollback extends ChangesToMake {
   /** Whether all changes of the run to these zones are undone. */
   readonly whole: boolean
 }
 
 /** Reads the zones and plans the changes back to their state before the run. A zone that cannot be read is left out, with an error. */
-async function planRollback(
-  context: RollbackContext,
-  fences: Fences,
-  details: readonly RunZoneDetail[],
-  onProgress: OnProgress,
-): Promise<PlannedRollback> {
-  const { options } = context
+async function planRollback(context: RollbackContext, fences: Fences, details: readonly RunZoneDetail[]): Promise<PlannedRollback> {
+  const { options, output } = context
   const { config, providers } = context.workspace
   const { now, tool, interruption } = context.environment
   if (config === null) throw new Error('no config')
   const { prefer, overwrite = false } = options
   const rules = { thresholds: config.safety, allow: new Set(options.allow as readonly Allowance[]), prefer, overwrite }
   const { signal } = interruption
-  const diagnostics: Diagnostic[] = []
-  const limit = pLimit(ZONES_AT_ONCE)
-  const references = await findZones(context, details, diagnostics)
-  let done = 0
+  const references = await findReferences(providers, details, signal)
+  const diagnostics: Diagnostic[] = [...references.values()].flatMap((found) => ('message' in found ? [found] : []))
   let whole = true
-  const planned = await Promise.all(
-    details.map((zone) =>
-      limit(async (): Promise<ApplicableZone | null> => {
-        const { plan, existing: before, outcome } = zone
-        const provider = providers.get(plan.target)
-        const found = references.get(plan.target)
-        if (!provider || !found) return null
-        try {
-          const reference = found.get(plan.zone) ?? null
-          const readAt = performance.now()
-          const live = reference && (await provider.readZone(reference, { signal }))
-          const own = { ...rules, capabilities: provider.capabilities, storedTtls: storedTtlsOf(fences, plan) }
-          const rollback = planZoneRollback({ before, plan, outcomes: outcome.outcomes }, live, own)
-          whole &&= rollback.whole
-          return { plan: rollback.plan, reference, existing: live, readAt }
-        } catch (error) {
-          diagnostics.push(diagnosticOf(error))
-          return null
-        } finally {
-          done += 1
-          onProgress({ phase: 'reading', done, total: details.length })
-        }
-      }),
-    ),
-  )
-  const zones = planned.filter((zone) => zone !== null)
+  const planOne = async ({ plan, existing: before, outcome }: RunZoneDetail): Promise<ApplicableZone | null> => {
+    const provider = providers.get(plan.target)
+    const found = references.get(plan.target)
+    if (!provider || found === undefined || 'message' in found) return null
+    try {
+      const reference = found.get(plan.zone) ?? null
+      const readAt = performance.now()
+      const live = reference && (await provider.readZone(reference, { signal }))
+      const own = { ...rules, capabilities: provider.capabilities, storedTtls: storedTtlsOf(fences, plan) }
+      const rollback = planZoneRollback({ before, plan, outcomes: outcome.outcomes }, live, own)
+      whole &&= rollback.whole
+      return { plan: rollback.plan, reference, existing: live, readAt }
+    } catch (error) {
+      diagnostics.push(diagnosticOf(error))
+      return null
+    }
+  }
+  const zones = (await forEachZone(output, 'reading', details, planOne)).filter((zone) => zone !== null)
   return { created: now().toISOString(), tool, zones, diagnostics, whole: whole && zones.length === details.length }
-}
-
-/** The existing zones by target. A target that cannot be reached is left out, with an error. */
-async function findZones(
-  { workspace: { providers }, environment: { interruption } }: RollbackContext,
-  details: readonly RunZoneDetail[],
-  diagnostics: Diagnostic[],
-): Promise<ReadonlyMap<string, ReadonlyMap<string, ZoneReference>>> {
-  const found = new Map<string, ReadonlyMap<string, ZoneReference>>()
-  await Promise.all(
-    [...new Set(details.map(({ plan }) => plan.target))].map(async (target) => {
-      const names = details.filter(({ plan }) => plan.target === target).map(({ plan }) => plan.zone)
-      try {
-        const references = await providers.get(target)?.findZones(names, { signal: interruption.signal })
-        if (references) found.set(target, references)
-      } catch (error) {
-        diagnostics.push(diagnosticOf(error))
-      }
-    }),
-  )
-  return found
 }

@@ -1,5 +1,4 @@
 /** Reads zones again before a saved plan, or a plan that was reviewed for long, is applied. Compares them with the state that the plan was made from. */
-import pLimit from 'p-limit'
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { excerpt } from '../../dns/excerpt.ts'
@@ -17,12 +16,9 @@ import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { movingZones } from '../cutover/cutover-state.ts'
 import { outdatedPlan } from '../journal/store/fences.ts'
 import type { LockedRun } from '../locked-run.ts'
-import type { PlannedZone, PlannedZones } from '../planned-zone.ts'
-import { type ApplyContext, type OnProgress, type SupersededZones, withProgress } from '../run-context.ts'
+import { hasChanges, type PlannedZone, type PlannedZones } from '../planned-zone.ts'
+import { type ApplyContext, forEachZone, type SupersededZones } from '../run-context.ts'
 import type { SavedPlan } from './saved-plan.ts'
-
-/** Zones read concurrently. Each provider limits its requests itself. */
-const ZONES_AT_ONCE = 16
 
 /** Differences listed per zone. */
 const SHOWN = 20
@@ -57,19 +53,19 @@ async function reread<Planned extends PlannedZones>(
   outdated: ReadonlyMap<ZonePlan, Diagnostic> = new Map(),
 ): Promise<Planned & PlannedZones<ApplicableZone>> {
   const { output, environment, workspace } = context
-  const superseded = await environment.superseded?.()
-  return withProgress(output, async (onProgress) => {
-    const read = await rereadZones(planned.zones, {
-      providers: workspace.providers,
-      since,
-      superseded,
-      outdated,
-      signal: environment.interruption.signal,
-      onProgress,
-    })
-    output.diagnostics(read.diagnostics, { also: 'with-zones' })
-    return { ...planned, zones: read.zones }
+  const { providers } = workspace
+  const { signal } = environment.interruption
+  const options = { providers, since, superseded: await environment.superseded?.(), outdated, signal }
+  const pending = planned.zones.filter(hasChanges)
+  const references = await findReferences(providers, pending, signal)
+  const read = await forEachZone(output, 'reading', pending, (zone) => rereadZone(zone, references.get(zone.plan.target), options))
+  output.diagnostics([...new Set(read.flatMap(({ diagnostics }) => diagnostics))], { also: 'with-zones' })
+  const byPlan = new Map(pending.map(({ plan }, index) => [plan, read[index] as RereadZone]))
+  const zones = planned.zones.map(({ plan }): ApplicableZone => {
+    const { diagnostics, ...zone } = byPlan.get(plan) ?? { plan, reference: null, existing: null, diagnostics: [] }
+    return diagnostics.length === 0 ? zone : { ...zone, plan: refusedPlan(plan, diagnostics) }
   })
+  return { ...planned, zones }
 }
 
 interface RereadOptions {
@@ -80,37 +76,11 @@ interface RereadOptions {
   /** The plans that another run has made useless, or a cutover for now. */
   readonly outdated: ReadonlyMap<ZonePlan, Diagnostic>
   readonly signal: AbortSignal
-  readonly onProgress: OnProgress
 }
 
-interface RereadZones {
-  /** In the order of the plans. The plan of a zone that has changed or could not be read has an error. */
-  readonly zones: readonly ApplicableZone[]
-  /** The findings of all zones. */
+interface RereadZone extends ApplicableZone {
+  /** Empty if the zone has not changed. */
   readonly diagnostics: readonly Diagnostic[]
-}
-
-/** Reads the zones that the plans change. */
-async function rereadZones(zones: readonly PlannedZone[], options: RereadOptions): Promise<RereadZones> {
-  const pending = zones.filter(({ plan }) => plan.changes.length > 0)
-  const references = await findReferences(pending, options)
-  const limit = pLimit(ZONES_AT_ONCE)
-  let done = 0
-  const found = new Set<Diagnostic>()
-  const read = await Promise.all(
-    zones.map((zone) =>
-      zone.plan.changes.length === 0
-        ? { plan: zone.plan, reference: null, existing: null }
-        : limit(async () => {
-            const { diagnostics, ...applicable } = await rereadZone(zone, references.get(zone.plan.target), options)
-            done += 1
-            options.onProgress({ phase: 'reading', done, total: pending.length })
-            for (const diagnostic of diagnostics) found.add(diagnostic)
-            return diagnostics.length === 0 ? applicable : { ...applicable, plan: refusedPlan(zone.plan, diagnostics) }
-          }),
-    ),
-  )
-  return { zones: read, diagnostics: [...found] }
 }
 
 const refusedPlan = (plan: ZonePlan, found: readonly Diagnostic[]): ZonePlan => ({
@@ -121,14 +91,14 @@ const refusedPlan = (plan: ZonePlan, found: readonly Diagnostic[]): ZonePlan => 
 
 type References = ReadonlyMap<DomainName, ZoneReference> | Diagnostic
 
-/** The zones of each target, or the error of the request. */
-async function findReferences(
-  zones: readonly PlannedZone[],
-  { providers, signal }: RereadOptions,
+/** The existing zones of each target, or the error of the request. */
+export async function findReferences(
+  providers: ReadonlyMap<string, Provider>,
+  zones: readonly Pick<PlannedZone, 'plan'>[],
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, References>> {
-  const targets = [...new Set(zones.map(({ plan }) => plan.target))]
-  const entries = targets.map(async (target): Promise<readonly [string, References]> => {
-    const names = zones.filter(({ plan }) => plan.target === target).map(({ plan }) => plan.zone)
+  const entries = [...groupBy(zones, ({ plan }) => plan.target)].map(async ([target, own]): Promise<readonly [string, References]> => {
+    const names = own.map(({ plan }) => plan.zone)
     try {
       return [target, await providerOf(providers, target).findZones(names, { signal })]
     } catch (error) {
@@ -148,7 +118,7 @@ async function rereadZone(
   { plan, existing }: PlannedZone,
   references: References | undefined,
   options: RereadOptions,
-): Promise<ApplicableZone & { readonly diagnostics: readonly Diagnostic[] }> {
+): Promise<RereadZone> {
   const notRead = (problem: Diagnostic) => ({ plan, reference: null, existing: null, diagnostics: [problem] })
   if (options.superseded?.names.has(plan.zone)) return notRead(supersededDiagnostic(plan, options.superseded))
   if (references === undefined) throw new Error(`no zones of ${plan.target}`)
