@@ -21,8 +21,8 @@ import { openStore } from './journal/store/open-store.ts'
 import { describeUndescribed, listUndescribedZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { RunSetup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
+import { readState } from './sources/fill-job.ts'
 import { createSourceReader, hasSources, type SourceReader, zonesOfSources } from './sources/read-sources.ts'
-import { readState } from './sources/source-states.ts'
 import { openConfig } from './workspace.ts'
 
 /** Examines the config, every provider, and the name servers of the named zones, or all. Reports a config that cannot be used, and returns null. */

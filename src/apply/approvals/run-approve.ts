@@ -14,8 +14,7 @@ import type { ApplyOptions, ApplySetup } from '../run-context.ts'
 import { parseSavedPlan } from '../saved-plan/parse-saved-plan.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
 import { approvalsFolder, neededFor, readApprovals, stateOf } from './approvals-of-plan.ts'
-import { type OpenSshKey, parseOpenSshKey, readKeyFile } from './openssh-private-key.ts'
-import { NAMESPACE, signText } from './sshsig.ts'
+import { NAMESPACE, type OpenSshKey, parseOpenSshKey, readKeyFile, signText } from './sshsig.ts'
 
 export interface ApproveOptions extends ApplyOptions {
   /** The file of the private key. */

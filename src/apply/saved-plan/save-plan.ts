@@ -17,7 +17,7 @@ import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
 import type { Fences } from '../journal/store/fences.ts'
 import { withFence } from '../plan-zones.ts'
 import { type PlannedZones, planOf, withoutSecrets } from '../planned-zone.ts'
-import type { ApplyContext, RunContext } from '../run-context.ts'
+import type { ApplyContext, RunContext, RunSetup } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
 import {
@@ -63,13 +63,7 @@ export async function savePlan(context: RunContext, file: string, planned: Plann
   // A bug in the writer must appear now, not at apply.
   const { diagnostics, saved } = parseSavedPlan(text, file, key)
   if (saved === null) throw new Error(`the saved plan cannot be parsed: ${diagnostics.map(({ message }) => message).join('; ')}`)
-  try {
-    // Zone data may be private, so only the owner can read a new file. An existing file keeps its mode.
-    await writeFileAtomically(path, text, 0o600)
-  } catch (error) {
-    output.diagnostics([writeProblem(error, file)])
-    return false
-  }
+  if (!(await writePrivateFile(context, file, text))) return false
   const needed = neededFor(workspace.config, planned)
   const first = needed === 0 ? '' : ` It needs ${counted(needed, 'approval')}: zonewright approve ${file} --key FILE.`
   output.note(`Saved the plan to ${file}${key === null ? '' : ' (signed)'}.${first} To apply it: zonewright apply ${file}`)
@@ -77,17 +71,23 @@ export async function savePlan(context: RunContext, file: string, planned: Plann
 }
 
 /** Writes the effect of a branch: the document of `--format json`, which no run applies. */
-async function saveReport({ environment: { cwd, secrets }, output }: RunContext, file: string, plan: Plan): Promise<boolean> {
+async function saveReport(context: RunContext, file: string, plan: Plan): Promise<boolean> {
   const text = jsonText(planDocument(plan))
-  assertNoSecret(secrets, text, file)
+  assertNoSecret(context.environment.secrets, text, file)
+  if (!(await writePrivateFile(context, file, text))) return false
+  context.output.note(`Saved the report of the plan to ${file}. It cannot be applied, since it leaves out changes.`)
+  return true
+}
+
+/** Writes a file that only its owner can read, since zone data may be private; an existing file keeps its mode. Reports a failure and returns false. */
+export async function writePrivateFile({ environment, output }: RunSetup, file: string, text: string): Promise<boolean> {
   try {
-    await writeFileAtomically(resolve(cwd, file), text, 0o600)
+    await writeFileAtomically(resolve(environment.cwd, file), text, 0o600)
+    return true
   } catch (error) {
     output.diagnostics([writeProblem(error, file)])
     return false
   }
-  output.note(`Saved the report of the plan to ${file}. It cannot be applied, since it leaves out changes.`)
-  return true
 }
 
 const EMPTY_KEY: Diagnostic = {

@@ -1,8 +1,6 @@
 /** `snapshot`: reads the live state of all zones and writes it to a file, so that a job without credentials and network can plan. */
 import { resolve } from 'node:path'
 import { assertNoSecret } from '../../definition/config/secret-guard.ts'
-import { writeFileAtomically } from '../../definition/files/replace-files.ts'
-import { writeProblem } from '../../definition/files/write-problem.ts'
 import { compareText } from '../../dns/compare-text.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
@@ -14,13 +12,12 @@ import { storeContext } from '../journal/store/open-store.ts'
 import { planZones } from '../plan-zones.ts'
 import { type RunContext, type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
 import { readKnownFences } from '../run-plan.ts'
-import { isForeignFile } from '../saved-plan/save-plan.ts'
+import { isForeignFile, writePrivateFile } from '../saved-plan/save-plan.ts'
 import { MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
 import { createSourceReader, hasSources, zonesOfSources } from '../sources/read-sources.ts'
 import { openWorkspace, reportLoaded } from '../workspace.ts'
-import { parseSnapshot } from './parse-snapshot.ts'
 import { readSigningKey } from './signing-key.ts'
-import { type Snapshot, type SnapshotInventory, type SnapshotTarget, snapshotText } from './snapshot.ts'
+import { parseSnapshot, type Snapshot, type SnapshotInventory, type SnapshotTarget, snapshotText } from './snapshot.ts'
 import { endpointsText } from './snapshot-source.ts'
 
 export interface SnapshotOptions extends WorkspaceOptions {
@@ -61,13 +58,7 @@ export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: reado
       output.diagnostics([{ ...problem, message: `${out} was not written: ${problem.message}` }])
       return EXIT.failure
     }
-    try {
-      // Zone data may be private, so only the owner can read a new file. An existing file keeps its mode.
-      await writeFileAtomically(path, text, 0o600)
-    } catch (error) {
-      output.diagnostics([writeProblem(error, out)])
-      return EXIT.failure
-    }
+    if (!(await writePrivateFile(setup, out, text))) return EXIT.failure
     const records = snapshot.zones.reduce((sum, { live }) => sum + (live?.records.length ?? 0), 0)
     const signed = signing === null ? '' : ' (signed)'
     output.note(`Saved ${counted(snapshot.zones.length, 'zone')} with ${counted(records, 'record')} to ${out}${signed}.`)

@@ -16,9 +16,9 @@ import type { RunSetup, Workspace, WorkspaceOptions } from '../run-context.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
 import { zonesOfSources } from '../sources/read-sources.ts'
 import { NOT_OPENED, openWorkspace, type ProviderSource } from '../workspace.ts'
-import { parseSnapshot } from './parse-snapshot.ts'
 import { readVerifyKey } from './signing-key.ts'
 import type { Snapshot } from './snapshot.ts'
+import { parseSnapshot } from './snapshot.ts'
 
 /** The options of `plan` that concern snapshots. */
 export interface SnapshotSourceOptions extends WorkspaceOptions {
