@@ -134,6 +134,7 @@ const FORBIDDEN_TEXT: readonly (readonly [rule: string, file: string, line: stri
   ['node-prefix', 'src/cli/a.ts', `import { readFile } from 'fs/promises'`],
   ['no-regexp-from-text', 'src/convert/octodns/a.ts', 'const expression = new RegExp(text)'],
   ['no-hand-made-plural', 'src/cli/a.ts', "const ending = count === 1 ? '' : 's'"],
+  ['format-only-in-views', 'src/apply/a.ts', `if (options.format !== 'text') return`],
   ['no-default-export', 'src/cli/a.ts', 'export default 1'],
   ['no-enum-or-namespace', 'src/cli/a.ts', 'export const enum A { b }'],
 ]
