@@ -2,7 +2,8 @@
  * Zones that no definition describes, though a revision had one or a former run applied one. `delete_removed` plans their deletion; otherwise a plan names
  * those that their provider still holds, with what to do.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Config, ZoneRule } from '../definition/config/config.ts'
 import type { FormerZone } from '../definition/load/changed-zones.ts'
 import { createRuleLookup } from '../definition/load/configured-zone.ts'
@@ -12,8 +13,9 @@ import { globTest } from '../dns/glob.ts'
 import { type Allowance, DEFAULT_ZONE_OPTIONS } from '../dns/zone.ts'
 import { preferredShard } from '../plan/shards.ts'
 import { type Provider, ProviderError } from '../providers/provider.ts'
-import { counted, listed } from '../report/english.ts'
-import { lastAppliedZones } from './journal/applied-zones.ts'
+import { agreeing, counted, listed } from '../report/english.ts'
+import { isRunId, JOURNAL_FILE, type RunZone } from './journal/journal-format.ts'
+import { beginOf, outerLinesOf } from './journal/journal-lines.ts'
 import type { RemovedLookup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
 import type { SelectedZones } from './select-zones.ts'
 
@@ -205,4 +207,100 @@ function warningOf({ name, target, origin, hint, deletion }: RemovedZone, provid
     ? `plans cannot delete zones at ${target}: delete it there, or restore its definition`
     : `it is not deleted, because ${target} cannot be used: "zonewright doctor" says why`
   return { severity: 'warning', code: 'zone-removed', message, hint: isFixed || deletion !== null ? reason : hint }
+}
+
+/** Maximum runs that are read, the latest first. */
+const MAX_RUNS = 500
+
+interface AppliedZone extends Pick<RunZone, 'zone' | 'target'> {
+  /** The latest run that changed the zone. */
+  readonly run: string
+}
+
+/** Each zone and target once, sorted. A journal that cannot be read is left out: `history` reports it. */
+function lastAppliedZones(journal: string): AppliedZone[] {
+  const folder = join(journal, 'runs')
+  const ids = namesIn(folder).filter(isRunId).sort().reverse().slice(0, MAX_RUNS)
+  const applied = new Map<string, AppliedZone>()
+  for (const run of ids) {
+    try {
+      const { first } = outerLinesOf(join(folder, run, JOURNAL_FILE))
+      const begin = first === null ? null : beginOf(first, run)
+      if (!begin?.ok || begin.value.command !== 'apply') continue
+      for (const { zone, target } of begin.value.zones)
+        if (!applied.has(`${zone} ${target}`)) applied.set(`${zone} ${target}`, { zone, target, run })
+    } catch {
+      // The run was removed meanwhile, or is not readable.
+    }
+  }
+  return [...applied].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, zone]) => zone)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // There is no journal yet, or it is not readable.
+    return []
+  }
+}
+
+interface UndescribedZones {
+  readonly provider: Provider
+  /** In the order of names. */
+  readonly names: readonly DomainName[]
+}
+
+/** The zones of a provider without a definition; null if it cannot list its zones. */
+export async function listUndescribedZones(
+  provider: Provider,
+  isDescribed: NonNullable<Workspace['isDescribed']>,
+  signal?: AbortSignal,
+): Promise<UndescribedZones | null> {
+  try {
+    const { zones } = await provider.listZones({ signal })
+    const names = zones.map(({ name }) => name).filter((name) => !isDescribed(name, provider.name))
+    return { provider, names: names.sort() }
+  } catch (error) {
+    if (error instanceof ProviderError) return null
+    throw error
+  }
+}
+
+/** What to report about such zones: one sentence, and what to do. */
+export function describeUndescribed({ provider, names }: UndescribedZones): { readonly message: string; readonly hint: string } {
+  const deletion = deletesZones(provider) ? 'deletes them after a definition with "absent: true"' : 'cannot delete them: do that there'
+  return {
+    message: `${counted(names.length, 'zone')} ${agreeing(names.length, 'has', 'have')} no definition: ${listed(names, MAX_NAMED)}`,
+    hint: `"zonewright import provider ${provider.name} ZONE" writes a definition; a plan ${deletion}`,
+  }
+}
+
+/** Such zones at the providers of a plan of all zones. The list is one more request, which a plan of a single zone at a provider does not make. */
+export async function findUndescribed(
+  { isDescribed, jobs, providers }: Pick<Workspace, 'isDescribed' | 'jobs' | 'providers'>,
+  signal?: AbortSignal,
+): Promise<readonly UndescribedZones[]> {
+  if (isDescribed === undefined) return []
+  const asked = [...providers.values()].filter(({ name }) => jobs.filter(({ target }) => target === name).length > 1)
+  const found = await Promise.all(asked.map((provider) => listUndescribedZones(provider, isDescribed, signal)))
+  return found.filter((one) => one !== null)
+}
+
+/** A notice per provider, without the zones that the plan deletes or names already. */
+export function noticesOfUndescribed(
+  found: readonly UndescribedZones[],
+  { jobs }: Pick<Workspace, 'jobs'>,
+  known: readonly Diagnostic[],
+): Diagnostic[] {
+  const named = known.filter(({ code }) => code === 'zone-removed').map(({ message }) => message)
+  return found.flatMap(({ provider, names }): Diagnostic[] => {
+    const deleted = new Set(jobs.flatMap(({ desired, target }) => (target === provider.name ? [desired.name] : [])))
+    const rest = names.filter(
+      (name) => !deleted.has(name) && !named.some((message) => message.startsWith(`${name} is at ${provider.name},`)),
+    )
+    if (rest.length === 0) return []
+    const { message, hint } = describeUndescribed({ provider, names: rest })
+    return [{ severity: 'notice', code: 'zone-undescribed', message: `${provider.name}: ${message}`, hint }]
+  })
 }

@@ -44,6 +44,12 @@ export const TEXT_RULES: readonly TextRule[] = [
     files: /^src\/(?!report\/english\.ts)/,
     pattern: /=== 1 \? '[a-z ]*' : '[a-z ]*s?'/,
   },
+  {
+    // The views decide what a format shows. A CI job chooses the format of its steps.
+    name: 'format-only-in-views',
+    files: /^src\/(?!convert\/|report\/|cli\/output\.ts|cli\/ci\/)/,
+    pattern: /\bformat [!=]== '(?:text|json|markdown|html|github|junit|sarif)'/,
+  },
   { name: 'no-default-export', files: /^src\//, pattern: /^export default\b|\bas default\b/ },
   { name: 'no-enum-or-namespace', files: /^src\//, pattern: /^(?:export )?(?:declare )?(?:const )?(?:enum|namespace) / },
 ]

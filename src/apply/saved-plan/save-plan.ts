@@ -2,8 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
-import type { LoadedSecrets } from '../../definition/config/secret-guard.ts'
-import { assertNoSecret } from '../../definition/config/secret-guard.ts'
+import { assertNoSecret, type LoadedSecrets } from '../../definition/config/secret-guard.ts'
 import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
@@ -14,8 +13,11 @@ import { counted } from '../../report/english.ts'
 import { jsonText } from '../../report/escape.ts'
 import { planDocument } from '../../report/plan-document.ts'
 import { neededFor } from '../approvals/approvals-of-plan.ts'
-import { EXIT, statusOfPlan } from '../exit-status.ts'
-import type { RunContext } from '../run-context.ts'
+import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
+import type { Fences } from '../journal/store/fences.ts'
+import { withFence } from '../plan-zones.ts'
+import { type PlannedZones, planOf, withoutSecrets } from '../planned-zone.ts'
+import type { ApplyContext, RunContext, RunSetup } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
 import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
 import {
@@ -25,18 +27,17 @@ import {
   type SavedRecord,
   type SavedState,
   type SavedTarget,
-  type SavedZone,
   type WrittenDocument,
 } from './saved-plan.ts'
-
-type SaveContext = Pick<RunContext, 'cwd' | 'env' | 'secrets' | 'providers' | 'output' | 'config'>
 
 /**
  * Writes a plan without errors to a file, signed if the environment has a key. Reports the result; returns false if the file was not
  * written. Throws `SecretExposed` if it would contain a secret.
  */
-export async function savePlan(context: SaveContext, file: string, { plan, zones }: Pick<PlanToSave, 'plan' | 'zones'>): Promise<boolean> {
-  const { cwd, env, secrets, providers, output } = context
+export async function savePlan(context: RunContext, file: string, planned: PlannedZones): Promise<boolean> {
+  const plan = planOf(planned)
+  const { output, workspace } = context
+  const { cwd, env, secrets } = context.environment
   if (statusOfPlan(plan) === EXIT.failure) {
     output.say(`${file} was not written: the plan has errors.`)
     return false
@@ -49,8 +50,8 @@ export async function savePlan(context: SaveContext, file: string, { plan, zones
   if (plan.base !== undefined) return saveReport(context, file, plan)
   const key = env[PLAN_KEY] || null
   if (key === null && env[PLAN_KEY] !== undefined) output.diagnostics([EMPTY_KEY])
-  const targets = [...new Set(plan.zones.map(({ target }) => target))].flatMap((name) => providers.get(name) ?? [])
-  const text = savedPlanText({ plan, zones, targets }, key, secrets)
+  const targets = [...new Set(plan.zones.map(({ target }) => target))].flatMap((name) => workspace.providers.get(name) ?? [])
+  const text = savedPlanText({ ...planned, targets }, key, secrets)
   if (Buffer.byteLength(text) > MAX_PLAN_OCTETS) {
     output.error(
       'plan-file-invalid',
@@ -62,31 +63,31 @@ export async function savePlan(context: SaveContext, file: string, { plan, zones
   // A bug in the writer must appear now, not at apply.
   const { diagnostics, saved } = parseSavedPlan(text, file, key)
   if (saved === null) throw new Error(`the saved plan cannot be parsed: ${diagnostics.map(({ message }) => message).join('; ')}`)
-  try {
-    // Zone data may be private, so only the owner can read a new file. An existing file keeps its mode.
-    await writeFileAtomically(path, text, 0o600)
-  } catch (error) {
-    output.diagnostics([writeProblem(error, file)])
-    return false
-  }
-  const needed = neededFor(context.config, plan)
+  if (!(await writePrivateFile(context, file, text))) return false
+  const needed = neededFor(workspace.config, planned)
   const first = needed === 0 ? '' : ` It needs ${counted(needed, 'approval')}: zonewright approve ${file} --key FILE.`
   output.note(`Saved the plan to ${file}${key === null ? '' : ' (signed)'}.${first} To apply it: zonewright apply ${file}`)
   return true
 }
 
 /** Writes the effect of a branch: the document of `--format json`, which no run applies. */
-async function saveReport({ cwd, secrets, output }: SaveContext, file: string, plan: Plan): Promise<boolean> {
+async function saveReport(context: RunContext, file: string, plan: Plan): Promise<boolean> {
   const text = jsonText(planDocument(plan))
-  assertNoSecret(secrets, text, file)
+  assertNoSecret(context.environment.secrets, text, file)
+  if (!(await writePrivateFile(context, file, text))) return false
+  context.output.note(`Saved the report of the plan to ${file}. It cannot be applied, since it leaves out changes.`)
+  return true
+}
+
+/** Writes a file that only its owner can read, since zone data may be private; an existing file keeps its mode. Reports a failure and returns false. */
+export async function writePrivateFile({ environment, output }: RunSetup, file: string, text: string): Promise<boolean> {
   try {
-    await writeFileAtomically(resolve(cwd, file), text, 0o600)
+    await writeFileAtomically(resolve(environment.cwd, file), text, 0o600)
+    return true
   } catch (error) {
     output.diagnostics([writeProblem(error, file)])
     return false
   }
-  output.note(`Saved the report of the plan to ${file}. It cannot be applied, since it leaves out changes.`)
-  return true
 }
 
 const EMPTY_KEY: Diagnostic = {
@@ -101,23 +102,19 @@ export async function isForeignFile(path: string, kind: WrittenDocument): Promis
   return facts !== null && facts.size > 0 && !(await beginsLikeDocument(path, kind))
 }
 
-/** A plan to save. */
-export interface PlanToSave {
-  readonly plan: Plan
-  /** In the order of the plan. */
-  readonly zones: readonly SavedZone[]
-  /** Every target of the zones. */
+/** A plan to save, with every target of its zones. */
+interface PlanToSave extends PlannedZones {
   readonly targets: readonly SavedTarget[]
 }
 
 /** The text of a plan file, signed if there is a key. Throws `SecretExposed` if it would contain a secret of the run. */
-export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
-  const { format, version, created, tool, snapshot, zones: planned, ...rest } = planDocument(plan)
+export function savedPlanText({ targets, ...planned }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
+  const { format, version, created, tool, snapshot, zones, ...rest } = planDocument(planOf(planned))
   const head = { format, version, created, tool, ...(snapshot === undefined ? {} : { snapshot }) }
   const body = {
     targets: targets.map(({ name, type, address }) => ({ name, type, address })),
-    zones: planned.map((zone, index) => {
-      const existing = zones[index]?.existing ?? null
+    zones: zones.map((zone, index) => {
+      const existing = planned.zones[index]?.existing ?? null
       return existing === null || zone.changes.length === 0 ? zone : { ...zone, state: stateOf(existing) }
     }),
     ...rest,
@@ -126,7 +123,7 @@ export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string 
   const signature = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
   const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...signature, ...body }), ...signature, ...body }
   const text = planFileText(document)
-  assertNoSecret(secrets, text, `the saved plan of ${planned.length === 1 ? planned[0]?.zone : `${planned.length} zones`}`)
+  assertNoSecret(secrets, text, `the saved plan of ${zones.length === 1 ? zones[0]?.zone : `${zones.length} zones`}`)
   return text
 }
 
@@ -138,3 +135,13 @@ const stateOf = ({ id, settings, records }: ExistingZone): SavedState => ({
 
 const savedRecord = ({ id, name, type, ttl, data, settings }: ExistingRecord): SavedRecord =>
   settings === undefined ? [id ?? null, name, type, ttl, data] : [id ?? null, name, type, ttl, data, settings]
+
+/** Shows the plan of a run that could apply it, and writes it to a file instead. `fences` are those from before it was read. */
+export async function showAndSave(context: ApplyContext, file: string, given: PlannedZones, fences: Fences): Promise<ExitStatus> {
+  const planned = withoutSecrets({ ...given, zones: given.zones.map((zone) => withFence(zone, fences)) }, context.environment.secrets)
+  const plan = planOf(planned)
+  const status = statusOfPlan(plan)
+  context.output.planDiagnostics(plan)
+  context.output.plan(plan)
+  return (await savePlan(context, file, planned)) ? status : EXIT.failure
+}

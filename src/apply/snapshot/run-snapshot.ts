@@ -1,8 +1,6 @@
 /** `snapshot`: reads the live state of all zones and writes it to a file, so that a job without credentials and network can plan. */
 import { resolve } from 'node:path'
 import { assertNoSecret } from '../../definition/config/secret-guard.ts'
-import { writeFileAtomically } from '../../definition/files/replace-files.ts'
-import { writeProblem } from '../../definition/files/write-problem.ts'
 import { compareText } from '../../dns/compare-text.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
@@ -10,16 +8,16 @@ import type { Provider } from '../../providers/provider.ts'
 import { counted } from '../../report/english.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { fenceOf } from '../journal/store/fences.ts'
+import { storeContext } from '../journal/store/open-store.ts'
 import { planZones } from '../plan-zones.ts'
-import { type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
-import { knownFences } from '../run-plan.ts'
-import { isForeignFile } from '../saved-plan/save-plan.ts'
+import { type RunContext, type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
+import { readKnownFences } from '../run-plan.ts'
+import { isForeignFile, writePrivateFile } from '../saved-plan/save-plan.ts'
 import { MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
 import { createSourceReader, hasSources, zonesOfSources } from '../sources/read-sources.ts'
 import { openWorkspace, reportLoaded } from '../workspace.ts'
-import { parseSnapshot } from './parse-snapshot.ts'
 import { readSigningKey } from './signing-key.ts'
-import { type Snapshot, type SnapshotInventory, type SnapshotTarget, snapshotText } from './snapshot.ts'
+import { parseSnapshot, type Snapshot, type SnapshotInventory, type SnapshotTarget, snapshotText } from './snapshot.ts'
 import { endpointsText } from './snapshot-source.ts'
 
 export interface SnapshotOptions extends WorkspaceOptions {
@@ -29,11 +27,10 @@ export interface SnapshotOptions extends WorkspaceOptions {
   readonly signKey?: string | undefined
 }
 
-type Context = RunSetup<SnapshotOptions> & Workspace
-
 /** Writes a snapshot of the named zones, or of all. If a zone cannot be read, nothing is written. */
 export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: readonly string[]): Promise<ExitStatus> {
-  const { options, cwd, env, secrets, output } = setup
+  const { options, output } = setup
+  const { cwd, env, secrets } = setup.environment
   const { out, signKey } = options
   const signing = signKey === undefined ? null : await readSigningKey(signKey, { folder: cwd, env, loaded: secrets })
   const path = resolve(cwd, out)
@@ -45,10 +42,10 @@ export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: reado
     output.error('file-exists', `${out} exists and is not a snapshot, so it was not overwritten`, 'give --out another name')
     return EXIT.failure
   }
-  const context: Context = { ...setup, ...(await openWorkspace(setup, zones)) }
+  const workspace = await openWorkspace(setup, zones)
   try {
-    if (!reportLoaded({ diagnostics: context.diagnostics, output })) return EXIT.failure
-    const { snapshot, diagnostics } = await readSnapshotOf(context)
+    if (!reportLoaded(output, { diagnostics: workspace.diagnostics })) return EXIT.failure
+    const { snapshot, diagnostics } = await readSnapshotOf({ ...setup, workspace })
     output.diagnostics(diagnostics)
     if (hasErrors(diagnostics)) {
       output.say(`${out} was not written.`)
@@ -61,19 +58,13 @@ export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: reado
       output.diagnostics([{ ...problem, message: `${out} was not written: ${problem.message}` }])
       return EXIT.failure
     }
-    try {
-      // Zone data may be private, so only the owner can read a new file. An existing file keeps its mode.
-      await writeFileAtomically(path, text, 0o600)
-    } catch (error) {
-      output.diagnostics([writeProblem(error, out)])
-      return EXIT.failure
-    }
+    if (!(await writePrivateFile(setup, out, text))) return EXIT.failure
     const records = snapshot.zones.reduce((sum, { live }) => sum + (live?.records.length ?? 0), 0)
     const signed = signing === null ? '' : ' (signed)'
     output.note(`Saved ${counted(snapshot.zones.length, 'zone')} with ${counted(records, 'record')} to ${out}${signed}.`)
     return EXIT.done
   } finally {
-    await context.close()
+    await workspace.close()
   }
 }
 
@@ -89,8 +80,9 @@ interface ReadSnapshot {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
-  const { jobs, providers, now, tool, output } = context
+async function readSnapshotOf(context: RunContext<SnapshotOptions>): Promise<ReadSnapshot> {
+  const { now, tool } = context.environment
+  const { jobs, providers } = context.workspace
   const created = now()
   const asked = await readInventories(jobs, providers)
   // The plans are not needed, only what they are made from.
@@ -98,23 +90,23 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
     ...job,
     desired: { ...job.desired, sourced: undefined, sources: undefined },
   }))
-  const { plan, zones } = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
-  const { fences, problems } = await knownFences(context)
-  const unread = plan.zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
+  const planned = await withProgress(context.output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
+  const { fences, problems } = await readKnownFences(storeContext(context))
+  const unread = planned.zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
   return {
     snapshot: {
       created: created.toISOString(),
       tool,
-      targets: targetsOf(context),
+      targets: targetsOf(context.workspace),
       inventory: asked.inventory,
-      zones: zones.map(({ plan: { zone, target }, existing, rendered }) => ({
+      zones: planned.zones.map(({ plan: { zone, target }, existing, rendered }) => ({
         zone,
         target,
         live: existing && { ...existing, rendered },
         storedTtls: fences === null ? undefined : fenceOf(fences, { zone, target })?.ttls,
       })),
     },
-    diagnostics: [...problems, ...plan.diagnostics, ...asked.diagnostics, ...unread],
+    diagnostics: [...problems, ...planned.diagnostics, ...asked.diagnostics, ...unread],
   }
 }
 
@@ -169,7 +161,7 @@ const withoutZones = (desired: DesiredZone): DesiredZone => ({
   sources: undefined,
 })
 
-const targetsOf = ({ config, providers, jobs }: Context): SnapshotTarget[] =>
+const targetsOf = ({ config, providers, jobs }: Workspace): SnapshotTarget[] =>
   [...providers.values()]
     .map((provider) => {
       const { name, type, address } = provider

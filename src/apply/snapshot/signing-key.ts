@@ -7,8 +7,7 @@ import { noSecrets } from '../../definition/config/secret-guard.ts'
 import { parseSshPublicKey } from '../../definition/config/ssh-public-key.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import { parseOpenSshKey } from '../approvals/openssh-private-key.ts'
-import { publicKeyObject } from '../approvals/sshsig.ts'
+import { parseOpenSshKey, publicKeyObject } from '../approvals/sshsig.ts'
 import { canonicalJson } from '../saved-plan/plan-json.ts'
 
 export type ReadKey = { readonly key: KeyObject; readonly diagnostic: null } | { readonly key: null; readonly diagnostic: Diagnostic }

@@ -1,21 +1,27 @@
-/** `zonewright init`: options and output; the files are in `cli/init-files.ts` and `cli/init-from.ts`. */
+/** `zonewright init`: options, output, and the files that it writes. With `--from` a provider, its zones are imported. */
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { FIRST_TYPES } from '../../apply/first-provider.ts'
+import { FIRST_TYPES, type FirstProvider, firstProvider, pythonPackagesOf } from '../../apply/first-provider.ts'
+import { readRunConfig, requiredHostEntries } from '../../apply/run-config.ts'
+import { reportThrottling } from '../../apply/run-context.ts'
+import { importZones } from '../../convert/import.ts'
 import type { AcceptedLosses } from '../../definition/accepted-losses.ts'
+import { CONFIG_FILE } from '../../definition/config/config.ts'
 import type { WriteOutcome } from '../../definition/files/write-changes.ts'
 import { writeFiles } from '../../definition/files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../definition/files/write-problem.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
-import { CI_SITES, type CiSite } from '../ci-files.ts'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { type DomainName, displayName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
+import { CI_SITES, type CiSite, ciFiles } from '../ci-files.ts'
+import { cloudNeeds, providerNeeds } from '../ci-needs.ts'
 import { type CommonOptions, oneOf, type SetAction, withLossyOption } from '../command.ts'
-import { type InitFile, initFiles, TOKEN_VARIABLE } from '../init-files.ts'
-import { filesFromProvider } from '../init-from.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { type CliOutput, createOutput } from '../output.ts'
+import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
 import { installedRelease, type Release } from '../release.ts'
+
+/** The environment variable with the token, for configuration and workflow. */
+const TOKEN_VARIABLE = 'ZONEWRIGHT_TOKEN'
 
 export interface InitOptions extends CommonOptions {
   readonly zone: string
@@ -149,4 +155,161 @@ const releaseStep = ({ tarball, checksum }: Release): string =>
     ? ''
     : `
 Set ${tarball === '' ? 'ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM' : 'ZONEWRIGHT_CHECKSUM'} in the CI jobs to the release that CI is to install. Until then each job ends with an error.
+`
+
+/**
+ * Creates the files of a repository for the zones of a provider: a config, CI jobs and a definition of every zone. A plan is then empty.
+ * `from` is as for `firstProvider`. Reports errors, and then returns null.
+ */
+async function filesFromProvider(
+  io: CliIo,
+  output: CliOutput,
+  from: string,
+  release: Release,
+  options: CommonOptions & { readonly lossy?: AcceptedLosses; readonly ci: CiSite },
+): Promise<readonly InitFile[] | null> {
+  const first = firstProvider(from, TOKEN_VARIABLE)
+  if (!first.ok) {
+    output.error('usage', first.message)
+    return null
+  }
+  const start = first.value
+  const text = configText(start)
+  const { config, diagnostics } = readRunConfig(io, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
+  if (config === null || hasErrors(diagnostics)) {
+    output.diagnostics(aboutOption(diagnostics, from))
+    return null
+  }
+  const imported = await importZones({
+    format: 'provider',
+    source: start.name,
+    zones: [],
+    cwd: io.cwd,
+    env: io.env,
+    config,
+    lossy: options.lossy ?? false,
+    overwrite: false,
+    allowEmpty: true,
+    onThrottled: reportThrottling(output),
+    options: { out: 'zones' },
+  })
+  const found = aboutOption([...diagnostics, ...(imported?.diagnostics ?? [])], from)
+  output.diagnostics(found, lossReportOptions(options))
+  if (imported === null || hasErrors(found)) return null
+  const pythonPackages = start.allowed === null ? [] : await pythonPackagesOf(config, start.name, io.env)
+  if (start.allowed !== null && pythonPackages.length < (start.allowed.startsWith('octodns.') ? 1 : 2))
+    output.diagnostics([
+      {
+        severity: 'warning',
+        code: 'import-aside',
+        message: `the workflow does not install the package of ${start.allowed}: it is not one of octoDNS, or states no version`,
+        hint: 'add its installation to INSTALL_ZONEWRIGHT in .github/workflows/dns.yml',
+      },
+    ])
+  return [
+    { path: CONFIG_FILE, text },
+    ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
+    ...ciFiles(
+      options.ci,
+      release,
+      requiredHostEntries(config),
+      start.variables.length === 0 && start.allowed === null ? cloudNeeds(TOKEN_VARIABLE) : providerNeeds({ ...start, pythonPackages }),
+    ),
+  ]
+}
+
+/** The setting that `--from` states, at the begin of a message. */
+const STATED = /^"?providers\.\w+\.(?:preset|base_url)"?:? /
+
+/** Diagnostics of a config that is not written yet, which has no places: they are about the option that it was made from. */
+const aboutOption = (diagnostics: readonly Diagnostic[], from: string): Diagnostic[] =>
+  diagnostics.map(({ at, ...rest }) => {
+    if (at === undefined || at.file !== CONFIG_FILE) return { ...rest, at }
+    if (!STATED.test(rest.message)) return rest
+    const hint = rest.hint ?? `give the base URL of an API, or a type of provider: ${FIRST_TYPES.join(', ')}`
+    return { ...rest, message: rest.message.replace(STATED, () => `--from ${JSON.stringify(from)} `), hint }
+  })
+
+const configText = ({
+  name,
+  entry,
+}: FirstProvider): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
+# The providers, the provider of each definition, and the safety limits.
+providers:
+  ${name}: ${entry}
+zones:
+  # Certificate clients come and go: their challenges (TXT at _acme-challenge) are theirs unless a definition has them.
+  - {files: 'zones/**/*', targets: [${name}], unmanaged: [{preset: acme}]}
+# A plan beyond these limits is refused until --allow lifts the refusal.
+safety: {max_delete_percent: 30, max_update_percent: 30}
+`
+
+interface InitFile {
+  /** Relative to the folder of the repository, with `/`. */
+  readonly path: string
+  readonly text: string
+}
+
+interface NewConfig {
+  readonly zone: DomainName
+  readonly soaEmail: string
+  /** The release that the jobs install. */
+  readonly release: Release
+  /** The site whose CI runs the jobs. */
+  readonly ci: CiSite
+}
+
+const SERVICE = '127.0.0.1:8080'
+const NAME_SERVER = '127.0.0.1:5353'
+
+export const initFiles = ({ zone, soaEmail, release, ci }: NewConfig): readonly InitFile[] => [
+  { path: 'zonewright.yaml', text: config(soaEmail) },
+  { path: definitionPath(zone), text: definition(zone, soaEmail) },
+  ...ciFiles(ci, release, [SERVICE, NAME_SERVER], cloudNeeds(TOKEN_VARIABLE)),
+]
+
+/** The path for a zone. A zone of RFC 2317 has a slash in its name; the definition itself names the zone. */
+const definitionPath = (zone: DomainName): string => `zones/${zone.slice(0, -1).replace(/[^a-z0-9._-]/g, '-')}.yaml`
+
+const config = (soaEmail: string): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
+# The providers, the provider of each definition, and the safety limits.
+providers:
+  # A service on this machine: ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
+  cloud: {type: cloud, base_url: 'http://${SERVICE}/v4', token: 'env:${TOKEN_VARIABLE}'}
+  # Or a service elsewhere, with a token that may read and write domains. Also change ZONEWRIGHT_ALLOWED_HOSTS of the
+  # CI jobs:
+  # cloud: {type: cloud, base_url: 'https://dns.example.net/v4', token: 'env:${TOKEN_VARIABLE}'}
+  # or Akamai Cloud (Linode):
+  # cloud: {type: cloud, preset: linode, token: 'env:${TOKEN_VARIABLE}'}
+zones:
+  - {files: 'zones/**/*', targets: [cloud]}
+# Settings for definitions that do not have them.
+defaults: {soa_email: ${soaEmail}}
+# A plan beyond these limits is refused until --allow lifts the refusal.
+safety: {max_delete_percent: 30, max_update_percent: 30}
+# The name servers that "zonewright verify" asks: here the service on this machine. Default: those in the zone's NS records.
+nameservers: ['${NAME_SERVER}']
+`
+
+const definition = (
+  zone: DomainName,
+  soaEmail: string,
+): string => `# yaml-language-server: $schema=../node_modules/zonewright/schemas/zone.schema.json
+# All records of the zone: "zonewright apply" deletes any other. These are examples (RFC 2606, RFC 5737): replace them with yours.
+domain: ${displayName(zone).replace(/\.$/, '')}
+soa_email: ${soaEmail}
+default_ttl: 1h
+records:
+${/\.(?:in-addr|ip6)\.arpa\.$/.test(zone) ? REVERSE_RECORDS : RECORDS}`
+
+const RECORDS = `  # The apex: the zone's own name.
+  '':
+    - {type: A, value: 192.0.2.1}
+    - {type: TXT, value: v=spf1 -all}
+  # A single label is a name in this zone, @ is the apex. A full name ends in a dot.
+  www: {type: CNAME, value: '@'}
+`
+
+const REVERSE_RECORDS = `  # The last label of the address; then the name of the host, with a final dot.
+  '1': {type: PTR, value: www.example.com.}
 `

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { folderStore } from '../../../src/apply/journal/store/folder-store.ts'
-import { readState, stateName, updateState } from '../../../src/apply/sources/source-states.ts'
+import { readState, stateName, updateState } from '../../../src/apply/sources/fill-job.ts'
 import { serialNumber } from '../../../src/dns/serial-number.ts'
 import { NO_SOURCE_STATE, type SourceState } from '../../../src/plan/source-state.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseUsage } from '../../../src/apply/usage/parse-usage.ts'
+import { parseUsage } from '../../../src/apply/usage/read-usage.ts'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 
 const ZONES = new Set(['example.com.', 'sub.example.com.', 'xn--bcher-kva.example.'] as DomainName[])

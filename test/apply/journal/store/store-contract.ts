@@ -1,7 +1,7 @@
 /** What every store of a journal must do. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JournalStore } from '../../../../src/apply/journal/store/journal-store.ts'
-import { readState, updateState } from '../../../../src/apply/sources/source-states.ts'
+import { readState, updateState } from '../../../../src/apply/sources/fill-job.ts'
 import type { SourceState } from '../../../../src/plan/source-state.ts'
 
 export function storeContract(what: string, open: () => Promise<JournalStore>): void {
