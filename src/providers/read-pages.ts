@@ -1,7 +1,10 @@
 /** Reads lists that an API returns in pages. */
 import { counted } from '../report/english.ts'
 import { sleep } from '../transport/retry.ts'
+import type { SendAndCheck } from './json-api.ts'
+import { type Fields, fieldsOf, listOf } from './json-shape.ts'
 import { ProviderError } from './provider.ts'
+import type { ApiRequest } from './send-request.ts'
 
 /** Maximum pages of a list. */
 const MAX_PAGES = 2000
@@ -43,6 +46,39 @@ export async function readPages<T>(what: string, page: (number: number) => Promi
     hint: 'another client is changing it; try again later',
   })
 }
+
+/** A list of an API. */
+export interface ApiList<T> {
+  /** The key of the items in a response. */
+  readonly key: string
+  readonly perPage: number
+  readonly shape: (item: unknown) => T
+  /** What tells the items apart. */
+  readonly idOf: (item: T) => unknown
+}
+
+/** Reads all pages of a list. */
+export type ReadList = <T>(call: ApiRequest, list: ApiList<T>) => Promise<T[]>
+
+/** Reads lists whose pages have numbers. `totalsOf` reads the numbers of all items and, if the API states it, of all pages in a response with this many items. */
+export const numberedLists =
+  (
+    provider: string,
+    request: SendAndCheck,
+    totalsOf: (response: Fields, count: number) => { readonly total: number; readonly pages: number },
+    sizeKey = 'per_page',
+  ): ReadList =>
+  (call, { key, perPage, shape, idOf }) =>
+    readPages(
+      `${provider}: ${call.what}`,
+      (page) =>
+        request({ ...call, query: { ...call.query, page, [sizeKey]: perPage } }, (body) => {
+          const fields = fieldsOf(body, 'the response')
+          const items = listOf(fields[key], key).map(shape)
+          return { items, ...totalsOf(fields, items.length) }
+        }),
+      idOf,
+    )
 
 /** Whether the number of items on the first page fits the stated totals. A server may return fewer items per page than requested. */
 const fitsTotals = ({ items, pages, total }: Page<unknown>): boolean =>

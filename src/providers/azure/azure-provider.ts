@@ -52,7 +52,6 @@ export function createAzureProvider(connection: ApiConnection, tokens: AccessTok
         throw error
       }
     },
-    readRendered: async () => null,
     findRecords: (zone, like, call) => findRecords(azure, zone, like, call),
     examine: (usage, _, call) => examineZones(provider, usage, { service: 'Azure', missing }, call),
     apply: (zone, call, more) => applyCall(azure, zone, call, more),
@@ -63,7 +62,7 @@ export function createAzureProvider(connection: ApiConnection, tokens: AccessTok
 
 async function readSnapshot(azure: Azure, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
   const { records, unplanned } = await readZone(azure, zone, call)
-  return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
+  return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned }
 }
 
 const listZones = ({ api }: Azure, call?: ProviderCallOptions): Promise<ApiZone[]> =>

@@ -14,24 +14,23 @@ const MAX_TEXT = 4096
 const NAME = /^(?:\*\.)?(?:[a-z0-9_-]+\.)+$/
 
 const names = refuseIf(({ name, type, data }) => {
-  if (!NAME.test(name)) return ['record-unsupported', 'Azure DNS holds names of letters, digits, "-" and "_", with a leading "*" at most']
+  if (!NAME.test(name)) return 'Azure DNS holds names of letters, digits, "-" and "_", with a leading "*" at most'
   const target = targetName(type, data)
   if (target === null || NAME.test(target) || (target === '.' && type === 'SRV')) return null
-  return ['record-unsupported', `Azure DNS cannot hold the target ${target}`]
+  return `Azure DNS cannot hold the target ${target}`
 })
 
 const places = refuseIf(({ name, type }, zone) => {
-  if (type === 'CNAME' && name === zone) return ['record-unsupported', 'a CNAME cannot be at the apex']
-  return type === 'NS' && name.startsWith('*.') ? ['record-unsupported', 'Azure DNS holds no wildcard NS record'] : null
+  if (type === 'CNAME' && name === zone) return 'a CNAME cannot be at the apex'
+  return type === 'NS' && name.startsWith('*.') ? 'Azure DNS holds no wildcard NS record' : null
 })
 
 const strings = refuseIf(({ type, data }) => {
   if (type !== 'TXT' && type !== 'CAA') return null
   const quoted = rdataFields(data).filter((field) => field.startsWith('"'))
   const octets = quoted.flatMap((field) => [...txtRdataToOctets(field)])
-  if (octets.some((octet) => octet < 0x20 || octet > 0x7e))
-    return ['record-unsupported', 'Azure DNS holds texts of printable ASCII characters']
-  if (type === 'TXT' && octets.length === 0) return ['record-unsupported', 'Azure DNS holds no empty TXT']
+  if (octets.some((octet) => octet < 0x20 || octet > 0x7e)) return 'Azure DNS holds texts of printable ASCII characters'
+  if (type === 'TXT' && octets.length === 0) return 'Azure DNS holds no empty TXT'
   return type === 'TXT' && octets.length > MAX_TEXT
     ? ['limit-exceeded', `the text has ${octets.length} octets; Azure DNS holds ${MAX_TEXT}`]
     : null

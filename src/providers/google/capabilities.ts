@@ -16,18 +16,15 @@ const TYPES = 'A AAAA CAA CNAME DS HTTPS IPSECKEY MX NAPTR NS PTR SRV SSHFP SVCB
 const NAME = /^(?:\*\.)?(?:[a-z0-9_/-]+\.)+$/
 
 const names = refuseIf(({ name, type, data }) => {
-  if (!NAME.test(name))
-    return ['record-unsupported', 'Cloud DNS holds names of letters, digits, "-", "_" and "/", with a leading "*" at most']
+  if (!NAME.test(name)) return 'Cloud DNS holds names of letters, digits, "-", "_" and "/", with a leading "*" at most'
   const target = targetName(type, data)
-  return target === null || target === '.' || NAME.test(target)
-    ? null
-    : ['record-unsupported', `Cloud DNS cannot hold the target ${target}`]
+  return target === null || target === '.' || NAME.test(target) ? null : `Cloud DNS cannot hold the target ${target}`
 })
 
 const places = refuseIf(({ name, type }, zone) => {
-  if (type === 'ALIAS' && name !== zone) return ['record-unsupported', 'Cloud DNS holds an ALIAS at the apex only']
-  if (type === 'NS' && name.startsWith('*.')) return ['record-unsupported', 'Cloud DNS holds no wildcard NS record']
-  return type === 'DS' && name === zone ? ['record-unsupported', 'the DS records of the zone belong to its parent'] : null
+  if (type === 'ALIAS' && name !== zone) return 'Cloud DNS holds an ALIAS at the apex only'
+  if (type === 'NS' && name.startsWith('*.')) return 'Cloud DNS holds no wildcard NS record'
+  return type === 'DS' && name === zone ? 'the DS records of the zone belong to its parent' : null
 })
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['CAA', 'NAPTR', 'TXT'])
@@ -36,7 +33,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(['CAA', 'NAPTR', 'TXT'])
 const strings = refuseIf(({ type, data }) => {
   const quoted = TEXT_TYPES.has(type) ? rdataFields(data).filter((field) => field.startsWith('"')) : []
   const isPlain = quoted.every((field) => txtRdataToOctets(field).every((octet) => octet >= 0x20 && octet <= 0x7e))
-  return isPlain ? null : ['record-unsupported', 'Cloud DNS holds texts of printable ASCII characters']
+  return isPlain ? null : 'Cloud DNS holds texts of printable ASCII characters'
 })
 
 /** Public zones have name servers of Google, so only they can have an ALIAS, and can be created without a network. */

@@ -41,9 +41,8 @@ export function createGoogleProvider(connection: ApiConnection, tokens: AccessTo
     listZones: async (call) => zoneList(await readZones(api, {}, call), options),
     async readZone(zone, call) {
       const { records, unplanned } = await readZone(google, zone, call)
-      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
+      return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned }
     },
-    readRendered: async () => null,
     examine: (usage, _, call) => examineZones(provider, usage, { service: 'Google', missing }, call),
     apply: (zone, call, more) => applyCall(google, zone, call, more),
     close: () => api.close(),

@@ -22,9 +22,8 @@ export function createRoute53Provider(connection: Route53Connection, options: Ro
       const sets = await readSets(route53.api, { id, name }, call)
       const { records, unplanned, memory } = liveZone(sets, name, String(id), options.aliasZones)
       route53.memories.set(String(id), memory)
-      return { name, id, settings: { type: 'master' }, records, unplanned, millisecondsSinceLastChange: null }
+      return { name, id, settings: { type: 'master' }, records, unplanned }
     },
-    readRendered: async () => null,
     examine: (usage, _, call) => examineRoute53(provider, route53, usage, call),
     async apply(zone, call, more) {
       const [first] = call.changes
