@@ -106,7 +106,7 @@ export interface ErrorBody extends StatedError {
 }
 
 /** Maximum characters of a reason in a message. */
-const MAX_REASON = 500
+const MAX_REASON = 600
 
 /** The dialect of a service whose error bodies `read` understands. Its errors count as null: the body does not come from the service. */
 export function bodyDialect(

@@ -1,6 +1,6 @@
 /** Records as APIs state them, in the terms of plans. */
 import { octetsToTxtRdata, quoteString, txtRdataToOctets } from '../dns/character-string.ts'
-import { type DomainName, parseAbsoluteName, relativeName } from '../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName, parseDomainName, relativeName } from '../dns/domain-name.ts'
 import { parseRdata, rdataFields } from '../dns/rdata/canonical.ts'
 import type { ExistingRecord } from '../dns/record.ts'
 import { ok, type Result } from '../dns/result.ts'
@@ -9,23 +9,23 @@ import type { UnplannedRecord } from '../dns/zone.ts'
 import { type Fields, ShapeError } from './json-shape.ts'
 
 /** The owner of a record that the API writes as `text`. Throws a `ShapeError` if that is no name. */
-export function ownerOf(text: string, name: Result<DomainName>): DomainName {
+export function ownerOf(text: string, name: Result<DomainName>, what = 'a record'): DomainName {
   if (name.ok) return name.value
-  throw new ShapeError(`a record is named ${JSON.stringify(text.slice(0, 300))}: ${name.message}`)
+  throw new ShapeError(`${what} is named ${JSON.stringify(text.slice(0, 300))}: ${name.message}`)
 }
 
 /** The owner with a name relative to the zone. `apex` is the API's name of the apex. */
-export const relativeOwner = (text: string, zone: DomainName, apex = '@'): DomainName =>
-  ownerOf(text, parseAbsoluteName(text === apex ? zone : `${text}.${zone}`))
+export const relativeOwner = (text: string, zone: DomainName, apex = '@', what = 'a record'): DomainName =>
+  ownerOf(text, parseAbsoluteName(text === apex ? zone : `${text}.${zone}`), what)
 
 /** The name relative to the zone. */
 export const relativeTo = (name: DomainName, zone: DomainName, apex = '@'): string => relativeName(name, zone) || apex
 
 /** A record of an API with the `ttl` in seconds. Malformed rdata stays as it is: text that no definition can contain. */
-export const apiRecord = <T extends number | null>(
+export const apiRecord = (
   name: DomainName,
   type: string,
-  ttl: T,
+  ttl: number | null,
   text: string,
   data: Result<string> = parseRdata(type, text),
 ): ExistingRecord => ({
@@ -53,6 +53,10 @@ export function checkReturned(
   if (returned.name !== apiName || returned.type !== type)
     throw new ShapeError(`${name} ${type} was returned as ${returned.name} ${returned.type}`)
 }
+
+/** Rdata whose names without the final dot are relative to the zone. */
+export const relativeRdata = (type: string, text: string, zone: DomainName): Result<string> =>
+  parseRdata(type, text, (name) => parseDomainName(name, zone))
 
 /** A text in quotes. */
 export const quoted = (text: unknown): string => quoteString(Buffer.from(String(text ?? ''), 'utf8'))

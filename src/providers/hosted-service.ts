@@ -28,12 +28,12 @@ export interface HostedService<Zone extends ListedZone, Live extends LiveZone> e
   readonly listing?: ListOptions<Zone>
   /** Reads a zone, and remembers what changes need. */
   read(zone: ZoneReference, options?: ProviderCallOptions): Promise<Live>
-  /** Creates the zone of the first change of the call. */
-  create(change: DomainChange, call: ProviderCall, options?: ProviderCallOptions): Promise<AppliedCall>
+  /** Creates the zone of the first change of the call; absent, like `remove`, if the service creates and deletes zones elsewhere. */
+  create?(change: DomainChange, call: ProviderCall, options?: ProviderCallOptions): Promise<AppliedCall>
   /** Changes the settings of a zone; absent if zones have none. */
   update?(zone: ZoneReference, change: DomainChange, options?: ProviderCallOptions): Promise<AppliedCall>
   /** Deletes a zone that was read immediately before, and whose records are those of the plan. */
-  remove(zone: ZoneReference, live: Live, rrsets: readonly RrsetChange[], options?: ProviderCallOptions): Promise<AppliedCall>
+  remove?(zone: ZoneReference, live: Live, rrsets: readonly RrsetChange[], options?: ProviderCallOptions): Promise<AppliedCall>
   /** Changes records. */
   change(zone: ZoneReference, call: ProviderCall, options?: ProviderCallOptions): Promise<AppliedCall>
   close(): Promise<void>
@@ -69,13 +69,11 @@ export function hostedProvider<Zone extends ListedZone, Live extends LiveZone>(
     async apply(zone, call, options) {
       const [first] = call.changes
       const change = first?.subject === 'domain' ? first : null
-      if (change?.action === 'create') return service.create(change, call, options)
+      if (change?.action === 'create' && service.create) return service.create(change, call, options)
       if (zone === null) throw new Error('no zone to change')
       if (change === null) return service.change(zone, call, options)
-      if (change.action !== 'delete') {
-        if (service.update === undefined) throw new Error(`${service.service} has no settings of zones`)
-        return service.update(zone, change, options)
-      }
+      if (change.action === 'update' && service.update) return service.update(zone, change, options)
+      if (change.action !== 'delete' || !service.remove) throw new Error(`zones at ${service.service} have no ${change.action}`)
       const live = await service.read(zone, options)
       refuseChangedZone(name, call.rrsets, live)
       return service.remove(zone, live, call.rrsets, options)

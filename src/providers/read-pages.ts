@@ -1,7 +1,7 @@
 /** Reads lists that an API returns in pages. */
 import { counted } from '../report/english.ts'
 import { sleep } from '../transport/retry.ts'
-import type { SendAndCheck } from './json-api.ts'
+import type { ResponseHead, SendAndCheck } from './json-api.ts'
 import { type Fields, fieldsOf, listOf } from './json-shape.ts'
 import { ProviderError } from './provider.ts'
 import type { ApiRequest } from './send-request.ts'
@@ -49,8 +49,8 @@ export async function readPages<T>(what: string, page: (number: number) => Promi
 
 /** A list of an API. */
 export interface ApiList<T> {
-  /** The key of the items in a response. */
-  readonly key: string
+  /** The key of the items in a response; absent if the response is the list. */
+  readonly key?: string
   readonly perPage: number
   readonly shape: (item: unknown) => T
   /** What tells the items apart. */
@@ -60,25 +60,28 @@ export interface ApiList<T> {
 /** Reads all pages of a list. */
 export type ReadList = <T>(call: ApiRequest, list: ApiList<T>) => Promise<T[]>
 
-/** Reads lists whose pages have numbers. `totalsOf` reads the numbers of all items and, if the API states it, of all pages in a response with this many items. */
+/** Reads lists whose pages have numbers. `totalsOf` finds the numbers of all items and pages in a response with this many items. */
 export const numberedLists =
   (
     provider: string,
     request: SendAndCheck,
-    totalsOf: (response: Fields, count: number) => { readonly total: number; readonly pages: number },
+    totalsOf: (response: Fields, count: number, head: ResponseHead) => { readonly total: number; readonly pages: number },
     sizeKey = 'per_page',
   ): ReadList =>
   (call, { key, perPage, shape, idOf }) =>
     readPages(
       `${provider}: ${call.what}`,
       (page) =>
-        request({ ...call, query: { ...call.query, page, [sizeKey]: perPage } }, (body) => {
-          const fields = fieldsOf(body, 'the response')
-          const items = listOf(fields[key], key).map(shape)
-          return { items, ...totalsOf(fields, items.length) }
+        request({ ...call, query: { ...call.query, page, [sizeKey]: perPage } }, (body, head) => {
+          const list = key === undefined ? body : fieldsOf(body, 'the response')[key]
+          const items = listOf(list, key ?? 'the response').map(shape)
+          return { items, ...totalsOf(body as Fields, items.length, head) }
         }),
       idOf,
     )
+
+/** The totals of a list that states its number of items, and whose pages may have fewer than were asked for. */
+export const totalsOf = (total: number, count: number) => ({ total, pages: count === 0 ? 0 : Math.ceil(total / count) })
 
 /** Whether the number of items on the first page fits the stated totals. A server may return fewer items per page than requested. */
 const fitsTotals = ({ items, pages, total }: Page<unknown>): boolean =>

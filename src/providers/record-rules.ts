@@ -6,7 +6,7 @@ import type { Ttl } from '../dns/ttl.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../plan/capabilities.ts'
 
 /** Why a target cannot hold a record; without a code `record-unsupported`. */
-export type Refusal = string | readonly [code: 'type-unsupported' | 'limit-exceeded', why: string, hint?: string]
+export type Refusal = string | readonly [code: 'type-unsupported' | 'record-unsupported' | 'limit-exceeded', why: string, hint?: string]
 
 /** A rule that refuses the records for which the function has a reason. */
 export const refuseIf =

@@ -260,7 +260,7 @@ describe('responses that are not of the API', () => {
     ['desec', 'a TTL that is none', [{ ...RRSET, ttl: '3600' }], /no whole number "ttl"/],
     ['desec', 'a name that is none', [{ ...RRSET, name: 'a..b.' }], /a record is named/],
     ['desec', 'a name outside the domain', [{ ...RRSET, name: 'www.example.net.' }], /is outside example\.com\./],
-    ['desec', 'a record that is no text', [{ ...RRSET, records: [1] }], /a record is not a text/],
+    ['desec', 'a record that is no text', [{ ...RRSET, records: [1] }], /a value that is no text/],
     ['desec', 'another domain', { name: 'example.net', minimum_ttl: 1 }, /was returned as "example\.net"/, DOMAIN],
     ['desec', 'no minimum TTL', { name: 'example.com' }, /no whole number "minimum_ttl"/, DOMAIN],
     ['digitalocean', 'no list', digitalOcean({}), /domain_records is not a list/],

@@ -1,7 +1,7 @@
 /** A client of deSEC's API v1: errors, complete lists and response bodies. */
 import { bodyDialect } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
-import { fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { fieldsOf, listOf, textOf, textsOf, wholeNumberOf } from '../json-shape.ts'
 import { readLinkedPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 
@@ -30,7 +30,9 @@ const HINTS: Readonly<Record<number, string>> = {
 
 /** `detail`, the texts of fields, or those of the items of a bulk request, which are numbered from 0. */
 const DIALECT = bodyDialect("deSEC's is https://desec.io/api/v1", (body, { status }) => {
-  const texts = Array.isArray(body) ? body.flatMap((item, index) => textsOf(item).map((text) => `item ${index}: ${text}`)) : textsOf(body)
+  const texts = Array.isArray(body)
+    ? body.flatMap((item, index) => reasonsOf(item).map((text) => `item ${index}: ${text}`))
+    : reasonsOf(body)
   return { text: texts.slice(0, MAX_ERRORS).join('; '), hint: HINTS[status] }
 })
 
@@ -41,12 +43,12 @@ const MAX_DEPTH = 5
 /** The keys of an error: those of the service, and the fields of domains and RRsets. */
 const FIELDS = new Set(['detail', 'non_field_errors', 'name', 'subname', 'type', 'ttl', 'records'])
 
-function textsOf(value: unknown, depth = 0): string[] {
+function reasonsOf(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     if (!Array.isArray(value) && !FIELDS.has(key)) return []
-    const texts = textsOf(inner, depth + 1)
+    const texts = reasonsOf(inner, depth + 1)
     return Array.isArray(value) || key === 'detail' || key === 'non_field_errors' ? texts : texts.map((text) => `${key}: ${text}`)
   })
 }
@@ -67,9 +69,6 @@ export function domainShape(value: unknown) {
 export function rrsetShape(value: unknown) {
   const what = 'a record set'
   const fields = fieldsOf(value, what)
-  const records = listOf(fields['records'], 'the records of a record set').map((record) => {
-    if (typeof record !== 'string') throw new ShapeError('a record is not a text')
-    return record
-  })
+  const records = textsOf(fields['records'], 'records')
   return { name: textOf(fields, 'name', what), type: textOf(fields, 'type', what), ttl: wholeNumberOf(fields, 'ttl', what), records }
 }

@@ -1,8 +1,7 @@
 /** Zones and RRsets of the API in the terms of plans. */
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import { parseRdata } from '../../dns/rdata/canonical.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { nullIfMissing } from '../api-errors.ts'
-import { apiRecord, byType, checkReturned, relativeOwner, relativeTo } from '../api-records.ts'
+import { apiRecord, byType, checkReturned, relativeOwner, relativeRdata, relativeTo } from '../api-records.ts'
 import type { LiveZone } from '../hosted-service.ts'
 import { fieldsOf } from '../json-shape.ts'
 import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
@@ -69,10 +68,10 @@ export type LiveRrset = ReturnType<typeof liveRrset>
 
 function liveRrset({ name, type, ttl, records, isProtected }: ApiRrset, zone: DomainName) {
   const owner = relativeOwner(name, zone)
-  const live = records.map(({ value, comment }) => {
-    const data = parseRdata(type, value, (text) => parseDomainName(text, zone))
-    return { record: apiRecord(owner, type, ttl, value, data), comment }
-  })
+  const live = records.map(({ value, comment }) => ({
+    record: apiRecord(owner, type, ttl, value, relativeRdata(type, value, zone)),
+    comment,
+  }))
   return {
     records: live.map(({ record }) => record),
     /** Comments by the data of their record; only those that are not empty. */

@@ -2,18 +2,14 @@
 import { bodyDialect, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, textOf, wholeNumberOf } from '../json-shape.ts'
-import { numberedLists } from '../read-pages.ts'
+import { numberedLists, totalsOf } from '../read-pages.ts'
 
 export type ScalewayApi = ReturnType<typeof createScalewayApi>
 
 export function createScalewayApi(connection: ApiConnection) {
   const api = createJsonApi(connection, { 'x-auth-token': connection.token }, DIALECT)
-  // The service may send fewer items per page than were asked for.
-  const totalsOf = (fields: Fields, count: number) => {
-    const total = wholeNumberOf(fields, 'total_count', 'the response')
-    return { total, pages: count === 0 ? 0 : Math.ceil(total / count) }
-  }
-  return { ...api, list: numberedLists(connection.provider, api.request, totalsOf, 'page_size') }
+  const totals = (fields: Fields, count: number) => totalsOf(wholeNumberOf(fields, 'total_count', 'the response'), count)
+  return { ...api, list: numberedLists(connection.provider, api.request, totals, 'page_size') }
 }
 
 /** The answer about a zone that does not exist, or that belongs to others. */
