@@ -1,7 +1,8 @@
 /** What a zone at Hetzner can hold: the types, names and TTLs of its API reference. */
 import type { DomainName } from '../../dns/domain-name.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
-import { plainOwners, refuseIf, texts, ttlRange } from '../record-rules.ts'
+import { plainOwners, refuseIf, ttlRange } from '../record-rules.ts'
 
 /** The types that plans manage. Hetzner maintains the SOA record itself. */
 export const HETZNER_TYPES: ReadonlySet<string> = new Set('A AAAA CAA CNAME DS HINFO HTTPS MX NS PTR RP SRV SVCB TLSA TXT'.split(' '))
@@ -27,6 +28,9 @@ const apex = refuseIf(({ name, type }, zone) => {
   return type === 'DS' ? 'the DS records of the zone belong to its parent' : null
 })
 
+/** A string may be empty. */
+const strings = refuseIf(({ type, data }) => (type === 'TXT' && rdataFields(data).length === 0 ? 'Hetzner holds no empty TXT' : null))
+
 export const HETZNER_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
   // A change of TTL and data is two requests.
@@ -44,5 +48,5 @@ export const HETZNER_CAPABILITIES: Capabilities = {
   createsZones: true,
   newZoneNameservers: HETZNER_NAMESERVERS,
   canCreateZone: (name) => ZONE_NAME.test(name),
-  rules: [plainOwners('Hetzner'), twice, apex, texts('Hetzner'), ttlRange(MIN_TTL, MAX_TTL)],
+  rules: [plainOwners('Hetzner'), twice, apex, strings, ttlRange(MIN_TTL, MAX_TTL)],
 }
