@@ -31,7 +31,7 @@ const googleAccount = () => {
   return account
 }
 
-/** The services with clients. octoDNS's provider for Gandi is not among the packages of `clients/requirements.txt`. */
+/** The services with clients. For Gandi, octoDNS has one that `clients/requirements.txt` does not list, and dns-lexicon's sends a value twice. */
 export type ClientType = Exclude<CloudType, 'gandi'>
 
 export const CLIENTS: Readonly<Record<ClientType, ForeignClients>> = {

@@ -116,8 +116,11 @@ export function createGandi(options: GandiOptions) {
 /** Names that begin with an underscore are last. */
 const orderOf = ({ rrset_name: name, rrset_type: type }: GandiRrset): string => `${name.replaceAll('_', '~')} ${type}`
 
+/** Items of a page, unless a request asks for fewer. */
+const EVERY = 1_000_000
+
 function list(items: readonly unknown[], query: URLSearchParams): Result {
-  const { items: body } = pageOf(items, query, { size: 'per_page', usual: 100, most: 500, refuse: (name) => invalid(name, 'invalid') })
+  const { items: body } = pageOf(items, query, { size: 'per_page', usual: EVERY, most: EVERY, refuse: (name) => invalid(name, 'invalid') })
   return { body, headers: { 'total-count': String(items.length) } }
 }
 
