@@ -101,7 +101,7 @@ export function readErrorBody<T>({ text }: HttpResponse, read: (body: unknown) =
 }
 
 /** What an error body says: its reason, the code if it is not the one that the status implies, and whether the service asks to send the request again. */
-export interface ErrorBody extends StatedError {
+interface ErrorBody extends StatedError {
   readonly isBusy?: boolean
 }
 

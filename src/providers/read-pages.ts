@@ -48,7 +48,7 @@ export async function readPages<T>(what: string, page: (number: number) => Promi
 }
 
 /** A list of an API. */
-export interface ApiList<T> {
+interface ApiList<T> {
   /** The key of the items in a response; absent if the response is the list. */
   readonly key?: string
   readonly perPage: number
@@ -58,7 +58,7 @@ export interface ApiList<T> {
 }
 
 /** Reads all pages of a list. */
-export type ReadList = <T>(call: ApiRequest, list: ApiList<T>) => Promise<T[]>
+type ReadList = <T>(call: ApiRequest, list: ApiList<T>) => Promise<T[]>
 
 /** Reads lists whose pages have numbers. `totalsOf` finds the numbers of all items and pages in a response with this many items. */
 export const numberedLists =
