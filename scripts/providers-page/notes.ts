@@ -104,6 +104,18 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     ],
     setup: 'providers/digitalocean.md#digitalocean',
   },
+  gandi: {
+    title: 'The domains of a Gandi account',
+    when: 'at Gandi (LiveDNS)',
+    requests: { fixed: 0, recordsPerRequest: 500, words: 'one page for every 500 record sets' },
+    conflict: 'is found by a read just before the call',
+    remarks: [
+      'A call is one record set. Calls are ordered so that a name keeps its answers in between.',
+      'A TTL is 300 to 2,592,000 seconds. Texts are printable ASCII characters.',
+      'A domain gets its zone when it is registered or added at Gandi, so zones are neither created nor deleted. The SOA record belongs to Gandi.',
+    ],
+    setup: 'providers/gandi.md#gandi',
+  },
   google: {
     title: 'The managed zones of a project at Google Cloud DNS',
     when: 'at Google Cloud DNS',

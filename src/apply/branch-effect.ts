@@ -120,7 +120,7 @@ const ONCE: ReadonlySet<Diagnostic['code']> = new Set(['rendered-unavailable', '
 export function stateAfter(existing: ZoneSnapshot | null, { zone, changes }: ZonePlan): ZoneSnapshot | null {
   const own = changes.find((change) => change.subject === 'domain')
   if (own?.action === 'delete' || (existing === null && own === undefined)) return null
-  const before = existing ?? { name: zone, id: zone, settings: {}, records: [], millisecondsSinceLastChange: null }
+  const before = existing ?? { name: zone, id: zone, settings: {}, records: [] }
   const settings = own?.subject === 'domain' ? { ...before.settings, ...own.desired } : before.settings
   return { ...before, settings, records: recordsAfter(before.records, changes) }
 }

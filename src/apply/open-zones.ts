@@ -45,7 +45,6 @@ const referenceTo = ({ name, id, settings, unknownSettings, ownApexNs }: ZoneSna
   name,
   id,
   settings,
-  updated: null,
   ...(unknownSettings !== undefined && { unknownSettings }),
   ...(ownApexNs !== undefined && { ownApexNs }),
 })

@@ -213,7 +213,7 @@ async function readRendered(
   signal: AbortSignal | undefined,
 ): Promise<RenderedReading> {
   try {
-    return { rendered: await provider.readRendered(reference, { signal }), diagnostics: [] }
+    return { rendered: (await provider.readRendered?.(reference, { signal })) ?? null, diagnostics: [] }
   } catch (error) {
     const { message, hint } = diagnosticOf(error)
     return { rendered: null, diagnostics: [{ severity: 'warning', code: 'rendered-unavailable', message, hint, at: job.desired.at }] }

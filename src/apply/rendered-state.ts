@@ -57,7 +57,7 @@ export function compareRendered(file: RenderedFile | null, zone: ZoneSnapshot): 
   ]
   const age = zone.millisecondsSinceLastChange
   // A provider that has rendered the file at all writes the SOA record.
-  const mayBeRenderedSoon = missingSoa.length === 0 && age !== null && age < RENDERING_TIME
+  const mayBeRenderedSoon = missingSoa.length === 0 && age !== undefined && age < RENDERING_TIME
   return { state: mayBeRenderedSoon ? 'stale' : 'differs', providerApexNs, differences: differences.slice(0, 10) }
 }
 

@@ -68,7 +68,7 @@ export function createSignedInApi(connection: ApiConnection, tokens: AccessToken
   return {
     async request<T>(call: ApiRequest, shape: (body: unknown) => T): Promise<T> {
       const headers = { ...call.headers, authorization: `Bearer ${await tokens.get({ signal: call.signal, stop: call.stop })}` }
-      return (await api.request({ ...call, headers }, shape)).value
+      return api.request({ ...call, headers }, shape)
     },
     async close(): Promise<void> {
       await Promise.all([api.close(), tokens.close()])
@@ -111,7 +111,7 @@ export function createTokenEndpoint(connection: ApiConnection, hint: string): To
     const request = { path: pathname, what, changesNothing: true, ...rest, ...options }
     const isGet = form === undefined && json === undefined
     const body = form === undefined ? { body: json } : { form }
-    return (await api.request(isGet ? { ...request, method: 'GET' } : { ...request, ...body, method: 'POST' }, shape)).value
+    return api.request(isGet ? { ...request, method: 'GET' } : { ...request, ...body, method: 'POST' }, shape)
   }
   return {
     ask,

@@ -100,6 +100,32 @@ export function readErrorBody<T>({ text }: HttpResponse, read: (body: unknown) =
   }
 }
 
+/** What an error body says: its reason, the code if it is not the one that the status implies, and whether the service asks to send the request again. */
+interface ErrorBody extends StatedError {
+  readonly isBusy?: boolean
+}
+
+/** Maximum characters of a reason in a message. */
+const MAX_REASON = 600
+
+/** The dialect of a service whose error bodies `read` understands. Its errors count as null: the body does not come from the service. */
+export function bodyDialect(
+  address: string,
+  read: (body: unknown, response: HttpResponse) => ErrorBody | string | null,
+  hint?: StatedError['hint'],
+): ApiDialect {
+  const stated = (response: HttpResponse): ErrorBody => {
+    const found = readErrorBody(response, (body) => read(body, response)) ?? ''
+    const error = typeof found === 'string' ? { text: found } : found
+    return { hint, ...error, text: error.text?.replace(/\s+/g, ' ').slice(0, MAX_REASON) || null }
+  }
+  return {
+    errorOfResponse: (provider, what, response, mutates) => statusError(provider, what, response, mutates, stated(response)),
+    isBusy: (response) => stated(response).isBusy === true,
+    addressHint: usualAddress(address),
+  }
+}
+
 /** The result of a read, or null if the API says that there is no such zone. */
 export async function nullIfMissing<T>(read: Promise<T>): Promise<T | null> {
   try {

@@ -39,16 +39,18 @@ export interface ApiConnection {
   readonly onRequest?: ((isRetry: boolean) => void) | undefined
 }
 
-/** A checked response. `serverTime` is in milliseconds since 1970; null if the server sends no date. */
-export interface ApiResponse<T> {
-  readonly value: T
+/** What a response says beside its body. `serverTime` is in milliseconds since 1970; null if the server sends no date. */
+export interface ResponseHead {
   readonly serverTime: number | null
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 /** Sends a request with its retries, and returns the response body converted by `shape`: parsed JSON, or undefined for status 204 of a change, and an empty answer to DELETE. Throws `ProviderError`. */
-export type SendAndCheck = <T>(request: ApiRequest, shape: (body: unknown) => T) => Promise<ApiResponse<T>>
+export type SendAndCheck = <T>(request: ApiRequest, shape: ApiShape<T>) => Promise<T>
+
+/** Converts a response body. Throws a `ShapeError` if it has another shape. */
+export type ApiShape<T> = (body: unknown, head: ResponseHead) => T
 
 export interface JsonApi {
   readonly request: SendAndCheck
@@ -84,7 +86,7 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
     async request(call, shape) {
       try {
         const response = await sendRequest(sender, call)
-        return { value: readBody(sender, call, response, shape), serverTime: serverTime(response), headers: response.headers }
+        return readBody(sender, call, response, shape)
       } catch (error) {
         // An unexpected response may belong to another request on the connection.
         if (error instanceof ProviderError && error.code === 'provider-garbled') client.reset()
@@ -95,12 +97,13 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
   }
 }
 
-function readBody<T>({ provider, dialect }: Sender, call: ApiRequest, response: HttpResponse, shape: (body: unknown) => T): T {
+function readBody<T>({ provider, dialect }: Sender, call: ApiRequest, response: HttpResponse, shape: ApiShape<T>): T {
   const fail = (problem: string): ProviderError => garbled(dialect, provider, call.what, problem, response, changes(call))
   if (response.status >= 300) throw fail(`the server redirects (${response.status}), which is not followed`)
   try {
     const isEmpty = response.status === 204 ? call.method !== 'GET' : call.method === 'DELETE' && response.text === ''
-    return shape(isEmpty ? undefined : call.plain ? response.text : jsonOf(response, fail))
+    const body = isEmpty ? undefined : call.plain ? response.text : jsonOf(response, fail)
+    return shape(body, { serverTime: serverTime(response), headers: response.headers })
   } catch (error) {
     if (error instanceof ShapeError) throw fail(`the response does not match the API: ${error.message}`)
     throw error

@@ -17,6 +17,12 @@ export function listOf(value: unknown, what: string): readonly unknown[] {
   return value
 }
 
+export const textsOf = (value: unknown, what: string): string[] =>
+  listOf(value, what).map((text) => {
+    if (typeof text !== 'string') throw new ShapeError(`${what} has a value that is no text`)
+    return text
+  })
+
 export function textOf(fields: Fields, key: string, what: string): string {
   const value = fields[key]
   if (typeof value !== 'string') throw new ShapeError(`${what} has no text "${key}"`)

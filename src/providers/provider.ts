@@ -27,8 +27,8 @@ export interface ZoneReference {
   readonly unknownSettings?: readonly string[] | undefined
   /** The apex NS records that the provider sets itself and does not list; absent if it does not name them. */
   readonly ownApexNs?: readonly DomainName[] | undefined
-  /** When the provider last changed the zone's settings, in milliseconds since 1970; null if it does not report that. */
-  readonly updated: number | null
+  /** When the provider last changed the zone's settings, in milliseconds since 1970; absent if it does not report that. */
+  readonly updated?: number | undefined
 }
 
 /** A listed zone that cannot be managed: its name is no domain name, or another zone has the same name. */
@@ -59,8 +59,8 @@ export interface RenderedComparison {
 /** A zone with its records at one moment. */
 export interface ZoneSnapshot extends ExistingZone {
   readonly id: number | string
-  /** Milliseconds between the last change and the read, by the provider's clock; null if the provider does not report it. */
-  readonly millisecondsSinceLastChange: number | null
+  /** Milliseconds between the last change and the read, by the provider's clock; absent if the provider does not report it. */
+  readonly millisecondsSinceLastChange?: number | undefined
   /** The serial of the SOA record; absent if the provider does not show it. */
   readonly serial?: SoaFields['serial']
   /** The records of the zone's signer that `records` leaves out, because the server maintains them; absent if the provider does not show them. */
@@ -150,8 +150,8 @@ export interface Provider {
   readZone(zone: ZoneReference, options?: ProviderCallOptions): Promise<ZoneSnapshot>
   /** Reads the zone with this name without a look-up; null if it does not exist. Absent if a name does not lead to a zone, or if zone files are rendered. */
   readNamedZone?(name: DomainName, options?: NamedReadOptions): Promise<ZoneSnapshot | null>
-  /** Reads the rendered zone file; null if the provider has none. */
-  readRendered(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
+  /** Reads the rendered zone file; null if there is none. Absent if the provider renders none. */
+  readRendered?(zone: ZoneReference, options?: ProviderCallOptions): Promise<RenderedFile | null>
   /** Finds records with the owner and type of any of the given ones without reading the whole zone; absent if the provider cannot do that. */
   findRecords?(zone: ZoneReference, like: readonly ResourceRecord[], options?: ProviderCallOptions): Promise<readonly ExistingRecord[]>
   /** Checks the connection and the permissions of the token or key. `now` is the local time. Failures are findings. */

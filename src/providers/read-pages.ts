@@ -1,7 +1,10 @@
 /** Reads lists that an API returns in pages. */
 import { counted } from '../report/english.ts'
 import { sleep } from '../transport/retry.ts'
+import type { ResponseHead, SendAndCheck } from './json-api.ts'
+import { type Fields, fieldsOf, listOf } from './json-shape.ts'
 import { ProviderError } from './provider.ts'
+import type { ApiRequest } from './send-request.ts'
 
 /** Maximum pages of a list. */
 const MAX_PAGES = 2000
@@ -43,6 +46,42 @@ export async function readPages<T>(what: string, page: (number: number) => Promi
     hint: 'another client is changing it; try again later',
   })
 }
+
+/** A list of an API. */
+interface ApiList<T> {
+  /** The key of the items in a response; absent if the response is the list. */
+  readonly key?: string
+  readonly perPage: number
+  readonly shape: (item: unknown) => T
+  /** What tells the items apart. */
+  readonly idOf: (item: T) => unknown
+}
+
+/** Reads all pages of a list. */
+type ReadList = <T>(call: ApiRequest, list: ApiList<T>) => Promise<T[]>
+
+/** Reads lists whose pages have numbers. `totalsOf` finds the numbers of all items and pages in a response with this many items. */
+export const numberedLists =
+  (
+    provider: string,
+    request: SendAndCheck,
+    totalsOf: (response: Fields, count: number, head: ResponseHead) => { readonly total: number; readonly pages: number },
+    sizeKey = 'per_page',
+  ): ReadList =>
+  (call, { key, perPage, shape, idOf }) =>
+    readPages(
+      `${provider}: ${call.what}`,
+      (page) =>
+        request({ ...call, query: { ...call.query, page, [sizeKey]: perPage } }, (body, head) => {
+          const list = key === undefined ? body : fieldsOf(body, 'the response')[key]
+          const items = listOf(list, key ?? 'the response').map(shape)
+          return { items, ...totalsOf(body as Fields, items.length, head) }
+        }),
+      idOf,
+    )
+
+/** The totals of a list that states its number of items, and whose pages may have fewer than were asked for. */
+export const totalsOf = (total: number, count: number) => ({ total, pages: count === 0 ? 0 : Math.ceil(total / count) })
 
 /** Whether the number of items on the first page fits the stated totals. A server may return fewer items per page than requested. */
 const fitsTotals = ({ items, pages, total }: Page<unknown>): boolean =>

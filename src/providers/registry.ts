@@ -14,6 +14,7 @@ import { CLOUD } from './cloud/cloud-config.ts'
 import { CLOUDFLARE } from './cloudflare/cloudflare-config.ts'
 import { DESEC } from './desec/desec-config.ts'
 import { DIGITALOCEAN } from './digitalocean/digitalocean-config.ts'
+import { GANDI } from './gandi/gandi-config.ts'
 import { GOOGLE } from './google/google-config.ts'
 import { HETZNER } from './hetzner/hetzner-config.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
@@ -31,6 +32,7 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   azure: AZURE,
   cloud: CLOUD,
   cloudflare: CLOUDFLARE,
+  gandi: GANDI,
   google: GOOGLE,
   desec: DESEC,
   digitalocean: DIGITALOCEAN,

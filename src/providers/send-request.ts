@@ -204,7 +204,9 @@ function lastFailure({ error, mayHaveActed, mayCompleteLater, tries, took, asked
 }
 
 function httpRequest(call: ApiRequest): HttpRequest {
-  const parameters = Object.entries(call.query ?? {}).map(([key, value]): [string, string] => [key, String(value)])
+  const parameters = Object.entries(call.query ?? {}).flatMap(([key, value]) =>
+    [value].flat().map((one): [string, string] => [key, String(one)]),
+  )
   const query = parameters.length === 0 ? '' : `?${new URLSearchParams(parameters).toString()}`
   return {
     method: call.method,
@@ -224,7 +226,8 @@ export const changes = ({ method, changesNothing }: ApiRequest): boolean => meth
 export interface ApiRequest extends ProviderCallOptions {
   readonly method: HttpRequest['method']
   readonly path: string
-  readonly query?: Readonly<Record<string, string | number>>
+  /** A key with a list is repeated. */
+  readonly query?: Readonly<Record<string, string | number | readonly string[]>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   /** Sent as a form instead of `body`. */
@@ -236,3 +239,12 @@ export interface ApiRequest extends ProviderCallOptions {
   /** The purpose of the request, for messages. */
   readonly what: string
 }
+
+/** A request that reads. */
+export const reading = (path: string, what: string, options?: ProviderCallOptions, query?: ApiRequest['query']): ApiRequest => ({
+  method: 'GET',
+  path,
+  what,
+  ...(query && { query }),
+  ...options,
+})

@@ -1,37 +1,57 @@
 /** Listed zones of a service in the terms of plans. */
 import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
+import { append } from '../dns/group-by.ts'
+import type { Result } from '../dns/result.ts'
 import { ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from './provider.ts'
 
-/** A zone without settings of its own, and whose records come from nowhere else. */
-export const masterZone = <Id extends number | string>(name: DomainName, id: Id): ZoneReference & { readonly id: Id } => ({
-  name,
-  id,
-  settings: { type: 'master' },
-  updated: null,
-})
+/** A zone without settings of its own, and whose records come from nowhere else. `id`: the name without the final dot if absent. */
+export const masterZone = <Id extends number | string = string>(
+  name: DomainName,
+  id: Id = name.slice(0, -1) as Id,
+): ZoneReference & { readonly id: Id } => ({ name, id, settings: { type: 'master' } })
+
+/** A zone as a service lists it. `id`: the name if absent. */
+export interface ListedZone {
+  readonly name: string
+  readonly id?: number | string
+}
 
 export interface ListOptions<Zone> {
+  /** How the service writes names; as absolute ones, with or without the final dot, if absent. */
+  readonly parse?: (text: string) => Result<DomainName>
+  /** Whether the provider manages the zone, or does not show it; all are shown if absent. */
+  readonly isShown?: (zone: Zone, name: DomainName | null) => boolean
   /** Why a zone cannot be managed, in words that follow its name; null if it can. */
   readonly problemOf?: (zone: Zone, name: DomainName) => string | null
   /** The same about a zone whose name an earlier one has. */
   readonly twice?: string
+  /** The same about each of several zones with one name, instead of `twice`. */
+  readonly ambiguous?: (zone: Zone) => string
 }
 
-/** The zones of a list; those whose names are not domain names cannot be managed. `id`: the name if absent. */
-export function zoneListOf<Zone extends { readonly name: string; readonly id?: number | string }>(
+/** The zones of a list; those whose names are not domain names cannot be managed. */
+export function zoneListOf<Zone extends ListedZone>(
   listed: readonly Zone[],
   referenceTo: (zone: Zone, name: DomainName) => ZoneReference,
-  { problemOf, twice = 'exists twice' }: ListOptions<Zone> = {},
+  { parse = parseAbsoluteName, isShown, problemOf, twice = 'exists twice', ambiguous }: ListOptions<Zone> = {},
 ): ZoneList {
-  const zones = new Map<DomainName, ZoneReference>()
+  const usable = new Map<DomainName, Zone[]>()
   const unusable: UnusableZone[] = []
+  const refuse = (zone: Zone, reason: string): void => void unusable.push({ name: zone.name, id: zone.id ?? zone.name, reason })
   for (const zone of listed) {
-    const name = parseAbsoluteName(zone.name)
-    const reason = name.ok ? (problemOf?.(zone, name.value) ?? (zones.has(name.value) ? twice : null)) : name.message
-    if (name.ok && reason === null) zones.set(name.value, referenceTo(zone, name.value))
-    else unusable.push({ name: zone.name, id: zone.id ?? zone.name, reason: reason as string })
+    const name = parse(zone.name)
+    if (isShown?.(zone, name.ok ? name.value : null) === false) continue
+    const problem = name.ok ? (problemOf?.(zone, name.value) ?? null) : name.message
+    if (name.ok && problem === null) append(usable, name.value, zone)
+    else refuse(zone, problem as string)
   }
-  return { zones: [...zones.values()], unusable }
+  const zones: ZoneReference[] = []
+  for (const [name, found] of usable) {
+    const [first, ...others] = found as [Zone, ...Zone[]]
+    if (others.length === 0 || ambiguous === undefined) zones.push(referenceTo(first, name))
+    for (const zone of ambiguous === undefined ? others : others.length === 0 ? [] : found) refuse(zone, ambiguous?.(zone) ?? twice)
+  }
+  return { zones, unusable }
 }
 
 /** The zones with these names. */

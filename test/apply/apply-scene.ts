@@ -65,8 +65,8 @@ export async function applyScripted({ before, desired, handler, run = {}, parall
   const provider = providerAt(server.baseUrl, parallelism, timeout)
   const plan = planOf(before, desired, { allow: new Set(['deletes', 'updates', 'empty-zone']) })
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
-  const reference = { name: ORIGIN, id: 7, settings, updated: null }
-  const snapshot = { ...reference, records: existing(ORIGIN, before), millisecondsSinceLastChange: null }
+  const reference = { name: ORIGIN, id: 7, settings }
+  const snapshot = { ...reference, records: existing(ORIGIN, before) }
   const zone = { plan, reference, existing: snapshot, readAt: performance.now() }
   const [outcome] = await applyZones([zone], { providers: new Map([['cloud', provider]]), recoveryPause: 5, ...run })
   return reportOf(outcome as ZoneOutcome, server.seen)

@@ -14,7 +14,7 @@ const CAPABILITIES: Readonly<Record<string, Capabilities>> = {
   'whole RRsets': { ...CLOUD_CAPABILITIES, calls: { ...CLOUD_CAPABILITIES.calls, unit: 'rrset', maxUnits: null } },
 }
 
-const snapshotOf = (text: string): ZoneSnapshot => ({ ...existingZone(ORIGIN, text), id: 1, millisecondsSinceLastChange: null })
+const snapshotOf = (text: string): ZoneSnapshot => ({ ...existingZone(ORIGIN, text), id: 1 })
 
 /** Up to ten records of few names and values, so that plans have much in common. */
 function randomZone(random: Random): string {

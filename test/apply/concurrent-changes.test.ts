@@ -111,10 +111,10 @@ test.each([
   )
   onTestFinished(() => server.close())
   const settings = { type: 'master', soa_email: 'hostmaster@example.com' } as const
-  const reference = { name: ORIGIN, id: 7, settings, updated: null }
+  const reference = { name: ORIGIN, id: 7, settings }
   const deletion = zoneChange({ action: 'delete', id: 7, existing: settings })
   const plan = { zone: ORIGIN, target: 'cloud', changes: [deletion] } as unknown as ZonePlan
-  const one = { plan, reference, existing: { ...reference, records: existing(ORIGIN, 'a A 192.0.2.1'), millisecondsSinceLastChange: null } }
+  const one = { plan, reference, existing: { ...reference, records: existing(ORIGIN, 'a A 192.0.2.1') } }
   const providers = new Map([['cloud', providerAt(server.baseUrl)]])
   const [outcome] = await applyZones([one], { providers, recoveryPause: 5, freshFor: 0 })
   expect(reportOf(outcome as never, server.seen).outcomes).toEqual(outcomes)

@@ -9,7 +9,7 @@ const NS = '@ 300 IN NS ns1.example.net.'
 const WWW = 'www 300 IN A 192.0.2.1'
 
 const zoneOf = (more: Partial<ZoneSnapshot> = {}): ZoneSnapshot => {
-  return { ...existingZone(ORIGIN, 'www 300 A 192.0.2.1'), id: 7, millisecondsSinceLastChange: null, ...more }
+  return { ...existingZone(ORIGIN, 'www 300 A 192.0.2.1'), id: 7, ...more }
 }
 
 test.each<[string, string[], Partial<ZoneSnapshot>, string, RegExp | null]>([

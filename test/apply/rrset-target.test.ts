@@ -14,7 +14,7 @@ import { CALL_RULES, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existingZone, records } from '../support/records.ts'
 
 const { settings } = existingZone(ORIGIN, '')
-const REFERENCE: ZoneReference = { name: ORIGIN, id: 1, settings, updated: null }
+const REFERENCE: ZoneReference = { name: ORIGIN, id: 1, settings }
 const capabilitiesOf = (calls: CallRules): Capabilities => ({ ...CLOUD_CAPABILITIES, calls, servesApexNs: false, ttlSteps: null })
 
 interface Case {
@@ -75,7 +75,7 @@ async function applied({ rules, before = BEFORE, after = AFTER, live = before, f
       }
     },
   }
-  const existing = before === null ? null : { ...REFERENCE, records: records(ORIGIN, before), millisecondsSinceLastChange: null }
+  const existing = before === null ? null : { ...REFERENCE, records: records(ORIGIN, before) }
   const plan = planOf(before, '', {
     existing,
     desired: desiredZone(ORIGIN, after, { apexNs: 'manage' }),

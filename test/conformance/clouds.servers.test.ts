@@ -1,6 +1,6 @@
 /** The types of each cloud's `capabilities.ts`, with its limits. */
 import { conformanceTests, withoutTypes } from './provider-suite.ts'
-import { AZURE, CLOUDFLARE, DESEC, DIGITALOCEAN, GOOGLE, HETZNER, ROUTE53, SCALEWAY } from './scripted-target.ts'
+import { AZURE, CLOUDFLARE, DESEC, DIGITALOCEAN, GANDI, GOOGLE, HETZNER, ROUTE53, SCALEWAY } from './scripted-target.ts'
 
 const USUAL = { '42. SOA': 7, 'types without a form of their own': 3, 'unusual names': 1 }
 const TEXTS = { '27. complex TXT': 1, 'octets in TXT': 3 }
@@ -20,6 +20,7 @@ conformanceTests(DIGITALOCEAN, {
   ...{ ...USUAL, ...FEW_TYPES, ...NO_NULL_MX, ...OWN_TTLS },
   ...{ '27. complex TXT': 7, '28. TXT backslashes': 1, '38. CAA': 1, '41. PTR': 2, 'octets in TXT': 4 },
 })
+conformanceTests(GANDI, { ...USUAL, ...withoutTypes('DHCID DNSKEY SMIMEA'), ...TEXTS, ...OWN_TTLS })
 conformanceTests(GOOGLE, { ...USUAL, ...OTHERS, ...ALIAS_AT_APEX, ...OWN_TTLS, 'octets in TXT': 3 })
 conformanceTests(HETZNER, { ...USUAL, ...withoutTypes('LOC NAPTR SSHFP DHCID DNAME DNSKEY ALIAS OPENPGPKEY SMIMEA') })
 /** Aliases of names outside the zone are left out, too. */

@@ -1,4 +1,4 @@
 import { faultTests } from './fault-suite.ts'
-import { GOOGLE, HETZNER, ROUTE53, SCALEWAY } from './scripted-target.ts'
+import { GANDI, GOOGLE, HETZNER, ROUTE53, SCALEWAY } from './scripted-target.ts'
 
-for (const kind of [GOOGLE, HETZNER, ROUTE53, SCALEWAY]) faultTests(kind)
+for (const kind of [GANDI, GOOGLE, HETZNER, ROUTE53, SCALEWAY]) faultTests(kind)

@@ -57,6 +57,7 @@ export const CLOUDFLARE = scriptedTarget('cloudflare', {
 })
 export const DESEC = scriptedTarget('desec')
 export const DIGITALOCEAN = scriptedTarget('digitalocean', { rejoinsTexts: true })
+export const GANDI = scriptedTarget('gandi', { maxSize: 130 })
 export const GOOGLE = scriptedTarget('google', { options: { pageSize: 100 } })
 // Waiting for each action would take minutes.
 export const HETZNER = scriptedTarget('hetzner', { options: { stepsOf: (_, count) => (count % 100 === 0 ? [50] : null) } })

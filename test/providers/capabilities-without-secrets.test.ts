@@ -15,6 +15,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   cloudflare: 'token: env:TOKEN, plan: business',
   desec: 'token: env:TOKEN',
   digitalocean: 'token: env:TOKEN',
+  gandi: 'token: env:TOKEN',
   google: 'token: env:TOKEN, project: lab, visibility: private',
   hetzner: 'token: env:TOKEN',
   octodns: 'directory: folder',

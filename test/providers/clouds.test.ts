@@ -33,6 +33,10 @@ const WITH_HOSTS: Readonly<
   },
   digitalocean: (count, definition, respond) =>
     startDigitalOceanScene({ definition, respond, records: times(count, (host) => record(host + 1, `h${host}`, 'A', '192.0.2.1')) }),
+  gandi(count, definition, respond) {
+    const rrsets = times(count, (host) => ({ rrset_name: `h${host}`, rrset_type: 'A', rrset_ttl: 3600, rrset_values: ['192.0.2.1'] }))
+    return startCloudScene('gandi', { definition, respond, rrsets })
+  },
   google: (count, definition, respond) =>
     startGoogleScene({ definition, respond, rrsets: times(count, (host) => `h${host} 3600 A 192.0.2.1`) }),
   hetzner: (count, definition, respond) =>
@@ -54,6 +58,7 @@ const EMPTY: Readonly<Record<CloudType, (definition: string, isMissing: boolean)
   },
   desec: (definition, isMissing) => startDesecScene({ definition, ...(isMissing && { domains: [] }) }),
   digitalocean: (definition, isMissing) => startDigitalOceanScene({ definition, ...(isMissing && { domains: [] }) }),
+  gandi: (definition) => startCloudScene('gandi', { definition, rrsets: [] }),
   google: (definition, isMissing) => startGoogleScene({ definition, ...(isMissing && { zones: [] }) }),
   hetzner: (definition, isMissing) => startHetznerScene({ definition, ...(isMissing && { zones: [], rrsets: [] }) }),
   route53: (definition, isMissing) => startRoute53Scene({ definition, ...(isMissing && { zones: [] }) }),
@@ -89,6 +94,7 @@ describe('calls', () => {
     ['cloudflare', 1, 1],
     ['desec', 1, 1],
     ['digitalocean', 20, 1000],
+    ['gandi', 20, 1000],
     ['google', 1, 1],
     ['hetzner', 20, 1000],
     ['route53', 1, 2],
@@ -122,7 +128,7 @@ describe('requests', () => {
     await expectUnchanged(scene)
   })
 
-  test.each(CLOUD_TYPES.filter((type) => type !== 'scaleway'))(
+  test.each(CLOUD_TYPES.filter((type) => type !== 'scaleway' && type !== 'gandi'))(
     'a lost answer to the creation of a zone is looked up at %s',
     async (type) => {
       const scene = await EMPTY[type](WWW, true)
@@ -140,6 +146,7 @@ test.each<[CloudType, RegExp, RegExp]>([
   ['cloudflare', /Authentication error \(10000\).*Zone:Read and DNS:Edit/s, /Cloudflare accepts the token/],
   ['desec', /401 Invalid token\..*Token Management/s, /deSEC accepts the token/],
   ['digitalocean', /it needs the scopes domain:read/, /DigitalOcean accepts the token/],
+  ['gandi', /401 The server could not verify/, /Gandi accepts the token/],
   ['google', /401 Request had invalid authentication credentials\. \(authError\)/, /Google accepts the token/],
   ['hetzner', /an API token of the project/, /Hetzner accepts the token/],
   ['scaleway', /401 authentication is denied.*DomainsDNSFullAccess/s, /Scaleway accepts the token/],
@@ -260,7 +267,7 @@ describe('responses that are not of the API', () => {
     ['desec', 'a TTL that is none', [{ ...RRSET, ttl: '3600' }], /no whole number "ttl"/],
     ['desec', 'a name that is none', [{ ...RRSET, name: 'a..b.' }], /a record is named/],
     ['desec', 'a name outside the domain', [{ ...RRSET, name: 'www.example.net.' }], /is outside example\.com\./],
-    ['desec', 'a record that is no text', [{ ...RRSET, records: [1] }], /a record is not a text/],
+    ['desec', 'a record that is no text', [{ ...RRSET, records: [1] }], /a value that is no text/],
     ['desec', 'another domain', { name: 'example.net', minimum_ttl: 1 }, /was returned as "example\.net"/, DOMAIN],
     ['desec', 'no minimum TTL', { name: 'example.com' }, /no whole number "minimum_ttl"/, DOMAIN],
     ['digitalocean', 'no list', digitalOcean({}), /domain_records is not a list/],

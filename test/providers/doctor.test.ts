@@ -252,6 +252,7 @@ test('every type of provider is examined here, in test/cli/doctor.test.ts or in 
     'cloudflare',
     'desec',
     'digitalocean',
+    'gandi',
     'google',
     'hetzner',
     'octodns',

@@ -8,7 +8,7 @@ import type { Provider } from '../../src/providers/provider.ts'
 import { name } from '../support/records.ts'
 
 const ORIGIN = name('example.com.')
-const ZONE = { name: ORIGIN, id: 1, settings: {}, updated: null }
+const ZONE = { name: ORIGIN, id: 1, settings: {} }
 
 const packageOf = (inner: Partial<PackageProvider>, more: Partial<ProviderPackage> = {}): ProviderPackage => ({
   apiVersion: API_VERSION,

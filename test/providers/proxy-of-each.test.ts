@@ -15,6 +15,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   cloudflare: 'base_url: https://cloudflare.test, token: env:TOKEN',
   desec: 'base_url: https://desec.test, token: env:TOKEN',
   digitalocean: 'base_url: https://digitalocean.test, token: env:TOKEN',
+  gandi: 'base_url: https://gandi.test, token: env:TOKEN',
   google: 'base_url: https://google.test, token: env:TOKEN, project: lab',
   hetzner: 'base_url: https://hetzner.test, token: env:TOKEN',
   powerdns: 'base_url: https://powerdns.test, api_key: env:TOKEN',

@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { CLIENTS, startForClients } from '../scripted/clients.ts'
+import { CLIENT_TYPES, CLIENTS, type ClientType, startForClients } from '../scripted/clients.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
-import { CLOUD, CLOUD_TYPES, type CloudService, type CloudType, TOKEN } from '../scripted/services.ts'
+import { CLOUD, type CloudService, TOKEN } from '../scripted/services.ts'
 import { cli } from '../support/cli.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
 import { rounds } from '../support/random.ts'
@@ -20,7 +20,7 @@ const PROGRAM = fileURLToPath(new URL('../scripted/clients/octodns_requests.py',
 const FEW = Math.min(1000, rounds(50))
 
 /** Records that runs create, change and delete. octoDNS's provider of Route 53 sends more values at once than the service accepts if there are many more. */
-const COUNTS: Readonly<Record<CloudType, number>> = {
+const COUNTS: Readonly<Record<ClientType, number>> = {
   azure: FEW,
   cloudflare: FEW,
   desec: 900,
@@ -35,7 +35,7 @@ const COUNTS: Readonly<Record<CloudType, number>> = {
 type Counts = readonly number[]
 const isSignIn = (path: string): boolean => /\/token$|\/oauth2\/|\/discovery\/|\.well-known/.test(path)
 
-async function requestsOfOctodns(type: CloudType): Promise<Counts> {
+async function requestsOfOctodns(type: ClientType): Promise<Counts> {
   const {
     hosts,
     start,
@@ -54,7 +54,7 @@ async function requestsOfOctodns(type: CloudType): Promise<Counts> {
   return marks.map((total, index) => total - (marks[index - 1] ?? 0))
 }
 
-async function requestsOfOurs(type: CloudType): Promise<Counts> {
+async function requestsOfOurs(type: ClientType): Promise<Counts> {
   const { settings, variable, env } = CLOUD[type] as CloudService
   const server = await startScriptedServer(CLIENTS[type].start())
   const cwd = temporaryDirectory()
@@ -82,7 +82,7 @@ async function requestsOfOurs(type: CloudType): Promise<Counts> {
 const JOBS = ['created', 'unchanged', 'changed', 'deleted']
 
 describeWithTools([python, 'openssl'], 'requests beside octoDNS', () => {
-  const compare = async (type: CloudType): Promise<void> => {
+  const compare = async (type: ClientType): Promise<void> => {
     const [ours, theirs] = [await requestsOfOurs(type), await requestsOfOctodns(type)]
     const rows = JOBS.map((job, index) => `${job} ${ours[index]} (octoDNS ${theirs[index]})`)
     process.stderr.write(`${type}, ${COUNTS[type]} records: ${rows.join(', ')}\n`)
@@ -93,7 +93,7 @@ describeWithTools([python, 'openssl'], 'requests beside octoDNS', () => {
   }
   const timeout = 300_000 * Math.max(1, rounds(1) / 4)
   // One service for each kind of call: a batch, single records, record sets.
-  const usual: readonly CloudType[] = ['cloudflare', 'digitalocean', 'route53']
+  const usual: readonly ClientType[] = ['cloudflare', 'digitalocean', 'route53']
   test.concurrent.each(usual)('%s', { timeout }, compare)
-  test.concurrent.each(CLOUD_TYPES.filter((type) => !usual.includes(type)))('%s', { timeout, tags: ['long'] }, compare)
+  test.concurrent.each(CLIENT_TYPES.filter((type) => !usual.includes(type)))('%s', { timeout, tags: ['long'] }, compare)
 })

@@ -228,7 +228,7 @@ describe('if IXFR does not help, AXFR is used', () => {
 
 describe('providers', () => {
   const zone = 'example.test.' as DomainName
-  const reference = { name: zone, id: zone, settings: {}, updated: null }
+  const reference = { name: zone, id: zone, settings: {} }
 
   /** A provider at a server whose zone always has serial 1, and what the server is asked. */
   async function atUnchangedServer(type: string, { create }: ProviderType) {

@@ -54,6 +54,11 @@ const INJECTIONS: Readonly<Record<Exclude<CloudType, 'route53'>, Injection>> = {
     key: 'domain_records',
     fields: (name, type, data) => ({ id: 1_000_000 + ids.indexOf(name), name, type, data }),
   },
+  gandi: {
+    path: /\/records$/,
+    key: null,
+    fields: (rrset_name, rrset_type, data) => ({ rrset_name, rrset_type, rrset_ttl: 300, rrset_values: [data] }),
+  },
   google: {
     path: /\/rrsets$/,
     key: 'rrsets',
@@ -81,7 +86,12 @@ function withAllTypes(service: ScriptedService, { path, key, empty, fields }: In
     for (const counts of [body, body.result_info, body.meta, body.meta?.pagination])
       for (const count of ['total_count', 'total', 'total_entries', 'count'])
         if (typeof counts?.[count] === 'number') counts[count] = list.length
-    return { ...response, body: JSON.stringify(body) }
+    const { 'total-count': count, ...headers } = response.headers
+    return {
+      ...response,
+      headers: count === undefined ? headers : { ...headers, 'total-count': String(list.length) },
+      body: JSON.stringify(body),
+    }
   }
 }
 

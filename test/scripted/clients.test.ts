@@ -8,9 +8,9 @@ import { findForeignClient } from '../support/foreign-clients.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
-import { CLIENTS, startForClients } from './clients.ts'
+import { CLIENT_TYPES, CLIENTS, type ClientType, startForClients } from './clients.ts'
 import type { ScriptedService } from './scripted-server.ts'
-import { CLOUD, CLOUD_TYPES, type CloudType } from './services.ts'
+import { CLOUD } from './services.ts'
 
 const python = findForeignClient('cloud-clients')
 const PROGRAMS = fileURLToPath(new URL('clients/', import.meta.url))
@@ -45,7 +45,7 @@ const RECORDS: Readonly<Record<string, readonly [name: string, content: object]>
 type Names = Readonly<Record<string, readonly object[]>>
 
 /** Records of a service alone, which replace those at the name. */
-const OWN: Partial<Readonly<Record<CloudType, Names>>> = {
+const OWN: Partial<Readonly<Record<ClientType, Names>>> = {
   cloudflare: {
     alias: [{ type: 'CNAME', ttl: 300, value: 'www.example.com.', octodns: { cloudflare: { proxied: true, 'auto-ttl': true } } }],
     commented: [{ type: 'A', ttl: 300, value: '192.0.2.4', octodns: { cloudflare: { comment: 'a server' } } }],
@@ -59,7 +59,7 @@ const OWN: Partial<Readonly<Record<CloudType, Names>>> = {
 }
 
 /** A zone with every type of a service, the same zone after a change, and one with a single record. */
-function statesOf(type: CloudType): readonly Names[] {
+function statesOf(type: ClientType): readonly Names[] {
   const names: Record<string, object[]> = {}
   for (const one of CLIENTS[type].types.split(' ')) {
     const [name, content] = RECORDS[one] as (typeof RECORDS)[string]
@@ -74,8 +74,8 @@ function statesOf(type: CloudType): readonly Names[] {
 }
 
 /** The services whose clients of each kind run by default. Python takes seconds to load a client. */
-const USUAL: readonly CloudType[] = ['cloudflare', 'hetzner', 'route53']
-const OTHERS = CLOUD_TYPES.filter((type) => !USUAL.includes(type))
+const USUAL: readonly ClientType[] = ['cloudflare', 'hetzner', 'route53']
+const OTHERS = CLIENT_TYPES.filter((type) => !USUAL.includes(type))
 
 describeWithTools([python, 'openssl'], 'clients of the scripted services', () => {
   const run = async (program: string, args: readonly unknown[], env: Record<string, string>): Promise<unknown> => {
@@ -85,9 +85,9 @@ describeWithTools([python, 'openssl'], 'clients of the scripted services', () =>
     // A client may print lines of its own before the result.
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
   }
-  const start = (type: CloudType, service: ScriptedService = CLIENTS[type].start()) => startForClients(CLIENTS[type].hosts, service)
+  const start = (type: ClientType, service: ScriptedService = CLIENTS[type].start()) => startForClients(CLIENTS[type].hosts, service)
 
-  const lexiconAt = async (type: CloudType): Promise<void> => {
+  const lexiconAt = async (type: ClientType): Promise<void> => {
     const { env } = await start(type)
     const name = type === 'google' ? 'googleclouddns' : type
     expect(await run('lexicon_walk.py', [name, 'example.com', CLIENTS[type].lexicon], env)).toEqual({ done: LEXICON_STEPS })
@@ -95,7 +95,7 @@ describeWithTools([python, 'openssl'], 'clients of the scripted services', () =>
   test.each(USUAL)('dns-lexicon creates, lists, changes and deletes at %s', lexiconAt)
   test.each(OTHERS)('dns-lexicon creates, lists, changes and deletes at %s', { tags: ['long'] }, lexiconAt)
 
-  test.each(CLOUD_TYPES)('octoDNS creates, changes and deletes every type at %s', async (type) => {
+  test.each(CLIENT_TYPES)('octoDNS creates, changes and deletes every type at %s', async (type) => {
     const { env } = await start(type)
     const states = statesOf(type)
     const { changes } = (await run('octodns_walk.py', [...CLIENTS[type].octodns, states], env)) as { changes: number[] }
@@ -109,7 +109,7 @@ describeWithTools([python, 'openssl'], 'clients of the scripted services', () =>
     expect(await run('octodns_walk.py', args, env)).toEqual({ changes: [expect.toSatisfy((count) => count > 0)] })
   })
 
-  const throughClassAt = async (type: CloudType): Promise<void> => {
+  const throughClassAt = async (type: ClientType): Promise<void> => {
     const { env } = await start(type)
     const [className, options] = CLIENTS[type].octodns
     const folder = temporaryDirectory()

@@ -31,7 +31,10 @@ const googleAccount = () => {
   return account
 }
 
-export const CLIENTS: Readonly<Record<CloudType, ForeignClients>> = {
+/** The services with clients. For Gandi, octoDNS has one that `clients/requirements.txt` does not list, and dns-lexicon's sends a value twice. */
+export type ClientType = Exclude<CloudType, 'gandi'>
+
+export const CLIENTS: Readonly<Record<ClientType, ForeignClients>> = {
   azure: {
     hosts: ['login.microsoftonline.com', 'management.azure.com'],
     start: () => CLOUD.azure.create({ application: APPLICATION }).service,
@@ -109,6 +112,8 @@ export const CLIENTS: Readonly<Record<CloudType, ForeignClients>> = {
     types: 'ALIAS CAA MX A AAAA SSHFP CNAME NS PTR NAPTR SRV',
   },
 }
+
+export const CLIENT_TYPES = Object.keys(CLIENTS) as readonly ClientType[]
 
 /** Starts a service with a certificate for hosts, and the environment in which the programs of `clients/` reach it. */
 export async function startForClients(hosts: readonly string[], service: ScriptedService) {

@@ -6,6 +6,7 @@ import { zoneFileLine as lineOfCloudflare } from './cloudflare/zone-file-line.ts
 import { createDesec, type DesecOptions } from './desec/service.ts'
 import { zoneFileLine as lineOfDigitalOcean } from './digitalocean/records.ts'
 import { createDigitalOcean, type DigitalOceanOptions } from './digitalocean/service.ts'
+import { createGandi, type GandiOptions } from './gandi/service.ts'
 import { createGoogle, type GoogleOptions } from './google/service.ts'
 import { createHetzner, type HetznerOptions } from './hetzner/service.ts'
 import { defaultRrsets } from './hetzner/zones.ts'
@@ -95,6 +96,17 @@ export const CLOUD = {
         return [lineOfDigitalOcean(record.type === 'TXT' ? { ...record, data: strings.join(' ') } : record, NAME)]
       }),
     { variable: 'DIGITALOCEAN_TOKEN', path: '/v2' },
+  ),
+  gandi: service(
+    (options: Partial<GandiOptions>) => createGandi({ token: TOKEN, domains: [NAME], ...options }),
+    // An ALIAS has no form in a zone file.
+    (gandi) =>
+      gandi
+        .rrsets(NAME)
+        .flatMap(({ rrset_name: name, rrset_ttl: ttl, rrset_type: type, rrset_values: values }) =>
+          type === 'ALIAS' ? [] : values.map((value) => `${name} ${ttl} IN ${type} ${value}`),
+        ),
+    { variable: 'GANDI_TOKEN', path: '/v5/livedns' },
   ),
   google: service(
     (options: Partial<GoogleOptions>) => createGoogle({ project: 'test-project', token: TOKEN, zones: [GOOGLE_ZONE], ...options }),

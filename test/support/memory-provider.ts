@@ -128,7 +128,7 @@ export function createMemory(options: MemoryOptions): Memory {
   }
   const referenceTo = (zone: DomainName, settings: ZoneSettings): ZoneReference => {
     lastId += 1
-    return { name: zone, id: lastId, settings: storedSettings({ type: 'master', ...settings }), updated: clock?.() ?? null }
+    return { name: zone, id: lastId, settings: storedSettings({ type: 'master', ...settings }), updated: clock?.() }
   }
   const existing = (zone: string): StoredZone => {
     const found = zones.get(nameOf(zone))
@@ -180,7 +180,7 @@ export function createMemory(options: MemoryOptions): Memory {
     const snapshot = ({ reference, records, changed }: StoredZone): ZoneSnapshot => ({
       ...reference,
       records: reference.settings.type === 'slave' ? [] : records,
-      millisecondsSinceLastChange: changed === null || clock === undefined ? null : Math.max(0, clock() - changed),
+      millisecondsSinceLastChange: changed === null || clock === undefined ? undefined : Math.max(0, clock() - changed),
     })
     const readSnapshot = (zone: DomainName): ZoneSnapshot => {
       const found = zones.get(zone)
@@ -259,7 +259,7 @@ export function createMemory(options: MemoryOptions): Memory {
       if (fixed !== undefined) reject(what, `${fixed} cannot be changed`)
       checkSettings(change.desired ?? {}, what)
       const settings = storedSettings({ ...found.reference.settings, ...change.desired })
-      return store({ ...found.reference, settings, updated: clock?.() ?? null }, found.records)
+      return store({ ...found.reference, settings, updated: clock?.() }, found.records)
     }
 
     function checkSettings(settings: ZoneSettings, what: string): void {
@@ -458,7 +458,7 @@ export function createMemory(options: MemoryOptions): Memory {
     },
     changeSettings(zone, settings) {
       const { reference, records } = existing(zone)
-      store({ ...reference, settings: { ...reference.settings, ...settings }, updated: clock?.() ?? null }, records)
+      store({ ...reference, settings: { ...reference.settings, ...settings }, updated: clock?.() }, records)
     },
     removeZone: (zone) => void zones.delete(nameOf(zone)),
     use: (next) => {

@@ -213,7 +213,6 @@ export function snapshotProvider({ name, type }: ProviderConfig, capabilities: C
       if (found === undefined) throw new ProviderError('provider-not-found', `${name}: the snapshot has no zone ${zone}`)
       return found
     },
-    readRendered: async () => null,
     async readInventory(query) {
       const objects = answers.get(queryKey(query))
       if (objects !== undefined) return objects
@@ -231,7 +230,6 @@ const referenceTo = ({ name, id, settings, unknownSettings, ownApexNs }: ZoneSna
   settings,
   unknownSettings,
   ownApexNs,
-  updated: null,
 })
 
 const queryKey = ({ kind, label, tag, region, group }: Omit<InventoryQuery, 'provider'>): string =>

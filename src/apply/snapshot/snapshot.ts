@@ -214,7 +214,6 @@ const liveZone = (name: ZoneSnapshot['name'], state: SnapshotState): ZoneSnapsho
   unplanned: state.unplanned,
   rendered: { ...state.rendered, differences: [] },
   records: state.records.map(existingRecord),
-  millisecondsSinceLastChange: null,
 })
 
 const existingRecord = ([id, name, type, ttl, data, more]: SnapshotRecord): ExistingRecord =>

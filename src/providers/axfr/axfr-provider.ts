@@ -57,7 +57,7 @@ function createAxfrProvider(options: NameServer): Provider {
     async findZones(names, call) {
       const found = await findServedZones(options, names, call)
       // The settings come with the records.
-      return new Map(found.map((name) => [name, { name, id: name, settings: {}, updated: null }]))
+      return new Map(found.map((name) => [name, { name, id: name, settings: {} }]))
     },
     async listZones() {
       throw noZoneList(provider)
@@ -65,12 +65,10 @@ function createAxfrProvider(options: NameServer): Provider {
     async readZone({ name }, call) {
       const { soa, records, signerRecords } = await reader.read(name, call)
       const settings: ZoneSettings = { type: 'master', ...splitSoa(soa).settings }
-      const zone = { name, id: name, settings, updated: null, records, serial: serialOf(soa), signerRecords }
-      return { ...zone, millisecondsSinceLastChange: null, readOnly: READ_ONLY }
+      const zone = { name, id: name, settings, records, serial: serialOf(soa), signerRecords }
+      return { ...zone, readOnly: READ_ONLY }
     },
-    readNamedZone: (name, call) =>
-      readServed(options, name, () => provided.readZone({ name, id: name, settings: {}, updated: null }, call), call),
-    readRendered: async () => null,
+    readNamedZone: (name, call) => readServed(options, name, () => provided.readZone({ name, id: name, settings: {} }, call), call),
     examine: (usage) =>
       examineNameServer(
         provided,

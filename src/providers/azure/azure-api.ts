@@ -1,37 +1,11 @@
 /** A client of Azure DNS behind Azure Resource Manager: tokens, errors, pages and response bodies. */
-import type { HttpResponse } from '../../transport/http-client.ts'
 import { type AccessTokens, createSignedInApi } from '../access-tokens.ts'
-import { type ApiDialect, readErrorBody, statusError, usualAddress } from '../api-errors.ts'
+import { type ApiDialect, bodyDialect } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { checkZoneName, type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 import { readLinkedPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 import type { Visibility } from './record-format.ts'
-
-export interface ApiZone {
-  /** In the DNS, without the final dot. */
-  readonly name: string
-}
-
-export interface ApiSet {
-  /** Relative to the zone; `@` for the apex. */
-  readonly name: string
-  readonly type: string
-  readonly etag: string
-  /** Seconds. */
-  readonly ttl: number
-  readonly properties: Fields
-  /** The resource at Azure that an alias record set follows, or what else manages it, in words that follow its name; null if its records are its own. */
-  readonly managedBy: string | null
-}
-
-export interface AzureApi {
-  /** `path` is below the zones of the resource group. */
-  request<T>(request: ApiRequest, shape: (body: unknown) => T): Promise<T>
-  /** Reads all pages of a list. */
-  list<T>(request: ApiRequest, shape: (item: unknown) => T): Promise<T[]>
-  close(): Promise<void>
-}
 
 /** Where zones are, and the version of their API. */
 const KINDS: Readonly<Record<Visibility, readonly [kind: string, version: string]>> = {
@@ -53,20 +27,22 @@ export interface AzureScope {
 export const zonesPath = ({ subscription, resourceGroup, visibility }: AzureScope): string =>
   `/subscriptions/${subscription}/resourceGroups/${encodeURIComponent(resourceGroup)}/providers/Microsoft.Network/${KINDS[visibility][0]}`
 
-export function createAzureApi(connection: ApiConnection, scope: AzureScope, tokens: AccessTokens): AzureApi {
+export type AzureApi = ReturnType<typeof createAzureApi>
+
+export function createAzureApi(connection: ApiConnection, scope: AzureScope, tokens: AccessTokens) {
   const { request, close } = createSignedInApi(connection, tokens, dialectOf(scope))
   const [, version] = KINDS[scope.visibility]
   const base = zonesPath(scope)
-  const send: AzureApi['request'] = (call, shape) =>
+  /** `path` is below the zones of the resource group. */
+  const send = <T>(call: ApiRequest, shape: (body: unknown) => T): Promise<T> =>
     request({ ...call, query: { 'api-version': version, ...call.query }, path: `${base}${call.path}` }, shape)
   return {
     request: send,
-    list(call, shape) {
-      const first = { ...call.query, $top: PAGE_SIZE }
-      return readLinkedPages(`${connection.provider}: ${call.what}`, (query: Page<unknown>['next']) =>
-        send({ ...call, query: query ?? first }, (body) => pageShape(body, shape)),
-      )
-    },
+    /** Reads all pages of a list. */
+    list: <T>(call: ApiRequest, shape: (item: unknown) => T): Promise<T[]> =>
+      readLinkedPages(`${connection.provider}: ${call.what}`, (query: Page<unknown>['next']) =>
+        send({ ...call, query: query ?? { $top: PAGE_SIZE } }, (body) => pageShape(body, shape)),
+      ),
     close,
   }
 }
@@ -88,16 +64,22 @@ function pageShape<T>(body: unknown, shape: (item: unknown) => T): Page<T> {
   return { items, next: Object.fromEntries(new URL(link).searchParams) }
 }
 
-const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect => ({
-  errorOfResponse: (provider, what, response, mutates) =>
-    statusError(provider, what, response, mutates, {
-      text: reasonOf(response),
-      hint: (code) => (OWN_NS.test(response.text) ? OWN_NS_HINT : hintFor(code, subscription, resourceGroup)),
-    }),
-  // Azure Resource Manager refuses one of two requests for the same resource, and has not acted on it.
-  isBusy: (response) => response.status === 409 && /concurrent request|another operation/i.test(reasonOf(response) ?? ''),
-  addressHint: usualAddress('Azure Resource Manager is at https://management.azure.com'),
-})
+/** Azure Resource Manager puts its errors in a frame, the service behind it does not. */
+const dialectOf = ({ subscription, resourceGroup }: AzureScope): ApiDialect =>
+  bodyDialect('Azure Resource Manager is at https://management.azure.com', (body, { status, text }) => {
+    const { code, message } = ((body as Fields)['error'] ?? body) as Fields
+    if (typeof code !== 'string' || typeof message !== 'string') return null
+    const reason = `${message.slice(0, MAX_MESSAGE)} (${code.slice(0, 100)})`
+    return {
+      text: reason,
+      hint: (stated) => (OWN_NS.test(text) ? OWN_NS_HINT : hintFor(stated, subscription, resourceGroup)),
+      // It refuses one of two requests for the same resource, and has not acted on it.
+      isBusy: status === 409 && /concurrent request|another operation/i.test(reason),
+    }
+  })
+
+/** Maximum characters of a message before its code. */
+const MAX_MESSAGE = 490
 
 /** What Azure says about an NS record set at the apex without its own name servers. */
 const OWN_NS = /name servers of Azure DNS cannot be removed/
@@ -112,19 +94,10 @@ function hintFor(code: string, subscription: string, resourceGroup: string): str
   return undefined
 }
 
-/** Maximum characters of a reason in a message. */
-const MAX_REASON = 500
+export type ApiZone = ReturnType<typeof zoneShape>
 
-/** Azure Resource Manager puts its errors in a frame, the service behind it does not. */
-function reasonOf(response: HttpResponse): string | null {
-  return readErrorBody(response, (body) => {
-    const { code, message } = ((body as Fields)['error'] ?? body) as Fields
-    if (typeof code !== 'string' || typeof message !== 'string') return null
-    return `${message.replace(/\s+/g, ' ').slice(0, MAX_REASON)} (${code.slice(0, 100)})`
-  })
-}
-
-export const zoneShape = (value: unknown): ApiZone => ({ name: textOf(fieldsOf(value, 'a zone'), 'name', 'a zone') })
+/** The name is without the final dot. */
+export const zoneShape = (value: unknown) => ({ name: textOf(fieldsOf(value, 'a zone'), 'name', 'a zone') })
 
 /** The shape of an answer about one zone. */
 export const zoneNamed =
@@ -135,18 +108,23 @@ export const zoneNamed =
     return zone
   }
 
-export function setShape(value: unknown): ApiSet {
+export type ApiSet = ReturnType<typeof setShape>
+
+export function setShape(value: unknown) {
   const fields = fieldsOf(value, 'a record set')
   const properties = fieldsOf(fields['properties'], 'the properties of a record set')
   const { targetResource, trafficManagementProfile, isAutoRegistered } = properties
   const target = [targetResource, trafficManagementProfile].map((resource) => (resource as Fields | null | undefined)?.['id'])
   const followed = target.find((id) => typeof id === 'string')
   return {
+    /** Relative to the zone; `@` for the apex. */
     name: textOf(fields, 'name', 'a record set').toLowerCase(),
     type: textOf(fields, 'type', 'a record set').split('/').at(-1) as string,
     etag: etagOf(fields),
+    /** Seconds. */
     ttl: wholeNumberOf(properties, properties['TTL'] === undefined ? 'ttl' : 'TTL', 'a record set'),
     properties,
+    /** The resource at Azure that an alias record set follows, or what else manages it, in words that follow its name; null if its records are its own. */
     managedBy:
       typeof followed === 'string'
         ? `is an alias of the resource ${followed.split('/').slice(-2).join('/').slice(0, 200)}`

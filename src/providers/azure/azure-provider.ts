@@ -1,93 +1,63 @@
 /** A provider that reads and changes the DNS zones of a resource group at Azure. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { AccessTokens } from '../access-tokens.ts'
-import { examineZones } from '../examine-zones.ts'
+import { hostedProvider, snapshotOf } from '../hosted-service.ts'
 import type { ApiConnection } from '../json-api.ts'
-import {
-  type Provider,
-  type ProviderCallOptions,
-  ProviderError,
-  type ZoneList,
-  type ZoneReference,
-  type ZoneSnapshot,
-} from '../provider.ts'
-import { masterZone, zoneListOf, zonesNamed } from '../zone-lists.ts'
+import { type Provider, type ProviderCallOptions, ProviderError } from '../provider.ts'
+import { reading } from '../send-request.ts'
+import { masterZone } from '../zone-lists.ts'
 import { type ApiZone, type AzureScope, createAzureApi, zoneNamed, zoneShape, zonesPath } from './azure-api.ts'
 import { azureCapabilities } from './capabilities.ts'
-import { type Azure, applyCall, findRecords, readZone } from './change-zone.ts'
-
-/** Zones that are looked up one by one. For more names, the whole list is read. */
-const MAX_SINGLE = 3
+import { type Azure, changeSet, createZone, deleteZone, findRecords, readZone } from './change-zone.ts'
 
 export function createAzureProvider(connection: ApiConnection, tokens: AccessTokens, scope: AzureScope): Provider {
   const { visibility } = scope
-  const { provider: name } = connection
-  const azure: Azure = { api: createAzureApi(connection, scope, tokens), name, visibility, sets: new Map(), patience: connection.timeout }
-  const missing = visibility === 'public' ? undefined : 'create the private zones at Azure, or check the resource group'
-  const provider: Provider = {
-    name,
+  const api = createAzureApi(connection, scope, tokens)
+  const azure: Azure = { api, name: connection.provider, visibility, sets: new Map(), patience: connection.timeout }
+  return hostedProvider(connection, {
     type: 'azure',
-    address: `${connection.baseUrl.href.replace(/(?<!\/)\/+$/, '')}${zonesPath(scope)}`,
+    service: 'Azure',
+    missing: visibility === 'public' ? undefined : 'create the private zones at Azure, or check the resource group',
+    path: zonesPath(scope),
     capabilities: azureCapabilities(visibility),
-    parallelism: connection.parallelism,
-    async findZones(names, call) {
-      const wanted = new Set(names)
-      const listed =
-        wanted.size <= MAX_SINGLE
-          ? (await Promise.all([...wanted].map((zone) => findZone(azure, zone, call)))).flat()
-          : await listZones(azure, call)
-      return zonesNamed(zoneList(listed), wanted)
+    list: (call) => api.list(reading('', 'listing zones', call), zoneShape),
+    find: (zone, call) => findZone(azure, zone, call),
+    referenceTo: ({ name: id }, name) => masterZone(name, id.toLowerCase()),
+    listing: { problemOf: ({ name }) => (ID.test(name.toLowerCase()) ? null : 'has a name that no path can have') },
+    read: (zone, call) => readZone(azure, zone, call),
+    create: ({ name }, _, call) => createZone(azure, name, call),
+    remove: (zone, _, __, call) => deleteZone(azure, zone, call),
+    change: async (zone, { rrsets: [rrset] }, call) =>
+      rrset === undefined ? {} : { storedRecords: await changeSet(azure, zone, rrset, call) },
+    close: api.close,
+    features: {
+      async readNamedZone(name, call) {
+        const zone = masterZone(name)
+        if (!ID.test(zone.id)) return null
+        try {
+          return snapshotOf(zone, await readZone(azure, zone, call))
+        } catch (error) {
+          // The look-up says what does not exist: the zone, or what it is in.
+          const mayBeMissing = error instanceof ProviderError && error.code === 'provider-not-found'
+          if (mayBeMissing && (await findZone(azure, name, call)) === null) return null
+          throw error
+        }
+      },
+      findRecords: (zone, like, call) => findRecords(azure, zone, like, call),
     },
-    listZones: async (call) => zoneList(await listZones(azure, call)),
-    readZone: (zone, call) => readSnapshot(azure, zone, call),
-    async readNamedZone(zone, call) {
-      const id = zone.slice(0, -1)
-      if (!ID.test(id)) return null
-      try {
-        return await readSnapshot(azure, masterZone(zone, id), call)
-      } catch (error) {
-        // The look-up says what does not exist: the zone, or what it is in.
-        const mayBeMissing = error instanceof ProviderError && error.code === 'provider-not-found'
-        if (mayBeMissing && (await findZone(azure, zone, call)).length === 0) return null
-        throw error
-      }
-    },
-    readRendered: async () => null,
-    findRecords: (zone, like, call) => findRecords(azure, zone, like, call),
-    examine: (usage, _, call) => examineZones(provider, usage, { service: 'Azure', missing }, call),
-    apply: (zone, call, more) => applyCall(azure, zone, call, more),
-    close: () => azure.api.close(),
-  }
-  return provider
-}
-
-async function readSnapshot(azure: Azure, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
-  const { records, unplanned } = await readZone(azure, zone, call)
-  return { name: zone.name, id: zone.id, settings: zone.settings, records, unplanned, millisecondsSinceLastChange: null }
-}
-
-const listZones = ({ api }: Azure, call?: ProviderCallOptions): Promise<ApiZone[]> =>
-  api.list({ method: 'GET', path: '', what: 'listing zones', ...call }, zoneShape)
-
-async function findZone({ api }: Azure, name: DomainName, call?: ProviderCallOptions): Promise<ApiZone[]> {
-  try {
-    return [
-      await api.request(
-        { method: 'GET', path: `/${encodeURIComponent(name.slice(0, -1))}`, what: `looking up ${name}`, ...call },
-        zoneNamed(name.slice(0, -1)),
-      ),
-    ]
-  } catch (error) {
-    // Azure Resource Manager says whether the zone, or what it is in, does not exist.
-    if (error instanceof ProviderError && error.status === '404' && error.message.includes('(ResourceNotFound)')) return []
-    throw error
-  }
+  })
 }
 
 /** A part of paths. */
 const ID = /^[a-z0-9_.-]+$/
 
-const zoneList = (listed: readonly ApiZone[]): ZoneList =>
-  zoneListOf(listed, ({ name: id }, name) => masterZone(name, id.toLowerCase()), {
-    problemOf: ({ name }) => (ID.test(name.toLowerCase()) ? null : 'has a name that no path can have'),
-  })
+async function findZone({ api }: Azure, name: DomainName, call?: ProviderCallOptions): Promise<ApiZone | null> {
+  const id = name.slice(0, -1)
+  try {
+    return await api.request(reading(`/${encodeURIComponent(id)}`, `looking up ${name}`, call), zoneNamed(id))
+  } catch (error) {
+    // Azure Resource Manager says whether the zone, or what it is in, does not exist.
+    if (error instanceof ProviderError && error.status === '404' && error.message.includes('(ResourceNotFound)')) return null
+    throw error
+  }
+}

@@ -7,12 +7,14 @@ import { type ExistingRecord, isApexNs, type ResourceRecord, rrsetKey } from '..
 import { type RrsetChange, type RrsetName, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { sleep } from '../../transport/retry.ts'
 import { nullIfMissing } from '../api-errors.ts'
-import { refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { relativeTo } from '../api-records.ts'
+import { refuseConflicts } from '../changed-rrsets.ts'
 import { anyShape, ShapeError } from '../json-shape.ts'
-import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { type AppliedCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { masterZone } from '../zone-lists.ts'
 import { type AzureApi, setShape, zoneNamed } from './azure-api.ts'
-import { type LiveSet, type LiveZone, liveSet, readLive, relativeName } from './live-zone.ts'
+import { type LiveSet, type LiveZone, liveSet, readLive } from './live-zone.ts'
 import { recordsToApi, type Visibility } from './record-format.ts'
 
 export interface Azure {
@@ -24,21 +26,6 @@ export interface Azure {
   readonly sets: Map<ZoneReference['id'], Map<string, LiveSet>>
   /** Milliseconds to wait for the deletion of a zone. */
   readonly patience: number
-}
-
-export async function applyCall(
-  azure: Azure,
-  zone: ZoneReference | null,
-  call: ProviderCall,
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
-  const [first] = call.changes
-  if (first?.subject === 'domain' && first.action === 'create') return createZone(azure, first.name, options)
-  if (zone === null) throw new Error('no zone to change')
-  if (first?.subject === 'domain' && first.action === 'delete') return deleteZone(azure, zone, call.rrsets, options)
-  if (first?.subject === 'domain') throw new Error('zones at Azure DNS have no settings')
-  const [rrset] = call.rrsets
-  return rrset === undefined ? {} : { storedRecords: await changeSet(azure, zone, rrset, options) }
 }
 
 /** Reads a zone, and remembers what changes need. */
@@ -61,7 +48,7 @@ export async function findRecords(
 }
 
 const pathOf = ({ id, name: zone }: ZoneReference, { name, type }: RrsetName): string =>
-  `/${id}/${type}/${encodeURIComponent(relativeName(name, zone))}`
+  `/${id}/${type}/${encodeURIComponent(relativeTo(name, zone))}`
 
 /** Reads one record set, and remembers it; null if it does not exist. */
 async function readSet(azure: Azure, zone: ZoneReference, rrset: RrsetName, options?: ProviderCallOptions): Promise<LiveSet | null> {
@@ -88,7 +75,7 @@ function knownSets({ sets }: Azure, { id }: ZoneReference): Map<string, LiveSet>
 }
 
 /** Returns the records of the record set as Azure states them after the change; undefined if there was nothing to change. */
-async function changeSet(
+export async function changeSet(
   azure: Azure,
   zone: ZoneReference,
   rrset: RrsetChange,
@@ -132,7 +119,7 @@ async function changeSet(
   return stored.records
 }
 
-async function createZone({ api }: Azure, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
+export async function createZone({ api }: Azure, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
   const id = name.slice(0, -1)
   const headers = { 'if-none-match': '*' }
   const body = { location: 'global' }
@@ -145,21 +132,14 @@ const FIRST_PAUSE = 250
 const LONGEST_PAUSE = 4000
 
 /** Deletes a zone with its record sets. Azure does so after its answer. */
-async function deleteZone(
-  azure: Azure,
-  zone: ZoneReference,
-  rrsets: readonly RrsetChange[],
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
+export async function deleteZone(azure: Azure, zone: ZoneReference, options?: ProviderCallOptions): Promise<AppliedCall> {
   const { api, name, patience } = azure
-  const live = await readZone(azure, zone, options)
-  refuseChangedZone(name, rrsets, live)
   const path = `/${zone.id}`
   await api.request({ method: 'DELETE', path, what: `deleting ${zone.name}`, ...options }, anyShape)
   azure.sets.delete(zone.id)
   let waited = 0
   for (let pause = FIRST_PAUSE; waited < patience; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-    const request = { method: 'GET', path, what: `looking whether ${zone.name} is deleted`, ...options } as const
+    const request = reading(path, `looking whether ${zone.name} is deleted`, options)
     const isGone = await nullIfMissing(api.request(request, zoneNamed(String(zone.id))))
       .then((found) => found === null)
       .catch((error: unknown) => {

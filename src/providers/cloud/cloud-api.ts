@@ -1,9 +1,14 @@
 /** A client of the cloud API: requests with retries, checked responses, and complete lists. */
-import { type ApiConnection, type ApiResponse, createJsonApi, type SendAndCheck } from '../json-api.ts'
+import { type ApiConnection, createJsonApi, type ResponseHead, type SendAndCheck } from '../json-api.ts'
 import { readPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
 import { CLOUD_DIALECT } from './api-errors.ts'
 import { pageShape } from './api-responses.ts'
+
+/** The items of a list, and what the response with the first page says. */
+interface ListedItems<T> extends ResponseHead {
+  readonly value: T[]
+}
 
 export interface CloudApi {
   readonly request: SendAndCheck
@@ -11,7 +16,7 @@ export interface CloudApi {
   list<T extends { readonly id: number | string }>(
     request: ApiRequest & { readonly filter?: unknown },
     shape: (item: unknown) => T,
-  ): Promise<ApiResponse<T[]>>
+  ): Promise<ListedItems<T>>
   close(): Promise<void>
 }
 
@@ -39,17 +44,17 @@ async function readList<T extends { readonly id: number | string }>(
   provider: string,
   call: ApiRequest,
   shape: (item: unknown) => T,
-): Promise<ApiResponse<T[]>> {
-  let first: ApiResponse<unknown> | null = null
-  const items = await readPages(
+): Promise<ListedItems<T>> {
+  let first: ResponseHead | null = null
+  const value = await readPages(
     `${provider}: ${call.what}`,
-    async (page) => {
-      const response = await request({ ...call, query: { ...call.query, page, page_size: PAGE_SIZE } }, (body) => pageShape(body, shape))
-      if (page === 1) first = response
-      const { data, pages, results } = response.value
-      return { items: data, pages, total: results }
-    },
+    (page) =>
+      request({ ...call, query: { ...call.query, page, page_size: PAGE_SIZE } }, (body, head) => {
+        if (page === 1) first = head
+        const { data, pages, results } = pageShape(body, shape)
+        return { items: data, pages, total: results }
+      }),
     ({ id }) => id,
   )
-  return { ...(first as unknown as ApiResponse<unknown>), value: items }
+  return { ...(first as unknown as ResponseHead), value }
 }

@@ -32,8 +32,7 @@ export function createCloudProvider(options: ApiConnection, instance: CloudInsta
     readZone: (zone, call) => readZone(account, zone, call),
     async readRendered(zone, call) {
       const what = `reading the rendered zone file of ${zone.name}`
-      const { value } = await api.request({ method: 'GET', path: `/domains/${zone.id}/zone-file`, what, ...call }, zoneFileShape)
-      return { lines: value }
+      return { lines: await api.request({ method: 'GET', path: `/domains/${zone.id}/zone-file`, what, ...call }, zoneFileShape) }
     },
     findRecords: (zone, like, call) => findRecords(account, zone, like, call),
     examine: (usage, now, call) =>
@@ -66,7 +65,7 @@ export function createCloudProvider(options: ApiConnection, instance: CloudInsta
 async function readZone({ api }: CloudAccount, zone: ZoneReference, call?: ProviderCallOptions): Promise<ZoneSnapshot> {
   // The listed records of a slave are a copy from its masters.
   const { name, id, settings, unknownSettings } = zone
-  if (settings.type === 'slave') return { name, id, settings, unknownSettings, records: [], millisecondsSinceLastChange: null }
+  if (settings.type === 'slave') return { name, id, settings, unknownSettings, records: [] }
   const request = {
     method: 'GET',
     path: `/domains/${zone.id}/records`,
@@ -80,7 +79,7 @@ async function readZone({ api }: CloudAccount, zone: ZoneReference, call?: Provi
     updated.add(record.updated)
     return recordFromApi(record, zone.name)
   })
-  let lastChange = zone.updated
+  let lastChange = zone.updated ?? null
   for (const text of updated) {
     const time = timeOf(text)
     if (time !== null && (lastChange === null || time > lastChange)) lastChange = time
@@ -91,7 +90,7 @@ async function readZone({ api }: CloudAccount, zone: ZoneReference, call?: Provi
     settings,
     unknownSettings,
     records: value,
-    millisecondsSinceLastChange: lastChange === null || serverTime === null ? null : Math.max(0, serverTime - lastChange),
+    millisecondsSinceLastChange: lastChange === null || serverTime === null ? undefined : Math.max(0, serverTime - lastChange),
   }
 }
 
@@ -143,7 +142,7 @@ async function applyDomainChange(
   }
   if (change.action === 'create') {
     const body = { domain: change.name.slice(0, -1), ...change.desired }
-    const { value } = await api.request({ method: 'POST', path: '/domains', body, what: `creating ${change.name}`, ...call }, shape)
+    const value = await api.request({ method: 'POST', path: '/domains', body, what: `creating ${change.name}`, ...call }, shape)
     return { changes: [{ id: value.id }], zone: value }
   }
   const path = `/domains/${change.id}`
@@ -153,7 +152,7 @@ async function applyDomainChange(
   }
   // The service requires the type to update a slave.
   const body = { type: zone?.settings.type, ...change.desired }
-  const { value } = await api.request({ method: 'PUT', path, body, what: `updating ${change.name}`, ...call }, shape)
+  const value = await api.request({ method: 'PUT', path, body, what: `updating ${change.name}`, ...call }, shape)
   return { changes: [{ id: value.id }], zone: value }
 }
 
@@ -177,7 +176,7 @@ async function applyRecordChange(
     change.action === 'update'
       ? ({ method: 'PUT', path: `${records}/${change.id}`, body: fields, what: `updating ${subject}`, ...call } as const)
       : ({ method: 'POST', path: records, body: { type: change.type, ...fields }, what: `creating ${subject}`, ...call } as const)
-  const { value } = await api.request(request, (body) => returnedRecord(body, change, zone))
+  const value = await api.request(request, (body) => returnedRecord(body, change, zone))
   return { changes: [sameRecord(value, desired) ? { id: value.id } : { id: value.id, stored: value }] }
 }
 
@@ -196,7 +195,7 @@ const REGION = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 async function findRegionResolvers(api: CloudApi, region: string, call?: ProviderCallOptions): Promise<readonly string[] | null> {
   if (!REGION.test(region)) return null
   const request = { method: 'GET', path: `/regions/${region}`, what: `reading the region ${region}`, ...call } as const
-  return (await nullIfMissing(api.request(request, resolversOf)))?.value ?? null
+  return nullIfMissing(api.request(request, resolversOf))
 }
 
 function resolversOf(body: unknown): readonly string[] {

@@ -3,7 +3,7 @@
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { counted, listed } from '../../report/english.ts'
-import type { ApiResponse } from '../json-api.ts'
+import type { ResponseHead } from '../json-api.ts'
 import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
 import { type ApiGrants, type ApiProfile, type ApiToken, grantsShape, profileShape, tokenShape } from './api-responses.ts'
@@ -31,9 +31,9 @@ export async function examineCloud(
   call?: ProviderCallOptions,
 ): Promise<readonly DoctorFinding[]> {
   const { api, address, token } = examined
-  const profile = await attempt(() => api.request({ method: 'GET', path: '/profile', what: 'reading the profile', ...call }, profileShape))
+  const profile = await attempt(() => api.request({ method: 'GET', path: '/profile', what: 'reading the profile', ...call }, withHead))
   if (profile.failure) return [failed(profile.failure)]
-  const { value: user, serverTime, headers } = profile.value as ApiResponse<ApiProfile>
+  const { user, serverTime, headers } = profile.value as ReturnType<typeof withHead>
   const [tokens, grants, zones] = await Promise.all([
     attempt(() => api.list({ method: 'GET', path: '/profile/tokens', what: 'listing tokens', ...call }, tokenShape)),
     attempt(() => readGrants(api, user, call)),
@@ -54,6 +54,11 @@ export async function examineCloud(
     ...judgeUnusable(zones.value?.unusable ?? []),
   ]
 }
+
+const withHead = (body: unknown, head: ResponseHead): ResponseHead & { readonly user: ApiProfile } => ({
+  ...head,
+  user: profileShape(body),
+})
 
 /** The listed tokens that may be this one. Lists show only the first characters of tokens. */
 const tokensLike = (tokens: readonly ApiToken[], token: string): readonly ApiToken[] =>
@@ -89,7 +94,7 @@ const failed = ({ code, message, hint }: ProviderError): DoctorFinding => ({
 async function readGrants(api: CloudApi, user: ApiProfile, call?: ProviderCallOptions): Promise<ApiGrants | null> {
   if (!user.restricted) return null
   const request: ApiRequest = { method: 'GET', path: '/profile/grants', what: 'reading the grants', ...call }
-  return (await api.request(request, grantsShape)).value
+  return api.request(request, grantsShape)
 }
 
 function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference>): DoctorFinding[] {

@@ -103,7 +103,7 @@ const referenceOf = (domain: ApiDomain, name: DomainName): ZoneReference => ({
   id: domain.id,
   settings: settingsOf(domain),
   ...(STATUSES.has(domain.status) ? {} : { unknownSettings: [`status ${JSON.stringify(domain.status)}`] }),
-  updated: timeOf(domain.updated),
+  updated: timeOf(domain.updated) ?? undefined,
 })
 
 /** Settings by the status of a domain. Domains with errors are active. Definitions cannot have any other status. */
@@ -143,10 +143,7 @@ export async function importCloudZone(
   const body = { domain: name.slice(0, -1), remote_nameserver: nameserver }
   const what = `importing ${name} from ${nameserver}`
   try {
-    const { value } = await api.request({ method: 'POST', path: '/domains/import', body, what, ...call }, (response) =>
-      copied(response, name, toZone),
-    )
-    return value
+    return await api.request({ method: 'POST', path: '/domains/import', body, what, ...call }, (response) => copied(response, name, toZone))
   } catch (error) {
     throw withAddresses(error, what, addresses)
   }
@@ -162,8 +159,7 @@ export async function cloneCloudZone(
 ): Promise<CopiedZone> {
   const what = `cloning ${source.name} as ${name}`
   const request = { method: 'POST', path: `/domains/${source.id}/clone`, body: { domain: name.slice(0, -1) }, what, ...call } as const
-  const { value } = await api.request(request, (response) => copied(response, name, toZone))
-  return value
+  return api.request(request, (response) => copied(response, name, toZone))
 }
 
 /** Converts a domain to a zone; null if its name is no domain name. */

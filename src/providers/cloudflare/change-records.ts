@@ -4,8 +4,9 @@
  * that the definition does not state, and all other settings.
  */
 import { excerpt } from '../../dns/excerpt.ts'
-import { sameRecord } from '../../dns/record.ts'
+import { type ExistingRecord, sameRecord } from '../../dns/record.ts'
 import type { RecordChange } from '../../plan/plan.ts'
+import { checkReturned } from '../api-records.ts'
 import { conflict } from '../changed-rrsets.ts'
 import { fieldsOf, listOf, ShapeError } from '../json-shape.ts'
 import type { AppliedCall, AppliedChange, ProviderCall, ProviderCallOptions, ZoneReference } from '../provider.ts'
@@ -55,10 +56,9 @@ export async function changeRecords(
       const returned = batch[key].length === 0 ? [] : listOf(fieldsOf(result, 'the result')[key], key)
       if (returned.length !== batch[key].length) throw new ShapeError(`there are ${returned.length} ${key} instead of ${batch[key].length}`)
       batch[key].forEach(([index], position) => {
-        const { desired } = wanted[index] as RecordChange
+        const desired = (wanted[index] as RecordChange).desired as ExistingRecord
         const { record } = liveRecord(recordShape(returned[position]), zone.name)
-        if (desired === null || record.name !== desired.name || record.type !== desired.type)
-          throw new ShapeError(`${desired?.name} ${desired?.type} was returned as ${record.name} ${record.type}`)
+        checkReturned(desired, record)
         results[index] = sameRecord(record, desired) ? { id: record.id } : { id: record.id, stored: record }
       })
     }

@@ -1,11 +1,8 @@
-/** Creates and deletes zones. A zone can be deleted only as a whole, so its records are read immediately before. */
+/** Creates and deletes zones. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { RrsetChange } from '../../plan/changesets.ts'
-import { refuseChangedZone } from '../changed-rrsets.ts'
 import { checkZoneName, fieldsOf, idOf } from '../json-shape.ts'
 import type { AppliedCall, ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { type ApiZone, type CloudflareApi, ID, zoneShape } from './cloudflare-api.ts'
-import { existingRecords, readRecords } from './live-zone.ts'
 
 /** Creates a zone in an account. It is `pending`, and serves its records, until its parent delegates it. */
 export async function createZone(
@@ -25,15 +22,8 @@ export async function createZone(
   return { changes: [{ id: zone.id }], zone: referenceTo(zone, name) }
 }
 
-/** Deletes a zone with all that Cloudflare has of it. Throws `provider-conflict` if its records are not those of the plan. */
-export async function deleteZone(
-  api: CloudflareApi,
-  provider: string,
-  zone: ZoneReference,
-  rrsets: readonly RrsetChange[],
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
-  refuseChangedZone(provider, rrsets, { records: existingRecords(await readRecords(api, zone, options)) })
+/** Deletes a zone with all that Cloudflare has of it. */
+export async function deleteZone(api: CloudflareApi, zone: ZoneReference, options?: ProviderCallOptions): Promise<AppliedCall> {
   await api.request({ method: 'DELETE', path: `/zones/${zone.id}`, what: `deleting ${zone.name}`, ...options }, (result) =>
     idOf(fieldsOf(result, 'the result'), 'id', 'the result', ID),
   )

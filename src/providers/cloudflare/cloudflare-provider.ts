@@ -3,10 +3,12 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DoctorFinding } from '../../dns/doctor-finding.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { examineZones } from '../examine-zones.ts'
+import { type ExaminedService, examineZones } from '../examine-zones.ts'
+import { hostedProvider } from '../hosted-service.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { Provider, ProviderCallOptions, ZoneList, ZoneReference } from '../provider.ts'
-import { masterZone, refuseUnusable, zoneListOf, zonesNamed } from '../zone-lists.ts'
+import type { Provider, ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { reading } from '../send-request.ts'
+import { masterZone } from '../zone-lists.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
 import { changeRecords } from './change-records.ts'
 import { createZone, deleteZone } from './change-zone.ts'
@@ -15,8 +17,6 @@ import { existingRecords, readRecords } from './live-zone.ts'
 
 /** Zones per page: the maximum of the API. */
 const ZONES_PER_PAGE = 50
-/** Zones that are looked up one by one. For more names, the whole list is read. */
-const MAX_SINGLE = 3
 const MISSING = 'add them in the dashboard of Cloudflare, set account_id, or include them in the token'
 /** Maximum zones of which `doctor` states the state. */
 const MAX_STATES = 20
@@ -27,57 +27,49 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
   const { provider: name } = connection
   const readZones = (filter: Readonly<Record<string, string>>, call?: ProviderCallOptions): Promise<ApiZone[]> => {
     const query = { ...filter, ...(account !== null && { 'account.id': account }) }
-    return api.list({ method: 'GET', path: '/zones', query, what: 'listing zones', ...call }, ZONES_PER_PAGE, zoneShape)
+    return api.list(reading('/zones', 'listing zones', call, query), ZONES_PER_PAGE, zoneShape)
   }
-  /** What is to say about the zones that were looked up, by identifier. */
-  const states = new Map<ZoneReference['id'], readonly ZoneFinding[]>()
-  const provider: Provider = {
-    name,
+  /** What is to say about the zones that were listed, by name. */
+  const states = new Map<DomainName, readonly ZoneFinding[]>()
+  const service: ExaminedService = { service: 'Cloudflare', missing: account === null ? MISSING : undefined }
+  const provider: Provider = hostedProvider(connection, {
+    ...service,
     type: 'cloudflare',
-    address: connection.baseUrl.href.replace(/(?<!\/)\/+$/, ''),
     capabilities: cloudflareCapabilities(plan, account !== null),
-    parallelism: connection.parallelism,
-    async findZones(names, call) {
-      const wanted = new Set(names)
-      const filters = wanted.size <= MAX_SINGLE ? [...wanted].map((zone) => ({ name: zone.slice(0, -1) })) : [{}]
-      const listed = (await Promise.all(filters.map((filter) => readZones(filter, call)))).flat()
-      const found = zoneList(listed)
-      refuseUnusable(name, wanted, found)
-      const zones = zonesNamed(found, wanted)
-      const known = new Set([...zones.values()].map(({ id }) => id))
-      for (const zone of listed) if (known.has(zone.id)) states.set(zone.id, findingsOf(zone))
-      return zones
+    list: (call) => readZones({}, call),
+    find: (zone, call) => readZones({ name: zone.slice(0, -1) }, call),
+    referenceTo(zone, own) {
+      states.set(own, findingsOf(zone))
+      return referenceTo(zone, own)
     },
-    listZones: async (call) => zoneList(await readZones({}, call)),
-    async readZone(zone, call) {
+    listing: {
+      problemOf: ({ type }) => (type === 'secondary' ? 'gets its records from its primary' : null),
+      twice: 'exists twice: name the account of one under account_id',
+    },
+    async read(zone, call) {
       const live = await readRecords(api, zone, call)
-      const { name, id, ownApexNs, settings } = zone
       const own = live.filter(({ api: { isReadOnly } }) => !isReadOnly)
       const unplanned = live.flatMap(({ api, record }) =>
         api.isReadOnly ? [{ ...record, reason: 'is managed by Cloudflare itself' }] : [],
       )
-      const warnings = (states.get(id) ?? []).map((finding): Diagnostic => ({ severity: 'warning', code: 'zone-inactive', ...finding }))
-      return { name, id, ownApexNs, settings, records: existingRecords(own), unplanned, millisecondsSinceLastChange: null, warnings }
+      const warnings = (states.get(zone.name) ?? []).map((one): Diagnostic => ({ severity: 'warning', code: 'zone-inactive', ...one }))
+      return { records: existingRecords(own), unplanned, ownApexNs: zone.ownApexNs, warnings }
     },
-    readRendered: async () => null,
-    async examine(usage, _, call) {
-      const missing = account === null ? MISSING : undefined
-      const findings = await examineZones(provider, usage, { service: 'Cloudflare', missing }, call)
-      const ofZones = [...states.values()].flat().slice(0, MAX_STATES)
-      return [...findings, ...ofZones.map((finding): DoctorFinding => ({ status: 'warning', check: 'zones', ...finding }))]
+    async create({ name: zone }, _, call) {
+      if (account === null) throw new Error('zones are created only in a named account')
+      return createZone(api, account, zone, referenceTo, call)
     },
-    async apply(zone, call, options) {
-      const [first] = call.changes
-      if (first?.subject === 'domain' && first.action === 'create') {
-        if (account === null) throw new Error('zones are created only in a named account')
-        return createZone(api, account, first.name, referenceTo, options)
-      }
-      if (zone === null) throw new Error('no zone to change')
-      if (first?.subject === 'domain' && first.action === 'delete') return deleteZone(api, name, zone, call.rrsets, options)
-      return changeRecords(api, name, zone, call, options)
+    remove: (zone, _, __, call) => deleteZone(api, zone, call),
+    change: (zone, changes, call) => changeRecords(api, name, zone, changes, call),
+    close: api.close,
+    features: {
+      async examine(usage, _, call) {
+        const findings = await examineZones(provider, usage, service, call)
+        const ofZones = usage.zones.flatMap((zone) => states.get(zone) ?? []).slice(0, MAX_STATES)
+        return [...findings, ...ofZones.map((finding): DoctorFinding => ({ status: 'warning', check: 'zones', ...finding }))]
+      },
     },
-    close: () => api.close(),
-  }
+  })
   return provider
 }
 
@@ -92,12 +84,6 @@ const referenceTo = ({ id, nameServers }: ApiZone, name: DomainName): ZoneRefere
   ...masterZone(name, id),
   ...apexNsOf(nameServers),
 })
-
-const zoneList = (zones: readonly ApiZone[]): ZoneList =>
-  zoneListOf(zones, referenceTo, {
-    problemOf: ({ type }) => (type === 'secondary' ? 'gets its records from its primary' : null),
-    twice: 'exists twice: name the account of one under account_id',
-  })
 
 type ZoneFinding = Pick<Diagnostic, 'message' | 'hint'>
 

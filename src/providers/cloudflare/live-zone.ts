@@ -1,15 +1,16 @@
 /** Records of the API in the terms of plans. */
 
-import type { DomainName } from '../../dns/domain-name.ts'
-import { parseAbsoluteName } from '../../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
-import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
-import { ShapeError } from '../json-shape.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import { apiRecord, ownerOf } from '../api-records.ts'
 import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { type ApiRecord, type CloudflareApi, recordShape } from './cloudflare-api.ts'
 import { rdataFromApi } from './rdata-format.ts'
 
 export interface LiveRecord {
+  readonly id: string
   readonly record: ExistingRecord & { readonly id: string }
   readonly api: ApiRecord
 }
@@ -25,25 +26,17 @@ export const apiTtl = (ttl: Ttl | null): number => ttl ?? AUTOMATIC
 export const apiType = (type: string): string => (type === 'ALIAS' ? 'CNAME' : type)
 
 /** Reads all records of a zone. */
-export function readRecords(api: CloudflareApi, zone: ZoneReference, options?: ProviderCallOptions): Promise<LiveRecord[]> {
-  const request = { method: 'GET', path: `/zones/${zone.id}/dns_records`, what: `reading the records of ${zone.name}`, ...options } as const
-  return api
-    .list(request, PAGE_SIZE, (item) => {
-      const record = recordShape(item)
-      return { id: record.id, live: liveRecord(record, zone.name) }
-    })
-    .then((items) => items.map(({ live }) => live))
+export async function readRecords(api: CloudflareApi, zone: ZoneReference, options?: ProviderCallOptions): Promise<LiveRecord[]> {
+  const request = reading(`/zones/${zone.id}/dns_records`, `reading the records of ${zone.name}`, options)
+  return api.list(request, PAGE_SIZE, (item) => liveRecord(recordShape(item), zone.name))
 }
 
-/** Malformed rdata stays as it is: text that no definition can contain. */
 export function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
-  const name = parseAbsoluteName(api.name)
-  if (!name.ok) throw new ShapeError(`a record is named ${JSON.stringify(api.name.slice(0, 300))}: ${name.message}`)
-  const type = api.type === 'CNAME' && name.value === zone ? 'ALIAS' : api.type
-  const data = rdataFromApi(type, api)
-  const ttl = api.ttl === AUTOMATIC ? null : (Math.min(api.ttl, MAX_TTL) as Ttl)
-  const settings = { proxied: api.proxied, comment: api.comment ?? '', tags: api.tags }
-  return { record: { id: api.id, name: name.value, type, ttl, data: data.ok ? data.value : api.content, settings }, api }
+  const { id, content, proxied, comment, tags } = api
+  const name = ownerOf(api.name, parseAbsoluteName(api.name))
+  const type = api.type === 'CNAME' && name === zone ? 'ALIAS' : api.type
+  const record = apiRecord(name, type, api.ttl === AUTOMATIC ? null : api.ttl, content, rdataFromApi(type, api))
+  return { id, record: { ...record, id, settings: { proxied, comment: comment ?? '', tags } }, api }
 }
 
 /** The types of plans that Cloudflare can proxy. */

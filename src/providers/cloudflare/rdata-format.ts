@@ -1,13 +1,8 @@
 /** Rdata as the API writes it: names without the final dot, and the parts of structured types in `data`. */
-import { octetsToTxtRdata, quoteString, txtRdataToOctets } from '../../dns/character-string.ts'
-import { parseRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import { ok, type Result } from '../../dns/result.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
+import type { Result } from '../../dns/result.ts'
+import { lenientRdata, type Part, parts, partsToApi, quoted, unquoted, withoutDot } from '../api-records.ts'
 import type { ApiRecord } from './cloudflare-api.ts'
-
-/** A part of structured rdata: its name at the API and its form. The parts are in the order of presentation. */
-type Part = readonly [name: string, form: 'number' | 'text' | 'name' | 'string' | 'metres']
-
-const parts = (text: string): readonly Part[] => text.split(' ').map((part) => part.split(':') as unknown as Part)
 
 const CERTIFICATE = parts('usage:number selector:number matching_type:number certificate:text')
 
@@ -30,26 +25,11 @@ const STRUCTURED: Readonly<Record<string, readonly Part[]>> = {
 
 const SERVICE_TYPES: ReadonlySet<string> = new Set(['HTTPS', 'SVCB'])
 
-const withoutDot = (name: string): string => (name === '.' ? name : name.slice(0, -1))
-
-/** The text of a quoted string. Rules allow printable ASCII only. */
-const unquoted = (string: string): string => Buffer.from(txtRdataToOctets(string)).toString('latin1')
-
-const quoted = (text: string): string => quoteString(Buffer.from(text, 'utf8'))
-
 /** The fields of a request that carry rdata. The data must be canonical. */
 export function rdataToApi(type: string, data: string): Readonly<Record<string, unknown>> {
   const fields = rdataFields(data)
   const structure = STRUCTURED[type]
-  if (structure !== undefined) {
-    const values = structure.map(([name, form], index) => {
-      const field = fields[index] ?? ''
-      if (form === 'number') return [name, Number(field)]
-      if (form === 'metres') return [name, Number.parseFloat(field)]
-      return [name, form === 'name' ? withoutDot(field) : form === 'string' ? unquoted(field) : field]
-    })
-    return { data: Object.fromEntries(values) }
-  }
+  if (structure !== undefined) return { data: partsToApi(structure, data) }
   const [first = '', second = '', ...rest] = fields
   if (SERVICE_TYPES.has(type)) return { data: { priority: Number(first), target: second, value: rest.join(' ') } }
   if (type === 'URI') return { priority: Number(first), data: { weight: Number(second), target: unquoted(rest.join(' ')) } }
@@ -58,12 +38,8 @@ export function rdataToApi(type: string, data: string): Readonly<Record<string, 
   return { content: data }
 }
 
-/** Canonical rdata of a record of the API, or an error if it is malformed. */
-export function rdataFromApi(type: string, record: ApiRecord): Result<string> {
-  const data = parseRdata(type, presentationOf(type, record))
-  // How a text is split into strings is Cloudflare's business.
-  return data.ok && type === 'TXT' ? ok(octetsToTxtRdata(txtRdataToOctets(data.value))) : data
-}
+/** Canonical rdata of a record of the API, or an error if it is malformed. How a text is split into strings is Cloudflare's business. */
+export const rdataFromApi = (type: string, record: ApiRecord): Result<string> => lenientRdata(type, presentationOf(type, record))
 
 function presentationOf(type: string, { content, priority, data }: ApiRecord): string {
   const structure = STRUCTURED[type]
@@ -78,9 +54,5 @@ function presentationOf(type: string, { content, priority, data }: ApiRecord): s
   if (type === 'URI')
     return data === null ? `${priority ?? 0} ${content}` : `${priority ?? 0} ${data['weight']} ${quoted(String(data['target']))}`
   if (type === 'MX' || type === 'SRV') return `${priority ?? 0} ${content}`
-  // Other clients write texts without quotes.
-  if (type === 'TXT' && !content.startsWith('"')) return quotedText(content)
   return content
 }
-
-const quotedText = (text: string): string => octetsToTxtRdata(Buffer.from(text, 'utf8'))

@@ -1,9 +1,9 @@
 /** What a domain at deSEC can hold. The limits are those of its documentation and of its source (github.com/desec-io/desec-stack). */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
-import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import type { CapabilityFacts } from '../provider.ts'
-import { fitTtlRange, refuseIf } from '../record-rules.ts'
+import { PLAIN_NAME, plainOwners, primaryZones, refuseIf, ttlRange } from '../record-rules.ts'
 
 /** The minimum TTL of most domains in seconds. The API states that of each; a smaller one is rare, and a larger one is not known. */
 export const MIN_TTL = 3600
@@ -20,24 +20,20 @@ const MAX_DOMAIN = 191
 /** The NS records of a new domain. */
 const DESEC_NAMESERVERS = ['ns1.desec.io.', 'ns2.desec.org.'] as DomainName[]
 
-const TYPES: ReadonlySet<string> = new Set(
+export const DESEC_TYPES: ReadonlySet<string> = new Set(
   (
     'A AAAA AFSDB APL CAA CDNSKEY CDS CERT CNAME CSYNC DHCID DLV DNAME DNSKEY DS EUI48 EUI64 HINFO HTTPS KX L32 L64 LOC LP MX NAPTR NID NS ' +
     'OPENPGPKEY PTR RP SMIMEA SPF SRV SSHFP SVCB TLSA TXT URI'
   ).split(' '),
 )
 
-export const isManagedType = (type: string): boolean => TYPES.has(type)
-
-const NAME = /^(?:\*\.)?(?:[a-z0-9_-]+\.)+$/
 const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+$/
 
-const owners = refuseIf(({ name }, zone) => {
-  if (!NAME.test(name)) return ['record-unsupported', 'deSEC holds names of letters, digits, "-" and "_", with a leading "*" at most']
-  return name.length - zone.length - 1 > MAX_SUBNAME
+const lengths = refuseIf(({ name }, zone) =>
+  name.length - zone.length - 1 > MAX_SUBNAME
     ? ['limit-exceeded', `deSEC holds names with ${MAX_SUBNAME} characters before that of the domain`]
-    : null
-})
+    : null,
+)
 
 /** Types whose targets must be names of hosts. */
 const HOST_TARGETS: ReadonlySet<string> = new Set(['MX', 'NS', 'SRV'])
@@ -45,13 +41,13 @@ const HOST_TARGETS: ReadonlySet<string> = new Set(['MX', 'NS', 'SRV'])
 const targets = refuseIf(({ type, data }) => {
   const target = targetName(type, data)
   if (target === null || (target === '.' && type !== 'NS')) return null
-  if (HOST_TARGETS.has(type) && !HOST.test(target)) return ['record-unsupported', `deSEC does not accept ${target} as the name of a host`]
-  return type === 'CNAME' && !NAME.test(target) ? ['record-unsupported', `deSEC cannot hold the target ${target}`] : null
+  if (HOST_TARGETS.has(type) && !HOST.test(target)) return `deSEC does not accept ${target} as the name of a host`
+  return type === 'CNAME' && !PLAIN_NAME.test(target) ? `deSEC cannot hold the target ${target}` : null
 })
 
 const places = refuseIf(({ name, type }, zone) => {
-  if (type === 'DNSKEY' && name !== zone) return ['record-unsupported', 'deSEC holds DNSKEY records only at the apex']
-  return (type === 'DS' || type === 'CNAME') && name === zone ? ['record-unsupported', `deSEC holds no ${type} records at the apex`] : null
+  if (type === 'DNSKEY' && name !== zone) return 'deSEC holds DNSKEY records only at the apex'
+  return (type === 'DS' || type === 'CNAME') && name === zone ? `deSEC holds no ${type} records at the apex` : null
 })
 
 /** The digests whose lengths dnspython knows, with which deSEC checks contents. */
@@ -60,12 +56,10 @@ const DIGEST_CHARACTERS: Readonly<Record<string, number>> = { '1': 40, '2': 64, 
 const digests = refuseIf(({ type, data }) => {
   if (type !== 'DS' && type !== 'CDS' && type !== 'DLV') return null
   const [, , digestType = '', digest = ''] = rdataFields(data)
-  if (type === 'CDS' && digestType === '0') return digest === '00' ? null : ['record-unsupported', 'deSEC holds no such digest']
-  if (digestType === '0') return ['record-unsupported', 'deSEC holds no digest of type 0']
+  if (type === 'CDS' && digestType === '0') return digest === '00' ? null : 'deSEC holds no such digest'
+  if (digestType === '0') return 'deSEC holds no digest of type 0'
   const characters = DIGEST_CHARACTERS[digestType]
-  return characters === undefined || digest.length === characters
-    ? null
-    : ['record-unsupported', `a digest of type ${digestType} has ${characters} characters`]
+  return characters === undefined || digest.length === characters ? null : `a digest of type ${digestType} has ${characters} characters`
 })
 
 const sizes = refuseIf(({ name, data }) =>
@@ -74,21 +68,22 @@ const sizes = refuseIf(({ name, data }) =>
 
 /** `minimumTtl`: the minimum TTL of a domain in seconds, or null if it is unknown. */
 export function desecCapabilities(minimumTtl: (zone: DomainName) => number | null): Capabilities {
-  const ttlRange: RecordRule = (record, zone) => ({
-    record: fitTtlRange(record, minimumTtl(zone) ?? MIN_TTL, MAX_TTL),
-    diagnostics: [],
-  })
   return {
-    ...RRSET_STORE,
+    ...primaryZones('deSEC has no secondary zones'),
     calls: { ...RRSET_STORE.calls, divides: true, maxOctets: MAX_CALL_OCTETS },
-    types: TYPES,
-    settings: new Set(['type']),
-    fixedSettings: new Set(['type']),
-    settingProblems: ({ type }) => (type === 'slave' ? [{ field: 'type', message: 'deSEC has no secondary zones' }] : []),
+    types: DESEC_TYPES,
     createsZones: true,
     newZoneNameservers: DESEC_NAMESERVERS,
     canCreateZone: (name) => /^(?:[a-z0-9_-]+\.)+[a-z0-9-]+\.$/.test(name) && name.length - 1 <= MAX_DOMAIN,
-    rules: [owners, targets, places, digests, sizes, ttlRange],
+    rules: [
+      plainOwners('deSEC'),
+      lengths,
+      targets,
+      places,
+      digests,
+      sizes,
+      (record, zone) => ttlRange(minimumTtl(zone) ?? MIN_TTL, MAX_TTL)(record, zone),
+    ],
   }
 }
 

@@ -3,49 +3,21 @@
  * find, so a run calls only soon after it has read the zone.
  */
 import { relativeName } from '../../dns/domain-name.ts'
-import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
 import type { RrsetChange } from '../../plan/changesets.ts'
-import { refuseChangedZone } from '../changed-rrsets.ts'
-import { anyShape, listOf, ShapeError } from '../json-shape.ts'
-import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import { type DesecApi, domainShape, rrsetShape } from './desec-api.ts'
-import type { Domains } from './domains.ts'
+import { listOf, ShapeError } from '../json-shape.ts'
+import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { type DesecApi, rrsetShape } from './desec-api.ts'
 import { domainPath, recordsOf } from './live-zone.ts'
 import { rdataToApi } from './rdata-format.ts'
 
-export async function applyCall(
-  domains: Domains,
-  zone: ZoneReference | null,
-  { changes, rrsets }: ProviderCall,
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
-  const { api, provider } = domains
-  const [first] = changes
-  if (first?.subject === 'domain' && first.action === 'create') {
-    const { name } = first
-    const body = { name: name.slice(0, -1) }
-    const request = { method: 'POST', path: '/domains/', body, what: `creating ${name}`, ...options } as const
-    const { value } = await api.request(request, (response) => domains.referenceTo(domainShape(response), name))
-    return { changes: [{ id: value.id }], zone: value }
-  }
-  if (zone === null) throw new Error('no zone to change')
-  if (first?.subject === 'domain' && first.action !== 'delete') throw new Error('deSEC has no settings of domains')
-  if (first?.subject === 'domain') {
-    const { records } = await domains.read(zone.name, options)
-    refuseChangedZone(provider, rrsets, { records })
-    await api.request({ method: 'DELETE', path: domainPath(zone.name), what: `deleting ${zone.name}`, ...options }, anyShape)
-    return {}
-  }
-  return { storedRecords: await replaceRrsets(api, zone, rrsets, options) }
-}
-
 /** Returns the record sets as they are stored. */
-async function replaceRrsets(
+export async function replaceRrsets(
   api: DesecApi,
   zone: ZoneReference,
   rrsets: readonly RrsetChange[],
   options?: ProviderCallOptions,
-): Promise<readonly ResourceRecord[]> {
+): Promise<readonly ExistingRecord[]> {
   const body = rrsets.map(({ name, type, desired }) => ({
     subname: relativeName(name, zone.name),
     type,
@@ -55,14 +27,13 @@ async function replaceRrsets(
   const what = `changing records of ${zone.name}`
   const request = { method: 'PATCH', path: `${domainPath(zone.name)}rrsets/`, body, what, ...options } as const
   try {
-    const { value } = await api.request(request, (response) => {
+    return await api.request(request, (response) => {
       const stored = listOf(response, 'the answer').flatMap((item) => recordsOf(rrsetShape(item), zone.name))
       const returned = new Set(stored.map(rrsetKey))
       const missing = rrsets.find((rrset) => rrset.desired !== null && !returned.has(rrsetKey(rrset)))
       if (missing !== undefined) throw new ShapeError(`${missing.name} ${missing.type} is missing`)
       return stored
     })
-    return value
   } catch (error) {
     throw error instanceof ProviderError ? withNames(error, rrsets) : error
   }

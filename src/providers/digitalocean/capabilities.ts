@@ -1,8 +1,8 @@
 /** What a domain at DigitalOcean can hold: the types of its API reference, and what DNSControl found at the service. */
-import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
-import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
-import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
-import { fitTtlRange, refuseIf } from '../record-rules.ts'
+import { octetsToTxtRdata } from '../../dns/character-string.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
+import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
+import { isPrintable, joinedTexts, PLAIN_NAME, plainOwners, plainTargets, refuseIf, texts, ttlRange } from '../record-rules.ts'
 
 /** The types that plans manage. DigitalOcean maintains the SOA record itself. */
 export const DIGITALOCEAN_TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TXT'])
@@ -15,42 +15,24 @@ const USUAL_TTL = 1800
 /** Characters of a text with quotes and escapes. */
 const MAX_TEXT = 509
 
-const NAME = /^(?:\*\.)?(?:[a-z0-9_-]+\.)+$/
 const CAA_TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'iodef'])
 /** `;` forbids every issuer (RFC 8659 section 4.2). */
 const CAA_VALUE = /^"(?:;|[A-Za-z0-9._:/@-]+)"$/
 
-const names = refuseIf(({ name, type, data }, zone) => {
-  if (!NAME.test(name))
-    return ['record-unsupported', 'DigitalOcean holds names of letters, digits, "-" and "_", with a leading "*" at most']
-  if (type === 'CNAME' && name === zone) return ['record-unsupported', 'a CNAME cannot be at the apex']
-  const target = targetName(type, data)
-  if (target === null || NAME.test(target) || (target === '.' && type === 'SRV')) return null
-  return ['record-unsupported', `DigitalOcean cannot hold the target ${target}`]
-})
+const apex = refuseIf(({ name, type }, zone) => (type === 'CNAME' && name === zone ? 'a CNAME cannot be at the apex' : null))
 
 const authorities = refuseIf(({ type, data }) => {
   if (type !== 'CAA') return null
   const [, tag = '', value = ''] = rdataFields(data)
-  if (!CAA_TAGS.has(tag)) return ['record-unsupported', `DigitalOcean holds the CAA tags ${[...CAA_TAGS].join(', ')}`]
-  return CAA_VALUE.test(value) ? null : ['record-unsupported', 'DigitalOcean holds CAA values of letters, digits and ._:/@-, or ";"']
+  if (!CAA_TAGS.has(tag)) return `DigitalOcean holds the CAA tags ${[...CAA_TAGS].join(', ')}`
+  return CAA_VALUE.test(value) ? null : 'DigitalOcean holds CAA values of letters, digits and ._:/@-, or ";"'
 })
 
-const texts: RecordRule = (record, zone) => {
-  if (record.type !== 'TXT') return { record, diagnostics: [] }
-  const octets = txtRdataToOctets(record.data)
-  const joined = octetsToTxtRdata(octets)
-  return refuseIf(() => {
-    if (octets.length === 0) return ['record-unsupported', 'DigitalOcean holds no empty TXT']
-    if (joined.length > MAX_TEXT)
-      return ['limit-exceeded', `the text has ${joined.length} characters with its quotes; DigitalOcean holds ${MAX_TEXT}`]
-    return octets.some((octet) => octet < 0x20 || octet > 0x7e || octet === 0x5c)
-      ? ['record-unsupported', 'DigitalOcean holds texts of printable ASCII characters without backslashes']
-      : null
-  })(joined === record.data ? record : { ...record, data: joined }, zone)
-}
-
-const ttlRange: RecordRule = (record) => ({ record: fitTtlRange(record, MIN_TTL, MAX_TTL), diagnostics: [] })
+const noEscapes = texts('DigitalOcean', (octets) => {
+  const { length } = octetsToTxtRdata(octets)
+  if (length > MAX_TEXT) return ['limit-exceeded', `the text has ${length} characters with its quotes; DigitalOcean holds ${MAX_TEXT}`]
+  return isPrintable(octets) && !octets.includes(0x5c) ? null : 'DigitalOcean holds texts of printable ASCII characters without backslashes'
+})
 
 export const DIGITALOCEAN_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
@@ -61,6 +43,14 @@ export const DIGITALOCEAN_CAPABILITIES: Capabilities = {
   fixedSettings: new Set(['type']),
   createsZones: true,
   assignsNameservers: true,
-  canCreateZone: (name) => NAME.test(name) && !name.startsWith('*') && name !== '.',
-  rules: [names, authorities, texts, ttlRange],
+  canCreateZone: (name) => PLAIN_NAME.test(name) && !name.startsWith('*') && name !== '.',
+  rules: [
+    plainOwners('DigitalOcean'),
+    apex,
+    plainTargets('DigitalOcean', ['SRV']),
+    authorities,
+    noEscapes,
+    joinedTexts,
+    ttlRange(MIN_TTL, MAX_TTL),
+  ],
 }

@@ -2,14 +2,16 @@
  * Makes one call: one record, or the domain itself. The API cannot state what it expects to find, so a run calls only soon after it has read the domain. Its
  * answers have the record as DigitalOcean stores it.
  */
+import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs, sameRecord } from '../../dns/record.ts'
-import type { RecordChange } from '../../plan/plan.ts'
 import { nullIfMissing } from '../api-errors.ts'
+import { checkReturned } from '../api-records.ts'
 import { checkZoneName, fieldsOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import type { ApiRequest } from '../send-request.ts'
+import { type ApiRequest, reading } from '../send-request.ts'
+import { masterZone } from '../zone-lists.ts'
 import { type DigitalOceanApi, domainShape, recordShape } from './digitalocean-api.ts'
-import { domainPath, findDomain, type LiveRecord, liveRecord, readRecords, recordToApi, referenceTo } from './live-zone.ts'
+import { domainPath, findDomain, type LiveRecord, liveRecord, readRecords, recordToApi } from './live-zone.ts'
 
 export interface DigitalOcean {
   readonly api: DigitalOceanApi
@@ -22,47 +24,41 @@ export interface DigitalOcean {
 /** The NS records of a new domain. */
 const GIVEN_NAMESERVER = /^ns[1-3]\.digitalocean\.com\.$/
 
-export async function applyCall(
+export async function createDomain({ api, created }: DigitalOcean, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
+  const zone = masterZone(name)
+  // Also if the answer is lost.
+  created.set(zone.id, null)
+  const body = { name: zone.id }
+  await api.request({ method: 'POST', path: '/domains', body, what: `creating ${name}`, ...options }, (response) => {
+    checkZoneName(zone.id, domainShape(fieldsOf(response, 'the response')['domain']).name)
+  })
+  return { changes: [{ id: zone.id }], zone }
+}
+
+export async function deleteDomain({ api, name: provider }: DigitalOcean, { name }: ZoneReference, options?: ProviderCallOptions) {
+  const request = { method: 'DELETE', path: domainPath(name), what: `deleting ${name}`, ...options } as const
+  await remove(api, provider, request, async () => (await findDomain(api, name, options)) === null)
+  return {}
+}
+
+/** Changes the record of the call, which has one. */
+export async function changeRecord(
   digitalOcean: DigitalOcean,
-  zone: ZoneReference | null,
+  zone: ZoneReference,
   { changes: [change] }: ProviderCall,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const { api, name: provider, created } = digitalOcean
-  if (change === undefined) return {}
-  if (change.subject === 'domain' && change.action === 'create') {
-    const body = { name: change.name.slice(0, -1) }
-    const request = { method: 'POST', path: '/domains', body, what: `creating ${change.name}`, ...options } as const
-    // Also if the answer is lost.
-    created.set(body.name, null)
-    await api.request(request, (response) => {
-      checkZoneName(body.name, domainShape(fieldsOf(response, 'the response')['domain']))
-    })
-    return { changes: [{ id: body.name }], zone: referenceTo(change.name) }
-  }
-  if (zone === null) throw new Error('no zone to change')
-  if (change.subject === 'domain') {
-    if (change.action !== 'delete') throw new Error('DigitalOcean has no settings of domains')
-    const request = { method: 'DELETE', path: domainPath(zone.name), what: `deleting ${zone.name}`, ...options } as const
-    await remove(api, provider, request, async () => (await findDomain(api, zone.name, options)) === null)
-    return {}
-  }
-  return applyChange(digitalOcean, zone, change, options)
-}
-
-async function applyChange(
-  digitalOcean: DigitalOcean,
-  zone: ZoneReference,
-  change: RecordChange,
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
+  if (change?.subject !== 'record') return {}
   const { api, name: provider } = digitalOcean
   const { action, desired, name, type } = change
   if (action === 'create' && desired !== null && isApexNs(desired, zone.name)) await removeGivenNameservers(digitalOcean, zone, options)
   const path = `${domainPath(zone.name)}/records`
   if (desired === null) {
     const request = { method: 'DELETE', path: `${path}/${change.id}`, what: `deleting ${name} ${type}`, ...options } as const
-    await remove(api, provider, request, () => isGone(api, zone, change, options))
+    await remove(api, provider, request, async () => {
+      const record = reading(request.path, `reading ${name} ${type}`, options)
+      return (await nullIfMissing(api.request(record, (response) => recordOf(response, zone)))) === null
+    })
     return { changes: [{ id: change.id ?? undefined }], storedRecords: [] }
   }
   const id = action === 'create' ? null : change.id
@@ -70,8 +66,8 @@ async function applyChange(
   const what = `${id === null ? 'creating' : 'changing'} ${name} ${type}`
   const stored = await api.request({ ...target, body: recordToApi(desired, zone.name), what, ...options }, (response) => {
     const returned = recordOf(response, zone)
-    if (returned.name !== desired.name || returned.type !== type || (id !== null && returned.id !== id))
-      throw new ShapeError(`${desired.name} ${type} was returned as ${returned.name} ${returned.type}`)
+    checkReturned(desired, returned)
+    if (id !== null && returned.id !== id) throw new ShapeError(`the record ${id} was returned as ${returned.id}`)
     return returned
   })
   return { changes: [sameRecord(stored, desired) ? { id: stored.id } : { id: stored.id, stored }], storedRecords: [stored] }
@@ -107,15 +103,4 @@ async function removeGivenNameservers(
   // Concurrent calls wait for the same deletions.
   created.set(zone.id, removal)
   await removal
-}
-
-/** Whether the record of a change does not exist any more. */
-async function isGone(
-  api: DigitalOceanApi,
-  zone: ZoneReference,
-  { id, name, type }: RecordChange,
-  options?: ProviderCallOptions,
-): Promise<boolean> {
-  const request = { method: 'GET', path: `${domainPath(zone.name)}/records/${id}`, what: `reading ${name} ${type}`, ...options } as const
-  return (await nullIfMissing(api.request(request, (response) => recordOf(response, zone)))) === null
 }

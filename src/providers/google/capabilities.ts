@@ -1,8 +1,8 @@
 /** What a zone at Google Cloud DNS can hold. The limits are those of its documentation, with the quotas of a new project. */
 import { txtRdataToOctets } from '../../dns/character-string.ts'
-import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
-import { refuseIf } from '../record-rules.ts'
+import { isPrintable, plainTargets, primaryZones, refuseIf } from '../record-rules.ts'
 
 /** RRsets that one change adds, and that it deletes. */
 export const MAX_RRSETS = 1000
@@ -15,19 +15,14 @@ const TYPES = 'A AAAA CAA CNAME DS HTTPS IPSECKEY MX NAPTR NS PTR SRV SSHFP SVCB
 
 const NAME = /^(?:\*\.)?(?:[a-z0-9_/-]+\.)+$/
 
-const names = refuseIf(({ name, type, data }) => {
-  if (!NAME.test(name))
-    return ['record-unsupported', 'Cloud DNS holds names of letters, digits, "-", "_" and "/", with a leading "*" at most']
-  const target = targetName(type, data)
-  return target === null || target === '.' || NAME.test(target)
-    ? null
-    : ['record-unsupported', `Cloud DNS cannot hold the target ${target}`]
-})
+const owners = refuseIf(({ name }) =>
+  NAME.test(name) ? null : 'Cloud DNS holds names of letters, digits, "-", "_" and "/", with a leading "*" at most',
+)
 
 const places = refuseIf(({ name, type }, zone) => {
-  if (type === 'ALIAS' && name !== zone) return ['record-unsupported', 'Cloud DNS holds an ALIAS at the apex only']
-  if (type === 'NS' && name.startsWith('*.')) return ['record-unsupported', 'Cloud DNS holds no wildcard NS record']
-  return type === 'DS' && name === zone ? ['record-unsupported', 'the DS records of the zone belong to its parent'] : null
+  if (type === 'ALIAS' && name !== zone) return 'Cloud DNS holds an ALIAS at the apex only'
+  if (type === 'NS' && name.startsWith('*.')) return 'Cloud DNS holds no wildcard NS record'
+  return type === 'DS' && name === zone ? 'the DS records of the zone belong to its parent' : null
 })
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['CAA', 'NAPTR', 'TXT'])
@@ -35,20 +30,16 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(['CAA', 'NAPTR', 'TXT'])
 /** Strings that need no escape but those of quotes and backslashes. */
 const strings = refuseIf(({ type, data }) => {
   const quoted = TEXT_TYPES.has(type) ? rdataFields(data).filter((field) => field.startsWith('"')) : []
-  const isPlain = quoted.every((field) => txtRdataToOctets(field).every((octet) => octet >= 0x20 && octet <= 0x7e))
-  return isPlain ? null : ['record-unsupported', 'Cloud DNS holds texts of printable ASCII characters']
+  return quoted.every((field) => isPrintable(txtRdataToOctets(field))) ? null : 'Cloud DNS holds texts of printable ASCII characters'
 })
 
 /** Public zones have name servers of Google, so only they can have an ALIAS, and can be created without a network. */
 export const googleCapabilities = (visibility: Visibility): Capabilities => ({
-  ...RRSET_STORE,
+  ...primaryZones('Cloud DNS has no secondary zones'),
   calls: { ...RRSET_STORE.calls, divides: true, maxUnits: MAX_RRSETS, maxOctets: MAX_RRDATA, countsRdataOnly: true, hasPrecondition: true },
-  settings: new Set(['type']),
-  fixedSettings: new Set(['type']),
-  settingProblems: ({ type }) => (type === 'slave' ? [{ field: 'type', message: 'Cloud DNS has no secondary zones' }] : []),
   types: new Set(visibility === 'public' ? [...TYPES, 'ALIAS'] : TYPES),
   createsZones: visibility === 'public',
   assignsNameservers: true,
   canCreateZone: (name) => visibility === 'public' && NAME.test(name) && !name.startsWith('*'),
-  rules: [names, places, strings],
+  rules: [owners, plainTargets('Cloud DNS', null, NAME), places, strings],
 })

@@ -8,9 +8,9 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { sleep } from '../../transport/retry.ts'
-import { refuseChangedZone } from '../changed-rrsets.ts'
 import { anyShape, checkZoneName, ShapeError } from '../json-shape.ts'
-import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { type AppliedCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { masterZone } from '../zone-lists.ts'
 import { MAX_RRSETS } from './capabilities.ts'
 import { type ApiChange, changeShape, type GoogleApi, type SentRrset, zoneShape } from './google-api.ts'
@@ -26,20 +26,6 @@ export interface Google {
   readonly patience: number
 }
 
-export async function applyCall(
-  google: Google,
-  zone: ZoneReference | null,
-  call: ProviderCall,
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
-  const [first] = call.changes
-  if (first?.subject === 'domain' && first.action === 'create') return createZone(google, first.name, options)
-  if (zone === null) throw new Error('no zone to change')
-  if (first?.subject === 'domain' && first.action === 'delete') return deleteZone(google, zone, call.rrsets, options)
-  if (first?.subject === 'domain') throw new Error('zones at Cloud DNS have no settings')
-  return changeRrsets(google, zone, call.rrsets, options)
-}
-
 /** Reads a zone, and remembers what changes need. */
 export async function readZone({ api, texts }: Google, zone: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
   const live = await readLive(api, zone, options)
@@ -47,7 +33,7 @@ export async function readZone({ api, texts }: Google, zone: ZoneReference, opti
   return live
 }
 
-async function changeRrsets(
+export async function changeRrsets(
   google: Google,
   zone: ZoneReference,
   rrsets: readonly RrsetChange[],
@@ -108,12 +94,7 @@ async function waitUntilServed(
   { id, status }: ApiChange,
   options?: ProviderCallOptions,
 ): Promise<readonly Diagnostic[]> {
-  const request = {
-    method: 'GET',
-    path: `/managedZones/${zone.id}/changes/${id}`,
-    what: `reading the change ${id} of ${zone.name}`,
-    ...options,
-  } as const
+  const request = reading(`/managedZones/${zone.id}/changes/${id}`, `reading the change ${id} of ${zone.name}`, options)
   try {
     let pause = FIRST_PAUSE
     let waited = 0
@@ -139,19 +120,15 @@ const notServed = ({ name }: ZoneReference, why: string): Diagnostic => ({
 })
 
 /** Creates a public zone. The name at the service is the DNS name in letters, digits and hyphens. */
-async function createZone(google: Google, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
+export async function createZone(google: Google, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
   const { api } = google
-  const existing = await api.list(
-    { method: 'GET', path: '/managedZones', query: { dnsName: name }, what: `looking up ${name}`, ...options },
-    'managedZones',
-    zoneShape,
-  )
+  const existing = await api.list(reading('/managedZones', `looking up ${name}`, options, { dnsName: name }), 'managedZones', zoneShape)
   if (existing.some(({ visibility }) => visibility === 'public'))
     throw new ProviderError('provider-conflict', `${google.name}: ${name} exists already`, { hint: 'plan again to see its records' })
   const body = { name: serviceNameOf(name), dnsName: name, description: '', visibility: 'public' }
   const zone = await api.request({ method: 'POST', path: '/managedZones', body, what: `creating ${name}`, ...options }, (response) => {
     const created = zoneShape(response)
-    checkZoneName(name, created.dnsName)
+    checkZoneName(name, created.name)
     return created
   })
   return { changes: [{ id: zone.id }], zone: masterZone(name, zone.id) }
@@ -171,18 +148,15 @@ function serviceNameOf(name: DomainName): string {
 }
 
 /** Deletes all RRsets of a zone, then the zone. */
-async function deleteZone(
+export async function deleteZone(
   google: Google,
   zone: ZoneReference,
   rrsets: readonly RrsetChange[],
+  texts: ZoneTexts,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = google
-  const live = await readZone(google, zone, options)
-  refuseChangedZone(google.name, rrsets, live)
-  const deletions = rrsets
-    .filter(({ name, type }) => !(name === zone.name && type === 'NS'))
-    .flatMap((rrset) => deletionOf(rrset, live.texts))
+  const deletions = rrsets.filter(({ name, type }) => !(name === zone.name && type === 'NS')).flatMap((rrset) => deletionOf(rrset, texts))
   let isPartial = false
   try {
     for (let at = 0; at < deletions.length; at += MAX_RRSETS) {

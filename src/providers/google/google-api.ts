@@ -1,24 +1,12 @@
 /** A client of the Cloud DNS API v1: tokens, errors, pages and response bodies. */
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import type { HttpResponse } from '../../transport/http-client.ts'
 import { type AccessTokens, createSignedInApi } from '../access-tokens.ts'
-import { type ApiDialect, readErrorBody, statusError, usualAddress } from '../api-errors.ts'
+import { type ApiDialect, bodyDialect } from '../api-errors.ts'
+import { ownerOf } from '../api-records.ts'
 import type { ApiConnection } from '../json-api.ts'
-import { type Fields, fieldsOf, idOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { type Fields, fieldsOf, idOf, listOf, ShapeError, textOf, textsOf, wholeNumberOf } from '../json-shape.ts'
 import { readLinkedPages } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
-
-export interface ApiZone {
-  /** Digits. */
-  readonly id: string
-  /** Its name at the service, which is not the one in the DNS. */
-  readonly name: string
-  /** Absolute, with the final dot. */
-  readonly dnsName: string
-  readonly visibility: string
-  /** Where its records come from, if it has none of its own: `forwards queries`. */
-  readonly source: string | null
-}
 
 export interface ApiRrset {
   readonly name: DomainName
@@ -33,30 +21,21 @@ export interface ApiRrset {
 /** An RRset of a change. */
 export type SentRrset = Omit<ApiRrset, 'routing'>
 
-export interface ApiChange {
-  readonly id: string
-  readonly status: string
-  readonly additions: readonly ApiRrset[]
-}
-
-export interface GoogleApi {
-  /** `path` is below the project. */
-  request<T>(request: ApiRequest, shape: (body: unknown) => T): Promise<T>
-  /** Reads all pages of the list `key`. */
-  list<T>(request: ApiRequest, key: string, shape: (item: unknown) => T): Promise<T[]>
-  close(): Promise<void>
-}
-
 /** Items that a request for a page asks for. The service may send fewer. */
 const PAGE_SIZE = 1000
 const MAX_PAGE_TOKEN = 4096
 
-export function createGoogleApi(connection: ApiConnection, project: string, tokens: AccessTokens): GoogleApi {
+export type GoogleApi = ReturnType<typeof createGoogleApi>
+
+export function createGoogleApi(connection: ApiConnection, project: string, tokens: AccessTokens) {
   const { request, close } = createSignedInApi(connection, tokens, dialectOf(project))
-  const send: GoogleApi['request'] = (call, shape) => request({ ...call, path: `/dns/v1/projects/${project}${call.path}` }, shape)
+  /** `path` is below the project. */
+  const send = <T>(call: ApiRequest, shape: (body: unknown) => T): Promise<T> =>
+    request({ ...call, path: `/dns/v1/projects/${project}${call.path}` }, shape)
   return {
     request: send,
-    list: (call, key, shape) =>
+    /** Reads all pages of the list `key`. */
+    list: <T>(call: ApiRequest, key: string, shape: (item: unknown) => T): Promise<T[]> =>
       readLinkedPages(`${connection.provider}: ${call.what}`, (pageToken: string | null) => {
         const query = { ...call.query, maxResults: PAGE_SIZE, ...(pageToken !== null && { pageToken }) }
         return send({ ...call, query }, (body) => pageShape(body, key, shape))
@@ -76,26 +55,27 @@ function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): 
 
 const RATE_LIMITS: ReadonlySet<string> = new Set(['rateLimitExceeded', 'userRateLimitExceeded'])
 
-const dialectOf = (project: string): ApiDialect => ({
-  errorOfResponse(provider, what, response, mutates) {
-    const { reason, text } = reasonOf(response)
+const dialectOf = (project: string): ApiDialect =>
+  bodyDialect('Cloud DNS is at https://dns.googleapis.com', (body, { status }) => {
+    const { error } = body as {
+      readonly error: { readonly code?: unknown; readonly message?: unknown; readonly errors?: readonly { readonly reason?: unknown }[] }
+    }
+    if (error.code !== status) return null
+    const reason = String(error.errors?.[0]?.reason ?? '').slice(0, 100)
+    const text = String(error.message ?? '').slice(0, MAX_MESSAGE)
     // A record set that another client deleted.
-    const isGone = response.status === 404 && text?.includes('entity.change.deletions')
-    return statusError(provider, what, response, mutates, {
-      text,
-      code: RATE_LIMITS.has(reason)
-        ? 'provider-rate-limited'
-        : reason === 'quotaExceeded'
-          ? 'limit-exceeded'
-          : isGone
-            ? 'provider-conflict'
-            : undefined,
+    const isGone = status === 404 && text.includes('entity.change.deletions')
+    const isLimited = RATE_LIMITS.has(reason)
+    return {
+      text: reason === '' || text === '' ? text : `${text} (${reason})`,
+      code: isLimited ? 'provider-rate-limited' : reason === 'quotaExceeded' ? 'limit-exceeded' : isGone ? 'provider-conflict' : undefined,
       hint: (code) => hintFor(code, reason, project),
-    })
-  },
-  isBusy: (response) => response.status === 403 && RATE_LIMITS.has(reasonOf(response).reason),
-  addressHint: usualAddress('Cloud DNS is at https://dns.googleapis.com'),
-})
+      isBusy: status === 403 && isLimited,
+    }
+  })
+
+/** Maximum characters of a message before its reason. */
+const MAX_MESSAGE = 490
 
 function hintFor(code: string, reason: string, project: string): string | undefined {
   if (reason === 'accessNotConfigured') return `enable the Cloud DNS API for the project ${project}`
@@ -108,24 +88,6 @@ function hintFor(code: string, reason: string, project: string): string | undefi
   return undefined
 }
 
-/** Maximum characters of a reason in a message. */
-const MAX_REASON = 500
-
-function reasonOf(response: HttpResponse): { readonly reason: string; readonly text: string | null } {
-  const stated = readErrorBody(response, (body) => {
-    const { error } = body as {
-      readonly error: { readonly code?: unknown; readonly message?: unknown; readonly errors?: readonly { readonly reason?: unknown }[] }
-    }
-    if (error.code !== response.status) return null
-    const reason = String(error.errors?.[0]?.reason ?? '').slice(0, 100)
-    const text = String(error.message ?? '')
-      .replace(/\s+/g, ' ')
-      .slice(0, MAX_REASON)
-    return text === '' ? null : { reason, text: reason === '' ? text : `${text} (${reason})` }
-  })
-  return stated ?? { reason: '', text: null }
-}
-
 /** Settings of zones that have no records of their own. */
 const SOURCES: readonly (readonly [setting: string, source: string])[] = [
   ['forwardingConfig', 'forwards queries'],
@@ -134,34 +96,31 @@ const SOURCES: readonly (readonly [setting: string, source: string])[] = [
   ['serviceDirectoryConfig', 'gets its records from Service Directory'],
 ]
 
-export function zoneShape(value: unknown): ApiZone {
+export type ApiZone = ReturnType<typeof zoneShape>
+
+export function zoneShape(value: unknown) {
   const fields = fieldsOf(value, 'a zone')
   const { visibility } = fields
   return {
     id: idOf(fields, 'id', 'a zone', /^\d{1,20}$/),
-    name: textOf(fields, 'name', 'a zone'),
-    dnsName: textOf(fields, 'dnsName', 'a zone'),
+    /** Absolute, with the final dot. */
+    name: textOf(fields, 'dnsName', 'a zone'),
+    /** Its name at the service, which is not the one in the DNS. */
+    ownName: textOf(fields, 'name', 'a zone'),
     visibility: typeof visibility === 'string' ? visibility : 'public',
+    /** Where its records come from, if it has none of its own: `forwards queries`. */
     source: SOURCES.find(([setting]) => fields[setting] != null)?.[1] ?? null,
   }
 }
 
-const texts = (value: unknown, what: string): string[] =>
-  listOf(value ?? [], what).map((text) => {
-    if (typeof text !== 'string') throw new ShapeError(`${what} has a value that is no text`)
-    return text
-  })
-
 export function rrsetShape(value: unknown): ApiRrset {
   const fields = fieldsOf(value, 'a record set')
   const text = textOf(fields, 'name', 'a record set')
-  const name = parseAbsoluteName(text)
-  if (!name.ok) throw new ShapeError(`a record is named ${JSON.stringify(text.slice(0, 300))}: ${name.message}`)
   return {
-    name: name.value,
+    name: ownerOf(text, parseAbsoluteName(text)),
     type: textOf(fields, 'type', 'a record set'),
     ttl: fields['ttl'] === undefined ? 0 : wholeNumberOf(fields, 'ttl', 'a record set'),
-    rrdatas: texts(fields['rrdatas'], 'rrdatas'),
+    rrdatas: textsOf(fields['rrdatas'] ?? [], 'rrdatas'),
     routing: fields['routingPolicy'] == null ? null : routingShape(fieldsOf(fields['routingPolicy'], 'a routing policy')),
   }
 }
@@ -171,11 +130,15 @@ const POLICIES = ['wrr', 'geo', 'geoPolicy', 'wrrPolicy', 'primaryBackup'] as co
 function routingShape(policy: Fields): NonNullable<ApiRrset['routing']> {
   const kind = POLICIES.find((one) => policy[one] != null) ?? 'unknown'
   const { items } = (policy[kind] ?? {}) as Fields
-  const rrdatas = Array.isArray(items) ? items.flatMap((item: unknown) => texts((item as Fields | null)?.['rrdatas'], 'rrdatas')) : []
+  const rrdatas = Array.isArray(items)
+    ? items.flatMap((item: unknown) => textsOf((item as Fields | null)?.['rrdatas'] ?? [], 'rrdatas'))
+    : []
   return { kind, rrdatas }
 }
 
-export function changeShape(value: unknown): ApiChange {
+export type ApiChange = ReturnType<typeof changeShape>
+
+export function changeShape(value: unknown) {
   const fields = fieldsOf(value, 'a change')
   const id = textOf(fields, 'id', 'a change')
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new ShapeError(`there is the change ${JSON.stringify(id.slice(0, 100))}`)

@@ -1,9 +1,9 @@
-import { parseRdata } from '../../dns/rdata/canonical.ts'
 import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
-import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
+import { apiRecord } from '../api-records.ts'
 import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { type ApiRrset, type GoogleApi, rrsetShape, type SentRrset } from './google-api.ts'
 
 export interface LiveZone {
@@ -21,8 +21,7 @@ export interface ZoneTexts {
 
 /** Reads all RRsets of a zone. */
 export async function readLive(api: GoogleApi, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
-  const request = { method: 'GET', path: `/managedZones/${id}/rrsets`, what: `reading the records of ${name}`, ...options } as const
-  return liveZone(await api.list(request, 'rrsets', rrsetShape))
+  return liveZone(await api.list(reading(`/managedZones/${id}/rrsets`, `reading the records of ${name}`, options), 'rrsets', rrsetShape))
 }
 
 /** The SOA record belongs to Google. */
@@ -38,15 +37,9 @@ export function liveZone(rrsets: readonly ApiRrset[]): LiveZone {
     if (rrset.routing !== null) {
       const reason = `has a routing policy (${rrset.routing.kind})`
       routed.add(key)
-      unplanned.push(
-        ...(rrset.routing.rrdatas.length > 0 ? rrset.routing.rrdatas : ['']).map((data) => ({
-          name,
-          type: rrset.type,
-          data,
-          reason,
-          holdsRrset: true,
-        })),
-      )
+      const { rrdatas } = rrset.routing
+      const texts = rrdatas.length > 0 ? rrdatas : ['']
+      unplanned.push(...texts.map((data) => ({ name, type: rrset.type, data, reason, holdsRrset: true })))
       continue
     }
     const own = recordsOf(rrset)
@@ -62,13 +55,8 @@ function remember(unusual: ZoneTexts['unusual'], key: string, rrset: ApiRrset, o
   else unusual.set(key, rrset)
 }
 
-/** Malformed rdata stays as it is: text that no definition can contain. */
-export function recordsOf({ name, type, ttl, rrdatas }: ApiRrset): ExistingRecord[] {
-  return rrdatas.map((text) => {
-    const data = parseRdata(type, text)
-    return { name, type, ttl: Math.min(ttl, MAX_TTL) as Ttl, data: data.ok ? data.value : text }
-  })
-}
+export const recordsOf = ({ name, type, ttl, rrdatas }: ApiRrset): ExistingRecord[] =>
+  rrdatas.map((text) => apiRecord(name, type, ttl, text))
 
 /** Remembers the texts of the RRsets that a change added. */
 export function rememberAdded({ unusual }: ZoneTexts, changes: readonly RrsetChange[], added: readonly ApiRrset[]): void {

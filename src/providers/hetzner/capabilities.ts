@@ -1,8 +1,8 @@
 /** What a zone at Hetzner can hold: the types, names and TTLs of its API reference. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
-import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
-import { fitTtlRange, refuseIf } from '../record-rules.ts'
+import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
+import { plainOwners, refuseIf, ttlRange } from '../record-rules.ts'
 
 /** The types that plans manage. Hetzner maintains the SOA record itself. */
 export const HETZNER_TYPES: ReadonlySet<string> = new Set('A AAAA CAA CNAME DS HINFO HTTPS MX NS PTR RP SRV SVCB TLSA TXT'.split(' '))
@@ -16,27 +16,20 @@ const MAX_TTL = 2_147_483_647
 /** The TTL in seconds of a new zone. */
 const ZONE_TTL = 86_400
 
-const NAME = /^(?:\*\.)?(?:[a-z0-9_-]+\.)+$/
 const ZONE_NAME = /^(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{1,63}\.$/
 
-const names = refuseIf(({ name }, zone) => {
-  if (!NAME.test(name)) return ['record-unsupported', 'Hetzner holds names of letters, digits, "-" and "_", with a leading "*" at most']
-  return name.endsWith(`.${zone}${zone}`) || name === `${zone}${zone}`
-    ? ['record-unsupported', 'the API takes no name that ends with the name of the zone twice']
-    : null
-})
+const twice = refuseIf(({ name }, zone) =>
+  name.endsWith(`.${zone}${zone}`) || name === `${zone}${zone}` ? 'the API takes no name that ends with the name of the zone twice' : null,
+)
 
 const apex = refuseIf(({ name, type }, zone) => {
   if (name !== zone) return null
-  if (type === 'CNAME') return ['record-unsupported', 'a CNAME cannot be at the apex']
-  return type === 'DS' ? ['record-unsupported', 'the DS records of the zone belong to its parent'] : null
+  if (type === 'CNAME') return 'a CNAME cannot be at the apex'
+  return type === 'DS' ? 'the DS records of the zone belong to its parent' : null
 })
 
-const texts = refuseIf(({ type, data }) =>
-  type === 'TXT' && rdataFields(data).length === 0 ? ['record-unsupported', 'Hetzner holds no empty TXT'] : null,
-)
-
-const ttlRange: RecordRule = (record) => ({ record: fitTtlRange(record, MIN_TTL, MAX_TTL), diagnostics: [] })
+/** A string may be empty. */
+const strings = refuseIf(({ type, data }) => (type === 'TXT' && rdataFields(data).length === 0 ? 'Hetzner holds no empty TXT' : null))
 
 export const HETZNER_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
@@ -55,5 +48,5 @@ export const HETZNER_CAPABILITIES: Capabilities = {
   createsZones: true,
   newZoneNameservers: HETZNER_NAMESERVERS,
   canCreateZone: (name) => ZONE_NAME.test(name),
-  rules: [names, apex, texts, ttlRange],
+  rules: [plainOwners('Hetzner'), twice, apex, strings, ttlRange(MIN_TTL, MAX_TTL)],
 }

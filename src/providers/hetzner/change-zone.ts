@@ -9,13 +9,14 @@ import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../../
 import type { Change, DomainChange } from '../../plan/plan.ts'
 import { sleep } from '../../transport/retry.ts'
 import { nullIfMissing } from '../api-errors.ts'
-import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { relativeTo } from '../api-records.ts'
+import { isOfNewZone, refuseConflicts } from '../changed-rrsets.ts'
 import { checkZoneName, fieldsOf, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import type { ApiRequest } from '../send-request.ts'
+import { type ApiRequest, reading } from '../send-request.ts'
 import { HETZNER_NAMESERVERS } from './capabilities.ts'
-import { type ApiRrset, type ApiZone, actionOf, type HetznerApi, rrsetShape, zoneShape } from './hetzner-api.ts'
-import { type LiveRrset, readRecords, readRrset, referenceTo, relativeName, rrsetPath } from './live-zone.ts'
+import { type ApiZone, actionOf, type HetznerApi, rrsetShape, zoneOf } from './hetzner-api.ts'
+import { checkRrset, type LiveRrset, readRrset, referenceTo, rrsetPath } from './live-zone.ts'
 import type { ZoneActions } from './zone-actions.ts'
 
 export interface Hetzner {
@@ -31,15 +32,10 @@ const PAUSE = 200
 
 export async function applyCall(
   hetzner: Hetzner,
-  zone: ZoneReference | null,
+  zone: ZoneReference,
   call: ProviderCall,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const [first] = call.changes
-  if (first?.subject === 'domain' && first.action === 'create') return createZone(hetzner, first, options)
-  if (zone === null) throw new Error('no zone to change')
-  if (first?.subject === 'domain')
-    return first.action === 'delete' ? deleteZone(hetzner, zone, call.rrsets, options) : updateZone(hetzner, zone, first, options)
   const [rrset] = call.rrsets
   if (rrset === undefined) return {}
   for (let attempt = 1; ; attempt += 1) {
@@ -100,7 +96,7 @@ async function changeRrset(
   }
   const records = desired.data.map((data) => ({ value: data, ...commentOf(data, live, changes) }))
   if (now === null) {
-    const body = { name: relativeName(name, zone.name), type, ttl: desired.ttl, records }
+    const body = { name: relativeTo(name, zone.name), type, ttl: desired.ttl, records }
     await send({ method: 'POST', path: `/zones/${zone.id}/rrsets`, body }, true, options)
     return { problems }
   }
@@ -145,12 +141,6 @@ const unpublished = (what: string, failure: string): Diagnostic => ({
   hint: 'look at the status of the zone in the Hetzner Console',
 })
 
-/** Throws a `ShapeError` unless the RRset is the one of the change. */
-function checkRrset(returned: ApiRrset, zone: ZoneReference, { name, type }: RrsetChange): void {
-  if (returned.name !== relativeName(name, zone.name) || returned.type !== type)
-    throw new ShapeError(`${name} ${type} was returned as ${returned.name} ${returned.type}`)
-}
-
 /** Sends a change and waits for its action. Returns why the action failed; null if it succeeded. */
 async function sendChange({ api, actions }: Hetzner, request: ApiRequest, check?: (body: unknown) => void): Promise<string | null> {
   const action = await api.request(request, (body) => {
@@ -171,7 +161,7 @@ async function sendDeletion({ api, actions, name }: Hetzner, request: ApiRequest
   throw new ProviderError('provider-garbled', `${name}: ${request.what}: the response has no action`, { ambiguous: true })
 }
 
-async function createZone(
+export async function createZone(
   hetzner: Hetzner,
   { name, desired, subject: _ }: DomainChange,
   options?: ProviderCallOptions,
@@ -185,7 +175,7 @@ async function createZone(
   }
   const what = `creating ${name}`
   const { zone, action } = await hetzner.api.request({ method: 'POST', path: '/zones', body, what, ...options }, (response) => {
-    const created = zoneShape(fieldsOf(response, 'the response')['zone'])
+    const created = zoneOf(response)
     checkZoneName(name, created.name)
     return { zone: created, action: actionOf(response) }
   })
@@ -194,32 +184,23 @@ async function createZone(
   return { changes: [{ id: zone.id }], zone: referenceTo(zone, name), problems }
 }
 
-async function deleteZone(
-  hetzner: Hetzner,
-  zone: ZoneReference,
-  rrsets: readonly RrsetChange[],
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
+export async function deleteZone(hetzner: Hetzner, zone: ZoneReference, options?: ProviderCallOptions): Promise<AppliedCall> {
   const { api, name: provider } = hetzner
-  const path = `/zones/${zone.id}`
   const what = `deleting ${zone.name}`
   const live = await findZone(api, zone, options)
   if (live?.isProtected)
     throw new ProviderError('provider-rejected', `${provider}: ${zone.name} is protected against deletion at Hetzner`, {
       hint: 'remove the protection in the Hetzner Console',
     })
-  const { records } = await readRecords(api, zone, options)
-  refuseChangedZone(provider, rrsets, { records })
   const isGone = async (): Promise<boolean> => (await findZone(api, zone, options)) === null
-  const failure = await sendDeletion(hetzner, { method: 'DELETE', path, what, ...options }, isGone)
+  const failure = await sendDeletion(hetzner, { method: 'DELETE', path: `/zones/${zone.id}`, what, ...options }, isGone)
   return failure === null ? {} : { problems: [unpublished(what, failure)] }
 }
 
 /** Null if the zone does not exist. */
-async function findZone(api: HetznerApi, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<ApiZone | null> {
-  const request = { method: 'GET', path: `/zones/${id}`, what: `reading ${name}`, ...options } as const
-  const read = api.request(request, (body) => {
-    const zone = zoneShape(fieldsOf(body, 'the response')['zone'])
+function findZone(api: HetznerApi, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<ApiZone | null> {
+  const read = api.request(reading(`/zones/${id}`, `reading ${name}`, options), (body) => {
+    const zone = zoneOf(body)
     if (zone.id !== id) throw new ShapeError(`the zone ${id} was returned as ${zone.id}`)
     return zone
   })
@@ -227,7 +208,7 @@ async function findZone(api: HetznerApi, { id, name }: ZoneReference, options?: 
 }
 
 /** Changes the TTL of the zone, or the primaries of a secondary. Ports and keys of primaries that stay are kept. */
-async function updateZone(
+export async function updateZone(
   hetzner: Hetzner,
   zone: ZoneReference,
   { desired }: DomainChange,

@@ -1,75 +1,21 @@
 /** A client of the Hetzner Cloud API: errors, complete lists and response bodies of zones, RRsets and actions. */
-import type { HttpResponse } from '../../transport/http-client.ts'
-import { type ApiDialect, readErrorBody, statusError, usualAddress } from '../api-errors.ts'
+import { bodyDialect } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
-import { type Page, readPages } from '../read-pages.ts'
-import type { ApiRequest } from '../send-request.ts'
+import { numberedLists } from '../read-pages.ts'
 
-export interface ApiZone {
-  readonly id: number
-  /** Without the final dot. */
-  readonly name: string
-  readonly isSecondary: boolean
-  /** Seconds: the TTL of RRsets without one. */
-  readonly ttl: number
-  /** The primaries of a secondary zone, each with its `address`. */
-  readonly primaries: readonly Fields[]
-  /** Whether the zone is protected against deletion. */
-  readonly isProtected: boolean
-}
+export type HetznerApi = ReturnType<typeof createHetznerApi>
 
-export interface ApiRecord {
-  /** Rdata in presentation form. Names without the final dot are relative to the zone. */
-  readonly value: string
-  /** Empty if there is none. */
-  readonly comment: string
-}
-
-export interface ApiRrset {
-  /** Relative to the zone; `@` for the apex. */
-  readonly name: string
-  readonly type: string
-  /** Seconds; null for the TTL of the zone. */
-  readonly ttl: number | null
-  readonly records: readonly ApiRecord[]
-  /** Whether it is protected against changes. */
-  readonly isProtected: boolean
-}
-
-/** What becomes of an accepted change. */
-export interface ApiAction {
-  readonly id: number
-  readonly status: 'running' | 'success' | 'error'
-  /** Why it failed, in Hetzner's words; null unless its status is `error`. */
-  readonly failure: string | null
-}
-
-export interface HetznerApi {
-  /** Sends a request and converts the body of the response. */
-  request<T>(request: ApiRequest, shape: (body: unknown) => T): Promise<T>
-  /** Reads all pages of the list `key`. */
-  list<T>(request: ApiRequest, key: 'zones' | 'rrsets', shape: (item: unknown) => T, idOf: (item: T) => unknown): Promise<T[]>
-  close(): Promise<void>
-}
-
-/** Items per page: the maxima of the API. */
-const PER_PAGE = { zones: 50, rrsets: 100 } as const
-
-export function createHetznerApi(connection: ApiConnection): HetznerApi {
-  const { request, close } = createJsonApi(connection, { authorization: `Bearer ${connection.token}` }, HETZNER_DIALECT)
-  return {
-    request: async (call, shape) => (await request(call, shape)).value,
-    list: (call, key, shape, idOf) =>
-      readPages(
-        `${connection.provider}: ${call.what}`,
-        async (page) =>
-          (await request({ ...call, query: { ...call.query, page, per_page: PER_PAGE[key] } }, (body) => pageShape(body, key, shape)))
-            .value,
-        idOf,
-      ),
-    close,
-  }
+export function createHetznerApi(connection: ApiConnection) {
+  const api = createJsonApi(connection, { authorization: `Bearer ${connection.token}` }, DIALECT)
+  const list = numberedLists(connection.provider, api.request, ({ meta }) => {
+    const pagination = fieldsOf(fieldsOf(meta, 'meta')['pagination'], 'pagination')
+    return {
+      pages: wholeNumberOf(pagination, 'last_page', 'pagination'),
+      total: wholeNumberOf(pagination, 'total_entries', 'pagination'),
+    }
+  })
+  return { ...api, list }
 }
 
 /** What to do about some of the API's error codes. */
@@ -82,85 +28,80 @@ const HINTS: Readonly<Record<string, string>> = {
   incorrect_zone_mode: 'the zone is in the other mode, primary or secondary',
 }
 
-const HETZNER_DIALECT: ApiDialect = {
-  errorOfResponse(provider, what, response, mutates) {
-    const { code, text } = reasonOf(response)
-    return statusError(provider, what, response, mutates, {
-      text,
-      code: code === 'resource_limit_exceeded' ? 'limit-exceeded' : undefined,
-      hint: code === null ? undefined : HINTS[code],
-    })
-  },
-  // Another action of the zone is running.
-  isBusy: (response) => response.status === 423 && reasonOf(response).code === 'locked',
-  addressHint: usualAddress("Hetzner's is https://api.hetzner.cloud/v1"),
-}
-
-/** Maximum characters of a reason in a message. */
-const MAX_REASON = 500
-
-function reasonOf(response: HttpResponse): { readonly code: string | null; readonly text: string | null } {
-  const stated = readErrorBody(response, (body) => {
-    const { error } = body as { readonly error: { readonly code: unknown; readonly message: unknown } }
-    const { code, message } = error
-    if (typeof code !== 'string' || typeof message !== 'string') return null
-    return { code, text: `${message} (${code})`.slice(0, MAX_REASON) }
-  })
-  return stated ?? { code: null, text: null }
-}
-
-function pageShape<T>(body: unknown, key: string, shape: (item: unknown) => T): Page<T> {
-  const fields = fieldsOf(body, 'the response')
-  const pagination = fieldsOf(fieldsOf(fields['meta'], 'meta')['pagination'], 'pagination')
+const DIALECT = bodyDialect("Hetzner's is https://api.hetzner.cloud/v1", (body, { status }) => {
+  const { code, message } = (body as Fields)['error'] as Fields
+  if (typeof code !== 'string' || typeof message !== 'string') return null
   return {
-    items: listOf(fields[key], key).map(shape),
-    pages: wholeNumberOf(pagination, 'last_page', 'pagination'),
-    total: wholeNumberOf(pagination, 'total_entries', 'pagination'),
+    text: `${message} (${code})`,
+    code: code === 'resource_limit_exceeded' ? 'limit-exceeded' : undefined,
+    hint: HINTS[code],
+    // Another action of the zone is running.
+    isBusy: status === 423 && code === 'locked',
   }
-}
+})
 
 const isProtectedAgainst = (fields: Fields, what: string): boolean =>
   typeof fields['protection'] === 'object' && fields['protection'] !== null && (fields['protection'] as Fields)[what] === true
 
-export function zoneShape(value: unknown): ApiZone {
+export type ApiZone = ReturnType<typeof zoneShape>
+
+export function zoneShape(value: unknown) {
   const fields = fieldsOf(value, 'a zone')
   const { primary_nameservers: primaries } = fields
   return {
     id: wholeNumberOf(fields, 'id', 'a zone'),
+    /** Without the final dot. */
     name: textOf(fields, 'name', 'a zone'),
     isSecondary: fields['mode'] === 'secondary',
+    /** Seconds: the TTL of RRsets without one. */
     ttl: wholeNumberOf(fields, 'ttl', 'a zone'),
+    /** The primaries of a secondary zone, each with its `address`. */
     primaries: primaries == null ? [] : listOf(primaries, 'primary_nameservers').map((primary) => fieldsOf(primary, 'a primary')),
+    /** Whether the zone is protected against deletion. */
     isProtected: isProtectedAgainst(fields, 'delete'),
   }
 }
 
-export function rrsetShape(value: unknown): ApiRrset {
+/** The zone of a response. */
+export const zoneOf = (response: unknown): ApiZone => zoneShape(fieldsOf(response, 'the response')['zone'])
+
+export type ApiRrset = ReturnType<typeof rrsetShape>
+
+export function rrsetShape(value: unknown) {
   const what = 'a record set'
   const fields = fieldsOf(value, what)
   return {
+    /** Relative to the zone; `@` for the apex. */
     name: textOf(fields, 'name', what),
     type: textOf(fields, 'type', what),
+    /** Seconds; null for the TTL of the zone. */
     ttl: fields['ttl'] == null ? null : wholeNumberOf(fields, 'ttl', what),
+    /** `value`: rdata in presentation form. Names without the final dot are relative to the zone. */
     records: listOf(fields['records'], 'records').map((item) => {
       const record = fieldsOf(item, 'a record')
       return { value: textOf(record, 'value', 'a record'), comment: typeof record['comment'] === 'string' ? record['comment'] : '' }
     }),
+    /** Whether it is protected against changes. */
     isProtected: isProtectedAgainst(fields, 'change'),
   }
 }
 
-export function actionShape(value: unknown): ApiAction {
+/** What becomes of an accepted change. */
+export type ApiAction = ReturnType<typeof actionShape>
+
+export function actionShape(value: unknown) {
   const fields = fieldsOf(value, 'an action')
   const status = textOf(fields, 'status', 'an action')
   if (status !== 'running' && status !== 'success' && status !== 'error')
     throw new ShapeError(`an action has the status ${JSON.stringify(status.slice(0, 50))}`)
-  return { id: wholeNumberOf(fields, 'id', 'an action'), status, failure: status === 'error' ? failureOf(fields['error']) : null }
+  /** Why it failed, in Hetzner's words; null unless its status is `error`. */
+  const failure = status === 'error' ? failureOf(fields['error']) : null
+  return { id: wholeNumberOf(fields, 'id', 'an action'), status, failure }
 }
 
 function failureOf(error: unknown): string {
   const { message, code } = (typeof error === 'object' && error !== null ? error : {}) as Fields
-  return typeof message === 'string' ? `${message} (${String(code)})`.slice(0, MAX_REASON) : 'it gives no reason'
+  return typeof message === 'string' ? `${message} (${String(code)})`.slice(0, 500) : 'it gives no reason'
 }
 
 /** The action of a change. */

@@ -1,24 +1,16 @@
 /** Zones and RRsets of the API in the terms of plans. */
-import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import { parseRdata } from '../../dns/rdata/canonical.ts'
-import type { ResourceRecord } from '../../dns/record.ts'
-import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
-import type { UnplannedRecord } from '../../dns/zone.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { nullIfMissing } from '../api-errors.ts'
-import { fieldsOf, ShapeError } from '../json-shape.ts'
+import { apiRecord, byType, checkReturned, relativeOwner, relativeRdata, relativeTo } from '../api-records.ts'
+import type { LiveZone } from '../hosted-service.ts'
+import { fieldsOf } from '../json-shape.ts'
 import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { HETZNER_TYPES } from './capabilities.ts'
 import { type ApiRrset, type ApiZone, type HetznerApi, rrsetShape } from './hetzner-api.ts'
 
-export interface LiveRrset {
-  readonly records: readonly ResourceRecord[]
-  /** Comments by the data of their record; only those that are not empty. */
-  readonly comments: ReadonlyMap<string, string>
-  readonly isProtected: boolean
-}
-
-/** The type of the SOA RRset, which Hetzner maintains. */
-const SOA = 'SOA'
+/** RRsets per page: the maximum of the API. */
+const PER_PAGE = 100
 
 export const referenceTo = (zone: ApiZone, name: DomainName): ZoneReference => ({
   name,
@@ -28,74 +20,61 @@ export const referenceTo = (zone: ApiZone, name: DomainName): ZoneReference => (
     ttl_sec: zone.ttl,
     master_ips: zone.primaries.map(({ address }) => String(address)),
   },
-  updated: null,
 })
 
 const rrsetsPath = ({ id }: ZoneReference): string => `/zones/${id}/rrsets`
 
 export const rrsetPath = (zone: ZoneReference, name: DomainName, type: string): string =>
-  `${rrsetsPath(zone)}/${encodeURIComponent(relativeName(name, zone.name)).replace('%40', '@')}/${encodeURIComponent(type)}`
+  `${rrsetsPath(zone)}/${encodeURIComponent(relativeTo(name, zone.name)).replace('%40', '@')}/${encodeURIComponent(type)}`
 
-/** The name of an owner at the API. */
-export const relativeName = (name: DomainName, zone: DomainName): string => (name === zone ? '@' : name.slice(0, -zone.length - 1))
-
-/** All records of a primary zone without the SOA. Records of types that are not managed are in `unplanned`. */
-export async function readRecords(
-  api: HetznerApi,
-  zone: ZoneReference,
-  options?: ProviderCallOptions,
-): Promise<{ readonly records: readonly ResourceRecord[]; readonly unplanned: readonly UnplannedRecord[] }> {
+/** All records of a primary zone. */
+export async function readRecords(api: HetznerApi, zone: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
   if (zone.settings.type === 'slave') return { records: [], unplanned: [] }
-  const request = { method: 'GET', path: rrsetsPath(zone), what: `reading the records of ${zone.name}`, ...options } as const
-  const rrsets = await api.list(
-    request,
-    'rrsets',
-    (item) => {
+  const rrsets = await api.list(reading(rrsetsPath(zone), `reading the records of ${zone.name}`, options), {
+    key: 'rrsets',
+    perPage: PER_PAGE,
+    shape: (item) => {
       const rrset = rrsetShape(item)
       return { id: `${rrset.name}/${rrset.type}`, records: liveRrset(rrset, zone.name).records }
     },
-    ({ id }) => id,
+    idOf: ({ id }) => id,
+  })
+  return byType(
+    rrsets.flatMap(({ records }) => records),
+    HETZNER_TYPES,
   )
-  const all = rrsets.flatMap(({ records }) => records).filter(({ type }) => type !== SOA)
-  return {
-    records: all.filter(({ type }) => HETZNER_TYPES.has(type)),
-    unplanned: all.flatMap((record) => (HETZNER_TYPES.has(record.type) ? [] : [{ ...record, reason: 'has a type that is not managed' }])),
-  }
 }
 
+/** Throws a `ShapeError` unless the RRset is the one with the name and type. */
+export const checkRrset = (returned: ApiRrset, zone: ZoneReference, { name, type }: { readonly name: DomainName; readonly type: string }) =>
+  checkReturned({ name, type }, returned, relativeTo(name, zone.name))
+
 /** Reads one RRset; null if it does not exist. */
-export async function readRrset(
+export function readRrset(
   api: HetznerApi,
   zone: ZoneReference,
   { name, type }: { readonly name: DomainName; readonly type: string },
   options?: ProviderCallOptions,
 ): Promise<LiveRrset | null> {
-  const request = { method: 'GET', path: rrsetPath(zone, name, type), what: `reading ${name} ${type}`, ...options } as const
-  const read = api.request(request, (body) => {
+  const read = api.request(reading(rrsetPath(zone, name, type), `reading ${name} ${type}`, options), (body) => {
     const rrset = rrsetShape(fieldsOf(body, 'the response')['rrset'])
-    if (rrset.name !== relativeName(name, zone.name) || rrset.type !== type)
-      throw new ShapeError(`${name} ${type} was returned as ${rrset.name} ${rrset.type}`)
+    checkRrset(rrset, zone, { name, type })
     return liveRrset(rrset, zone.name)
   })
   return nullIfMissing(read)
 }
 
-/** Malformed rdata stays as it is: text that no definition can contain. */
-function liveRrset({ name, type, ttl, records, isProtected }: ApiRrset, zone: DomainName): LiveRrset {
-  const owner = parseDomainName(name, zone)
-  if (!owner.ok || name.endsWith('.')) throw new ShapeError(`a record is named ${JSON.stringify(name.slice(0, 300))}`)
-  const live = records.map(({ value, comment }) => {
-    const data = parseRdata(type, value, (text) => parseDomainName(text, zone))
-    const record = {
-      name: owner.value,
-      type,
-      ttl: ttl === null ? null : (Math.min(ttl, MAX_TTL) as Ttl),
-      data: data.ok ? data.value : value,
-    }
-    return { record, comment }
-  })
+export type LiveRrset = ReturnType<typeof liveRrset>
+
+function liveRrset({ name, type, ttl, records, isProtected }: ApiRrset, zone: DomainName) {
+  const owner = relativeOwner(name, zone)
+  const live = records.map(({ value, comment }) => ({
+    record: apiRecord(owner, type, ttl, value, relativeRdata(type, value, zone)),
+    comment,
+  }))
   return {
     records: live.map(({ record }) => record),
+    /** Comments by the data of their record; only those that are not empty. */
     comments: new Map(live.flatMap(({ record, comment }) => (comment === '' ? [] : [[record.data, comment] as const]))),
     isProtected,
   }

@@ -107,7 +107,6 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
       if (!zone.exists) throw new ProviderError('provider-not-found', `${provider}: reading ${name}: the zone does not exist`)
       return { ...snapshot(reference, zone), ...(features.readOnly && { readOnly: features.readOnly }) }
     },
-    readRendered: async () => null,
     examine: (usage, _, call) => examineClass(provided, options, usage, call),
     async apply(zone, call, more) {
       await assertMayWrite(provider, more, options.timeout)
@@ -136,7 +135,6 @@ const snapshot = ({ name }: ZoneReference, { records, unplanned, logs }: Exclude
   ...referenceTo(name),
   records,
   unplanned,
-  millisecondsSinceLastChange: null,
   warnings: logs.slice(0, MAX_WARNINGS).map(
     ({ message }): Diagnostic => ({
       severity: 'notice',

@@ -96,9 +96,8 @@ function createOctodnsProvider(options: OctodnsOptions): Provider {
     },
     async readZone({ name }) {
       const { records, readOnly } = await read(name)
-      return { ...referenceTo(name), records, millisecondsSinceLastChange: null, readOnly }
+      return { ...referenceTo(name), records, readOnly }
     },
-    readRendered: async () => null,
     examine: (usage) => examineFolder(provided, directory, usage),
     apply: (zone, call, more) => applyCall(options, withLock, zone, call, more),
     close: async () => undefined,

@@ -131,9 +131,8 @@ function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, ca
       guarded(async () => {
         assertMaySend(options?.stop)
         const records = parseRecords(await inner.readZone(zone, options), zone.name, name)
-        return { ...zone, records, millisecondsSinceLastChange: null }
+        return { ...zone, records }
       }),
-    readRendered: async () => null,
     apply: (zone, call, options) =>
       guarded(async () => {
         assertMaySend(options?.stop)
@@ -154,7 +153,7 @@ function zoneList(listed: readonly PackageZone[]): ZoneList {
     const parsed = parseAbsoluteName(name)
     if (!parsed.ok) unusable.push({ name, id, reason: 'is not a domain name' })
     else if (zones.has(parsed.value)) unusable.push({ name, id, reason: 'has the name of another zone' })
-    else zones.set(parsed.value, { name: parsed.value, id, settings, updated: null })
+    else zones.set(parsed.value, { name: parsed.value, id, settings })
   }
   return { zones: [...zones.values()], unusable }
 }

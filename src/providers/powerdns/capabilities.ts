@@ -37,23 +37,19 @@ const ownNumbers = refuseIf(({ type }) =>
 const NAME = /^(?:\*\.)?(?:[a-z0-9_/-]+\.)*$/
 
 const nameCharacters = refuseIf(({ name }) =>
-  name === '.' || NAME.test(name)
-    ? null
-    : ['record-unsupported', 'the API accepts names of letters, digits, "-", "_" and "/", with a leading "*" at most'],
+  name === '.' || NAME.test(name) ? null : 'the API accepts names of letters, digits, "-", "_" and "/", with a leading "*" at most',
 )
 
 const HOST_TARGETS: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
 
 const targetCharacters = refuseIf(({ type, data }) => {
   const target = HOST_TARGETS.has(type) ? targetName(type, data) : null
-  return target === null || target === '.' || NAME.test(target)
-    ? null
-    : ['record-unsupported', `the API does not accept ${target} as the name of a host`]
+  return target === null || target === '.' || NAME.test(target) ? null : `the API does not accept ${target} as the name of a host`
 })
 
 const apexTypes = refuseIf(({ name, type }, zone) => {
-  if (type === 'DNSKEY' && name !== zone) return ['record-unsupported', 'the API accepts DNSKEY records only at the apex']
-  return type === 'DS' && name === zone ? ['record-unsupported', 'the API accepts no DS records at the apex'] : null
+  if (type === 'DNSKEY' && name !== zone) return 'the API accepts DNSKEY records only at the apex'
+  return type === 'DS' && name === zone ? 'the API accepts no DS records at the apex' : null
 })
 
 /** Metres above which version 4.7 computes another altitude or size: it counts centimetres with 31 and 32 bits. */
@@ -63,9 +59,7 @@ const MAX_SIZE = 40_000_000
 const locationRange = refuseIf(({ type, data }) => {
   if (type !== 'LOC') return null
   const [altitude = 0, ...sizes] = rdataFields(data).slice(8).map(Number.parseFloat)
-  return altitude > MAX_ALTITUDE || sizes.some((size) => size > MAX_SIZE)
-    ? ['record-unsupported', 'the server cannot hold so large an altitude or size']
-    : null
+  return altitude > MAX_ALTITUDE || sizes.some((size) => size > MAX_SIZE) ? 'the server cannot hold so large an altitude or size' : null
 })
 
 /** With SQLite, the server fails with status 500 if two requests write at the same time. */

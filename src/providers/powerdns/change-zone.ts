@@ -60,7 +60,7 @@ export async function applyCall(
 /** Reads a zone with its records. */
 export async function readLive({ api, live }: PowerDns, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
   const request = { method: 'GET', path: `${api.path}/zones/${id}`, what: `reading ${name}`, ...options } as const
-  const { value } = await api.request(request, (body) => liveZone(zoneWithRecordsShape(body), name))
+  const value = await api.request(request, (body) => liveZone(zoneWithRecordsShape(body), name))
   live.set(name, value)
   return value
 }
@@ -75,7 +75,7 @@ async function createZone(
   await checkKeys(powerDns, options)
   const body = creationBody(name, desired ?? {}, rrsets, newZones)
   const request = { method: 'POST', path: `${api.path}/zones?rrsets=false`, body, what: `creating ${name}`, ...options } as const
-  const { value } = await api.request(request, (response) => {
+  const value = await api.request(request, (response) => {
     const zone = zoneShape(response)
     checkZoneName(name, zone.name)
     return zone
@@ -112,10 +112,7 @@ async function raiseNewZone(
 async function checkKeys({ api, name, newZones }: PowerDns, options?: ProviderCallOptions): Promise<void> {
   const wanted = [...newZones.primaryKeys, ...newZones.secondaryKeys]
   if (wanted.length === 0) return
-  const { value: known } = await api.request(
-    { method: 'GET', path: `${api.path}/tsigkeys`, what: 'listing TSIG keys', ...options },
-    keysShape,
-  )
+  const known = await api.request({ method: 'GET', path: `${api.path}/tsigkeys`, what: 'listing TSIG keys', ...options }, keysShape)
   const missing = wanted.find((key) => !known.includes(key.toLowerCase().replace(/\.$/, '')))
   if (missing === undefined) return
   throw new ProviderError('provider-rejected', `${name}: the server has no TSIG key ${JSON.stringify(missing)}, which new_zones names`, {

@@ -16,7 +16,7 @@ export async function examinePowerDns(
 ): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = []
   try {
-    const { value } = await api.request({ method: 'GET', path: api.path, what: 'reading the server', ...call }, serverShape)
+    const value = await api.request({ method: 'GET', path: api.path, what: 'reading the server', ...call }, serverShape)
     if (value.program !== 'authoritative')
       return [
         {
@@ -47,10 +47,7 @@ export async function examinePowerDns(
   async function missingKeys(): Promise<DoctorFinding[]> {
     const wanted = [...newZones.primaryKeys, ...newZones.secondaryKeys]
     if (wanted.length === 0) return []
-    const { value: known } = await api.request(
-      { method: 'GET', path: `${api.path}/tsigkeys`, what: 'listing TSIG keys', ...call },
-      keysShape,
-    )
+    const known = await api.request({ method: 'GET', path: `${api.path}/tsigkeys`, what: 'listing TSIG keys', ...call }, keysShape)
     return wanted
       .filter((key) => !known.includes(key.toLowerCase().replace(/\.$/, '')))
       .map((key) => ({

@@ -46,7 +46,6 @@ export const referenceTo = (zone: ApiZone, name: DomainName): ZoneReference => (
   name,
   id: zone.id,
   settings: { type: isSecondary(zone) ? 'slave' : 'master', master_ips: zone.masters },
-  updated: null,
 })
 
 /** Throws a `ShapeError` if the zone is another one or a name is invalid. The records of a secondary belong to its primaries, so it has none here. */

@@ -47,7 +47,7 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
     readZone: (zone, call) => readSnapshot(powerDns, zone, call),
     async readNamedZone(name, call) {
       try {
-        if (PLAIN_NAME.test(name)) return await readSnapshot(powerDns, { name, id: name, settings: {}, updated: null }, call)
+        if (PLAIN_NAME.test(name)) return await readSnapshot(powerDns, { name, id: name, settings: {} }, call)
       } catch (error) {
         // Versions differ in their answers about a missing zone, and so may an address that is not that of the API: the list is clear.
         if (!(error instanceof ProviderError) || !MISSING.has(error.code)) throw error
@@ -55,7 +55,6 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
       const zone = (await findZones(powerDns, [name], call)).get(name)
       return zone === undefined ? null : readSnapshot(powerDns, zone, call)
     },
-    readRendered: async () => null,
     examine: (usage, _, call) => examinePowerDns(provider, powerDns, usage, call),
     apply: (zone, call, more) => applyCall(powerDns, zone, call, more),
     close: () => api.close(),
@@ -77,7 +76,6 @@ async function readSnapshot(powerDns: PowerDns, zone: ZoneReference, call?: Prov
     unplanned,
     signerRecords,
     ...(soa && { serial: serialOf(soa) }),
-    millisecondsSinceLastChange: null,
     warnings: capitalWarnings(powerDns.name, capitalNames),
   }
 }
@@ -113,7 +111,7 @@ function capitalWarnings(provider: string, names: readonly string[]): Diagnostic
 async function readZones({ api }: PowerDns, query: string, call?: ProviderCallOptions): Promise<readonly ApiZone[]> {
   // Without the state of DNSSEC, which takes the server long.
   const path = `${api.path}/zones?dnssec=false${query}`
-  return (await api.request({ method: 'GET', path, what: query === '' ? 'listing zones' : 'looking up zones', ...call }, zonesShape)).value
+  return api.request({ method: 'GET', path, what: query === '' ? 'listing zones' : 'looking up zones', ...call }, zonesShape)
 }
 
 const zoneList = (listed: readonly ApiZone[]): ZoneList =>

@@ -41,7 +41,7 @@ export function createRfc2136Provider(options: NameServer, catalog: DomainName |
     },
     async readZone(zone, call) {
       const { soa, records, signerRecords } = await reader.read(zone.name, call)
-      return { ...referenceTo(zone.name), records, serial: serialOf(soa), signerRecords, millisecondsSinceLastChange: null }
+      return { ...referenceTo(zone.name), records, serial: serialOf(soa), signerRecords }
     },
     async readNamedZone(zone, call) {
       if (zone === catalog) return null
@@ -49,7 +49,6 @@ export function createRfc2136Provider(options: NameServer, catalog: DomainName |
       if (snapshot !== null) served.add(zone)
       return snapshot
     },
-    readRendered: async () => null,
     async examine(usage, _now, call) {
       const words = {
         unsigned: UNSIGNED,
@@ -91,7 +90,7 @@ async function tryUpdate(options: NameServer, zone: DomainName): Promise<void> {
   if (rcode !== RCODE.NOERROR && rcode !== RCODE.YXRRSET) throw refusal(options, rcode, what)
 }
 
-const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({ name, id: name, settings: {}, updated: null })
+const referenceTo = (name: DomainName): ZoneReference & { readonly id: string } => ({ name, id: name, settings: {} })
 
 async function applyUpdate(
   options: NameServer,

@@ -1,63 +1,24 @@
 /** Finds, creates and deletes hosted zones. Several zones may have one name: public and private ones, and private ones of several VPCs. */
 import { randomUUID } from 'node:crypto'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { refuseChangedZone } from '../changed-rrsets.ts'
 import { checkZoneName, type Fields, fieldsOf, listOf, textOf } from '../json-shape.ts'
-import {
-  type AppliedCall,
-  type ProviderCall,
-  type ProviderCallOptions,
-  ProviderError,
-  type UnusableZone,
-  type ZoneList,
-  type ZoneReference,
-} from '../provider.ts'
+import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { readLinkedPages } from '../read-pages.ts'
-import { masterZone, refuseUnusable, zonesNamed } from '../zone-lists.ts'
+import { type ListOptions, masterZone, zoneListOf } from '../zone-lists.ts'
 import { sendBatch } from './change-records.ts'
-import { type LiveSet, liveZone, readSets } from './live-zone.ts'
+import type { LiveSet } from './live-zone.ts'
 import { nameFromApi, nameToApi } from './rdata-format.ts'
 import type { Route53 } from './route53.ts'
 
-interface ApiZone {
-  /** Without `/hostedzone/`. */
-  readonly id: string
-  readonly name: string
-  readonly isPrivate: boolean
-  /** The AWS service that manages the zone; null if none does. */
-  readonly service: string | null
-}
-
 /** Zones per page: the maximum of the API. */
 const PAGE_SIZE = 100
-/** Zones that are looked up one by one. For more names, the whole list is read. */
-const MAX_SINGLE = 3
-
-export async function findZones(
-  route53: Route53,
-  names: readonly DomainName[],
-  options?: ProviderCallOptions,
-): Promise<ReadonlyMap<DomainName, ZoneReference>> {
-  const wanted = new Set(names)
-  const lists =
-    wanted.size <= MAX_SINGLE
-      ? await Promise.all([...wanted].map((name) => readZones(route53, options, name)))
-      : [await readZones(route53, options)]
-  const found = zoneList(route53, lists.flat())
-  refuseUnusable(route53.api.provider, wanted, found)
-  return zonesNamed(found, wanted)
-}
-
-export const listZones = async (route53: Route53, options?: ProviderCallOptions): Promise<ZoneList> =>
-  zoneList(route53, await readZones(route53, options))
-
 const parsed = (name: string): DomainName | null => {
   const result = nameFromApi(name)
   return result.ok ? result.value : null
 }
 
 /** Reads all zones, or those with one name. */
-async function readZones({ api }: Route53, options?: ProviderCallOptions, only?: DomainName): Promise<ApiZone[]> {
+export async function readZones({ api }: Route53, options?: ProviderCallOptions, only?: DomainName): Promise<ApiZone[]> {
   const what = only === undefined ? 'listing zones' : `looking up ${only}`
   const isWanted = ({ name }: ApiZone): boolean => only === undefined || parsed(name) === only
   const zones = await readLinkedPages(`${api.provider}: ${what}`, (next: Fields | null) => {
@@ -78,42 +39,33 @@ async function readZones({ api }: Route53, options?: ProviderCallOptions, only?:
   return zones.filter(isWanted)
 }
 
-function zoneShape(item: unknown): ApiZone {
+export type ApiZone = ReturnType<typeof zoneShape>
+
+function zoneShape(item: unknown) {
   const fields = fieldsOf(item, 'a hosted zone')
   const config = fields['Config'] == null ? {} : fieldsOf(fields['Config'], 'the configuration of a hosted zone')
   const linked = fields['LinkedService'] == null ? null : fieldsOf(fields['LinkedService'], 'the service of a hosted zone')
   return {
+    /** Without `/hostedzone/`. */
     id: textOf(fields, 'Id', 'a hosted zone').replace(/^\/hostedzone\//, ''),
     name: textOf(fields, 'Name', 'a hosted zone'),
     isPrivate: config['PrivateZone'] === true,
+    /** The AWS service that manages the zone; null if none does. */
     service: linked === null ? null : String(linked['ServicePrincipal'] ?? linked['Description'] ?? 'another service').slice(0, 200),
   }
 }
 
-const AMBIGUOUS = 'exists several times; choose one under zone_ids'
-
 /** A zone of `zone_ids` has that id. Of the others, those of the type of the settings are listed. */
-function zoneList({ zoneIds, isPrivate }: Route53, zones: readonly ApiZone[]): ZoneList {
-  const byName = new Map<DomainName, ApiZone[]>()
-  const unusable: UnusableZone[] = []
-  for (const zone of zones) {
-    const name = nameFromApi(zone.name)
-    const chosen = name.ok ? zoneIds.get(name.value) : undefined
-    if (chosen === undefined ? zone.isPrivate !== isPrivate : zone.id !== chosen) continue
-    if (!name.ok) unusable.push({ name: zone.name, id: zone.id, reason: name.message })
-    else if (name.value === '.') unusable.push({ name: zone.name, id: zone.id, reason: 'the root cannot be managed as a zone' })
-    else byName.set(name.value, [...(byName.get(name.value) ?? []), zone])
-  }
-  const usable: ZoneReference[] = []
-  for (const [name, found] of byName) {
-    const [zone] = found
-    if (zone === undefined) continue
-    if (found.length > 1) unusable.push(...found.map(({ id }) => ({ name, id, reason: AMBIGUOUS })))
-    else if (zone.service !== null) unusable.push({ name, id: zone.id, reason: `is managed by ${zone.service}` })
-    else usable.push(masterZone(name, zone.id))
-  }
-  return { zones: usable, unusable }
-}
+export const listingOf = ({ zoneIds, isPrivate }: Pick<Route53, 'zoneIds' | 'isPrivate'>): ListOptions<ApiZone> => ({
+  parse: nameFromApi,
+  isShown(zone, name) {
+    const chosen = name === null ? undefined : zoneIds.get(name)
+    return chosen === undefined ? zone.isPrivate === isPrivate : zone.id === chosen
+  },
+  problemOf: ({ service }, name) =>
+    name === '.' ? 'the root cannot be managed as a zone' : service === null ? null : `is managed by ${service}`,
+  ambiguous: () => 'exists several times; choose one under zone_ids',
+})
 
 /**
  * Creates a zone. Route 53 would create a second one of the same name, so the name is looked up immediately before. The reference of the caller is new in each
@@ -126,7 +78,8 @@ export async function createZone(
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api, delegationSet, vpc } = route53
-  if ((await findZones(route53, [name], options)).has(name))
+  const { zones, unusable } = zoneListOf(await readZones(route53, options, name), referenceTo, listingOf(route53))
+  if (zones.length + unusable.length > 0)
     throw new ProviderError('provider-conflict', `${api.provider}: ${name} exists already`, { hint: 'plan again to see it' })
   const input = {
     Name: nameToApi(name),
@@ -146,20 +99,19 @@ export async function createZone(
     ...options,
   })
   route53.memories.set(zone.id, { originals: new Map(), addresses: new Set() })
-  return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: zone.id } : {})), zone: masterZone(name, zone.id) }
+  return { changes: changes.map(({ subject }) => (subject === 'domain' ? { id: zone.id } : {})), zone: referenceTo(zone, name) }
 }
+
+export const referenceTo = ({ id }: ApiZone, name: DomainName): ZoneReference => masterZone(name, id)
 
 /** Deletes the record sets of a zone in batches, and then the zone, which Route 53 deletes only if it is empty. */
 export async function deleteZone(
   route53: Route53,
   zone: ZoneReference,
-  call: ProviderCall,
+  sets: readonly LiveSet[],
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const { api, aliasZones } = route53
-  const sets = await readSets(api, zone, options)
-  const live = liveZone(sets, zone.name, String(zone.id), aliasZones)
-  refuseChangedZone(api.provider, call.rrsets, live)
+  const { api } = route53
   const removable = sets.filter(({ name, type }) => name !== zone.name || (type !== 'NS' && type !== 'SOA'))
   let isEmptied = false
   try {

@@ -2,10 +2,10 @@
 import { compareText } from '../../dns/compare-text.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
-import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { compareRrsets } from '../../plan/changesets.ts'
-import { type Fields, fieldsOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
+import { apiRecord, ownerOf } from '../api-records.ts'
+import { type Fields, fieldsOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'
 import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { readLinkedPages } from '../read-pages.ts'
 import { type AddressType, type AliasZones, aliasZoneOf } from './alias-targets.ts'
@@ -110,35 +110,26 @@ const POLICIES: readonly (readonly [element: string, words: string])[] = [
 function liveSet(item: unknown): LiveSet {
   const fields = fieldsOf(item, 'a record set')
   const apiName = textOf(fields, 'Name', 'a record set')
-  const name = nameFromApi(apiName)
-  if (!name.ok) throw new ShapeError(`a record set is named ${JSON.stringify(apiName.slice(0, 300))}: ${name.message}`)
+  const name = ownerOf(apiName, nameFromApi(apiName), 'a record set')
   const type = textOf(fields, 'Type', 'a record set')
-  const what = `${name.value} ${type.slice(0, 20)}`
+  const what = `${name} ${type.slice(0, 20)}`
   const alias = fields['AliasTarget'] == null ? undefined : fieldsOf(fields['AliasTarget'], `the alias of ${what}`)
   const policy = POLICIES.find(([element]) => fields[element] != null)
   const values = (fields['ResourceRecords'] == null ? [] : listOf(fields['ResourceRecords'], `the values of ${what}`)).map((value) => ({
     Value: textOf(fieldsOf(value, `a value of ${what}`), 'Value', `a value of ${what}`),
   }))
-  const api: ApiSet = alias
+  const content: Pick<ApiSet, 'TTL' | 'ResourceRecords' | 'AliasTarget'> = alias
     ? {
-        ...(fields as object),
-        Name: apiName,
-        Type: type,
         AliasTarget: {
           HostedZoneId: textOf(alias, 'HostedZoneId', `the alias of ${what}`),
           DNSName: textOf(alias, 'DNSName', `the alias of ${what}`),
           EvaluateTargetHealth: alias['EvaluateTargetHealth'] === true,
         },
       }
-    : {
-        ...(fields as object),
-        Name: apiName,
-        Type: type,
-        TTL: policy?.[0] === 'TrafficPolicyInstanceId' ? undefined : wholeNumberOf(fields, 'TTL', what),
-        ResourceRecords: values,
-      }
+    : { TTL: policy?.[0] === 'TrafficPolicyInstanceId' ? undefined : wholeNumberOf(fields, 'TTL', what), ResourceRecords: values }
+  const api: ApiSet = { ...(fields as object), Name: apiName, Type: type, ...content }
   const problem = policy?.[1] ?? (type !== 'SOA' && !isPlannedType(type) ? 'has a type that plans do not know' : null)
-  return { name: name.value, type, api, problem }
+  return { name, type, api, problem }
 }
 
 /** The zone for plans. */
@@ -164,11 +155,7 @@ export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: str
     else if (api.AliasTarget && type !== 'A' && type !== 'AAAA') leave(set, 'is an alias')
     else if (api.AliasTarget) aliases.set(name, [...(aliases.get(name) ?? []), set])
     else if (type !== 'SOA') {
-      const own = (api.ResourceRecords ?? []).map(({ Value }): ExistingRecord => {
-        const data = rdataFromApi(type, Value)
-        // Malformed rdata stays as it is: text that no definition can contain.
-        return { name, type, ttl: Math.min(api.TTL ?? 0, MAX_TTL) as Ttl, data: data.ok ? data.value : Value }
-      })
+      const own = (api.ResourceRecords ?? []).map(({ Value }) => apiRecord(name, type, api.TTL ?? 0, Value, rdataFromApi(type, Value)))
       records.push(...own)
       const isOurs =
         nameToApi(name) === api.Name.toLowerCase() &&

@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { ALLOWED_HOSTS, endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
 import { proxyFor } from '../../transport/proxy.ts'
-import { checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
 import { settingProblem } from '../setting-problem.ts'
 import { route53Capabilities } from './capabilities.ts'
@@ -15,7 +15,6 @@ const ENDPOINT = 'https://route53.amazonaws.com'
 const REGION = 'us-east-1'
 /** Route 53 answers five requests per second of an account. */
 const DEFAULT_PARALLELISM = 2
-const DEFAULT_TIMEOUT_SECONDS = 30
 
 export const ROUTE53: ProviderType = {
   capabilities: route53Capabilities(new Map(), true),
@@ -72,22 +71,14 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const aliasZones = readNames(config, 'alias_zones', diagnostics)
   const zoneIds = readNames(config, 'zone_ids', diagnostics)
   const credentials = await findCredentials(config, context, diagnostics)
-  if (baseUrl !== null) proxyFor(baseUrl, context.secrets.env, diagnostics)
-  if (baseUrl === null || diagnostics.some(({ severity }) => severity === 'error')) return { provider: null, diagnostics }
-  const timeout = Number(settings['timeout'] ?? DEFAULT_TIMEOUT_SECONDS) * 1000
+  if (baseUrl === null) return { provider: null, diagnostics }
+  const usual = apiConnection(config, context, { baseUrl, token: '', parallelism: DEFAULT_PARALLELISM }, diagnostics)
+  if (usual === null) return { provider: null, diagnostics }
   const connection: Route53Connection = {
-    provider: name,
-    baseUrl,
+    ...usual,
     region: String(settings['region'] ?? REGION),
     credentials,
     profile: (settings['profile'] as string | undefined) ?? null,
-    parallelism: context.parallelism ?? Number(settings['parallelism'] ?? DEFAULT_PARALLELISM),
-    timeout,
-    // One attempt of a read may take half the time, which leaves time for another.
-    readTimeout: timeout / 2,
-    readDeadline: timeout,
-    onThrottled: context.onThrottled && ((milliseconds: number) => context.onThrottled?.(name, milliseconds)),
-    onRequest: context.onRequest && ((isRetry: boolean) => context.onRequest?.(name, isRetry)),
     onSessionToken: (token) => addSecret(context.secrets.loaded, `providers.${name}.session_token`, token),
     checkHost: hostCheck(config, context),
     proxyFor: (server) => proxyFor(server, context.secrets.env, []),

@@ -6,34 +6,24 @@ import { type DomainName, parentOf, relativeName } from '../../dns/domain-name.t
 import { groupBy } from '../../dns/group-by.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage } from '../../plan/changesets.ts'
-import { refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { refuseConflicts } from '../changed-rrsets.ts'
 import { anyShape, checkZoneName, fieldsOf, listOf, ShapeError } from '../json-shape.ts'
-import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { type AppliedCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import { masterZone } from '../zone-lists.ts'
 import { type LiveRecord, type LiveZone, liveRecord, readLive, zonePath } from './live-zone.ts'
-import { type ApiZone, recordShape, zoneShape } from './scaleway-api.ts'
-import { findZones, readZones, referenceTo, type Scaleway } from './zones.ts'
+import { recordShape, zoneShape } from './scaleway-api.ts'
+import { findZones, readZones, type Scaleway } from './zones.ts'
 
-export async function applyCall(
+export async function changeZone(
   scaleway: Scaleway,
-  zone: ZoneReference | null,
-  { changes, rrsets }: ProviderCall,
+  zone: ZoneReference,
+  rrsets: readonly RrsetChange[],
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const { api, name } = scaleway
-  const [first] = changes
-  if (first?.subject === 'domain' && first.action === 'create') return createZone(scaleway, first.name, options)
-  if (zone === null) throw new Error('no zone to change')
   await refuseMissing(scaleway, zone.name, options)
-  if (first?.subject === 'domain' && first.action !== 'delete') throw new Error('Scaleway has no settings of zones')
-  if (first?.subject === 'domain') {
-    const live = await readLive(api, zone.name, options)
-    refuseChangedZone(name, rrsets, live)
-    await deleteZone(scaleway, zone, options)
-    return {}
-  }
-  const live = scaleway.live.get(zone.name) ?? (await readLive(api, zone.name, options))
+  const live = scaleway.live.get(zone.name) ?? (await readLive(scaleway.api, zone.name, options))
   scaleway.live.set(zone.name, live)
-  refuseConflicts(name, rrsets, (rrset) => imageOf(live, rrset))
+  refuseConflicts(scaleway.name, rrsets, (rrset) => imageOf(live, rrset))
   return changeRecords(scaleway, zone, rrsets, live, options)
 }
 
@@ -76,7 +66,7 @@ async function changeRecords(
       known.delete(zone.name)
       throw error
     })
-  const written = groupBy(sent.value, ({ record }) => rrsetKey(record))
+  const written = groupBy(sent, ({ record }) => rrsetKey(record))
   const gone = new Set(body.changes.flatMap((change) => ('add' in change ? [] : ['set' in change ? change.set.id : change.delete.id])))
   for (const key of rrsets.map(rrsetKey)) {
     const kept = (live.rrsets.get(key) ?? []).filter(({ api: { id } }) => !gone.has(id))
@@ -145,7 +135,7 @@ function changesOf(
 }
 
 /** Zones are created below the domains of the account: the nearest one holds the new zone. */
-async function createZone(scaleway: Scaleway, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
+export async function createZone(scaleway: Scaleway, name: DomainName, options?: ProviderCallOptions): Promise<AppliedCall> {
   const { api } = scaleway
   const above: DomainName[] = []
   for (let parent = name; parent !== '.'; parent = parentOf(parent)) above.push(parent)
@@ -158,17 +148,15 @@ async function createZone(scaleway: Scaleway, name: DomainName, options?: Provid
   const subdomain = relativeName(name, `${holder.domain}.` as DomainName)
   const body = { domain: holder.domain, subdomain, project_id: scaleway.project ?? holder.project }
   const request = { method: 'POST', path: '/dns-zones', body, what: `creating ${name}`, ...options } as const
-  const { value } = await api.request(request, (response): ApiZone => {
-    const zone = zoneShape(response)
-    checkZoneName(name, zone.name)
-    return zone
-  })
-  const zone = referenceTo(value, name)
+  await api.request(request, (response) => checkZoneName(name, zoneShape(response).name))
+  const zone = masterZone(name)
   return { changes: [{ id: zone.id }], zone }
 }
 
-async function deleteZone(scaleway: Scaleway, { name }: ZoneReference, options?: ProviderCallOptions): Promise<void> {
+export async function deleteZone(scaleway: Scaleway, { name }: ZoneReference, options?: ProviderCallOptions): Promise<AppliedCall> {
+  await refuseMissing(scaleway, name, options)
   const [zone] = await readZones(scaleway, [name], options)
   const query = zone === undefined ? {} : { project_id: zone.project }
   await scaleway.api.request({ method: 'DELETE', path: zonePath(name), query, what: `deleting ${name}`, ...options }, anyShape)
+  return {}
 }

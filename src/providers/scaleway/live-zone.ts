@@ -1,13 +1,12 @@
 /** Records of the API in the terms of plans. */
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { append } from '../../dns/group-by.ts'
 import { type ExistingRecord, isApexNs, rrsetKey } from '../../dns/record.ts'
-import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
-import { ShapeError } from '../json-shape.ts'
+import { apiRecord, lenientRdata, relativeOwner } from '../api-records.ts'
 import type { ProviderCallOptions } from '../provider.ts'
-import { isManagedType } from './capabilities.ts'
-import { rdataFromApi } from './rdata-format.ts'
+import { reading } from '../send-request.ts'
+import { SCALEWAY_TYPES } from './capabilities.ts'
 import { type ApiRecord, recordShape, type ScalewayApi } from './scaleway-api.ts'
 
 export interface LiveRecord {
@@ -31,12 +30,12 @@ export const zonePath = (name: DomainName): string => `/dns-zones/${encodeURICom
 
 /** Reads all records of a zone. The NS records at its apex belong to Scaleway. A record set with a dynamic record is left to it. */
 export async function readLive(api: ScalewayApi, zone: DomainName, options?: ProviderCallOptions): Promise<LiveZone> {
-  const request = { method: 'GET', path: `${zonePath(zone)}/records`, what: `reading the records of ${zone}`, ...options } as const
+  const request = reading(`${zonePath(zone)}/records`, `reading the records of ${zone}`, options)
   const all = await api.list(request, {
     key: 'records',
-    pageSize: PAGE_SIZE,
+    perPage: PAGE_SIZE,
     shape: (item) => liveRecord(recordShape(item), zone),
-    identity: ({ api: { id } }) => id,
+    idOf: ({ api: { id } }) => id,
   })
   const own = all.filter(({ record }) => !isApexNs(record, zone))
   const dynamic = new Set(own.flatMap(({ record, api: { config } }) => (config === null ? [] : [rrsetKey(record)])))
@@ -48,19 +47,14 @@ export async function readLive(api: ScalewayApi, zone: DomainName, options?: Pro
     if (dynamic.has(key)) {
       const reason = raw.config === null ? 'is beside a dynamic record' : `is a dynamic record (${raw.config})`
       unplanned.push({ ...record, reason, holdsRrset: true })
-    } else if (isManagedType(record.type)) {
-      append(rrsets, key, live)
-    } else unplanned.push({ ...record, reason: 'has a type that is not managed' })
+    } else if (SCALEWAY_TYPES.has(record.type)) append(rrsets, key, live)
+    else unplanned.push({ ...record, reason: 'has a type that is not managed' })
   }
   const ownApexNs = all.flatMap(({ record }) => (isApexNs(record, zone) ? [record.data as DomainName] : [])).sort()
   return { rrsets, records: [...rrsets.values()].flat().map(({ record }) => record), unplanned, ownApexNs }
 }
 
-/** Malformed rdata stays as it is: text that no definition can contain. */
 export function liveRecord(api: ApiRecord, zone: DomainName): LiveRecord {
-  const name = parseAbsoluteName(api.name === '' ? zone : `${api.name}.${zone}`)
-  if (!name.ok) throw new ShapeError(`a record is named ${JSON.stringify(api.name.slice(0, 300))}: ${name.message}`)
-  const data = rdataFromApi(api.type, api.data)
-  const ttl = Math.min(api.ttl, MAX_TTL) as Ttl
-  return { record: { name: name.value, type: api.type, ttl, data: data.ok ? data.value : api.data }, api }
+  const { name, type, ttl, data } = api
+  return { record: apiRecord(relativeOwner(name, zone, ''), type, ttl, data, lenientRdata(type, data)), api }
 }

@@ -1,43 +1,37 @@
 /** A provider that reads and changes the DNS zones of a Scaleway organization. */
-import type { DomainName } from '../../dns/domain-name.ts'
-import { examineZones } from '../examine-zones.ts'
+import { hostedProvider } from '../hosted-service.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { Provider, ProviderCallOptions, ZoneSnapshot } from '../provider.ts'
+import type { Provider, ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { SCALEWAY_CAPABILITIES } from './capabilities.ts'
-import { applyCall } from './change-zone.ts'
+import { changeZone, createZone, deleteZone } from './change-zone.ts'
 import { readLive } from './live-zone.ts'
 import { createScalewayApi } from './scaleway-api.ts'
-import { findZones, readZones, referenceTo, type Scaleway, zoneList } from './zones.ts'
-
-const MISSING = 'only zones below a domain of the account can be created; add others in the console of Scaleway'
-
-async function readSnapshot(scaleway: Scaleway, zone: DomainName, options?: ProviderCallOptions): Promise<ZoneSnapshot> {
-  const live = await readLive(scaleway.api, zone, options)
-  scaleway.live.set(zone, live)
-  const { name, id, settings } = referenceTo({ name: zone.slice(0, -1) }, zone)
-  const { records, unplanned, ownApexNs } = live
-  return { name, id, settings, records, unplanned, ownApexNs, millisecondsSinceLastChange: null }
-}
+import { findZones, LISTING, readZones, referenceTo, type Scaleway } from './zones.ts'
 
 /** `project`: the project whose zones are managed; null for all. */
 export function createScalewayProvider(connection: ApiConnection, project: string | null): Provider {
-  const { provider: name } = connection
   const api = createScalewayApi(connection)
-  const scaleway: Scaleway = { api, name, project, live: new Map() }
-  const provider: Provider = {
-    name,
-    type: 'scaleway',
-    address: connection.baseUrl.href.replace(/(?<!\/)\/+$/, ''),
-    capabilities: SCALEWAY_CAPABILITIES,
-    parallelism: connection.parallelism,
-    findZones: (names, options) => findZones(scaleway, names, options),
-    listZones: async (options) => zoneList(await readZones(scaleway, [], options)),
-    // Never without a look-up: for a name without a zone, Scaleway may answer for the zone above it.
-    readZone: ({ name: zone }, options) => readSnapshot(scaleway, zone, options),
-    readRendered: async () => null,
-    examine: (usage, _, options) => examineZones(provider, usage, { service: 'Scaleway', missing: MISSING }, options),
-    apply: (zone, call, options) => applyCall(scaleway, zone, call, options),
-    close: () => api.close(),
+  const scaleway: Scaleway = { api, name: connection.provider, project, live: new Map() }
+  // Never without a look-up: for a name without a zone, Scaleway may answer for the zone above it.
+  const read = async ({ name }: ZoneReference, options?: ProviderCallOptions) => {
+    const live = await readLive(api, name, options)
+    scaleway.live.set(name, live)
+    return live
   }
-  return provider
+  return hostedProvider(connection, {
+    type: 'scaleway',
+    service: 'Scaleway',
+    missing: 'only zones below a domain of the account can be created; add others in the console of Scaleway',
+    capabilities: SCALEWAY_CAPABILITIES,
+    list: (options) => readZones(scaleway, [], options),
+    find: (name, options) => readZones(scaleway, [name], options),
+    referenceTo,
+    listing: LISTING,
+    read,
+    create: ({ name }, _, options) => createZone(scaleway, name, options),
+    remove: (zone, _, __, options) => deleteZone(scaleway, zone, options),
+    change: (zone, { rrsets }, options) => changeZone(scaleway, zone, rrsets, options),
+    close: api.close,
+    features: { findZones: (names, options) => findZones(scaleway, names, options) },
+  })
 }

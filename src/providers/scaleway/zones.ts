@@ -1,6 +1,7 @@
 /** The zones of an account. A zone is a domain, or a subdomain of one. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { ProviderCallOptions, ZoneList, ZoneReference } from '../provider.ts'
+import type { ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { masterZone, zoneListOf, zonesNamed } from '../zone-lists.ts'
 import type { LiveZone } from './live-zone.ts'
 import { type ApiZone, type ScalewayApi, zoneShape } from './scaleway-api.ts'
@@ -20,27 +21,19 @@ const PAGE_SIZE = 100
 /** Zones that are looked up by name in one request. For more names, the whole list is read. */
 const MAX_NAMES = 20
 
-export const referenceTo = ({ name: id }: Pick<ApiZone, 'name'>, name: DomainName): ZoneReference => masterZone(name, id)
-
 /** Reads the zones with these names; all zones if there are none. */
 export function readZones(
   { api, project }: Pick<Scaleway, 'api' | 'project'>,
   names: readonly DomainName[],
   options?: ProviderCallOptions,
 ): Promise<ApiZone[]> {
-  return api.list(
-    { method: 'GET', path: '/dns-zones', what: names.length === 0 ? 'listing zones' : 'looking up zones', ...options },
-    {
-      key: 'dns_zones',
-      pageSize: PAGE_SIZE,
-      parameters: [
-        ...names.map((name): [string, string] => ['dns_zones', name.slice(0, -1)]),
-        ...(project === null ? [] : [['project_id', project] as [string, string]]),
-      ],
-      shape: zoneShape,
-      identity: ({ name, project: own }) => `${name} ${own}`,
-    },
-  )
+  const query = { dns_zones: names.map((name) => name.slice(0, -1)), ...(project !== null && { project_id: project }) }
+  return api.list(reading('/dns-zones', names.length === 0 ? 'listing zones' : 'looking up zones', options, query), {
+    key: 'dns_zones',
+    perPage: PAGE_SIZE,
+    shape: zoneShape,
+    idOf: ({ name, project: own }) => `${name} ${own}`,
+  })
 }
 
 export async function findZones(
@@ -50,8 +43,10 @@ export async function findZones(
 ): Promise<ReadonlyMap<DomainName, ZoneReference>> {
   const wanted = new Set(names)
   if (wanted.size === 0) return new Map()
-  return zonesNamed(zoneList(await readZones(scaleway, wanted.size <= MAX_NAMES ? [...wanted] : [], options)), wanted)
+  const zones = await readZones(scaleway, wanted.size <= MAX_NAMES ? [...wanted] : [], options)
+  return zonesNamed(zoneListOf(zones, referenceTo, LISTING), wanted)
 }
 
-export const zoneList = (zones: readonly ApiZone[]): ZoneList =>
-  zoneListOf(zones, referenceTo, { twice: 'exists in two projects: set project_id' })
+export const referenceTo = (_: ApiZone, name: DomainName): ZoneReference => masterZone(name)
+
+export const LISTING = { twice: 'exists in two projects: set project_id' }

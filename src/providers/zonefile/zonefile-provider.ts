@@ -111,7 +111,6 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
       return { zones, unusable }
     },
     readZone: (zone) => snapshotOf(served, zone.name),
-    readRendered: async () => null,
     examine: (usage) => examineFolder({ options, folder, publisher, readZone: (name) => readServed(served, name) }, usage),
     apply: (zone, call, more) => applyCall(served, zone, call, more),
     completeCalls: () => publisher.complete(),
@@ -120,7 +119,7 @@ export function createZonefileProvider(options: ZonefileOptions): Provider {
   }
 }
 
-const referenceTo = (zone: ServedZone): ZoneReference => ({ name: zone.name, id: zone.name, settings: settingsOf(zone.soa), updated: null })
+const referenceTo = (zone: ServedZone): ZoneReference => ({ name: zone.name, id: zone.name, settings: settingsOf(zone.soa) })
 
 /** The zone of a file; null without a file. A file that cannot be read is an error of its zone, when that is read, not of all zones. */
 async function referenceOrUnread(served: Served, name: DomainName): Promise<ZoneReference | null> {
@@ -178,7 +177,6 @@ async function snapshotOf(served: Served, name: DomainName): Promise<ZoneSnapsho
     id: name,
     records: zone.records,
     serial: zone.soa.serial,
-    millisecondsSinceLastChange: null,
     readOnly: zone.readOnly,
     ...(publisher.isPending(name) && {
       warnings: [{ severity: 'warning', code: 'reload-failed', message, hint: 'apply again: that repeats the command' }],

@@ -45,7 +45,7 @@ function zoneToApply(): ApplicableZone {
   return {
     plan: planOf(before, after),
     reference: null,
-    existing: { ...existingZone(ORIGIN, before), id: 1, millisecondsSinceLastChange: null },
+    existing: { ...existingZone(ORIGIN, before), id: 1 },
   }
 }
 
@@ -124,7 +124,7 @@ describe('a secret of the run', () => {
   test('in an existing record that does not change: no journal is created', async () => {
     const journal = temporaryDirectory()
     const zone = zoneToApply()
-    const existing = { ...existingZone(ORIGIN, `a A 192.0.2.1\nb A 192.0.2.1\nt TXT ${SECRET}`), id: 1, millisecondsSinceLastChange: null }
+    const existing = { ...existingZone(ORIGIN, `a A 192.0.2.1\nb A 192.0.2.1\nt TXT ${SECRET}`), id: 1 }
     await expect(begin(journal, [{ ...zone, existing }], { secrets })).rejects.toMatchObject({ name: 'SecretExposed' })
   })
 
@@ -361,7 +361,6 @@ describe('the journal of a run', () => {
       findZones: async () => new Map(),
       listZones: async () => ({ zones: [], unusable: [] }),
       readZone: async () => zone.existing as never,
-      readRendered: async () => null,
       apply: async (_, { changes: [change] }, options) => {
         if (options?.stop?.aborted) {
           const { ProviderError } = await import('../../../src/providers/provider.ts')

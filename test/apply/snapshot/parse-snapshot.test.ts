@@ -51,7 +51,6 @@ const SNAPSHOT: Snapshot = {
         ],
         unplanned: [{ name: name('off.example.com.'), type: 'A', data: '192.0.2.9', reason: 'is disabled', holdsRrset: true }],
         rendered: { state: 'stale', providerApexNs: ['ns1.example.org.'], differences: [] },
-        millisecondsSinceLastChange: null,
       },
     },
     {
@@ -70,7 +69,6 @@ const SNAPSHOT: Snapshot = {
           fixedTtlTypes: ['A'],
           fixedTtlWhile: { proxied: true },
         })),
-        millisecondsSinceLastChange: null,
       },
     },
     { zone: TWO, target: 'cloud', live: null },

@@ -43,7 +43,7 @@ export const json = (response: ServerResponse, status: number, body: unknown, he
 
 export const page = <T>(data: readonly T[], page = 1, pages = 1, results = data.length): object => ({ data, page, pages, results })
 export const errors = (reason: string, field?: string): object => ({ errors: [field === undefined ? { reason } : { reason, field }] })
-export const CLOUD_ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {}, updated: null }
+export const CLOUD_ZONE: ZoneReference = { name: name('example.com.'), id: 7, settings: {} }
 
 /** The cloud provider at a server with scripted responses. Both end with the test. */
 export async function openCloud(handler: Handler, more: Partial<Parameters<typeof createCloudProvider>[0]>) {

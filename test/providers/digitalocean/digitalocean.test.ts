@@ -54,6 +54,19 @@ describe('domains', () => {
     expect(scene.records()).toBeNull()
   })
 
+  test('to which another client adds a record after the plan are not deleted', async () => {
+    const answer = ({ method, path }: { method: string; path: string }) => {
+      reads += Number(method === 'GET' && path.endsWith('/records'))
+      const records = [record(1, 'www', 'A', '192.0.2.1'), ...(reads > 1 ? [record(2, 'new', 'A', '192.0.2.2')] : [])]
+      return method === 'GET' && path.endsWith('/records') ? { domain_records: records, meta: { total: records.length } } : undefined
+    }
+    let reads = 0
+    const scene = await start({ definition: WWW, answer })
+    scene.defineAbsent()
+    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone', '--allow', 'empty-zone']), 1, { said: /another client/ })
+    expect(scene.records()).not.toBeNull()
+  })
+
   test('with other NS records have those only, also if the answer to the creation is lost', async () => {
     const scene = await start({ definition: '', domains: [] })
     scene.define("  '': {type: NS, ttl: 600, values: [ns1.example.net., ns2.example.net.]}\n")

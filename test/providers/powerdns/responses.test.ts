@@ -29,7 +29,7 @@ async function providerFor(answer: (path: string, response: ServerResponse) => v
   )
 }
 
-const reference = { name: ZONE, id: 'example.com.', settings: {}, updated: null }
+const reference = { name: ZONE, id: 'example.com.', settings: {} }
 
 test.each<[string, unknown]>([
   ['no object', []],

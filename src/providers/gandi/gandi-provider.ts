@@ -1,0 +1,107 @@
+/** A provider that reads and changes the domains of a Gandi account by the LiveDNS API v5. */
+import type { DomainName } from '../../dns/domain-name.ts'
+import type { ExistingRecord } from '../../dns/record.ts'
+import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
+import { bodyDialect, nullIfMissing, tokenHint } from '../api-errors.ts'
+import { apiRecord, byType, checkReturned, relativeOwner, relativeRdata, relativeTo } from '../api-records.ts'
+import { refuseConflicts } from '../changed-rrsets.ts'
+import { hostedProvider, snapshotOf } from '../hosted-service.ts'
+import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
+import { anyShape, checkZoneName, type Fields, fieldsOf, textOf, textsOf, wholeNumberOf } from '../json-shape.ts'
+import type { AppliedCall, Provider, ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { numberedLists, totalsOf } from '../read-pages.ts'
+import { reading } from '../send-request.ts'
+import { masterZone } from '../zone-lists.ts'
+import { GANDI_CAPABILITIES, GANDI_TYPES } from './capabilities.ts'
+
+/** Items that a request for a page asks for. The service may send another number. */
+const PER_PAGE = 500
+
+export function createGandiProvider(connection: ApiConnection): Provider {
+  const { provider } = connection
+  const { request, close } = createJsonApi(connection, { authorization: `Bearer ${connection.token}` }, DIALECT)
+  const list = numberedLists(provider, request, (_, count, { headers }) => totalsOf(Number(headers['total-count'] ?? count), count))
+  const domains = { perPage: PER_PAGE, shape: domainShape, idOf: ({ name }: { name: string }) => name }
+  const read = async ({ name }: Pick<ZoneReference, 'name'>, options?: ProviderCallOptions) => {
+    const call = reading(`${domainPath(name)}/records`, `reading the records of ${name}`, options)
+    const shape = (item: unknown) => recordsOf(rrsetShape(item), name)
+    const rrsets = await list(call, { perPage: PER_PAGE, shape, idOf: ([first]) => `${first?.name} ${first?.type}` })
+    return byType(rrsets.flat(), GANDI_TYPES)
+  }
+  return hostedProvider(connection, {
+    type: 'gandi',
+    service: 'Gandi',
+    missing: 'add the domain to LiveDNS at Gandi, or include it in the token',
+    capabilities: GANDI_CAPABILITIES,
+    list: (options) => list(reading('/domains', 'listing domains', options), domains),
+    find: (name, options) =>
+      nullIfMissing(
+        request(reading(domainPath(name), `looking up ${name}`, options), (body) => {
+          const domain = domainShape(body)
+          checkZoneName(name, domain.name)
+          return domain
+        }),
+      ),
+    referenceTo: (_, name) => masterZone(name),
+    read,
+    change: (zone, { rrsets: [rrset] }, options) => changeRrset(request, provider, zone, rrset as RrsetChange, options),
+    close,
+    features: {
+      readNamedZone: (name, options) => nullIfMissing(read({ name }, options).then((live) => snapshotOf(masterZone(name), live))),
+    },
+  })
+}
+
+const DIALECT = bodyDialect(
+  "Gandi's is https://api.gandi.net/v5/livedns",
+  (body, { status }) => {
+    const { code, message, errors } = body as Fields
+    if (Number(code) !== status || typeof message !== 'string') return null
+    const details = (Array.isArray(errors) ? (errors as readonly Fields[]) : []).slice(0, 3)
+    return [message, ...details.map(({ name, description }) => `${name}: ${description}`)].join('; ')
+  },
+  tokenHint('needs the permission to manage the technical configuration of the domain'),
+)
+
+const domainPath = (name: DomainName): string => `/domains/${encodeURIComponent(name.slice(0, -1))}`
+
+/** The name is without the final dot. */
+const domainShape = (value: unknown) => ({ name: textOf(fieldsOf(value, 'a domain'), 'fqdn', 'a domain') })
+
+/** The name is relative to the domain, the TTL in seconds. */
+function rrsetShape(value: unknown) {
+  const what = 'a record set'
+  const fields = fieldsOf(value, what)
+  const [name, type] = [textOf(fields, 'rrset_name', what), textOf(fields, 'rrset_type', what)]
+  return { name, type, ttl: wholeNumberOf(fields, 'rrset_ttl', what), values: textsOf(fields['rrset_values'], 'rrset_values') }
+}
+
+const recordsOf = ({ name, type, ttl, values }: ReturnType<typeof rrsetShape>, zone: DomainName): ExistingRecord[] =>
+  values.map((text) => apiRecord(relativeOwner(name, zone), type, ttl, text, relativeRdata(type, text, zone)))
+
+/** Replaces or deletes a record set. The API cannot state what it expects to find, so the record set is read immediately before. */
+async function changeRrset(
+  request: SendAndCheck,
+  provider: string,
+  { name: zone }: ZoneReference,
+  rrset: RrsetChange,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const { name, type, desired } = rrset
+  const owner = relativeTo(name, zone)
+  const path = `${domainPath(zone)}/records/${encodeURIComponent(owner)}/${encodeURIComponent(type)}`
+  const read = request(reading(path, `reading ${name} ${type}`, options), (body) => {
+    const returned = rrsetShape(body)
+    checkReturned(rrset, returned, owner)
+    return rrsetImage(recordsOf(returned, zone))
+  })
+  const now = await nullIfMissing(read)
+  refuseConflicts(provider, [rrset], () => now)
+  if (sameImage(now, desired)) return {}
+  // A creation whose answer is lost is not sent again.
+  const [method, what] =
+    desired === null ? (['DELETE', 'deleting'] as const) : now === null ? (['POST', 'creating'] as const) : (['PUT', 'changing'] as const)
+  const body = desired && { rrset_ttl: desired.ttl, rrset_values: desired.data }
+  await request({ method, path, ...(body && { body }), what: `${what} ${name} ${type}`, ...options }, anyShape)
+  return {}
+}
