@@ -27,42 +27,25 @@ export const GLOBAL_GRANTS = [
 
 export type GlobalGrant = (typeof GLOBAL_GRANTS)[number]
 
-/** The grant required on the object that a path parameter names. */
-interface RequiredObject {
+/** The object that a path parameter names. */
+export interface GrantedObject {
   readonly kind: GrantKind
   readonly parameter: string
-  readonly permissions: Permissions
   /** Converts a text id to the number that grants use; null if grants do not apply to the object. */
   readonly numberOf?: (text: string) => number | null
 }
 
 /** The grants that a restricted user needs for an operation, all of them. Unrestricted users may do everything in their account. */
 export interface RequiredGrants {
-  readonly object?: RequiredObject
+  readonly object?: GrantedObject & { readonly permissions: Permissions }
   readonly global?: GlobalGrant
   /** Only unrestricted users may use the operation. */
   readonly unrestricted?: true
 }
 
-const domain = (permissions: Permissions) => ({ kind: 'domain', parameter: 'domainId', permissions }) as const
-
-export const READ_DOMAIN: RequiredGrants = { object: domain('read_only') }
-export const WRITE_DOMAIN: RequiredGrants = { object: domain('read_write') }
-
-const image = (permissions: Permissions) => ({ kind: 'image', parameter: 'imageId', permissions, numberOf: numberOfImage }) as const
-
-export const READ_IMAGE: RequiredGrants = { object: image('read_only') }
-export const WRITE_IMAGE: RequiredGrants = { object: image('read_write') }
-
-const script = (permissions: Permissions) => ({ kind: 'script', parameter: 'scriptId', permissions }) as const
-
-export const READ_SCRIPT: RequiredGrants = { object: script('read_only') }
-export const WRITE_SCRIPT: RequiredGrants = { object: script('read_write') }
-
-const instance = (permissions: Permissions) => ({ kind: 'instance', parameter: 'instanceId', permissions }) as const
-
-export const READ_INSTANCE: RequiredGrants = { object: instance('read_only') }
-export const WRITE_INSTANCE: RequiredGrants = { object: instance('read_write') }
+export const GRANTED_DOMAIN: GrantedObject = { kind: 'domain', parameter: 'domainId' }
+export const GRANTED_IMAGE: GrantedObject = { kind: 'image', parameter: 'imageId', numberOf: numberOfImage }
+export const GRANTED_INSTANCE: GrantedObject = { kind: 'instance', parameter: 'instanceId' }
 
 /**
  * Throws 403 if a restricted actor lacks a required grant, and 404 if the object does not belong to the account. Objects without grants, such as

@@ -121,16 +121,8 @@ export interface Route<Body = unknown> {
   readonly handle: (call: Call<Body>, service: Service) => Promise<unknown>
 }
 
-/** An operation that needs no token: `actor` is null without one. */
-export interface OpenRoute<Body = unknown> extends Omit<Route, 'open' | 'handle'> {
-  readonly handle: (call: Omit<Call<Body>, 'actor'> & { readonly actor: Actor | null }, service: Service) => Promise<unknown>
-}
-
 /** Declares an operation; `Body` is the type of a valid body. */
 export const defineRoute = <Body = undefined>(route: Route<Body>): Route => route as Route
-
-/** Declares an operation that needs no token. */
-export const defineOpenRoute = <Body = undefined>(route: OpenRoute<Body>): Route => ({ ...route, open: true }) as unknown as Route
 
 /** The error statuses that an operation documents. */
 export function errorStatuses({ path, body, filter, grants, errors = [] }: Route): readonly ErrorStatus[] {

@@ -3,7 +3,6 @@ import DOMAIN from '../../../../schemas/service/domain.json' with { type: 'json'
 import DOMAIN_CLONE from '../../../../schemas/service/domain-clone.json' with { type: 'json' }
 import DOMAIN_CREATE from '../../../../schemas/service/domain-create.json' with { type: 'json' }
 import DOMAIN_UPDATE from '../../../../schemas/service/domain-update.json' with { type: 'json' }
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import ZONE_FILE from '../../../../schemas/service/zone-file.json' with { type: 'json' }
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
@@ -24,10 +23,10 @@ import { findZoneFile } from '../../store/zone-file-store.ts'
 import { type ClaimedName, claimZoneName, findNameConflict, lockZoneName, type NameLock } from '../../store/zone-name-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
-import { grantToCreator, READ_DOMAIN, WRITE_DOMAIN } from '../grants.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, collectProblems, notFound } from '../request-error.ts'
-import { defineRoute, type Service } from '../route.ts'
+import { GRANTED_DOMAIN, grantToCreator } from '../grants.ts'
+import { badRequest, collectProblems, orNotFound } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route, Service } from '../route.ts'
 import {
   type DomainBody,
   domainToClone,
@@ -40,167 +39,112 @@ import {
 } from './domain-input.ts'
 import { fitsNameLimit } from './name-input.ts'
 
-const list = defineRoute({
-  method: 'GET',
+export const DOMAINS = resource({
   path: '/domains',
-  summary: 'List domains',
-  scope: 'domains:read_only',
-  grants: null,
+  parameter: 'domainId',
+  family: 'domains',
+  object: GRANTED_DOMAIN,
+  schema: DOMAIN,
   filter: DOMAIN_FILTER_FIELDS,
-  response: pageSchema(DOMAIN),
-  handle: async ({ actor, query }, { database }) =>
-    pageOf(query, await database.read((connection) => listDomains(connection, actor, query))),
 })
 
-const create = defineRoute<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>({
-  method: 'POST',
-  path: '/domains',
-  summary: 'Create a domain',
-  scope: 'domains:read_write',
-  grants: { global: 'add_domains' },
-  body: DOMAIN_CREATE,
-  response: DOMAIN,
-  valueProblems: async ({ body }) => problemsOfCreate(body),
-  handle: async ({ actor, body }, service) => {
-    const settings = domainToCreate(body)
-    const { database } = service
-    const domain = await database.write(async (connection) => {
-      // Checking before locking keeps a refused name from blocking others. The claim decides.
-      const conflict = await findNameConflict(connection, actor, settings.domain)
-      if (conflict !== null) throw nameConflictError(conflict)
-      const lock = await lockZoneName(connection, settings.domain)
-      return insert(connection, lock, actor, settings, service)
-    })
-    return afterChange(domain, service)
-  },
-})
-
-const get = defineRoute({
-  method: 'GET',
-  path: '/domains/{domainId}',
-  summary: 'Read a domain',
-  scope: 'domains:read_only',
-  grants: READ_DOMAIN,
-  response: DOMAIN,
-  handle: ({ actor, ids }, { database }) => database.read((connection) => find(connection, actor.accountId, ids['domainId'])),
-})
-
-const update = defineRoute<DomainBody>({
-  method: 'PUT',
-  path: '/domains/{domainId}',
-  summary: 'Update a domain',
-  scope: 'domains:read_write',
-  grants: WRITE_DOMAIN,
-  body: DOMAIN_UPDATE,
-  response: DOMAIN,
-  valueProblems: async ({ actor, ids, body }, { database }) => {
-    const existing = await database.read((connection) => findDomain(connection, actor.accountId, ids['domainId'] as number))
-    return existing === null ? [] : collectProblems(() => domainToUpdate(existing, body))
-  },
-  handle: async ({ actor, ids, body }, service) => {
-    const { database, quotas, now } = service
-    const newName = nameToUpdate(body)
-    const change = async (connection: Connection, lock: NameLock | null): Promise<StoredDomain> => {
-      if (body.tags) await lockAccountRow(connection, actor.accountId)
-      const { id } = await lockDomain(connection, actor.accountId, ids['domainId'], now())
-      const existing = await find(connection, actor.accountId, id)
-      const settings = domainToUpdate(existing, body)
-      let name: ClaimedName | null = null
-      if (lock !== null && settings.domain !== existing.domain) {
-        name = await claim(connection, lock, actor, settings.domain, id)
-        await checkRecordNames(connection, id, name)
+export const DOMAIN_ROUTES: readonly Route[] = [
+  DOMAINS.list('List domains', (connection, { actor, query }) => listDomains(connection, actor, query)),
+  DOMAINS.create<DomainBody & Pick<DomainSettings, 'domain' | 'type'>>(
+    'Create a domain',
+    DOMAIN_CREATE,
+    async ({ actor, body }, service) => {
+      const settings = domainToCreate(body)
+      const domain = await service.database.write(async (connection) => {
+        // Checking before locking keeps a refused name from blocking others. The claim decides.
+        const conflict = await findNameConflict(connection, actor, settings.domain)
+        if (conflict !== null) throw nameConflictError(conflict)
+        const lock = await lockZoneName(connection, settings.domain)
+        return insert(connection, lock, actor, settings, service)
+      })
+      return afterChange(domain, service)
+    },
+    { global: 'add_domains', valueProblems: async ({ body }) => problemsOfCreate(body) },
+  ),
+  DOMAINS.get('Read a domain', (connection, { actor, ids }) => findDomain(connection, actor.accountId, ids.domainId)),
+  DOMAINS.update<DomainBody>(
+    'Update a domain',
+    DOMAIN_UPDATE,
+    async ({ actor, ids, body }, service) => {
+      const { database, quotas, now } = service
+      const newName = nameToUpdate(body)
+      const change = async (connection: Connection, lock: NameLock | null): Promise<StoredDomain> => {
+        if (body.tags) await lockAccountRow(connection, actor.accountId)
+        // Changing the count by nothing locks the domain until the transaction ends.
+        const { id } = orNotFound(await changeRecordCount(connection, actor.accountId, ids.domainId, 0, now()))
+        const existing = orNotFound(await findDomain(connection, actor.accountId, id))
+        const settings = domainToUpdate(existing, body)
+        let name: ClaimedName | null = null
+        if (lock !== null && settings.domain !== existing.domain) {
+          name = await claim(connection, lock, actor, settings.domain, id)
+          await checkRecordNames(connection, id, name)
+        }
+        if (settings.type === 'slave') await refreshSlave(connection, existing, settings)
+        return updateDomain(connection, actor.accountId, id, name, settings, now())
       }
-      if (settings.type === 'slave') await refreshSlave(connection, existing, settings)
-      return updateDomain(connection, actor.accountId, id, name, settings, now())
-    }
-    const domain = await database.write(async (connection) => {
-      const lock = newName === null ? null : await lockZoneName(connection, newName)
-      return withinTagQuota(connection, actor, quotas, body.tags, () => change(connection, lock))
-    })
-    return afterChange(domain, service)
-  },
-})
-
-const remove = defineRoute({
-  method: 'DELETE',
-  path: '/domains/{domainId}',
-  summary: 'Delete a domain with its records',
-  scope: 'domains:read_write',
-  grants: WRITE_DOMAIN,
-  response: EMPTY,
-  handle: async ({ actor, ids }, { database, zoneChanged }) => {
-    const id = ids['domainId'] as number
-    if (!(await database.write((connection) => deleteDomain(connection, actor.accountId, id)))) throw notFound()
-    zoneChanged(id)
-    return {}
-  },
-})
-
-const clone = defineRoute<{ readonly domain: string }>({
-  method: 'POST',
-  path: '/domains/{domainId}/clone',
-  summary: 'Clone a domain with its records',
-  scope: 'domains:read_write',
-  grants: { ...WRITE_DOMAIN, global: 'add_domains' },
-  body: DOMAIN_CLONE,
-  response: DOMAIN,
-  handle: async ({ actor, ids, body }, service) => {
-    const { database, now } = service
-    const name = domainToClone(body)
-    const domain = await database.write(async (connection) => {
-      const lock = await lockZoneName(connection, name)
-      const source = await find(connection, actor.accountId, ids['domainId'])
-      const cloned = await insert(connection, lock, actor, { ...source, domain: name, status: 'active' }, service)
-      await checkRecordNames(connection, source.id, name)
-      const copied = await copyRecords(connection, source.id, cloned.id, now())
-      await changeRecordCount(connection, actor.accountId, cloned.id, copied, now())
-      return cloned
-    })
-    return afterChange(domain, service)
-  },
-})
-
-const zoneFile = defineRoute({
-  method: 'GET',
-  path: '/domains/{domainId}/zone-file',
-  summary: 'Read the zone as it was rendered last',
-  scope: 'domains:read_only',
-  grants: READ_DOMAIN,
-  response: ZONE_FILE,
-  handle: async ({ actor, ids }, { database }) => {
-    const file = await database.read(async (connection) => {
-      const domain = await findDomain(connection, actor.accountId, ids['domainId'] as number)
-      if (domain === null) throw notFound()
-      return findZoneFile(connection, domain.id)
-    })
-    return { zone_file: file === null ? [] : file.text.split('\n') }
-  },
-})
-
-export const DOMAIN_ROUTES = [list, create, get, update, remove, clone, zoneFile] as const
+      const domain = await database.write(async (connection) => {
+        const lock = newName === null ? null : await lockZoneName(connection, newName)
+        return withinTagQuota(connection, actor, quotas, body.tags, () => change(connection, lock))
+      })
+      return afterChange(domain, service)
+    },
+    {
+      valueProblems: async ({ actor, ids, body }, { database }) => {
+        const existing = await database.read((connection) => findDomain(connection, actor.accountId, ids.domainId))
+        return existing === null ? [] : collectProblems(() => domainToUpdate(existing, body))
+      },
+    },
+  ),
+  DOMAINS.remove(
+    'Delete a domain with its records',
+    (connection, { actor, ids }) => deleteDomain(connection, actor.accountId, ids.domainId),
+    {
+      after: ({ ids }, { zoneChanged }) => zoneChanged(ids.domainId),
+    },
+  ),
+  DOMAINS.action<{ readonly domain: string }>(
+    'POST',
+    '/domains/{domainId}/clone',
+    'Clone a domain with its records',
+    async ({ actor, ids, body }, service) => {
+      const { database, now } = service
+      const name = domainToClone(body)
+      const domain = await database.write(async (connection) => {
+        const lock = await lockZoneName(connection, name)
+        const source = orNotFound(await findDomain(connection, actor.accountId, ids.domainId))
+        const cloned = await insert(connection, lock, actor, { ...source, domain: name, status: 'active' }, service)
+        await checkRecordNames(connection, source.id, name)
+        const copied = await copyRecords(connection, source.id, cloned.id, now())
+        await changeRecordCount(connection, actor.accountId, cloned.id, copied, now())
+        return cloned
+      })
+      return afterChange(domain, service)
+    },
+    { body: DOMAIN_CLONE, response: DOMAIN, global: 'add_domains' },
+  ),
+  DOMAINS.action(
+    'GET',
+    '/domains/{domainId}/zone-file',
+    'Read the zone as it was rendered last',
+    async ({ actor, ids }, { database }) => {
+      const file = await database.read(async (connection) =>
+        findZoneFile(connection, orNotFound(await findDomain(connection, actor.accountId, ids.domainId)).id),
+      )
+      return { zone_file: file === null ? [] : file.text.split('\n') }
+    },
+    { response: ZONE_FILE },
+  ),
+]
 
 /** Starts the work that follows a committed change; returns the domain for the response. */
 function afterChange(domain: StoredDomain, { zoneChanged, transfers }: Service): StoredDomain {
   zoneChanged(domain.id)
   if (domain.type === 'slave') transfers.wake()
-  return domain
-}
-
-async function find(connection: Connection, accountId: number, id: number | undefined): Promise<StoredDomain> {
-  const domain = await findDomain(connection, accountId, id as number)
-  if (domain === null) throw notFound()
-  return domain
-}
-
-/** Locks the domain against other writers until the transaction ends. */
-async function lockDomain(
-  connection: Connection,
-  accountId: number,
-  id: number | undefined,
-  now: string,
-): Promise<{ readonly id: number }> {
-  const domain = await changeRecordCount(connection, accountId, id as number, 0, now)
-  if (domain === null) throw notFound()
   return domain
 }
 

@@ -11,8 +11,9 @@ import type { TransferredZone } from '../../transfers/transfer-zone.ts'
 import { checkQuota } from '../check-quota.ts'
 import { grantToCreator } from '../grants.ts'
 import { badRequest, RequestError, type RequestProblem } from '../request-error.ts'
-import { defineRoute, type Service } from '../route.ts'
+import type { Service } from '../route.ts'
 import { nameConflictError, parseNewName, zoneNameOf } from './domain-input.ts'
+import { DOMAINS } from './domain-routes.ts'
 import { convertTransferredZone } from './import-zone.ts'
 import { parseHostName } from './name-input.ts'
 import { tooManyRecords } from './record-routes.ts'
@@ -23,16 +24,11 @@ interface ImportBody {
 }
 
 /** Transfers the zone, then stores it in one transaction: an import that ends early leaves nothing behind. */
-export const IMPORT_ROUTE = defineRoute<ImportBody>({
-  method: 'POST',
-  path: '/domains/import',
-  summary: 'Import a domain by zone transfer',
-  errors: ['503'],
-  scope: 'domains:read_write',
-  grants: { global: 'add_domains' },
-  body: DOMAIN_IMPORT,
-  response: DOMAIN,
-  handle: async ({ actor, body }, service) => {
+export const IMPORT_ROUTE = DOMAINS.action<ImportBody>(
+  'POST',
+  '/domains/import',
+  'Import a domain by zone transfer',
+  async ({ actor, body }, service) => {
     const { database, now, limits, quotas, nsNames, zoneChanged } = service
     const { domain, nameserver } = parseImport(body)
     const zone = zoneNameOf(domain)
@@ -56,7 +52,8 @@ export const IMPORT_ROUTE = defineRoute<ImportBody>({
     zoneChanged(stored.id)
     return stored
   },
-})
+  { body: DOMAIN_IMPORT, response: DOMAIN, errors: ['503'], global: 'add_domains' },
+)
 
 function parseImport({ domain, remote_nameserver: text }: ImportBody): { readonly domain: string; readonly nameserver: string } {
   const problems: RequestProblem[] = []

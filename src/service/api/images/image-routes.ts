@@ -1,13 +1,11 @@
 /** The operations on images: public ones, those made from a disk, and uploads. */
 import { randomBytes } from 'node:crypto'
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import IMAGE from '../../../../schemas/service/image.json' with { type: 'json' }
 import IMAGE_CREATE from '../../../../schemas/service/image-create.json' with { type: 'json' }
 import IMAGE_UPDATE from '../../../../schemas/service/image-update.json' with { type: 'json' }
 import IMAGE_UPLOAD from '../../../../schemas/service/image-upload.json' with { type: 'json' }
 import IMAGE_UPLOADING from '../../../../schemas/service/image-uploading.json' with { type: 'json' }
 import { findRegion } from '../../catalogue/regions.ts'
-import type { ListQuery, ListSlice } from '../../filter/filter.ts'
 import type { Quotas } from '../../quotas.ts'
 import type { Connection } from '../../store/database.ts'
 import { findPermissions } from '../../store/grant-store.ts'
@@ -19,6 +17,7 @@ import {
   type Image,
   insertImage,
   listImages,
+  numberOfImage,
   type SharedImages,
   updateImage,
 } from '../../store/image-store.ts'
@@ -27,11 +26,11 @@ import { hashUploadKey, UPLOAD_EXPIRY, UPLOAD_TIMEOUT } from '../../store/upload
 import { formatTimestamp } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkImageOctets, checkQuota } from '../check-quota.ts'
-import { forbidden, grantToCreator, READ_IMAGE, WRITE_IMAGE } from '../grants.ts'
+import { forbidden, GRANTED_IMAGE, grantToCreator } from '../grants.ts'
 import { instanceBusy } from '../instances/instance-input.ts'
-import { type Page, pageOf, pageSchema } from '../paging.ts'
-import { badRequest, notFound, RequestError } from '../request-error.ts'
-import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
+import { badRequest, notFound, orNotFound, RequestError } from '../request-error.ts'
+import { pageOf, resource } from '../resource.ts'
+import type { Route } from '../route.ts'
 import { UPLOADS_PATH } from './upload-route.ts'
 
 interface ImageBody {
@@ -39,140 +38,103 @@ interface ImageBody {
   readonly description?: string | null
 }
 
-const list = defineOpenRoute({
-  method: 'GET',
+/** Like `pageOf`, but an empty list is page 0 of 0, as clients of the image list expect. */
+const imagePageOf: typeof pageOf = (query, slice) =>
+  slice.total === 0 ? { data: slice.items, page: 0, pages: 0, results: 0 } : pageOf(query, slice)
+
+const IMAGES = resource({
   path: '/images',
-  summary: 'List the public images and those of the account',
-  scope: 'images:read_only',
-  grants: null,
+  parameter: 'imageId',
+  texts: ['imageId'],
+  wildcard: true,
+  family: 'images',
+  object: GRANTED_IMAGE,
+  schema: IMAGE,
   filter: IMAGE_FILTER_FIELDS,
-  response: pageSchema(IMAGE),
-  handle: async ({ actor, query }, { database, images }) =>
-    imagePageOf(query, await database.read((connection) => listImages(connection, actor, query, images))),
-})
-
-const create = defineRoute<ImageBody & { readonly disk_id: number }>({
-  method: 'POST',
-  path: '/images',
-  summary: 'Create an image from a disk',
-  scope: ['images:read_write', 'instances:read_only'],
-  grants: { global: 'add_images' },
-  body: IMAGE_CREATE,
-  response: IMAGE,
-  handle: async ({ actor, body }, { database, quotas, clock, jobs }) => {
-    const image = await database.write((connection) =>
-      createImageFromDisk(
-        connection,
-        actor,
-        body.disk_id,
-        { label: body.label ?? null, description: body.description || null },
-        { quotas, now: clock() },
-      ),
-    )
-    jobs.wake()
-    return image
-  },
-})
-
-const upload = defineRoute<ImageBody & { readonly label: string; readonly region: string }>({
-  method: 'POST',
-  path: '/images/upload',
-  summary: 'Start the upload of an image',
-  errors: ['503'],
-  scope: 'images:read_write',
-  grants: { global: 'add_images' },
-  body: IMAGE_UPLOAD,
-  response: IMAGE_UPLOADING,
-  valueProblems: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
-  handle: async ({ actor, body }, { database, quotas, clock, jobs, uploads, uploadOrigin }) => {
-    if (findRegion(body.region) === null) throw badRequest(NO_REGION)
-    if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service accepts no image data.' }])
-    const origin = uploadOrigin()
-    if (origin === null) throw new RequestError(503, [NO_PUBLIC_URL])
-    const { image, key } = await database.write((connection) =>
-      createImageForUpload(connection, actor, { label: body.label, description: body.description || null }, { quotas, now: clock() }),
-    )
-    jobs.wake()
-    return { image, upload_to: `${origin}${UPLOADS_PATH}${key}` }
-  },
-})
-
-const get = defineOpenRoute({
-  method: 'GET',
-  path: '/images/{imageId}',
-  textParameters: ['imageId'],
-  wildcard: 'imageId',
-  summary: 'Read an image',
-  scope: 'images:read_only',
-  grants: READ_IMAGE,
-  response: IMAGE,
-  handle: async ({ actor, texts }, { database, images }) => {
-    const id = texts['imageId'] as string
-    const image = images.get(id)
-    if (image !== undefined) return image
-    if (actor === null) throw id.startsWith('private/') ? new RequestError(401, [{ field: null, reason: 'Invalid Token' }]) : notFound()
-    return (await database.read((connection) => findImage(connection, actor.accountId, id))) ?? missing()
-  },
-})
-
-const update = defineRoute<ImageBody>({
-  method: 'PUT',
-  path: '/images/{imageId}',
-  textParameters: ['imageId'],
-  wildcard: 'imageId',
-  summary: 'Update a private image',
-  scope: 'images:read_write',
-  grants: WRITE_IMAGE,
-  body: IMAGE_UPDATE,
-  response: IMAGE,
-  handle: async ({ actor, texts, ids, body: { label, description } }, { database, images, now }) => {
-    const id = privateNumber(images, texts['imageId'] as string, ids['imageId'], 'updated')
-    const changes = {
-      ...(label === undefined ? {} : { label }),
-      ...(description === undefined ? {} : { description: description || null }),
-    }
-    return (await database.write((connection) => updateImage(connection, actor.accountId, id, changes, now()))) ?? missing()
-  },
-})
-
-const remove = defineRoute({
-  method: 'DELETE',
-  path: '/images/{imageId}',
-  textParameters: ['imageId'],
-  wildcard: 'imageId',
-  summary: 'Delete a private image',
-  errors: ['400'],
-  scope: 'images:read_write',
-  grants: WRITE_IMAGE,
-  response: EMPTY,
-  handle: async ({ actor, texts, ids }, { database, images, uploads }) => {
-    const id = privateNumber(images, texts['imageId'] as string, ids['imageId'], 'deleted')
-    if (!(await database.write((connection) => deleteImage(connection, actor.accountId, id)))) throw notFound()
-    uploads.deleteData(id)
-    return {}
-  },
 })
 
 /** The Images section of the API. */
-export const IMAGE_ROUTES: readonly Route[] = [list, create, upload, get, update, remove]
+export const IMAGE_ROUTES: readonly Route[] = [
+  IMAGES.openList(
+    'List the public images and those of the account',
+    (connection, { actor, query }, { images }) => listImages(connection, actor, query, images),
+    { page: imagePageOf },
+  ),
+  IMAGES.create<ImageBody & { readonly disk_id: number }>(
+    'Create an image from a disk',
+    IMAGE_CREATE,
+    async ({ actor, body: { disk_id, label = null, description } }, { database, quotas, clock, jobs }) => {
+      const image = await database.write((connection) =>
+        createImageFromDisk(connection, actor, disk_id, { label, description: description || null }, { quotas, now: clock() }),
+      )
+      jobs.wake()
+      return image
+    },
+    { scope: ['images:read_write', 'instances:read_only'], global: 'add_images' },
+  ),
+  IMAGES.action<ImageBody & { readonly label: string; readonly region: string }>(
+    'POST',
+    '/images/upload',
+    'Start the upload of an image',
+    async ({ actor, body }, { database, quotas, clock, jobs, uploads, uploadOrigin }) => {
+      if (findRegion(body.region) === null) throw badRequest(NO_REGION)
+      if (!uploads.canReceive) throw new RequestError(503, [{ field: null, reason: 'This service accepts no image data.' }])
+      const origin = uploadOrigin()
+      if (origin === null) throw new RequestError(503, [NO_PUBLIC_URL])
+      const { image, key } = await database.write((connection) =>
+        createImageForUpload(connection, actor, { label: body.label, description: body.description || null }, { quotas, now: clock() }),
+      )
+      jobs.wake()
+      return { image, upload_to: `${origin}${UPLOADS_PATH}${key}` }
+    },
+    {
+      body: IMAGE_UPLOAD,
+      response: IMAGE_UPLOADING,
+      errors: ['503'],
+      global: 'add_images',
+      valueProblems: async ({ body: { region } }) => (region === undefined || findRegion(region) !== null ? [] : [NO_REGION]),
+    },
+  ),
+  IMAGES.openGet('Read an image', async ({ actor, texts: { imageId: id } }, { database, images }) => {
+    const image = images.get(id)
+    if (image !== undefined) return image
+    if (actor === null) throw id.startsWith('private/') ? new RequestError(401, [{ field: null, reason: 'Invalid Token' }]) : notFound()
+    return database.read((connection) => findImage(connection, actor.accountId, id))
+  }),
+  IMAGES.update<ImageBody>(
+    'Update a private image',
+    IMAGE_UPDATE,
+    async ({ actor, texts, body: { label, description } }, { database, images, now }) => {
+      const id = privateNumber(images, texts.imageId, 'updated')
+      const changes = {
+        ...(label === undefined ? {} : { label }),
+        ...(description === undefined ? {} : { description: description || null }),
+      }
+      return database.write((connection) => updateImage(connection, actor.accountId, id, changes, now()))
+    },
+  ),
+  IMAGES.action(
+    'DELETE',
+    '/images/{imageId}',
+    'Delete a private image',
+    async ({ actor, texts }, { database, images, uploads }) => {
+      const id = privateNumber(images, texts.imageId, 'deleted')
+      if (!(await database.write((connection) => deleteImage(connection, actor.accountId, id)))) throw notFound()
+      uploads.deleteData(id)
+    },
+    { errors: ['400'] },
+  ),
+]
 
 const NO_PUBLIC_URL = { field: null, reason: 'This service has no public URL for image uploads.' } as const
 
 const NO_REGION = { field: 'region', reason: 'region is not valid' } as const
 
 /** The number of a private image. Throws 400 for a public image, 404 for any other id. */
-function privateNumber(images: SharedImages, id: string, number: number | undefined, action: string): number {
+function privateNumber(images: SharedImages, id: string, action: string): number {
   if (images.has(id)) throw badRequest({ field: null, reason: `A public image cannot be ${action}.` })
-  return number ?? missing()
+  return orNotFound(numberOfImage(id))
 }
-
-function missing(): never {
-  throw notFound()
-}
-
-/** Like `pageOf`, but an empty list is page 0 of 0, as clients of the image list expect. */
-const imagePageOf = <T>(query: ListQuery, slice: ListSlice<T>): Page<T> =>
-  slice.total === 0 ? { data: slice.items, page: 0, pages: 0, results: 0 } : pageOf(query, slice)
 
 interface ImageText {
   readonly label: string

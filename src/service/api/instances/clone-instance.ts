@@ -31,11 +31,11 @@ import { foldLabel, labelsOf, MAX_TAGS, setTags } from '../../store/tag-store.ts
 import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
-import { forbidden, WRITE_INSTANCE } from '../grants.ts'
+import { forbidden } from '../grants.ts'
 import { badRequest, notFound, type RequestProblem } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
 import { addContent, addInstance, spaceProblem } from './create-instance.ts'
 import { hasVlans, instanceBusy, labelProblem, labelTaken, notValid, noVlans } from './instance-input.ts'
+import { INSTANCES } from './instance-routes.ts'
 
 /** The body of a clone request that its schema has accepted. */
 export interface CloneBody {
@@ -169,24 +169,17 @@ async function existingTarget(
 const usesVlan = (configs: readonly Pick<StoredConfigProfile, 'interfaces'>[]): boolean =>
   configs.some(({ interfaces }) => interfaces.some(({ purpose }) => purpose === 'vlan'))
 
-export const CLONE_ROUTE = defineRoute<CloneBody>({
-  method: 'POST',
-  path: '/compute/instances/{instanceId}/clone',
-  summary: 'Clone an instance, to a new or an existing one',
-  scope: 'instances:read_write',
-  grants: { ...WRITE_INSTANCE, global: 'add_instances' },
-  body: INSTANCE_CLONE,
-  response: INSTANCE,
-  valueProblems: async ({ body }) => problemsOfClone(body),
-  handle: async ({ actor, ids, body }, service) => {
-    const instance = await service.database.write(async (connection) => {
-      if (!body.instance_id) await checkQuota(connection, actor, 'instances', service.quotas)
-      return storedInstance(
-        connection,
-        await cloneInstance(connection, actor, ids['instanceId'] as number, body, momentAt(service.clock())),
-      )
+export const CLONE_ROUTE = INSTANCES.action<CloneBody>(
+  'POST',
+  '/compute/instances/{instanceId}/clone',
+  'Clone an instance, to a new or an existing one',
+  async ({ actor, ids, body }, { database, quotas, clock, jobs }) => {
+    const instance = await database.write(async (connection) => {
+      if (!body.instance_id) await checkQuota(connection, actor, 'instances', quotas)
+      return storedInstance(connection, await cloneInstance(connection, actor, ids.instanceId, body, momentAt(clock())))
     })
-    service.jobs.wake()
+    jobs.wake()
     return instance
   },
-})
+  { body: INSTANCE_CLONE, response: INSTANCE, global: 'add_instances', valueProblems: async ({ body }) => problemsOfClone(body) },
+)

@@ -20,89 +20,74 @@ import { removeSecondFactor } from '../../store/user-secret-store.ts'
 import { ALIAS_GRANTS, ALIAS_PROFILE_FIELDS, withAliases } from '../alias-names.ts'
 import { GLOBAL_GRANTS, globalGrantsOf, REPORTED_KINDS } from '../grants.ts'
 import { badRequest, type RequestError } from '../request-error.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
 import { type ProfileBody, profileToUpdate } from './profile-input.ts'
 
-const getProfile = defineRoute({
-  method: 'GET',
-  path: '/profile',
-  summary: 'Read the profile of the user',
-  scope: null,
-  grants: null,
-  response: PROFILE,
-  handle: async ({ actor }, { database }) => profileOf(await database.read((connection) => findUser(connection, actor.userId))),
-})
+/** The operations on what belongs to the user alone. */
+export const USER_PROFILE = resource({ path: '/profile', family: 'account', schema: PROFILE })
 
-const updateProfile = defineRoute<ProfileBody>({
-  method: 'PUT',
-  path: '/profile',
-  summary: 'Update the profile of the user',
-  errors: ['403'],
-  scope: 'account:read_write',
-  grants: null,
-  body: PROFILE_UPDATE,
-  response: PROFILE,
-  handle: ({ actor, body }, { database }) =>
-    database.write(async (connection) => {
-      await lockUserRow(connection, actor.userId)
-      const existing = await findUser(connection, actor.userId)
-      const changes = profileToUpdate(existing, body)
-      const becomesRestricted = existing.restricted === 0 && changes.restricted === 1
-      if (becomesRestricted && !(await hasOtherUnrestrictedUser(connection, actor.accountId, actor.userId))) {
-        throw badRequest({
-          field: 'restricted',
-          reason: 'You are the only unrestricted user of the account. Make another user unrestricted first.',
-        })
-      }
-      // The secret is in another table, so `profileToUpdate` does not handle it.
-      if (body.two_factor_auth === false) await removeSecondFactor(connection, actor.userId)
-      return profileOf(await updateUser(connection, actor.userId, changes))
-    }),
-})
-
-const getGrants = defineRoute({
-  method: 'GET',
-  path: '/profile/grants',
-  summary: 'List the grants of the user',
-  scope: null,
-  grants: null,
-  response: GRANTS,
-  noContent: 'the user is unrestricted',
-  handle: async ({ actor }, { database }) =>
-    actor.restricted ? database.read((connection) => grantsOf(connection, actor.userId)) : undefined,
-})
-
-const getPreferences = defineRoute({
-  method: 'GET',
-  path: '/profile/preferences',
-  summary: 'Read the preferences of the user for the OAuth client of the token',
-  scope: 'account:read_only',
-  grants: null,
-  response: PREFERENCES,
-  handle: async ({ actor }, { database }) => {
-    const json = await database.read(async (connection) =>
-      findPreferences(connection, actor.userId, await clientOf(connection, actor.appId)),
-    )
-    return json === null ? {} : JSON.parse(json)
-  },
-})
-
-const updatePreferences = defineRoute<object>({
-  method: 'PUT',
-  path: '/profile/preferences',
-  summary: 'Replace all preferences of the user for the OAuth client of the token',
-  scope: 'account:read_write',
-  grants: null,
-  body: PREFERENCES,
-  response: PREFERENCES,
-  handle: async ({ actor, body }, { database }) => {
-    const json = serializePreferences(body)
-    await database.write(async (connection) => savePreferences(connection, actor.userId, await clientOf(connection, actor.appId), json))
-    return JSON.parse(json)
-  },
-})
-
-export const PROFILE_ROUTES: readonly Route[] = [getProfile, updateProfile, getGrants, getPreferences, updatePreferences]
+export const PROFILE_ROUTES: readonly Route[] = [
+  USER_PROFILE.action(
+    'GET',
+    '/profile',
+    'Read the profile of the user',
+    async ({ actor }, { database }) => profileOf(await database.read((connection) => findUser(connection, actor.userId))),
+    { scope: null, response: PROFILE },
+  ),
+  USER_PROFILE.action<ProfileBody>(
+    'PUT',
+    '/profile',
+    'Update the profile of the user',
+    ({ actor, body }, { database }) =>
+      database.write(async (connection) => {
+        await lockUserRow(connection, actor.userId)
+        const existing = await findUser(connection, actor.userId)
+        const changes = profileToUpdate(existing, body)
+        const becomesRestricted = existing.restricted === 0 && changes.restricted === 1
+        if (becomesRestricted && !(await hasOtherUnrestrictedUser(connection, actor.accountId, actor.userId))) {
+          throw badRequest({
+            field: 'restricted',
+            reason: 'You are the only unrestricted user of the account. Make another user unrestricted first.',
+          })
+        }
+        // The secret is in another table, so `profileToUpdate` does not handle it.
+        if (body.two_factor_auth === false) await removeSecondFactor(connection, actor.userId)
+        return profileOf(await updateUser(connection, actor.userId, changes))
+      }),
+    { body: PROFILE_UPDATE, response: PROFILE, errors: ['403'] },
+  ),
+  USER_PROFILE.action(
+    'GET',
+    '/profile/grants',
+    'List the grants of the user',
+    async ({ actor }, { database }) => (actor.restricted ? database.read((connection) => grantsOf(connection, actor.userId)) : undefined),
+    { scope: null, response: GRANTS, noContent: 'the user is unrestricted' },
+  ),
+  USER_PROFILE.action(
+    'GET',
+    '/profile/preferences',
+    'Read the preferences of the user for the OAuth client of the token',
+    async ({ actor }, { database }) => {
+      const json = await database.read(async (connection) =>
+        findPreferences(connection, actor.userId, await clientOf(connection, actor.appId)),
+      )
+      return json === null ? {} : JSON.parse(json)
+    },
+    { response: PREFERENCES },
+  ),
+  USER_PROFILE.action<object>(
+    'PUT',
+    '/profile/preferences',
+    'Replace all preferences of the user for the OAuth client of the token',
+    async ({ actor, body }, { database }) => {
+      const json = serializePreferences(body)
+      await database.write(async (connection) => savePreferences(connection, actor.userId, await clientOf(connection, actor.appId), json))
+      return JSON.parse(json)
+    },
+    { body: PREFERENCES, response: PREFERENCES },
+  ),
+]
 
 function profileOf(user: UserRow): object {
   const { id, username, email, timezone, authentication_type, shell_auth_method } = user

@@ -4,7 +4,8 @@ import ANSWERS from '../../../../schemas/service/security-answers.json' with { t
 import QUESTIONS from '../../../../schemas/service/security-questions.json' with { type: 'json' }
 import { findAnswers, replaceAnswers } from '../../store/user-secret-store.ts'
 import { badRequest } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+import { USER_PROFILE } from './profile-routes.ts'
 
 /** The questions of the hosting service behind this API; the first has the id 1. */
 const SECURITY_QUESTIONS: readonly string[] = [
@@ -45,45 +46,28 @@ function readAnswers({ security_questions: given }: AnswersBody): ReadonlyMap<nu
   return answers
 }
 
-const list = defineRoute({
-  method: 'GET',
-  path: '/profile/security-questions',
-  summary: "List the security questions with the user's answers",
-  scope: 'account:read_only',
-  grants: null,
-  response: QUESTIONS,
-  handle: async ({ actor }, { database, secrets }) => {
-    const answers = await database.read((connection) => findAnswers(connection, secrets, actor.userId))
-    return {
-      security_questions: SECURITY_QUESTIONS.map((question, index) => ({
-        id: index + 1,
-        question,
-        response: answers.get(index + 1) ?? null,
-      })),
-    }
-  },
-})
-
-const answer = defineRoute<AnswersBody>({
-  method: 'POST',
-  path: '/profile/security-questions',
-  summary: 'Answer three security questions; this replaces all earlier answers',
-  name: 'answerProfileSecurityQuestions',
-  scope: 'account:read_write',
-  grants: null,
-  body: ANSWERS,
-  response: ANSWERS_RESPONSE,
-  handle: async ({ actor, body }, { database, secrets }) => {
-    const answers = readAnswers(body)
-    await database.write((connection) => replaceAnswers(connection, secrets, actor.userId, answers))
-    return {
-      security_questions: [...answers].map(([id, response]) => ({
-        question_id: id,
-        response,
-        security_question: SECURITY_QUESTIONS[id - 1],
-      })),
-    }
-  },
-})
-
-export const QUESTION_ROUTES = [list, answer] as const
+export const QUESTION_ROUTES: readonly Route[] = [
+  USER_PROFILE.action(
+    'GET',
+    '/profile/security-questions',
+    "List the security questions with the user's answers",
+    async ({ actor }, { database, secrets }) => {
+      const answers = await database.read((connection) => findAnswers(connection, secrets, actor.userId))
+      const questions = SECURITY_QUESTIONS.map((question, index) => ({ id: index + 1, question, response: answers.get(index + 1) ?? null }))
+      return { security_questions: questions }
+    },
+    { response: QUESTIONS },
+  ),
+  USER_PROFILE.action<AnswersBody>(
+    'POST',
+    '/profile/security-questions',
+    'Answer three security questions; this replaces all earlier answers',
+    async ({ actor, body }, { database, secrets }) => {
+      const answers = readAnswers(body)
+      await database.write((connection) => replaceAnswers(connection, secrets, actor.userId, answers))
+      const answered = [...answers].map(([id, response]) => ({ question_id: id, response, security_question: SECURITY_QUESTIONS[id - 1] }))
+      return { security_questions: answered }
+    },
+    { body: ANSWERS, response: ANSWERS_RESPONSE, name: 'answerProfileSecurityQuestions' },
+  ),
+]

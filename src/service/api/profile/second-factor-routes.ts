@@ -3,7 +3,6 @@
  * that replaces one. The number of wrong codes per window is limited. Every decision locks the user's row, so that processes decide one after another.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import TFA_CONFIRM from '../../../../schemas/service/tfa-confirm.json' with { type: 'json' }
 import TFA_SCRATCH from '../../../../schemas/service/tfa-scratch.json' with { type: 'json' }
 import TFA_SECRET from '../../../../schemas/service/tfa-secret.json' with { type: 'json' }
@@ -22,61 +21,46 @@ import {
 import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
 import { RateLimited } from '../rate-limit.ts'
 import { badRequest, type RequestError } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+import { USER_PROFILE } from './profile-routes.ts'
 
-const enable = defineRoute({
-  method: 'POST',
-  path: '/profile/tfa-enable',
-  summary: 'Create a secret for a second factor, to be confirmed before it expires',
-  errors: ['400'],
-  name: 'createProfileSecondFactor',
-  scope: 'account:read_write',
-  grants: null,
-  response: TFA_SECRET,
-  handle: async ({ actor }, { database, secrets, clock }) => {
-    const secret = (await loadTotp()).makeSecret()
-    const expiry = await database.write((connection) => issueSecret(connection, secrets, secret, { userId: actor.userId, now: clock() }))
-    return { secret, expiry }
-  },
-})
-
-const confirm = defineRoute<{ readonly tfa_code: string }>({
-  method: 'POST',
-  path: '/profile/tfa-enable-confirm',
-  summary: 'Enable the second factor by confirming its secret with a code',
-  name: 'confirmProfileSecondFactor',
-  scope: 'account:read_write',
-  grants: null,
-  body: TFA_CONFIRM,
-  response: TFA_SCRATCH,
-  handle: async ({ actor, body }, { database, secrets, clock }) => {
-    const totp = await loadTotp()
-    const scratch = makeScratch()
-    // Authenticators show codes in groups.
-    const code = body.tfa_code.replace(/\s+/g, '')
-    const refusal = await database.write((connection) =>
-      confirmSecret(connection, secrets, totp, { userId: actor.userId, now: clock(), code, scratch }),
-    )
-    if (refusal !== null) throw refusal
-    return { scratch }
-  },
-})
-
-const disable = defineRoute({
-  method: 'POST',
-  path: '/profile/tfa-disable',
-  summary: 'Disable the second factor and delete its secret',
-  name: 'disableProfileSecondFactor',
-  scope: 'account:read_write',
-  grants: null,
-  response: EMPTY,
-  handle: async ({ actor }, { database }) => {
-    await database.write((connection) => removeSecondFactor(connection, actor.userId))
-    return {}
-  },
-})
-
-export const SECOND_FACTOR_ROUTES = [enable, confirm, disable] as const
+export const SECOND_FACTOR_ROUTES: readonly Route[] = [
+  USER_PROFILE.action(
+    'POST',
+    '/profile/tfa-enable',
+    'Create a secret for a second factor, to be confirmed before it expires',
+    async ({ actor }, { database, secrets, clock }) => {
+      const secret = (await loadTotp()).makeSecret()
+      const expiry = await database.write((connection) => issueSecret(connection, secrets, secret, { userId: actor.userId, now: clock() }))
+      return { secret, expiry }
+    },
+    { response: TFA_SECRET, errors: ['400'], name: 'createProfileSecondFactor' },
+  ),
+  USER_PROFILE.action<{ readonly tfa_code: string }>(
+    'POST',
+    '/profile/tfa-enable-confirm',
+    'Enable the second factor by confirming its secret with a code',
+    async ({ actor, body }, { database, secrets, clock }) => {
+      const totp = await loadTotp()
+      const scratch = makeScratch()
+      // Authenticators show codes in groups.
+      const code = body.tfa_code.replace(/\s+/g, '')
+      const refusal = await database.write((connection) =>
+        confirmSecret(connection, secrets, totp, { userId: actor.userId, now: clock(), code, scratch }),
+      )
+      if (refusal !== null) throw refusal
+      return { scratch }
+    },
+    { body: TFA_CONFIRM, response: TFA_SCRATCH, name: 'confirmProfileSecondFactor' },
+  ),
+  USER_PROFILE.action(
+    'POST',
+    '/profile/tfa-disable',
+    'Disable the second factor and delete its secret',
+    ({ actor }, { database }) => database.write((connection) => removeSecondFactor(connection, actor.userId)),
+    { name: 'disableProfileSecondFactor' },
+  ),
+]
 
 /** Milliseconds for which a secret waits for its confirmation. */
 const VALIDITY = 3_600_000

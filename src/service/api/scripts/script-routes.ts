@@ -1,5 +1,4 @@
 /** The operations on provisioning scripts. */
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import SCRIPT from '../../../../schemas/service/script.json' with { type: 'json' }
 import SCRIPT_CREATE from '../../../../schemas/service/script-create.json' with { type: 'json' }
 import SCRIPT_UPDATE from '../../../../schemas/service/script-update.json' with { type: 'json' }
@@ -20,10 +19,10 @@ import {
 } from '../../store/script-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
-import { forbidden, grantToCreator, READ_SCRIPT, WRITE_SCRIPT } from '../grants.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, collectProblems, notFound, type RequestProblem } from '../request-error.ts'
-import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
+import { forbidden, grantToCreator } from '../grants.ts'
+import { badRequest, collectProblems, orNotFound, type RequestProblem } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
 import { parseUserDefinedFields } from './user-defined-fields.ts'
 
 /** The body of a script request that its schema has accepted. */
@@ -80,102 +79,64 @@ async function validateScript(
   return { ...content, images: [...new Set(content.images)] }
 }
 
-const list = defineOpenRoute({
-  method: 'GET',
+const SCRIPTS = resource({
   path: '/compute/scripts',
-  summary: 'List the public scripts and those of the account',
-  scope: 'scripts:read_only',
-  grants: null,
+  parameter: 'scriptId',
+  family: 'scripts',
+  object: { kind: 'script', parameter: 'scriptId' },
+  schema: SCRIPT,
   filter: SCRIPT_FILTER_FIELDS,
-  response: pageSchema(SCRIPT),
-  handle: async ({ actor, query }, { database }) => {
-    const { items, total } = await database.read((connection) => listScripts(connection, actor, query))
-    return pageOf(query, { total, items: items.map(responseOf) })
-  },
-})
-
-const create = defineRoute<ScriptBody>({
-  method: 'POST',
-  path: '/compute/scripts',
-  summary: 'Create a script',
-  scope: 'scripts:read_write',
-  grants: { global: 'add_scripts' },
-  body: SCRIPT_CREATE,
-  response: SCRIPT,
-  handle: async ({ actor, body }, { database, images, quotas, now }) =>
-    database.write(async (connection) => {
-      await checkQuota(connection, actor, 'scripts', quotas)
-      const content = await scriptToCreate(connection, actor, body, images)
-      const id = await insertScript(connection, actor, content, now())
-      await grantToCreator(connection, actor, 'script', id)
-      return responseOf(await find(connection, actor, id))
-    }),
-})
-
-const get = defineRoute({
-  method: 'GET',
-  path: '/compute/scripts/{scriptId}',
-  summary: 'Read a script',
-  scope: 'scripts:read_only',
-  grants: READ_SCRIPT,
-  response: SCRIPT,
-  handle: async ({ actor, ids }, { database }) => responseOf(await database.read((connection) => find(connection, actor, ids['scriptId']))),
-})
-
-const update = defineRoute<ScriptBody>({
-  method: 'PUT',
-  path: '/compute/scripts/{scriptId}',
-  summary: 'Update a script',
-  scope: 'scripts:read_write',
-  grants: WRITE_SCRIPT,
-  body: SCRIPT_UPDATE,
-  response: SCRIPT,
-  handle: async ({ actor, ids, body }, { database, images, now }) =>
-    database.write(async (connection) => {
-      const existing = await lockScript(connection, actor, ids['scriptId'])
-      await updateScript(connection, existing.id, await scriptToUpdate(connection, actor, existing, body, images), now())
-      return responseOf(await find(connection, actor, existing.id))
-    }),
-})
-
-const remove = defineRoute({
-  method: 'DELETE',
-  path: '/compute/scripts/{scriptId}',
-  summary: 'Delete a private script',
-  errors: ['400'],
-  scope: 'scripts:read_write',
-  grants: WRITE_SCRIPT,
-  response: EMPTY,
-  handle: async ({ actor, ids }, { database }) =>
-    database.write(async (connection) => {
-      const { id, is_public } = await lockScript(connection, actor, ids['scriptId'])
-      if (is_public) throw badRequest({ field: null, reason: 'A public script cannot be deleted.' })
-      await deleteScript(connection, id)
-      return {}
-    }),
+  view: (script: StoredScript) => ({
+    ...script,
+    // Fields of the API that nothing here sets.
+    ordinal: 0,
+    logo_url: '',
+    user_defined_fields: parseUserDefinedFields(script.script),
+  }),
 })
 
 /** The Scripts section of the API. */
-export const SCRIPT_ROUTES: readonly Route[] = [list, create, get, update, remove]
-
-async function find(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
-  const script = await findScript(connection, actor, id as number)
-  if (script === null) throw notFound()
-  return script
-}
+export const SCRIPT_ROUTES: readonly Route[] = [
+  SCRIPTS.openList('List the public scripts and those of the account', (connection, { actor, query }) =>
+    listScripts(connection, actor, query),
+  ),
+  SCRIPTS.create<ScriptBody>(
+    'Create a script',
+    SCRIPT_CREATE,
+    ({ actor, body }, { database, images, quotas, now }) =>
+      database.write(async (connection) => {
+        await checkQuota(connection, actor, 'scripts', quotas)
+        const content = await scriptToCreate(connection, actor, body, images)
+        const id = await insertScript(connection, actor, content, now())
+        await grantToCreator(connection, actor, 'script', id)
+        return orNotFound(await findScript(connection, actor, id))
+      }),
+    { global: 'add_scripts' },
+  ),
+  SCRIPTS.get('Read a script', (connection, { actor, ids }) => findScript(connection, actor, ids.scriptId)),
+  SCRIPTS.update<ScriptBody>('Update a script', SCRIPT_UPDATE, ({ actor, ids, body }, { database, images, now }) =>
+    database.write(async (connection) => {
+      const existing = await lockScript(connection, actor, ids.scriptId)
+      await updateScript(connection, existing.id, await scriptToUpdate(connection, actor, existing, body, images), now())
+      return findScript(connection, actor, existing.id)
+    }),
+  ),
+  SCRIPTS.remove(
+    'Delete a private script',
+    async (connection, { actor, ids }) => {
+      const { id, is_public } = await lockScript(connection, actor, ids.scriptId)
+      if (is_public) throw badRequest({ field: null, reason: 'A public script cannot be deleted.' })
+      await deleteScript(connection, id)
+      return true
+    },
+    { errors: ['400'] },
+  ),
+]
 
 /** Locks a script of the account. Throws 403 for a public script of another account. */
-async function lockScript(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
-  const isOwn = await lockScriptRow(connection, actor.accountId, id as number)
-  const script = await find(connection, actor, id)
+async function lockScript(connection: Connection, actor: Actor, id: number): Promise<StoredScript> {
+  const isOwn = await lockScriptRow(connection, actor.accountId, id)
+  const script = orNotFound(await findScript(connection, actor, id))
   if (!isOwn) throw forbidden()
   return script
 }
-
-const responseOf = (script: StoredScript) => ({
-  ...script,
-  // Fields of the API that nothing here sets.
-  ordinal: 0,
-  logo_url: '',
-  user_defined_fields: parseUserDefinedFields(script.script),
-})

@@ -1,5 +1,4 @@
 /** The operations on tags and on the objects that have them. */
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import TAG from '../../../../schemas/service/tag.json' with { type: 'json' }
 import TAG_CREATE from '../../../../schemas/service/tag-create.json' with { type: 'json' }
 import TAGGED_OBJECT from '../../../../schemas/service/tagged-object.json' with { type: 'json' }
@@ -19,20 +18,9 @@ import {
 import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
 import { ALIAS_TAG_FIELDS, ALIAS_VOLUME_FIELDS, withAliases } from '../alias-names.ts'
 import { withinTagQuota } from '../check-quota.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, notFound, orNotFound } from '../request-error.ts'
-import { defineRoute, type Route } from '../route.ts'
-
-const list = defineRoute({
-  method: 'GET',
-  path: '/tags',
-  summary: 'List tags',
-  scope: 'account:read_only',
-  grants: null,
-  filter: {},
-  response: pageSchema(TAG),
-  handle: async ({ actor, query }, { database }) => pageOf(query, await database.read((connection) => listTags(connection, actor, query))),
-})
+import { badRequest } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
 
 const KINDS = { instances: 'instance', domains: 'domain', volumes: 'volume', loadbalancers: 'loadbalancer' } as const
 
@@ -44,65 +32,44 @@ const kindOf = (field: string): TaggedKind =>
 
 type TagBody = { readonly label: string } & Readonly<Partial<Record<Field, readonly number[] | null>>>
 
-const create = defineRoute<TagBody>({
-  method: 'POST',
-  path: '/tags',
-  summary: 'Create a tag, or use the existing one, and add it to the listed objects. If one cannot be tagged, none is',
-  scope: 'account:read_write',
-  grants: { unrestricted: true },
-  body: TAG_CREATE,
-  response: TAG,
-  handle: async ({ actor, body: { label, ...fields } }, { database, quotas, now }) => {
-    const objects = new Map<TaggedKind, readonly number[]>()
-    for (const [field, ids] of Object.entries(fields)) {
-      const kind = kindOf(field)
-      if (ids !== null) objects.set(kind, [...(objects.get(kind) ?? []), ...ids])
-    }
-    return database.write(async (connection) => {
-      const tagged = await withinTagQuota(connection, actor, quotas, [label], () =>
-        tagObjects(connection, actor.accountId, label, objects, now()),
-      )
-      if ('missing' in tagged) throw badRequest(...fieldsOf(fields, tagged.missing).map(noSuchObject))
-      const overtagged = await findKindOverTagLimit(connection, objects, MAX_TAGS)
-      if (overtagged !== null) throw badRequest(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
-      return tagged
-    })
-  },
-})
+const TAGS = resource({ path: '/tags', parameter: 'label', texts: ['label'], family: 'account', schema: TAG })
 
-const objects = defineRoute({
-  method: 'GET',
-  path: '/tags/{label}',
-  textParameters: ['label'],
-  summary: 'List the objects with a tag',
-  scope: 'account:read_only',
-  grants: null,
-  filter: {},
-  response: pageSchema(TAGGED_OBJECT),
-  handle: async ({ actor, texts, query }, { database }) =>
-    database.read(async (connection) => {
-      const { items, total } = orNotFound(await listTaggedEntities(connection, actor, texts['label'] as string, query))
-      return pageOf(query, { total, items: await dataOf(connection, items) })
-    }),
-})
-
-const remove = defineRoute({
-  method: 'DELETE',
-  path: '/tags/{label}',
-  textParameters: ['label'],
-  summary: 'Delete a tag and remove it from all objects',
-  scope: 'account:read_write',
-  grants: { unrestricted: true },
-  response: EMPTY,
-  handle: async ({ actor, texts }, { database, now }) => {
-    const deleted = await database.write((connection) => deleteTag(connection, actor.accountId, texts['label'] as string, now()))
-    if (!deleted) throw notFound()
-    return {}
-  },
-})
+const TAGGED_OBJECTS = resource({ path: '/tags/{label}', texts: ['label'], family: 'account', schema: TAGGED_OBJECT })
 
 /** The Tags section of the API. */
-export const TAG_ROUTES: readonly Route[] = [list, create, objects, remove]
+export const TAG_ROUTES: readonly Route[] = [
+  TAGS.list('List tags', (connection, { actor, query }) => listTags(connection, actor, query)),
+  TAGS.create<TagBody>(
+    'Create a tag, or use the existing one, and add it to the listed objects. If one cannot be tagged, none is',
+    TAG_CREATE,
+    async ({ actor, body: { label, ...fields } }, { database, quotas, now }) => {
+      const objects = new Map<TaggedKind, readonly number[]>()
+      for (const [field, ids] of Object.entries(fields)) {
+        const kind = kindOf(field)
+        if (ids !== null) objects.set(kind, [...(objects.get(kind) ?? []), ...ids])
+      }
+      return database.write(async (connection) => {
+        const tagged = await withinTagQuota(connection, actor, quotas, [label], () =>
+          tagObjects(connection, actor.accountId, label, objects, now()),
+        )
+        if ('missing' in tagged) throw badRequest(...fieldsOf(fields, tagged.missing).map(noSuchObject))
+        const overtagged = await findKindOverTagLimit(connection, objects, MAX_TAGS)
+        if (overtagged !== null) throw badRequest(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
+        return tagged
+      })
+    },
+    { unrestricted: true },
+  ),
+  TAGGED_OBJECTS.list('List the objects with a tag', async (connection, { actor, texts, query }) => {
+    const tagged = await listTaggedEntities(connection, actor, texts.label, query)
+    return tagged && { ...tagged, items: await dataOf(connection, tagged.items) }
+  }),
+  TAGS.remove(
+    'Delete a tag and remove it from all objects',
+    (connection, { actor, texts }, { now }) => deleteTag(connection, actor.accountId, texts.label, now()),
+    { unrestricted: true },
+  ),
+]
 
 /** The fields of a request that list objects of these kinds. */
 const fieldsOf = (fields: object, kinds: readonly TaggedKind[]): string[] =>
