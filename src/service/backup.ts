@@ -18,7 +18,7 @@ export async function backUpService(
 ): Promise<{ readonly rows: number }> {
   const store = await openRaw(location)
   try {
-    const { writeBackup } = await import('./store/backup/write-backup.ts')
+    const { writeBackup } = await import('./store/backup.ts')
     return await writeBackup(store, file, formatTimestamp(now))
   } finally {
     await store.close()
@@ -34,7 +34,7 @@ export async function restoreService(
   file: string,
   warn?: WarnAboutMode,
 ): Promise<{ readonly rows: number; readonly created: string }> {
-  const { restoreBackup } = await import('./store/backup/restore-backup.ts')
+  const { restoreBackup } = await import('./store/backup.ts')
   if ('database' in location) {
     const { openRawPostgres } = await import('./store/postgres/open-postgres.ts')
     const store = await openRawPostgres(location.database)

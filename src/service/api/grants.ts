@@ -1,7 +1,7 @@
 /** The grants of restricted users: declarations of the required ones, and their check. */
 import { findUser } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
-import { findPermissions, grant } from '../store/grant-store.ts'
+import { findPermissions, type GlobalGrant, grant } from '../store/grant-store.ts'
 import { numberOfImage } from '../store/image-store.ts'
 import type { GrantKind, Permissions } from '../store/tables.ts'
 import type { Actor } from './authenticate.ts'
@@ -9,23 +9,6 @@ import { notFound, RequestError } from './request-error.ts'
 
 /** The kinds in a list of grants, in the order of the API. The service has no databases and no monitors, so their lists are always empty. */
 export const REPORTED_KINDS = ['database', 'domain', 'image', 'instance', 'monitor', 'loadbalancer', 'script', 'volume'] as const
-
-/** Grants of a restricted user that apply to no single object. */
-export const GLOBAL_GRANTS = [
-  'add_databases',
-  'add_domains',
-  'add_firewalls',
-  'add_images',
-  'add_instances',
-  'add_monitors',
-  'add_loadbalancers',
-  'add_scripts',
-  'add_volumes',
-  'cancel_account',
-  'monitor_subscription',
-] as const
-
-export type GlobalGrant = (typeof GLOBAL_GRANTS)[number]
 
 /** The object that a path parameter names. */
 export interface GrantedObject {

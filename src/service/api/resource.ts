@@ -2,8 +2,9 @@
 import EMPTY from '../../../schemas/service/empty.json' with { type: 'json' }
 import type { Filter, FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from '../store/database.ts'
+import type { GlobalGrant } from '../store/grant-store.ts'
 import type { Actor } from './authenticate.ts'
-import type { GlobalGrant, GrantedObject } from './grants.ts'
+import type { GrantedObject } from './grants.ts'
 import { notFound, orNotFound, type RequestProblem } from './request-error.ts'
 import { type Call, defineRoute, type Route, type Service } from './route.ts'
 import type { Family } from './scopes.ts'

@@ -1,7 +1,7 @@
 /** The records of domains. */
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql } from './list-sql.ts'
+import { conditionSql, orderSql } from './rows.ts'
 import type { RecordRow } from './tables.ts'
 
 /** The content of a record: everything except ids and times. */

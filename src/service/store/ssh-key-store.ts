@@ -1,7 +1,8 @@
 /** The SSH keys of users. */
-import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
+import { sql } from 'kysely'
+import type { FilterFields } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
-import { listRows } from './list-sql.ts'
+import { ownRows } from './rows.ts'
 
 export interface StoredSshKey {
   readonly id: number
@@ -15,13 +16,11 @@ export const SSH_KEY_FILTER_FIELDS = { label: { kind: 'text' } } as const satisf
 
 const COLUMNS = ['id', 'label', 'ssh_key', 'created'] as const
 
-export const listSshKeys = (connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredSshKey>> =>
-  listRows<StoredSshKey>(connection.selectFrom('ssh_keys').where('user_id', '=', userId), { fields: SSH_KEY_FILTER_FIELDS }, list)
-
-export async function findSshKey(connection: Connection, userId: number, id: number): Promise<StoredSshKey | null> {
-  const row = await connection.selectFrom('ssh_keys').select(COLUMNS).where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
-  return row ?? null
-}
+export const SSH_KEYS = ownRows<StoredSshKey, [userId: number]>(
+  'ssh_keys',
+  { fields: SSH_KEY_FILTER_FIELDS, columns: COLUMNS },
+  (userId) => sql`user_id = ${userId}`,
+)
 
 /** Inserts a key that `parseSshKey` returned. */
 export async function insertSshKey(
@@ -35,28 +34,6 @@ export async function insertSshKey(
     .values({ user_id: userId, label, ssh_key: key, created: now })
     .returning(COLUMNS)
     .executeTakeFirstOrThrow()
-}
-
-/** Renames a key; null if the user has no key with this id. */
-export async function renameSshKey(connection: Connection, userId: number, id: number, label: string): Promise<StoredSshKey | null> {
-  const row = await connection
-    .updateTable('ssh_keys')
-    .set({ label })
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .returning(COLUMNS)
-    .executeTakeFirst()
-  return row ?? null
-}
-
-/** False if there is no such key. */
-export async function deleteSshKey(connection: Connection, userId: number, id: number): Promise<boolean> {
-  const { numDeletedRows } = await connection
-    .deleteFrom('ssh_keys')
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Tokens. Only their hashes are stored. */
 import { createHash } from 'node:crypto'
-import { type SqlBool, sql } from 'kysely'
-import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
+import { sql } from 'kysely'
+import type { FilterFields } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
-import { listRows } from './list-sql.ts'
+import { ownRows } from './rows.ts'
 
 /** Characters of a token that are stored and shown in lists. */
 const PREFIX = 16
@@ -75,16 +75,12 @@ export async function findBearer(connection: Connection, hash: string): Promise<
   }
 }
 
-/** True for the user's personal access tokens. */
-const personal = (userId: number) => sql<SqlBool>`user_id = ${userId} and app_id is null`
-
-export const listTokens = (connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredToken>> =>
-  listRows<StoredToken>(connection.selectFrom('tokens').where(personal(userId)), { fields: TOKEN_FILTER_FIELDS, columns: COLUMNS }, list)
-
-export async function findToken(connection: Connection, userId: number, id: number): Promise<StoredToken | null> {
-  const row = await connection.selectFrom('tokens').select(COLUMNS).where('id', '=', id).where(personal(userId)).executeTakeFirst()
-  return row ?? null
-}
+/** The user's personal access tokens. */
+export const TOKENS = ownRows<StoredToken, [userId: number]>(
+  'tokens',
+  { fields: TOKEN_FILTER_FIELDS, columns: COLUMNS },
+  (userId) => sql`user_id = ${userId} and app_id is null`,
+)
 
 /** Stores a token's hash. Null if the token already exists, for any user; it is not changed. */
 export async function insertToken(
@@ -100,22 +96,4 @@ export async function insertToken(
     .returning(COLUMNS)
     .executeTakeFirst()
   return row ?? null
-}
-
-/** Renames a token; null if the user has no token with this id. */
-export async function renameToken(connection: Connection, userId: number, id: number, label: string): Promise<StoredToken | null> {
-  const row = await connection
-    .updateTable('tokens')
-    .set({ label })
-    .where('id', '=', id)
-    .where(personal(userId))
-    .returning(COLUMNS)
-    .executeTakeFirst()
-  return row ?? null
-}
-
-/** False if there is no such token. */
-export async function deleteToken(connection: Connection, userId: number, id: number): Promise<boolean> {
-  const result = await connection.deleteFrom('tokens').where('id', '=', id).where(personal(userId)).executeTakeFirstOrThrow()
-  return result.numDeletedRows > 0n
 }

@@ -3,23 +3,33 @@ import RESTORE from '../../../../schemas/service/backup-restore.json' with { typ
 import BACKUP from '../../../../schemas/service/instance-backup.json' with { type: 'json' }
 import BACKUPS from '../../../../schemas/service/instance-backups.json' with { type: 'json' }
 import SNAPSHOT from '../../../../schemas/service/snapshot-create.json' with { type: 'json' }
-import { createBackup, scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { DURATIONS, INSTANCE_RESTORED } from '../../jobs/instance-jobs.ts'
+import { createBackup, DURATIONS, INSTANCE_RESTORED, scheduleBackups } from '../../jobs/jobs.ts'
 import type { Connection } from '../../store/database.ts'
 import { deleteConfigProfiles, deleteDisks, listDisks, totalDiskSize } from '../../store/disk-and-profile-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
-import { type BackupContent, contentOf, deleteBackups, findBackup, listBackups, storedBackup } from '../../store/instance-backup-store.ts'
-import { findInstanceRow, isBusy, isChanging, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
+import {
+  type BackupContent,
+  contentOf,
+  deleteBackups,
+  findBackup,
+  findInstanceRow,
+  isBusy,
+  isChanging,
+  listBackups,
+  lockInstanceRow,
+  specsOf,
+  storedBackup,
+  updateInstanceRow,
+} from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
-import type { BackupRow, InstanceRow } from '../../store/tables/instances.ts'
+import type { BackupRow, InstanceRow } from '../../store/tables.ts'
 import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { forbidden, GRANTED_INSTANCE } from '../grants.ts'
 import { badRequest, orNotFound } from '../request-error.ts'
 import { resource } from '../resource.ts'
 import type { Route } from '../route.ts'
-import { addContent, spaceProblem } from './create-instance.ts'
-import { instanceBusy, notValid } from './instance-input.ts'
+import { addContent, instanceBusy, notValid, spaceProblem } from './create-instance.ts'
 
 const INSTANCE_BACKUPS = resource({
   path: '/compute/instances/{instanceId}/backups',

@@ -3,8 +3,7 @@ import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'j
 import INSTANCE_CLONE from '../../../../schemas/service/instance-clone.json' with { type: 'json' }
 import { findInstanceType } from '../../catalogue/instance-types.ts'
 import { findRegion } from '../../catalogue/regions.ts'
-import { scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { DURATIONS, INSTANCE_CLONED } from '../../jobs/instance-jobs.ts'
+import { DURATIONS, INSTANCE_CLONED, scheduleBackups } from '../../jobs/jobs.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import {
@@ -26,15 +25,24 @@ import {
   updateInstanceRow,
 } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
-import type { DiskRow, InstanceRow } from '../../store/tables/instances.ts'
+import type { DiskRow, InstanceRow } from '../../store/tables.ts'
 import { foldLabel, labelsOf, MAX_TAGS, setTags } from '../../store/tag-store.ts'
 import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
 import { forbidden } from '../grants.ts'
 import { badRequest, notFound, type RequestProblem } from '../request-error.ts'
-import { addContent, addInstance, spaceProblem } from './create-instance.ts'
-import { hasVlans, instanceBusy, labelProblem, labelTaken, notValid, noVlans } from './instance-input.ts'
+import {
+  addContent,
+  addInstance,
+  hasVlans,
+  instanceBusy,
+  labelProblem,
+  labelTaken,
+  notValid,
+  noVlans,
+  spaceProblem,
+} from './create-instance.ts'
 import { INSTANCES } from './instance-routes.ts'
 
 /** The body of a clone request that its schema has accepted. */

@@ -21,14 +21,13 @@ import {
   type Slot,
 } from '../../store/disk-and-profile-store.ts'
 import { findInstanceRow, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
-import type { InstanceRow } from '../../store/tables/instances.ts'
+import type { InstanceRow } from '../../store/tables.ts'
 import type { Actor } from '../authenticate.ts'
 import { GRANTED_INSTANCE } from '../grants.ts'
 import { badRequest, collectProblems, orNotFound, type RequestProblem } from '../request-error.ts'
 import { resource } from '../resource.ts'
 import type { Route } from '../route.ts'
-import { checkConfigLimit } from './create-instance.ts'
-import { type InterfaceBody, notValid, parseInterfaces } from './instance-input.ts'
+import { checkConfigLimit, type InterfaceBody, notValid, parseInterfaces } from './create-instance.ts'
 
 /** The body of a create request that its schema has accepted. */
 interface ConfigBody {

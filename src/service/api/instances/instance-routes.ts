@@ -3,8 +3,7 @@ import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'j
 import INSTANCE_BOOT from '../../../../schemas/service/instance-boot.json' with { type: 'json' }
 import INSTANCE_CREATE from '../../../../schemas/service/instance-create.json' with { type: 'json' }
 import INSTANCE_UPDATE from '../../../../schemas/service/instance-update.json' with { type: 'json' }
-import { cancelBackupJobs, scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { DURATIONS, INSTANCE_BOOTED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/instance-jobs.ts'
+import { cancelBackupJobs, DURATIONS, INSTANCE_BOOTED, INSTANCE_PROVISIONED_FROM_BACKUP, scheduleBackups } from '../../jobs/jobs.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import { allConfigProfiles } from '../../store/disk-and-profile-store.ts'
@@ -20,7 +19,7 @@ import {
   updateInstanceRow,
 } from '../../store/instance-store.ts'
 import { countJobs, enqueueJob } from '../../store/job-store.ts'
-import type { InstanceRow } from '../../store/tables/instances.ts'
+import type { InstanceRow } from '../../store/tables.ts'
 import { foldLabel, labelsOf, setTags } from '../../store/tag-store.ts'
 import { type Moment, momentAt } from '../../timestamp.ts'
 import type { Actor } from '../authenticate.ts'
@@ -29,8 +28,8 @@ import { forbidden, GRANTED_INSTANCE } from '../grants.ts'
 import { badRequest, orNotFound } from '../request-error.ts'
 import { resource } from '../resource.ts'
 import type { Route } from '../route.ts'
-import { createInstance } from './create-instance.ts'
 import {
+  createInstance,
   type InstanceBody,
   type InstanceChanges,
   instanceBusy,
@@ -39,7 +38,7 @@ import {
   labelTaken,
   notValid,
   problemsOfCreate,
-} from './instance-input.ts'
+} from './create-instance.ts'
 
 export const INSTANCES = resource({
   path: '/compute/instances',

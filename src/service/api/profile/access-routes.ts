@@ -1,56 +1,44 @@
 /** The operations on the user's authorized apps, trusted devices and logins. */
-import APP from '../../../../schemas/service/authorized-app.json' with { type: 'json' }
-import LOGIN from '../../../../schemas/service/login.json' with { type: 'json' }
-import DEVICE from '../../../../schemas/service/trusted-device.json' with { type: 'json' }
-import {
-  APP_FILTER_FIELDS,
-  deleteApp,
-  deleteDevice,
-  findApp,
-  findDevice,
-  findLogin,
-  LOGIN_DAYS,
-  listApps,
-  listDevices,
-  listLogins,
-  type StoredLogin,
-} from '../../store/access-store.ts'
+import APP_SCHEMA from '../../../../schemas/service/authorized-app.json' with { type: 'json' }
+import LOGIN_SCHEMA from '../../../../schemas/service/login.json' with { type: 'json' }
+import DEVICE_SCHEMA from '../../../../schemas/service/trusted-device.json' with { type: 'json' }
+import { APP_FILTER_FIELDS, APPS, DEVICES, LOGIN_DAYS, LOGINS } from '../../store/access-store.ts'
 import { formatTimestamp } from '../../timestamp.ts'
 import { resource } from '../resource.ts'
 import type { Route, Service } from '../route.ts'
 
-const APPS = resource({ path: '/profile/apps', parameter: 'appId', family: 'account', schema: APP, filter: APP_FILTER_FIELDS })
+const APP = resource({ path: '/profile/apps', parameter: 'appId', family: 'account', schema: APP_SCHEMA, filter: APP_FILTER_FIELDS })
 
-const DEVICES = resource({ path: '/profile/devices', parameter: 'deviceId', family: 'account', schema: DEVICE })
+const DEVICE = resource({ path: '/profile/devices', parameter: 'deviceId', family: 'account', schema: DEVICE_SCHEMA })
 
-const LOGINS = resource({
+const LOGIN = resource({
   path: '/profile/logins',
   parameter: 'loginId',
   family: 'account',
-  schema: LOGIN,
-  view: ({ restricted, ...login }: StoredLogin) => ({ ...login, restricted: restricted !== 0 }),
+  schema: LOGIN_SCHEMA,
+  view: ({ restricted, ...login }: { readonly restricted: number }) => ({ ...login, restricted: restricted !== 0 }),
 })
 
 export const ACCESS_ROUTES: readonly Route[] = [
-  APPS.list('List the apps that the user has authorized', (connection, { actor, query }, { now }) =>
-    listApps(connection, actor.userId, now(), query),
+  APP.list('List the apps that the user has authorized', (connection, { actor, query }, { now }) =>
+    APPS.list(connection, query, actor.userId, now()),
   ),
-  APPS.get('Read an authorized app', (connection, { actor, ids }, { now }) => findApp(connection, actor.userId, ids.appId, now())),
-  APPS.remove('Revoke the access of an app; its tokens are invalid at once', (connection, { actor, ids }, { now }) =>
-    deleteApp(connection, actor.userId, ids.appId, now()),
+  APP.get('Read an authorized app', (connection, { actor, ids }, { now }) => APPS.find(connection, ids.appId, actor.userId, now())),
+  APP.remove('Revoke the access of an app; its tokens are invalid at once', (connection, { actor, ids }, { now }) =>
+    APPS.remove(connection, ids.appId, actor.userId, now()),
   ),
-  DEVICES.list('List the trusted devices, which log in without a second factor', (connection, { actor, query }, { now }) =>
-    listDevices(connection, actor.userId, now(), query),
+  DEVICE.list('List the trusted devices, which log in without a second factor', (connection, { actor, query }, { now }) =>
+    DEVICES.list(connection, query, actor.userId, now()),
   ),
-  DEVICES.get('Read a trusted device', (connection, { actor, ids }, { now }) => findDevice(connection, actor.userId, ids.deviceId, now())),
-  DEVICES.remove('Stop trusting a device; it needs the second factor at its next login', (connection, { actor, ids }, { now }) =>
-    deleteDevice(connection, actor.userId, ids.deviceId, now()),
+  DEVICE.get('Read a trusted device', (connection, { actor, ids }, { now }) => DEVICES.find(connection, ids.deviceId, actor.userId, now())),
+  DEVICE.remove('Stop trusting a device; it needs the second factor at its next login', (connection, { actor, ids }, { now }) =>
+    DEVICES.remove(connection, ids.deviceId, actor.userId, now()),
   ),
-  LOGINS.list("List the user's logins of the last 90 days", (connection, { actor, query }, { clock }) =>
-    listLogins(connection, actor.userId, oldestShown(clock), query),
+  LOGIN.list("List the user's logins of the last 90 days", (connection, { actor, query }, { clock }) =>
+    LOGINS.list(connection, query, actor.userId, oldestShown(clock)),
   ),
-  LOGINS.get('Read a login of the last 90 days', (connection, { actor, ids }, { clock }) =>
-    findLogin(connection, actor.userId, ids.loginId, oldestShown(clock)),
+  LOGIN.get('Read a login of the last 90 days', (connection, { actor, ids }, { clock }) =>
+    LOGINS.find(connection, ids.loginId, actor.userId, oldestShown(clock)),
   ),
 ]
 

@@ -1,16 +1,8 @@
 /** The operations on the user's personal access tokens. */
-import TOKEN from '../../../../schemas/service/token.json' with { type: 'json' }
+import TOKEN_SCHEMA from '../../../../schemas/service/token.json' with { type: 'json' }
 import TOKEN_CREATE from '../../../../schemas/service/token-create.json' with { type: 'json' }
 import TOKEN_UPDATE from '../../../../schemas/service/token-update.json' with { type: 'json' }
-import {
-  deleteToken,
-  findToken,
-  insertToken,
-  listTokens,
-  renameToken,
-  type StoredToken,
-  TOKEN_FILTER_FIELDS,
-} from '../../store/token-store.ts'
+import { insertToken, type StoredToken, TOKEN_FILTER_FIELDS, TOKENS } from '../../store/token-store.ts'
 import { parseTimestamp } from '../../timestamp.ts'
 import { makeToken } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
@@ -53,18 +45,18 @@ function tokenToCreate(
 /** The expiry in responses of a token that never expires. */
 const NEVER = '2999-12-12T05:00:00'
 
-const TOKENS = resource({
+const TOKEN = resource({
   path: '/profile/tokens',
   parameter: 'tokenId',
   family: 'account',
-  schema: TOKEN,
+  schema: TOKEN_SCHEMA,
   filter: TOKEN_FILTER_FIELDS,
   view: ({ prefix, expiry, ...rest }: StoredToken) => ({ ...rest, expiry: expiry ?? NEVER, token: prefix }),
 })
 
 export const TOKEN_ROUTES: readonly Route[] = [
-  TOKENS.list("List the user's personal access tokens", (connection, { actor, query }) => listTokens(connection, actor.userId, query)),
-  TOKENS.create<TokenBody>('Create a personal access token', TOKEN_CREATE, async ({ actor, body }, { database, quotas, now }) => {
+  TOKEN.list("List the user's personal access tokens", (connection, { actor, query }) => TOKENS.list(connection, query, actor.userId)),
+  TOKEN.create<TokenBody>('Create a personal access token', TOKEN_CREATE, async ({ actor, body }, { database, quotas, now }) => {
     const token = makeToken()
     const settings = tokenToCreate(body, token, actor.scopes, now())
     const stored = await database.write(async (connection) => {
@@ -75,14 +67,12 @@ export const TOKEN_ROUTES: readonly Route[] = [
     // Only this response has the whole token.
     return { ...stored, prefix: token }
   }),
-  TOKENS.get('Read a personal access token', (connection, { actor, ids }) => findToken(connection, actor.userId, ids.tokenId)),
-  TOKENS.update<{ readonly label?: string }>(
+  TOKEN.get('Read a personal access token', (connection, { actor, ids }) => TOKENS.find(connection, ids.tokenId, actor.userId)),
+  TOKEN.update<{ readonly label?: string }>(
     'Change the label of a personal access token',
     TOKEN_UPDATE,
-    ({ actor, ids: { tokenId: id }, body: { label } }, { database }) =>
-      database.write((connection) =>
-        label === undefined ? findToken(connection, actor.userId, id) : renameToken(connection, actor.userId, id, label),
-      ),
+    ({ actor, ids, body }, { database }) =>
+      database.write((connection) => TOKENS.relabel(connection, ids.tokenId, body.label, actor.userId)),
   ),
-  TOKENS.remove('Revoke a personal access token', (connection, { actor, ids }) => deleteToken(connection, actor.userId, ids.tokenId)),
+  TOKEN.remove('Revoke a personal access token', (connection, { actor, ids }) => TOKENS.remove(connection, ids.tokenId, actor.userId)),
 ]

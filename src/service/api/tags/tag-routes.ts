@@ -5,7 +5,7 @@ import TAGGED_OBJECT from '../../../../schemas/service/tagged-object.json' with 
 import type { Connection } from '../../store/database.ts'
 import { findDomains } from '../../store/domain-store.ts'
 import { findInstances } from '../../store/instance-store.ts'
-import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
+import type { TaggedKind } from '../../store/tables.ts'
 import {
   deleteTag,
   findKindOverTagLimit,
