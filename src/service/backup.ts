@@ -1,5 +1,4 @@
 /** Backs up the service's database to a file, and restores it from one. */
-
 import type { RawStore } from './store/database.ts'
 import type { WarnAboutMode } from './store/private-files.ts'
 import { formatTimestamp } from './timestamp.ts'

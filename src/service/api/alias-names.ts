@@ -9,11 +9,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Condition, Filter } from '../filter/filter.ts'
 import { RequestError, type RequestProblem } from './request-error.ts'
 
-/**
- * The names that clients of the hosting service behind this API use for paths, fields and values: the only table of them. Each row maps a client's
- * name to the name in this API. `translate-names.ts` applies the table to requests and responses.
- */
-
 /** The version segment of clients that also use beta operations. Its operations are those of `/v4`. */
 const ALIAS_VERSION = 'v4beta'
 

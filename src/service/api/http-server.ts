@@ -1,5 +1,4 @@
 /** The HTTP application: limits, headers, TLS, error responses and the request log. `add-routes.ts` adds the operations. */
-
 import { X509Certificate } from 'node:crypto'
 import { METHODS } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -2,7 +2,6 @@
  * Scopes limit the operations that a token may call. A token stores them as one text, separated by single spaces; `*` means all. A
  * `read_write` scope includes `read_only` of its family.
  */
-
 import { ALIAS_SCOPES } from './alias-names.ts'
 
 /** The families that operations of this API require. */

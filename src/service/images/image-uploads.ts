@@ -3,8 +3,6 @@
  * complete file is on disk. The receiving process holds a claim in the database. If the process ends, the claim expires: its file is deleted and the
  * data can be sent again.
  */
-/** The limits of an upload: time, quota, and the reasons for which data is refused. */
-
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -2,7 +2,6 @@
  * All kinds of jobs with their handlers: those that end the temporary states of instances (provisioning, booting, cloning and restoring), the steps
  * of one backup and the weekly schedule of an instance, images, and the daily deletion of expired data.
  */
-
 import { sql } from 'kysely'
 import { deleteExpiredApps, deleteExpiredDevices, deleteLoginsBefore, LOGIN_DAYS } from '../store/access-store.ts'
 import { lockAccountRow } from '../store/account-store.ts'

@@ -7,14 +7,6 @@
  *
  * The counters are in a table of fixed size. Colliding entries replace each other, which can only weaken the limit.
  */
-/**
- * Response rate limiting: limits how often the same answer is sent over UDP to one network, so that queries with a forged source address
- * cannot use the server for amplification. Real resolvers cache an answer for its TTL and stay far below the limit. Above the limit, every
- * second response is sent empty and truncated: it is no larger than the query, and a real client retries over TCP. The others are dropped.
- *
- * The counters are in a table of fixed size. Colliding entries replace each other, which can only weaken the limit.
- */
-
 import { networkInterfaces } from 'node:os'
 import { compareNames, type DomainName } from '../../dns/domain-name.ts'
 import { canonicalAddress, ipv6Groups, isHostAddress } from '../../dns/ip-address.ts'

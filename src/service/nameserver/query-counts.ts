@@ -6,12 +6,6 @@
  * While the service is stopped, the counts are in the data folder. They are written when it stops on request, and removed when it starts: a
  * process that was killed leaves none, because its last counts are lost.
  */
-/**
- * How often each RRset of the served zones was asked for, by hour, for a day. An RRset is counted if it gives an answer: for an alias the CNAME, for a
- * name below a delegation its NS, for a name that a wildcard covers the wildcard. Names that do not exist are not counted, so queries for them cannot push
- * out others.
- */
-
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareText } from '../../dns/compare-text.ts'

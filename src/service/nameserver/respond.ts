@@ -1,6 +1,4 @@
 /** Responds to one DNS message: queries, transfer requests and NOTIFY, signed or not. */
-/** Checks the signatures of requests (TSIG, RFC 8945) and remembers the requests, so that a replay has no effect. */
-
 import type { DomainName } from '../../dns/domain-name.ts'
 import { canonicalAddress } from '../../dns/ip-address.ts'
 import { META_TYPE } from '../../dns/record-type.ts'

@@ -1,6 +1,4 @@
 /** The log, metrics, health and query counts of the service for its operators, and the listener that serves all but the log. */
-/** The metrics of the service in the format of Prometheus. */
-
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'

@@ -1,5 +1,4 @@
 /** The types of a parsed seed, and of the collections of objects in it. */
-
 import type { ErrorObject } from 'ajv'
 import type { Updateable } from 'kysely'
 import { entryOf, type YamlNode } from '../../definition/yaml/yaml-node.ts'

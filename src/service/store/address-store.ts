@@ -3,7 +3,6 @@
  * then benchmark addresses (RFC 2544, 198.18.0.0/15). Private ones are in 192.168.128.0/17, IPv6 addresses in the documentation range (RFC 3849).
  * Each region's part depends on its index in the list of regions: regions may be appended, but never removed.
  */
-
 import { sql } from 'kysely'
 import { REGIONS } from '../catalogue/regions.ts'
 import type { Connection } from './database.ts'

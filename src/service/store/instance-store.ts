@@ -1,6 +1,4 @@
 /** Instances and their backups: their rows and locks, and their form in responses. */
-/** The backups of instances. */
-
 import { type Insertable, sql, type Updateable } from 'kysely'
 import { findInstanceType, type InstanceType } from '../catalogue/instance-types.ts'
 import type { FilterFields, ListQuery } from '../filter/filter.ts'

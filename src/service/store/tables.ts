@@ -5,7 +5,7 @@ import type { Generated, Selectable } from 'kysely'
  * The database tables, equal in all dialects. Times are UTC text without a zone suffix (`2026-01-31T09:00:00`), which sorts chronologically.
  * Lists are JSON text. Secrets are stored as hashes, or encrypted if they must be read again.
  */
-export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTables, TaggedObjectTables, ProfileTables {
+export interface Tables {
   readonly accounts: AccountsTable
   readonly users: UsersTable
   readonly tokens: TokensTable
@@ -17,6 +17,27 @@ export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTa
   readonly served_zones: ServedZonesTable
   readonly served_revision: ServedRevisionTable
   readonly secret_key: SecretKeyTable
+  readonly instances: InstancesTable
+  readonly addresses: AddressesTable
+  readonly address_pools: AddressPoolsTable
+  readonly disks: DisksTable
+  readonly configs: ConfigsTable
+  readonly backups: BackupsTable
+  readonly images: ImagesTable
+  readonly scripts: ScriptsTable
+  readonly jobs: JobsTable
+  readonly apps: AppsTable
+  readonly trusted_devices: TrustedDevicesTable
+  readonly logins: LoginsTable
+  readonly ssh_keys: SshKeysTable
+  readonly security_answers: SecurityAnswersTable
+  readonly second_factors: SecondFactorsTable
+  readonly phone_codes: PhoneCodesTable
+  readonly preferences: PreferencesTable
+  readonly tags: TagsTable
+  readonly tagged_objects: TaggedObjectsTable
+  readonly volumes: VolumesTable
+  readonly load_balancers: LoadBalancersTable
 }
 
 interface AccountsTable {
@@ -203,16 +224,6 @@ interface ZoneFilesTable {
 export type DomainRow = Selectable<DomainsTable>
 export type RecordRow = Selectable<RecordsTable>
 
-/** Instances with their addresses, disks, profiles and backups. */
-interface InstanceTables {
-  readonly instances: InstancesTable
-  readonly addresses: AddressesTable
-  readonly address_pools: AddressPoolsTable
-  readonly disks: DisksTable
-  readonly configs: ConfigsTable
-  readonly backups: BackupsTable
-}
-
 /** The stored states. `cloning` is displayed while a running or offline instance is being cloned. */
 export type InstanceStatus = 'running' | 'offline' | 'booting' | 'rebooting' | 'provisioning' | 'restoring'
 
@@ -328,11 +339,6 @@ export type DiskRow = Selectable<DisksTable>
 export type ConfigRow = Selectable<ConfigsTable>
 export type BackupRow = Selectable<BackupsTable>
 
-/** Private images. Public images are not in the database. */
-interface ImageTables {
-  readonly images: ImagesTable
-}
-
 export type ImageStatus = 'creating' | 'pending_upload' | 'available'
 
 export interface ImagesTable {
@@ -364,10 +370,6 @@ export interface ImagesTable {
 
 export type ImageRow = Selectable<ImagesTable>
 
-interface ScriptTables {
-  readonly scripts: ScriptsTable
-}
-
 interface ScriptsTable {
   id: Generated<number>
   account_id: number
@@ -389,10 +391,6 @@ interface ScriptsTable {
 
 export type ScriptRow = Selectable<ScriptsTable>
 
-interface JobTables {
-  readonly jobs: JobsTable
-}
-
 /** Work that the service does at a scheduled time. */
 interface JobsTable {
   id: Generated<number>
@@ -408,18 +406,6 @@ interface JobsTable {
 }
 
 export type JobRow = Selectable<JobsTable>
-
-/** The data of single users. Secrets that must be read again are encrypted (see `secrets.ts`). */
-interface ProfileTables {
-  readonly apps: AppsTable
-  readonly trusted_devices: TrustedDevicesTable
-  readonly logins: LoginsTable
-  readonly ssh_keys: SshKeysTable
-  readonly security_answers: SecurityAnswersTable
-  readonly second_factors: SecondFactorsTable
-  readonly phone_codes: PhoneCodesTable
-  readonly preferences: PreferencesTable
-}
 
 /** An OAuth client that the user has authorised. Deleting it deletes its tokens. */
 export interface AppsTable {
@@ -516,14 +502,6 @@ interface PreferencesTable {
 export type AppRow = Selectable<AppsTable>
 export type SecondFactorRow = Selectable<SecondFactorsTable>
 export type PhoneCodeRow = Selectable<PhoneCodesTable>
-
-/** Tags, and objects without API operations, which appear only in lists of tagged objects. */
-interface TaggedObjectTables {
-  readonly tags: TagsTable
-  readonly tagged_objects: TaggedObjectsTable
-  readonly volumes: VolumesTable
-  readonly load_balancers: LoadBalancersTable
-}
 
 /** The kinds of objects with tags. */
 export type TaggedKind = 'instance' | 'domain' | 'volume' | 'loadbalancer'

@@ -2,7 +2,6 @@
  * The TSIG keys for zone transfers and NOTIFY (RFC 8945). A key belongs to one account. If a zone has keys for a direction, transfers in that
  * direction must use one of them, and the address must be allowed as well. A key of another account gives no access.
  */
-
 import { isIP } from 'node:net'
 import { Ajv } from 'ajv'
 import TSIG_KEYS from '../../../schemas/service/tsig-keys.json' with { type: 'json' }

@@ -1,6 +1,4 @@
 /** Client for other name servers: queries a zone's SOA and transfers the full zone (AXFR, RFC 5936), over TCP only. */
-/** Sends one DNS message over TCP and receives the responses, signed if there is a key. */
-
 import { randomInt } from 'node:crypto'
 import { connect } from 'node:net'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'

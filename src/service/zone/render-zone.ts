@@ -4,11 +4,6 @@
  * The text form of stored zones: one record per line, fields separated by tabs. Owners are relative and in lower case. One that the master wrote
  * with capital letters is absolute, as it wrote it.
  */
-/**
- * The text form of stored zones: one record per line, fields separated by tabs. Owners are relative and in lower case. One that the master wrote with capital
- * letters is absolute, as it wrote it.
- */
-
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import { type DomainName, lowerCaseName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'

@@ -11,7 +11,6 @@
  * serial, or whether another process or a later change was faster. So the serial increases exactly once per change of content, whichever process
  * renders it, and the served zone never goes back to an earlier state.
  */
-
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'

@@ -3,7 +3,6 @@
  * skipped or changed. Every record passes the rules of a create, so an import adds nothing that a request could not. The result is then
  * compared with the original, so no record changes its meaning unnoticed.
  */
-
 import { isIP } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import DOMAIN from '../../../../schemas/service/domain.json' with { type: 'json' }

@@ -2,8 +2,6 @@
  * The operations on images: public ones, those made from a disk, and uploads. The route that receives the data of an image is outside the API: its
  * URL contains a secret key instead of a token.
  */
-/** The route that receives the data of an image, outside the API: its URL contains a secret key instead of a token. */
-
 import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'

@@ -1,6 +1,4 @@
 /** Creates an instance from an image, from a backup or empty, and adds disks and profiles to instances. */
-/** Parses the bodies of instance requests. */
-
 import { randomUUID } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import { findInstanceType, type InstanceType } from '../../catalogue/instance-types.ts'

@@ -9,6 +9,7 @@ import { checkQuota } from '../check-quota.ts'
 import { badRequest, type RequestProblem } from '../request-error.ts'
 import { resource } from '../resource.ts'
 import type { Route } from '../route.ts'
+import { wasNull } from '../schema-validation.ts'
 import { scopesOfNewToken } from '../scopes.ts'
 
 /** Characters of a token in its default label: fewer than lists show. */
@@ -26,12 +27,14 @@ interface TokenBody {
  * 400 with every error.
  */
 function tokenToCreate(
-  { label, scopes: requested, expiry: until = null }: TokenBody,
+  body: TokenBody,
   token: string,
   acting: string,
   now: string,
 ): { readonly label: string; readonly scopes: string; readonly expiry: string | null } {
-  const scopes = scopesOfNewToken(requested, acting)
+  const { label, scopes: requested, expiry: until = null } = body
+  // Without scopes, a token gets all of the acting one: null might mean none.
+  const scopes = wasNull(body, 'scopes') ? null : scopesOfNewToken(requested, acting)
   const expiry = until === null ? null : parseTimestamp(until)
   const problems: RequestProblem[] = []
   if (scopes === null) problems.push({ field: 'scopes', reason: 'scopes is not valid' })

@@ -1,6 +1,4 @@
 /** The operations on provisioning scripts. `<UDF>` tags in a script define values that the owner of an instance gives. */
-/** The `<UDF>` tags of a script, which define values that the owner of an instance gives, and the check of these values. */
-
 import SCRIPT from '../../../../schemas/service/script.json' with { type: 'json' }
 import SCRIPT_CREATE from '../../../../schemas/service/script-create.json' with { type: 'json' }
 import SCRIPT_UPDATE from '../../../../schemas/service/script-update.json' with { type: 'json' }
