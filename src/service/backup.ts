@@ -1,7 +1,7 @@
 /** Backs up the service's database to a file, and restores it from one. */
 import type { RawStore } from './store/database.ts'
 import type { WarnAboutMode } from './store/private-files.ts'
-import { formatTimestamp } from './timestamp.ts'
+import { formatTimestamp } from './time.ts'
 
 /** The URL of a PostgreSQL database, or the data folder with a SQLite database. */
 export type DatabaseLocation = { readonly database: string } | { readonly dataFolder: string }

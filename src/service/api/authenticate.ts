@@ -62,18 +62,15 @@ interface LoginRecorder {
   record(user: Omit<ObservedLogin, 'ip' | 'status'>, address: string, status: ObservedLogin['status']): Promise<void>
 }
 
-interface LoginRecorderOptions {
-  readonly database: Pick<Database, 'write'>
-  /** The current time as a timestamp. */
-  readonly now: () => string
-  /** Called if a login could not be recorded; the request continues. */
-  readonly onError: (error: unknown) => void
-}
-
 /** Maximum number of logins that are remembered as recorded. For others, the database is queried. */
 const MAX_CACHED = 20_000
 
-export function createLoginRecorder({ database, now, onError }: LoginRecorderOptions): LoginRecorder {
+/** Calls `onError` if a login could not be recorded; the request continues. */
+export function createLoginRecorder({
+  database,
+  now,
+  onError,
+}: Pick<AuthenticationService, 'database' | 'now'> & { readonly onError: (error: unknown) => void }): LoginRecorder {
   const recorded = createLruCache<Promise<void>>(MAX_CACHED)
   return {
     record: ({ userId, username, restricted }, address, status) => {

@@ -1,6 +1,6 @@
 /** Filters of lists: parses the `X-Filter` header, and applies filters to items in memory. */
 import { badRequest, type RequestError } from '../api/request-error.ts'
-import { parseTimestamp } from '../timestamp.ts'
+import { parseTimestamp } from '../time.ts'
 
 /** Filters of lists: the model of `X-Filter`, and filtering in memory, with the same results as `store/list-sql.ts` has in the database. */
 

@@ -23,8 +23,7 @@ import {
 } from '../store/image-store.ts'
 import { NO_WARNING, privateFolder, tightenFile, type WarnAboutMode } from '../store/private-files.ts'
 import { highestId } from '../store/rows.ts'
-import type { Timers } from '../timers.ts'
-import { formatTimestamp } from '../timestamp.ts'
+import { formatTimestamp, type Timers } from '../time.ts'
 import { checkGzip, GzipProblem } from './gzip-check.ts'
 
 /** Why image data is refused. */

@@ -21,7 +21,7 @@ import {
 import { cancelJobs, countJobs, enqueueJob } from '../store/job-store.ts'
 import type { BackupRow, BackupStatus, InstanceRow, InstanceStatus } from '../store/tables.ts'
 import { deleteExpiredPendingSecrets, deleteExpiredPhoneCodes } from '../store/user-secret-store.ts'
-import { formatTimestamp, type Moment } from '../timestamp.ts'
+import { formatTimestamp, type Moment } from '../time.ts'
 import type { JobHandler, JobHandlers } from './job-runner.ts'
 
 /** The durations of temporary states, in milliseconds of the service's clock. */

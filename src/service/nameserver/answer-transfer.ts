@@ -39,17 +39,6 @@ export interface HistoryLimits {
 
 export const HISTORY_LIMITS: HistoryLimits = { differences: 100, zoneOctets: 4 * 1024 * 1024, octets: 64 * 1024 * 1024 }
 
-interface ZoneHistory {
-  /** Records the difference between a version of a zone and its successor. */
-  record(existing: ZoneData, zone: ZoneData): void
-  /**
-   * The difference from the version with this serial to the zone. Null if it is unknown, if it is not smaller than the zone, or if it has to be
-   * computed from more than `maxRecords` records.
-   */
-  since(zone: ZoneData, serial: number, maxRecords?: number): ZoneDifference | null
-  forget(name: DomainName): void
-}
-
 interface Step extends ZoneDifference {
   readonly fromSerial: number
   readonly zone: DomainName
@@ -61,7 +50,7 @@ interface Step extends ZoneDifference {
 /** Up to this many records, steps are condensed even if the zone has fewer. With more, a full transfer is cheaper. */
 const MAX_CONDENSED_RECORDS = 5_000
 
-export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
+export function createZoneHistory(limits: HistoryLimits) {
   /** The steps of each zone in order: each starts with the version at which the previous one ends. */
   const steps = new Map<DomainName, Step[]>()
   /** All steps, oldest first. */
@@ -99,7 +88,8 @@ export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
   }
 
   return {
-    record: (existing, zone) => {
+    /** Records the difference between a version of a zone and its successor. */
+    record: (existing: ZoneData, zone: ZoneData) => {
       const difference = copyData(differenceOf(existing, zone))
       const isEmpty = difference.removed.length === 0 && difference.added.length === 0
       if (existing.serial === zone.serial && isEmpty) return
@@ -107,7 +97,11 @@ export function createZoneHistory(limits: HistoryLimits): ZoneHistory {
       if (!isNewerSerial(serialNumber(zone.serial), serialNumber(existing.serial))) return forget(zone.name)
       add({ ...difference, fromSerial: existing.serial, zone: zone.name, octets: octetsOf(difference), count: countOf(difference) })
     },
-    since: (zone, serial, maxRecords = Number.POSITIVE_INFINITY) => {
+    /**
+     * The difference from the version with this serial to the zone. Null if it is unknown, if it is not smaller than the zone, or if it has to be
+     * computed from more than `maxRecords` records.
+     */
+    since: (zone: ZoneData, serial: number, maxRecords = Number.POSITIVE_INFINITY): ZoneDifference | null => {
       const zoneSteps = steps.get(zone.name) ?? []
       const first = zoneSteps.findIndex(({ fromSerial }) => fromSerial === serial)
       if (first === -1) return null

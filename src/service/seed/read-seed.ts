@@ -27,7 +27,7 @@ import { insertSshKey } from '../store/ssh-key-store.ts'
 import type { GrantKind, Permissions, ShellAuthMethod, UsersTable } from '../store/tables.ts'
 import { insertToken } from '../store/token-store.ts'
 import { insertAnswer } from '../store/user-secret-store.ts'
-import { formatTimestamp } from '../timestamp.ts'
+import { formatTimestamp } from '../time.ts'
 import { ACCOUNT_COLLECTIONS } from './account-collections.ts'
 import {
   below,
@@ -132,14 +132,8 @@ interface SshKeyEntry {
   readonly created?: string
 }
 
-interface SshKeySettings {
-  readonly label: string
-  readonly key: string
-  readonly created?: string
-}
-
 /** The SSH keys of a user. */
-const SSH_KEYS = defineSeedCollection<SshKeyEntry, SshKeySettings>({
+const SSH_KEYS = defineSeedCollection<SshKeyEntry, Omit<SshKeyEntry, 'ssh_key'> & { readonly key: string }>({
   key: 'ssh_keys',
   schema: SSH_KEY,
   read: (entry, report) => {

@@ -9,7 +9,7 @@ import type { Connection } from '../store/database.ts'
 import type { DomainSettings } from '../store/domain-store.ts'
 import type { GlobalGrant } from '../store/grant-store.ts'
 import type { GrantKind, Permissions, UsersTable } from '../store/tables.ts'
-import { parseTimestamp } from '../timestamp.ts'
+import { parseTimestamp } from '../time.ts'
 
 /** Accounts, users and objects that the service creates at a start unless they exist. */
 export interface Seed {

@@ -31,24 +31,18 @@ export interface UploadClaim {
   readonly deadline: number
 }
 
-/** Times in milliseconds of the service's clock. */
-interface ClaimPeriod {
-  readonly now: number
-  readonly until: number
-}
-
 /** The account of a pending upload with this key; null for an invalid key. It does not write. */
 export async function findAwaitingAccount(connection: Connection, hash: string, now: number): Promise<number | null> {
   const awaited = connection.selectFrom('images').select('account_id').where('upload_hash', '=', hash).where('upload_until', '>', now)
   return (await awaited.executeTakeFirst())?.account_id ?? null
 }
 
-/** Claims the upload with this key; `'busy'` if another receiver has claimed it, null if no upload with this key is pending. */
+/** Claims the upload with this key until a moment, in milliseconds of the service's clock; `'busy'` if another receiver has claimed it, null if no upload with this key is pending. */
 export async function claimUpload(
   connection: Connection,
   hash: string,
   receiver: string,
-  { now, until }: ClaimPeriod,
+  { now, until }: { readonly now: number; readonly until: number },
 ): Promise<UploadClaim | 'busy' | null> {
   const awaited = connection
     .updateTable('images')
@@ -125,23 +119,15 @@ export async function findReceivers(connection: Connection, images: readonly num
   return new Map(rows.map(({ id, receiver }) => [id, receiver]))
 }
 
-/** An image in the API's form. */
-export interface Image {
-  /** `private/123` or `public/debian12`. */
-  readonly id: string
-  readonly label: string
+/** An image in the API's form. Its id is `private/123` or `public/debian12`. */
+export interface Image extends Omit<PublicImage, 'vendor'> {
   readonly description: string | null
   readonly is_public: boolean
   readonly created_by: string
-  readonly deprecated: boolean
-  readonly eol: string | null
   readonly expiry: string | null
-  /** MB. */
-  readonly size: number
   readonly status: ImageStatus
   readonly type: ImagesTable['type']
   readonly vendor: string | null
-  readonly created: string
   readonly updated: string
 }
 

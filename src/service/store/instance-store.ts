@@ -18,20 +18,6 @@ export interface BackupContent {
   readonly configs: readonly ConfigProfile[]
 }
 
-/** A backup in the API's form. */
-interface StoredBackup {
-  readonly id: number
-  readonly label: string | null
-  readonly type: BackupsTable['type']
-  readonly status: BackupStatus
-  readonly available: boolean
-  readonly configs: readonly string[]
-  readonly disks: readonly DiskSettings[]
-  readonly created: string
-  readonly updated: string
-  readonly finished: string | null
-}
-
 /** The backups of an instance in the order of their ids. */
 export const listBackups = (connection: Connection, instanceId: number): Promise<BackupRow[]> =>
   connection.selectFrom('backups').selectAll().where('instance_id', '=', instanceId).orderBy('id').execute()
@@ -116,7 +102,8 @@ async function lastBackups(connection: Connection, instanceIds: readonly number[
 
 export const contentOf = (backup: BackupRow): BackupContent => JSON.parse(backup.content)
 
-export function storedBackup(row: BackupRow): StoredBackup {
+/** A backup in the API's form. */
+export function storedBackup(row: BackupRow) {
   const { disks, configs } = contentOf(row)
   const { id, label, type, status, created, updated, finished } = row
   return {

@@ -1,20 +1,16 @@
 /** The SSH keys of users. */
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { ownRows } from './rows.ts'
-
-export interface StoredSshKey {
-  readonly id: number
-  readonly label: string
-  readonly ssh_key: string
-  readonly created: string
-}
+import type { Tables } from './tables.ts'
 
 /** Clients find a key by its label. */
 export const SSH_KEY_FILTER_FIELDS = { label: { kind: 'text' } } as const satisfies FilterFields
 
 const COLUMNS = ['id', 'label', 'ssh_key', 'created'] as const
+
+type StoredSshKey = Pick<Selectable<Tables['ssh_keys']>, (typeof COLUMNS)[number]>
 
 export const SSH_KEYS = ownRows<StoredSshKey, [userId: number]>(
   'ssh_keys',

@@ -1,9 +1,10 @@
 /** Tokens. Only their hashes are stored. */
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { FilterFields } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { ownRows } from './rows.ts'
+import type { Tables } from './tables.ts'
 
 /** Characters of a token that are stored and shown in lists. */
 const PREFIX = 16
@@ -17,16 +18,6 @@ export interface NewToken {
   readonly expiry: string | null
   /** The app that owns the token; by default it is a personal access token. */
   readonly appId?: number
-}
-
-export interface StoredToken {
-  readonly id: number
-  readonly label: string
-  /** The first characters of the token. */
-  readonly prefix: string
-  readonly scopes: string
-  readonly created: string
-  readonly expiry: string | null
 }
 
 /** The owner and scopes of a token. */
@@ -48,6 +39,8 @@ export const TOKEN_FILTER_FIELDS = {
 } as const satisfies FilterFields
 
 const COLUMNS = ['id', 'label', 'prefix', 'scopes', 'created', 'expiry'] as const
+
+export type StoredToken = Pick<Selectable<Tables['tokens']>, (typeof COLUMNS)[number]>
 
 /** The stored hash of a token. Looking up tokens by hash prevents timing attacks. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')

@@ -12,8 +12,7 @@ import { CLASS } from '../../dns/wire/message.ts'
 import { applyDifferences, createIxfrQuery, createIxfrReader, type IxfrAnswer } from '../../dns/wire/transfer.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import type { ClaimedRefresh } from '../store/secondary-store.ts'
-import { type Peer, type PeerRules, peerAt } from './peer.ts'
-import { isTransferFailure, transferFailure } from './transfer-failure.ts'
+import { isTransferFailure, type Peer, type PeerRules, peerAt, transferFailure } from './peer.ts'
 import {
   checkRecordCount,
   createRecordCheck,

@@ -15,8 +15,7 @@ import { createAxfrQuery, createAxfrReader } from '../../dns/wire/transfer.ts'
 import { splitSignature } from '../../dns/wire/tsig.ts'
 import { createTsigVerifier, signMessage } from '../../dns/wire/tsig-client.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
-import type { Peer, Signing } from './peer.ts'
-import { transferFailure } from './transfer-failure.ts'
+import { type Peer, type Signing, transferFailure } from './peer.ts'
 
 interface ExchangeLimits {
   /** Milliseconds for connecting. */

@@ -28,11 +28,10 @@ import {
   scheduleAllRefreshes,
 } from '../store/secondary-store.ts'
 import { findZoneFile } from '../store/zone-file-store.ts'
-import type { ScheduledWork, Timers } from '../timers.ts'
+import type { ScheduledWork, Timers } from '../time.ts'
 import { formatTransferredZone, parseZoneText } from '../zone/render-zone.ts'
-import { findPeers, isAllowedPeer, type PeerRules } from './peer.ts'
+import { findPeers, isAllowedPeer, isTransferFailure, type TransferFailure, transferFailure } from './peer.ts'
 import { type CurrentZone, type RefreshOptions, type RefreshResult, refreshFromMasters } from './refresh-from-masters.ts'
-import { isTransferFailure, type TransferFailure, transferFailure } from './transfer-failure.ts'
 import type { OwnedZone } from './transfer-keys.ts'
 import { type SoaFields, TRANSFER_LIMITS, type TransferLimits, type TransferredZone, transferZone } from './transfer-zone.ts'
 
@@ -273,19 +272,16 @@ function clampSoaTimes(soa: Pick<SoaFields, 'refresh' | 'retry' | 'expire'>): So
 
 const clamp = (value: number, min: number, max: number): number => Math.min(Math.max(value, min), max)
 
-interface TransfersOptions {
-  readonly database: Database
-  readonly timers: Timers
-  readonly rules: PeerRules
+interface TransfersOptions extends Omit<SecondariesOptions, 'limits' | 'random' | 'onRefresh'> {
   readonly limits?: Partial<TransferLimits>
   readonly log: Log
-  readonly zoneChanged: (domainId: number) => void
-  readonly onError: (error: unknown) => void
 }
 
 /** Incoming transfers of the service: imports, and the zones of slaves. */
 export interface Transfers extends Secondaries {
+  /** Transfers a zone from a name server, given by address or name, with the keys of the account. Rejects with a `TransferFailure`. */
   readonly fetchZone: (nameserver: string, zone: OwnedZone) => Promise<TransferredZone>
+  /** The service's own addresses for transfers, if known: name servers must allow them. */
   readonly addresses: readonly string[]
 }
 
@@ -338,17 +334,15 @@ function logRefresh(log: Log, zone: string, { newer, served, behind, problems }:
   if (served && behind) log.warn({ zone, problems }, 'zone is older than its masters announced')
 }
 
-interface FetchOptions {
-  readonly rules: PeerRules
-  readonly limits: TransferLimits
-  readonly signal: AbortSignal
-}
-
 /**
  * Transfers a zone for an account from the name server with an address or host name. The addresses of a host name are tried in order and share
  * the time limit of one transfer. Rejects with the most informative `TransferFailure`: one from a server that responded, if there is one.
  */
-async function fetchZone(nameserver: string, zone: OwnedZone, { rules, limits, signal }: FetchOptions): Promise<TransferredZone> {
+async function fetchZone(
+  nameserver: string,
+  zone: OwnedZone,
+  { rules, limits, signal }: Pick<RefreshOptions, 'rules' | 'limits' | 'signal'>,
+): Promise<TransferredZone> {
   const started = performance.now()
   const failures: TransferFailure[] = []
   for (const peer of await findPeers(nameserver, zone, rules)) {

@@ -119,18 +119,11 @@ function serialAfter(existing: SerialNumber | null, year: number): SerialNumber 
   return existing === null || isNewerSerial(first, existing) ? first : nextSerial(existing)
 }
 
-/** A zone for the name server. */
-interface PublishedZone {
-  /** The id of its domain. */
+/** A zone for the name server, the SOA record first. `id` is its domain's. */
+interface PublishedZone extends Omit<ServedFile, 'domain_id' | 'text'> {
   readonly id: number
-  readonly type: 'master' | 'slave'
-  readonly accountId: number
   readonly name: DomainName
-  readonly serial: number
-  /** The SOA record first. */
   readonly records: readonly ServedRecord[]
-  /** Addresses that may transfer it. */
-  readonly axfrIps: readonly string[]
 }
 
 interface ZonePublisherOptions {
@@ -145,17 +138,10 @@ interface ZonePublisherOptions {
   readonly onError: (error: unknown) => void
 }
 
-interface ZonePublisher {
-  /** Keeps a zone that this process has just stored, so that its text need not be parsed again. */
-  stored(zone: StoredZone): void
-  /** Publishes what has changed. Overlapping calls are combined. */
-  catchUp(): Promise<void>
-}
-
 /** Zones read per query, to limit how many are in memory twice. */
 const BATCH_SIZE = 100
 
-function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions): ZonePublisher {
+function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions) {
   const justStored = new Map<number, StoredZone>()
   const served = new Set<string>()
   /** The last published revision; null before startup. */
@@ -207,8 +193,10 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
   }
 
   return {
-    stored: (zone) => void justStored.set(zone.id, zone),
-    catchUp: async () => {
+    /** Keeps a zone that this process has just stored, so that its text need not be parsed again. */
+    stored: (zone: StoredZone): void => void justStored.set(zone.id, zone),
+    /** Publishes what has changed. Overlapping calls are combined. */
+    catchUp: async (): Promise<void> => {
       runAgain = true
       while (runAgain || running !== null) {
         running ??= run().finally(() => {
@@ -220,18 +208,11 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
   }
 }
 
-interface ZoneRendererOptions extends StoreZoneOptions {
+interface ZoneRendererOptions extends StoreZoneOptions, ZonePublisherOptions {
   /** The service's name servers, primary first. They apply to all processes until one is started with others. */
   readonly nsNames: readonly DomainName[]
   /** Called when a process started later changed the name servers; null if it has another version, so that only it renders. */
   readonly onOverridden?: (nsNames: readonly DomainName[] | null) => void
-  /** Called with each zone to serve, at startup and whenever it may have changed. */
-  readonly onZone: (zone: PublishedZone) => void
-  /** Called with the name of a zone without data: a slave that was not transferred yet or has expired. */
-  readonly onUnavailable: (name: DomainName) => void
-  /** Called with the name of a zone that is no longer served. */
-  readonly onRemoved: (name: DomainName) => void
-  readonly onError: (error: unknown) => void
   /** Milliseconds between checks for work that other processes left; 5 seconds by default. */
   readonly pollInterval?: number
 }

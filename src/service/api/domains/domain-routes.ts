@@ -9,28 +9,26 @@ import type { DomainName } from '../../../dns/domain-name.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import {
+  type ClaimedName,
   changeRecordCount,
+  claimZoneName,
   DOMAIN_FILTER_FIELDS,
   type DomainSettings,
   deleteDomain,
   findDomain,
+  findNameConflict,
   insertDomain,
+  isPublicSuffix,
   listDomains,
+  lockZoneName,
+  type NameConflict,
+  type NameLock,
   type StoredDomain,
   updateDomain,
 } from '../../store/domain-store.ts'
 import { copyRecords, longestRecordName } from '../../store/record-store.ts'
 import { deleteTransferredZone, requestTransfer } from '../../store/secondary-store.ts'
 import { findZoneFile } from '../../store/zone-file-store.ts'
-import {
-  type ClaimedName,
-  claimZoneName,
-  findNameConflict,
-  isPublicSuffix,
-  lockZoneName,
-  type NameConflict,
-  type NameLock,
-} from '../../store/zone-name-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { GRANTED_DOMAIN, grantToCreator } from '../grants.ts'

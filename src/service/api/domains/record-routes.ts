@@ -309,11 +309,6 @@ export const RECORD_ROUTES: readonly Route[] = [
   ),
 ]
 
-interface LockedDomain {
-  readonly id: number
-  readonly domain: string
-}
-
 /**
  * Changes records of a domain and their number by `count`. Updating the number first locks the domain, so the limit and conflict checks stay valid
  * until the commit.
@@ -322,7 +317,7 @@ async function changeRecords<T>(
   { actor, ids: { domainId: id } }: Pick<Call<unknown>, 'actor'> & { readonly ids: { readonly domainId: number } },
   { database, limits, now, zoneChanged }: Service,
   count: 1 | 0 | -1,
-  work: (connection: Connection, domain: LockedDomain) => Promise<T>,
+  work: (connection: Connection, domain: { readonly id: number; readonly domain: string }) => Promise<T>,
 ): Promise<T> {
   const result = await database.write(async (connection) => {
     const domain = orNotFound(await changeRecordCount(connection, actor.accountId, id, count, now()))

@@ -31,7 +31,7 @@ import {
   updateImage,
 } from '../../store/image-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
-import { formatTimestamp } from '../../timestamp.ts'
+import { formatTimestamp } from '../../time.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkImageOctets, checkQuota } from '../check-quota.ts'
 import { forbidden, GRANTED_IMAGE, grantToCreator } from '../grants.ts'
@@ -224,11 +224,6 @@ function privateNumber(images: SharedImages, id: string, action: string): number
   return orNotFound(numberOfImage(id))
 }
 
-interface ImageText {
-  readonly label: string
-  readonly description: string | null
-}
-
 /** Milliseconds of the service's clock until an image made from a disk is available. */
 const CREATION_TIME = 30_000
 
@@ -267,7 +262,7 @@ async function createImageFromDisk(
 async function createImageForUpload(
   connection: Connection,
   actor: Actor,
-  text: ImageText,
+  text: Pick<Image, 'label' | 'description'>,
   { quotas, now }: CreateContext,
 ): Promise<{ readonly image: Image; readonly key: string }> {
   await checkQuota(connection, actor, 'images', quotas)

@@ -23,7 +23,7 @@ import {
 } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
 import type { BackupRow, InstanceRow } from '../../store/tables.ts'
-import { type Moment, momentAt } from '../../timestamp.ts'
+import { type Moment, momentAt } from '../../time.ts'
 import type { Actor } from '../authenticate.ts'
 import { forbidden, GRANTED_INSTANCE } from '../grants.ts'
 import { badRequest, orNotFound } from '../request-error.ts'

@@ -27,7 +27,7 @@ import {
 import { enqueueJob } from '../../store/job-store.ts'
 import type { DiskRow, InstanceRow } from '../../store/tables.ts'
 import { foldLabel, labelsOf, MAX_TAGS, setTags } from '../../store/tag-store.ts'
-import { type Moment, momentAt } from '../../timestamp.ts'
+import { type Moment, momentAt } from '../../time.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
 import { forbidden } from '../grants.ts'
@@ -36,6 +36,7 @@ import {
   addContent,
   addInstance,
   hasVlans,
+  type InstanceBody,
   instanceBusy,
   labelProblem,
   labelTaken,
@@ -46,14 +47,8 @@ import {
 import { INSTANCES } from './instance-routes.ts'
 
 /** The body of a clone request that its schema has accepted. */
-export interface CloneBody {
+export interface CloneBody extends Partial<Pick<InstanceBody, 'region' | 'type' | 'label' | 'group' | 'backups_enabled' | 'private_ip'>> {
   readonly instance_id?: number | null
-  readonly region?: string
-  readonly type?: string
-  readonly label?: string
-  readonly group?: string
-  readonly backups_enabled?: boolean
-  readonly private_ip?: boolean
   readonly disks?: readonly number[] | null
   readonly configs?: readonly number[] | null
 }

@@ -33,7 +33,7 @@ import { countDeployment, findScript, type StoredScript, takesImage } from '../.
 import { sshKeysOfUsers } from '../../store/ssh-key-store.ts'
 import type { InstanceRow } from '../../store/tables.ts'
 import { setTags } from '../../store/tag-store.ts'
-import type { Moment } from '../../timestamp.ts'
+import type { Moment } from '../../time.ts'
 import type { Actor } from '../authenticate.ts'
 import { forbidden, grantToCreator } from '../grants.ts'
 import { parseSshKey } from '../profile/ssh-key-routes.ts'

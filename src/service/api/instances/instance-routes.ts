@@ -21,7 +21,7 @@ import {
 import { countJobs, enqueueJob } from '../../store/job-store.ts'
 import type { InstanceRow } from '../../store/tables.ts'
 import { foldLabel, labelsOf, setTags } from '../../store/tag-store.ts'
-import { type Moment, momentAt } from '../../timestamp.ts'
+import { type Moment, momentAt } from '../../time.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
 import { forbidden, GRANTED_INSTANCE } from '../grants.ts'

@@ -3,7 +3,7 @@ import APP_SCHEMA from '../../../../schemas/service/authorized-app.json' with { 
 import LOGIN_SCHEMA from '../../../../schemas/service/login.json' with { type: 'json' }
 import DEVICE_SCHEMA from '../../../../schemas/service/trusted-device.json' with { type: 'json' }
 import { APP_FILTER_FIELDS, APPS, DEVICES, LOGIN_DAYS, LOGINS } from '../../store/access-store.ts'
-import { formatTimestamp } from '../../timestamp.ts'
+import { formatTimestamp } from '../../time.ts'
 import { resource } from '../resource.ts'
 import type { Route, Service } from '../route.ts'
 

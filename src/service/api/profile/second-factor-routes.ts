@@ -26,7 +26,7 @@ import {
   savePendingSecret,
   updateSecondFactor,
 } from '../../store/user-secret-store.ts'
-import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
+import { formatTimestamp, isPending, millisecondsOf } from '../../time.ts'
 import { RateLimited } from '../rate-limit.ts'
 import { badRequest, type RequestError } from '../request-error.ts'
 import type { Route } from '../route.ts'

@@ -3,7 +3,7 @@ import TOKEN_SCHEMA from '../../../../schemas/service/token.json' with { type: '
 import TOKEN_CREATE from '../../../../schemas/service/token-create.json' with { type: 'json' }
 import TOKEN_UPDATE from '../../../../schemas/service/token-update.json' with { type: 'json' }
 import { insertToken, type StoredToken, TOKEN_FILTER_FIELDS, TOKENS } from '../../store/token-store.ts'
-import { parseTimestamp } from '../../timestamp.ts'
+import { parseTimestamp } from '../../time.ts'
 import { makeToken } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
 import { badRequest, type RequestProblem } from '../request-error.ts'

@@ -12,6 +12,7 @@ import {
   listTaggedEntities,
   listTags,
   MAX_TAGS,
+  TAGGED_KINDS,
   type TaggedEntity,
   tagObjects,
 } from '../../store/tag-store.ts'
@@ -22,13 +23,35 @@ import { badRequest } from '../request-error.ts'
 import { resource } from '../resource.ts'
 import type { Route } from '../route.ts'
 
-const KINDS = { instances: 'instance', domains: 'domain', volumes: 'volume', loadbalancers: 'loadbalancer' } as const
+type Field = 'instances' | 'domains' | 'volumes' | 'loadbalancers' | keyof typeof ALIAS_TAG_FIELDS
 
-type Field = keyof typeof KINDS | keyof typeof ALIAS_TAG_FIELDS
+interface Kind {
+  /** The field of a request that lists its objects, and the `type` in a list of tagged objects. */
+  readonly field: Field
+  readonly type: string
+  readonly words: string
+  /** Reads objects in the form of their own operations. */
+  readonly load: (connection: Connection, ids: readonly number[]) => Promise<readonly { readonly id: number }[]>
+}
+
+const KINDS: Readonly<Record<TaggedKind, Kind>> = {
+  instance: { field: 'instances', type: 'linode', words: 'An instance', load: findInstances },
+  domain: {
+    ...{ field: 'domains', type: 'domain', words: 'A domain' },
+    load: async (connection, ids) => (await findDomains(connection, ids)).map(({ recordCount: _, ...domain }) => domain),
+  },
+  volume: {
+    ...{ field: 'volumes', type: 'volume', words: 'A volume' },
+    load: async (connection, ids) => (await findVolumes(connection, ids)).map((volume) => withAliases(volume, ALIAS_VOLUME_FIELDS)),
+  },
+  loadbalancer: { field: 'loadbalancers', type: 'nodebalancer', words: 'A load balancer', load: findLoadBalancers },
+}
 
 /** The kind of the objects that a field lists. */
-const kindOf = (field: string): TaggedKind =>
-  KINDS[(Object.hasOwn(ALIAS_TAG_FIELDS, field) ? ALIAS_TAG_FIELDS[field as keyof typeof ALIAS_TAG_FIELDS] : field) as keyof typeof KINDS]
+function kindOf(field: string): TaggedKind {
+  const name = (ALIAS_TAG_FIELDS as Readonly<Record<string, string>>)[field] ?? field
+  return TAGGED_KINDS.find((kind) => KINDS[kind].field === name) as TaggedKind
+}
 
 type TagBody = { readonly label: string } & Readonly<Partial<Record<Field, readonly number[] | null>>>
 
@@ -77,45 +100,14 @@ const fieldsOf = (fields: object, kinds: readonly TaggedKind[]): string[] =>
 
 const noSuchObject = (field: string) => ({ field, reason: `${field} is not valid` })
 
-const WORDS: Readonly<Record<TaggedKind, string>> = {
-  instance: 'An instance',
-  domain: 'A domain',
-  volume: 'A volume',
-  loadbalancer: 'A load balancer',
-}
-
-const tooManyTags = (field: string, kind: TaggedKind) => ({ field, reason: `${WORDS[kind]} can have at most ${MAX_TAGS} tags.` })
-
-/** The `type` of each kind in a list of tagged objects. */
-const TYPES: Readonly<Record<TaggedKind, string>> = {
-  instance: 'linode',
-  domain: 'domain',
-  volume: 'volume',
-  loadbalancer: 'nodebalancer',
-}
-
-/** An object in a list of tagged objects. */
-interface TaggedObject {
-  readonly type: string
-  readonly data: object
-}
-
-type Load = (connection: Connection, ids: readonly number[]) => Promise<readonly { readonly id: number }[]>
-
-/** Reads the objects of a kind in the form of their own operations. */
-const LOADS: Readonly<Record<TaggedKind, Load>> = {
-  instance: findInstances,
-  domain: async (connection, ids) => (await findDomains(connection, ids)).map(({ recordCount: _, ...domain }) => domain),
-  volume: async (connection, ids) => (await findVolumes(connection, ids)).map((volume) => withAliases(volume, ALIAS_VOLUME_FIELDS)),
-  loadbalancer: findLoadBalancers,
-}
+const tooManyTags = (field: string, kind: TaggedKind) => ({ field, reason: `${KINDS[kind].words} can have at most ${MAX_TAGS} tags.` })
 
 /** Reads tagged objects with all their fields, in the given order. */
-async function dataOf(connection: Connection, entities: readonly TaggedEntity[]): Promise<readonly TaggedObject[]> {
+async function dataOf(connection: Connection, entities: readonly TaggedEntity[]): Promise<readonly object[]> {
   const data = new Map<string, object>()
-  for (const [kind, load] of Object.entries(LOADS)) {
+  for (const [kind, { load }] of Object.entries(KINDS)) {
     const ids = entities.filter((entity) => entity.kind === kind).map(({ id }) => id)
     for (const object of await load(connection, ids)) data.set(`${kind} ${object.id}`, object)
   }
-  return entities.map(({ kind, id }) => ({ type: TYPES[kind], data: data.get(`${kind} ${id}`) as object }))
+  return entities.map(({ kind, id }) => ({ type: KINDS[kind].type, data: data.get(`${kind} ${id}`) }))
 }
