@@ -1,8 +1,7 @@
 /** Backs up the service's database to a file, and restores it from one. */
-
 import type { RawStore } from './store/database.ts'
 import type { WarnAboutMode } from './store/private-files.ts'
-import { formatTimestamp } from './timestamp.ts'
+import { formatTimestamp } from './time.ts'
 
 /** The URL of a PostgreSQL database, or the data folder with a SQLite database. */
 export type DatabaseLocation = { readonly database: string } | { readonly dataFolder: string }
@@ -18,7 +17,7 @@ export async function backUpService(
 ): Promise<{ readonly rows: number }> {
   const store = await openRaw(location)
   try {
-    const { writeBackup } = await import('./store/backup/write-backup.ts')
+    const { writeBackup } = await import('./store/backup.ts')
     return await writeBackup(store, file, formatTimestamp(now))
   } finally {
     await store.close()
@@ -34,7 +33,7 @@ export async function restoreService(
   file: string,
   warn?: WarnAboutMode,
 ): Promise<{ readonly rows: number; readonly created: string }> {
-  const { restoreBackup } = await import('./store/backup/restore-backup.ts')
+  const { restoreBackup } = await import('./store/backup.ts')
   if ('database' in location) {
     const { openRawPostgres } = await import('./store/postgres/open-postgres.ts')
     const store = await openRawPostgres(location.database)

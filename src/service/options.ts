@@ -1,11 +1,11 @@
 /** The options of a service, their defaults, and the running service that a start returns. */
 import { join } from 'node:path'
 import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
-import type { Certificate } from './api/http-app.ts'
+import type { Certificate } from './api/http-server.ts'
 import { type RateLimits, UNLIMITED_RATES } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
 import type { PublicImage } from './catalogue/public-images.ts'
-import type { RegionResolvers } from './catalogue/read-region-resolvers.ts'
+import type { RegionResolvers } from './catalogue/regions.ts'
 import type { UploadLimits } from './images/image-uploads.ts'
 import type { NameServerLimits } from './nameserver/name-server.ts'
 import type { LogOptions } from './observability/log.ts'

@@ -1,16 +1,17 @@
 /** The shared parts of a running service (clock, database, log, secrets), and the order in which a service stops. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { NameServer } from './nameserver/name-server.ts'
 import type { Log } from './observability/log.ts'
-import type { Metrics } from './observability/metrics.ts'
-import { type Observability, startObservability } from './observability/observability.ts'
+import { type Metrics, type Observability, startObservability } from './observability/observability.ts'
 import { DEFAULT_NS_NAMES, parseNsNames, parsePublicUrl, type ServiceOptions } from './options.ts'
 import { NO_SECRETS, prepareSecrets } from './secrets/prepare-secrets.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import { type Connection, type Database, isDiskFull } from './store/database.ts'
-import { openDatabase } from './store/open-database.ts'
-import { createTimers, type Timers } from './timers.ts'
-import { formatTimestamp } from './timestamp.ts'
+import type { WarnAboutMode } from './store/private-files.ts'
+import { createTimers, formatTimestamp, type Timers } from './time.ts'
 
 /** The shared parts of a running service. */
 export interface ServiceContext {
@@ -145,5 +146,35 @@ export function createShutdown(): Shutdown {
       while (stops.length > 0) await stops.pop()?.()
       clearTimeout(timer)
     },
+  }
+}
+
+interface DatabasePlace {
+  /** The URL of a PostgreSQL database; null for SQLite. */
+  readonly url: string | null
+  /** The folder of the SQLite database; null for a temporary one. */
+  readonly folder: string | null
+  /** Called with background errors, from which the database recovers on its own. */
+  readonly onError: (error: unknown) => void
+  /** Called for each file and folder that other users could read. */
+  readonly warn?: WarnAboutMode
+}
+
+/** Opens the database and creates it if necessary. Loads only the driver that is used. */
+export async function openDatabase({ url, folder, onError, warn }: DatabasePlace): Promise<Database> {
+  if (url !== null) {
+    const { openPostgres } = await import('./store/postgres/open-postgres.ts')
+    return openPostgres({ url, onError })
+  }
+  const { openSqlite } = await import('./store/sqlite/open-sqlite.ts')
+  if (folder !== null) return openSqlite(folder, warn)
+  const temporary = await mkdtemp(join(tmpdir(), 'zonewright-'))
+  const remove = () => rm(temporary, { recursive: true, force: true })
+  try {
+    const database = await openSqlite(temporary, warn)
+    return { ...database, close: () => database.close().finally(remove) }
+  } catch (error) {
+    await remove()
+    throw error
   }
 }

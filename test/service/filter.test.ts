@@ -1,8 +1,7 @@
 /** Conditions on every kind of field: the parsed header, and the rows that the database finds, compared with a filter in memory. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { parseFilter } from '../../src/service/api/parse-filter.ts'
-import type { FilterFields } from '../../src/service/filter/filter.ts'
-import { conditionSql, orderSql } from '../../src/service/store/list-sql.ts'
+import { type FilterFields, parseFilter } from '../../src/service/filter/filter.ts'
+import { conditionSql, orderSql } from '../../src/service/store/rows.ts'
 import { fc } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
 import { freshStore, openStore } from './harness.ts'

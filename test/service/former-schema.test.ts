@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backUpService } from '../../src/service/backup.ts'
 import { rotateKey } from '../../src/service/secrets/rotate-key.ts'
-import { SCHEMA_NAME } from '../../src/service/store/migrate.ts'
+import { SCHEMA_NAME } from '../../src/service/store/schema.ts'
 import { during, freshStore, placeOf, temporaryDirectory } from './harness.ts'
 import { runSql } from './raw-files.ts'
 

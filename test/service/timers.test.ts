@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import { createTimers } from '../../src/service/timers.ts'
+import { createTimers } from '../../src/service/time.ts'
 
 test('run the work once, on time and in order', async () => {
   const timers = createTimers()

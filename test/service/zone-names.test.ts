@@ -2,7 +2,7 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/service/api/routes.ts'
-import { findNameConflict } from '../../src/service/store/zone-name-store.ts'
+import { findNameConflict } from '../../src/service/store/domain-store.ts'
 import { rounds } from '../support/random.ts'
 import { applySeed, type Client, connect, freshStore, MASTER, ON_POSTGRES, openStore, seedFrom, startForTest } from './harness.ts'
 import { scriptedMaster, serving, soa } from './transfers/scripted-master.ts'

@@ -1,16 +1,16 @@
 /** Adds the declared operations to the HTTP application: authentication, rate limits, grants and validation come before each handler. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifySchema } from 'fastify/types/schema.js'
+import { parseFilter } from '../filter/filter.ts'
+import { aliasBody, aliasError, aliasScope, ownBody, ownFilter, ownParameters, usesAliases } from './alias-names.ts'
 import { type Actor, authenticate } from './authenticate.ts'
 import { checkGrants } from './grants.ts'
-import { listQueryOf, PAGE_QUERY_SCHEMA } from './paging.ts'
-import { parseFilter } from './parse-filter.ts'
 import { addressCaller, type Caller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { notFound, RequestError, type RequestProblem } from './request-error.ts'
+import { listQueryOf, PAGE_QUERY_SCHEMA } from './resource.ts'
 import { type Call, type Route, type Service, scopesOf } from './route.ts'
 import { schemaProblems } from './schema-validation.ts'
 import { allowsScopes } from './scopes.ts'
-import { aliasBody, aliasError, aliasScope, ownBody, ownFilter, ownParameters, usesAliases } from './translate-names.ts'
 
 /** The user of each request, from its authentication to its handling. */
 const actors = new WeakMap<FastifyRequest, Actor | null>()

@@ -1,9 +1,14 @@
-/** Authenticates requests by their bearer token. */
+/**
+ * Authenticates requests by their bearer token.
+ *
+ * The API has no login operation. So the first request per day (UTC), user and address with a personal access token is recorded as a
+ * login: a failed one if the token has expired. The database limits the number per user and day.
+ */
 import { randomBytes } from 'node:crypto'
+import { type ObservedLogin, recordLogin } from '../store/access-store.ts'
 import type { Database } from '../store/database.ts'
 import { type Bearer, findBearer, hashToken } from '../store/token-store.ts'
-import type { LoginRecorder } from './login-recorder.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import { createLruCache, type RateLimiter } from './rate-limit.ts'
 import { RequestError } from './request-error.ts'
 
 /** The user and token that a request acts for. */
@@ -51,3 +56,38 @@ export const makeToken = (): string => randomBytes(32).toString('hex')
 
 /** Whether a text can be a token: printable ASCII that fits in a header. */
 export const isToken = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(text)
+
+interface LoginRecorder {
+  /** Records the login, unless this is already done for the day. Resolves even if that fails: see `onError`. */
+  record(user: Omit<ObservedLogin, 'ip' | 'status'>, address: string, status: ObservedLogin['status']): Promise<void>
+}
+
+/** Maximum number of logins that are remembered as recorded. For others, the database is queried. */
+const MAX_CACHED = 20_000
+
+/** Calls `onError` if a login could not be recorded; the request continues. */
+export function createLoginRecorder({
+  database,
+  now,
+  onError,
+}: Pick<AuthenticationService, 'database' | 'now'> & { readonly onError: (error: unknown) => void }): LoginRecorder {
+  const recorded = createLruCache<Promise<void>>(MAX_CACHED)
+  return {
+    record: ({ userId, username, restricted }, address, status) => {
+      const timestamp = now()
+      // A socket for both families shows IPv4 clients as IPv4-mapped IPv6 addresses.
+      const ip = address.replace(/^::ffff:(?=\d+\.)/i, '')
+      const key = `${userId} ${timestamp.slice(0, 10)} ${status} ${ip}`
+      const known = recorded.get(key)
+      if (known !== undefined) return known
+      const recording = database
+        .write((connection) => recordLogin(connection, { userId, username, restricted, ip, status }, timestamp))
+        .catch((error) => {
+          recorded.delete(key)
+          onError(error)
+        })
+      recorded.set(key, recording)
+      return recording
+    },
+  }
+}

@@ -1,7 +1,7 @@
 /** The grants of restricted users: declarations of the required ones, and their check. */
 import { findUser } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
-import { findPermissions, grant } from '../store/grant-store.ts'
+import { findPermissions, type GlobalGrant, grant } from '../store/grant-store.ts'
 import { numberOfImage } from '../store/image-store.ts'
 import type { GrantKind, Permissions } from '../store/tables.ts'
 import type { Actor } from './authenticate.ts'
@@ -10,59 +10,25 @@ import { notFound, RequestError } from './request-error.ts'
 /** The kinds in a list of grants, in the order of the API. The service has no databases and no monitors, so their lists are always empty. */
 export const REPORTED_KINDS = ['database', 'domain', 'image', 'instance', 'monitor', 'loadbalancer', 'script', 'volume'] as const
 
-/** Grants of a restricted user that apply to no single object. */
-export const GLOBAL_GRANTS = [
-  'add_databases',
-  'add_domains',
-  'add_firewalls',
-  'add_images',
-  'add_instances',
-  'add_monitors',
-  'add_loadbalancers',
-  'add_scripts',
-  'add_volumes',
-  'cancel_account',
-  'monitor_subscription',
-] as const
-
-export type GlobalGrant = (typeof GLOBAL_GRANTS)[number]
-
-/** The grant required on the object that a path parameter names. */
-interface RequiredObject {
+/** The object that a path parameter names. */
+export interface GrantedObject {
   readonly kind: GrantKind
   readonly parameter: string
-  readonly permissions: Permissions
   /** Converts a text id to the number that grants use; null if grants do not apply to the object. */
   readonly numberOf?: (text: string) => number | null
 }
 
 /** The grants that a restricted user needs for an operation, all of them. Unrestricted users may do everything in their account. */
 export interface RequiredGrants {
-  readonly object?: RequiredObject
+  readonly object?: GrantedObject & { readonly permissions: Permissions }
   readonly global?: GlobalGrant
   /** Only unrestricted users may use the operation. */
   readonly unrestricted?: true
 }
 
-const domain = (permissions: Permissions) => ({ kind: 'domain', parameter: 'domainId', permissions }) as const
-
-export const READ_DOMAIN: RequiredGrants = { object: domain('read_only') }
-export const WRITE_DOMAIN: RequiredGrants = { object: domain('read_write') }
-
-const image = (permissions: Permissions) => ({ kind: 'image', parameter: 'imageId', permissions, numberOf: numberOfImage }) as const
-
-export const READ_IMAGE: RequiredGrants = { object: image('read_only') }
-export const WRITE_IMAGE: RequiredGrants = { object: image('read_write') }
-
-const script = (permissions: Permissions) => ({ kind: 'script', parameter: 'scriptId', permissions }) as const
-
-export const READ_SCRIPT: RequiredGrants = { object: script('read_only') }
-export const WRITE_SCRIPT: RequiredGrants = { object: script('read_write') }
-
-const instance = (permissions: Permissions) => ({ kind: 'instance', parameter: 'instanceId', permissions }) as const
-
-export const READ_INSTANCE: RequiredGrants = { object: instance('read_only') }
-export const WRITE_INSTANCE: RequiredGrants = { object: instance('read_write') }
+export const GRANTED_DOMAIN: GrantedObject = { kind: 'domain', parameter: 'domainId' }
+export const GRANTED_IMAGE: GrantedObject = { kind: 'image', parameter: 'imageId', numberOf: numberOfImage }
+export const GRANTED_INSTANCE: GrantedObject = { kind: 'instance', parameter: 'instanceId' }
 
 /**
  * Throws 403 if a restricted actor lacks a required grant, and 404 if the object does not belong to the account. Objects without grants, such as

@@ -4,8 +4,46 @@
  */
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { createLruCache, type LruCache } from './lru-cache.ts'
 import { RequestError } from './request-error.ts'
+
+/**
+ * A map of bounded size that drops approximately the least recently used entries. Entries live in two generations: reading moves an entry to
+ * the younger one, and when that is full the older one is dropped. Every operation is O(1). Deleting the oldest entries of one `Map` one by
+ * one would not be: its iterator walks over the holes of earlier deletions.
+ */
+interface LruCache<T> {
+  get(key: string): T | undefined
+  set(key: string, value: T): void
+  delete(key: string): void
+}
+
+/** `size` is the maximum number of entries; the newest half of that is never dropped. */
+export function createLruCache<T>(size: number): LruCache<T> {
+  const half = Math.max(1, Math.floor(size / 2))
+  let young = new Map<string, T>()
+  let old = new Map<string, T>()
+  const set = (key: string, value: T): void => {
+    if (young.size >= half && !young.has(key)) {
+      old = young
+      young = new Map()
+    }
+    young.set(key, value)
+  }
+  return {
+    get: (key) => {
+      const value = young.get(key)
+      if (value !== undefined) return value
+      const older = old.get(key)
+      if (older !== undefined) set(key, older)
+      return older
+    },
+    set,
+    delete: (key) => {
+      young.delete(key)
+      old.delete(key)
+    },
+  }
+}
 
 /** A limit of `requests` per `seconds`. */
 export interface RateWindow {
@@ -29,7 +67,7 @@ export const requestsPerMinute = (requests: number): Pick<RateLimits, 'general' 
 })
 
 /** The limit that the hosting service behind this API documents, per caller and operation. */
-export const DEFAULT_REQUESTS_PER_MINUTE = 800
+const DEFAULT_REQUESTS_PER_MINUTE = 800
 
 export const DEFAULT_RATE_LIMITS: RateLimits = {
   ...requestsPerMinute(DEFAULT_REQUESTS_PER_MINUTE),
@@ -40,7 +78,7 @@ export const DEFAULT_RATE_LIMITS: RateLimits = {
 export const UNLIMITED_RATES: Pick<RateLimits, 'general' | 'operation'> = { general: null, operation: null }
 
 /** The requests that a caller has left. */
-export interface Allowance {
+interface Allowance {
   readonly limit: number
   readonly remaining: number
   /** The end of the window, in seconds since 1970. */

@@ -7,8 +7,7 @@ import type { Quotas } from '../quotas.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { SmsSink } from '../sms/sms-sink.ts'
 import type { SharedImages } from '../store/image-store.ts'
-import type { OwnedZone } from '../transfers/transfer-keys.ts'
-import type { TransferredZone } from '../transfers/transfer-zone.ts'
+import type { Transfers } from '../transfers/transfers.ts'
 import type { Actor, AuthenticationService } from './authenticate.ts'
 import type { RequiredGrants } from './grants.ts'
 import type { RateWindow } from './rate-limit.ts'
@@ -24,7 +23,7 @@ export interface Service extends AuthenticationService {
   readonly zoneChanged: (domainId: number) => void
   /** The service's name servers, the NS records of every zone; the primary first. */
   readonly nsNames: readonly DomainName[]
-  readonly transfers: ZoneTransfers
+  readonly transfers: Pick<Transfers, 'fetchZone' | 'addresses' | 'wake'>
   /** All regions, with the resolvers of this installation. */
   readonly regions: readonly Region[]
   /** The public images of this installation. */
@@ -40,16 +39,6 @@ export interface Service extends AuthenticationService {
   readonly sms: SmsSink
   /** Wake it after committing a job. */
   readonly jobs: { readonly wake: () => void }
-}
-
-/** The parts of zone transfers that operations use. */
-export interface ZoneTransfers {
-  /** Transfers a zone from a name server, given by address or name, with the keys of the account. Rejects with a `TransferFailure`. */
-  readonly fetchZone: (nameserver: string, zone: OwnedZone) => Promise<TransferredZone>
-  /** The service's own addresses for transfers, if known: name servers must allow them. */
-  readonly addresses: readonly string[]
-  /** Wake it after a slave domain has changed. */
-  readonly wake: () => void
 }
 
 export interface Limits {
@@ -121,16 +110,8 @@ export interface Route<Body = unknown> {
   readonly handle: (call: Call<Body>, service: Service) => Promise<unknown>
 }
 
-/** An operation that needs no token: `actor` is null without one. */
-export interface OpenRoute<Body = unknown> extends Omit<Route, 'open' | 'handle'> {
-  readonly handle: (call: Omit<Call<Body>, 'actor'> & { readonly actor: Actor | null }, service: Service) => Promise<unknown>
-}
-
 /** Declares an operation; `Body` is the type of a valid body. */
 export const defineRoute = <Body = undefined>(route: Route<Body>): Route => route as Route
-
-/** Declares an operation that needs no token. */
-export const defineOpenRoute = <Body = undefined>(route: OpenRoute<Body>): Route => ({ ...route, open: true }) as unknown as Route
 
 /** The error statuses that an operation documents. */
 export function errorStatuses({ path, body, filter, grants, errors = [] }: Route): readonly ErrorStatus[] {

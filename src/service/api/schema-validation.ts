@@ -106,10 +106,18 @@ const MAX_LISTED = 50
 export const ignoredFields = (body: unknown): readonly string[] =>
   (typeof body === 'object' && body !== null ? ignored.get(body) : undefined) ?? []
 
+/** The fields of each body that were null. */
+const nulls = new WeakMap<object, ReadonlySet<string>>()
+
+/** Whether a field of a body was null before validation, which removes it if it is optional. */
+export const wasNull = (body: object, field: string): boolean => nulls.get(body)?.has(field) ?? false
+
 /** Removes unknown fields before validation, and fields that are null if they mean the same as absent fields. */
 function withoutOtherFields(validate: ValidateFunction, schema: ObjectSchema): ValidateFunction {
   const validateBody = (body: unknown): boolean => {
     const unknown = new Set<string>()
+    if (typeof body === 'object' && body !== null)
+      nulls.set(body, new Set(Object.entries(body).flatMap(([field, value]) => (value === null ? [field] : []))))
     removeFields(body, schema, '', unknown)
     if (unknown.size > 0) ignored.set(body as object, [...unknown])
     const valid = validate(body) as boolean
@@ -121,8 +129,8 @@ function withoutOtherFields(validate: ValidateFunction, schema: ObjectSchema): V
 }
 
 /**
- * Removes fields that the schema does not know, unless it refuses them (`additionalProperties: false`), and null fields that are unknown, or
- * optional without accepting null: client libraries send newer fields, and fields without a value as null. Objects of any content (preferences,
+ * Removes fields that the schema does not know, unless it refuses them (`additionalProperties: false`), and null fields that are optional
+ * without accepting null: client libraries send newer fields, and fields without a value as null. Objects of any content (preferences,
  * script data) stay as they are.
  */
 function removeFields(value: unknown, schema: ObjectSchema, path: string, unknown: Set<string>): void {
@@ -136,7 +144,7 @@ function removeFields(value: unknown, schema: ObjectSchema, path: string, unknow
   for (const [name, field] of Object.entries(fields)) {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (known === undefined) {
-      if (field !== null && additionalProperties === false) continue
+      if (additionalProperties === false) continue
       delete fields[name]
       if (field !== null && unknown.size < MAX_LISTED) unknown.add(path + name.slice(0, 100))
     } else if (field !== null) removeFields(field, known, `${path}${name}.`, unknown)

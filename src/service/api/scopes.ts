@@ -2,14 +2,15 @@
  * Scopes limit the operations that a token may call. A token stores them as one text, separated by single spaces; `*` means all. A
  * `read_write` scope includes `read_only` of its family.
  */
-
 import { ALIAS_SCOPES } from './alias-names.ts'
 
 /** The families that operations of this API require. */
 const OWN_FAMILIES = ['instances', 'scripts', 'domains', 'images', 'account'] as const
 
+export type Family = (typeof OWN_FAMILIES)[number]
+
 /** A scope that an operation requires. */
-export type Scope = `${(typeof OWN_FAMILIES)[number]}:${'read_only' | 'read_write'}`
+export type Scope = `${Family}:${'read_only' | 'read_write'}`
 
 /** Families of the hosting service that no operation here requires; tokens may carry them. */
 const OTHER_FAMILIES = [

@@ -4,12 +4,11 @@
  * data can be sent again.
  */
 import { randomBytes } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
-import type { Quotas } from '../quotas.ts'
-import { lockAccountRow } from '../store/account-store.ts'
-import type { Database } from '../store/database.ts'
-import type { WarnAboutMode } from '../store/private-files.ts'
-import { highestId } from '../store/row-id.ts'
+import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Quotas, quotaReason } from '../quotas.ts'
+import { countImageOctets, lockAccountRow, lockQuota } from '../store/account-store.ts'
+import type { Connection, Database } from '../store/database.ts'
 import {
   claimUpload,
   completeUpload,
@@ -19,13 +18,168 @@ import {
   releaseAllUploadClaims,
   releaseUploadClaim,
   renewUploadClaim,
+  setReservation,
   type UploadClaim,
-} from '../store/upload-store.ts'
-import type { Timers } from '../timers.ts'
-import { formatTimestamp } from '../timestamp.ts'
+} from '../store/image-store.ts'
+import { NO_WARNING, privateFolder, tightenFile, type WarnAboutMode } from '../store/private-files.ts'
+import { highestId } from '../store/rows.ts'
+import { formatTimestamp, type Timers } from '../time.ts'
 import { checkGzip, GzipProblem } from './gzip-check.ts'
-import { type ImageFile, type ImageFiles, openImageFiles } from './image-files.ts'
-import { RESERVED_AHEAD, reserveOctets, UploadProblem, withDeadline } from './upload-limits.ts'
+
+/** Why image data is refused. */
+export type UploadRefusal =
+  /** There is no such upload, or it is complete or expired. */
+  | 'unknown'
+  | 'busy'
+  | 'too-large'
+  | 'inflates'
+  | 'no-gzip'
+  /** The sender has paused for too long. */
+  | 'silent'
+  | 'too-many'
+  /** The account's image data would exceed its quota. */
+  | 'over-quota'
+  /** The file system has too little free space. */
+  | 'no-room'
+  | 'unavailable'
+
+/** An upload is refused; `detail` explains it in words, or is the allowed number of octets. */
+export class UploadProblem extends Error {
+  override readonly name = 'UploadProblem'
+  readonly refusal: UploadRefusal
+  readonly detail: string | number | null
+
+  constructor(refusal: UploadRefusal, detail: string | number | null = null) {
+    super(detail === null ? refusal : `${refusal}: ${detail}`)
+    this.refusal = refusal
+    this.detail = detail
+  }
+}
+
+interface Deadline {
+  /** Ends the upload with its reason. */
+  readonly signal: AbortSignal
+  /** Milliseconds to wait for each chunk. */
+  readonly silence: number
+}
+
+/** Passes on the arriving chunks. Throws the reason of the signal, or `silent` if no chunk arrives in time. */
+export async function* withDeadline(data: AsyncIterable<Buffer>, deadline: Deadline): AsyncGenerator<Buffer> {
+  const chunks = data[Symbol.asyncIterator]()
+  while (true) {
+    const { done, value } = await within(chunks.next(), deadline)
+    if (done) return
+    yield value
+  }
+}
+
+/** Awaits a promise with a deadline. It does not use `Promise.race` with a long-lived promise, which would keep every chunk in memory. */
+function within<T>(promise: Promise<T>, { signal, silence }: Deadline): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    const timer = setTimeout(() => reject(new UploadProblem('silent')), silence)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    void promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    })
+  })
+}
+
+/** Octets reserved ahead of the received ones if the length is unknown. */
+export const RESERVED_AHEAD = 64 * 1024 ** 2
+
+interface Reservation {
+  readonly claim: UploadClaim
+  /** Octets that must fit in the quota. */
+  readonly required: number
+  /** Octets to reserve if they fit. */
+  readonly desired: number
+  /** Milliseconds of the service's clock. */
+  readonly now: number
+}
+
+/**
+ * Reserves octets of an account's quota for an image, replacing the earlier reservation; returns how many. It locks the account's row, so that
+ * concurrent uploads cannot exceed the quota together. Rejects with an `UploadProblem` if they do not fit or the claim has expired.
+ */
+async function reserveOctets(connection: Connection, quotas: Quotas, { claim, required, desired, now }: Reservation): Promise<number> {
+  const limit = await lockQuota(connection, claim.account, 'image_octets', quotas)
+  const free = limit === null ? desired : limit - (await countImageOctets(connection, claim.account, now, claim.image))
+  if (limit !== null && required > free) throw new UploadProblem('over-quota', quotaReason('image_octets', limit))
+  const octets = Math.min(desired, free)
+  if (!(await setReservation(connection, claim, octets))) throw new UploadProblem('unknown')
+  return octets
+}
+
+/**
+ * The data of images in a folder, one file per image: `NUMBER-RECEIVER.img.gz`, or `NUMBER-RECEIVER.part` while it arrives. The receiver is a
+ * unique name of one upload, so that no two uploads write the same file.
+ */
+interface ImageFiles {
+  /** Creates the file for arriving data. */
+  create(image: number, receiver: string): Promise<FileHandle>
+  /** Gives complete data its final name and resolves when it is on disk; with false if another process has removed it. */
+  commit(image: number, receiver: string): Promise<boolean>
+  /** The size of complete data in octets; null if it is not in this folder. */
+  size(image: number, receiver: string): Promise<number | null>
+  /** Removes incomplete data; does nothing if the data is complete. */
+  discard(image: number, receiver: string): Promise<void>
+  remove(file: ImageFile): Promise<void>
+  /** The free space of the folder's file system, in octets. */
+  freeSpace(): Promise<number>
+  list(): Promise<readonly ImageFile[]>
+}
+
+interface ImageFile {
+  readonly name: string
+  readonly image: number
+  readonly receiver: string
+}
+
+/** Opens a folder of image files and creates it if necessary. Removes the access of other users to the folder and its files. */
+async function openImageFiles(folder: string, warn: WarnAboutMode = NO_WARNING): Promise<ImageFiles> {
+  privateFolder(folder, warn)
+  for (const { name } of (await readdir(folder)).sort().flatMap(fileOf)) tightenFile(join(folder, name), warn)
+  const fileOfImage = (image: number, receiver: string): string => join(folder, `${image}-${receiver}.img.gz`)
+  const partOf = (image: number, receiver: string): string => join(folder, `${image}-${receiver}.part`)
+  return {
+    create: (image, receiver) => open(partOf(image, receiver), 'wx', 0o600),
+    commit: async (image, receiver) => {
+      try {
+        await rename(partOf(image, receiver), fileOfImage(image, receiver))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+        throw error
+      }
+      const handle = await open(folder, 'r')
+      await handle.sync().finally(() => handle.close())
+      return true
+    },
+    size: async (image, receiver) => {
+      try {
+        return (await stat(fileOfImage(image, receiver))).size
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+        throw error
+      }
+    },
+    discard: (image, receiver) => rm(partOf(image, receiver), { force: true }),
+    freeSpace: async () => {
+      const { bavail, bsize } = await statfs(folder)
+      return bavail * bsize
+    },
+    remove: ({ name }) => rm(join(folder, name), { force: true }),
+    list: async () => (await readdir(folder)).flatMap(fileOf),
+  }
+}
+
+/** Parses a file name; files with other names do not belong to the service and are ignored. */
+function fileOf(name: string): ImageFile[] {
+  const [, image, receiver] = /^([1-9][0-9]{0,14})-([0-9a-f]{16})\.(?:img\.gz|part)$/.exec(name) ?? []
+  return image === undefined || receiver === undefined ? [] : [{ name, image: Number(image), receiver }]
+}
 
 export interface ImageUploads {
   /** Whether there is a folder for image data. */
@@ -57,7 +211,7 @@ export interface UploadLimits {
   readonly claim: number
 }
 
-export const DEFAULT_UPLOAD_LIMITS: UploadLimits = {
+const DEFAULT_UPLOAD_LIMITS: UploadLimits = {
   compressed: 5_000_000_000,
   inflated: 100 * 1024 ** 3,
   concurrent: 16,
@@ -67,7 +221,7 @@ export const DEFAULT_UPLOAD_LIMITS: UploadLimits = {
   claim: 15_000,
 }
 
-export interface ImageUploadsOptions {
+interface ImageUploadsOptions {
   readonly database: Database
   readonly timers: Timers
   /** The folder for image data; null if images cannot be uploaded. */

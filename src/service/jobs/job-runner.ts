@@ -6,8 +6,7 @@ import pLimit from 'p-limit'
 import type { Log } from '../observability/log.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { claimJob, findDueJobs, findNextDue, type Job, postponeJob } from '../store/job-store.ts'
-import type { ScheduledWork, Timers } from '../timers.ts'
-import { formatTimestamp, type Moment } from '../timestamp.ts'
+import { formatTimestamp, type Moment, type ScheduledWork, type Timers } from '../time.ts'
 
 /**
  * Runs a job in the transaction that removes it. It may run several times, but only one run is committed. Due jobs run in any order, so a handler

@@ -1,23 +1,81 @@
-/** The authoritative name server: zones, responses, rate limit, cache, transfers and NOTIFY. */
+/**
+ * The authoritative name server: zones, responses, rate limit, cache, transfers and NOTIFY.
+ *
+ * Response rate limiting: limits how often the same answer is sent over UDP to one network, so that queries with a forged source address cannot use
+ * the server for amplification. Real resolvers cache an answer for its TTL and stay far below the limit. Above the limit, every second response is
+ * sent empty and truncated: it is no larger than the query, and a real client retries over TCP. The others are dropped.
+ *
+ * The counters are in a table of fixed size. Colliding entries replace each other, which can only weaken the limit.
+ */
 import { networkInterfaces } from 'node:os'
 import { compareNames, type DomainName } from '../../dns/domain-name.ts'
-import { canonicalAddress, isHostAddress } from '../../dns/ip-address.ts'
+import { canonicalAddress, ipv6Groups, isHostAddress } from '../../dns/ip-address.ts'
 import { FLAG, RCODE, rcodeName } from '../../dns/wire/message.ts'
 import { isAllowedPeer } from '../transfers/peer.ts'
 import { NO_TRANSFER_KEYS, type TransferKeys } from '../transfers/transfer-keys.ts'
-import { type Client, createTransferSlots, type TransferNote } from './answer-transfer.ts'
+import {
+  type Client,
+  createTransferSlots,
+  createZoneHistory,
+  HISTORY_LIMITS,
+  type HistoryLimits,
+  type TransferNote,
+} from './answer-transfer.ts'
 import { listen, type TcpLimits, type TcpReply } from './listen.ts'
+import { parseRequest, writeEmptyResponse } from './messages.ts'
 import { createNotifier, type NotifyOutcome } from './notifier.ts'
-import { parseRequest } from './parse-request.ts'
-import { type CountedQueries, createQueryCounts } from './query-counts.ts'
-import { createSignatureCheck } from './request-signature.ts'
-import { type OnNotify, type ResponderOptions, respond } from './respond.ts'
+import { type CountedQueries, createQueryCounts, type SavedCounts } from './query-counts.ts'
+import { createSignatureCheck, type OnNotify, type ResponderOptions, respond } from './respond.ts'
 import { createResponseCache, responseKey, reuseResponse } from './response-cache.ts'
-import { createResponseLimiter, textHash } from './response-limiter.ts'
-import type { SavedCounts } from './saved-counts.ts'
-import { writeEmptyResponse } from './write-response.ts'
 import { buildZoneData, type ServedRecord, type ZoneData } from './zone-data.ts'
-import { createZoneHistory, HISTORY_LIMITS, type HistoryLimits } from './zone-history.ts'
+
+type Permission = 'send' | 'truncate' | 'drop'
+
+/** Decides whether one response may be sent. Responses with the same hash share a limit per network. */
+type ResponseLimiter = (address: string, limitHash: number, second: number) => Permission
+
+const SLOTS = 1 << 16
+
+/** `perSecond` is the number of equal answers per second to one network (IPv4 /24, IPv6 /64); 0 disables the limit. */
+export function createResponseLimiter(perSecond: number): ResponseLimiter {
+  if (perSecond === 0) return () => 'send'
+  const keys = new Int32Array(SLOTS)
+  const seconds = new Int32Array(SLOTS)
+  const counts = new Uint32Array(SLOTS)
+  return (address, limitHash, second) => {
+    const key = Math.imul(networkHash(address) ^ limitHash, 0x9e3779b1)
+    const slot = (key >>> 8) % SLOTS
+    if (keys[slot] !== key || seconds[slot] !== second) {
+      keys[slot] = key
+      seconds[slot] = second
+      counts[slot] = 0
+    }
+    const count = (counts[slot] as number) + 1
+    counts[slot] = count
+    if (count <= perSecond) return 'send'
+    return count % 2 === 0 ? 'truncate' : 'drop'
+  }
+}
+
+const BASIS = 0x811c9dc5
+const PRIME = 0x01000193
+
+/** The FNV-1a hash of a text. */
+export function textHash(text: string, end = text.length): number {
+  let hash = BASIS
+  for (let i = 0; i < end; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
+  return hash
+}
+
+function networkHash(address: string): number {
+  if (!address.includes(':')) return textHash(address, address.lastIndexOf('.'))
+  const zoneAt = address.indexOf('%')
+  const groups = ipv6Groups(zoneAt === -1 ? address : address.slice(0, zoneAt))
+  // IPv4-mapped addresses share one /64, so all of IPv4 would be limited together.
+  const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0)
+  const network = isMapped ? groups.slice(6, 8).map((group, i) => (i === 0 ? group : group & 0xff00)) : groups.slice(0, 4)
+  return network.reduce((hash, group) => Math.imul(hash ^ group, PRIME), BASIS)
+}
 
 export interface NameServerOptions {
   /** An address of this machine. */
@@ -63,7 +121,7 @@ export interface NameServerLimits extends TcpLimits {
 }
 
 /** A zone for the name server. Its records include the SOA and NS at the apex. */
-export interface ServedZone {
+interface ServedZone {
   readonly name: DomainName
   readonly serial: number
   readonly records: Iterable<ServedRecord>
@@ -98,7 +156,7 @@ export interface ServedCounts extends CountedQueries {
   readonly zones: readonly DomainName[]
 }
 
-export const NAME_SERVER_LIMITS: NameServerLimits = {
+const NAME_SERVER_LIMITS: NameServerLimits = {
   connections: 256,
   connectionsOfHost: 32,
   idle: 10_000,

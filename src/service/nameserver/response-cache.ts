@@ -3,7 +3,6 @@
  * identifier, RD, CD and letter case of the new query; everything else depends only on the key. A response becomes invalid when one of its
  * zones changes.
  */
-
 import { META_TYPE } from '../../dns/record-type.ts'
 import { CLASS, FLAG, HEADER_OCTETS, SAFE_UDP_OCTETS } from '../../dns/wire/message.ts'
 import type { QueryCounter } from './query-counts.ts'

@@ -4,9 +4,17 @@ import type { Log } from '../observability/log.ts'
 import type { Database } from '../store/database.ts'
 import { tightenFile, type WarnAboutMode } from '../store/private-files.ts'
 import { countSealed, resealAll } from '../store/sealed-values.ts'
-import { createSecretKeyRow, lockKeyId, setKeyId } from '../store/secret-key-store.ts'
 import { keyFilePath, makeKeyFile, removeUnfinishedKeys } from './key-file.ts'
-import { createSecrets, type KeyRing, keysFromFile, keysFromText, type Secrets } from './secrets.ts'
+import {
+  createSecretKeyRow,
+  createSecrets,
+  type KeyRing,
+  keysFromFile,
+  keysFromText,
+  lockKeyId,
+  type Secrets,
+  setKeyId,
+} from './secrets.ts'
 
 export interface SecretsToPrepare {
   readonly database: Database

@@ -11,9 +11,8 @@
 import type { DatabaseLocation } from '../backup.ts'
 import type { Database } from '../store/database.ts'
 import { countSealed, resealAll } from '../store/sealed-values.ts'
-import { findKeyId, lockKeyId, setKeyId } from '../store/secret-key-store.ts'
 import { keyFilePath, makeKey, readKeyFile, replaceKeyFile } from './key-file.ts'
-import { createSecrets, type KeyRing, keysFromFile, keysFromText } from './secrets.ts'
+import { createSecrets, findKeyId, type KeyRing, keysFromFile, keysFromText, lockKeyId, setKeyId } from './secrets.ts'
 
 export interface RotatedKey {
   /** The number of secrets that this run re-encrypted. */
@@ -34,7 +33,7 @@ export async function rotateKey(location: DatabaseLocation, given: string | null
       const notErased = database.eraseDeleted === null ? null : await errorOf(database.eraseDeleted())
       return { resealed, keyFile: null, notErased }
     }
-    const { lockRotation } = await import('../store/sqlite/folder-lock.ts')
+    const { lockRotation } = await import('../store/sqlite/open-sqlite.ts')
     const lock = lockRotation(database.folder)
     try {
       const keyFile = keyFilePath(database.folder)

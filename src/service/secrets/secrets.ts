@@ -1,11 +1,11 @@
 /**
  * Encrypts the secrets that the service must read back: answers to security questions, secrets of second factors, codes sent by SMS. Each value is
- * encrypted with AES-256-GCM (NIST SP 800-38D), bound to its purpose and user, and contains the id of its key: `aes:KEY-ID:BASE64`. The database stores
- * which key is current. A rotation waits for all transactions that encrypt, so nothing is encrypted with the old key afterwards (see `rotate-key.ts`).
+ * encrypted with AES-256-GCM (NIST SP 800-38D), bound to its purpose and user, and contains the id of its key: `aes:KEY-ID:BASE64`. The database
+ * stores which key is current. A rotation waits for all transactions that encrypt, so nothing is encrypted with the old key afterwards (see
+ * `rotate-key.ts`).
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Connection } from '../store/database.ts'
-import { lockKeyId } from '../store/secret-key-store.ts'
 import { readKeyFile } from './key-file.ts'
 
 export interface Secrets {
@@ -15,7 +15,7 @@ export interface Secrets {
   open(sealed: string, context: string): string
 }
 
-export interface SecretKey {
+interface SecretKey {
   /** 16 hexadecimal digits that identify the key without revealing it. */
   readonly id: string
   readonly octets: Buffer
@@ -138,4 +138,37 @@ function decrypt({ octets }: SecretKey, bytes: Buffer, context: string): string 
   } catch {
     return null
   }
+}
+
+/** The id of the only row. */
+const ROW_ID = 1
+
+/** The id of the key that encrypts secrets; empty before the first start. */
+export async function findKeyId(connection: Connection): Promise<string> {
+  const row = await connection.selectFrom('secret_key').select('key_id').where('id', '=', ROW_ID).executeTakeFirst()
+  return row?.key_id ?? ''
+}
+
+/** Creates the row if necessary. */
+export async function createSecretKeyRow(connection: Connection): Promise<void> {
+  await connection
+    .insertInto('secret_key')
+    .values({ id: ROW_ID, key_id: '' })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+}
+
+/** The id of the current key, locked until the transaction ends. Call it after locking users. */
+export async function lockKeyId(connection: Connection): Promise<string> {
+  const row = await connection
+    .updateTable('secret_key')
+    .set((eb) => ({ key_id: eb.ref('key_id') }))
+    .where('id', '=', ROW_ID)
+    .returning('key_id')
+    .executeTakeFirstOrThrow()
+  return row.key_id
+}
+
+export async function setKeyId(connection: Connection, keyId: string): Promise<void> {
+  await connection.updateTable('secret_key').set({ key_id: keyId }).where('id', '=', ROW_ID).execute()
 }

@@ -11,10 +11,9 @@ import {
   setQuotas,
 } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
-import { findDomainByName, insertDomain } from '../store/domain-store.ts'
+import { claimZoneName, findDomainByName, insertDomain, lockZoneNames, type NameConflict, type NameLock } from '../store/domain-store.ts'
 import { findByLabel, grant } from '../store/grant-store.ts'
 import { insertToken } from '../store/token-store.ts'
-import { claimZoneName, lockZoneNames, type NameConflict, type NameLock } from '../store/zone-name-store.ts'
 import type { Seed, SeedAccount, SeedOwner, SeedUser } from './seed.ts'
 
 interface CreatedUsers {

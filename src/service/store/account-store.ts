@@ -79,20 +79,12 @@ export async function hasOtherUnrestrictedUser(connection: Connection, accountId
  * domains must lock the account first, so that there is no deadlock.
  */
 export async function lockAccountRow(connection: Connection, accountId: number): Promise<void> {
-  await connection
-    .updateTable('accounts')
-    .set((eb) => ({ created: eb.ref('created') }))
-    .where('id', '=', accountId)
-    .execute()
+  await sql`update accounts set created = created where id = ${accountId}`.execute(connection)
 }
 
 /** Locks a user's own data until the transaction ends. */
 export async function lockUserRow(connection: Connection, userId: number): Promise<void> {
-  await connection
-    .updateTable('users')
-    .set((eb) => ({ created: eb.ref('created') }))
-    .where('id', '=', userId)
-    .execute()
+  await sql`update users set created = created where id = ${userId}`.execute(connection)
 }
 
 /** The account's quota for one kind of object: its own, or the service's. Null for no limit. Locks the account. */

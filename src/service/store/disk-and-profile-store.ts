@@ -1,8 +1,8 @@
 /** The configuration profiles and disks of instances. A profile says which disk or volume is at which device. */
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
-import { listRows } from './list-sql.ts'
-import type { ConfigRow, ConfigsTable, DiskRow, DisksTable } from './tables/instances.ts'
+import { listRows } from './rows.ts'
+import type { ConfigRow, ConfigsTable, DiskRow, DisksTable } from './tables.ts'
 
 export const SLOTS = ['sda', 'sdb', 'sdc', 'sdd', 'sde', 'sdf', 'sdg', 'sdh'] as const
 

@@ -1,8 +1,7 @@
 /** The grants of restricted users, and the tables of the objects that they apply to. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from './database.ts'
-import type { TaggedKind } from './tables/tagged-objects.ts'
-import type { GrantKind, Permissions } from './tables.ts'
+import type { GrantKind, Permissions, TaggedKind } from './tables.ts'
 
 /** The user who views a list. */
 export interface Viewer {
@@ -29,6 +28,23 @@ export const GRANT_TABLES = {
   script: { table: 'scripts', label: 'label', shared: 'is_public' },
   volume: { table: 'volumes', label: 'label' },
 } as const satisfies Record<GrantKind, Entity>
+
+/** Grants of a restricted user that apply to no single object. */
+export const GLOBAL_GRANTS = [
+  'add_databases',
+  'add_domains',
+  'add_firewalls',
+  'add_images',
+  'add_instances',
+  'add_monitors',
+  'add_loadbalancers',
+  'add_scripts',
+  'add_volumes',
+  'cancel_account',
+  'monitor_subscription',
+] as const
+
+export type GlobalGrant = (typeof GLOBAL_GRANTS)[number]
 
 /** True for the account's objects that the viewer may see. Does not include public objects. */
 export const visibleTo = ({ accountId, userId, restricted }: Viewer, kind: GrantKind): RawBuilder<SqlBool> => {

@@ -1,15 +1,118 @@
-/** Instances: their rows and locks, and their form in responses. */
+/** Instances and their backups: their rows and locks, and their form in responses. */
 import { type Insertable, sql, type Updateable } from 'kysely'
 import { findInstanceType, type InstanceType } from '../catalogue/instance-types.ts'
-import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
+import type { FilterFields, ListQuery } from '../filter/filter.ts'
 import { addressesOf } from './address-store.ts'
 import type { Connection } from './database.ts'
+import type { ConfigProfile, DiskSettings } from './disk-and-profile-store.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
-import { lastBackups } from './instance-backup-store.ts'
-import { listRows, type SetFields } from './list-sql.ts'
-import type { InstanceRow, InstancesTable } from './tables/instances.ts'
+import { listRows, type SetFields } from './rows.ts'
+import type { BackupRow, BackupStatus, BackupsTable, InstanceRow, InstancesTable } from './tables.ts'
 import { labelsOf, setTags, tagsField } from './tag-store.ts'
 import { detachVolumes } from './volume-store.ts'
+
+/** The content of a backup. The devices of its profiles refer to disks by their original ids. */
+export interface BackupContent {
+  readonly image: string | null
+  readonly disks: readonly (DiskSettings & { readonly id: number })[]
+  readonly configs: readonly ConfigProfile[]
+}
+
+/** The backups of an instance in the order of their ids. */
+export const listBackups = (connection: Connection, instanceId: number): Promise<BackupRow[]> =>
+  connection.selectFrom('backups').selectAll().where('instance_id', '=', instanceId).orderBy('id').execute()
+
+/** A backup of any instance of the account; null if there is none with this id. */
+export async function findBackup(connection: Connection, accountId: number, id: number): Promise<BackupRow | null> {
+  const row = await connection
+    .selectFrom('backups')
+    .innerJoin('instances', 'instances.id', 'backups.instance_id')
+    .selectAll('backups')
+    .where('backups.id', '=', id)
+    .where('instances.account_id', '=', accountId)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+export async function insertBackup(
+  connection: Connection,
+  backup: Pick<BackupRow, 'instance_id' | 'type' | 'label' | 'region'> & { readonly content: BackupContent },
+  now: string,
+): Promise<BackupRow> {
+  return connection
+    .insertInto('backups')
+    .values({ ...backup, content: JSON.stringify(backup.content), status: 'pending', created: now, updated: now, finished: null })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Moves a backup to the next status; null if its status is not `from`. */
+export async function advanceBackup(
+  connection: Connection,
+  id: number,
+  from: BackupStatus,
+  to: BackupStatus,
+  now: string,
+): Promise<BackupRow | null> {
+  const row = await connection
+    .updateTable('backups')
+    .set({ status: to, updated: now, ...(to === 'successful' ? { finished: now } : {}) })
+    .where('id', '=', id)
+    .where('status', '=', from)
+    .returningAll()
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** Deletes all finished backups of a type except the latest `count`. */
+export async function deleteOldBackups(
+  connection: Connection,
+  instanceId: number,
+  type: BackupsTable['type'],
+  count: number,
+): Promise<void> {
+  const finished = connection
+    .selectFrom('backups')
+    .select('id')
+    .where('instance_id', '=', instanceId)
+    .where('type', '=', type)
+    .where('status', '=', 'successful')
+  const kept = await finished.orderBy('id', 'desc').limit(count).execute()
+  const oldest = kept.at(-1)?.id
+  if (oldest === undefined) return
+  await connection.deleteFrom('backups').where('id', 'in', finished).where('id', '<', oldest).execute()
+}
+
+export async function deleteBackups(connection: Connection, instanceId: number): Promise<void> {
+  await connection.deleteFrom('backups').where('instance_id', '=', instanceId).execute()
+}
+
+/** When the last successful backup was finished, by instance. */
+async function lastBackups(connection: Connection, instanceIds: readonly number[]): Promise<Map<number, string>> {
+  if (instanceIds.length === 0) return new Map()
+  const rows = await connection
+    .selectFrom('backups')
+    .select(['instance_id', (eb) => eb.fn.max('finished').as('finished')])
+    .where('instance_id', 'in', instanceIds)
+    .where('status', '=', 'successful')
+    .groupBy('instance_id')
+    .execute()
+  return new Map(rows.map(({ instance_id, finished }) => [instance_id, finished as string]))
+}
+
+export const contentOf = (backup: BackupRow): BackupContent => JSON.parse(backup.content)
+
+/** A backup in the API's form. */
+export function storedBackup(row: BackupRow) {
+  const { disks, configs } = contentOf(row)
+  const { id, label, type, status, created, updated, finished } = row
+  return {
+    ...{ id, label, type, status, available: true },
+    configs: configs.map((config) => config.label),
+    disks: disks.map(({ label, filesystem, size }) => ({ label, filesystem, size })),
+    ...{ created, updated, finished },
+  }
+}
 
 export interface Alerts {
   readonly cpu: number
@@ -17,39 +120,6 @@ export interface Alerts {
   readonly network_in: number
   readonly network_out: number
   readonly transfer_quota: number
-}
-
-/** An instance as responses of the API show it. */
-export interface StoredInstance {
-  readonly id: number
-  readonly label: string
-  readonly group: string
-  readonly tags: readonly string[]
-  readonly region: string
-  readonly type: string
-  readonly image: string | null
-  readonly ipv4: readonly string[]
-  readonly ipv6: string | null
-  readonly hypervisor: 'kvm'
-  readonly host_uuid: string
-  readonly status: string
-  readonly created: string
-  readonly updated: string
-  readonly watchdog_enabled: boolean
-  readonly alerts: Alerts
-  readonly backups: {
-    readonly available: boolean
-    readonly enabled: boolean
-    readonly last_successful: string | null
-    readonly schedule: { readonly day: string | null; readonly window: string | null }
-  }
-  readonly specs: {
-    readonly disk: number
-    readonly gpus: number
-    readonly memory: number
-    readonly transfer: number
-    readonly vcpus: number
-  }
 }
 
 export const INSTANCE_FILTER_FIELDS = {
@@ -67,14 +137,14 @@ const SETS: SetFields = {
   ipv4: { text: sql.ref('addresses.address'), rows: sql`from addresses where addresses.instance_id = instances.id` },
 }
 
-export async function listInstances(connection: Connection, viewer: Viewer, list: ListQuery): Promise<ListSlice<StoredInstance>> {
+export async function listInstances(connection: Connection, viewer: Viewer, list: ListQuery) {
   const selected = connection.selectFrom('instances').where(visibleTo(viewer, 'instance'))
   const { items, total } = await listRows<InstanceRow>(selected, { fields: INSTANCE_FILTER_FIELDS, sets: SETS }, list)
   return { items: await storedInstances(connection, items), total }
 }
 
 /** The instances with these ids, of any account: the caller has checked the access. */
-export async function findInstances(connection: Connection, ids: readonly number[]): Promise<readonly StoredInstance[]> {
+export async function findInstances(connection: Connection, ids: readonly number[]) {
   if (ids.length === 0) return []
   return storedInstances(connection, await connection.selectFrom('instances').selectAll().where('id', 'in', ids).execute())
 }
@@ -150,10 +220,13 @@ export async function deleteInstance(connection: Connection, { id, account_id }:
   await connection.deleteFrom('instances').where('id', '=', id).execute()
 }
 
-export const storedInstance = async (connection: Connection, row: InstanceRow): Promise<StoredInstance> =>
-  (await storedInstances(connection, [row]))[0] as StoredInstance
+export async function storedInstance(connection: Connection, row: InstanceRow) {
+  const [stored] = await storedInstances(connection, [row])
+  return stored as NonNullable<typeof stored>
+}
 
-async function storedInstances(connection: Connection, rows: readonly InstanceRow[]): Promise<StoredInstance[]> {
+/** Instances as responses of the API show them. */
+async function storedInstances(connection: Connection, rows: readonly InstanceRow[]) {
   const ids = rows.map(({ id }) => id)
   const tags = await labelsOf(connection, 'instance', ids)
   const addresses = await addressesOf(connection, ids)

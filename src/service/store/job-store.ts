@@ -1,7 +1,7 @@
 /** The queue of jobs. */
 import { sql } from 'kysely'
 import type { Connection } from './database.ts'
-import type { JobRow } from './tables/instances.ts'
+import type { JobRow } from './tables.ts'
 
 export interface NewJob {
   readonly kind: string

@@ -1,7 +1,7 @@
 /** The records of domains. */
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
-import { conditionSql, orderSql } from './list-sql.ts'
+import { listRows } from './rows.ts'
 import type { RecordRow } from './tables.ts'
 
 /** The content of a record: everything except ids and times. */
@@ -32,18 +32,11 @@ const COLUMNS = [
   'updated',
 ] as const satisfies readonly (keyof RecordRow)[]
 
-export async function listRecords(connection: Connection, domainId: number, list: ListQuery): Promise<ListSlice<StoredRecord>> {
-  let selected = connection.selectFrom('records').where('domain_id', '=', domainId)
-  if (list.filter) selected = selected.where(conditionSql(list.filter.condition, RECORD_FILTER_FIELDS))
-  let page = selected.select(COLUMNS)
-  const order = list.filter?.order
-  if (order) page = page.orderBy(orderSql(order.field, RECORD_FILTER_FIELDS), order.descending ? 'desc' : 'asc')
-  const items = await page.orderBy('id').limit(list.limit).offset(list.offset).execute()
-  const { total } = await (list.filter
-    ? selected.select((eb) => eb.fn.countAll<number>().as('total'))
-    : connection.selectFrom('domains').select('record_count as total').where('id', '=', domainId)
-  ).executeTakeFirstOrThrow()
-  return { items, total: Number(total) }
+export function listRecords(connection: Connection, domainId: number, list: ListQuery): Promise<ListSlice<StoredRecord>> {
+  const selected = connection.selectFrom('records').where('domain_id', '=', domainId)
+  // The domain knows how many records it has.
+  const total = connection.selectFrom('domains').select('record_count as total').where('id', '=', domainId)
+  return listRows<StoredRecord>(selected, { fields: RECORD_FILTER_FIELDS, columns: COLUMNS, total }, list)
 }
 
 export async function findRecord(connection: Connection, domainId: number, id: number): Promise<StoredRecord | null> {

@@ -4,8 +4,8 @@ import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
 import { deleteGrants, type Viewer, visibleTo } from './grant-store.ts'
-import { listRows } from './list-sql.ts'
-import type { ScriptRow } from './tables/instances.ts'
+import { listRows } from './rows.ts'
+import type { ScriptRow } from './tables.ts'
 
 /** The settings of a script that its author controls. */
 export interface ScriptContent {

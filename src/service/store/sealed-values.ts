@@ -1,9 +1,8 @@
 /** All columns with encrypted values, and the operations on all of them: counting them by key and encrypting them with a new key. */
 import { type Kysely, sql } from 'kysely'
-import { keyIdOf, SealedValueError, type Secrets, sealedPrefix } from '../secrets/secrets.ts'
+import { findKeyId, keyIdOf, lockKeyId, SealedValueError, type Secrets, sealedPrefix } from '../secrets/secrets.ts'
 import { lockUserRow } from './account-store.ts'
 import type { Connection, Database } from './database.ts'
-import { findKeyId, lockKeyId } from './secret-key-store.ts'
 import { contextOfAnswer, contextOfPhoneCode, contextOfSecondFactor } from './user-secret-store.ts'
 
 interface SealedColumn {

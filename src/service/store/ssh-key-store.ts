@@ -1,27 +1,22 @@
 /** The SSH keys of users. */
-import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
+import { type Selectable, sql } from 'kysely'
+import type { FilterFields } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
-import { listRows } from './list-sql.ts'
-
-export interface StoredSshKey {
-  readonly id: number
-  readonly label: string
-  readonly ssh_key: string
-  readonly created: string
-}
+import { ownRows } from './rows.ts'
+import type { Tables } from './tables.ts'
 
 /** Clients find a key by its label. */
 export const SSH_KEY_FILTER_FIELDS = { label: { kind: 'text' } } as const satisfies FilterFields
 
 const COLUMNS = ['id', 'label', 'ssh_key', 'created'] as const
 
-export const listSshKeys = (connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredSshKey>> =>
-  listRows<StoredSshKey>(connection.selectFrom('ssh_keys').where('user_id', '=', userId), { fields: SSH_KEY_FILTER_FIELDS }, list)
+type StoredSshKey = Pick<Selectable<Tables['ssh_keys']>, (typeof COLUMNS)[number]>
 
-export async function findSshKey(connection: Connection, userId: number, id: number): Promise<StoredSshKey | null> {
-  const row = await connection.selectFrom('ssh_keys').select(COLUMNS).where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()
-  return row ?? null
-}
+export const SSH_KEYS = ownRows<StoredSshKey, [userId: number]>(
+  'ssh_keys',
+  { fields: SSH_KEY_FILTER_FIELDS, columns: COLUMNS },
+  (userId) => sql`user_id = ${userId}`,
+)
 
 /** Inserts a key that `parseSshKey` returned. */
 export async function insertSshKey(
@@ -35,28 +30,6 @@ export async function insertSshKey(
     .values({ user_id: userId, label, ssh_key: key, created: now })
     .returning(COLUMNS)
     .executeTakeFirstOrThrow()
-}
-
-/** Renames a key; null if the user has no key with this id. */
-export async function renameSshKey(connection: Connection, userId: number, id: number, label: string): Promise<StoredSshKey | null> {
-  const row = await connection
-    .updateTable('ssh_keys')
-    .set({ label })
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .returning(COLUMNS)
-    .executeTakeFirst()
-  return row ?? null
-}
-
-/** False if there is no such key. */
-export async function deleteSshKey(connection: Connection, userId: number, id: number): Promise<boolean> {
-  const { numDeletedRows } = await connection
-    .deleteFrom('ssh_keys')
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
 }
 
 /**

@@ -1,14 +1,11 @@
-/** The tables of accounts, domains and served zones, and the list of all tables. */
+/** The rows of all tables, and what their columns mean. */
 import type { Generated, Selectable } from 'kysely'
-import type { ImageTables, InstanceTables, JobTables, ScriptTables } from './tables/instances.ts'
-import type { ProfileTables } from './tables/profile.ts'
-import type { TaggedObjectTables } from './tables/tagged-objects.ts'
 
 /**
  * The database tables, equal in all dialects. Times are UTC text without a zone suffix (`2026-01-31T09:00:00`), which sorts chronologically.
  * Lists are JSON text. Secrets are stored as hashes, or encrypted if they must be read again.
  */
-export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTables, TaggedObjectTables, ProfileTables {
+export interface Tables {
   readonly accounts: AccountsTable
   readonly users: UsersTable
   readonly tokens: TokensTable
@@ -20,9 +17,30 @@ export interface Tables extends InstanceTables, ImageTables, ScriptTables, JobTa
   readonly served_zones: ServedZonesTable
   readonly served_revision: ServedRevisionTable
   readonly secret_key: SecretKeyTable
+  readonly instances: InstancesTable
+  readonly addresses: AddressesTable
+  readonly address_pools: AddressPoolsTable
+  readonly disks: DisksTable
+  readonly configs: ConfigsTable
+  readonly backups: BackupsTable
+  readonly images: ImagesTable
+  readonly scripts: ScriptsTable
+  readonly jobs: JobsTable
+  readonly apps: AppsTable
+  readonly trusted_devices: TrustedDevicesTable
+  readonly logins: LoginsTable
+  readonly ssh_keys: SshKeysTable
+  readonly security_answers: SecurityAnswersTable
+  readonly second_factors: SecondFactorsTable
+  readonly phone_codes: PhoneCodesTable
+  readonly preferences: PreferencesTable
+  readonly tags: TagsTable
+  readonly tagged_objects: TaggedObjectsTable
+  readonly volumes: VolumesTable
+  readonly load_balancers: LoadBalancersTable
 }
 
-export interface AccountsTable {
+interface AccountsTable {
   id: Generated<number>
   created: string
   /** JSON object of the account's own quotas, which override the service's. */
@@ -59,7 +77,7 @@ export type ShellAuthMethod = 'password_keys' | 'keys_only' | 'disabled'
 export type Permissions = 'read_only' | 'read_write'
 
 /** A restricted user's permissions for an object. */
-export interface GrantsTable {
+interface GrantsTable {
   user_id: number
   /** Determines the table of the object. There is no foreign key, so code that deletes the object must delete its grants. */
   kind: GrantKind
@@ -69,7 +87,7 @@ export interface GrantsTable {
 
 export type GrantKind = 'domain' | 'image' | 'instance' | 'loadbalancer' | 'script' | 'volume'
 
-export interface TokensTable {
+interface TokensTable {
   id: Generated<number>
   user_id: number
   label: string
@@ -121,7 +139,7 @@ export interface DomainsTable {
   settled: Generated<number>
 }
 
-export interface RecordsTable {
+interface RecordsTable {
   id: Generated<number>
   domain_id: number
   type: string
@@ -140,7 +158,7 @@ export interface RecordsTable {
 }
 
 /** The state of a slave's transfers. Times are milliseconds of the service's clock. */
-export interface SecondariesTable {
+interface SecondariesTable {
   domain_id: number
   /** When the next refresh is due. */
   refresh_at: Generated<number>
@@ -167,7 +185,7 @@ export interface SecondariesTable {
 }
 
 /** The zone that is or was served under a name. It outlives its domain, because secondaries need serials that only increase. */
-export interface ServedZonesTable {
+interface ServedZonesTable {
   name: string
   /** The current or last domain with this name. */
   domain_id: number
@@ -180,7 +198,7 @@ export interface ServedZonesTable {
 }
 
 /** A single row. A transaction locks it before it changes served zones, so that revisions become visible in order. */
-export interface ServedRevisionTable {
+interface ServedRevisionTable {
   id: number
   revision: number
   /** The last rendering inputs besides domains and records. */
@@ -188,14 +206,14 @@ export interface ServedRevisionTable {
 }
 
 /** A single row, created at the first start. It is not part of a backup, because the restored database has its own key. */
-export interface SecretKeyTable {
+interface SecretKeyTable {
   id: number
   /** The id of the key that encrypts secrets; empty before the first start with a key. */
   key_id: string
 }
 
 /** The last rendered zone, or the last transferred zone of a slave. */
-export interface ZoneFilesTable {
+interface ZoneFilesTable {
   domain_id: number
   /** The serial of the SOA record, 0 to 2^32 - 1. */
   serial: number
@@ -205,3 +223,334 @@ export interface ZoneFilesTable {
 
 export type DomainRow = Selectable<DomainsTable>
 export type RecordRow = Selectable<RecordsTable>
+
+/** The stored states. `cloning` is displayed while a running or offline instance is being cloned. */
+export type InstanceStatus = 'running' | 'offline' | 'booting' | 'rebooting' | 'provisioning' | 'restoring'
+
+export interface InstancesTable {
+  id: Generated<number>
+  account_id: number
+  /** Unique in the account. */
+  label: string
+  group: string
+  region: string
+  type: string
+  image: string | null
+  /** Without prefix length. */
+  ipv6: string | null
+  host_uuid: string
+  status: InstanceStatus
+  /** 1 while another instance is being cloned to it. */
+  receiving: Generated<number>
+  /** The number of running clones of it. */
+  clones: Generated<number>
+  watchdog_enabled: Generated<number>
+  /** JSON object. */
+  alerts: string
+  backups_enabled: Generated<number>
+  /** A weekday, or `Scheduling` until one is chosen; null for none. */
+  backup_day: string | null
+  /** `W0` to `W22`, or `Scheduling` until one is chosen; null for none. */
+  backup_window: string | null
+  /** The configuration profile of the last boot; null if there is none or it was deleted. */
+  last_booted: number | null
+  /** JSON list: interfaces for the first configuration profile without its own. */
+  interfaces: Generated<string>
+  /** The script with which it was deployed. */
+  script_id: number | null
+  created: string
+  updated: string
+}
+
+/** Used IPv4 addresses. The slot in the pool is part of the key, so that no address is used twice. */
+interface AddressesTable {
+  region: string
+  pool: AddressPool
+  slot: number
+  address: string
+  instance_id: number
+}
+
+export type AddressPool = 'public' | 'private'
+
+/** A transaction that allocates from a pool locks its row. */
+interface AddressPoolsTable {
+  region: string
+  pool: AddressPool
+  /** The slot after the last allocated one. */
+  next: number
+}
+
+export interface DisksTable {
+  id: Generated<number>
+  instance_id: number
+  label: string
+  filesystem: Filesystem
+  /** MB. */
+  size: number
+  /** `not ready` while it is being written to. */
+  status: 'ready' | 'not ready'
+  created: string
+  updated: string
+}
+
+type Filesystem = 'raw' | 'swap' | 'ext3' | 'ext4' | 'initrd'
+
+export interface ConfigsTable {
+  id: Generated<number>
+  instance_id: number
+  label: string
+  comments: string | null
+  /** JSON object of `sda` to `sdh`. */
+  devices: string
+  /** JSON object. */
+  helpers: string
+  /** JSON list. */
+  interfaces: string
+  kernel: string
+  /** MB; 0 for all memory of the instance. */
+  memory_limit: number
+  root_device: string
+  run_level: 'default' | 'single' | 'binbash'
+  virt_mode: 'paravirt' | 'fullvirt'
+  created: string
+  updated: string
+}
+
+export interface BackupsTable {
+  id: Generated<number>
+  instance_id: number
+  type: 'auto' | 'snapshot'
+  status: BackupStatus
+  label: string | null
+  region: string
+  /** JSON: copies of the disks and configuration profiles. */
+  content: string
+  created: string
+  updated: string
+  finished: string | null
+}
+
+/** The other states of the API (`paused`, `failed`, `userAborted`) never occur here. */
+export type BackupStatus = 'pending' | 'running' | 'needsPostProcessing' | 'successful'
+
+export type InstanceRow = Selectable<InstancesTable>
+export type DiskRow = Selectable<DisksTable>
+export type ConfigRow = Selectable<ConfigsTable>
+export type BackupRow = Selectable<BackupsTable>
+
+export type ImageStatus = 'creating' | 'pending_upload' | 'available'
+
+export interface ImagesTable {
+  id: Generated<number>
+  account_id: number
+  label: string
+  description: string | null
+  /** A username. */
+  created_by: string
+  /** MB; 0 while it is unknown. */
+  size: number
+  status: ImageStatus
+  /** `automatic` if it was created from a deleted instance. */
+  type: 'manual' | 'automatic'
+  expiry: string | null
+  /** Hexadecimal SHA-256 of the secret in the upload URL; null if no upload is pending. */
+  upload_hash: string | null
+  /** The deadline of the upload, in milliseconds of the service's clock. */
+  upload_until: number | null
+  /** The current or last receiver of its data. */
+  receiver: Generated<string>
+  /** When the receiver's claim expires, in milliseconds of the service's clock. */
+  receiver_until: Generated<number>
+  /** Size of its uploaded data in octets; during an upload, the reserved size. Null without data, or if the size is unknown. */
+  octets: Generated<number | null>
+  created: string
+  updated: string
+}
+
+export type ImageRow = Selectable<ImagesTable>
+
+interface ScriptsTable {
+  id: Generated<number>
+  account_id: number
+  /** The author. */
+  user_id: number
+  label: string
+  description: string
+  /** JSON list of images; `any/all` means all images. */
+  images: string
+  /** 1 for a public script, which can never become private again. */
+  is_public: number
+  rev_note: string
+  script: string
+  /** The number of instances ever deployed with it. */
+  deployments_total: Generated<number>
+  created: string
+  updated: string
+}
+
+export type ScriptRow = Selectable<ScriptsTable>
+
+/** Work that the service does at a scheduled time. */
+interface JobsTable {
+  id: Generated<number>
+  kind: string
+  /** The id of the object that it is about, in a table that depends on its kind. */
+  subject: number
+  /** JSON. */
+  payload: string
+  /** Milliseconds of the service's clock; postponed after a failed run. */
+  due: number
+  /** The number of failed runs. */
+  attempts: Generated<number>
+}
+
+export type JobRow = Selectable<JobsTable>
+
+/** An OAuth client that the user has authorised. Deleting it deletes its tokens. */
+export interface AppsTable {
+  id: Generated<number>
+  user_id: number
+  /** Identifies the OAuth client across users. */
+  client: string
+  label: string
+  scopes: string
+  website: string
+  thumbnail_url: string | null
+  created: string
+  /** Null for access that does not expire. */
+  expiry: string | null
+}
+
+/** A device that does not need the second factor. */
+export interface TrustedDevicesTable {
+  id: Generated<number>
+  user_id: number
+  created: string
+  expiry: string
+  last_authenticated: string
+  last_remote_addr: string
+  user_agent: string
+}
+
+export interface LoginsTable {
+  id: Generated<number>
+  user_id: number
+  datetime: string
+  ip: string
+  /** Whether the user was restricted at the time. */
+  restricted: number
+  status: 'successful' | 'failed'
+  username: string
+  /** Identifies logins that are recorded once per day; null for seeded logins. */
+  occasion: string | null
+}
+
+interface SshKeysTable {
+  id: Generated<number>
+  user_id: number
+  label: string
+  ssh_key: string
+  created: string
+}
+
+interface SecurityAnswersTable {
+  user_id: number
+  question_id: number
+  /** Encrypted. */
+  response: string
+}
+
+export interface SecondFactorsTable {
+  user_id: number
+  /** The confirmed secret, encrypted; empty before confirmation. */
+  secret: Generated<string>
+  /** The unconfirmed secret, encrypted; empty for none. */
+  pending: Generated<string>
+  pending_expiry: Generated<string>
+  /** The time step of the last accepted code (RFC 6238 section 5.2). Codes of this or an earlier step are rejected. */
+  last_step: Generated<number>
+  /** SHA-256 of the scratch code; empty after its use. */
+  scratch_hash: Generated<string>
+  /** Wrong codes since `failures_since`. */
+  failures: Generated<number>
+  failures_since: Generated<string>
+}
+
+/** A user verifies one phone number at a time. The row outlives its code as long as its messages count for the rate limit. */
+interface PhoneCodesTable {
+  user_id: number
+  /** E.164. */
+  phone_number: string
+  /** Encrypted; empty after its use. */
+  code: string
+  expiry: string
+  failures: number
+  /** Messages since `sent_since`. */
+  sent: number
+  sent_since: string
+}
+
+interface PreferencesTable {
+  user_id: number
+  /** The OAuth client that the token belongs to; empty for personal access tokens. */
+  client: string
+  /** JSON. */
+  body: string
+}
+
+export type AppRow = Selectable<AppsTable>
+export type SecondFactorRow = Selectable<SecondFactorsTable>
+export type PhoneCodeRow = Selectable<PhoneCodesTable>
+
+/** The kinds of objects with tags. */
+export type TaggedKind = 'instance' | 'domain' | 'volume' | 'loadbalancer'
+
+interface TagsTable {
+  id: Generated<number>
+  account_id: number
+  label: string
+  /** The label in lower case, because tags are case-insensitive. */
+  folded: string
+}
+
+/** Code that deletes an object must remove its tags first. */
+interface TaggedObjectsTable {
+  kind: TaggedKind
+  entity_id: number
+  tag_id: number
+}
+
+export interface VolumesTable {
+  id: Generated<number>
+  account_id: number
+  /** Unique in the account. */
+  label: string
+  hardware_type: 'hdd' | 'nvme'
+  region: string
+  status: 'creating' | 'active' | 'resizing'
+  /** GiB. */
+  size: number
+  /** The attached instance; null for none. */
+  instance_id: number | null
+  created: string
+  updated: string
+}
+
+export interface LoadBalancersTable {
+  id: Generated<number>
+  account_id: number
+  /** Unique in the account. */
+  label: string
+  hostname: string
+  ipv4: string
+  ipv6: string | null
+  region: string
+  /** Connections per second; 0 for no limit. */
+  client_conn_throttle: number
+  /** MB in the current month; null if unknown. */
+  transfer_in: number | null
+  transfer_out: number | null
+  transfer_total: number | null
+  created: string
+}

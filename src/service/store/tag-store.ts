@@ -5,8 +5,8 @@ import { filterItems, type ListQuery, type ListSlice } from '../filter/filter.ts
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'
 import { GRANT_TABLES, type Viewer, visibleTo } from './grant-store.ts'
-import type { SetField } from './list-sql.ts'
-import type { TaggedKind } from './tables/tagged-objects.ts'
+import type { SetField } from './rows.ts'
+import type { TaggedKind } from './tables.ts'
 
 /** The kinds of objects with tags, in list order. */
 export const TAGGED_KINDS = ['instance', 'domain', 'volume', 'loadbalancer'] as const satisfies readonly TaggedKind[]

@@ -1,9 +1,10 @@
 /** Tokens. Only their hashes are stored. */
 import { createHash } from 'node:crypto'
-import { type SqlBool, sql } from 'kysely'
-import type { FilterFields, ListQuery, ListSlice } from '../filter/filter.ts'
+import { type Selectable, sql } from 'kysely'
+import type { FilterFields } from '../filter/filter.ts'
 import type { Connection } from './database.ts'
-import { listRows } from './list-sql.ts'
+import { ownRows } from './rows.ts'
+import type { Tables } from './tables.ts'
 
 /** Characters of a token that are stored and shown in lists. */
 const PREFIX = 16
@@ -17,16 +18,6 @@ export interface NewToken {
   readonly expiry: string | null
   /** The app that owns the token; by default it is a personal access token. */
   readonly appId?: number
-}
-
-export interface StoredToken {
-  readonly id: number
-  readonly label: string
-  /** The first characters of the token. */
-  readonly prefix: string
-  readonly scopes: string
-  readonly created: string
-  readonly expiry: string | null
 }
 
 /** The owner and scopes of a token. */
@@ -48,6 +39,8 @@ export const TOKEN_FILTER_FIELDS = {
 } as const satisfies FilterFields
 
 const COLUMNS = ['id', 'label', 'prefix', 'scopes', 'created', 'expiry'] as const
+
+export type StoredToken = Pick<Selectable<Tables['tokens']>, (typeof COLUMNS)[number]>
 
 /** The stored hash of a token. Looking up tokens by hash prevents timing attacks. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
@@ -75,16 +68,12 @@ export async function findBearer(connection: Connection, hash: string): Promise<
   }
 }
 
-/** True for the user's personal access tokens. */
-const personal = (userId: number) => sql<SqlBool>`user_id = ${userId} and app_id is null`
-
-export const listTokens = (connection: Connection, userId: number, list: ListQuery): Promise<ListSlice<StoredToken>> =>
-  listRows<StoredToken>(connection.selectFrom('tokens').where(personal(userId)), { fields: TOKEN_FILTER_FIELDS, columns: COLUMNS }, list)
-
-export async function findToken(connection: Connection, userId: number, id: number): Promise<StoredToken | null> {
-  const row = await connection.selectFrom('tokens').select(COLUMNS).where('id', '=', id).where(personal(userId)).executeTakeFirst()
-  return row ?? null
-}
+/** The user's personal access tokens. */
+export const TOKENS = ownRows<StoredToken, [userId: number]>(
+  'tokens',
+  { fields: TOKEN_FILTER_FIELDS, columns: COLUMNS },
+  (userId) => sql`user_id = ${userId} and app_id is null`,
+)
 
 /** Stores a token's hash. Null if the token already exists, for any user; it is not changed. */
 export async function insertToken(
@@ -100,22 +89,4 @@ export async function insertToken(
     .returning(COLUMNS)
     .executeTakeFirst()
   return row ?? null
-}
-
-/** Renames a token; null if the user has no token with this id. */
-export async function renameToken(connection: Connection, userId: number, id: number, label: string): Promise<StoredToken | null> {
-  const row = await connection
-    .updateTable('tokens')
-    .set({ label })
-    .where('id', '=', id)
-    .where(personal(userId))
-    .returning(COLUMNS)
-    .executeTakeFirst()
-  return row ?? null
-}
-
-/** False if there is no such token. */
-export async function deleteToken(connection: Connection, userId: number, id: number): Promise<boolean> {
-  const result = await connection.deleteFrom('tokens').where('id', '=', id).where(personal(userId)).executeTakeFirstOrThrow()
-  return result.numDeletedRows > 0n
 }

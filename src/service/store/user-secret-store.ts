@@ -3,7 +3,7 @@ import type { Updateable } from 'kysely'
 import type { Secrets } from '../secrets/secrets.ts'
 import { lockUserRow } from './account-store.ts'
 import type { Connection } from './database.ts'
-import type { PhoneCodeRow, SecondFactorRow, SecondFactorsTable } from './tables/profile.ts'
+import type { PhoneCodeRow, SecondFactorRow, SecondFactorsTable } from './tables.ts'
 
 /** The encryption context of a user's second factor. */
 export const contextOfSecondFactor = (userId: number): string => `second factor ${userId}`

@@ -40,13 +40,6 @@ export async function saveTransferredZone(connection: Connection, domainId: numb
 }
 
 /** The columns of a domain that rendering needs. */
-export type ZoneSource = Pick<
-  DomainRow,
-  'id' | 'domain' | 'type' | 'status' | 'soa_email' | 'expire_sec' | 'refresh_sec' | 'retry_sec' | 'ttl_sec' | 'revision' | 'settled'
->
-
-export type ZoneRecord = Pick<RecordRow, 'id' | 'type' | 'name' | 'target' | 'priority' | 'weight' | 'port' | 'tag' | 'ttl_sec'>
-
 const SOURCE_COLUMNS = [
   'id',
   'domain',
@@ -59,7 +52,11 @@ const SOURCE_COLUMNS = [
   'ttl_sec',
   'revision',
   'settled',
-] as const satisfies readonly (keyof ZoneSource)[]
+] as const satisfies readonly (keyof DomainRow)[]
+
+export type ZoneSource = Pick<DomainRow, (typeof SOURCE_COLUMNS)[number]>
+
+export type ZoneRecord = Pick<RecordRow, 'id' | 'type' | 'name' | 'target' | 'priority' | 'weight' | 'port' | 'tag' | 'ttl_sec'>
 
 export async function findZoneSource(connection: Connection, domainId: number): Promise<ZoneSource | null> {
   const row = await connection.selectFrom('domains').select(SOURCE_COLUMNS).where('id', '=', domainId).executeTakeFirst()

@@ -4,8 +4,47 @@ import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import type { TsigKey } from '../../dns/wire/tsig.ts'
-import { isTransferFailure, transferFailure } from './transfer-failure.ts'
 import type { OwnedZone, TransferKeys } from './transfer-keys.ts'
+
+/**
+ * Why a zone transfer from another name server failed:
+ *
+ * - `forbidden`: the service does not connect to its address, or no key of the zone is for it
+ * - `unverified`: the response is not signed with the zone's key, or the server rejected our signature
+ * - `unresolved`: the host name has no address
+ * - `unreachable`: no connection, or the connection broke
+ * - `timeout`: too slow at any stage
+ * - `refused`: the server does not allow the transfer
+ * - `not-authoritative`: the server does not answer for the zone, or its copy has expired
+ * - `malformed`: the response is not a valid answer or zone
+ * - `too-large`: the zone exceeds the service's limits
+ * - `stopped`: the service is stopping
+ * - `busy`: too many transfers are running
+ */
+type TransferFailureReason =
+  | 'forbidden'
+  | 'unverified'
+  | 'unresolved'
+  | 'unreachable'
+  | 'timeout'
+  | 'refused'
+  | 'not-authoritative'
+  | 'malformed'
+  | 'too-large'
+  | 'stopped'
+  | 'busy'
+
+export interface TransferFailure extends Error {
+  readonly code: 'TRANSFER_FAILURE'
+  readonly reason: TransferFailureReason
+}
+
+/** The message is a predicate for the server's name, such as `does not answer`. */
+export const transferFailure = (reason: TransferFailureReason, message: string, cause?: unknown): TransferFailure =>
+  Object.assign(new Error(message, { cause }), { code: 'TRANSFER_FAILURE' as const, reason })
+
+export const isTransferFailure = (error: unknown): error is TransferFailure =>
+  (error as Partial<TransferFailure> | null)?.code === 'TRANSFER_FAILURE'
 
 /** A name server from which zones are transferred. */
 export interface Peer {

@@ -1,7 +1,11 @@
-/** Renders a domain and its records into the zone that the name servers serve and its zone file. */
-
+/**
+ * Renders a domain and its records into the zone that the name servers serve and its zone file.
+ *
+ * The text form of stored zones: one record per line, fields separated by tabs. Owners are relative and in lower case. One that the master wrote
+ * with capital letters is absolute, as it wrote it.
+ */
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
-import { type DomainName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
+import { type DomainName, lowerCaseName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'
 import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
@@ -10,6 +14,38 @@ import type { SerialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
 import type { ZoneRecord, ZoneSource } from '../store/zone-file-store.ts'
+
+const DEFAULT_TTL = '$TTL '
+
+/** Formats a transferred zone. Its first record must be the SOA. */
+export function formatTransferredZone(name: DomainName, domainId: number, records: readonly ServedRecord[]): string {
+  const lines = [`; ${name.slice(0, -1)} [${domainId}]`]
+  for (const record of records) {
+    if (lines.length === 1) lines.push(`${DEFAULT_TTL}${record.ttl}`, `${record.writtenOwner ?? '@'}\tIN\tSOA\t${record.data}`)
+    else lines.push(`${record.writtenOwner ?? relativeOwner(record.name, name)}\t${record.ttl}\t${record.type}\t${record.data}`)
+  }
+  return lines.join('\n')
+}
+
+/** Parses the text of a stored zone. It does not validate, because only this program writes such texts. */
+export function parseZoneText(name: DomainName, text: string): ServedRecord[] {
+  const records: ServedRecord[] = []
+  let defaultTtl = 0
+  for (const line of text.split('\n')) {
+    if (line.startsWith(';')) continue
+    if (line.startsWith(DEFAULT_TTL)) {
+      defaultTtl = Number(line.slice(DEFAULT_TTL.length))
+      continue
+    }
+    const [owner, ttl, type, data] = line.split('\t') as [string, string, string, string]
+    const record = { type, ttl: (ttl === '' || ttl === 'IN' ? defaultTtl : Number(ttl)) as Ttl, data }
+    if (/[A-Z]/.test(owner)) records.push({ name: lowerCaseName(owner), writtenOwner: owner, ...record })
+    else records.push({ name: (owner === '@' ? name : `${owner}.${name}`) as DomainName, ...record })
+  }
+  return records
+}
+
+const relativeOwner = (owner: DomainName, zone: DomainName): string => (owner === zone ? '@' : owner.slice(0, -zone.length - 1))
 
 /** Default times in seconds, used for the value 0 (API, Domain). */
 const DEFAULTS = { expire: 1209600, refresh: 14400, retry: 14400, ttl: 86400 } as const
@@ -76,7 +112,7 @@ export function withSerial(zone: RenderedZone, serial: SerialNumber): RenderedZo
 }
 
 /** Increase it whenever the same domain and records are rendered differently, so that stored zones are rendered again. */
-export const RENDERING_VERSION = 3
+const RENDERING_VERSION = 3
 
 /** The index of the SOA record in `lines`. */
 const SOA_LINE = 2

@@ -1,27 +1,218 @@
 /**
- * Keeps the served zones up to date with domains and records. A change marks its zone. Marked zones are rendered together after a short delay,
- * so a burst of changes costs one rendering. After each run, the renderer rests, so that a large zone that changes all the time leaves most of
- * the processor time to requests. A serial is stored before its zone is published. If other processes use the database, their zones are
- * published as well, and changes that they left unrendered are rendered.
+ * Keeps the served zones up to date with domains and records. A change marks its zone. Marked zones are rendered together after a short delay, so a
+ * burst of changes costs one rendering. After each run, the renderer rests, so that a large zone that changes all the time leaves most of the
+ * processor time to requests. A serial is stored before its zone is published. If other processes use the database, their zones are published as
+ * well, and changes that they left unrendered are rendered.
+ *
+ * Passes the served zones from the database to the name server: all zones at startup, then those that changed since the last revision, in any
+ * process.
+ *
+ * A domain and its records are read in one snapshot and rendered. Then one transaction locks the domain and decides whether the zone needs a new
+ * serial, or whether another process or a later change was faster. So the serial increases exactly once per change of content, whichever process
+ * renders it, and the served zone never goes back to an earlier state.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
-import { findOutdatedDomains, findRenderingInputs, setRenderingInputs } from '../store/zone-file-store.ts'
-import { nameServersOf, renderingInputs } from './render-zone.ts'
-import { type StoreZoneOptions, storeZone } from './store-zone.ts'
-import { createZonePublisher, type PublishedZone } from './zone-publisher.ts'
+import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
+import type { ServedRecord } from '../nameserver/zone-data.ts'
+import type { Connection, Database } from '../store/database.ts'
+import {
+  findOutdatedDomains,
+  findRenderingInputs,
+  findRevision,
+  findServedFiles,
+  findServedSince,
+  findZoneFile,
+  findZoneRecords,
+  findZoneSource,
+  lockServedName,
+  markDomainRendered,
+  type ServedFile,
+  type ServedRow,
+  saveZoneFile,
+  serveZone,
+  setRenderingInputs,
+  unserveDomain,
+  type ZoneFile,
+  type ZoneSource,
+} from '../store/zone-file-store.ts'
+import { nameServersOf, parseZoneText, type RenderedZone, renderingInputs, renderZone, withSerial } from './render-zone.ts'
 
-export interface ZoneRendererOptions extends StoreZoneOptions {
-  /** The service's name servers, primary first. They apply to all processes until one is started with others. */
-  readonly nsNames: readonly DomainName[]
-  /** Called when a process started later changed the name servers; null if it has another version, so that only it renders. */
-  readonly onOverridden?: (nsNames: readonly DomainName[] | null) => void
+interface StoreZoneOptions {
+  readonly database: Database
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+/** The zone of a domain after it was stored with a new serial. `id` is the domain's. */
+type StoredZone = RenderedZone & { readonly id: number }
+
+/**
+ * Renders and stores the zone of a domain. Returns it if it got a new serial; null if its content is unchanged, if nothing is served any more, or
+ * if only processes of another version of the program may render.
+ */
+async function storeZone({ database, clock }: StoreZoneOptions, id: number): Promise<StoredZone | null> {
+  const found = await database.read(async (connection) => {
+    const source = await findZoneSource(connection, id)
+    if (source === null || source.settled >= source.revision) return null
+    const isRendered = source.type === 'master' && source.status === 'active'
+    if (!isRendered) return { source, records: null }
+    const nsNames = nameServersOf(await findRenderingInputs(connection))
+    return nsNames && { source, records: { all: await findZoneRecords(connection, id), nsNames } }
+  })
+  // A deleted domain was already withdrawn in the transaction that deleted it.
+  if (found === null) return null
+  const { source, records } = found
+  if (records === null) {
+    await database.write((connection) => storeUnrendered(connection, source))
+    return null
+  }
+  const rendered = renderZone(source, records.all, records.nsNames, serialNumber(0))
+  return database.write((connection) => storeRendered(connection, source, rendered, new Date(clock()).getUTCFullYear()))
+}
+
+async function storeRendered(connection: Connection, source: ZoneSource, rendered: RenderedZone, year: number): Promise<StoredZone | null> {
+  const { id, domain } = source
+  if (!(await markDomainRendered(connection, source, errorsText(rendered.omitted)))) return null
+  const existing = await findZoneFile(connection, id)
+  const lastSerial = await lockServedName(connection, domain, id)
+  if (existing !== null && existing.serial === lastSerial && isSame(rendered, existing)) {
+    await serveZone(connection, domain, id, existing.serial)
+    return null
+  }
+  const zone = withSerial(rendered, serialAfter(lastSerial === null ? null : serialNumber(lastSerial), year))
+  await saveZoneFile(connection, id, { serial: zone.serial, text: zone.lines.join('\n') })
+  await serveZone(connection, domain, id, zone.serial)
+  return { ...zone, id }
+}
+
+/** Maximum number of omitted records listed in the domain's errors. The zone file lists all. */
+const MAX_LISTED = 50
+
+const errorsText = (omitted: readonly string[]): string => {
+  const others = omitted.length - MAX_LISTED
+  return [...omitted.slice(0, MAX_LISTED), ...(others > 0 ? [`and ${others} more, listed in the zone file`] : [])].join('\n')
+}
+
+/** Whether the content is unchanged. Then the zone keeps its serial. */
+const isSame = (rendered: RenderedZone, existing: ZoneFile): boolean =>
+  withSerial(rendered, existing.serial as SerialNumber).lines.join('\n') === existing.text
+
+/** Serves the transferred zone of a slave, without data if it was not transferred yet or has expired. Withdraws a disabled domain. */
+async function storeUnrendered(connection: Connection, source: ZoneSource): Promise<void> {
+  const { id, domain, status } = source
+  if (!(await markDomainRendered(connection, source))) return
+  if (status !== 'active') return unserveDomain(connection, id)
+  const file = await findZoneFile(connection, id)
+  const lastSerial = await lockServedName(connection, domain, id)
+  await serveZone(connection, domain, id, file === null ? lastSerial : file.serial)
+}
+
+/** Serials have the form YYYYNNNNNN: the year and a counter. */
+const YEAR = 1_000_000
+
+/**
+ * The serial after `existing` (null for a new zone): the first one of the year if it is newer. Otherwise, for example after a change in the
+ * same year or if the clock was set back, `existing` plus one (RFC 1982 section 3.1).
+ */
+function serialAfter(existing: SerialNumber | null, year: number): SerialNumber {
+  const first = serialNumber(year * YEAR + 1)
+  return existing === null || isNewerSerial(first, existing) ? first : nextSerial(existing)
+}
+
+/** A zone for the name server, the SOA record first. `id` is its domain's. */
+interface PublishedZone extends Omit<ServedFile, 'domain_id' | 'text'> {
+  readonly id: number
+  readonly name: DomainName
+  readonly records: readonly ServedRecord[]
+}
+
+interface ZonePublisherOptions {
+  readonly database: Database
   /** Called with each zone to serve, at startup and whenever it may have changed. */
   readonly onZone: (zone: PublishedZone) => void
   /** Called with the name of a zone without data: a slave that was not transferred yet or has expired. */
   readonly onUnavailable: (name: DomainName) => void
   /** Called with the name of a zone that is no longer served. */
   readonly onRemoved: (name: DomainName) => void
+  /** Called if a zone could not be published. The other zones still are. */
   readonly onError: (error: unknown) => void
+}
+
+/** Zones read per query, to limit how many are in memory twice. */
+const BATCH_SIZE = 100
+
+function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions) {
+  const justStored = new Map<number, StoredZone>()
+  const served = new Set<string>()
+  /** The last published revision; null before startup. */
+  let seen: number | null = null
+  let running: Promise<void> | null = null
+  let runAgain = false
+
+  const publish = (row: ServedRow, file: ServedFile | undefined): void => {
+    const { domain_id: id, serial } = row
+    const name = `${row.name}.` as DomainName
+    const stored = justStored.get(id)
+    justStored.delete(id)
+    if (!row.served) {
+      if (served.delete(row.name)) onRemoved(name)
+      return
+    }
+    if (file === undefined) {
+      served.add(row.name)
+      onUnavailable(name)
+      return
+    }
+    // It has changed again; the next run publishes it.
+    if (file.serial !== serial) return
+    const records = stored?.serial === serial && stored.name === name ? stored.records : parseZoneText(name, file.text)
+    served.add(row.name)
+    onZone({ id, type: file.type, accountId: file.accountId, name, serial, records, axfrIps: file.axfrIps })
+  }
+
+  const run = async (): Promise<void> => {
+    runAgain = false
+    const { rows, revision } = await database.read(async (connection) => ({
+      rows: await findServedSince(connection, seen),
+      revision: await findRevision(connection),
+    }))
+    for (let from = 0; from < rows.length; from += BATCH_SIZE) await publishBatch(rows.slice(from, from + BATCH_SIZE))
+    seen = revision
+  }
+
+  const publishBatch = async (rows: readonly ServedRow[]): Promise<void> => {
+    const ids = rows.filter((row) => row.served).map((row) => row.domain_id)
+    const files = await database.read((connection: Connection) => findServedFiles(connection, ids))
+    for (const row of rows) {
+      try {
+        publish(row, files.get(row.domain_id))
+      } catch (error) {
+        onError(error)
+      }
+    }
+  }
+
+  return {
+    /** Keeps a zone that this process has just stored, so that its text need not be parsed again. */
+    stored: (zone: StoredZone): void => void justStored.set(zone.id, zone),
+    /** Publishes what has changed. Overlapping calls are combined. */
+    catchUp: async (): Promise<void> => {
+      runAgain = true
+      while (runAgain || running !== null) {
+        running ??= run().finally(() => {
+          running = null
+        })
+        await running
+      }
+    },
+  }
+}
+
+interface ZoneRendererOptions extends StoreZoneOptions, ZonePublisherOptions {
+  /** The service's name servers, primary first. They apply to all processes until one is started with others. */
+  readonly nsNames: readonly DomainName[]
+  /** Called when a process started later changed the name servers; null if it has another version, so that only it renders. */
+  readonly onOverridden?: (nsNames: readonly DomainName[] | null) => void
   /** Milliseconds between checks for work that other processes left; 5 seconds by default. */
   readonly pollInterval?: number
 }

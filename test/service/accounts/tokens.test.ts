@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openDatabase } from '../../../src/service/store/open-database.ts'
+import { openDatabase } from '../../../src/service/service-context.ts'
 import { rounds } from '../../support/random.ts'
 import { type Client, connect, freshStore, startForTest, temporaryDirectory } from '../harness.ts'
 import { seedOfPeople, tokenOf } from './people.ts'
@@ -60,6 +60,8 @@ describe('a new token', () => {
 
   test.each<[string, object, string[]]>([
     ['no scope', { scopes: '' }, ['scopes: scopes is not valid']],
+    ['scopes that are null', { scopes: null }, ['scopes: scopes is not valid']],
+    ['a misspelt field that is null', { scope: null }, ['scope: Unknown field']],
     ['an unknown family', { scopes: 'domain:read_only' }, ['scopes: scopes is not valid']],
     ['an unknown access', { scopes: 'domains:write' }, ['scopes: scopes is not valid']],
     ['commas', { scopes: 'domains:read_only,account:read_only' }, ['scopes: scopes is not valid']],

@@ -1,7 +1,7 @@
 /** The quota of image data: stored and arriving. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { RESERVED_AHEAD } from '../../../src/service/images/upload-limits.ts'
+import { RESERVED_AHEAD } from '../../../src/service/images/image-uploads.ts'
 import { readSeed } from '../../../src/service/index.ts'
 import { quotaReason } from '../../../src/service/quotas.ts'
 import { type Client, connect, freshStore, inParallel, type Store, startForTest } from '../harness.ts'

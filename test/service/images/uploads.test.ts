@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
-import { withDeadline } from '../../../src/service/images/upload-limits.ts'
+import { withDeadline } from '../../../src/service/images/image-uploads.ts'
 import { freshStore, startForTest } from '../harness.ts'
 import { eventually, filesOf, folderOf, gzipOf, put, reasonOf, sendPart, startUpload } from './upload-client.ts'
 

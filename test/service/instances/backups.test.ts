@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chosenDay, chosenWindow, DAYS, nextBackup, WINDOWS } from '../../../src/service/jobs/backup-jobs.ts'
+import { chosenDay, chosenWindow, DAYS, nextBackup, WINDOWS } from '../../../src/service/jobs/jobs.ts'
 import { EMPTY, IMAGE, START, startClocked } from './fixture.ts'
 
 const { client, pass, made } = await startClocked()

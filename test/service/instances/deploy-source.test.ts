@@ -1,8 +1,7 @@
 /** Objects that other sections of the API create: scripts, private images, SSH keys of users. */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Actor } from '../../../src/service/api/authenticate.ts'
-import { createInstance } from '../../../src/service/api/instances/create-instance.ts'
-import { type InstanceBody, instanceToCreate } from '../../../src/service/api/instances/instance-input.ts'
+import { createInstance, type InstanceBody, instanceToCreate } from '../../../src/service/api/instances/create-instance.ts'
 import { RequestError } from '../../../src/service/api/request-error.ts'
 import { insertAccount, insertUser } from '../../../src/service/store/account-store.ts'
 import type { Database } from '../../../src/service/store/database.ts'

@@ -4,7 +4,7 @@ import { createJobRunner, type JobHandlers, type JobRunner } from '../../../src/
 import { SILENT } from '../../../src/service/observability/log.ts'
 import type { Database } from '../../../src/service/store/database.ts'
 import { cancelJobs, countJobs, enqueueJob, type NewJob } from '../../../src/service/store/job-store.ts'
-import { createTimers } from '../../../src/service/timers.ts'
+import { createTimers } from '../../../src/service/time.ts'
 import { freshStore, ON_POSTGRES, openStore } from '../harness.ts'
 import { eventually } from '../transfers/eventually.ts'
 

@@ -5,10 +5,15 @@ import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { createQuery } from '../../../src/dns/wire/message.ts'
 import { emptyAnswer } from '../../../src/service/nameserver/answer.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
-import { createQueryCounts } from '../../../src/service/nameserver/query-counts.ts'
-import { readSavedCounts, removeSavedCounts, type SavedCounts, saveCounts } from '../../../src/service/nameserver/saved-counts.ts'
+import {
+  createQueryCounts,
+  readSavedCounts,
+  removeSavedCounts,
+  type SavedCounts,
+  saveCounts,
+} from '../../../src/service/nameserver/query-counts.ts'
 import type { ZoneData } from '../../../src/service/nameserver/zone-data.ts'
-import { usagePage } from '../../../src/service/observability/usage-page.ts'
+import { usagePage } from '../../../src/service/observability/observability.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { records } from './rich-zones.ts'
 import { openTcp } from './tcp-client.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseSshKey } from '../../../src/service/api/profile/ssh-key.ts'
+import { parseSshKey } from '../../../src/service/api/profile/ssh-key-routes.ts'
 import { anyCharacter, fc } from '../../support/fast-check.ts'
 import { fieldsOf, SSH_KEYS, sshKeyOf } from './ssh-key-samples.ts'
 

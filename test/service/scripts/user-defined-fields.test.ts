@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { RequestError } from '../../../src/service/api/request-error.ts'
-import { parseUserDefinedFields } from '../../../src/service/api/scripts/user-defined-fields.ts'
+import { parseUserDefinedFields } from '../../../src/service/api/scripts/script-routes.ts'
 import { fc } from '../../support/fast-check.ts'
 
 const field = (attributes: string): string => `#!/bin/sh\n# <UDF ${attributes} />\necho\n`

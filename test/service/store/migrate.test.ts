@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
-import { findSchema, migrate, SCHEMA_NAME } from '../../../src/service/store/migrate.ts'
+import { findSchema, migrate, SCHEMA_NAME } from '../../../src/service/store/schema.ts'
 import { createRawSqlite } from '../../../src/service/store/sqlite/open-sqlite.ts'
 import { temporaryDirectory } from '../harness.ts'
 

@@ -2,122 +2,107 @@
 import INSTANCE_TYPE from '../../../../schemas/service/instance-type.json' with { type: 'json' }
 import KERNEL from '../../../../schemas/service/kernel.json' with { type: 'json' }
 import REGION from '../../../../schemas/service/region.json' with { type: 'json' }
-import { findInstanceType, INSTANCE_TYPES } from '../../catalogue/instance-types.ts'
-import { findKernel, KERNELS } from '../../catalogue/kernels.ts'
-import type { Region } from '../../catalogue/regions.ts'
-import type { FilterFields } from '../../filter/filter.ts'
-import { selectItems } from '../../filter/filter.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { notFound, orNotFound } from '../request-error.ts'
-import { defineOpenRoute, type Route } from '../route.ts'
+import { INSTANCE_TYPES } from '../../catalogue/instance-types.ts'
+import { KERNELS } from '../../catalogue/kernels.ts'
+import { type FilterFields, selectItems } from '../../filter/filter.ts'
+import { orNotFound } from '../request-error.ts'
+import { pageOf, pageSchema } from '../resource.ts'
+import { defineRoute, type Route, type Service } from '../route.ts'
+import type { Scope } from '../scopes.ts'
 
-/** The fields that clients of the hosting service filter by. */
-const TYPE_FILTER_FIELDS = {
-  label: { kind: 'text' },
-  class: { kind: 'text' },
-  disk: { kind: 'number' },
-  gpus: { kind: 'number' },
-  memory: { kind: 'number' },
-  network_out: { kind: 'number' },
-  transfer: { kind: 'number' },
-  vcpus: { kind: 'number' },
-} as const satisfies FilterFields
+interface Catalogue<Item> {
+  readonly path: string
+  /** The parameter with the id of an item. */
+  readonly parameter: string
+  /** Ids contain slashes. */
+  readonly wildcard?: true
+  /** The summaries of the operations. */
+  readonly list: string
+  readonly get: string
+  /** Without a scope, the operations need no token. */
+  readonly scope?: Scope
+  readonly filter?: FilterFields
+  /** The JSON Schema of an item in a response. */
+  readonly schema: object
+  readonly items: (service: Service) => readonly Item[]
+  /** The form of an item in a response, if it is another one. */
+  readonly view?: (item: Item) => unknown
+}
 
-const listTypes = defineOpenRoute({
-  method: 'GET',
+/** The operations that list and read items in memory. */
+export function catalogueRoutes<Item extends { readonly id: string }>(catalogue: Catalogue<Item>): readonly Route[] {
+  const { path, parameter, wildcard, list, get, scope, filter = {}, schema, items, view = (item: Item): unknown => item } = catalogue
+  const shared = { method: 'GET', scope: scope ?? null, grants: null, ...(scope ? {} : { open: true as const }) } as const
+  return [
+    defineRoute({
+      ...shared,
+      path,
+      summary: list,
+      filter,
+      response: pageSchema(schema),
+      handle: async ({ query }, service) => {
+        const selected = selectItems(items(service), query, filter)
+        return pageOf(query, { ...selected, items: selected.items.map(view) })
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: `${path}/{${parameter}}`,
+      textParameters: [parameter],
+      ...(wildcard ? { wildcard: parameter } : {}),
+      summary: get,
+      response: schema,
+      handle: async ({ texts }, service) => view(orNotFound(items(service).find(({ id }) => id === texts[parameter]) ?? null)),
+    }),
+  ]
+}
+
+/** The Types section of the API, with the fields that clients of the hosting service filter by. */
+export const TYPE_ROUTES = catalogueRoutes({
   path: '/compute/types',
-  summary: 'List instance types',
-  scope: null,
-  grants: null,
-  filter: TYPE_FILTER_FIELDS,
-  response: pageSchema(INSTANCE_TYPE),
-  handle: async ({ query }) => pageOf(query, selectItems(INSTANCE_TYPES, query, TYPE_FILTER_FIELDS)),
+  parameter: 'typeId',
+  list: 'List instance types',
+  get: 'Read an instance type',
+  schema: INSTANCE_TYPE,
+  filter: {
+    label: { kind: 'text' },
+    class: { kind: 'text' },
+    disk: { kind: 'number' },
+    gpus: { kind: 'number' },
+    memory: { kind: 'number' },
+    network_out: { kind: 'number' },
+    transfer: { kind: 'number' },
+    vcpus: { kind: 'number' },
+  },
+  items: () => INSTANCE_TYPES,
 })
 
-const getType = defineOpenRoute({
-  method: 'GET',
-  path: '/compute/types/{typeId}',
-  textParameters: ['typeId'],
-  summary: 'Read an instance type',
-  scope: null,
-  grants: null,
-  response: INSTANCE_TYPE,
-  handle: async ({ texts }) => orNotFound(findInstanceType(texts['typeId'] as string)),
-})
-
-/** The Types section of the API. */
-export const TYPE_ROUTES: readonly Route[] = [listTypes, getType]
-
-/** All fields except `id` and `built`, as in the hosting service. */
-export const KERNEL_FILTER_FIELDS = {
-  label: { kind: 'text' },
-  version: { kind: 'text' },
-  architecture: { kind: 'text' },
-  deprecated: { kind: 'boolean' },
-  kvm: { kind: 'boolean' },
-  pvops: { kind: 'boolean' },
-} as const satisfies FilterFields
-
-const listKernels = defineOpenRoute({
-  method: 'GET',
+/** The Kernels section of the API. Filters know all fields except `id` and `built`, as in the hosting service. */
+export const KERNEL_ROUTES = catalogueRoutes({
   path: '/compute/kernels',
-  summary: 'List kernels',
-  scope: null,
-  grants: null,
-  filter: KERNEL_FILTER_FIELDS,
-  response: pageSchema(KERNEL),
-  handle: async ({ query }) => pageOf(query, selectItems(KERNELS, query, KERNEL_FILTER_FIELDS)),
+  parameter: 'kernelId',
+  wildcard: true,
+  list: 'List kernels',
+  get: 'Read a kernel',
+  schema: KERNEL,
+  filter: {
+    label: { kind: 'text' },
+    version: { kind: 'text' },
+    architecture: { kind: 'text' },
+    deprecated: { kind: 'boolean' },
+    kvm: { kind: 'boolean' },
+    pvops: { kind: 'boolean' },
+  },
+  items: () => KERNELS,
 })
 
-const getKernel = defineOpenRoute({
-  method: 'GET',
-  path: '/compute/kernels/{kernelId}',
-  textParameters: ['kernelId'],
-  wildcard: 'kernelId',
-  summary: 'Read a kernel',
-  scope: null,
-  grants: null,
-  response: KERNEL,
-  handle: async ({ texts }) => orNotFound(findKernel(texts['kernelId'] as string)),
-})
-
-/** The Kernels section of the API. */
-export const KERNEL_ROUTES: readonly Route[] = [listKernels, getKernel]
-
-const listRegions = defineOpenRoute({
-  method: 'GET',
+/** The Regions section of the API. A response has one text of resolvers per address family, separated by commas. */
+export const REGION_ROUTES = catalogueRoutes({
   path: '/regions',
-  summary: 'List regions',
-  scope: null,
-  grants: null,
-  filter: {},
-  response: pageSchema(REGION),
-  handle: async ({ query }, { regions }) => {
-    const { items, total } = selectItems(regions, query, {})
-    return pageOf(query, { total, items: items.map(regionResponse) })
-  },
-})
-
-const getRegion = defineOpenRoute({
-  method: 'GET',
-  path: '/regions/{regionId}',
-  textParameters: ['regionId'],
-  summary: 'Read a region',
-  scope: null,
-  grants: null,
-  response: REGION,
-  handle: async ({ texts }, { regions }) => {
-    const region = regions.find(({ id }) => id === texts['regionId'])
-    if (region === undefined) throw notFound()
-    return regionResponse(region)
-  },
-})
-
-/** The Regions section of the API. */
-export const REGION_ROUTES: readonly Route[] = [listRegions, getRegion]
-
-/** A region in a response: one text per address family, separated by commas. */
-const regionResponse = ({ resolvers: { ipv4, ipv6 }, ...region }: Region) => ({
-  ...region,
-  resolvers: { ipv4: ipv4.join(','), ipv6: ipv6.join(',') },
+  parameter: 'regionId',
+  list: 'List regions',
+  get: 'Read a region',
+  schema: REGION,
+  items: ({ regions }) => regions,
+  view: ({ resolvers: { ipv4, ipv6 }, ...region }) => ({ ...region, resolvers: { ipv4: ipv4.join(','), ipv6: ipv6.join(',') } }),
 })

@@ -3,21 +3,29 @@
  * skipped or changed. Every record passes the rules of a create, so an import adds nothing that a request could not. The result is then
  * compared with the original, so no record changes its meaning unnoticed.
  */
+import { isIP } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import DOMAIN from '../../../../schemas/service/domain.json' with { type: 'json' }
+import DOMAIN_IMPORT from '../../../../schemas/service/domain-import.json' with { type: 'json' }
 import { txtRdataToOctets, unescapeString } from '../../../dns/character-string.ts'
 import { type DomainName, labelsOf, parentOf, relativeName } from '../../../dns/domain-name.ts'
 import { rdataFields } from '../../../dns/rdata/canonical.ts'
 import type { ServedRecord } from '../../nameserver/zone-data.ts'
-import type { DomainSettings } from '../../store/domain-store.ts'
+import { claimZoneName, type DomainSettings, findNameConflict, lockZoneName, storeImport } from '../../store/domain-store.ts'
 import type { RecordFields } from '../../store/record-store.ts'
+import { isTransferFailure, type TransferFailure } from '../../transfers/peer.ts'
+import type { OwnedZone } from '../../transfers/transfer-keys.ts'
 import type { SoaFields, TransferredZone } from '../../transfers/transfer-zone.ts'
 import { recordRdata } from '../../zone/render-zone.ts'
-import { RequestError } from '../request-error.ts'
-import { roundDomainTime } from './domain-input.ts'
-import { parseEmail } from './name-input.ts'
-import { type RecordBody, recordToCreate } from './record-input.ts'
+import { checkQuota } from '../check-quota.ts'
+import { grantToCreator } from '../grants.ts'
+import { badRequest, RequestError, type RequestProblem } from '../request-error.ts'
+import type { Service } from '../route.ts'
+import { DOMAINS, nameConflictError, parseNewName, roundDomainTime, zoneNameOf } from './domain-routes.ts'
+import { parseEmail, parseHostName } from './name-input.ts'
+import { type RecordBody, recordToCreate, tooManyRecords } from './record-routes.ts'
 
-export interface ImportedZone {
+interface ImportedZone {
   readonly settings: DomainSettings
   /** In the order of the transfer. */
   readonly records: readonly RecordFields[]
@@ -29,7 +37,7 @@ export interface ImportedZone {
 const BATCH = 250
 
 /** `nsNames` are the service's own name servers. Every zone has them at its apex, so NS records that repeat them are not imported. */
-export async function convertTransferredZone(
+async function convertTransferredZone(
   zone: DomainName,
   transferred: TransferredZone,
   nsNames: readonly DomainName[],
@@ -221,4 +229,69 @@ function createImportReport(): ImportReport {
         return `${remark}: ${named.join(', ')}${others === 0 ? '' : ` and ${others} more`}`
       }),
   }
+}
+
+interface ImportBody {
+  readonly domain: string
+  readonly remote_nameserver: string
+}
+
+/** Transfers the zone, then stores it in one transaction: an import that ends early leaves nothing behind. */
+export const IMPORT_ROUTE = DOMAINS.action<ImportBody>(
+  'POST',
+  '/domains/import',
+  'Import a domain by zone transfer',
+  async ({ actor, body }, service) => {
+    const { database, now, limits, quotas, nsNames, zoneChanged } = service
+    const { domain, nameserver } = parseImport(body)
+    const zone = zoneNameOf(domain)
+    // Fail early. After the transfer the claim and the quota decide.
+    await database.write((connection) => checkQuota(connection, actor, 'domains', quotas))
+    const conflict = await database.read((connection) => findNameConflict(connection, actor, domain))
+    if (conflict !== null) throw nameConflictError(conflict)
+    const transferred = await transfer(service, nameserver, { name: zone, accountId: actor.accountId })
+    const { settings, records, remarks } = await convertTransferredZone(zone, transferred, nsNames)
+    if (records.length > limits.recordsPerDomain) throw badRequest(tooManyRecords(limits))
+    const stored = await database.write(async (connection) => {
+      const lock = await lockZoneName(connection, domain)
+      await checkQuota(connection, actor, 'domains', quotas)
+      const claim = await claimZoneName(connection, lock, actor, domain)
+      if (!claim.ok) throw nameConflictError(claim.conflict)
+      const zoneImport = { settings, records, remarks: remarks.join('\n') }
+      const imported = await storeImport(connection, actor.accountId, claim.name, zoneImport, now())
+      await grantToCreator(connection, actor, 'domain', imported.id)
+      return imported
+    })
+    zoneChanged(stored.id)
+    return stored
+  },
+  { body: DOMAIN_IMPORT, response: DOMAIN, errors: ['503'], global: 'add_domains' },
+)
+
+function parseImport({ domain, remote_nameserver: text }: ImportBody): { readonly domain: string; readonly nameserver: string } {
+  const problems: RequestProblem[] = []
+  const name = parseNewName(domain, problems)
+  const nameserver = isIP(text) !== 0 ? text : parseHostName(text.endsWith('.') ? text : `${text}.`, '.' as DomainName)
+  if (nameserver === null) problems.push({ field: 'remote_nameserver', reason: 'remote_nameserver is not valid' })
+  if (problems.length > 0 || nameserver === null) throw badRequest(...problems)
+  return { domain: name, nameserver }
+}
+
+async function transfer({ transfers }: Service, nameserver: string, zone: OwnedZone): Promise<TransferredZone> {
+  try {
+    return await transfers.fetchZone(nameserver, zone)
+  } catch (error) {
+    if (!isTransferFailure(error)) throw error
+    if (error.reason === 'stopped' || error.reason === 'busy') throw new RequestError(503, [{ field: null, reason: error.message }])
+    throw badRequest({ field: 'remote_nameserver', reason: failureText(nameserver, error, transfers.addresses) })
+  }
+}
+
+/** Failures that a name server or firewall shows if it does not allow the transfer. */
+const ACCESS_FAILURES: ReadonlySet<TransferFailure['reason']> = new Set(['refused', 'timeout', 'unreachable'])
+
+/** The error text. If the name server may be refusing transfers, it lists the addresses to allow. */
+function failureText(nameserver: string, { reason, message }: TransferFailure, addresses: readonly string[]): string {
+  const advice = !ACCESS_FAILURES.has(reason) || addresses.length === 0 ? '' : ` It must allow transfers (AXFR) to ${addresses.join(', ')}.`
+  return `The zone could not be transferred: ${nameserver} ${message}.${advice}`
 }

@@ -1,149 +1,129 @@
 /** The operations on the backups of an instance. */
 import RESTORE from '../../../../schemas/service/backup-restore.json' with { type: 'json' }
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import BACKUP from '../../../../schemas/service/instance-backup.json' with { type: 'json' }
 import BACKUPS from '../../../../schemas/service/instance-backups.json' with { type: 'json' }
 import SNAPSHOT from '../../../../schemas/service/snapshot-create.json' with { type: 'json' }
-import { createBackup, scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { DURATIONS, INSTANCE_RESTORED } from '../../jobs/instance-jobs.ts'
+import { createBackup, DURATIONS, INSTANCE_RESTORED, scheduleBackups } from '../../jobs/jobs.ts'
 import type { Connection } from '../../store/database.ts'
 import { deleteConfigProfiles, deleteDisks, listDisks, totalDiskSize } from '../../store/disk-and-profile-store.ts'
 import { findPermissions } from '../../store/grant-store.ts'
-import { type BackupContent, contentOf, deleteBackups, findBackup, listBackups, storedBackup } from '../../store/instance-backup-store.ts'
-import { findInstanceRow, isBusy, isChanging, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
+import {
+  type BackupContent,
+  contentOf,
+  deleteBackups,
+  findBackup,
+  findInstanceRow,
+  isBusy,
+  isChanging,
+  listBackups,
+  lockInstanceRow,
+  specsOf,
+  storedBackup,
+  updateInstanceRow,
+} from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
-import type { BackupRow, InstanceRow } from '../../store/tables/instances.ts'
-import { type Moment, momentAt } from '../../timestamp.ts'
+import type { BackupRow, InstanceRow } from '../../store/tables.ts'
+import { type Moment, momentAt } from '../../time.ts'
 import type { Actor } from '../authenticate.ts'
-import { forbidden, READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
-import { badRequest, notFound } from '../request-error.ts'
-import { type Call, defineRoute } from '../route.ts'
-import { addContent, spaceProblem } from './create-instance.ts'
-import { instanceBusy, notValid } from './instance-input.ts'
+import { forbidden, GRANTED_INSTANCE } from '../grants.ts'
+import { badRequest, orNotFound } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
+import { addContent, instanceBusy, notValid, spaceProblem } from './create-instance.ts'
 
-const list = defineRoute({
-  method: 'GET',
+const INSTANCE_BACKUPS = resource({
   path: '/compute/instances/{instanceId}/backups',
-  summary: 'List the backups of an instance',
-  scope: 'instances:read_only',
-  grants: READ_INSTANCE,
-  response: BACKUPS,
-  handle: ({ actor, ids }, { database }) =>
-    database.read(async (connection) => {
-      const id = ids['instanceId'] as number
-      if ((await findInstanceRow(connection, actor.accountId, id)) === null) throw notFound()
-      const backups = (await listBackups(connection, id)).map(storedBackup)
-      const snapshots = backups.filter(({ type }) => type === 'snapshot')
-      return {
-        automatic: backups.filter(({ type }) => type === 'auto'),
-        snapshot: {
-          current: snapshots.findLast(({ status }) => status === 'successful') ?? null,
-          in_progress: snapshots.find(({ status }) => status !== 'successful') ?? null,
-        },
-      }
-    }),
+  parameter: 'backupId',
+  family: 'instances',
+  object: GRANTED_INSTANCE,
+  schema: BACKUP,
+  view: storedBackup,
 })
 
-const snapshot = defineRoute<{ readonly label: string }>({
-  method: 'POST',
-  path: '/compute/instances/{instanceId}/backups',
-  summary: 'Create a snapshot; once complete, it replaces the previous one',
-  scope: 'instances:read_write',
-  grants: WRITE_INSTANCE,
-  body: SNAPSHOT,
-  response: BACKUP,
-  handle: async (call, service) => {
-    const backup = await service.database.write(async (connection) => {
-      const instance = await lockInstance(connection, call)
-      if (instance.backups_enabled === 0) throw badRequest({ field: null, reason: 'Backups are not enabled for this Linode.' })
-      const backups = await listBackups(connection, instance.id)
-      if (isChanging(instance) || backups.some(({ type, status }) => type === 'snapshot' && status !== 'successful')) throw instanceBusy()
-      return createBackup(connection, instance, 'snapshot', call.body.label, momentAt(service.clock()))
-    })
-    service.jobs.wake()
-    return storedBackup(backup)
-  },
-})
+export const BACKUP_ROUTES: readonly Route[] = [
+  INSTANCE_BACKUPS.action(
+    'GET',
+    '/compute/instances/{instanceId}/backups',
+    'List the backups of an instance',
+    ({ actor, ids: { instanceId: id } }, { database }) =>
+      database.read(async (connection) => {
+        orNotFound(await findInstanceRow(connection, actor.accountId, id))
+        const backups = (await listBackups(connection, id)).map(storedBackup)
+        const snapshots = backups.filter(({ type }) => type === 'snapshot')
+        return {
+          automatic: backups.filter(({ type }) => type === 'auto'),
+          snapshot: {
+            current: snapshots.findLast(({ status }) => status === 'successful') ?? null,
+            in_progress: snapshots.find(({ status }) => status !== 'successful') ?? null,
+          },
+        }
+      }),
+    { response: BACKUPS },
+  ),
+  INSTANCE_BACKUPS.create<{ readonly label: string }>(
+    'Create a snapshot; once complete, it replaces the previous one',
+    SNAPSHOT,
+    async ({ actor, ids, body }, { database, clock, jobs }) => {
+      const backup = await database.write(async (connection) => {
+        const instance = orNotFound(await lockInstanceRow(connection, actor.accountId, ids.instanceId))
+        if (instance.backups_enabled === 0) throw badRequest({ field: null, reason: 'Backups are not enabled for this Linode.' })
+        const backups = await listBackups(connection, instance.id)
+        if (isChanging(instance) || backups.some(({ type, status }) => type === 'snapshot' && status !== 'successful')) throw instanceBusy()
+        return createBackup(connection, instance, 'snapshot', body.label, momentAt(clock()))
+      })
+      jobs.wake()
+      return backup
+    },
+  ),
+  INSTANCE_BACKUPS.action(
+    'POST',
+    '/compute/instances/{instanceId}/backups/cancel',
+    'Disable backups and delete all existing ones',
+    ({ actor, ids }, { database, clock }) =>
+      database.write(async (connection) => {
+        const instance = orNotFound(await lockInstanceRow(connection, actor.accountId, ids.instanceId))
+        await deleteBackups(connection, instance.id)
+        await scheduleBackups(connection, instance, { enabled: false, day: null, window: null }, momentAt(clock()))
+      }),
+  ),
+  INSTANCE_BACKUPS.action(
+    'POST',
+    '/compute/instances/{instanceId}/backups/enable',
+    'Enable backups',
+    async ({ actor, ids }, { database, clock, jobs }) => {
+      await database.write(async (connection) => {
+        const instance = orNotFound(await lockInstanceRow(connection, actor.accountId, ids.instanceId))
+        if (instance.backups_enabled === 1) return
+        const { backup_day: day, backup_window: window } = instance
+        await scheduleBackups(connection, instance, { enabled: true, day, window }, momentAt(clock()))
+      })
+      jobs.wake()
+    },
+  ),
+  INSTANCE_BACKUPS.get('Read a backup of an instance', find),
+  INSTANCE_BACKUPS.action<{ readonly instance_id: number; readonly overwrite?: boolean }>(
+    'POST',
+    '/compute/instances/{instanceId}/backups/{backupId}/restore',
+    'Restore a backup to an instance',
+    async (call, { database, clock, jobs }) => {
+      const { instance_id: targetId, overwrite = false } = call.body
+      await database.write(async (connection) => {
+        const backup = orNotFound(await find(connection, call))
+        await restoreBackup(connection, call.actor, backup, { targetId, overwrite }, momentAt(clock()))
+      })
+      jobs.wake()
+    },
+    { body: RESTORE },
+  ),
+]
 
-const cancel = defineRoute({
-  method: 'POST',
-  path: '/compute/instances/{instanceId}/backups/cancel',
-  summary: 'Disable backups and delete all existing ones',
-  scope: 'instances:read_write',
-  grants: WRITE_INSTANCE,
-  response: EMPTY,
-  handle: async (call, service) => {
-    await service.database.write(async (connection) => {
-      const instance = await lockInstance(connection, call)
-      await deleteBackups(connection, instance.id)
-      await scheduleBackups(connection, instance, { enabled: false, day: null, window: null }, momentAt(service.clock()))
-    })
-    return {}
-  },
-})
-
-const enable = defineRoute({
-  method: 'POST',
-  path: '/compute/instances/{instanceId}/backups/enable',
-  summary: 'Enable backups',
-  scope: 'instances:read_write',
-  grants: WRITE_INSTANCE,
-  response: EMPTY,
-  handle: async (call, service) => {
-    await service.database.write(async (connection) => {
-      const instance = await lockInstance(connection, call)
-      if (instance.backups_enabled === 1) return
-      const { backup_day: day, backup_window: window } = instance
-      await scheduleBackups(connection, instance, { enabled: true, day, window }, momentAt(service.clock()))
-    })
-    service.jobs.wake()
-    return {}
-  },
-})
-
-const get = defineRoute({
-  method: 'GET',
-  path: '/compute/instances/{instanceId}/backups/{backupId}',
-  summary: 'Read a backup of an instance',
-  scope: 'instances:read_only',
-  grants: READ_INSTANCE,
-  response: BACKUP,
-  handle: (call, { database }) => database.read(async (connection) => storedBackup(await find(connection, call))),
-})
-
-const restore = defineRoute<{ readonly instance_id: number; readonly overwrite?: boolean }>({
-  method: 'POST',
-  path: '/compute/instances/{instanceId}/backups/{backupId}/restore',
-  summary: 'Restore a backup to an instance',
-  scope: 'instances:read_write',
-  grants: WRITE_INSTANCE,
-  body: RESTORE,
-  response: EMPTY,
-  handle: async (call, service) => {
-    const { instance_id: targetId, overwrite = false } = call.body
-    await service.database.write(async (connection) => {
-      const backup = await find(connection, call)
-      await restoreBackup(connection, call.actor, backup, { targetId, overwrite }, momentAt(service.clock()))
-    })
-    service.jobs.wake()
-    return {}
-  },
-})
-
-export const BACKUP_ROUTES = [list, snapshot, cancel, enable, get, restore] as const
-
-/** Locks the instance of a path; throws 404 if there is none. */
-async function lockInstance(connection: Connection, { actor, ids }: Pick<Call<unknown>, 'actor' | 'ids'>): Promise<InstanceRow> {
-  const instance = await lockInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
-  if (instance === null) throw notFound()
-  return instance
-}
-
-/** The backup of a path; throws 404 if the instance has no such backup. */
-async function find(connection: Connection, { actor, ids }: Pick<Call<unknown>, 'actor' | 'ids'>): Promise<BackupRow> {
-  const backup = await findBackup(connection, actor.accountId, ids['backupId'] as number)
-  if (backup === null || backup.instance_id !== ids['instanceId']) throw notFound()
-  return backup
+/** The backup of a path; null if the instance has no such backup. */
+async function find(
+  connection: Connection,
+  { actor, ids }: { readonly actor: Actor; readonly ids: Readonly<Record<'instanceId' | 'backupId', number>> },
+): Promise<BackupRow | null> {
+  const backup = await findBackup(connection, actor.accountId, ids.backupId)
+  return backup?.instance_id === ids.instanceId ? backup : null
 }
 
 /**

@@ -3,8 +3,7 @@ import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'j
 import INSTANCE_CLONE from '../../../../schemas/service/instance-clone.json' with { type: 'json' }
 import { findInstanceType } from '../../catalogue/instance-types.ts'
 import { findRegion } from '../../catalogue/regions.ts'
-import { scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { DURATIONS, INSTANCE_CLONED } from '../../jobs/instance-jobs.ts'
+import { DURATIONS, INSTANCE_CLONED, scheduleBackups } from '../../jobs/jobs.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import {
@@ -26,26 +25,30 @@ import {
   updateInstanceRow,
 } from '../../store/instance-store.ts'
 import { enqueueJob } from '../../store/job-store.ts'
-import type { DiskRow, InstanceRow } from '../../store/tables/instances.ts'
+import type { DiskRow, InstanceRow } from '../../store/tables.ts'
 import { foldLabel, labelsOf, MAX_TAGS, setTags } from '../../store/tag-store.ts'
-import { type Moment, momentAt } from '../../timestamp.ts'
+import { type Moment, momentAt } from '../../time.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
-import { forbidden, WRITE_INSTANCE } from '../grants.ts'
+import { forbidden } from '../grants.ts'
 import { badRequest, notFound, type RequestProblem } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
-import { addContent, addInstance, spaceProblem } from './create-instance.ts'
-import { hasVlans, instanceBusy, labelProblem, labelTaken, notValid, noVlans } from './instance-input.ts'
+import {
+  addContent,
+  addInstance,
+  hasVlans,
+  type InstanceBody,
+  instanceBusy,
+  labelProblem,
+  labelTaken,
+  notValid,
+  noVlans,
+  spaceProblem,
+} from './create-instance.ts'
+import { INSTANCES } from './instance-routes.ts'
 
 /** The body of a clone request that its schema has accepted. */
-export interface CloneBody {
+export interface CloneBody extends Partial<Pick<InstanceBody, 'region' | 'type' | 'label' | 'group' | 'backups_enabled' | 'private_ip'>> {
   readonly instance_id?: number | null
-  readonly region?: string
-  readonly type?: string
-  readonly label?: string
-  readonly group?: string
-  readonly backups_enabled?: boolean
-  readonly private_ip?: boolean
   readonly disks?: readonly number[] | null
   readonly configs?: readonly number[] | null
 }
@@ -169,24 +172,17 @@ async function existingTarget(
 const usesVlan = (configs: readonly Pick<StoredConfigProfile, 'interfaces'>[]): boolean =>
   configs.some(({ interfaces }) => interfaces.some(({ purpose }) => purpose === 'vlan'))
 
-export const CLONE_ROUTE = defineRoute<CloneBody>({
-  method: 'POST',
-  path: '/compute/instances/{instanceId}/clone',
-  summary: 'Clone an instance, to a new or an existing one',
-  scope: 'instances:read_write',
-  grants: { ...WRITE_INSTANCE, global: 'add_instances' },
-  body: INSTANCE_CLONE,
-  response: INSTANCE,
-  valueProblems: async ({ body }) => problemsOfClone(body),
-  handle: async ({ actor, ids, body }, service) => {
-    const instance = await service.database.write(async (connection) => {
-      if (!body.instance_id) await checkQuota(connection, actor, 'instances', service.quotas)
-      return storedInstance(
-        connection,
-        await cloneInstance(connection, actor, ids['instanceId'] as number, body, momentAt(service.clock())),
-      )
+export const CLONE_ROUTE = INSTANCES.action<CloneBody>(
+  'POST',
+  '/compute/instances/{instanceId}/clone',
+  'Clone an instance, to a new or an existing one',
+  async ({ actor, ids, body }, { database, quotas, clock, jobs }) => {
+    const instance = await database.write(async (connection) => {
+      if (!body.instance_id) await checkQuota(connection, actor, 'instances', quotas)
+      return storedInstance(connection, await cloneInstance(connection, actor, ids.instanceId, body, momentAt(clock())))
     })
-    service.jobs.wake()
+    jobs.wake()
     return instance
   },
-})
+  { body: INSTANCE_CLONE, response: INSTANCE, global: 'add_instances', valueProblems: async ({ body }) => problemsOfClone(body) },
+)

@@ -21,14 +21,13 @@ import {
   type Slot,
 } from '../../store/disk-and-profile-store.ts'
 import { findInstanceRow, lockInstanceRow, specsOf, updateInstanceRow } from '../../store/instance-store.ts'
-import type { InstanceRow } from '../../store/tables/instances.ts'
+import type { InstanceRow } from '../../store/tables.ts'
 import type { Actor } from '../authenticate.ts'
-import { READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, collectProblems, notFound, type RequestProblem } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
-import { checkConfigLimit } from './create-instance.ts'
-import { type InterfaceBody, notValid, parseInterfaces } from './instance-input.ts'
+import { GRANTED_INSTANCE } from '../grants.ts'
+import { badRequest, collectProblems, orNotFound, type RequestProblem } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
+import { checkConfigLimit, type InterfaceBody, notValid, parseInterfaces } from './create-instance.ts'
 
 /** The body of a create request that its schema has accepted. */
 interface ConfigBody {
@@ -100,51 +99,41 @@ function readDevices(
 /** Any text that is not a device path becomes the default, as in the hosting service. */
 const readRoot = (text: string): string => (/^\/dev\/[A-Za-z0-9/_-]{1,250}$/.test(text) ? text : DEFAULT_ROOT)
 
-const list = defineRoute({
-  method: 'GET',
+const CONFIGS = resource({
   path: '/compute/instances/{instanceId}/configs',
-  summary: 'List the configuration profiles of an instance',
-  scope: 'instances:read_only',
-  grants: READ_INSTANCE,
+  family: 'instances',
+  object: GRANTED_INSTANCE,
+  schema: CONFIG,
   filter: CONFIG_FILTER_FIELDS,
-  response: pageSchema(CONFIG),
-  handle: async ({ actor, ids, query }, { database }) => {
-    const { items, total } = await database.read(async (connection) => {
-      const instance = await findInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
-      if (instance === null) throw notFound()
-      return listConfigProfiles(connection, instance.id, query)
-    })
-    return pageOf(query, { items, total })
-  },
 })
 
-const create = defineRoute<ConfigBody>({
-  method: 'POST',
-  path: '/compute/instances/{instanceId}/configs',
-  summary: 'Create a configuration profile',
-  scope: 'instances:read_write',
-  grants: WRITE_INSTANCE,
-  body: CONFIG_CREATE,
-  response: CONFIG,
-  valueProblems: async ({ actor, ids, body }, { database }) => {
-    const context = await database.read(async (connection) => {
-      const instance = await findInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
-      return instance === null ? null : configContext(connection, actor, instance)
-    })
-    return context === null ? [] : collectProblems(() => configToCreate({ label: '', devices: {}, ...body }, context))
-  },
-  handle: ({ actor, ids, body }, { database, now }) =>
-    database.write(async (connection) => {
-      const instance = await lockInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
-      if (instance === null) throw notFound()
-      const config = configToCreate(body, await configContext(connection, actor, instance))
-      await checkConfigLimit(connection, instance.id, 1)
-      await updateInstanceRow(connection, instance.id, { updated: now(), ...(body.interfaces ? {} : { interfaces: '[]' }) })
-      return insertConfigProfile(connection, instance.id, config, now())
-    }),
-})
-
-export const CONFIG_ROUTES = [list, create] as const
+export const CONFIG_ROUTES: readonly Route[] = [
+  CONFIGS.list('List the configuration profiles of an instance', async (connection, { actor, ids, query }) => {
+    const instance = await findInstanceRow(connection, actor.accountId, ids.instanceId)
+    return instance && listConfigProfiles(connection, instance.id, query)
+  }),
+  CONFIGS.create<ConfigBody>(
+    'Create a configuration profile',
+    CONFIG_CREATE,
+    ({ actor, ids, body }, { database, now }) =>
+      database.write(async (connection) => {
+        const instance = orNotFound(await lockInstanceRow(connection, actor.accountId, ids.instanceId))
+        const config = configToCreate(body, await configContext(connection, actor, instance))
+        await checkConfigLimit(connection, instance.id, 1)
+        await updateInstanceRow(connection, instance.id, { updated: now(), ...(body.interfaces ? {} : { interfaces: '[]' }) })
+        return insertConfigProfile(connection, instance.id, config, now())
+      }),
+    {
+      valueProblems: async ({ actor, ids, body }, { database }) => {
+        const context = await database.read(async (connection) => {
+          const instance = await findInstanceRow(connection, actor.accountId, ids.instanceId)
+          return instance && configContext(connection, actor, instance)
+        })
+        return context === null ? [] : collectProblems(() => configToCreate({ label: '', devices: {}, ...body }, context))
+      },
+    },
+  ),
+]
 
 /** Reads the objects that a profile can refer to. Volumes that the user may not change are left out. */
 async function configContext(connection: Connection, actor: Actor, instance: InstanceRow): Promise<ConfigContext> {

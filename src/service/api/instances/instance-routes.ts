@@ -1,11 +1,9 @@
 /** The operations on instances. Cloning and backups are in their own files. */
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import INSTANCE from '../../../../schemas/service/instance.json' with { type: 'json' }
 import INSTANCE_BOOT from '../../../../schemas/service/instance-boot.json' with { type: 'json' }
 import INSTANCE_CREATE from '../../../../schemas/service/instance-create.json' with { type: 'json' }
 import INSTANCE_UPDATE from '../../../../schemas/service/instance-update.json' with { type: 'json' }
-import { cancelBackupJobs, scheduleBackups } from '../../jobs/backup-jobs.ts'
-import { DURATIONS, INSTANCE_BOOTED, INSTANCE_PROVISIONED_FROM_BACKUP } from '../../jobs/instance-jobs.ts'
+import { cancelBackupJobs, DURATIONS, INSTANCE_BOOTED, INSTANCE_PROVISIONED_FROM_BACKUP, scheduleBackups } from '../../jobs/jobs.ts'
 import { lockAccountRow } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
 import { allConfigProfiles } from '../../store/disk-and-profile-store.ts'
@@ -21,17 +19,17 @@ import {
   updateInstanceRow,
 } from '../../store/instance-store.ts'
 import { countJobs, enqueueJob } from '../../store/job-store.ts'
-import type { InstanceRow } from '../../store/tables/instances.ts'
+import type { InstanceRow } from '../../store/tables.ts'
 import { foldLabel, labelsOf, setTags } from '../../store/tag-store.ts'
-import { type Moment, momentAt } from '../../timestamp.ts'
+import { type Moment, momentAt } from '../../time.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota, withinTagQuota } from '../check-quota.ts'
-import { forbidden, READ_INSTANCE, WRITE_INSTANCE } from '../grants.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, notFound } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
-import { createInstance } from './create-instance.ts'
+import { forbidden, GRANTED_INSTANCE } from '../grants.ts'
+import { badRequest, orNotFound } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
 import {
+  createInstance,
   type InstanceBody,
   type InstanceChanges,
   instanceBusy,
@@ -40,90 +38,60 @@ import {
   labelTaken,
   notValid,
   problemsOfCreate,
-} from './instance-input.ts'
+} from './create-instance.ts'
 
-const list = defineRoute({
-  method: 'GET',
+export const INSTANCES = resource({
   path: '/compute/instances',
-  summary: 'List instances',
-  scope: 'instances:read_only',
-  grants: null,
+  parameter: 'instanceId',
+  family: 'instances',
+  object: GRANTED_INSTANCE,
+  schema: INSTANCE,
   filter: INSTANCE_FILTER_FIELDS,
-  response: pageSchema(INSTANCE),
-  handle: async ({ actor, query }, { database }) =>
-    pageOf(query, await database.read((connection) => listInstances(connection, actor, query))),
 })
 
-const create = defineRoute<InstanceBody>({
-  method: 'POST',
-  path: '/compute/instances',
-  summary: 'Create an instance',
-  scope: 'instances:read_write',
-  grants: { global: 'add_instances' },
-  rate: { requests: 10, seconds: 30 },
-  body: INSTANCE_CREATE,
-  response: INSTANCE,
-  valueProblems: async ({ body }) => problemsOfCreate(body),
-  handle: async ({ actor, body }, service) => {
-    const order = instanceToCreate(body)
-    const { quotas } = service
-    const instance = await service.database.write(async (connection) => {
-      await checkQuota(connection, actor, 'instances', quotas)
-      const make = () => createInstance(connection, actor, order, momentAt(service.clock()), service.images)
-      return storedInstance(connection, await withinTagQuota(connection, actor, quotas, order.tags, make))
-    })
-    service.jobs.wake()
-    return instance
-  },
-})
-
-const get = defineRoute({
-  method: 'GET',
-  path: '/compute/instances/{instanceId}',
-  summary: 'Read an instance',
-  scope: 'instances:read_only',
-  grants: READ_INSTANCE,
-  response: INSTANCE,
-  handle: ({ actor, ids }, { database }) =>
-    database.read(async (connection) => {
-      const row = await findInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
-      if (row === null) throw notFound()
-      return storedInstance(connection, row)
-    }),
-})
-
-const update = defineRoute<InstanceChanges>({
-  method: 'PUT',
-  path: '/compute/instances/{instanceId}',
-  summary: 'Update an instance',
-  scope: 'instances:read_write',
-  grants: WRITE_INSTANCE,
-  body: INSTANCE_UPDATE,
-  response: INSTANCE,
-  valueProblems: async ({ body: { label } }) => [label === undefined ? null : labelProblem(label)].filter((problem) => problem !== null),
-  handle: async ({ actor, ids, body }, service) => {
-    const instance = await service.database.write(async (connection) => {
-      const change = () => updateInstance(connection, actor, ids['instanceId'] as number, body, momentAt(service.clock()))
-      return storedInstance(connection, await withinTagQuota(connection, actor, service.quotas, body.tags, change))
-    })
-    service.jobs.wake()
-    return instance
-  },
-})
-
-const remove = defineRoute({
-  method: 'DELETE',
-  path: '/compute/instances/{instanceId}',
-  summary: 'Delete an instance with its disks, configuration profiles and backups',
-  errors: ['400'],
-  scope: 'instances:read_write',
-  grants: WRITE_INSTANCE,
-  response: EMPTY,
-  handle: async ({ actor, ids }, { database, now }) => {
-    await database.write(async (connection) => {
+export const INSTANCE_ROUTES: readonly Route[] = [
+  INSTANCES.list('List instances', (connection, { actor, query }) => listInstances(connection, actor, query)),
+  INSTANCES.create<InstanceBody>(
+    'Create an instance',
+    INSTANCE_CREATE,
+    async ({ actor, body }, service) => {
+      const order = instanceToCreate(body)
+      const { quotas } = service
+      const instance = await service.database.write(async (connection) => {
+        await checkQuota(connection, actor, 'instances', quotas)
+        const make = () => createInstance(connection, actor, order, momentAt(service.clock()), service.images)
+        return storedInstance(connection, await withinTagQuota(connection, actor, quotas, order.tags, make))
+      })
+      service.jobs.wake()
+      return instance
+    },
+    { global: 'add_instances', rate: { requests: 10, seconds: 30 }, valueProblems: async ({ body }) => problemsOfCreate(body) },
+  ),
+  INSTANCES.get('Read an instance', async (connection, { actor, ids }) => {
+    const row = await findInstanceRow(connection, actor.accountId, ids.instanceId)
+    return row && storedInstance(connection, row)
+  }),
+  INSTANCES.update<InstanceChanges>(
+    'Update an instance',
+    INSTANCE_UPDATE,
+    async ({ actor, ids, body }, service) => {
+      const instance = await service.database.write(async (connection) => {
+        const change = () => updateInstance(connection, actor, ids.instanceId, body, momentAt(service.clock()))
+        return storedInstance(connection, await withinTagQuota(connection, actor, service.quotas, body.tags, change))
+      })
+      service.jobs.wake()
+      return instance
+    },
+    {
+      valueProblems: async ({ body: { label } }) =>
+        [label === undefined ? null : labelProblem(label)].filter((problem) => problem !== null),
+    },
+  ),
+  INSTANCES.remove(
+    'Delete an instance with its disks, configuration profiles and backups',
+    async (connection, { actor, ids }, { now }) => {
       await lockAccountRow(connection, actor.accountId)
-      const instance = await lockInstanceRow(connection, actor.accountId, ids['instanceId'] as number)
-      if (instance === null) throw notFound()
+      const instance = orNotFound(await lockInstanceRow(connection, actor.accountId, ids.instanceId))
       if (await isRestoring(connection, instance)) {
         const reason = 'Linode is restoring a backup. Please wait for restore to finish before deleting.'
         throw badRequest({ field: null, reason })
@@ -133,48 +101,36 @@ const remove = defineRoute({
       }
       await cancelBackupJobs(connection, instance.id)
       await deleteInstance(connection, instance, now())
-    })
-    return {}
-  },
-})
+      return true
+    },
+    { errors: ['400'] },
+  ),
+  // Boots an instance, or reboots a running one, with the chosen profile.
+  INSTANCES.action<{ readonly config_id?: number | null }>(
+    'POST',
+    '/compute/instances/{instanceId}/boot',
+    'Boot an instance',
+    async ({ actor, ids: { instanceId: id }, body }, service) => {
+      const moment = momentAt(service.clock())
+      await service.database.write(async (connection) => {
+        const instance = orNotFound(await lockInstanceRow(connection, actor.accountId, id))
+        const configs = (await allConfigProfiles(connection, id)).map((config) => config.id)
+        const config = chooseConfig(configs, body.config_id ?? null, instance.last_booted)
+        if (isBusy(instance)) throw instanceBusy()
+        const reboots = instance.status === 'running'
+        await updateInstanceRow(connection, id, { status: reboots ? 'rebooting' : 'booting', updated: moment.nowText })
+        const due = moment.now + (reboots ? DURATIONS.reboot : DURATIONS.boot)
+        await enqueueJob(connection, { kind: INSTANCE_BOOTED, subject: id, payload: { config }, due })
+      })
+      service.jobs.wake()
+    },
+    { body: INSTANCE_BOOT },
+  ),
+]
 
 /** Whether a backup is being restored to an existing or a new instance. */
 const isRestoring = async (connection: Connection, { id, status }: InstanceRow): Promise<boolean> =>
   status === 'restoring' || (status === 'provisioning' && (await countJobs(connection, INSTANCE_PROVISIONED_FROM_BACKUP, id)) > 0)
-
-interface BootBody {
-  readonly config_id?: number | null
-}
-
-/** Boots an instance, or reboots a running one, with the chosen profile. */
-const boot = defineRoute<BootBody>({
-  method: 'POST',
-  path: '/compute/instances/{instanceId}/boot',
-  summary: 'Boot an instance',
-  scope: 'instances:read_write',
-  grants: WRITE_INSTANCE,
-  body: INSTANCE_BOOT,
-  response: EMPTY,
-  handle: async ({ actor, ids, body }, service) => {
-    const id = ids['instanceId'] as number
-    const moment = momentAt(service.clock())
-    await service.database.write(async (connection) => {
-      const instance = await lockInstanceRow(connection, actor.accountId, id)
-      if (instance === null) throw notFound()
-      const configs = (await allConfigProfiles(connection, id)).map((config) => config.id)
-      const config = chooseConfig(configs, body.config_id ?? null, instance.last_booted)
-      if (isBusy(instance)) throw instanceBusy()
-      const reboots = instance.status === 'running'
-      await updateInstanceRow(connection, id, { status: reboots ? 'rebooting' : 'booting', updated: moment.nowText })
-      const due = moment.now + (reboots ? DURATIONS.reboot : DURATIONS.boot)
-      await enqueueJob(connection, { kind: INSTANCE_BOOTED, subject: id, payload: { config }, due })
-    })
-    service.jobs.wake()
-    return {}
-  },
-})
-
-export const INSTANCE_ROUTES = [list, create, get, update, remove, boot] as const
 
 /** Chooses the profile to boot with (API, Boot config choice). Throws 400 if the choice is ambiguous. */
 function chooseConfig(configs: readonly number[], requested: number | null, lastBooted: number | null): number {
@@ -200,8 +156,7 @@ async function updateInstance(
 ): Promise<InstanceRow> {
   const { accountId } = actor
   if (tags || label !== undefined) await lockAccountRow(connection, accountId)
-  const existing = await lockInstanceRow(connection, accountId, id)
-  if (existing === null) throw notFound()
+  const existing = orNotFound(await lockInstanceRow(connection, accountId, id))
   if (tags) {
     const current = (await labelsOf(connection, 'instance', [id])).get(id) ?? []
     if (actor.restricted && !haveSameTags(tags, current)) throw forbidden()

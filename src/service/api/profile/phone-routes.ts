@@ -5,19 +5,19 @@
  */
 import { randomInt, timingSafeEqual } from 'node:crypto'
 import type { NumberType } from 'libphonenumber-js'
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import PHONE_NUMBER from '../../../../schemas/service/phone-number.json' with { type: 'json' }
 import PHONE_VERIFY from '../../../../schemas/service/phone-verify.json' with { type: 'json' }
 import { counted } from '../../../report/english.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { findUser, updateUser } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
-import type { PhoneCodeRow } from '../../store/tables/profile.ts'
+import type { PhoneCodeRow } from '../../store/tables.ts'
 import { contextOfPhoneCode, lockPhoneCode, savePhoneCode } from '../../store/user-secret-store.ts'
-import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
+import { formatTimestamp, isPending, millisecondsOf } from '../../time.ts'
 import { RateLimited } from '../rate-limit.ts'
 import { badRequest, RequestError } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+import { USER_PROFILE } from './profile-routes.ts'
 
 /** Types of numbers that receive no messages, or only at a charge. */
 const UNSUPPORTED_TYPES: readonly NumberType[] = ['PREMIUM_RATE', 'SHARED_COST', 'TOLL_FREE', 'UAN', 'PAGER', 'VOICEMAIL']
@@ -48,60 +48,39 @@ export async function parsePhoneNumber({ iso_code, phone_number }: PhoneBody): P
 /** A random code of six digits. */
 const makePhoneCode = (): string => String(randomInt(1_000_000)).padStart(6, '0')
 
-const send = defineRoute<PhoneBody>({
-  method: 'POST',
-  path: '/profile/phone-number',
-  summary: 'Send a verification code by SMS; the same code while it is valid',
-  errors: ['502'],
-  name: 'sendProfilePhoneNumberCode',
-  scope: 'account:read_write',
-  grants: null,
-  body: PHONE_NUMBER,
-  response: EMPTY,
-  handle: async ({ actor, body }, { database, secrets, clock, sms }) => {
-    const to = await parsePhoneNumber(body)
-    const now = clock()
-    const sent: SentCode = await database.write((connection) => prepareCode(connection, secrets, { userId: actor.userId, to, now }))
-    try {
-      await sms({ to, text: `Your Zonewright verification code is ${sent.code}. It is valid for ${minutes(sent.expires - now)}.` })
-    } catch {
-      // The sink has logged the cause.
-      throw new RequestError(502, [{ field: null, reason: 'The message could not be sent. Repeat the request to send it again.' }])
-    }
-    return {}
-  },
-})
-
-const verify = defineRoute<{ readonly otp_code: string }>({
-  method: 'POST',
-  path: '/profile/phone-number/verify',
-  summary: 'Verify the number that a code was sent to',
-  scope: 'account:read_write',
-  grants: null,
-  body: PHONE_VERIFY,
-  response: EMPTY,
-  handle: async ({ actor, body }, { database, secrets, clock }) => {
-    const code = body.otp_code.trim()
-    const refusal = await database.write((connection) => verifyPhone(connection, secrets, { userId: actor.userId, code, now: clock() }))
-    if (refusal !== null) throw refusal
-    return {}
-  },
-})
-
-const remove = defineRoute({
-  method: 'DELETE',
-  path: '/profile/phone-number',
-  summary: 'Delete the verified phone number',
-  scope: 'account:read_write',
-  grants: null,
-  response: EMPTY,
-  handle: async ({ actor }, { database, clock }) => {
-    await database.write((connection) => deletePhone(connection, actor.userId, clock()))
-    return {}
-  },
-})
-
-export const PHONE_ROUTES = [send, verify, remove] as const
+export const PHONE_ROUTES: readonly Route[] = [
+  USER_PROFILE.action<PhoneBody>(
+    'POST',
+    '/profile/phone-number',
+    'Send a verification code by SMS; the same code while it is valid',
+    async ({ actor, body }, { database, secrets, clock, sms }) => {
+      const to = await parsePhoneNumber(body)
+      const now = clock()
+      const sent: SentCode = await database.write((connection) => prepareCode(connection, secrets, { userId: actor.userId, to, now }))
+      try {
+        await sms({ to, text: `Your Zonewright verification code is ${sent.code}. It is valid for ${minutes(sent.expires - now)}.` })
+      } catch {
+        // The sink has logged the cause.
+        throw new RequestError(502, [{ field: null, reason: 'The message could not be sent. Repeat the request to send it again.' }])
+      }
+    },
+    { body: PHONE_NUMBER, errors: ['502'], name: 'sendProfilePhoneNumberCode' },
+  ),
+  USER_PROFILE.action<{ readonly otp_code: string }>(
+    'POST',
+    '/profile/phone-number/verify',
+    'Verify the number that a code was sent to',
+    async ({ actor, body }, { database, secrets, clock }) => {
+      const code = body.otp_code.trim()
+      const refusal = await database.write((connection) => verifyPhone(connection, secrets, { userId: actor.userId, code, now: clock() }))
+      if (refusal !== null) throw refusal
+    },
+    { body: PHONE_VERIFY },
+  ),
+  USER_PROFILE.action('DELETE', '/profile/phone-number', 'Delete the verified phone number', ({ actor }, { database, clock }) =>
+    database.write((connection) => deletePhone(connection, actor.userId, clock())),
+  ),
+]
 
 const minutes = (milliseconds: number): string => counted(Math.max(1, Math.floor(milliseconds / 60_000)), 'minute')
 

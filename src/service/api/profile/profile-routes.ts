@@ -1,4 +1,7 @@
-/** The profile of the user: settings, grants and preferences. */
+/** The profile of the user (settings, grants and preferences), and the account, which clients of the hosting service read before others. */
+import type { Updateable } from 'kysely'
+import ACCOUNT from '../../../../schemas/service/account.json' with { type: 'json' }
+import AVAILABILITY from '../../../../schemas/service/account-availability.json' with { type: 'json' }
 import GRANTS from '../../../../schemas/service/grants.json' with { type: 'json' }
 import PREFERENCES from '../../../../schemas/service/preferences.json' with { type: 'json' }
 import PROFILE from '../../../../schemas/service/profile.json' with { type: 'json' }
@@ -14,95 +17,146 @@ import {
   updateUser,
 } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
-import { GRANT_TABLES, type Granted, listGranted } from '../../store/grant-store.ts'
-import type { GrantKind } from '../../store/tables.ts'
+import { GLOBAL_GRANTS, GRANT_TABLES, type Granted, listGranted } from '../../store/grant-store.ts'
+import type { GrantKind, ShellAuthMethod, UsersTable } from '../../store/tables.ts'
 import { removeSecondFactor } from '../../store/user-secret-store.ts'
 import { ALIAS_GRANTS, ALIAS_PROFILE_FIELDS, withAliases } from '../alias-names.ts'
-import { GLOBAL_GRANTS, globalGrantsOf, REPORTED_KINDS } from '../grants.ts'
-import { badRequest, type RequestError } from '../request-error.ts'
-import { defineRoute, type Route } from '../route.ts'
-import { type ProfileBody, profileToUpdate } from './profile-input.ts'
+import { catalogueRoutes } from '../catalogue/catalogue-routes.ts'
+import { parseEmail } from '../domains/name-input.ts'
+import { forbidden, globalGrantsOf, REPORTED_KINDS } from '../grants.ts'
+import { badRequest, type RequestError, type RequestProblem } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
+import { parseSshKey, SSH_KEY_PROBLEM } from './ssh-key-routes.ts'
 
-const getProfile = defineRoute({
-  method: 'GET',
-  path: '/profile',
-  summary: 'Read the profile of the user',
-  scope: null,
-  grants: null,
-  response: PROFILE,
-  handle: async ({ actor }, { database }) => profileOf(await database.read((connection) => findUser(connection, actor.userId))),
-})
+/** The body of an update request that its schema has accepted. */
+interface ProfileBody {
+  readonly email?: string
+  readonly email_notifications?: boolean
+  readonly timezone?: string
+  readonly restricted?: boolean
+  readonly two_factor_auth?: boolean
+  readonly ip_whitelist_enabled?: boolean
+  readonly shell_auth_method?: ShellAuthMethod
+  /** The clients' name; see `ALIAS_PROFILE_FIELDS`. */
+  readonly lish_auth_method?: ShellAuthMethod
+  readonly authorized_keys?: readonly string[] | null
+}
 
-const updateProfile = defineRoute<ProfileBody>({
-  method: 'PUT',
-  path: '/profile',
-  summary: 'Update the profile of the user',
-  errors: ['403'],
-  scope: 'account:read_write',
-  grants: null,
-  body: PROFILE_UPDATE,
-  response: PROFILE,
-  handle: ({ actor, body }, { database }) =>
-    database.write(async (connection) => {
-      await lockUserRow(connection, actor.userId)
-      const existing = await findUser(connection, actor.userId)
-      const changes = profileToUpdate(existing, body)
-      const becomesRestricted = existing.restricted === 0 && changes.restricted === 1
-      if (becomesRestricted && !(await hasOtherUnrestrictedUser(connection, actor.accountId, actor.userId))) {
-        throw badRequest({
-          field: 'restricted',
-          reason: 'You are the only unrestricted user of the account. Make another user unrestricted first.',
-        })
-      }
-      // The secret is in another table, so `profileToUpdate` does not handle it.
-      if (body.two_factor_auth === false) await removeSecondFactor(connection, actor.userId)
-      return profileOf(await updateUser(connection, actor.userId, changes))
-    }),
-})
+/**
+ * Returns the columns that an update changes: only the named fields, so concurrent updates do not undo each other. The second factor is handled
+ * elsewhere. Throws 400 with every error, and 403 if a restricted user tries to lift the restriction.
+ */
+function profileToUpdate(existing: UserRow, body: ProfileBody): Updateable<UsersTable> {
+  if (body.restricted === false && existing.restricted !== 0) throw forbidden()
+  const { timezone, authorized_keys } = body
+  // A client that sends back what it has read sends both names, and has changed the one it knows.
+  const method = [body.shell_auth_method, body.lish_auth_method].find(
+    (value) => value !== undefined && value !== existing.shell_auth_method,
+  )
+  const email = body.email === undefined ? undefined : parseEmail(body.email)
+  const problems: RequestProblem[] = []
+  if (email === null) problems.push({ field: 'email', reason: 'email is not valid' })
+  if (timezone !== undefined && !isTimeZone(timezone)) problems.push({ field: 'timezone', reason: 'timezone is not valid' })
+  if (body.ip_whitelist_enabled && existing.ip_whitelist_enabled === 0)
+    problems.push({ field: 'ip_whitelist_enabled', reason: 'ip_whitelist_enabled cannot be enabled' })
+  if (body.two_factor_auth && existing.two_factor_auth === 0) {
+    problems.push({ field: 'two_factor_auth', reason: 'Two-factor authentication can only be enabled with a code of the second factor.' })
+  }
+  const keys = authorized_keys?.map(parseSshKey)
+  if (keys?.includes(null)) {
+    problems.push({ field: 'authorized_keys', reason: SSH_KEY_PROBLEM })
+  }
+  if (problems.length > 0) throw badRequest(...problems)
+  return {
+    ...(email ? { email } : {}),
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(method === undefined ? {} : { shell_auth_method: method }),
+    ...(keys ? { authorized_keys: JSON.stringify(keys) } : {}),
+    ...flag('email_notifications', body.email_notifications),
+    ...flag('restricted', body.restricted),
+    ...flag('ip_whitelist_enabled', body.ip_whitelist_enabled),
+  }
+}
 
-const getGrants = defineRoute({
-  method: 'GET',
-  path: '/profile/grants',
-  summary: 'List the grants of the user',
-  scope: null,
-  grants: null,
-  response: GRANTS,
-  noContent: 'the user is unrestricted',
-  handle: async ({ actor }, { database }) =>
-    actor.restricted ? database.read((connection) => grantsOf(connection, actor.userId)) : undefined,
-})
+const flag = (name: 'email_notifications' | 'restricted' | 'ip_whitelist_enabled', value: boolean | undefined): Updateable<UsersTable> =>
+  value === undefined ? {} : { [name]: Number(value) }
 
-const getPreferences = defineRoute({
-  method: 'GET',
-  path: '/profile/preferences',
-  summary: 'Read the preferences of the user for the OAuth client of the token',
-  scope: 'account:read_only',
-  grants: null,
-  response: PREFERENCES,
-  handle: async ({ actor }, { database }) => {
-    const json = await database.read(async (connection) =>
-      findPreferences(connection, actor.userId, await clientOf(connection, actor.appId)),
-    )
-    return json === null ? {} : JSON.parse(json)
-  },
-})
+/** Whether a text is a name of the IANA time zone database. */
+export function isTimeZone(name: string): boolean {
+  // Offsets such as +01:00 are not names.
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
 
-const updatePreferences = defineRoute<object>({
-  method: 'PUT',
-  path: '/profile/preferences',
-  summary: 'Replace all preferences of the user for the OAuth client of the token',
-  scope: 'account:read_write',
-  grants: null,
-  body: PREFERENCES,
-  response: PREFERENCES,
-  handle: async ({ actor, body }, { database }) => {
-    const json = serializePreferences(body)
-    await database.write(async (connection) => savePreferences(connection, actor.userId, await clientOf(connection, actor.appId), json))
-    return JSON.parse(json)
-  },
-})
+/** The operations on what belongs to the user alone. */
+export const USER_PROFILE = resource({ path: '/profile', family: 'account', schema: PROFILE })
 
-export const PROFILE_ROUTES: readonly Route[] = [getProfile, updateProfile, getGrants, getPreferences, updatePreferences]
+export const PROFILE_ROUTES: readonly Route[] = [
+  USER_PROFILE.action(
+    'GET',
+    '/profile',
+    'Read the profile of the user',
+    async ({ actor }, { database }) => profileOf(await database.read((connection) => findUser(connection, actor.userId))),
+    { scope: null, response: PROFILE },
+  ),
+  USER_PROFILE.action<ProfileBody>(
+    'PUT',
+    '/profile',
+    'Update the profile of the user',
+    ({ actor, body }, { database }) =>
+      database.write(async (connection) => {
+        await lockUserRow(connection, actor.userId)
+        const existing = await findUser(connection, actor.userId)
+        const changes = profileToUpdate(existing, body)
+        const becomesRestricted = existing.restricted === 0 && changes.restricted === 1
+        if (becomesRestricted && !(await hasOtherUnrestrictedUser(connection, actor.accountId, actor.userId))) {
+          throw badRequest({
+            field: 'restricted',
+            reason: 'You are the only unrestricted user of the account. Make another user unrestricted first.',
+          })
+        }
+        // The secret is in another table, so `profileToUpdate` does not handle it.
+        if (body.two_factor_auth === false) await removeSecondFactor(connection, actor.userId)
+        return profileOf(await updateUser(connection, actor.userId, changes))
+      }),
+    { body: PROFILE_UPDATE, response: PROFILE, errors: ['403'] },
+  ),
+  USER_PROFILE.action(
+    'GET',
+    '/profile/grants',
+    'List the grants of the user',
+    async ({ actor }, { database }) => (actor.restricted ? database.read((connection) => grantsOf(connection, actor.userId)) : undefined),
+    { scope: null, response: GRANTS, noContent: 'the user is unrestricted' },
+  ),
+  USER_PROFILE.action(
+    'GET',
+    '/profile/preferences',
+    'Read the preferences of the user for the OAuth client of the token',
+    async ({ actor }, { database }) => {
+      const json = await database.read(async (connection) =>
+        findPreferences(connection, actor.userId, await clientOf(connection, actor.appId)),
+      )
+      return json === null ? {} : JSON.parse(json)
+    },
+    { response: PREFERENCES },
+  ),
+  USER_PROFILE.action<object>(
+    'PUT',
+    '/profile/preferences',
+    'Replace all preferences of the user for the OAuth client of the token',
+    async ({ actor, body }, { database }) => {
+      const json = serializePreferences(body)
+      await database.write(async (connection) => savePreferences(connection, actor.userId, await clientOf(connection, actor.appId), json))
+      return JSON.parse(json)
+    },
+    { body: PREFERENCES, response: PREFERENCES },
+  ),
+]
 
 function profileOf(user: UserRow): object {
   const { id, username, email, timezone, authentication_type, shell_auth_method } = user
@@ -183,3 +237,37 @@ function checkDepthAndNumbers(preferences: object): void {
 }
 
 const invalidPreferences = (reason: string): RequestError => badRequest({ field: null, reason })
+
+/** Nobody pays for this service, so it asks for no address. */
+const WITHOUT_BILLING = {
+  ...{ company: '', first_name: '', last_name: '', address_1: '', address_2: '', city: '', state: '', zip: '', country: '' },
+  ...{ phone: '', tax_id: '', balance: 0, balance_uninvoiced: 0, active_promotions: [], credit_card: { last_four: null, expiry: null } },
+}
+
+/** The Account section of the API. */
+export const ACCOUNT_ROUTES: readonly Route[] = [
+  resource({ path: '/account', family: 'account', schema: ACCOUNT }).action(
+    'GET',
+    '/account',
+    'Read the account',
+    async ({ actor }, { database, regions }) => {
+      const { email, created } = await database.read(async (connection) => {
+        const account = connection.selectFrom('accounts').select('created').where('id', '=', actor.accountId)
+        return { email: (await findUser(connection, actor.userId)).email, ...(await account.executeTakeFirstOrThrow()) }
+      })
+      const capabilities = [...new Set(regions.flatMap((region) => region.capabilities))]
+      return { ...WITHOUT_BILLING, email, active_since: created, capabilities }
+    },
+    { response: ACCOUNT },
+  ),
+  ...catalogueRoutes({
+    path: '/account/availability',
+    parameter: 'regionId',
+    list: 'List what the account can use in each region',
+    get: 'Read what the account can use in a region',
+    scope: 'account:read_only',
+    schema: AVAILABILITY,
+    items: ({ regions }) => regions,
+    view: ({ id, capabilities }) => ({ region: id, available: capabilities, unavailable: [] }),
+  }),
+]

@@ -1,82 +1,74 @@
 /**
  * The second factor. An issued secret takes effect when it is confirmed with one of its codes. Every code works once, and so does the scratch code
- * that replaces one. The number of wrong codes per window is limited. Every decision locks the user's row, so that processes decide one after another.
+ * that replaces one. The number of wrong codes per window is limited. Every decision locks the user's row, so that processes decide one after
+ * another.
+ *
+ * It needs answers to three security questions.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+import ANSWERS_RESPONSE from '../../../../schemas/service/security-answered.json' with { type: 'json' }
+import ANSWERS from '../../../../schemas/service/security-answers.json' with { type: 'json' }
+import QUESTIONS from '../../../../schemas/service/security-questions.json' with { type: 'json' }
 import TFA_CONFIRM from '../../../../schemas/service/tfa-confirm.json' with { type: 'json' }
 import TFA_SCRATCH from '../../../../schemas/service/tfa-scratch.json' with { type: 'json' }
 import TFA_SECRET from '../../../../schemas/service/tfa-secret.json' with { type: 'json' }
 import type { Secrets } from '../../secrets/secrets.ts'
 import { lockUserRow, updateUser } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'
-import type { SecondFactorRow } from '../../store/tables/profile.ts'
+import type { SecondFactorRow } from '../../store/tables.ts'
 import {
   contextOfSecondFactor,
+  findAnswers,
   hasAnswers,
   lockSecondFactor,
   removeSecondFactor,
+  replaceAnswers,
   savePendingSecret,
   updateSecondFactor,
 } from '../../store/user-secret-store.ts'
-import { formatTimestamp, isPending, millisecondsOf } from '../../timestamp.ts'
+import { formatTimestamp, isPending, millisecondsOf } from '../../time.ts'
 import { RateLimited } from '../rate-limit.ts'
 import { badRequest, type RequestError } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+import { USER_PROFILE } from './profile-routes.ts'
 
-const enable = defineRoute({
-  method: 'POST',
-  path: '/profile/tfa-enable',
-  summary: 'Create a secret for a second factor, to be confirmed before it expires',
-  errors: ['400'],
-  name: 'createProfileSecondFactor',
-  scope: 'account:read_write',
-  grants: null,
-  response: TFA_SECRET,
-  handle: async ({ actor }, { database, secrets, clock }) => {
-    const secret = (await loadTotp()).makeSecret()
-    const expiry = await database.write((connection) => issueSecret(connection, secrets, secret, { userId: actor.userId, now: clock() }))
-    return { secret, expiry }
-  },
-})
-
-const confirm = defineRoute<{ readonly tfa_code: string }>({
-  method: 'POST',
-  path: '/profile/tfa-enable-confirm',
-  summary: 'Enable the second factor by confirming its secret with a code',
-  name: 'confirmProfileSecondFactor',
-  scope: 'account:read_write',
-  grants: null,
-  body: TFA_CONFIRM,
-  response: TFA_SCRATCH,
-  handle: async ({ actor, body }, { database, secrets, clock }) => {
-    const totp = await loadTotp()
-    const scratch = makeScratch()
-    // Authenticators show codes in groups.
-    const code = body.tfa_code.replace(/\s+/g, '')
-    const refusal = await database.write((connection) =>
-      confirmSecret(connection, secrets, totp, { userId: actor.userId, now: clock(), code, scratch }),
-    )
-    if (refusal !== null) throw refusal
-    return { scratch }
-  },
-})
-
-const disable = defineRoute({
-  method: 'POST',
-  path: '/profile/tfa-disable',
-  summary: 'Disable the second factor and delete its secret',
-  name: 'disableProfileSecondFactor',
-  scope: 'account:read_write',
-  grants: null,
-  response: EMPTY,
-  handle: async ({ actor }, { database }) => {
-    await database.write((connection) => removeSecondFactor(connection, actor.userId))
-    return {}
-  },
-})
-
-export const SECOND_FACTOR_ROUTES = [enable, confirm, disable] as const
+export const SECOND_FACTOR_ROUTES: readonly Route[] = [
+  USER_PROFILE.action(
+    'POST',
+    '/profile/tfa-enable',
+    'Create a secret for a second factor, to be confirmed before it expires',
+    async ({ actor }, { database, secrets, clock }) => {
+      const secret = (await loadTotp()).makeSecret()
+      const expiry = await database.write((connection) => issueSecret(connection, secrets, secret, { userId: actor.userId, now: clock() }))
+      return { secret, expiry }
+    },
+    { response: TFA_SECRET, errors: ['400'], name: 'createProfileSecondFactor' },
+  ),
+  USER_PROFILE.action<{ readonly tfa_code: string }>(
+    'POST',
+    '/profile/tfa-enable-confirm',
+    'Enable the second factor by confirming its secret with a code',
+    async ({ actor, body }, { database, secrets, clock }) => {
+      const totp = await loadTotp()
+      const scratch = makeScratch()
+      // Authenticators show codes in groups.
+      const code = body.tfa_code.replace(/\s+/g, '')
+      const refusal = await database.write((connection) =>
+        confirmSecret(connection, secrets, totp, { userId: actor.userId, now: clock(), code, scratch }),
+      )
+      if (refusal !== null) throw refusal
+      return { scratch }
+    },
+    { body: TFA_CONFIRM, response: TFA_SCRATCH, name: 'confirmProfileSecondFactor' },
+  ),
+  USER_PROFILE.action(
+    'POST',
+    '/profile/tfa-disable',
+    'Disable the second factor and delete its secret',
+    ({ actor }, { database }) => database.write((connection) => removeSecondFactor(connection, actor.userId)),
+    { name: 'disableProfileSecondFactor' },
+  ),
+]
 
 /** Milliseconds for which a secret waits for its confirmation. */
 const VALIDITY = 3_600_000
@@ -187,3 +179,68 @@ const hashScratch = (code: string): string => createHash('sha256').update(code.t
 
 /** Whether a code is the scratch code with this hash; an empty hash means none. */
 const isScratch = (code: string, hash: string): boolean => hash !== '' && timingSafeEqual(Buffer.from(hashScratch(code)), Buffer.from(hash))
+
+/** The questions of the hosting service behind this API; the first has the id 1. */
+const SECURITY_QUESTIONS: readonly string[] = [
+  'What was the name of your first pet?',
+  'What is the name of your oldest sibling?',
+  'What was the first concert you attended?',
+  'What was the make and model of your first car?',
+  'In what city or town did your parents meet?',
+  'What is the name of a college you applied to but did not attend?',
+  'Where did you go on your most memorable school field trip?',
+  'What is the name of the teacher who impacted you the most?',
+  'Which city did you visit on your first airplane flight?',
+  'On what street did your best friend in high school live?',
+  'What is the name of your favorite city?',
+  'What is your favorite artist of all time?',
+  'What is the maiden name of your grandmother?',
+  'What is the name of your first roommate?',
+  'In what city or town was your first job?',
+  'Who is your favorite author?',
+  'What is the name of the hospital you were born in?',
+  'What sports team do you love to see lose?',
+  'On what street is your grocery store?',
+]
+
+/** The number of questions to answer together. */
+const ANSWER_COUNT = 3
+
+interface AnswersBody {
+  readonly security_questions: readonly { readonly question_id: number; readonly response: string }[]
+}
+
+/** Returns the answers by question id, in the given order. Throws 400 unless they answer exactly three different questions. */
+function readAnswers({ security_questions: given }: AnswersBody): ReadonlyMap<number, string> {
+  const answers = new Map(given.map(({ question_id: id, response }) => [id, response]))
+  if (given.length !== ANSWER_COUNT || answers.size !== ANSWER_COUNT) {
+    throw badRequest({ field: 'security_questions', reason: `Exactly ${ANSWER_COUNT} different questions must be answered.` })
+  }
+  return answers
+}
+
+export const QUESTION_ROUTES: readonly Route[] = [
+  USER_PROFILE.action(
+    'GET',
+    '/profile/security-questions',
+    "List the security questions with the user's answers",
+    async ({ actor }, { database, secrets }) => {
+      const answers = await database.read((connection) => findAnswers(connection, secrets, actor.userId))
+      const questions = SECURITY_QUESTIONS.map((question, index) => ({ id: index + 1, question, response: answers.get(index + 1) ?? null }))
+      return { security_questions: questions }
+    },
+    { response: QUESTIONS },
+  ),
+  USER_PROFILE.action<AnswersBody>(
+    'POST',
+    '/profile/security-questions',
+    'Answer three security questions; this replaces all earlier answers',
+    async ({ actor, body }, { database, secrets }) => {
+      const answers = readAnswers(body)
+      await database.write((connection) => replaceAnswers(connection, secrets, actor.userId, answers))
+      const answered = [...answers].map(([id, response]) => ({ question_id: id, response, security_question: SECURITY_QUESTIONS[id - 1] }))
+      return { security_questions: answered }
+    },
+    { body: ANSWERS, response: ANSWERS_RESPONSE, name: 'answerProfileSecurityQuestions' },
+  ),
+]

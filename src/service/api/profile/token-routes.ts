@@ -1,23 +1,15 @@
 /** The operations on the user's personal access tokens. */
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
-import TOKEN from '../../../../schemas/service/token.json' with { type: 'json' }
+import TOKEN_SCHEMA from '../../../../schemas/service/token.json' with { type: 'json' }
 import TOKEN_CREATE from '../../../../schemas/service/token-create.json' with { type: 'json' }
 import TOKEN_UPDATE from '../../../../schemas/service/token-update.json' with { type: 'json' }
-import {
-  deleteToken,
-  findToken,
-  insertToken,
-  listTokens,
-  renameToken,
-  type StoredToken,
-  TOKEN_FILTER_FIELDS,
-} from '../../store/token-store.ts'
-import { parseTimestamp } from '../../timestamp.ts'
+import { insertToken, type StoredToken, TOKEN_FILTER_FIELDS, TOKENS } from '../../store/token-store.ts'
+import { parseTimestamp } from '../../time.ts'
 import { makeToken } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, notFound, orNotFound, type RequestProblem } from '../request-error.ts'
-import { defineRoute } from '../route.ts'
+import { badRequest, type RequestProblem } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
+import { wasNull } from '../schema-validation.ts'
 import { scopesOfNewToken } from '../scopes.ts'
 
 /** Characters of a token in its default label: fewer than lists show. */
@@ -35,12 +27,14 @@ interface TokenBody {
  * 400 with every error.
  */
 function tokenToCreate(
-  { label, scopes: requested, expiry: until = null }: TokenBody,
+  body: TokenBody,
   token: string,
   acting: string,
   now: string,
 ): { readonly label: string; readonly scopes: string; readonly expiry: string | null } {
-  const scopes = scopesOfNewToken(requested, acting)
+  const { label, scopes: requested, expiry: until = null } = body
+  // Without scopes, a token gets all of the acting one: null might mean none.
+  const scopes = wasNull(body, 'scopes') ? null : scopesOfNewToken(requested, acting)
   const expiry = until === null ? null : parseTimestamp(until)
   const problems: RequestProblem[] = []
   if (scopes === null) problems.push({ field: 'scopes', reason: 'scopes is not valid' })
@@ -54,29 +48,18 @@ function tokenToCreate(
 /** The expiry in responses of a token that never expires. */
 const NEVER = '2999-12-12T05:00:00'
 
-const list = defineRoute({
-  method: 'GET',
+const TOKEN = resource({
   path: '/profile/tokens',
-  summary: "List the user's personal access tokens",
-  scope: 'account:read_only',
-  grants: null,
+  parameter: 'tokenId',
+  family: 'account',
+  schema: TOKEN_SCHEMA,
   filter: TOKEN_FILTER_FIELDS,
-  response: pageSchema(TOKEN),
-  handle: async ({ actor, query }, { database }) => {
-    const { items, total } = await database.read((connection) => listTokens(connection, actor.userId, query))
-    return pageOf(query, { total, items: items.map((token) => responseOf(token)) })
-  },
+  view: ({ prefix, expiry, ...rest }: StoredToken) => ({ ...rest, expiry: expiry ?? NEVER, token: prefix }),
 })
 
-const create = defineRoute<TokenBody>({
-  method: 'POST',
-  path: '/profile/tokens',
-  summary: 'Create a personal access token',
-  scope: 'account:read_write',
-  grants: null,
-  body: TOKEN_CREATE,
-  response: TOKEN,
-  handle: async ({ actor, body }, { database, quotas, now }) => {
+export const TOKEN_ROUTES: readonly Route[] = [
+  TOKEN.list("List the user's personal access tokens", (connection, { actor, query }) => TOKENS.list(connection, query, actor.userId)),
+  TOKEN.create<TokenBody>('Create a personal access token', TOKEN_CREATE, async ({ actor, body }, { database, quotas, now }) => {
     const token = makeToken()
     const settings = tokenToCreate(body, token, actor.scopes, now())
     const stored = await database.write(async (connection) => {
@@ -84,54 +67,15 @@ const create = defineRoute<TokenBody>({
       return insertToken(connection, { ...settings, userId: actor.userId, token }, now())
     })
     if (stored === null) throw new Error('two random tokens are the same')
-    return responseOf(stored, token)
-  },
-})
-
-const get = defineRoute({
-  method: 'GET',
-  path: '/profile/tokens/{tokenId}',
-  summary: 'Read a personal access token',
-  scope: 'account:read_only',
-  grants: null,
-  response: TOKEN,
-  handle: async ({ actor, ids }, { database }) =>
-    responseOf(orNotFound(await database.read((connection) => findToken(connection, actor.userId, ids['tokenId'] as number)))),
-})
-
-const update = defineRoute<{ readonly label?: string }>({
-  method: 'PUT',
-  path: '/profile/tokens/{tokenId}',
-  summary: 'Change the label of a personal access token',
-  scope: 'account:read_write',
-  grants: null,
-  body: TOKEN_UPDATE,
-  response: TOKEN,
-  handle: async ({ actor, ids, body: { label } }, { database }) => {
-    const id = ids['tokenId'] as number
-    const token = await database.write((connection) =>
-      label === undefined ? findToken(connection, actor.userId, id) : renameToken(connection, actor.userId, id, label),
-    )
-    return responseOf(orNotFound(token))
-  },
-})
-
-const revoke = defineRoute({
-  method: 'DELETE',
-  path: '/profile/tokens/{tokenId}',
-  summary: 'Revoke a personal access token',
-  scope: 'account:read_write',
-  grants: null,
-  response: EMPTY,
-  handle: async ({ actor, ids }, { database }) => {
-    if (!(await database.write((connection) => deleteToken(connection, actor.userId, ids['tokenId'] as number)))) throw notFound()
-    return {}
-  },
-})
-
-export const TOKEN_ROUTES = [list, create, get, update, revoke] as const
-
-/** A token in a response, shortened to its prefix unless `token` is given. */
-function responseOf({ prefix, expiry, ...rest }: StoredToken, token = prefix): object {
-  return { ...rest, expiry: expiry ?? NEVER, token }
-}
+    // Only this response has the whole token.
+    return { ...stored, prefix: token }
+  }),
+  TOKEN.get('Read a personal access token', (connection, { actor, ids }) => TOKENS.find(connection, ids.tokenId, actor.userId)),
+  TOKEN.update<{ readonly label?: string }>(
+    'Change the label of a personal access token',
+    TOKEN_UPDATE,
+    ({ actor, ids, body }, { database }) =>
+      database.write((connection) => TOKENS.relabel(connection, ids.tokenId, body.label, actor.userId)),
+  ),
+  TOKEN.remove('Revoke a personal access token', (connection, { actor, ids }) => TOKENS.remove(connection, ids.tokenId, actor.userId)),
+]

@@ -1,5 +1,4 @@
-/** The operations on provisioning scripts. */
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
+/** The operations on provisioning scripts. `<UDF>` tags in a script define values that the owner of an instance gives. */
 import SCRIPT from '../../../../schemas/service/script.json' with { type: 'json' }
 import SCRIPT_CREATE from '../../../../schemas/service/script-create.json' with { type: 'json' }
 import SCRIPT_UPDATE from '../../../../schemas/service/script-update.json' with { type: 'json' }
@@ -20,11 +19,122 @@ import {
 } from '../../store/script-store.ts'
 import type { Actor } from '../authenticate.ts'
 import { checkQuota } from '../check-quota.ts'
-import { forbidden, grantToCreator, READ_SCRIPT, WRITE_SCRIPT } from '../grants.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, collectProblems, notFound, type RequestProblem } from '../request-error.ts'
-import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
-import { parseUserDefinedFields } from './user-defined-fields.ts'
+import { forbidden, grantToCreator } from '../grants.ts'
+import { badRequest, collectProblems, orNotFound, type RequestError, type RequestProblem } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
+
+/** A value that the owner of an instance gives to its script, as an environment variable. */
+interface UserDefinedField {
+  readonly name: string
+  /** The question to the owner. */
+  readonly label: string
+  readonly example?: string
+  /** The allowed values, separated by commas; exactly one may be given. */
+  readonly oneOf?: string
+  /** The allowed values, separated by commas; any number of them may be given. */
+  readonly manyOf?: string
+  /** The value if none is given; a field without a default is required. */
+  readonly default?: string
+}
+
+/** Maximum number of fields of a script, and maximum length in characters of a name and of any other attribute. */
+const MAX_FIELDS = 100
+const MAX_NAME = 64
+const MAX_VALUE = 1000
+
+/** The attributes of a tag in lower case, with their keys here. */
+const ATTRIBUTES: ReadonlyMap<string, keyof UserDefinedField> = new Map([
+  ['name', 'name'],
+  ['label', 'label'],
+  ['example', 'example'],
+  ['oneof', 'oneOf'],
+  ['manyof', 'manyOf'],
+  ['default', 'default'],
+])
+
+/**
+ * Parses the `<UDF name="…" label="…" />` tags of a script, in their order. Tags count anywhere in the text, comments included, if they end on the
+ * same line. Throws 400 for an invalid tag; stored scripts have none.
+ */
+export function parseUserDefinedFields(script: string): readonly UserDefinedField[] {
+  const fields: UserDefinedField[] = []
+  for (const [, text = ''] of script.matchAll(TAG)) {
+    const field = readField(text)
+    if (typeof field === 'string') throw refuse(field)
+    if (fields.some(({ name }) => name === field.name)) throw refuse(`the field ${field.name} is defined twice`)
+    if (fields.length === MAX_FIELDS) throw refuse(`there are more than ${MAX_FIELDS} fields`)
+    fields.push(field)
+  }
+  return fields
+}
+
+/** Matches a tag. Each character can match in one way only, so matching takes linear time. */
+const TAG = /<udf((?:[ \t]+[a-z]+=(?:"[^"\r\n]*"|'[^'\r\n]*'))+)[ \t]*\/?>/gi
+const ATTRIBUTE = /([a-z]+)=(?:"([^"]*)"|'([^']*)')/gi
+
+function readField(text: string): UserDefinedField | string {
+  const values = new Map<keyof UserDefinedField, string>()
+  for (const [, attribute = '', double, single] of text.matchAll(ATTRIBUTE)) {
+    const key = ATTRIBUTES.get(attribute.toLowerCase())
+    // Other attributes concern only the forms of clients.
+    if (key === undefined) continue
+    if (values.has(key)) return `a field has the attribute ${attribute} twice`
+    values.set(key, double ?? single ?? '')
+  }
+  const { name = '', label = '', ...rest }: Partial<UserDefinedField> = Object.fromEntries(values)
+  if (name.length > MAX_NAME || !/^[a-z_][a-z0-9_]*$/i.test(name))
+    return `the name of a field must have 1 to ${MAX_NAME} letters, digits and underscores, and not begin with a digit`
+  if (label === '') return `the field ${name} has no label`
+  if ([label, ...Object.values(rest)].some(({ length }) => length > MAX_VALUE))
+    return `the field ${name} has a value of more than ${MAX_VALUE} characters`
+  if (rest.oneOf !== undefined && rest.manyOf !== undefined) return `the field ${name} has both oneOf and manyOf`
+  return { name, label, ...rest }
+}
+
+const refuse = (problem: string): RequestError => badRequest({ field: 'script', reason: `A UDF tag is not valid: ${problem}` })
+
+/** Maximum length of the values for a script's fields in characters, as JSON (API, Instance create body). */
+const MAX_SCRIPT_DATA = 65_535
+
+export function scriptDataProblem(data: Readonly<Record<string, unknown>>): RequestProblem | null {
+  let text: string
+  try {
+    text = JSON.stringify(data)
+  } catch {
+    // Nested deeper than the stack allows.
+    return { field: 'script_data', reason: 'script_data is not valid' }
+  }
+  if ([...text].length <= MAX_SCRIPT_DATA && !UNPAIRED_SURROGATE.test(text)) return null
+  return { field: 'script_data', reason: `Length must be 0-${MAX_SCRIPT_DATA} characters` }
+}
+
+/** Unpaired surrogates. */
+const UNPAIRED_SURROGATE = /[\ud800-\udfff]/u
+
+/**
+ * Checks the values for a script's fields: fields without a default are required, and values must be allowed ones. Values without a field are
+ * ignored.
+ */
+export function fieldValueProblems(
+  fields: readonly UserDefinedField[],
+  data: Readonly<Record<string, unknown>>,
+): readonly RequestProblem[] {
+  return fields.flatMap((field): readonly RequestProblem[] => {
+    const at = `script_data.${field.name}`
+    const value = Object.hasOwn(data, field.name) ? data[field.name] : undefined
+    if (value === undefined || value === null) return field.default === undefined ? [{ field: at, reason: `${at} is required` }] : []
+    if (typeof value !== 'string') return [{ field: at, reason: `${at} must be a string` }]
+    if (field.oneOf !== undefined && !choices(field.oneOf).includes(value)) return [oneOf(at, field.oneOf)]
+    const allowed = field.manyOf === undefined ? null : choices(field.manyOf)
+    if (allowed && value !== '' && !choices(value).every((choice) => allowed.includes(choice))) return [oneOf(at, field.manyOf as string)]
+    return []
+  })
+}
+
+const choices = (text: string): readonly string[] => text.split(',').map((choice) => choice.trim())
+
+const oneOf = (field: string, allowed: string): RequestProblem => ({ field, reason: `${field} allows only: ${allowed}` })
 
 /** The body of a script request that its schema has accepted. */
 type ScriptBody = Partial<ScriptContent>
@@ -80,102 +190,64 @@ async function validateScript(
   return { ...content, images: [...new Set(content.images)] }
 }
 
-const list = defineOpenRoute({
-  method: 'GET',
+const SCRIPTS = resource({
   path: '/compute/scripts',
-  summary: 'List the public scripts and those of the account',
-  scope: 'scripts:read_only',
-  grants: null,
+  parameter: 'scriptId',
+  family: 'scripts',
+  object: { kind: 'script', parameter: 'scriptId' },
+  schema: SCRIPT,
   filter: SCRIPT_FILTER_FIELDS,
-  response: pageSchema(SCRIPT),
-  handle: async ({ actor, query }, { database }) => {
-    const { items, total } = await database.read((connection) => listScripts(connection, actor, query))
-    return pageOf(query, { total, items: items.map(responseOf) })
-  },
-})
-
-const create = defineRoute<ScriptBody>({
-  method: 'POST',
-  path: '/compute/scripts',
-  summary: 'Create a script',
-  scope: 'scripts:read_write',
-  grants: { global: 'add_scripts' },
-  body: SCRIPT_CREATE,
-  response: SCRIPT,
-  handle: async ({ actor, body }, { database, images, quotas, now }) =>
-    database.write(async (connection) => {
-      await checkQuota(connection, actor, 'scripts', quotas)
-      const content = await scriptToCreate(connection, actor, body, images)
-      const id = await insertScript(connection, actor, content, now())
-      await grantToCreator(connection, actor, 'script', id)
-      return responseOf(await find(connection, actor, id))
-    }),
-})
-
-const get = defineRoute({
-  method: 'GET',
-  path: '/compute/scripts/{scriptId}',
-  summary: 'Read a script',
-  scope: 'scripts:read_only',
-  grants: READ_SCRIPT,
-  response: SCRIPT,
-  handle: async ({ actor, ids }, { database }) => responseOf(await database.read((connection) => find(connection, actor, ids['scriptId']))),
-})
-
-const update = defineRoute<ScriptBody>({
-  method: 'PUT',
-  path: '/compute/scripts/{scriptId}',
-  summary: 'Update a script',
-  scope: 'scripts:read_write',
-  grants: WRITE_SCRIPT,
-  body: SCRIPT_UPDATE,
-  response: SCRIPT,
-  handle: async ({ actor, ids, body }, { database, images, now }) =>
-    database.write(async (connection) => {
-      const existing = await lockScript(connection, actor, ids['scriptId'])
-      await updateScript(connection, existing.id, await scriptToUpdate(connection, actor, existing, body, images), now())
-      return responseOf(await find(connection, actor, existing.id))
-    }),
-})
-
-const remove = defineRoute({
-  method: 'DELETE',
-  path: '/compute/scripts/{scriptId}',
-  summary: 'Delete a private script',
-  errors: ['400'],
-  scope: 'scripts:read_write',
-  grants: WRITE_SCRIPT,
-  response: EMPTY,
-  handle: async ({ actor, ids }, { database }) =>
-    database.write(async (connection) => {
-      const { id, is_public } = await lockScript(connection, actor, ids['scriptId'])
-      if (is_public) throw badRequest({ field: null, reason: 'A public script cannot be deleted.' })
-      await deleteScript(connection, id)
-      return {}
-    }),
+  view: (script: StoredScript) => ({
+    ...script,
+    // Fields of the API that nothing here sets.
+    ordinal: 0,
+    logo_url: '',
+    user_defined_fields: parseUserDefinedFields(script.script),
+  }),
 })
 
 /** The Scripts section of the API. */
-export const SCRIPT_ROUTES: readonly Route[] = [list, create, get, update, remove]
-
-async function find(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
-  const script = await findScript(connection, actor, id as number)
-  if (script === null) throw notFound()
-  return script
-}
+export const SCRIPT_ROUTES: readonly Route[] = [
+  SCRIPTS.openList('List the public scripts and those of the account', (connection, { actor, query }) =>
+    listScripts(connection, actor, query),
+  ),
+  SCRIPTS.create<ScriptBody>(
+    'Create a script',
+    SCRIPT_CREATE,
+    ({ actor, body }, { database, images, quotas, now }) =>
+      database.write(async (connection) => {
+        await checkQuota(connection, actor, 'scripts', quotas)
+        const content = await scriptToCreate(connection, actor, body, images)
+        const id = await insertScript(connection, actor, content, now())
+        await grantToCreator(connection, actor, 'script', id)
+        return orNotFound(await findScript(connection, actor, id))
+      }),
+    { global: 'add_scripts' },
+  ),
+  SCRIPTS.get('Read a script', (connection, { actor, ids }) => findScript(connection, actor, ids.scriptId)),
+  SCRIPTS.update<ScriptBody>('Update a script', SCRIPT_UPDATE, ({ actor, ids, body }, { database, images, now }) =>
+    database.write(async (connection) => {
+      const existing = await lockScript(connection, actor, ids.scriptId)
+      await updateScript(connection, existing.id, await scriptToUpdate(connection, actor, existing, body, images), now())
+      return findScript(connection, actor, existing.id)
+    }),
+  ),
+  SCRIPTS.remove(
+    'Delete a private script',
+    async (connection, { actor, ids }) => {
+      const { id, is_public } = await lockScript(connection, actor, ids.scriptId)
+      if (is_public) throw badRequest({ field: null, reason: 'A public script cannot be deleted.' })
+      await deleteScript(connection, id)
+      return true
+    },
+    { errors: ['400'] },
+  ),
+]
 
 /** Locks a script of the account. Throws 403 for a public script of another account. */
-async function lockScript(connection: Connection, actor: Actor, id: number | undefined): Promise<StoredScript> {
-  const isOwn = await lockScriptRow(connection, actor.accountId, id as number)
-  const script = await find(connection, actor, id)
+async function lockScript(connection: Connection, actor: Actor, id: number): Promise<StoredScript> {
+  const isOwn = await lockScriptRow(connection, actor.accountId, id)
+  const script = orNotFound(await findScript(connection, actor, id))
   if (!isOwn) throw forbidden()
   return script
 }
-
-const responseOf = (script: StoredScript) => ({
-  ...script,
-  // Fields of the API that nothing here sets.
-  ordinal: 0,
-  logo_url: '',
-  user_defined_fields: parseUserDefinedFields(script.script),
-})

@@ -1,108 +1,98 @@
 /** The operations on tags and on the objects that have them. */
-import EMPTY from '../../../../schemas/service/empty.json' with { type: 'json' }
 import TAG from '../../../../schemas/service/tag.json' with { type: 'json' }
 import TAG_CREATE from '../../../../schemas/service/tag-create.json' with { type: 'json' }
 import TAGGED_OBJECT from '../../../../schemas/service/tagged-object.json' with { type: 'json' }
 import type { Connection } from '../../store/database.ts'
 import { findDomains } from '../../store/domain-store.ts'
 import { findInstances } from '../../store/instance-store.ts'
-import type { TaggedKind } from '../../store/tables/tagged-objects.ts'
+import type { TaggedKind } from '../../store/tables.ts'
 import {
   deleteTag,
   findKindOverTagLimit,
   listTaggedEntities,
   listTags,
   MAX_TAGS,
+  TAGGED_KINDS,
   type TaggedEntity,
   tagObjects,
 } from '../../store/tag-store.ts'
 import { findLoadBalancers, findVolumes } from '../../store/volume-store.ts'
 import { ALIAS_TAG_FIELDS, ALIAS_VOLUME_FIELDS, withAliases } from '../alias-names.ts'
 import { withinTagQuota } from '../check-quota.ts'
-import { pageOf, pageSchema } from '../paging.ts'
-import { badRequest, notFound, orNotFound } from '../request-error.ts'
-import { defineRoute, type Route } from '../route.ts'
+import { badRequest } from '../request-error.ts'
+import { resource } from '../resource.ts'
+import type { Route } from '../route.ts'
 
-const list = defineRoute({
-  method: 'GET',
-  path: '/tags',
-  summary: 'List tags',
-  scope: 'account:read_only',
-  grants: null,
-  filter: {},
-  response: pageSchema(TAG),
-  handle: async ({ actor, query }, { database }) => pageOf(query, await database.read((connection) => listTags(connection, actor, query))),
-})
+type Field = 'instances' | 'domains' | 'volumes' | 'loadbalancers' | keyof typeof ALIAS_TAG_FIELDS
 
-const KINDS = { instances: 'instance', domains: 'domain', volumes: 'volume', loadbalancers: 'loadbalancer' } as const
+interface Kind {
+  /** The field of a request that lists its objects, and the `type` in a list of tagged objects. */
+  readonly field: Field
+  readonly type: string
+  readonly words: string
+  /** Reads objects in the form of their own operations. */
+  readonly load: (connection: Connection, ids: readonly number[]) => Promise<readonly { readonly id: number }[]>
+}
 
-type Field = keyof typeof KINDS | keyof typeof ALIAS_TAG_FIELDS
+const KINDS: Readonly<Record<TaggedKind, Kind>> = {
+  instance: { field: 'instances', type: 'linode', words: 'An instance', load: findInstances },
+  domain: {
+    ...{ field: 'domains', type: 'domain', words: 'A domain' },
+    load: async (connection, ids) => (await findDomains(connection, ids)).map(({ recordCount: _, ...domain }) => domain),
+  },
+  volume: {
+    ...{ field: 'volumes', type: 'volume', words: 'A volume' },
+    load: async (connection, ids) => (await findVolumes(connection, ids)).map((volume) => withAliases(volume, ALIAS_VOLUME_FIELDS)),
+  },
+  loadbalancer: { field: 'loadbalancers', type: 'nodebalancer', words: 'A load balancer', load: findLoadBalancers },
+}
 
 /** The kind of the objects that a field lists. */
-const kindOf = (field: string): TaggedKind =>
-  KINDS[(Object.hasOwn(ALIAS_TAG_FIELDS, field) ? ALIAS_TAG_FIELDS[field as keyof typeof ALIAS_TAG_FIELDS] : field) as keyof typeof KINDS]
+function kindOf(field: string): TaggedKind {
+  const name = (ALIAS_TAG_FIELDS as Readonly<Record<string, string>>)[field] ?? field
+  return TAGGED_KINDS.find((kind) => KINDS[kind].field === name) as TaggedKind
+}
 
 type TagBody = { readonly label: string } & Readonly<Partial<Record<Field, readonly number[] | null>>>
 
-const create = defineRoute<TagBody>({
-  method: 'POST',
-  path: '/tags',
-  summary: 'Create a tag, or use the existing one, and add it to the listed objects. If one cannot be tagged, none is',
-  scope: 'account:read_write',
-  grants: { unrestricted: true },
-  body: TAG_CREATE,
-  response: TAG,
-  handle: async ({ actor, body: { label, ...fields } }, { database, quotas, now }) => {
-    const objects = new Map<TaggedKind, readonly number[]>()
-    for (const [field, ids] of Object.entries(fields)) {
-      const kind = kindOf(field)
-      if (ids !== null) objects.set(kind, [...(objects.get(kind) ?? []), ...ids])
-    }
-    return database.write(async (connection) => {
-      const tagged = await withinTagQuota(connection, actor, quotas, [label], () =>
-        tagObjects(connection, actor.accountId, label, objects, now()),
-      )
-      if ('missing' in tagged) throw badRequest(...fieldsOf(fields, tagged.missing).map(noSuchObject))
-      const overtagged = await findKindOverTagLimit(connection, objects, MAX_TAGS)
-      if (overtagged !== null) throw badRequest(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
-      return tagged
-    })
-  },
-})
+const TAGS = resource({ path: '/tags', parameter: 'label', texts: ['label'], family: 'account', schema: TAG })
 
-const objects = defineRoute({
-  method: 'GET',
-  path: '/tags/{label}',
-  textParameters: ['label'],
-  summary: 'List the objects with a tag',
-  scope: 'account:read_only',
-  grants: null,
-  filter: {},
-  response: pageSchema(TAGGED_OBJECT),
-  handle: async ({ actor, texts, query }, { database }) =>
-    database.read(async (connection) => {
-      const { items, total } = orNotFound(await listTaggedEntities(connection, actor, texts['label'] as string, query))
-      return pageOf(query, { total, items: await dataOf(connection, items) })
-    }),
-})
-
-const remove = defineRoute({
-  method: 'DELETE',
-  path: '/tags/{label}',
-  textParameters: ['label'],
-  summary: 'Delete a tag and remove it from all objects',
-  scope: 'account:read_write',
-  grants: { unrestricted: true },
-  response: EMPTY,
-  handle: async ({ actor, texts }, { database, now }) => {
-    const deleted = await database.write((connection) => deleteTag(connection, actor.accountId, texts['label'] as string, now()))
-    if (!deleted) throw notFound()
-    return {}
-  },
-})
+const TAGGED_OBJECTS = resource({ path: '/tags/{label}', texts: ['label'], family: 'account', schema: TAGGED_OBJECT })
 
 /** The Tags section of the API. */
-export const TAG_ROUTES: readonly Route[] = [list, create, objects, remove]
+export const TAG_ROUTES: readonly Route[] = [
+  TAGS.list('List tags', (connection, { actor, query }) => listTags(connection, actor, query)),
+  TAGS.create<TagBody>(
+    'Create a tag, or use the existing one, and add it to the listed objects. If one cannot be tagged, none is',
+    TAG_CREATE,
+    async ({ actor, body: { label, ...fields } }, { database, quotas, now }) => {
+      const objects = new Map<TaggedKind, readonly number[]>()
+      for (const [field, ids] of Object.entries(fields)) {
+        const kind = kindOf(field)
+        if (ids !== null) objects.set(kind, [...(objects.get(kind) ?? []), ...ids])
+      }
+      return database.write(async (connection) => {
+        const tagged = await withinTagQuota(connection, actor, quotas, [label], () =>
+          tagObjects(connection, actor.accountId, label, objects, now()),
+        )
+        if ('missing' in tagged) throw badRequest(...fieldsOf(fields, tagged.missing).map(noSuchObject))
+        const overtagged = await findKindOverTagLimit(connection, objects, MAX_TAGS)
+        if (overtagged !== null) throw badRequest(...fieldsOf(fields, [overtagged]).map((field) => tooManyTags(field, overtagged)))
+        return tagged
+      })
+    },
+    { unrestricted: true },
+  ),
+  TAGGED_OBJECTS.list('List the objects with a tag', async (connection, { actor, texts, query }) => {
+    const tagged = await listTaggedEntities(connection, actor, texts.label, query)
+    return tagged && { ...tagged, items: await dataOf(connection, tagged.items) }
+  }),
+  TAGS.remove(
+    'Delete a tag and remove it from all objects',
+    (connection, { actor, texts }, { now }) => deleteTag(connection, actor.accountId, texts.label, now()),
+    { unrestricted: true },
+  ),
+]
 
 /** The fields of a request that list objects of these kinds. */
 const fieldsOf = (fields: object, kinds: readonly TaggedKind[]): string[] =>
@@ -110,45 +100,14 @@ const fieldsOf = (fields: object, kinds: readonly TaggedKind[]): string[] =>
 
 const noSuchObject = (field: string) => ({ field, reason: `${field} is not valid` })
 
-const WORDS: Readonly<Record<TaggedKind, string>> = {
-  instance: 'An instance',
-  domain: 'A domain',
-  volume: 'A volume',
-  loadbalancer: 'A load balancer',
-}
-
-const tooManyTags = (field: string, kind: TaggedKind) => ({ field, reason: `${WORDS[kind]} can have at most ${MAX_TAGS} tags.` })
-
-/** The `type` of each kind in a list of tagged objects. */
-const TYPES: Readonly<Record<TaggedKind, string>> = {
-  instance: 'linode',
-  domain: 'domain',
-  volume: 'volume',
-  loadbalancer: 'nodebalancer',
-}
-
-/** An object in a list of tagged objects. */
-interface TaggedObject {
-  readonly type: string
-  readonly data: object
-}
-
-type Load = (connection: Connection, ids: readonly number[]) => Promise<readonly { readonly id: number }[]>
-
-/** Reads the objects of a kind in the form of their own operations. */
-const LOADS: Readonly<Record<TaggedKind, Load>> = {
-  instance: findInstances,
-  domain: async (connection, ids) => (await findDomains(connection, ids)).map(({ recordCount: _, ...domain }) => domain),
-  volume: async (connection, ids) => (await findVolumes(connection, ids)).map((volume) => withAliases(volume, ALIAS_VOLUME_FIELDS)),
-  loadbalancer: findLoadBalancers,
-}
+const tooManyTags = (field: string, kind: TaggedKind) => ({ field, reason: `${KINDS[kind].words} can have at most ${MAX_TAGS} tags.` })
 
 /** Reads tagged objects with all their fields, in the given order. */
-async function dataOf(connection: Connection, entities: readonly TaggedEntity[]): Promise<readonly TaggedObject[]> {
+async function dataOf(connection: Connection, entities: readonly TaggedEntity[]): Promise<readonly object[]> {
   const data = new Map<string, object>()
-  for (const [kind, load] of Object.entries(LOADS)) {
+  for (const [kind, { load }] of Object.entries(KINDS)) {
     const ids = entities.filter((entity) => entity.kind === kind).map(({ id }) => id)
     for (const object of await load(connection, ids)) data.set(`${kind} ${object.id}`, object)
   }
-  return entities.map(({ kind, id }) => ({ type: TYPES[kind], data: data.get(`${kind} ${id}`) as object }))
+  return entities.map(({ kind, id }) => ({ type: KINDS[kind].type, data: data.get(`${kind} ${id}`) }))
 }

@@ -12,12 +12,21 @@ import {
   type RootOperationNode,
   sql,
 } from 'kysely'
-import type { Connection, Database, RawStore, SchemaDialect } from '../database.ts'
-import { migrate, requireSchema } from '../migrate.ts'
+import pg from 'pg'
+import type { Connection, Database, OtherProcesses, RawStore, SchemaDialect } from '../database.ts'
+import { migrate, requireSchema } from '../schema.ts'
 import { SEALED_TABLES } from '../sealed-values.ts'
 import type { Tables } from '../tables.ts'
-import { CHANNEL, listenForChanges } from './listen.ts'
-import { type Connections, clientSettings, createPool, databaseName, isConflict, isConnectionError, startError } from './postgres-pool.ts'
+import {
+  type Connections,
+  clientSettings,
+  createPool,
+  databaseName,
+  disconnect,
+  isConflict,
+  isConnectionError,
+  startError,
+} from './postgres-pool.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the parameters of libpq. */
@@ -258,4 +267,81 @@ async function retry<T>(attempt: (commitSent: () => void) => Promise<T>): Promis
       await sleep(Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries))
     }
   }
+}
+
+/** The notification channel. */
+export const CHANNEL = 'zonewright'
+
+/** Milliseconds before a lost connection is retried; doubled up to the maximum. */
+const FIRST_RECONNECT = 100
+const LONGEST_RECONNECT = 5_000
+
+/**
+ * Listens for notifications on a dedicated connection and reconnects when it is lost. One call of `onChange` then makes up for missed
+ * notifications. It does not work behind a connection pooler that shares connections between clients.
+ */
+export async function listenForChanges(
+  url: string,
+  onChange: () => void,
+  onError: (error: unknown) => void,
+): ReturnType<OtherProcesses['subscribe']> {
+  let closed = false
+  let client = await connect(url, onChange)
+  const ended = new AbortController()
+
+  const watch = async (): Promise<void> => {
+    for (let pause = FIRST_RECONNECT; !closed; ) {
+      const lost = await client.lost
+      if (closed) return
+      onError(lost)
+      for (let connected = false; !connected && !closed; pause = Math.min(LONGEST_RECONNECT, pause * 2)) {
+        await sleep(pause, undefined, { signal: ended.signal }).catch(() => undefined)
+        if (closed) return
+        try {
+          client = await connect(url, onChange)
+          connected = true
+        } catch (error) {
+          onError(error)
+        }
+      }
+      pause = FIRST_RECONNECT
+      onChange()
+    }
+  }
+  const watching = watch()
+  return async () => {
+    closed = true
+    ended.abort()
+    await client.end()
+    await watching
+  }
+}
+
+interface Listener {
+  /** Resolves with the reason when the connection is lost. */
+  readonly lost: Promise<Error>
+  end(): Promise<void>
+}
+
+async function connect(url: string, onChange: () => void): Promise<Listener> {
+  const client = new pg.Client(clientSettings(url))
+  const lost = new Promise<Error>((resolve) => {
+    client.on('error', resolve)
+    client.on('end', () => resolve(new Error('the connection to the database was closed')))
+  })
+  client.on('notification', onChange)
+  try {
+    await client.connect()
+    await client.query(`listen ${CHANNEL}`)
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw error
+  }
+  return { lost, end: () => endSoon(client) }
+}
+
+async function endSoon(client: pg.Client): Promise<void> {
+  const late = setTimeout(() => disconnect(client), CLOSE_TIMEOUT)
+  await client.end()
+  clearTimeout(late)
 }

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import Libsql from 'libsql'
 import { expect, test } from 'vitest'
-import { createOffThreadRunner } from '../../../../src/service/store/sqlite/group-commit.ts'
-import { openSqlite } from '../../../../src/service/store/sqlite/open-sqlite.ts'
+import { createOffThreadRunner, openSqlite } from '../../../../src/service/store/sqlite/open-sqlite.ts'
 import { inParallel, temporaryDirectory } from '../../harness.ts'
 
 const account = { created: '2026-01-01T00:00:00' }
