@@ -9,6 +9,7 @@ export ZONEWRIGHT_TEST_ROUNDS=${ZONEWRIGHT_TEST_ROUNDS:-0.4}
 tags=${ZONEWRIGHT_TEST_TAGS:-servers && !long}
 
 npm run --silent build
+export ZONEWRIGHT_TEST_PROGRAM=$PWD/dist/zonewright.js
 
 may_install=
 for one in "${CI:-}" "${ZONEWRIGHT_INSTALL_SERVERS:-}"; do

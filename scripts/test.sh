@@ -8,6 +8,7 @@ export ZONEWRIGHT_TEST_ROUNDS=${ZONEWRIGHT_TEST_ROUNDS:-0.25}
 export ZONEWRIGHT_TEST_EXCLUDE='test/**/*.servers.test.ts,test/architecture/**'
 
 npm run --silent build
+export ZONEWRIGHT_TEST_PROGRAM=$PWD/dist/zonewright.js
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0

@@ -71,15 +71,6 @@ records:
   ])
 })
 
-it('export dnscontrol writes an RFC 2317 zone into a folder, where DNSControl looks for it', async () => {
-  const cwd = temporaryDirectory()
-  mkdirSync(join(cwd, 'zones'))
-  writeFileSync(join(cwd, 'zones/part.yaml'), 'domain: 0/25.2.0.192.in-addr.arpa\nrecords:\n  "7": {type: PTR, value: host.example.net.}\n')
-  const result = await cli(['export', 'dnscontrol', '-o', 'out'], { cwd })
-  expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
-  expect(readFileSync(join(cwd, 'out/zones/0/25.2.0.192.in-addr.arpa.zone'), 'utf8')).toContain('host.example.net.')
-})
-
 const skip = findTool('dnscontrol') === null
 if (skip) {
   const line = 'dnsconfig.js before DNSControl itself (needs dnscontrol on the PATH)'

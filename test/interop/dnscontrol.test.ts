@@ -26,25 +26,6 @@ describe('import dnscontrol', () => {
     expect(readFileSync(join(cwd, 'inside/example.com.yaml'), 'utf8')).toContain('11.11.11.11')
   })
 
-  it.each(['apex.com', 'ds.com', 'simple.com'])(
-    'reads the same zone from the zone file and the list that get-zones writes for %s',
-    async (zone) => {
-      const cwd = temporaryDirectory()
-      for (const format of ['zone', 'tsv']) {
-        const result = await cli(['import', 'dnscontrol', join(CORPUS, 'get-zones', `${zone}.zone.${format}`), '-o', format], { cwd })
-        // octoDNS and DNSControl only warn about a CNAME at the apex; a definition cannot have one.
-        if (zone === 'apex.com')
-          expect([result.status, result.stderr]).toEqual([
-            1,
-            expect.stringMatching(/error\[import-lossy\] apex\.com\. CNAME: .*the apex cannot have a CNAME/),
-          ])
-        else expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
-      }
-      if (zone === 'apex.com') return
-      expect(readFileSync(join(cwd, 'tsv', `${zone}.yaml`), 'utf8')).toBe(readFileSync(join(cwd, 'zone', `${zone}.yaml`), 'utf8'))
-    },
-  )
-
   it('reads an $ORIGIN below the zone as part of it, and reports records in comments', async () => {
     const cwd = temporaryDirectory()
     const text = [
@@ -79,14 +60,6 @@ describe('import dnscontrol', () => {
     expect((await cli(['import', 'dnscontrol', 'bad.json', '-o', 'bad'], { cwd })).stderr).toMatch(
       /bad\.json:2:\d+: error\[schema-type\] the file is not JSON/,
     )
-  })
-
-  it('recognises the proxy column of get-zones', async () => {
-    const cwd = temporaryDirectory()
-    writeFileSync(join(cwd, 'a.tsv'), 'www.example.com\twww\t300\tIN\tA\t192.0.2.1\tcloudflare_proxy=true\n')
-    expectEnd(await cli(['import', 'dnscontrol', 'a.tsv', '-o', 'out'], { cwd }), 1, {
-      err: /www\.example\.com\. A: a definition cannot express cloudflare_proxy=true/,
-    })
   })
 })
 

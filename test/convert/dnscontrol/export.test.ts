@@ -230,28 +230,3 @@ test('any record is unchanged after export and import, or reported', () => {
   })
   expect(whole).toBeGreaterThan(rounds(160) / 16)
 })
-
-test('exports the zones of NixOS, which are managed with DNSControl', () => {
-  const path = fileURLToPath(new URL('../../corpora/dnscontrol/expected/nixos.jsonl', import.meta.url))
-  const zones = new Map<DomainName, DefinedRecord[]>()
-  for (const text of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
-    const { zone, name, type, ttl, value } = JSON.parse(text) as { zone: string; name: string; type: string; ttl: number; value: string }
-    const [apex, owner] = [parseDomainName(`${zone}.`), parseDomainName(name.endsWith('.') ? name : `${name}.`)]
-    const tokens = (value.match(/"(?:[^"\\]|\\.)*"|[^ "]+/g) ?? []).map((word) =>
-      word.startsWith('"') ? { text: word.slice(1, -1), quoted: true } : { text: word, quoted: false },
-    )
-    const data =
-      type === 'TXT'
-        ? { ok: true as const, value: octetsToTxtRdata(Buffer.from(value, 'utf8')) }
-        : canonicalRdata(type, tokens, (word) => parseDomainName(word))
-    if (!apex.ok || !owner.ok || !data.ok) throw new Error(text)
-    zones.set(apex.value, [...(zones.get(apex.value) ?? []), { name: owner.value, type, ttl: ttl as Ttl, data: data.value, at }])
-  }
-  const { files, dropped } = exported([...zones].map(([name, records]) => zoneOf(records, { name })))
-  // Its provider supports ALIAS; a zone file does not.
-  expect(dropped.map(({ name, type }) => `${name} ${type}`)).toEqual(['nix.dev. ALIAS'])
-  const { domains } = evaluated(files.get('dnsconfig.js') ?? '')
-  const held = [...zones.values()].flat().filter(({ type }) => type !== 'ALIAS')
-  expect(lines(domains.flatMap(({ records }) => records.filter(({ type }) => type !== 'SOA')))).toEqual(lines(held))
-  expect([...zones.values()].flat()).toHaveLength(192)
-})

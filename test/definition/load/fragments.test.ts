@@ -222,35 +222,3 @@ describe('override and merge', () => {
     expect(parsed.diagnostics[0]?.related?.map(({ at }) => at.file)).toEqual(['zone.yaml'])
   })
 })
-
-describe('on disk', () => {
-  const scene = (files: Files): string => {
-    const cwd = temporaryDirectory()
-    for (const [path, text] of Object.entries({ 'zonewright.yaml': 'providers: {}\nzones: [{files: zones/**/*}]\n', ...files })) {
-      mkdirSync(dirname(join(cwd, path)), { recursive: true })
-      writeFileSync(join(cwd, path), text)
-    }
-    return cwd
-  }
-
-  test('paths are relative to the including file, and an included file is not a zone', async () => {
-    const cwd = scene({
-      'zones/example.com.yaml': definition('[{file: parts/web.example.yaml, with: {ip: 192.0.2.1}}]'),
-      'zones/parts/web.example.yaml': 'www: !include more/a.part\n',
-      'zones/parts/more/a.part': "{type: A, value: '${ip}'}\n",
-    })
-    const { stdout } = await cli(['export', 'csv'], { cwd })
-    expect(stdout.split('\n').filter((line) => line.includes(',A,'))).toEqual([expect.stringContaining('www.example.com.')])
-    expect(stdout).not.toContain('web.example')
-  })
-
-  test('reports different TTLs and duplicates of merged records as in one file', async () => {
-    const cwd = scene({
-      'zones/example.com.yaml': definition('[parts/a.part]', '{www: {type: A, ttl: 60, value: 192.0.2.9}, b: {type: A, value: 192.0.2.1}}'),
-      'zones/parts/a.part': 'www: {type: A, ttl: 120, value: 192.0.2.1, merge: true}\nb: {type: A, value: 192.0.2.1, merge: true}\n',
-    })
-    const { stdout } = await cli(['validate'], { cwd })
-    expect(stdout).toMatch(/a\.part:1:33: warning\[ttl-mixed\] www\.example\.com\. A: the records/)
-    expect(stdout).toMatch(/a\.part:2:21: error\[record-duplicate\]/)
-  })
-})
