@@ -1,13 +1,9 @@
 /** Real configurations of octoDNS and DNSControl, and their own test data, import without `--lossy` unless a record is lost. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-
-const CORPORA = fileURLToPath(new URL('../corpora', import.meta.url))
 
 /** The text of each error with `--verbose`, and the exit status without `--lossy` and with it. */
 async function imported(cwd: string, format: string, source: string): Promise<{ statuses: (number | null)[]; errors: string[] }> {

@@ -1,5 +1,5 @@
 /** The lock file has a SHA-512 of every package, and npm installs nothing else. The registry is one on this machine. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'

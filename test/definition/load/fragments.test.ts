@@ -1,12 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
 /** Malicious or mistaken fragments: each error is reported quickly, at its position. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { MAX_INCLUDES, type ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
-import { cli } from '../../support/cli.ts'
-import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { parse, recordLines } from '../parse.ts'
 
 type Files = Readonly<Record<string, string>>

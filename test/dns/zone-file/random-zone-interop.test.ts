@@ -36,7 +36,11 @@ const ANY_ZONE = ((): readonly ResourceRecord[] => {
     fc.sample(anyRdata(type), { numRuns: EACH, seed: suiteSeed }).map((data, j) => `${type.toLowerCase()}-${j} ${ttls[i]} ${type} ${data}`),
   )
   const formless = Object.entries(FORMLESS).map(([type, data], i) => `none-${i} ${type} ${data}`)
-  const odd = ['\\@.\\$.\\;\\(\\)\\"\\\\\\..\\000\\255 A 192.0.2.9', '*.wild A 192.0.2.8', "odd!#%&'+,:<=>?[]^{|}~\\\\ CNAME bob's+mail\\\\"]
+  const odd = [
+    '\\@.\\$.\\;\\(\\)\\"\\\\\\..\\000\\255 A 192.0.2.9',
+    '*.wild A 192.0.2.8',
+    "odd!#%&'+,:<=>?[]^{|}~\\\\ CNAME bob's+mail\\\\",
+  ]
   const head = ['$TTL 300', '@ SOA ns1 h 1 2h 15m 2w 5m', '@ NS ns1', 'ns1 A 192.0.2.53']
   const zone = parse([...head, ...odd, ...text, ...formless].join('\n'))
   if (zone.diagnostics.length > 0) throw new Error(JSON.stringify(zone.diagnostics.slice(0, 5)))
