@@ -77,7 +77,7 @@ const zoneFor = (unknown: Iterable<string>, refused: readonly string[], style: '
 /** Types that other programs print in a form that is not parsed here. */
 const PRINTED_IN_OTHER_FORMS = ['WKS', 'NXT', 'ATMA', 'A6', 'SINK']
 
-/** ldns prints NSAP-PTR in its own form. */
+/** ldns prints NSAP-PTR in its own form, and quotation marks in names without an escape. */
 const MISREAD_BY_LDNS = [...PRINTED_IN_OTHER_FORMS, 'NSAP-PTR']
 
 describe.each(STYLES)('any zone, %s', (style) => {
@@ -101,7 +101,8 @@ describe.each(STYLES)('any zone, %s', (style) => {
 
   describeWithTools(['ldns-read-zone'], 'ldns-read-zone', () => {
     test('reads it and writes the same records', async () => {
-      const { records, text } = zoneFor(UNKNOWN_TO_LDNS, MISREAD_BY_LDNS, style)
+      const { records: all, text } = zoneFor(UNKNOWN_TO_LDNS, MISREAD_BY_LDNS, style)
+      const records = all.filter(({ name }) => !name.includes('\\"'))
       const { stdout, stderr } = await runTool('ldns-read-zone', [saved(text)])
       expect(stderr).toBe('')
       expect(differences(records, stdout)).toEqual([])
