@@ -1,7 +1,6 @@
 /** `import dnscontrol` from the command line. */
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { mutatedConfigs } from '../convert/dnscontrol/mutated-configs.ts'
 import { cli, expectEnd } from '../support/cli.ts'
@@ -9,7 +8,6 @@ import { fc } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-const _CORPUS = fileURLToPath(new URL('../corpora/dnscontrol', import.meta.url))
 const files = (folder: string): string[] => readdirSync(folder).sort()
 
 describe('import dnscontrol', () => {

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
 import { type Registry, startRegistry } from './local-registry.ts'
@@ -25,12 +25,6 @@ const PACKAGES = [
   { name: 'elsewhere', version: '1.0.0', content: 'elsewhere 1', os: [otherSystem] },
 ]
 
-async function publishAll(): Promise<Registry> {
-  const registry = await startRegistry()
-  for (const facts of PACKAGES) await registry.publish(facts)
-  return registry
-}
-
 /** A project whose lock file npm wrote, without addresses. */
 async function lockedProject(registry: Registry): Promise<string> {
   const folder = temporaryDirectory()
@@ -45,12 +39,9 @@ async function lockedProject(registry: Registry): Promise<string> {
 }
 
 describe('npm with a local registry', { tags: ['servers'] }, () => {
-  let registry: Registry
-  beforeAll(async () => {
-    registry = await publishAll()
-  })
-
   test('--fix restores the lock file as npm wrote it, for packages of other systems too', async () => {
+    const registry = await startRegistry()
+    for (const facts of PACKAGES) await registry.publish(facts)
     const folder = await lockedProject(registry)
     const whole = readLock(folder)
     const lock = readLock(folder)
