@@ -76,8 +76,22 @@ $TTL 300 ; five minutes
 @ NS ns1.example.net. ; first
 @ NS ns2.example.net. ; second
 
+; ---- Mail
+
+; exchangers
+@ MX 10 mail
+; the backup, see ticket 4711
+@ MX 20 mail2 ; slow
+
 mail A 192.0.2.10 ; rack 4
+     AAAA 2001:db8::10 ; the same
+mail2 A 192.0.2.11
 ;old A 192.0.2.99
+; old2 A 192.0.2.98
+
+dkim TXT ( "v=DKIM1; k=rsa; " ; key type
+   "p=abc" ) ; the key
+a A 192.0.2.3 ; "quoted ; (paren
 
 ; the end
 `
@@ -105,8 +119,24 @@ records:
       values:
         - ns1.example.net. # first
         - ns2.example.net. # second
-  mail: {type: A, value: 192.0.2.10} # rack 4
+    # ---- Mail
+
+    # exchangers
+    - type: MX
+      values:
+        - {preference: 10, exchange: mail}
+        # the backup, see ticket 4711
+        - {preference: 20, exchange: mail2} # slow
+  a: {type: A, value: 192.0.2.3} # "quoted ; (paren
+  # key type
+  # the key
+  dkim: {type: TXT, value: {rdata: '"v=DKIM1; k=rsa; " "p=abc"'}}
+  mail:
+    - {type: A, value: 192.0.2.10} # rack 4
+    - {type: AAAA, value: 2001:db8::10} # the same
+  mail2: {type: A, value: 192.0.2.11}
   # old A 192.0.2.99
+  # old2 A 192.0.2.98
 
 # the end
 `)
