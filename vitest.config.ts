@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer } from 'vitest/node'
 import { isCi } from './scripts/is-ci.mjs'
 import { findPostgres } from './test/support/postgres.ts'
 import { rounds } from './test/support/random.ts'
@@ -26,6 +27,14 @@ const BUILD_FOLDER = 'test/support/build-folder.ts'
 /** An option of the command line would not reach the projects. */
 const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**', ...(process.env['ZONEWRIGHT_TEST_EXCLUDE']?.split(',') ?? [])]
 
+/** Starts the suites of many providers first. Vitest starts large files first, and these short files run for minutes. */
+class SuitesFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
+    const isSuite = ({ moduleId }: { moduleId: string }): number => Number(moduleId.includes('/test/conformance/'))
+    return (await super.sort(files)).sort((one, two) => isSuite(two) - isSuite(one))
+  }
+}
+
 export default defineConfig({
   test: {
     exclude: EXCLUDED,
@@ -36,6 +45,7 @@ export default defineConfig({
     setupFiles: ['test/support/setup-file.ts'],
     // Many tests wait for servers and processes, so two cores have room for four workers.
     maxWorkers: Math.max(4, availableParallelism() - 1),
+    sequence: { sequencer: SuitesFirst },
     globals: false,
     // Compiled modules are kept in node_modules, for the next run.
     experimental: { fsModuleCache: true },

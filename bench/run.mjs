@@ -10,7 +10,7 @@ import { besideBareNode, PROGRAM, row, runNode } from './measure.mjs'
 import { countRequests, startService, TOKEN } from './service-under-test.mjs'
 
 const IS_SHORT = process.argv.includes('--short')
-const RUNS = IS_SHORT ? 3 : 11
+const RUNS = IS_SHORT ? 1 : 11
 const RECORDS = IS_SHORT ? 3_000 : 12_000
 const COUNT = RECORDS.toLocaleString('en-US')
 

@@ -141,7 +141,7 @@ describe('rolled back', () => {
   test.each([
     ['empty-zone', true],
     ['delete-zone', false],
-  ])('only with consent if that empties or deletes the zone: %s', async (allow, isThere) => {
+  ])('only with consent if that empties or deletes the zone: %s', { tags: ['long'] }, async (allow, isThere) => {
     const random = seededRandom(2)
     const scene = await openSlowScene(random, definition([]))
     if (isThere) expect((await scene.run('apply', '--yes')).status).toBe(0)

@@ -47,11 +47,7 @@ const killing = (folder: string, step: number) => ({ NODE_OPTIONS: `--import=${P
 
 beforeAll(async () => void (await builtProgram()))
 
-/** Kills before every step that `stride` reaches; fewer in `npm test`. */
-const STRIDES: readonly (readonly [string, number, { readonly tags?: string[] }])[] = [
-  ['some steps', 40, {}],
-  ['every step', 1, { tags: ['long'] }],
-]
+const LONG = { tags: ['long'] }
 
 const secretFiles = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('secrets'))
 
@@ -64,26 +60,25 @@ const isServing = (run: ProgramRun): Promise<boolean> => {
   )
 }
 
-for (const [name, stride, options] of STRIDES)
-  test(`a first start killed before ${name} leaves a key that the next start uses, or none`, options, async () => {
-    let killed = 0
-    for (let step = Math.min(3, stride); step < MOST_STEPS; step += stride) {
-      const folder = join(temporaryDirectory(), 'data')
-      const run = await serve(folder, killing(folder, step))
-      const serves = await isServing(run)
-      run.kill('SIGKILL')
-      await run.ended
-      if (serves) break
-      killed += 1
-      await saveAnswers(folder)
-      expect(readFileSync(join(folder, 'secrets.key'), 'utf8')).toMatch(/^[A-Za-z0-9+/]{43}=\n$/)
-      expect(statSync(join(folder, 'secrets.key')).mode & 0o777).toBe(0o600)
-      expect(secretFiles(folder)).toEqual(['secrets.key'])
-    }
-    expect(killed).toBeGreaterThan(0)
-  })
+test('a first start killed before any step leaves a key that the next start uses, or none', LONG, async () => {
+  let killed = 0
+  for (let step = 1; step < MOST_STEPS; step += 1) {
+    const folder = join(temporaryDirectory(), 'data')
+    const run = await serve(folder, killing(folder, step))
+    const serves = await isServing(run)
+    run.kill('SIGKILL')
+    await run.ended
+    if (serves) break
+    killed += 1
+    await saveAnswers(folder)
+    expect(readFileSync(join(folder, 'secrets.key'), 'utf8')).toMatch(/^[A-Za-z0-9+/]{43}=\n$/)
+    expect(statSync(join(folder, 'secrets.key')).mode & 0o777).toBe(0o600)
+    expect(secretFiles(folder)).toEqual(['secrets.key'])
+  }
+  expect(killed).toBeGreaterThan(0)
+})
 
-test('of several concurrent first starts one serves, with one key', { tags: ['long'] }, async () => {
+test('of several concurrent first starts one serves, with one key', LONG, async () => {
   const folder = join(temporaryDirectory(), 'data')
   const runs = await Promise.all([1, 2].map(() => serve(folder)))
   expect((await Promise.all(runs.map(isServing))).filter(Boolean)).toHaveLength(1)
@@ -94,33 +89,32 @@ test('of several concurrent first starts one serves, with one key', { tags: ['lo
   expect(readFileSync(join(folder, 'secrets.key'), 'utf8')).toBe(key)
 })
 
-for (const [name, stride, options] of STRIDES)
-  test(`the same command completes a key rotation killed before ${name}`, options, async () => {
-    const source = join(temporaryDirectory(), 'data')
-    await saveAnswers(source)
-    const former = readFileSync(join(source, 'secrets.key'), 'utf8')
-    let killed = 0
-    for (let step = 1; step < MOST_STEPS; step += stride) {
-      const cwd = temporaryDirectory()
-      const folder = join(cwd, 'data')
-      cpSync(source, folder, { recursive: true })
-      const run = await startProgram(['serve', 'rotate-key', '--data', folder], { cwd, env: killing(folder, step) })
-      const { status } = await run.ended
-      if (status === 0) break
-      killed += 1
-      // The folder option may be on either side of the command, or omitted.
-      expectEnd(await cli(['serve', '--data', 'data', 'rotate-key'], { cwd }), 0, {
-        err: /^All secrets are encrypted with the new key \(\d of them by this run\)\.\nThe former key is the second line of \S+secrets\.key: /,
-        out: '',
-      })
-      const keys = readFileSync(join(folder, 'secrets.key'), 'utf8')
-      expect(keys.split('\n')).toHaveLength(3)
-      expect(keys).not.toBe(former)
-      expect(secretFiles(folder)).toEqual(['secrets.key'])
-      expect(await readAnswers(folder)).toEqual(['answer 1', 'answer 2', 'answer 3'])
-    }
-    expect(killed).toBeGreaterThan(0)
-  })
+test('the same command completes a key rotation killed before any step', LONG, async () => {
+  const source = join(temporaryDirectory(), 'data')
+  await saveAnswers(source)
+  const former = readFileSync(join(source, 'secrets.key'), 'utf8')
+  let killed = 0
+  for (let step = 1; step < MOST_STEPS; step += 1) {
+    const cwd = temporaryDirectory()
+    const folder = join(cwd, 'data')
+    cpSync(source, folder, { recursive: true })
+    const run = await startProgram(['serve', 'rotate-key', '--data', folder], { cwd, env: killing(folder, step) })
+    const { status } = await run.ended
+    if (status === 0) break
+    killed += 1
+    // The folder option may be on either side of the command, or omitted.
+    expectEnd(await cli(['serve', '--data', 'data', 'rotate-key'], { cwd }), 0, {
+      err: /^All secrets are encrypted with the new key \(\d of them by this run\)\.\nThe former key is the second line of \S+secrets\.key: /,
+      out: '',
+    })
+    const keys = readFileSync(join(folder, 'secrets.key'), 'utf8')
+    expect(keys.split('\n')).toHaveLength(3)
+    expect(keys).not.toBe(former)
+    expect(secretFiles(folder)).toEqual(['secrets.key'])
+    expect(await readAnswers(folder)).toEqual(['answer 1', 'answer 2', 'answer 3'])
+  }
+  expect(killed).toBeGreaterThan(0)
+})
 
 test.each([
   ['the database is missing', {}, /^error\[service-store\] there is no database in \S+zonewright-data\n$/],

@@ -151,19 +151,6 @@ describeWithTools([MOTO], 'a journal in a bucket', () => {
     expect(made.slice(3)).toEqual([plan, unchanged, changed])
   })
 
-  test('refuses a plan that is older than what another machine has landed', async () => {
-    const { scene } = await open()
-    await scene.runWith(KEYS, 'apply', '--yes')
-    scene.write({ 'zones/example.com.yaml': `${ZONE}  new: {type: A, value: 192.0.2.8}\n` })
-    expect((await scene.runWith(KEYS, 'plan', '--out', 'plan.json')).status).toBe(0)
-    for (const address of ['192.0.2.99', '192.0.2.2']) {
-      const laptop = elsewhere(scene)
-      writeFileSync(join(laptop.folder, 'zones/example.com.yaml'), ZONE.replace('192.0.2.2', address))
-      expect((await laptop.run('apply', '--yes', '--allow', 'updates')).status).toBe(0)
-    }
-    expectEnd(await scene.runWith(KEYS, 'apply', 'plan.json', '--yes'), 3, { err: 'error[plan-outdated] example.com. at cloud: run ' })
-  })
-
   test('that is lost in the middle of an apply: no call is sent without its line', async () => {
     let calls = 0
     const { scene } = await open({

@@ -1,9 +1,10 @@
-/** `copy` of 1,000 records of all types between any two providers: what arrives, and what is listed as left out, is together everything. */
+/** `copy` of many records of all types between any two providers: what arrives, and what is listed as left out, is together everything. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BIND, CLOUD, KNOT, POWERDNS_API, type RunningTarget, type TargetKind, ZONE, ZONEFILE } from '../conformance/targets.ts'
 import { type CliResult, cli } from '../support/cli.ts'
+import { rounds } from '../support/random.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
@@ -44,7 +45,7 @@ const TYPES = [
   'generic 3600 TYPE65400 \\# 3 010203',
 ]
 
-const RECORDS = 1000
+const RECORDS = rounds(1) > 1 ? 1000 : 120
 
 const FULL = [
   ...TYPES,
@@ -116,7 +117,7 @@ describeWithTools(
       const filled = await run('apply', '-c', 'full.yaml', '--target', from, '--yes', ...limits)
       expect([filled.status, filled.stderr]).toEqual([0, expect.any(String)])
       const source = await contents(from)
-      expect(source.size).toBeGreaterThan(950)
+      expect(source.size).toBeGreaterThan(RECORDS - 50)
       for (const to of NAMES.filter((name) => name !== from)) {
         const emptied = await run('apply', '-c', 'small.yaml', '--target', to, '--yes', ...limits)
         expect([to, emptied.status, emptied.stderr]).toEqual([to, 0, expect.any(String)])

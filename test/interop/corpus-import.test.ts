@@ -1,13 +1,9 @@
 /** Real configurations of octoDNS and DNSControl, and their own test data, import without `--lossy` unless a record is lost. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../definition/files.ts'
 import { cli } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
-
-const CORPORA = fileURLToPath(new URL('../corpora', import.meta.url))
 
 /** The text of each error with `--verbose`, and the exit status without `--lossy` and with it. */
 async function imported(cwd: string, format: string, source: string): Promise<{ statuses: (number | null)[]; errors: string[] }> {
@@ -15,46 +11,6 @@ async function imported(cwd: string, format: string, source: string): Promise<{ 
   const lossy = await cli(['import', format, source, '-o', 'lossy', '--lossy'], { cwd })
   return { statuses: [strict.status, lossy.status], errors: (strict.stderr.match(/(?<=error\[).*$/gm) ?? []).sort() }
 }
-
-/** The lost records of DNSControl's configurations: owner and type, or a whole variant of a zone. */
-const LOST: Readonly<Record<string, readonly string[]>> = {
-  '011-cfRedirect': ['foo.com. CLOUDFLAREAPI_SINGLE_REDIRECT', 'foo.com. CLOUDFLAREAPI_SINGLE_REDIRECT'],
-  // Data that no name server accepts: base64 instead of hexadecimal.
-  '015-tlsa': ['_443._tcp.foo.com. TLSA'],
-  '019-r53-alias': 'aaaa aevaltargethealth a caa cname mx naptr ptr spf srv txt'
-    .split(' ')
-    .map((label) => `${label}test.foo.com. R53_ALIAS`),
-  '037-splithor': ['example.com.', 'example.com.', 'example.net.', 'example.net.'],
-  '039-include': ['foo.com.'],
-  '057-smimea': ['f10e7de079689f55c0cdd6782e4dd1448c84006962a4bd832e8eff73._smimecert.foo.com. SMIMEA'],
-  '061-mikrotik': ['blocked.foo.com. MIKROTIK_NXDOMAIN', 'corp.example.com.foo.com. MIKROTIK_FORWARDER', 'foo.com. MIKROTIK_FWD'],
-}
-
-describe('configurations of DNSControl', () => {
-  const folder = join(CORPORA, 'dnscontrol/parse_tests')
-  const names = readdirSync(folder).flatMap((file) => /^(\d.*)\.json$/.exec(file)?.[1] ?? [])
-
-  it('are 31', () => expect(names).toHaveLength(31))
-
-  it.each(names)('%s', async (name) => {
-    const cwd = temporaryDirectory()
-    const { statuses, errors } = await imported(cwd, 'dnscontrol', join(folder, `${name}.json`))
-    // It has providers and no domain.
-    if (name === '041-newstyleproviders') {
-      expect(errors).toEqual([expect.stringMatching(/^no-definitions\]/)])
-      return
-    }
-    const lost = LOST[name] ?? []
-    expect(errors.map((line) => /^import-lossy\] (\S+(?: \S+)?): a definition cannot/.exec(line)?.[1] ?? line)).toEqual(lost)
-    expect(statuses).toEqual([lost.length === 0 ? 0 : 1, 0])
-    const { domains } = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { domains: { name: string }[] }
-    const made = readdirSync(join(cwd, 'lossy')).sort()
-    // A config is made if the types of the providers are known, and it is valid with its definitions.
-    const config = made.includes('zonewright.yaml') ? ['zonewright.yaml'] : []
-    expect(made).toEqual([...new Set(domains.map((domain) => `${domain.name}.yaml`)), ...config].sort())
-    if (config.length > 0) expect(await cli(['validate'], { cwd: join(cwd, 'lossy') })).toMatchObject({ status: 0 })
-  })
-})
 
 describe('lenient record sets of octoDNS with invalid data, or that break a rule', () => {
   const files = {

@@ -1,23 +1,10 @@
 /** `export dnscontrol` from the command line, checked with DNSControl itself if it is installed. */
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { exportDnscontrol } from '../../src/convert/dnscontrol/export-dnscontrol.ts'
-import { readTsv } from '../../src/convert/dnscontrol/get-zones.ts'
-import { readIntermediate } from '../../src/convert/dnscontrol/read-intermediate.ts'
-import type { UnsupportedFeature } from '../../src/convert/unsupported-features.ts'
-import type { DefinedRecord, ResourceRecord } from '../../src/dns/record.ts'
-import type { Ttl } from '../../src/dns/ttl.ts'
-import { DEFAULT_ZONE_OPTIONS } from '../../src/dns/zone.ts'
-import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
+import { expect, it } from 'vitest'
 import { runDnsconfig } from '../convert/dnscontrol/run-dnsconfig.ts'
-import { SUPPORTED } from '../convert/dnscontrol/supported-records.ts'
-import { recordsOf, ZONE } from '../convert/octodns/every-type.ts'
 import { cli } from '../support/cli.ts'
-import { fc } from '../support/fast-check.ts'
-import { randomRecords } from '../support/random-records.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { findTool, runTool } from '../support/tools.ts'
 
 const DEFINITION = `domain: example.com
 soa_email: Host.Master@example.com
@@ -69,98 +56,4 @@ records:
     'zones/example.com.yaml:6:34 zero.example.com. A',
     'zones/more.inc:1:23 x.example.com. HIP',
   ])
-})
-
-it('export dnscontrol writes an RFC 2317 zone into a folder, where DNSControl looks for it', async () => {
-  const cwd = temporaryDirectory()
-  mkdirSync(join(cwd, 'zones'))
-  writeFileSync(join(cwd, 'zones/part.yaml'), 'domain: 0/25.2.0.192.in-addr.arpa\nrecords:\n  "7": {type: PTR, value: host.example.net.}\n')
-  const result = await cli(['export', 'dnscontrol', '-o', 'out'], { cwd })
-  expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
-  expect(readFileSync(join(cwd, 'out/zones/0/25.2.0.192.in-addr.arpa.zone'), 'utf8')).toContain('host.example.net.')
-})
-
-const skip = findTool('dnscontrol') === null
-if (skip) {
-  const line = 'dnsconfig.js before DNSControl itself (needs dnscontrol on the PATH)'
-  process.stderr.write(`!!! SKIPPED: ${line}\n`)
-  const log = process.env['ZONEWRIGHT_SKIP_LOG']
-  if (log !== undefined) appendFileSync(log, `${line}\n`)
-}
-
-/** A folder with a dnsconfig.js, credentials of the BIND provider and zone files with records of example.com. */
-function exportedFolder(records: readonly DefinedRecord[]): { readonly cwd: string; readonly dropped: readonly UnsupportedFeature[] } {
-  const cwd = temporaryDirectory()
-  const at = { file: 'a.yaml', line: 1, column: 1 }
-  const zone = { ...DEFAULT_ZONE_OPTIONS, name: ZONE, at, settings: {}, records }
-  const exported = exportDnscontrol([zone], { nameservers: [], serial: 1, style: 'pretty' })
-  mkdirSync(join(cwd, 'zones'))
-  for (const { path, text } of exported.files) writeFileSync(join(cwd, path), text)
-  return { cwd, dropped: exported.dropped }
-}
-
-const line = ({ name, ttl, type, data }: ResourceRecord): string => `${name} ${ttl} ${type} ${data}`
-
-/** Runs DNSControl and returns its standard output. Throws if it fails. */
-async function output(cwd: string, args: readonly string[]): Promise<string> {
-  const { status, stdout, stderr } = await runTool('dnscontrol', args, { cwd })
-  expect([args[0], status, /^.*ERROR.*$/m.exec(stdout + stderr)]).toEqual([args[0], 0, null])
-  return stdout
-}
-
-/** Expects DNSControl to accept the folder and to have all exported records except the reported ones. */
-async function expectHeld(records: readonly DefinedRecord[]): Promise<void> {
-  const { cwd, dropped } = exportedFolder(records)
-  await output(cwd, ['check', '--config', 'dnsconfig.js'])
-  await output(cwd, ['print-ir', '--config', 'dnsconfig.js', '--out', 'ir.json'])
-  const { domains, diagnostics } = readIntermediate(readFileSync(join(cwd, 'ir.json'), 'utf8'), 'ir.json')
-  expect(diagnostics).toEqual([])
-  const named = new Set(dropped.map(({ name, type }) => `${name} ${type}`))
-  const kept = (found: readonly ResourceRecord[]): string[] =>
-    found
-      .filter(({ name, type }) => type !== 'SOA' && !named.has(`${name} ${type}`))
-      .map(line)
-      .sort()
-  expect(kept(domains[0]?.records ?? [])).toEqual(kept(records))
-}
-
-describe.skipIf(skip)('DNSControl', { tags: ['servers'] }, () => {
-  it('accepts a dnsconfig.js with every type, and has every record', () => expectHeld(recordsOf(SUPPORTED)))
-
-  it('accepts any records, and has all except the reported ones', async () => {
-    const drawn = fc.sample(randomRecords, { numRuns: 25, seed: 7 })
-    for (const records of drawn) {
-      const aliases = new Set(records.filter(({ type }) => type === 'CNAME').map(({ name }) => name))
-      const distinct = new Map(records.map((record) => [`${record.name} ${record.type} ${record.data}`, { ...record, ttl: 300 as Ttl }]))
-      await expectHeld([...distinct.values()].filter(({ name }) => !aliases.has(name)))
-    }
-  })
-
-  it('prints the exported zones unchanged, as zone files and as lists', async () => {
-    // A list cannot express a line break in a text.
-    const records = recordsOf(SUPPORTED).filter(({ data }) => !data.includes('\\010'))
-    const { cwd } = exportedFolder(records)
-    const sorted = (found: Iterable<ResourceRecord>): string[] =>
-      [...found]
-        .filter(({ type }) => type !== 'SOA')
-        .map(line)
-        .sort()
-    for (const format of ['zone', 'tsv']) {
-      const get = ['get-zones', '--creds', 'creds.json', `--format=${format}`, '--out', `all.${format}`, 'bind', 'BIND', 'example.com']
-      await output(cwd, get)
-      const text = readFileSync(join(cwd, `all.${format}`), 'utf8')
-      const found = format === 'tsv' ? readTsv(text, '').zones[0]?.records : parseZoneFile(text, { origin: ZONE, file: '' }).records
-      expect(sorted(found ?? [])).toEqual(sorted(records))
-    }
-  })
-
-  it('reads a dnsconfig.js as run-dnsconfig.ts does', async () => {
-    const cwd = temporaryDirectory()
-    await exportInto(cwd)
-    const config = join(cwd, 'out/dnsconfig.js')
-    const version = /^v?5/.test((await output(cwd, ['version'])).replace(/^dnscontrol\s+/, '')) ? 5 : 4
-    const own = readIntermediate(JSON.stringify(runDnsconfig(readFileSync(config, 'utf8'), version)), '')
-    const { domains } = readIntermediate(await output(cwd, ['print-ir', '--config', config]), '')
-    expect(domains.map(({ records }) => records.map(line).sort())).toEqual(own.domains.map(({ records }) => records.map(line).sort()))
-  })
 })

@@ -1,7 +1,6 @@
 /** `import dnscontrol` from the command line. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { mutatedConfigs } from '../convert/dnscontrol/mutated-configs.ts'
 import { cli, expectEnd } from '../support/cli.ts'
@@ -9,59 +8,9 @@ import { fc } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-const CORPUS = fileURLToPath(new URL('../corpora/dnscontrol', import.meta.url))
 const files = (folder: string): string[] => readdirSync(folder).sort()
 
 describe('import dnscontrol', () => {
-  it('imports the named variant of a split horizon, and reports the others', async () => {
-    const source = join(CORPUS, 'parse_tests', '037-splithor.json')
-    const cwd = temporaryDirectory()
-    expectEnd(await cli(['import', 'dnscontrol', source, 'example.com', '-o', 'out'], { cwd }), 1, {
-      err: /second variant of a zone \("inside"\).*example\.com!inside/,
-    })
-    await cli(['import', 'dnscontrol', source, 'example.com', '-o', 'plain', '--lossy'], { cwd })
-    expect(readFileSync(join(cwd, 'plain/example.com.yaml'), 'utf8')).toContain('3.3.3.3')
-    expectEnd(await cli(['import', 'dnscontrol', source, 'example.com!inside', '-o', 'inside'], { cwd }), 0)
-    expect([files(join(cwd, 'inside')), existsSync(join(cwd, 'zonewright.yaml'))]).toEqual([['example.com.yaml'], true])
-    expect(readFileSync(join(cwd, 'inside/example.com.yaml'), 'utf8')).toContain('11.11.11.11')
-  })
-
-  it.each(['apex.com', 'ds.com', 'simple.com'])(
-    'reads the same zone from the zone file and the list that get-zones writes for %s',
-    async (zone) => {
-      const cwd = temporaryDirectory()
-      for (const format of ['zone', 'tsv']) {
-        const result = await cli(['import', 'dnscontrol', join(CORPUS, 'get-zones', `${zone}.zone.${format}`), '-o', format], { cwd })
-        // octoDNS and DNSControl only warn about a CNAME at the apex; a definition cannot have one.
-        if (zone === 'apex.com')
-          expect([result.status, result.stderr]).toEqual([
-            1,
-            expect.stringMatching(/error\[import-lossy\] apex\.com\. CNAME: .*the apex cannot have a CNAME/),
-          ])
-        else expect([result.status, result.stderr.match(/^.*error\[.*$/gm)]).toEqual([0, null])
-      }
-      if (zone === 'apex.com') return
-      expect(readFileSync(join(cwd, 'tsv', `${zone}.yaml`), 'utf8')).toBe(readFileSync(join(cwd, 'zone', `${zone}.yaml`), 'utf8'))
-    },
-  )
-
-  it('reads an $ORIGIN below the zone as part of it, and reports records in comments', async () => {
-    const cwd = temporaryDirectory()
-    const text = [
-      '$ORIGIN example.com.\n$TTL 300\n@ IN SOA ns.example.net. h.example.net. 1 3600 600 604800 300',
-      ';                IN ALIAS host.example.net.',
-      'www              IN A     192.0.2.1 ; CF_PROXY_ON',
-      '$ORIGIN sub.example.com.\nwww 300 IN A 192.0.2.2\n\n$ORIGIN lab.example.com.\n$TTL 60\nwww IN A 192.0.2.3\n',
-    ].join('\n')
-    writeFileSync(join(cwd, 'all.zone'), text)
-    const refused = await cli(['import', 'dnscontrol', 'all.zone', '-o', 'out'], { cwd })
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/all\.zone:4:1.*ALIAS.*all\.zone:5:1.*CF_PROXY_ON/s)])
-    expect((await cli(['import', 'dnscontrol', 'all.zone', '-o', 'out', '--lossy'], { cwd })).status).toBe(0)
-    expect(files(join(cwd, 'out'))).toEqual(['example.com.yaml', 'lab.example.com.yaml'])
-    const zone = readFileSync(join(cwd, 'out/example.com.yaml'), 'utf8')
-    expect([zone.includes('www.sub:'), zone.includes('192.0.2.2'), zone.includes('192.0.2.3')]).toEqual([true, true, false])
-  })
-
   it('reads several zones from one file, and reports errors with their lines', async () => {
     const cwd = temporaryDirectory()
     const text = (zone: string): string =>
@@ -79,14 +28,6 @@ describe('import dnscontrol', () => {
     expect((await cli(['import', 'dnscontrol', 'bad.json', '-o', 'bad'], { cwd })).stderr).toMatch(
       /bad\.json:2:\d+: error\[schema-type\] the file is not JSON/,
     )
-  })
-
-  it('recognises the proxy column of get-zones', async () => {
-    const cwd = temporaryDirectory()
-    writeFileSync(join(cwd, 'a.tsv'), 'www.example.com\twww\t300\tIN\tA\t192.0.2.1\tcloudflare_proxy=true\n')
-    expectEnd(await cli(['import', 'dnscontrol', 'a.tsv', '-o', 'out'], { cwd }), 1, {
-      err: /www\.example\.com\. A: a definition cannot express cloudflare_proxy=true/,
-    })
   })
 })
 
@@ -159,29 +100,6 @@ records:
     ].map((what) => [what, left]),
   )
   expect(lossy.stderr).toContain('cannot express the record x.example.org. A: the name is not in the zone')
-})
-
-it('import dnscontrol imports a domain with registrar and providers, and reports both', async () => {
-  const cwd = temporaryDirectory()
-  const domain = {
-    name: 'example.com',
-    registrar: 'namecheap',
-    dnsProviders: { linode: -1 },
-    meta: { owner: 'us' },
-    unmanaged: [{ label_pattern: 'go', rType_pattern: 'CF_SINGLE_REDIRECT,A', target_pattern: '' }],
-    records: [{ type: 'A', name: 'www', ttl: 300, target: '192.0.2.1' }],
-  }
-  writeFileSync(join(cwd, 'ir.json'), JSON.stringify({ domains: [domain, { ...domain, name: 'example.net' }] }))
-  const { status, stdout, stderr } = await cli(['import', 'dnscontrol', 'ir.json', 'example.com'], { cwd })
-  expect([status, stdout]).toEqual([
-    0,
-    'domain: example.com\nunmanaged: [{name: go, type: A}]\nrecords:\n  www: {type: A, ttl: 300, value: 192.0.2.1}\n',
-  ])
-  expect([...stderr.matchAll(/^ir\.json:1:1: (.*?)(?: \(the rules of .*\))?$/gm)].map(([, warning]) => warning)).toEqual([
-    'warning[import-aside] example.com.: no provider here supports the types CF_SINGLE_REDIRECT, which IGNORE("go", "CF_SINGLE_REDIRECT,A", "") ignores',
-    'warning[import-aside] example.com.: the metadata owner ("us") is not imported',
-    'warning[import-aside] example.com.: the registrar namecheap of DNSControl is not imported',
-  ])
 })
 
 it('import dnscontrol --lossy drops what it cannot read, and writes only what reads back the same', async () => {

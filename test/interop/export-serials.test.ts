@@ -49,13 +49,6 @@ describeWithTools(['named-checkzone', 'kzonecheck'], 'export zonefile over an ex
     expect(await exportZone(cwd)).toMatchObject({ result: { status: 0 }, serial: '3' })
   })
 
-  it('continues the serial of a file that a person wrote', async () => {
-    const cwd = folderOf({ 'zones/example.com.yaml': definition('192.0.2.1'), 'out/example.com.zone': zoneFile(2026010103) })
-    expect(await exportZone(cwd)).toMatchObject({ result: { status: 0 }, serial: '2026010103' })
-    writeFileSync(join(cwd, 'out/example.com.zone'), zoneFile(4294967295, '192.0.2.9'))
-    expect(await exportZone(cwd)).toMatchObject({ result: { status: 0 }, serial: '1' })
-  })
-
   it.each([
     ['increment', 7, '8'],
     ['date', 2026112399, '2026112400'],
@@ -75,17 +68,6 @@ describeWithTools(['named-checkzone', 'kzonecheck'], 'export zonefile over an ex
     })
     expect(refused.text).toBe(zoneFile(7))
     expect(await exportZone(cwd, '--serial', serial, '--force')).toMatchObject({ result: { status: 0 }, serial })
-  })
-
-  it('does not go back to an older serial of the definition', async () => {
-    const soa = 'soa: {primary: ns1, serial: 2026010101}\n'
-    const cwd = folderOf({ 'zones/example.com.yaml': definition('192.0.2.1', soa) })
-    expect((await exportZone(cwd)).serial).toBe('2026010101')
-    write(cwd, definition('192.0.2.2', soa))
-    expect((await exportZone(cwd)).serial).toBe('2026010102')
-    expect((await exportZone(cwd, '--force')).serial).toBe('2026010102')
-    write(cwd, definition('192.0.2.2', soa.replace('01}', '09}')))
-    expect((await exportZone(cwd)).serial).toBe('2026010109')
   })
 
   it('is written with a temporary file and a rename, and keeps the mode', async () => {

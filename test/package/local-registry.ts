@@ -19,8 +19,7 @@ export interface PackageFacts {
 /** A package registry on a port of 127.0.0.1. */
 export interface Registry {
   readonly url: string
-  /** Publishes a package, or replaces the content of a published one. `hidden`: the registry still states the former checksum. */
-  publish(facts: PackageFacts, hidden?: boolean): Promise<void>
+  publish(facts: PackageFacts): Promise<void>
   /** Runs npm in a folder, with this registry and an empty cache. */
   npm(folder: string, ...args: string[]): Promise<ToolResult>
   /** The settings of `npm`, for programs that start npm. */
@@ -67,16 +66,14 @@ export async function startRegistry(): Promise<Registry> {
     url,
     env,
     npm: (folder, ...args) => runTool('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, env: env() }),
-    async publish(facts, hidden = false) {
+    async publish(facts) {
       const archive = await pack(facts)
       const { name, version, content: _, ...rest } = facts
       const versions = published.get(name) ?? new Map<string, Published>()
       published.set(name, versions)
-      const former = versions.get(version)
       const integrity = `sha512-${createHash('sha512').update(archive).digest('base64')}`
       const dist = { tarball: `${url}${name}/-/${version}`, integrity, shasum: createHash('sha1').update(archive).digest('hex') }
-      const manifest = hidden && former ? former.manifest : { name, version, ...rest, dist }
-      versions.set(version, { manifest, archive })
+      versions.set(version, { manifest: { name, version, ...rest, dist }, archive })
     },
   }
 }

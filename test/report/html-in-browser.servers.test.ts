@@ -258,7 +258,6 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
       )
       return zone(name, changes, { owner: `team-${index % 8}` })
     })
-    const begin = performance.now()
     const page = await openPlan(planOf(zones))
     expect(await counts(page)).toBe('400 zones, 24,000 changes')
     await page.locator('#text').fill('zone-399')
@@ -273,13 +272,9 @@ describeWithTools([CHROMIUM], 'the page of a report in Chromium', () => {
       `({ top: document.activeElement.getBoundingClientRect().top, bar: document.querySelector('.top').getBoundingClientRect().bottom })`,
     )) as { top: number; bar: number }
     expect(top).toBeGreaterThanOrEqual(bar)
-    const opening = performance.now()
     await page.keyboard.press('o')
     await page.keyboard.press('c')
     await expect.poll(() => page.locator('details[open]').count()).toBe(0)
-    expect(performance.now() - opening).toBeLessThan(15_000)
-    // Rendering, loading, filtering all lines and opening, on a busy machine.
-    expect(performance.now() - begin).toBeLessThan(20_000)
   })
 
   describe('hostile data', () => {

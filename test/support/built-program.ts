@@ -5,9 +5,11 @@ import type {} from './build-folder.ts'
 
 let built: Promise<string> | null = null
 
-/** The bundled program, built once per worker, in its own folder that finds the packages. */
+/** The bundled program: that of the scripts that run the tests, or else one per worker in its own folder, which finds the packages. */
 export function builtProgram(): Promise<string> {
   built ??= (async () => {
+    const { ZONEWRIGHT_TEST_PROGRAM: ready } = process.env
+    if (ready !== undefined) return ready
     const { buildProgram } = await import('../../scripts/build.mjs')
     const { file } = await buildProgram({ out: join(inject('buildFolder'), `dist-${process.pid}`) })
     return file as string

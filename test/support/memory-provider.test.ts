@@ -293,32 +293,4 @@ describe('its settings', () => {
     memory.removeZone('example.com')
     await expect(apply('create', null, two)).rejects.toMatchObject({ code: 'provider-not-found' })
   })
-
-  test('faults: refused, lost before, lost after, late', async () => {
-    const memory = inMemory(CLOUD_CAPABILITIES, 'example.com.')
-    const provider = memory.open()
-    const [reference] = (await provider.listZones()).zones
-    const outcomes: unknown[] = []
-    const faults = [
-      { kind: 'refused', code: 'provider-rejected', message: '400 no' },
-      { kind: 'lost', carriedOut: false },
-      { kind: 'lost', carriedOut: true },
-      { kind: 'lost', carriedOut: 1 },
-    ] as const
-    for (const [index, fault] of faults.entries()) {
-      memory.use(({ kind }) => (kind === 'write' ? fault : null))
-      const [record] = records(ORIGIN, `h${index} 300 A 192.0.2.1`)
-      const call = { changes: [change('create', null, record ?? null)], rrsets: [] }
-      const error = await provider.apply(reference ?? null, call).catch((reason: ProviderError) => reason)
-      outcomes.push([(error as ProviderError).ambiguous, (error as ProviderError).mayCompleteLater])
-    }
-    expect(outcomes).toEqual([
-      [false, false],
-      [true, false],
-      [true, false],
-      [true, true],
-    ])
-    await expect.poll(() => memory.zone('example.com')).toEqual(['h2.example.com. 300 A 192.0.2.1', 'h3.example.com. 300 A 192.0.2.1'])
-    expect(memory.writes()).toHaveLength(4)
-  })
 })

@@ -1,6 +1,5 @@
 /** Checks the test oracles against each other: bit masks against the simulator, and the interleaving analysis against a full enumeration. */
 import { expect, it } from 'vitest'
-import { stateSpace } from './brute-force.ts'
 import { findInterruption, findRefusedState, orderAlong, randomOrder } from './interleavings.ts'
 import { ORIGIN } from './plan.ts'
 import { type Random, rounds, seededRandom } from './random.ts'
@@ -17,32 +16,6 @@ function smallCase(random: Random, most: number): ZoneCase {
     if (isSound(zone) && stagesOfCase(zone).filter(({ before, after }) => before !== after).length <= most) return zone
   }
 }
-
-it('bit masks and the simulator accept the same states', () => {
-  const random = seededRandom(1)
-  const seen = { passed: 0, refused: 0, interrupted: 0 }
-  for (let round = rounds(150); round > 0; round -= 1) {
-    const zone = smallCase(random, 8)
-    const stages = stagesOfCase(zone)
-    const space = stateSpace(stages, ORIGIN, zone.limit)
-    const rules = continuityRules(stages, ORIGIN)
-    for (let state = 0; state < 2 ** space.changing.length; state += 1) {
-      const present = stages.filter((stage) => {
-        const bit = space.changing.indexOf(stage)
-        return bit === -1 || (state & (1 << bit)) !== 0
-      })
-      const refused = refusalOf(
-        present.map(({ record }) => record),
-        zone.limit,
-      )
-      const interrupted = interruptionOf(present, rules)
-      seen[refused ? 'refused' : interrupted ? 'interrupted' : 'passed'] += 1
-      const judged = [space.isAccepted(state), space.isContinuous(state)]
-      expect(judged, `${state.toString(2)} ${refused} ${interrupted}\n${showCase(zone)}`).toEqual([refused === null, interrupted === null])
-    }
-  }
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(rounds(500))
-})
 
 it('the analysis finds a bad state if and only if the enumeration does', () => {
   const random = seededRandom(2)

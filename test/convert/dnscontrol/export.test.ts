@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { exportDnscontrol, printDomain } from '../../../src/convert/dnscontrol/export-dnscontrol.ts'
 import { readIntermediate } from '../../../src/convert/dnscontrol/read-intermediate.ts'
 import type { UnsupportedFeature } from '../../../src/convert/unsupported-features.ts'
-import { octetsToTxtRdata } from '../../../src/dns/character-string.ts'
-import { type DomainName, parseDomainName } from '../../../src/dns/domain-name.ts'
-import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
+import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type UnmanagedSelector } from '../../../src/dns/zone.ts'
@@ -229,29 +225,4 @@ test('any record is unchanged after export and import, or reported', () => {
     if (dropped.length === 0) whole += 1
   })
   expect(whole).toBeGreaterThan(rounds(160) / 16)
-})
-
-test('exports the zones of NixOS, which are managed with DNSControl', () => {
-  const path = fileURLToPath(new URL('../../corpora/dnscontrol/expected/nixos.jsonl', import.meta.url))
-  const zones = new Map<DomainName, DefinedRecord[]>()
-  for (const text of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
-    const { zone, name, type, ttl, value } = JSON.parse(text) as { zone: string; name: string; type: string; ttl: number; value: string }
-    const [apex, owner] = [parseDomainName(`${zone}.`), parseDomainName(name.endsWith('.') ? name : `${name}.`)]
-    const tokens = (value.match(/"(?:[^"\\]|\\.)*"|[^ "]+/g) ?? []).map((word) =>
-      word.startsWith('"') ? { text: word.slice(1, -1), quoted: true } : { text: word, quoted: false },
-    )
-    const data =
-      type === 'TXT'
-        ? { ok: true as const, value: octetsToTxtRdata(Buffer.from(value, 'utf8')) }
-        : canonicalRdata(type, tokens, (word) => parseDomainName(word))
-    if (!apex.ok || !owner.ok || !data.ok) throw new Error(text)
-    zones.set(apex.value, [...(zones.get(apex.value) ?? []), { name: owner.value, type, ttl: ttl as Ttl, data: data.value, at }])
-  }
-  const { files, dropped } = exported([...zones].map(([name, records]) => zoneOf(records, { name })))
-  // Its provider supports ALIAS; a zone file does not.
-  expect(dropped.map(({ name, type }) => `${name} ${type}`)).toEqual(['nix.dev. ALIAS'])
-  const { domains } = evaluated(files.get('dnsconfig.js') ?? '')
-  const held = [...zones.values()].flat().filter(({ type }) => type !== 'ALIAS')
-  expect(lines(domains.flatMap(({ records }) => records.filter(({ type }) => type !== 'SOA')))).toEqual(lines(held))
-  expect([...zones.values()].flat()).toHaveLength(192)
 })

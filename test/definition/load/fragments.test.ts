@@ -1,12 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
 /** Malicious or mistaken fragments: each error is reported quickly, at its position. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { MAX_INCLUDES, type ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { failure, ok } from '../../../src/dns/result.ts'
-import { cli } from '../../support/cli.ts'
-import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { parse, recordLines } from '../parse.ts'
 
 type Files = Readonly<Record<string, string>>
@@ -220,37 +216,5 @@ describe('override and merge', () => {
       'a.yaml:1:23 error rrset-split www.example.com. A: the merged records of zone.yaml and a.yaml are for different targets',
     ])
     expect(parsed.diagnostics[0]?.related?.map(({ at }) => at.file)).toEqual(['zone.yaml'])
-  })
-})
-
-describe('on disk', () => {
-  const scene = (files: Files): string => {
-    const cwd = temporaryDirectory()
-    for (const [path, text] of Object.entries({ 'zonewright.yaml': 'providers: {}\nzones: [{files: zones/**/*}]\n', ...files })) {
-      mkdirSync(dirname(join(cwd, path)), { recursive: true })
-      writeFileSync(join(cwd, path), text)
-    }
-    return cwd
-  }
-
-  test('paths are relative to the including file, and an included file is not a zone', async () => {
-    const cwd = scene({
-      'zones/example.com.yaml': definition('[{file: parts/web.example.yaml, with: {ip: 192.0.2.1}}]'),
-      'zones/parts/web.example.yaml': 'www: !include more/a.part\n',
-      'zones/parts/more/a.part': "{type: A, value: '${ip}'}\n",
-    })
-    const { stdout } = await cli(['export', 'csv'], { cwd })
-    expect(stdout.split('\n').filter((line) => line.includes(',A,'))).toEqual([expect.stringContaining('www.example.com.')])
-    expect(stdout).not.toContain('web.example')
-  })
-
-  test('reports different TTLs and duplicates of merged records as in one file', async () => {
-    const cwd = scene({
-      'zones/example.com.yaml': definition('[parts/a.part]', '{www: {type: A, ttl: 60, value: 192.0.2.9}, b: {type: A, value: 192.0.2.1}}'),
-      'zones/parts/a.part': 'www: {type: A, ttl: 120, value: 192.0.2.1, merge: true}\nb: {type: A, value: 192.0.2.1, merge: true}\n',
-    })
-    const { stdout } = await cli(['validate'], { cwd })
-    expect(stdout).toMatch(/a\.part:1:33: warning\[ttl-mixed\] www\.example\.com\. A: the records/)
-    expect(stdout).toMatch(/a\.part:2:21: error\[record-duplicate\]/)
   })
 })

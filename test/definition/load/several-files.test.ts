@@ -98,8 +98,3 @@ it.each(CASES)('%s', (_, include, records, files, problems, result) => {
   expect(diagnosticLines(parsed)).toEqual(problems)
   expect(recordLines(parsed).toSorted()).toEqual(result)
 })
-
-it('shows both positions', () => {
-  const parsed = parse(definition('[a.yaml]', "{'': {type: TXT, value: x}}"), { include: from({ 'a.yaml': SPF }) })
-  expect(parsed.diagnostics[0]).toMatchObject({ at: { file: 'a.yaml', line: 1 }, related: [{ at: { file: 'zone.yaml', line: 3 } }] })
-})

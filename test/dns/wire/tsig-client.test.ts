@@ -29,8 +29,6 @@ describe('an invalid signature of a response', () => {
   }
 
   it.each([
-    ['a response without a signature', query, 'the answer is not signed'],
-    ['a signature without the request MAC', signMessage(query, key(), NOW).octets, 'the signature of the answer is wrong'],
     ['another key', signMessage(query, { ...key(), name: name('other.') }, NOW).octets, 'the answer is signed with another key, other.'],
     ['another algorithm', signMessage(query, key('hmac-sha1'), NOW).octets, 'the answer is signed by hmac-sha1., not by hmac-sha256'],
     ['two signatures', signMessage(signMessage(query, key(), NOW).octets, key(), NOW).octets, 'a TSIG record is not the last one'],
@@ -50,13 +48,6 @@ describe('an invalid signature of a response', () => {
     )
     forAll(100, fc.uint8Array({ maxLength: 200 }), (random) => {
       expect(verify(random)).not.toBe('ok')
-    })
-  })
-
-  it('is reported if the last message is not signed', () => {
-    expect(createTsigVerifier(key(), Buffer.alloc(32)).finish()).toEqual({
-      ok: false,
-      message: 'the last message of the answer is not signed',
     })
   })
 })

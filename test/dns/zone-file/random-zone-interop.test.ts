@@ -36,7 +36,13 @@ const ANY_ZONE = ((): readonly ResourceRecord[] => {
     fc.sample(anyRdata(type), { numRuns: EACH, seed: suiteSeed }).map((data, j) => `${type.toLowerCase()}-${j} ${ttls[i]} ${type} ${data}`),
   )
   const formless = Object.entries(FORMLESS).map(([type, data], i) => `none-${i} ${type} ${data}`)
-  const zone = parse(['$TTL 300', '@ SOA ns1 h 1 2h 15m 2w 5m', '@ NS ns1', 'ns1 A 192.0.2.53', ...text, ...formless].join('\n'))
+  const odd = [
+    '\\@.\\$.\\;\\(\\)\\"\\\\\\..\\000\\255 A 192.0.2.9',
+    '*.wild A 192.0.2.8',
+    "odd!#%&'+,:<=>?[]^{|}~\\\\ CNAME bob's+mail\\\\",
+  ]
+  const head = ['$TTL 300', '@ SOA ns1 h 1 2h 15m 2w 5m', '@ NS ns1', 'ns1 A 192.0.2.53']
+  const zone = parse([...head, ...odd, ...text, ...formless].join('\n'))
   if (zone.diagnostics.length > 0) throw new Error(JSON.stringify(zone.diagnostics.slice(0, 5)))
   return zone.records
 })()
@@ -71,7 +77,7 @@ const zoneFor = (unknown: Iterable<string>, refused: readonly string[], style: '
 /** Types that other programs print in a form that is not parsed here. */
 const PRINTED_IN_OTHER_FORMS = ['WKS', 'NXT', 'ATMA', 'A6', 'SINK']
 
-/** ldns prints NSAP-PTR in its own form. */
+/** ldns prints NSAP-PTR in its own form, and quotation marks in names without an escape. */
 const MISREAD_BY_LDNS = [...PRINTED_IN_OTHER_FORMS, 'NSAP-PTR']
 
 describe.each(STYLES)('any zone, %s', (style) => {
@@ -95,7 +101,8 @@ describe.each(STYLES)('any zone, %s', (style) => {
 
   describeWithTools(['ldns-read-zone'], 'ldns-read-zone', () => {
     test('reads it and writes the same records', async () => {
-      const { records, text } = zoneFor(UNKNOWN_TO_LDNS, MISREAD_BY_LDNS, style)
+      const { records: all, text } = zoneFor(UNKNOWN_TO_LDNS, MISREAD_BY_LDNS, style)
+      const records = all.filter(({ name }) => !name.includes('\\"'))
       const { stdout, stderr } = await runTool('ldns-read-zone', [saved(text)])
       expect(stderr).toBe('')
       expect(differences(records, stdout)).toEqual([])

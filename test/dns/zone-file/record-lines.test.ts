@@ -5,7 +5,6 @@ import { createZoneFileReader, parseZoneFile } from '../../../src/dns/zone-file/
 import type { ReadZoneInclude } from '../../../src/dns/zone-file/scope.ts'
 import { fc, forAll } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
-import { CORPUS, readCorpus } from './corpus.ts'
 import { line as lineOf, ORIGIN, parse } from './zone-text.ts'
 
 /** The same text with a comment after each line. */
@@ -70,16 +69,6 @@ test('any combination of fields', () => {
   const directive = fc.constantFrom('$TTL 60', '$ORIGIN sub', '$ORIGIN .', '$ORIGIN example.com.', '', '; x', '   ', '\t;x')
   const lines = fc.array(fc.oneof({ weight: 5, arbitrary: line }, { weight: 1, arbitrary: directive }), { minLength: 1, maxLength: 12 })
   forAll(rounds(1000), lines, (parts) => expectSameReadings(`${parts.join('\n')}\n`))
-})
-
-test.each(CORPUS.filter(({ file }) => /^[\0-\x7f]*$/.test(readCorpus(file))).map(({ file }) => file))('%s', (file) => {
-  // A comment after each line could end up within quotes or parentheses; one before the first line cannot.
-  const text = readCorpus(file)
-  const shifted = parse(`;\u00e9\n${text}`)
-  const { records, diagnostics } = parse(text)
-  const up = <T extends { readonly at?: { readonly line: number } | undefined }>(items: readonly T[]) =>
-    items.map((item) => ({ ...item, at: item.at && { ...item.at, line: item.at.line - 1 } }))
-  expect({ records, diagnostics }).toEqual({ records: up(shifted.records), diagnostics: up(shifted.diagnostics) })
 })
 
 test('repeated equal pieces each give their records', () => {

@@ -62,32 +62,19 @@ const saved = (text: string): string => {
 
 test('unusual layouts are parsed without diagnostics', () => expect(parse(TEXT).diagnostics).toEqual([]))
 
-describeWithTools(['named-checkzone'], 'named-checkzone', () => {
-  test('reads the same records in unusual layouts', async () => {
-    const { stdout, stderr } = await checkZone('example.com', TEXT, ['-q', '-i', 'none', '-k', 'ignore', '-n', 'ignore'])
-    expect(stderr).toBe('')
-    expect(records(stdout)).toEqual(records(TEXT))
-  })
-})
+const READERS = {
+  'named-checkzone': () => checkZone('example.com', TEXT, ['-q', '-i', 'none', '-k', 'ignore', '-n', 'ignore']),
+  'nsd-checkzone': () => runTool('nsd-checkzone', ['-p', 'example.com', saved(TEXT)]),
+  'ldns-read-zone': () => runTool('ldns-read-zone', [saved(TEXT)]),
+  kzonecheck: () => runTool('kzonecheck', ['-o', 'example.com', '-d', 'off', saved(TEXT)]),
+}
 
-describeWithTools(['nsd-checkzone'], 'nsd-checkzone', () => {
-  test('reads the same records in unusual layouts', async () => {
-    const { stdout } = await runTool('nsd-checkzone', ['-p', 'example.com', saved(TEXT)])
-    expect(records(stdout)).toEqual(records(TEXT))
+for (const [tool, read] of Object.entries(READERS))
+  describeWithTools([tool], tool, () => {
+    test('reads the same records in unusual layouts', async () => {
+      const { status, stdout, stderr } = await read()
+      // nsd-checkzone writes the zone's statistics there, and kzonecheck prints no records.
+      expect([status, tool === 'nsd-checkzone' || stderr === '']).toEqual([0, true])
+      if (tool !== 'kzonecheck') expect(records(stdout)).toEqual(records(TEXT))
+    })
   })
-})
-
-describeWithTools(['ldns-read-zone'], 'ldns-read-zone', () => {
-  test('reads the same records in unusual layouts', async () => {
-    const { stdout, stderr } = await runTool('ldns-read-zone', [saved(TEXT)])
-    expect(stderr).toBe('')
-    expect(records(stdout)).toEqual(records(TEXT))
-  })
-})
-
-describeWithTools(['kzonecheck'], 'kzonecheck', () => {
-  test('reads unusual layouts', async () => {
-    const { status, stderr } = await runTool('kzonecheck', ['-o', 'example.com', '-d', 'off', saved(TEXT)])
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  })
-})

@@ -130,9 +130,8 @@ describe('the lease of a run', () => {
     const begin = performance.now()
     expect((await acquireLease(request(store, '20261121T080000Z-0001', { wait: 300 }))).state).toBe('busy')
     expect(performance.now() - begin).toBeGreaterThanOrEqual(290)
-    const stopped = { wait: 60_000, signal: AbortSignal.timeout(100) }
+    const stopped = { wait: 3_600_000, signal: AbortSignal.timeout(100) }
     expect((await acquireLease(request(store, '20261121T080000Z-0002', stopped))).state).toBe('busy')
-    expect(performance.now() - begin).toBeLessThan(30_000)
     if (second.state === 'acquired') await second.heartbeat.end()
   })
 
