@@ -39,3 +39,18 @@ export const randomFaults =
     }
     return NONE
   }
+
+/** A gateway that wrongly repeats a share of the mutating calls. */
+export const repeatingGateway =
+  (random: Random, share: number): Schedule =>
+  ({ method }) =>
+    method !== 'GET' && random.chance(share) ? { kind: 'duplicate-request' } : NONE
+
+/** A server that refuses in bursts: `passing` requests pass, then `refused` requests are refused. */
+export function storm(random: Random, passing: number, refused: number): Schedule {
+  let at = 0
+  return () => {
+    at = (at + 1) % (passing + refused)
+    return at < passing ? NONE : { kind: 'answer', when: 'before', status: 429, html: true, ...retryAfter(random) }
+  }
+}
