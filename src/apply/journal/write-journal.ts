@@ -10,9 +10,8 @@ import { oneLine } from '../../dns/diagnostic.ts'
 import type { Changeset } from '../../plan/changesets.ts'
 import type { Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { diagnosticDocument } from '../../report/plan-document.ts'
-import type { ApplicableZone } from '../apply-zones.ts'
-import { savedPlanText } from '../saved-plan/save-plan.ts'
-import type { SavedTarget } from '../saved-plan/saved-plan.ts'
+import type { SavedTarget, SavedZone } from '../saved-plan/saved-plan.ts'
+import { savedPlanText } from '../saved-plan/saved-plan-text.ts'
 import {
   type BeginEntry,
   countFigures,
@@ -38,7 +37,7 @@ export interface RunToJournal {
   readonly now: () => Date
   readonly plan: Plan
   /** The zones that have changes, with their state before the run. */
-  readonly zones: readonly ApplicableZone[]
+  readonly zones: readonly SavedZone[]
   readonly targets: ReadonlyMap<string, SavedTarget>
   /** Secrets of the run, which are never written. */
   readonly secrets: LoadedSecrets
@@ -53,10 +52,10 @@ export interface RunToJournal {
 export interface Journal {
   readonly run: string
   /** Writes that a call is about to be sent. If that fails, returns why the call must not be sent. */
-  call(zone: ApplicableZone, call: Changeset): string | null
-  outcome(zone: ApplicableZone, change: number, outcome: Outcome): void
+  call(zone: SavedZone, call: Changeset): string | null
+  outcome(zone: SavedZone, change: number, outcome: Outcome): void
   /** Writes the result of reading a zone back. */
-  zone(zone: ApplicableZone, outcome: ZoneOutcome): void
+  zone(zone: SavedZone, outcome: ZoneOutcome): void
   /** Closes the journal with the program's exit status. Returns why lines are missing; null if the journal is complete. */
   end(status: number): string | null
 }
@@ -105,7 +104,7 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
   }
 }
 
-function planText({ plan, targets, secrets }: RunToJournal, zone: ApplicableZone): string {
+function planText({ plan, targets, secrets }: RunToJournal, zone: SavedZone): string {
   const target = targets.get(zone.plan.target)
   if (!target) throw new Error(`no target ${zone.plan.target}`)
   return savedPlanText({ plan: { ...plan, zones: [zone.plan], diagnostics: [] }, zones: [zone], targets: [target] }, null, secrets)
@@ -149,7 +148,7 @@ function openJournal({ run, zones, now, secrets, onLine }: RunToJournal, descrip
       problem = `the journal of run ${run} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : oneLine(message)}`
     }
   }
-  const indexOf = (zone: ApplicableZone): number => {
+  const indexOf = (zone: SavedZone): number => {
     const index = indexes.get(zone)
     if (index === undefined) throw new Error(`${zone.plan.zone} does not belong to run ${run}`)
     return index

@@ -1,14 +1,10 @@
 /** Writes a saved plan to a file. */
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
-import type { LoadedSecrets } from '../../definition/config/secret-guard.ts'
 import { assertNoSecret } from '../../definition/config/secret-guard.ts'
 import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { ExistingRecord } from '../../dns/record.ts'
-import type { ExistingZone } from '../../dns/zone.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { counted } from '../../report/english.ts'
 import { jsonText } from '../../report/escape.ts'
@@ -17,17 +13,8 @@ import { neededFor } from '../approvals/approvals-of-plan.ts'
 import { EXIT, statusOfPlan } from '../exit-status.ts'
 import type { RunContext } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
-import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
-import {
-  beginsLikeDocument,
-  MAX_PLAN_OCTETS,
-  type SavedPlanDocument,
-  type SavedRecord,
-  type SavedState,
-  type SavedTarget,
-  type SavedZone,
-  type WrittenDocument,
-} from './saved-plan.ts'
+import { isForeignFile, MAX_PLAN_OCTETS } from './saved-plan.ts'
+import { type PlanToSave, savedPlanText } from './saved-plan-text.ts'
 
 type SaveContext = Pick<RunContext, 'cwd' | 'env' | 'secrets' | 'providers' | 'output' | 'config'>
 
@@ -94,47 +81,3 @@ const EMPTY_KEY: Diagnostic = {
   code: 'plan-file-signature',
   message: `${PLAN_KEY} is set and empty: the plan is not signed`,
 }
-
-/** Whether the file exists, has content and does not begin like a document of that kind, so that it must not be overwritten. */
-export async function isForeignFile(path: string, kind: WrittenDocument): Promise<boolean> {
-  const facts = await stat(path).catch(() => null)
-  return facts !== null && facts.size > 0 && !(await beginsLikeDocument(path, kind))
-}
-
-/** A plan to save. */
-export interface PlanToSave {
-  readonly plan: Plan
-  /** In the order of the plan. */
-  readonly zones: readonly SavedZone[]
-  /** Every target of the zones. */
-  readonly targets: readonly SavedTarget[]
-}
-
-/** The text of a plan file, signed if there is a key. Throws `SecretExposed` if it would contain a secret of the run. */
-export function savedPlanText({ plan, zones, targets }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
-  const { format, version, created, tool, snapshot, zones: planned, ...rest } = planDocument(plan)
-  const head = { format, version, created, tool, ...(snapshot === undefined ? {} : { snapshot }) }
-  const body = {
-    targets: targets.map(({ name, type, address }) => ({ name, type, address })),
-    zones: planned.map((zone, index) => {
-      const existing = zones[index]?.existing ?? null
-      return existing === null || zone.changes.length === 0 ? zone : { ...zone, state: stateOf(existing) }
-    }),
-    ...rest,
-  }
-  // The signature covers everything except itself and the checksum; the checksum covers the signature too.
-  const signature = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
-  const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...signature, ...body }), ...signature, ...body }
-  const text = planFileText(document)
-  assertNoSecret(secrets, text, `the saved plan of ${planned.length === 1 ? planned[0]?.zone : `${planned.length} zones`}`)
-  return text
-}
-
-const stateOf = ({ id, settings, records }: ExistingZone): SavedState => ({
-  id: id ?? null,
-  settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
-  records: records.map(savedRecord),
-})
-
-const savedRecord = ({ id, name, type, ttl, data, settings }: ExistingRecord): SavedRecord =>
-  settings === undefined ? [id ?? null, name, type, ttl, data] : [id ?? null, name, type, ttl, data, settings]

@@ -5,7 +5,8 @@ import type { LockedRun } from '../locked-run.ts'
 import { reportPlanDiagnostics } from '../report-plan.ts'
 import type { ApplyContext } from '../run-context.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
-import { type PlanToSave, savePlan } from './save-plan.ts'
+import { savePlan } from './save-plan.ts'
+import type { PlanToSave } from './saved-plan-text.ts'
 
 /** Shows the plan of a run that could apply it, and writes it to a file instead. `fences` are those from before it was read. */
 export async function showAndSave(
