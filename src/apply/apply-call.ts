@@ -2,11 +2,14 @@
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
-import type { Changeset } from '../plan/changesets.ts'
+import { carryRrsets } from '../plan/carry-changes.ts'
+import { type Changeset, changesetsOf, compareRrsets } from '../plan/changesets.ts'
 import { differingSettings } from '../plan/domain-change.ts'
 import type { Change, DomainChange, Outcome } from '../plan/plan.ts'
+import { stronglyConnectedComponents } from '../plan/topological-order.ts'
 import { type AppliedCall, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../providers/provider.ts'
 import { sleep } from '../transport/retry.ts'
+import { blockedBy } from './call-graph.ts'
 import { indexRecords, judgeCall, judgeCreation, outcomeOf, type RecordIndex, type Verdict } from './judge-call.ts'
 
 /** Maximum number of times a call is sent. Before each repetition the zone is read. */
@@ -31,7 +34,7 @@ export interface ChangeResult {
   readonly wasGone?: boolean
 }
 
-export interface CallRun {
+export interface CallContext {
   readonly provider: Provider
   /** The zone when the call is sent; null before it is created. */
   readonly reference: ZoneReference | null
@@ -51,16 +54,16 @@ export interface CallRun {
  * Sends a call and returns one result per change. If the result is uncertain, reads the zone: records as desired mean that the call was applied. If
  * nothing has changed, sends the call again, provided that a second application is impossible or harmless (`mayRepeat`).
  */
-export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeResult[]> {
+export async function applyCall(call: Changeset, context: CallContext): Promise<ChangeResult[]> {
   let uncertain: ProviderError | null = null
   let mayCompleteLater = false
   for (let attempt = 1; ; attempt += 1) {
-    const forbidden = await run.onCall(call)
+    const forbidden = await context.onCall(call)
     if (forbidden !== null) return each(call, unsent(forbidden, uncertain, mayCompleteLater))
-    const { results, error } = await callOnce(call, run)
+    const { results, error } = await callOnce(call, context)
     if (error === undefined) return results
     // A refused call of a target that is not atomic may have been applied in part.
-    const isUncertain = error.ambiguous || !run.provider.capabilities.calls.atomic
+    const isUncertain = error.ambiguous || !context.provider.capabilities.calls.atomic
     if (isUncertain && !error.notSent) {
       uncertain = error
       mayCompleteLater ||= error.mayCompleteLater
@@ -68,10 +71,10 @@ export async function applyCall(call: Changeset, run: CallRun): Promise<ChangeRe
     // After an uncertain call, a refusal may mean that it was applied: this run has taken the name.
     if (uncertain === null) return results.map((result, position) => resultOfRefusal(call.changes[position] as Change, result))
     if (error.notSent) return each(call, unresolved(uncertain, mayCompleteLater))
-    const reading = await lookUp(call, run, attempt)
+    const reading = await lookUp(call, context, attempt)
     if (reading === null) return each(call, unresolved(uncertain, mayCompleteLater))
     const isUnchanged = reading.verdicts.every(({ state }) => state === 'not-applied')
-    if (isUnchanged && error.ambiguous && mayRepeat(call, error, run) && attempt < TRIES && !run.options.stop?.aborted) continue
+    if (isUnchanged && error.ambiguous && mayRepeat(call, error, context) && attempt < TRIES && !context.options.stop?.aborted) continue
     if (isUnchanged && !error.ambiguous) return results
     return reading.verdicts.map((verdict) => resultOfVerdict(verdict, uncertain as ProviderError, mayCompleteLater, reading.zone))
   }
@@ -90,12 +93,12 @@ const unresolved = (error: ProviderError, mayCompleteLater: boolean): ChangeResu
 const each = ({ indexes }: Changeset, result: ChangeResult): ChangeResult[] => indexes.map(() => result)
 
 /** The message of a failure with its hint. */
-export const messageWithHint = ({ message, hint }: ProviderError): string => (hint === undefined ? message : `${message} (${hint})`)
+const messageWithHint = ({ message, hint }: ProviderError): string => (hint === undefined ? message : `${message} (${hint})`)
 
-async function callOnce(call: Changeset, run: CallRun): Promise<{ results: ChangeResult[]; error?: ProviderError }> {
+async function callOnce(call: Changeset, context: CallContext): Promise<{ results: ChangeResult[]; error?: ProviderError }> {
   try {
-    const applied = await run.provider.apply(run.reference, call, run.options)
-    claim(applied, call, run)
+    const applied = await context.provider.apply(context.reference, call, context.options)
+    claim(applied, call, context)
     const results = call.changes.map((change, position): ChangeResult => {
       const { id = change.id ?? undefined, stored } = applied.changes?.[position] ?? {}
       const ofCall = position === 0 ? { problems: applied.problems, storedRecords: applied.storedRecords } : {}
@@ -112,7 +115,7 @@ async function callOnce(call: Changeset, run: CallRun): Promise<{ results: Chang
 }
 
 /** Throws if the identifier in the response is that of another record: then it is the response to another request. */
-function claim({ changes: applied }: AppliedCall, { changes }: Changeset, { claimed, provider }: CallRun): void {
+function claim({ changes: applied }: AppliedCall, { changes }: Changeset, { claimed, provider }: CallContext): void {
   const own = new Set<number | string>()
   for (const [position, change] of changes.entries()) {
     const id = applied?.[position]?.id
@@ -148,7 +151,7 @@ function resultOfVerdict(verdict: Verdict, error: ProviderError, mayCompleteLate
  * Whether a call that was not applied may be sent again. One that may complete later is sent again only if that does no harm: a second zone creation is refused,
  * and a second call for an RRset is refused or leaves the same RRset. Updates and deletions of single records, and settings of zones beside them, were already repeated by the provider.
  */
-function mayRepeat({ changes }: Changeset, { mayCompleteLater }: ProviderError, { provider }: CallRun): boolean {
+function mayRepeat({ changes }: Changeset, { mayCompleteLater }: ProviderError, { provider }: CallContext): boolean {
   const [first] = changes as [Change]
   const { unit } = provider.capabilities.calls
   if (first.subject === 'domain') return first.action === 'create' || (first.action === 'update' && unit === 'rrset' && !mayCompleteLater)
@@ -163,15 +166,15 @@ interface Reading {
 }
 
 /** Null if the zone cannot be read. */
-async function lookUp(call: Changeset, run: CallRun, attempt: number): Promise<Reading | null> {
-  const { options, recoveryPause, reference } = run
+async function lookUp(call: Changeset, context: CallContext, attempt: number): Promise<Reading | null> {
+  const { options, recoveryPause, reference } = context
   await sleep(recoveryPause * 2 ** (attempt - 1), options.stop).catch(() => undefined)
   if (options.stop?.aborted) return null
   try {
     const [first] = call.changes as [Change]
-    if (first.subject === 'domain') return await judgeZone(first, call, run)
+    if (first.subject === 'domain') return await judgeZone(first, call, context)
     if (reference === null) return null
-    return { verdicts: judgeCall(call, await run.reread(reference, recordsOf(call)), run.claimed) }
+    return { verdicts: judgeCall(call, await context.reread(reference, recordsOf(call)), context.claimed) }
   } catch (error) {
     if (error instanceof ProviderError) return null
     throw error
@@ -181,12 +184,12 @@ async function lookUp(call: Changeset, run: CallRun, attempt: number): Promise<R
 const recordsOf = ({ changes }: Changeset): ResourceRecord[] =>
   changes.flatMap((change) => (change.subject === 'record' ? [change.existing, change.desired] : [])).filter((record) => record !== null)
 
-async function judgeZone({ action, name, desired }: DomainChange, call: Changeset, run: CallRun): Promise<Reading> {
-  const zone = (await run.provider.findZones([name], run.options)).get(name)
+async function judgeZone({ action, name, desired }: DomainChange, call: Changeset, context: CallContext): Promise<Reading> {
+  const zone = (await context.provider.findZones([name], context.options)).get(name)
   if (action === 'create') {
     const carriesRecords = call.changes.length > 1
-    const live = zone === undefined ? null : carriesRecords ? await run.reread(zone, recordsOf(call)) : indexRecords([])
-    return { verdicts: judgeCreation(call, live, run.claimed, zone?.id), zone }
+    const live = zone === undefined ? null : carriesRecords ? await context.reread(zone, recordsOf(call)) : indexRecords([])
+    return { verdicts: judgeCreation(call, live, context.claimed, zone?.id), zone }
   }
   const isApplied = action === 'delete' ? zone === undefined : differsNowhere(zone, desired)
   return { verdicts: [isApplied ? { state: 'applied', id: zone?.id } : { state: 'not-applied' }], zone }
@@ -234,3 +237,99 @@ export function createReread(provider: Provider, options: ProviderCallOptions): 
       if (reading === null) readNext(zone)
     })
 }
+
+/** Refused parts after which a part that is refused is not divided any more: the target probably refuses everything. */
+const MOST_REFUSED = 100
+
+/** Makes a call, in parts if the target refuses it. Returns one result per change. */
+export async function applyDivided(call: Changeset, context: CallContext): Promise<ChangeResult[]> {
+  let { reference } = context
+  const whole = await applyCall(call, context)
+  const parts = isRefused(whole, context) ? partsOf(call, context) : []
+  if (parts.length < 2) return whole
+  const results = new Map<number, ChangeResult>()
+  /** For each part that was not applied, why another one does not follow it. */
+  const failed = new Map<Changeset, string>()
+  const note = (part: Changeset, resultOf: (index: number) => ChangeResult): void => {
+    // What the first change of the call states is not about all of them any more.
+    for (const index of part.indexes) results.set(index, { ...resultOf(index), storedRecords: undefined })
+    const at = part.indexes.findIndex((index) => resultOf(index).outcome.state !== 'applied')
+    if (at !== -1) failed.set(part, blockedBy(part.changes[at] as Change, resultOf(part.indexes[at] as number).outcome))
+  }
+  let refused = 0
+  const send = async (some: readonly Changeset[], first?: readonly ChangeResult[]): Promise<void> => {
+    const open = some.filter((part) => {
+      const because = part.after.map((before) => failed.get(parts[before] as Changeset)).find((reason) => reason !== undefined)
+      if (because !== undefined) note(part, () => ({ outcome: { state: 'skipped', because } }))
+      return because === undefined
+    })
+    if (open.length === 0) return
+    const joined = join(open)
+    const made = first ?? (await applyCall(joined, { ...context, reference }))
+    reference = made[0]?.zone ?? reference
+    const half = Math.ceil(open.length / 2)
+    if (isRefused(made, context) && open.length > 1 && refused < MOST_REFUSED) {
+      await send(open.slice(0, half))
+      await send(open.slice(half))
+      return
+    }
+    if (isRefused(made, context)) refused += 1
+    const byIndex = new Map(joined.indexes.map((index, at) => [index, made[at] as ChangeResult]))
+    for (const part of open) note(part, (index) => byIndex.get(index) as ChangeResult)
+  }
+  // The SOA record of a new zone names its first name server, so the records of the apex come with the zone if they are accepted.
+  const [{ subject, name: zone }] = call.changes as [Change]
+  const leads = ({ changes }: Changeset): number => Number(subject === 'domain' && changes.some(({ name }) => name === zone))
+  const ordered = parts.toSorted((a, b) => leads(b) - leads(a))
+  await send(ordered, whole)
+  return call.indexes.map((index) => results.get(index) as ChangeResult)
+}
+
+/** Whether nothing of a call was carried out because the target does not accept all that it carries. */
+const isRefused = ([first]: readonly ChangeResult[], { provider: { capabilities } }: CallContext): boolean =>
+  capabilities.calls.divides === true && first?.outcome.state === 'failed' && first.error?.code === 'provider-rejected'
+
+/** The smallest parts into which a call can be divided, in a safe order. All changes at one name stay in one part. The creation of the zone comes first. */
+function partsOf(call: Changeset, { provider, reference, existing }: CallContext): Changeset[] {
+  const [lead] = call.changes
+  const creates = lead?.subject === 'domain' && lead.action === 'create'
+  const changes = creates ? call.changes.slice(1) : call.changes
+  const indexes = creates ? call.indexes.slice(1) : call.indexes
+  const zone = creates ? lead.name : reference?.name
+  const records = changes.flatMap((change) => (change.subject === 'record' ? [{ ...change, after: [] }] : []))
+  if (zone === undefined || records.length < changes.length) return []
+  const { calls: rules, maxRecords } = provider.capabilities
+  const headroom = (maxRecords ?? Number.POSITIVE_INFINITY) - existing.length
+  // Single records of an RRset stay together, too.
+  const carried = carryRrsets(records, existing, { ...rules, unit: 'rrset', maxUnits: null }, headroom, zone, true)
+  const parts = changesetsOf(carried.changes, existing, rules)
+  const waits = parts.map(({ after }) => new Set(after))
+  const byName = new Map<string, number>()
+  parts.forEach((part, number) => {
+    for (const { name } of part.changes) {
+      const other = byName.get(name) ?? number
+      byName.set(name, number)
+      if (other === number) continue
+      waits[number]?.add(other)
+      waits[other]?.add(number)
+    }
+  })
+  const components = stronglyConnectedComponents(waits)
+  const componentOf = new Map(components.flatMap((numbers, at) => numbers.map((number) => [number, at] as const)))
+  const divided = components.map((numbers, at) => {
+    const part = join(numbers.map((number) => parts[number] as Changeset))
+    const before = new Set(numbers.flatMap((number) => [...(waits[number] ?? [])].map((one) => componentOf.get(one) as number)))
+    return { ...part, indexes: part.indexes.map((index) => indexes[index] as number), after: [...before].filter((one) => one !== at) }
+  })
+  if (!creates) return divided
+  const first = { indexes: call.indexes.slice(0, 1), changes: call.changes.slice(0, 1), rrsets: [], after: [] }
+  return [first, ...divided.map((part) => ({ ...part, after: [0, ...part.after.map((one) => one + 1)] }))]
+}
+
+/** One call with all that these parts carry. */
+const join = (parts: readonly Changeset[]): Changeset => ({
+  indexes: parts.flatMap(({ indexes }) => indexes),
+  changes: parts.flatMap(({ changes }) => changes),
+  rrsets: parts.flatMap(({ rrsets }) => rrsets).sort(compareRrsets),
+  after: [],
+})

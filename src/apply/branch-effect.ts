@@ -15,7 +15,8 @@ import { NO_SOURCE_STATE } from '../plan/source-state.ts'
 import type { Provider, ZoneSnapshot } from '../providers/provider.ts'
 import { capabilitiesOf } from '../providers/registry.ts'
 import { agreeing, counted } from '../report/english.ts'
-import { mergeTargets, type PlannedRun, type PlannedZone, planAgain } from './plan-zones.ts'
+import { mergeTargets, type PlannedJob, type PlannedJobs, planAgain } from './plan-zones.ts'
+import { withDiagnostics, withZoneDiagnostics } from './planned-zone.ts'
 import { nameUndescribedZones } from './removed-zones.ts'
 import type { RunContext, ZoneJob } from './run-context.ts'
 import { existingRecords } from './saved-plan/parse-saved-change.ts'
@@ -24,11 +25,11 @@ import { createSourceReader } from './sources/read-sources.ts'
 import { jobsOf } from './workspace.ts'
 
 /** The plan less that of the revision `text`; a plan without zones, with an error, if the revision cannot be read. Contacts no server but for sources that only the revision has. */
-export async function effectOfBranch(context: RunContext, planned: PlannedRun, text: string): Promise<PlannedRun> {
-  const { config, env } = context
+export async function effectOfBranch(context: RunContext, planned: PlannedJobs, text: string): Promise<PlannedJobs> {
+  const { config } = context.workspace
   if (config === null) throw new Error('a plan needs a config')
-  const opened = await openRevision(config.folder, text, env)
-  if (!opened.ok) return { zones: [], plan: { ...planned.plan, zones: [], diagnostics: [...planned.plan.diagnostics, opened.diagnostic] } }
+  const opened = await openRevision(config.folder, text, context.environment.env)
+  if (!opened.ok) return withDiagnostics({ ...planned, zones: [] }, [opened.diagnostic])
   let base: LoadedRevision
   try {
     base = await loadRevision(config, opened.revision)
@@ -42,9 +43,9 @@ export async function effectOfBranch(context: RunContext, planned: PlannedRun, t
   const former = base.zones.flatMap(({ zone: { name, absent, at }, targets }) =>
     absent ? [] : targets.map((target) => ({ name, target, origin: `${at.file} described it in ${text}` })),
   )
-  const removed = nameUndescribedZones(former, false, context, planned.plan.diagnostics)
-  const diagnostics = [effectNotice(of), ...basePlans.diagnostics, ...planned.plan.diagnostics, ...removed]
-  return { zones, plan: { ...planned.plan, base: of, zones: zones.map(({ plan }) => plan), diagnostics } }
+  const removed = nameUndescribedZones(former, false, context.workspace, planned.diagnostics)
+  const diagnostics = [effectNotice(of), ...basePlans.diagnostics, ...planned.diagnostics, ...removed]
+  return { ...planned, base: of, zones, diagnostics }
 }
 
 const keyOf = ({ zone, target }: { readonly zone: string; readonly target: string }): string => `${zone} ${target}`
@@ -62,18 +63,19 @@ interface BasePlans {
 }
 
 /** Plans the definitions of the revision for the zones of a plan, from the same live state. */
-async function plansOfBase(context: RunContext, { zones, sources }: PlannedRun, base: LoadedRevision): Promise<BasePlans> {
-  const { options, providers } = context
+async function plansOfBase(context: RunContext, { zones, sources }: PlannedJobs, base: LoadedRevision): Promise<BasePlans> {
+  const { options, environment, workspace } = context
+  const { providers } = workspace
   if (base.config === null) return { plans: new Map(), diagnostics: [unusable('it has no config that can be read')] }
   const planned = new Map(zones.map((zone) => [keyOf(zone.plan), zone]))
   const isPlanned = ({ desired, target }: ZoneJob): boolean => planned.has(keyOf({ zone: desired.name, target }))
   const known = base.zones.map((zone) => ({ zone, jobs: jobsOf(zone, options).filter(isPlanned) })).filter(({ jobs }) => jobs.length > 0)
   const jobs = known.filter(({ zone }) => zone.valid).flatMap((one) => one.jobs)
   const baseProviders = new Map([...providers].map(([name, provider]) => [name, asInConfig(provider, base.config, jobs)]))
-  const ofRun = sources ?? { reader: createSourceReader(jobs, providers), store: null, counts: false, now: context.now }
+  const ofRun = sources ?? { reader: createSourceReader(jobs, providers), store: null, counts: false, now: environment.now }
   const read = await Promise.all(
     jobs.map(async (defined) => {
-      const zone = planned.get(keyOf({ zone: defined.desired.name, target: defined.target })) as PlannedZone
+      const zone = planned.get(keyOf({ zone: defined.desired.name, target: defined.target })) as PlannedJob
       // The state after this run's read, so that both plans keep the same values.
       const { job, ...filled } = await fillJob(defined, zone.existing, ofRun, zone.filled?.sourceState ?? NO_SOURCE_STATE)
       return planAgain({ ...zone, job, filled }, baseProviders.get(job.target) as Provider)
@@ -102,14 +104,14 @@ function asInConfig(provider: Provider, config: Config | null, jobs: readonly Zo
 }
 
 /** The plan of a zone from the state in which the plan of the revision would leave it. */
-function effectOn(zone: PlannedZone, base: ZonePlan | undefined, { providers }: RunContext): PlannedZone {
-  const provider = providers.get(zone.job.target)
+function effectOn(zone: PlannedJob, base: ZonePlan | undefined, { workspace }: RunContext): PlannedJob {
+  const provider = workspace.providers.get(zone.job.target)
   if (base === undefined || base.changes.length === 0 || provider === undefined) return zone
   const again = planAgain({ ...zone, existing: stateAfter(zone.existing, base) }, provider)
   const known = new Set(again.plan.diagnostics.map(formatDiagnostic))
   // Reading and merging report problems, too, which a plan from the same reading does not repeat.
   const others = zone.plan.diagnostics.filter((one) => ONCE.has(one.code) && !known.has(formatDiagnostic(one)))
-  return { ...again, plan: { ...again.plan, diagnostics: [...again.plan.diagnostics, ...others] } }
+  return withZoneDiagnostics(again, others)
 }
 
 const ONCE: ReadonlySet<Diagnostic['code']> = new Set(['rendered-unavailable', 'apex-ns-kept'])

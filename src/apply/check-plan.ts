@@ -7,9 +7,10 @@ import { type Diagnostic, isError, type SourcePosition } from '../dns/diagnostic
 import { type DomainName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
 import { type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
-import type { DesiredZone, ExistingZone, ZoneSettings } from '../dns/zone.ts'
-import { type Change, finalRecords, type Plan, type ZonePlan } from '../plan/plan.ts'
+import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
+import { type Change, finalRecords, type ZonePlan } from '../plan/plan.ts'
 import { type ChangeDocument, planDocument } from '../report/plan-document.ts'
+import { type PlannedZone, type PlannedZones, planOf, withDiagnostics, withZoneDiagnostics } from './planned-zone.ts'
 import type { RunContext, ZoneJob } from './run-context.ts'
 import type { CheckZones } from './select-zones.ts'
 import type { FilledJob } from './sources/fill-job.ts'
@@ -21,38 +22,30 @@ export const checkedBy =
   (selected) =>
     policies === null ? selected : applyToZones(selected, policies, now)
 
-/** A plan with its zones. Zones that were planned from definitions have a job with an owner or null, those of a saved plan, a rollback or a copy have none. */
-interface CheckedZone {
-  readonly plan: ZonePlan
-  readonly existing: ExistingZone | null
-  readonly job?: ZoneJob | undefined
+/** Zones that were planned from definitions have a job with an owner or null, those of a saved plan, a rollback or a copy have none. */
+interface CheckedZone extends PlannedZone {
   readonly filled?: Pick<FilledJob, 'defined' | 'untouched'> | undefined
-}
-
-interface CheckedPlan {
-  readonly plan: Plan
-  readonly zones: readonly CheckedZone[]
 }
 
 /**
  * A plan with what the policies of the run say about its changes. `asWarnings` makes errors warnings, for a rollback: it must be possible in an emergency. Of
  * zones without a definition, as in saved plans and copies, the rules for zones see the records after the changes, and those for record sets the ones that change.
  */
-export async function checkPlan<Planned extends CheckedPlan>(
-  context: Pick<RunContext, 'config' | 'now' | 'env' | 'policies'>,
+export async function checkPlan<Planned extends PlannedZones<CheckedZone>>(
+  { environment, workspace }: RunContext,
   planned: Planned,
   { asWarnings = false }: { readonly asWarnings?: boolean } = {},
 ): Promise<Planned> {
-  const { config, env } = context
+  const { config } = workspace
   if (config === null) return planned
-  const now = context.now()
-  const policies = context.policies === undefined ? await loadPolicies(config, { now, env }) : context.policies
+  const now = environment.now()
+  const policies = workspace.policies === undefined ? await loadPolicies(config, { now, env: environment.env }) : workspace.policies
   if (policies === null) return planned
   const graded = (found: readonly Diagnostic[]): readonly Diagnostic[] =>
     asWarnings ? found.map((one) => (one.severity === 'error' ? { ...one, severity: 'warning' } : one)) : found
   const isUsed = (each: string): boolean => policies.rules.some((rule) => rule.each === each)
-  const document = isUsed('change') || isUsed('plan') ? planDocument(planned.plan) : null
-  const changes = planned.plan.zones.map((zone, index) => changeDocuments(zone, document?.zones[index]?.changes ?? []))
+  const document = isUsed('change') || isUsed('plan') ? planDocument(planOf(planned)) : null
+  const changes = planned.zones.map(({ plan }, index) => changeDocuments(plan, document?.zones[index]?.changes ?? []))
   const ofPlan =
     document === null
       ? []
@@ -63,12 +56,11 @@ export async function checkPlan<Planned extends CheckedPlan>(
       ...(job === undefined ? checkResult(policies, zone, now) : checkResolved(policies, job, zone.filled, now)),
       ...checkChanges(policies, zone.plan, job, changes[index] ?? [], now),
     ]
-    return found.length === 0 ? zone : { ...zone, plan: { ...zone.plan, diagnostics: [...zone.plan.diagnostics, ...graded(found)] } }
+    return withZoneDiagnostics(zone, graded(found))
   })
   // Those of a run's own policies were reported when they were loaded.
-  const ofFiles = context.policies === undefined ? policies.diagnostics : []
-  const diagnostics = [...planned.plan.diagnostics, ...graded([...ofFiles, ...ofPlan])]
-  return { ...planned, zones, plan: { ...planned.plan, zones: zones.map(({ plan }) => plan), diagnostics } }
+  const ofFiles = workspace.policies === undefined ? policies.diagnostics : []
+  return withDiagnostics({ ...planned, zones }, graded([...ofFiles, ...ofPlan]))
 }
 
 /** A change as policies see it. */

@@ -11,16 +11,17 @@ import { selectZones } from './select-zones.ts'
 import { reportLoaded } from './workspace.ts'
 
 export interface CompareSetup extends RunSetup {
-  readonly output: RunOutput & { comparison(groups: readonly TargetGroup[], diagnostics: readonly Diagnostic[]): void }
+  /** The groups are null if nothing could be compared. */
+  readonly output: RunOutput & { comparison(groups: readonly TargetGroup[] | null, diagnostics: readonly Diagnostic[]): void }
 }
 
 /** Compares the targets of the named zones, or of all that have more than one. */
 export async function runCompareTargets(setup: CompareSetup, zones: readonly string[]): Promise<ExitStatus> {
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config)
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup.environment, setup.options.config)
   const diagnostics: Diagnostic[] = [...inConfig]
   const groups = new Map<string, { readonly targets: readonly ComparedTarget[]; readonly zones: TargetGroup['zones'][number][] }>()
   if (config !== null && !hasErrors(diagnostics)) {
-    const loaded = await selectZones(config, zones, setup.options, setup)
+    const loaded = await selectZones(config, zones, setup.options, setup.environment)
     for (const note of loaded.notes) setup.output.note(note)
     diagnostics.push(...loaded.diagnostics)
     for (const { zone, targets: names } of loaded.zones) {
@@ -36,8 +37,8 @@ export async function runCompareTargets(setup: CompareSetup, zones: readonly str
       group.zones.push({ zone: zone.name, misfits: targets.map(({ name, capabilities }) => misfitsOf(zone, name, capabilities)) })
     }
   }
-  if (!reportLoaded({ ...setup, diagnostics })) {
-    if (setup.options.format !== 'text') setup.output.comparison([], diagnostics)
+  if (!reportLoaded(setup.output, { diagnostics })) {
+    setup.output.comparison(null, diagnostics)
     return EXIT.failure
   }
   setup.output.comparison([...groups.values()], diagnostics)

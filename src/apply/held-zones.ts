@@ -9,14 +9,14 @@ import type { Workspace } from './run-context.ts'
 /** Maximum zones that a message names. */
 const MAX_NAMED = 10
 
-export interface UndescribedZones {
+interface UndescribedZones {
   readonly provider: Provider
   /** In the order of names. */
   readonly names: readonly DomainName[]
 }
 
 /** The zones of a provider without a definition; null if it cannot list its zones. */
-export async function undescribedZones(
+export async function listUndescribedZones(
   provider: Provider,
   isDescribed: NonNullable<Workspace['isDescribed']>,
   signal?: AbortSignal,
@@ -47,7 +47,7 @@ export async function findUndescribed(
 ): Promise<readonly UndescribedZones[]> {
   if (isDescribed === undefined) return []
   const asked = [...providers.values()].filter(({ name }) => jobs.filter(({ target }) => target === name).length > 1)
-  const found = await Promise.all(asked.map((provider) => undescribedZones(provider, isDescribed, signal)))
+  const found = await Promise.all(asked.map((provider) => listUndescribedZones(provider, isDescribed, signal)))
   return found.filter((one) => one !== null)
 }
 

@@ -10,7 +10,7 @@ import { queryDns } from '../transport/dns-client.ts'
 import { type DnsServer, formatServer, isDnsFailure } from '../transport/dns-exchange.ts'
 import type { ApplicableZone } from './apply-zones.ts'
 import { type Fences, fenceOf } from './journal/store/fences.ts'
-import type { RunEnvironment } from './run-context.ts'
+import type { ProcessEnvironment } from './run-context.ts'
 
 /** Zones that are asked for concurrently. */
 const ZONES_AT_ONCE = 16
@@ -20,7 +20,7 @@ export function withLastSerials(
   zones: readonly ApplicableZone[],
   providers: ReadonlyMap<string, Provider>,
   fences: Fences,
-  { env }: Pick<RunEnvironment, 'env'>,
+  { env }: Pick<ProcessEnvironment, 'env'>,
 ): Promise<readonly ApplicableZone[]> {
   const policy = readHostPolicy(env)
   const limit = pLimit(ZONES_AT_ONCE)

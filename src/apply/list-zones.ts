@@ -4,7 +4,7 @@ import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { ZoneView } from '../report/zone-list.ts'
 import { removedZones } from './removed-zones.ts'
-import type { RunEnvironment, WorkspaceOptions } from './run-context.ts'
+import type { ProcessEnvironment, WorkspaceOptions } from './run-context.ts'
 import { selectZones } from './select-zones.ts'
 
 export interface ListedZones {
@@ -19,7 +19,7 @@ export async function listZones(
   config: Config,
   names: readonly string[],
   { target, ...options }: WorkspaceOptions,
-  environment: Pick<RunEnvironment, 'env'>,
+  environment: Pick<ProcessEnvironment, 'env'>,
 ): Promise<ListedZones> {
   const selected = await selectZones(config, names, options, environment)
   const { zones, diagnostics, notes } = selected

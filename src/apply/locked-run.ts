@@ -10,17 +10,16 @@ import { type Diagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { ZoneOutcome } from '../plan/plan.ts'
 import { type ApplicableZone, type ApplyZonesOptions, applyZones, type ChangesToMake } from './apply-zones.ts'
 import { EXIT, type ExitStatus, worstOf } from './exit-status.ts'
+import { keepOutOfGit, tightenJournal } from './journal/journal-folder.ts'
 import { type RunCommand, runId } from './journal/journal-format.ts'
-import { keepOutOfGit } from './journal/keep-out-of-git.ts'
 import { type AcquiredLease, acquireLease, type LeaseRequest } from './journal/store/acquire-lease.ts'
 import { type Fences, markUnchanged, rememberTtls, takeFences } from './journal/store/fences.ts'
 import { fetchStates } from './journal/store/fetch-journal.ts'
 import type { Heartbeat } from './journal/store/heartbeat.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { type LeasedZone, ownHolder } from './journal/store/leases.ts'
-import { openStore } from './journal/store/open-store.ts'
+import { openStore, storeContext } from './journal/store/open-store.ts'
 import { type StoredRun, storeRun } from './journal/store/stored-run.ts'
-import { tightenJournal } from './journal/tighten-journal.ts'
 import { beginJournal, type Journal } from './journal/write-journal.ts'
 import { withLastSerials } from './last-serials.ts'
 import type { ApplyContext } from './run-context.ts'
@@ -35,30 +34,28 @@ export interface LockedRun {
    * Takes the fences of zones that have changes, and applies the zones. If another run has changed one of them, or if the journal cannot be written, reports that,
    * changes nothing and returns the exit status.
    */
-  apply(
-    planned: Pick<ChangesToMake, 'plan' | 'approvals' | 'rollsBack'>,
-    zones: readonly ApplicableZone[],
-    options: ApplyZonesOptions,
-  ): Promise<readonly ZoneOutcome[] | ExitStatus>
+  apply(planned: ChangesToMake, zones: readonly ApplicableZone[], options: ApplyZonesOptions): Promise<readonly ZoneOutcome[] | ExitStatus>
   /** Does the work of the run, then closes the journal and unlocks the zones. */
   finish(work: () => Promise<ExitStatus>): Promise<ExitStatus>
 }
 
-export type LockResult = { readonly run: LockedRun } | { readonly run: null; readonly diagnostic: Diagnostic }
+export type LockResult = { readonly lockedRun: LockedRun } | { readonly lockedRun: null; readonly diagnostic: Diagnostic }
 
 /** Locks the zones of a run, waiting as long as `--wait` says. Reports a lock that another run holds. */
 export async function lockRun(context: ApplyContext, command: RunCommand, zones: readonly LeasedZone[]): Promise<LockResult> {
-  const { journal: folder, now, output } = context
+  const { output } = context
+  const { journal: folder } = context.workspace
+  const { now } = context.environment
   const id = runId(now(), () => randomInt(0x10000) / 0x10000)
   const refuse = (diagnostic: Diagnostic): LockResult => {
     output.diagnostics([diagnostic])
-    return { run: null, diagnostic }
+    return { lockedRun: null, diagnostic }
   }
   let store: JournalStore | null = null
   let lease: AcquiredLease
   try {
     for (const path of tightenJournal(folder)) output.note(`${path} was accessible to other users; access is now restricted to you.`)
-    store = await openStore(context)
+    store = await openStore(storeContext(context))
     lease = await lockZones(context, store, { command, run: id, zones })
     // Cutovers that other machines have begun.
     if (lease.state === 'acquired' && store.isShared) await fetchStatesOf(context, store, lease.heartbeat)
@@ -70,10 +67,10 @@ export async function lockRun(context: ApplyContext, command: RunCommand, zones:
     await store.close()
     return refuse(lease.diagnostic)
   }
-  return { run: lockedRun(context, { id, command, store, ...lease }) }
+  return { lockedRun: createLockedRun(context, { id, command, store, ...lease }) }
 }
 
-async function fetchStatesOf({ config, journal }: ApplyContext, store: JournalStore, heartbeat: Heartbeat): Promise<void> {
+async function fetchStatesOf({ workspace: { config, journal } }: ApplyContext, store: JournalStore, heartbeat: Heartbeat): Promise<void> {
   if (config?.journalStore.bucket == null) return
   try {
     await fetchStates(store, journal)
@@ -92,34 +89,36 @@ interface HeldRun {
 }
 
 function lockZones(
-  { journal, config, env, options, output, interruption }: ApplyContext,
+  { environment, workspace: { journal, config }, options, output }: ApplyContext,
   store: JournalStore,
-  run: Pick<LeaseRequest, 'command' | 'run' | 'zones'>,
+  request: Pick<LeaseRequest, 'command' | 'run' | 'zones'>,
 ): Promise<AcquiredLease> {
-  if (run.zones.length === 0) return Promise.resolve(NOTHING_LOCKED)
+  if (request.zones.length === 0) return Promise.resolve(NOTHING_LOCKED)
   makeFolder(journal, 0o700)
   keepOutOfGit(journal)
   return acquireLease({
-    ...run,
+    ...request,
     store,
-    holder: ownHolder(env),
+    holder: ownHolder(environment.env),
     seconds: (config?.journalStore ?? LOCAL_JOURNAL).leaseSeconds,
     wait: (options.wait ?? 0) * 1000,
-    signal: interruption.signal,
+    signal: environment.interruption.signal,
     onWait: ({ message }) => output.note(`Waiting: ${oneLine(message)}.`),
   })
 }
 
-function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fences }: HeldRun): LockedRun {
-  const { journal: folder, now, secrets, output } = context
-  const isFolder = context.config?.journalStore.bucket == null
+function createLockedRun(context: ApplyContext, { id, command, store, heartbeat, fences }: HeldRun): LockedRun {
+  const { output } = context
+  const { journal: folder, config } = context.workspace
+  const { now, secrets } = context.environment
+  const isFolder = config?.journalStore.bucket == null
   let journal: Journal | null = null
   let copy: StoredRun | null = null
   const fail = (error: unknown): ExitStatus => {
     output.diagnostics([unwritable(error, folder)])
     return EXIT.failure
   }
-  const apply: LockedRun['apply'] = async ({ plan, approvals, rollsBack }, given, options) => {
+  const apply: LockedRun['apply'] = async (planned, given, options) => {
     const zones = given.map((zone) => zone.plan)
     const serials = given.map(({ plan: { zone, target }, existing }) => ({ zone, target, serial: existing?.serial }))
     const taken = await takeFences(store, fences, serials, id, now()).catch(storeProblem)
@@ -128,18 +127,18 @@ function lockedRun(context: ApplyContext, { id, command, store, heartbeat, fence
       output.diagnostics(taken.diagnostics)
       return EXIT.refused
     }
-    const pending = await withLastSerials(given, options.providers, taken.before, context)
+    const pending = await withLastSerials(given, options.providers, taken.before, context.environment)
     try {
       const lines: string[] = []
       journal = await beginJournal({
         journal: folder,
         run: id,
         command,
-        rollsBack: rollsBack ?? null,
-        approvedBy: approvals?.by ?? [],
+        rollsBack: planned.rollsBack ?? null,
+        approvedBy: planned.approvals?.by ?? [],
         process: ownProcess(),
         now,
-        plan,
+        planned,
         zones: pending,
         targets: options.providers,
         secrets,
@@ -228,28 +227,28 @@ const CALL_LIMIT = 1000
 /** Applies zones and journals every step. If a line cannot be written, neither its call nor a later one is sent. */
 export function applyJournalled(
   zones: readonly ApplicableZone[],
-  run: ApplyZonesOptions,
+  options: ApplyZonesOptions,
   journal: Journal,
   copy?: StoredRun,
 ): Promise<ZoneOutcome[]> {
   const journalFailed = new AbortController()
   return applyZones(zones, {
-    ...run,
-    stop: run.stop ? AbortSignal.any([run.stop, journalFailed.signal]) : journalFailed.signal,
+    ...options,
+    stop: options.stop ? AbortSignal.any([options.stop, journalFailed.signal]) : journalFailed.signal,
     async onCall(zone, call) {
-      const obstacle = (await run.mayWrite?.(CALL_LIMIT)) ?? null
+      const obstacle = (await options.mayWrite?.(CALL_LIMIT)) ?? null
       if (obstacle !== null) return obstacle
       const problem = journal.call(zone, call) ?? (await copy?.stored()) ?? null
       if (problem !== null && !journalFailed.signal.aborted) journalFailed.abort(problem)
-      return problem ?? (await run.onCall?.(zone, call)) ?? null
+      return problem ?? (await options.onCall?.(zone, call)) ?? null
     },
     onOutcome(zone, index, outcome) {
       journal.outcome(zone, index, outcome)
-      run.onOutcome?.(zone, index, outcome)
+      options.onOutcome?.(zone, index, outcome)
     },
     onZone(zone, outcome) {
       journal.zone(zone, outcome)
-      run.onZone?.(zone, outcome)
+      options.onZone?.(zone, outcome)
     },
   })
 }

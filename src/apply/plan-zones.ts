@@ -1,27 +1,35 @@
 /** Reads zones from their targets and plans them. */
-
 import { setImmediate } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import { expiryWarnings } from '../definition/rules/expiry.ts'
 import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import { hasErrors } from '../dns/diagnostic.ts'
 import { append, groupBy } from '../dns/group-by.ts'
+import { fullDateOf } from '../dns/ownership.ts'
 import { lowestTtl } from '../plan/changesets.ts'
 import { makeZonePlan } from '../plan/make-plan.ts'
 import { type ApexNsTarget, apexNsOfTargets, withApexNs } from '../plan/merge-apex-ns.ts'
-import type { Plan, ZonePlan } from '../plan/plan.ts'
-import type { Provider, RenderedComparison, RenderedFile, ZoneReference } from '../providers/provider.ts'
-import { diagnosticOf, ProviderError } from '../providers/provider.ts'
+import {
+  diagnosticOf,
+  type Provider,
+  ProviderError,
+  type RenderedComparison,
+  type RenderedFile,
+  type ZoneReference,
+} from '../providers/provider.ts'
+import { type Fences, planFence, storedTtlsOf } from './journal/store/fences.ts'
+import { openStore, storeContext } from './journal/store/open-store.ts'
 import { type OpenedZones, openZones, type ZoneReading } from './open-zones.ts'
+import { hasChanges, type PlannedZone, type PlannedZones, withDiagnostics, withZoneDiagnostics } from './planned-zone.ts'
 import { compareRendered, NOT_RENDERED } from './rendered-state.ts'
-import type { OnProgress, ZoneJob } from './run-context.ts'
-import { type FilledJob, fillJob, type RunSources } from './sources/fill-job.ts'
-import { hasSources } from './sources/read-sources.ts'
+import { type OnProgress, type RunContext, withProgress, type ZoneJob } from './run-context.ts'
+import { type FilledJob, fillJob, type SourceAccess } from './sources/fill-job.ts'
+import { createSourceReader, hasSources } from './sources/read-sources.ts'
 
 /** Zones read concurrently. Each provider limits its requests itself; this limits the memory of unfinished reads. */
 const ZONES_AT_ONCE = 16
 
-export interface PlanRun {
+interface PlanningOptions {
   readonly providers: ReadonlyMap<string, Provider>
   /** The time of the plan. */
   readonly now: Date
@@ -30,40 +38,38 @@ export interface PlanRun {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: OnProgress | undefined
   /** The sources of the zones; absent if no zone has any. */
-  readonly sources?: RunSources | undefined
+  readonly sources?: SourceAccess | undefined
 }
 
-/** A zone's plan with the state it was made from. */
-export interface PlannedZone extends ZoneReading {
+/** A zone that was read and planned for a job. */
+export interface PlannedJob extends ZoneReading, PlannedZone {
   readonly job: ZoneJob
+  readonly existing: ZoneReading['existing']
   readonly rendered: RenderedComparison
-  readonly plan: ZonePlan
   /** What its sources gave, if it has any. */
   readonly filled?: Omit<FilledJob, 'job'> | undefined
 }
 
-export interface PlannedRun {
-  readonly plan: Plan
-  readonly zones: readonly PlannedZone[]
-  readonly sources?: RunSources | undefined
+export interface PlannedJobs extends PlannedZones<PlannedJob> {
+  readonly sources?: SourceAccess | undefined
 }
 
 /** Reads and plans the zone of every job. A zone that cannot be read is left out, with an error. */
-export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise<PlannedRun> {
+export async function planZones(jobs: readonly ZoneJob[], options: PlanningOptions): Promise<PlannedJobs> {
   const diagnostics: Diagnostic[] = []
   const limit = pLimit(ZONES_AT_ONCE)
   let done = 0
   const perTarget = await Promise.all(
     [...groupBy(jobs, ({ target }) => target)].map(async ([target, targetJobs]) => {
-      const provider = run.providers.get(target)
+      const provider = options.providers.get(target)
       if (!provider) throw new Error(`no provider ${target}`)
-      const zones = await open(provider, targetJobs, run, diagnostics)
+      const zones = await open(provider, targetJobs, options, diagnostics)
       if (zones === null) return []
       const reading: TargetReading = { provider, zones, failure: null }
-      const planOne = async (job: ZoneJob): Promise<PlannedZone | null> => {
-        const planned = await planZone(job, reading, run, diagnostics)
+      const planOne = async (job: ZoneJob): Promise<PlannedJob | null> => {
+        const planned = await planZone(job, reading, options, diagnostics)
         done += 1
-        run.onProgress?.({ phase: 'reading', done, total: jobs.length })
+        options.onProgress?.({ phase: 'reading', done, total: jobs.length })
         return planned
       }
       // Without a look-up, the first read shows whether the target can be read at all.
@@ -76,17 +82,16 @@ export async function planZones(jobs: readonly ZoneJob[], run: PlanRun): Promise
   )
   const read = perTarget.flat().filter((planned) => planned !== null)
   // A removed zone that does not exist needs no deletion.
-  const zones = mergeTargets(read, run.providers).filter(({ job, plan }) => !job.isRemoved || plan.exists)
+  const zones = mergeTargets(read, options.providers).filter(({ job, plan }) => !job.isRemoved || plan.exists)
   zones.sort((a, b) => compareText(a.plan.zone, b.plan.zone) || compareText(a.plan.target, b.plan.target))
-  const plan = { created: run.now.toISOString(), tool: run.tool, zones: zones.map((zone) => zone.plan), diagnostics }
-  return { plan, zones, sources: run.sources }
+  return { created: options.now.toISOString(), tool: options.tool, zones, diagnostics, sources: options.sources }
 }
 
 /** Null after an error. */
 async function open(
   provider: Provider,
   jobs: readonly ZoneJob[],
-  { signal }: PlanRun,
+  { signal }: PlanningOptions,
   diagnostics: Diagnostic[],
 ): Promise<OpenedZones | null> {
   try {
@@ -114,11 +119,16 @@ const UNRESPONSIVE: ReadonlySet<string> = new Set(['provider-timeout', 'provider
 /** Whether the error concerns all zones of a target. A name server may refuse single zones; a service refuses the token with status 401. */
 const isOfTarget = (error: unknown): boolean => error instanceof ProviderError && (UNRESPONSIVE.has(error.code) || error.status === '401')
 
-async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diagnostics: Diagnostic[]): Promise<PlannedZone | null> {
+async function planZone(
+  job: ZoneJob,
+  reading: TargetReading,
+  options: PlanningOptions,
+  diagnostics: Diagnostic[],
+): Promise<PlannedJob | null> {
   const { provider, zones, failure } = reading
   // Planning leaves no room for signals: they are noticed between zones.
   await setImmediate()
-  if (failure !== null || run.signal?.aborted) {
+  if (failure !== null || options.signal?.aborted) {
     const ofTarget = failure !== null && UNRESPONSIVE.has(failure.code) ? 'the target does not respond' : 'the target refuses the token'
     const why = failure === null ? 'the run was stopped' : ofTarget
     const message = `${provider.name}: ${job.desired.name} was not read, since ${why}`
@@ -126,7 +136,7 @@ async function planZone(job: ZoneJob, reading: TargetReading, run: PlanRun, diag
     return null
   }
   try {
-    return await readAndPlan(job, provider, zones, run.signal, run.sources)
+    return await readAndPlan(job, provider, zones, options.signal, options.sources)
   } catch (error) {
     const problem = diagnosticOf(error)
     if (isOfTarget(error)) reading.failure = problem
@@ -142,8 +152,8 @@ export async function readAndPlan(
   provider: Provider,
   zones: OpenedZones,
   signal: AbortSignal | undefined,
-  sources?: RunSources,
-): Promise<PlannedZone> {
+  sources?: SourceAccess,
+): Promise<PlannedJob> {
   const { desired } = job
   // Records may be added after the read: those of other targets at the apex, of sources, and of a cutover, which reads with an empty definition.
   const mayGrow = desired.apexNs === 'all-targets' || desired.records.length === 0 || hasSources(desired)
@@ -160,11 +170,11 @@ export async function readAndPlan(
   const rendered = { ...compared, providerApexNs: compared.providerApexNs ?? existing?.ownApexNs ?? (addsNone ? [] : null) }
   const { job: ready, ...filled } = sources === undefined ? { job } : await fillJob(job, existing, sources)
   const planned = planAgain({ job: ready, ...reading, rendered, ...('sourceState' in filled && { filled }) }, provider)
-  return { ...planned, plan: { ...planned.plan, diagnostics: [...planned.plan.diagnostics, ...file.diagnostics] } }
+  return withZoneDiagnostics(planned, file.diagnostics)
 }
 
 /** Plans a zone for a job from what was read. */
-export function planAgain(zone: Omit<PlannedZone, 'plan'>, provider: Provider): PlannedZone {
+export function planAgain(zone: Omit<PlannedJob, 'plan'>, provider: Provider): PlannedJob {
   const { job, reference, existing, readAt, rendered, filled } = zone
   const plan = makeZonePlan({
     desired: job.desired,
@@ -210,12 +220,9 @@ async function readRendered(
   }
 }
 
-/** Whether a plan may be applied: it has no error, and every refusal was lifted. */
-export const mayApply = (plan: ZonePlan): boolean => !hasErrors(plan.diagnostics) && plan.refusals.every((refusal) => refusal.allowed)
-
 /** The planned zones, those with `apex_ns: all-targets` with the apex NS records of all targets that the run has read. */
-export function mergeTargets(zones: readonly PlannedZone[], providers: ReadonlyMap<string, Provider>): readonly PlannedZone[] {
-  const groups = new Map<string, PlannedZone[]>()
+export function mergeTargets(zones: readonly PlannedJob[], providers: ReadonlyMap<string, Provider>): readonly PlannedJob[] {
+  const groups = new Map<string, PlannedJob[]>()
   for (const zone of zones) {
     const { desired } = zone.job
     if (desired.apexNs !== 'all-targets' || desired.absent || isSlave(zone)) continue
@@ -228,12 +235,12 @@ export function mergeTargets(zones: readonly PlannedZone[], providers: ReadonlyM
   return zones.map((zone) => merged.get(zone) ?? zone)
 }
 
-const isSlave = ({ job, existing }: PlannedZone): boolean => (job.desired.settings.type ?? existing?.settings.type) === 'slave'
+const isSlave = ({ job, existing }: PlannedJob): boolean => (job.desired.settings.type ?? existing?.settings.type) === 'slave'
 
 function mergeGroup(
-  group: readonly PlannedZone[],
+  group: readonly PlannedJob[],
   providers: ReadonlyMap<string, Provider>,
-): (readonly [before: PlannedZone, after: PlannedZone])[] {
+): (readonly [before: PlannedJob, after: PlannedJob])[] {
   const sides = group.flatMap((zone) => {
     const provider = providers.get(zone.job.target)
     return provider === undefined ? [] : [{ zone, provider, own: targetOf(zone, provider) }]
@@ -249,13 +256,72 @@ function mergeGroup(
     const again = planAgain({ ...zone, job: { ...zone.job, desired } }, provider)
     // A failure to read the rendered file is known only from the first plan.
     const ofReading = zone.plan.diagnostics.filter(({ code }) => code === 'rendered-unavailable')
-    return [zone, { ...again, plan: { ...again.plan, diagnostics: [...again.plan.diagnostics, ...ofReading, ...diagnostics] } }] as const
+    return [zone, withZoneDiagnostics(again, [...ofReading, ...diagnostics])] as const
   })
 }
 
-const targetOf = ({ job, existing, rendered }: PlannedZone, { capabilities }: Provider): ApexNsTarget => ({
+const targetOf = ({ job, existing, rendered }: PlannedJob, { capabilities }: Provider): ApexNsTarget => ({
   target: job.target,
   capabilities,
   existing,
   servedApexNs: rendered.providerApexNs,
 })
+
+/** Reads the zones of a run from their targets and plans them. The `fences` were read before. Unless `countsReads` is false, reads of the sources of the zones count. */
+export const makePlan = (context: RunContext, signal?: AbortSignal, fences?: Fences | null, countsReads = true): Promise<PlannedJobs> =>
+  withProgress(context.output, async (onProgress) => {
+    const { now, tool } = context.environment
+    const { providers, nameRemoved } = context.workspace
+    const jobs =
+      fences === undefined
+        ? context.workspace.jobs
+        : context.workspace.jobs.map((job) => ({
+            ...job,
+            storedTtls: storedTtlsOf(fences, { zone: job.desired.name, target: job.target }),
+          }))
+    const sources = openSources(context, countsReads, signal)
+    const [read, removed = []] = await Promise.all([
+      planZones(jobs, { providers, now: now(), tool, signal, onProgress, sources }),
+      nameRemoved?.({ signal }),
+    ])
+    const today = fullDateOf(now())
+    const zones = read.zones.map((zone) => {
+      const fenced = fences === undefined ? zone : withFence(zone, fences)
+      return withZoneDiagnostics(fenced, expiryWarnings(zone.job.desired, today))
+    })
+    await sources?.store?.then(
+      (store) => store.close(),
+      () => undefined,
+    )
+    return withDiagnostics({ ...read, zones }, removed)
+  })
+
+/** The zone with its fence if it has changes; with null if the fences could not be read. */
+export const withFence = <Zone extends PlannedZone>(zone: Zone, fences: Fences | null): Zone =>
+  hasChanges(zone) ? { ...zone, plan: { ...zone.plan, fence: fences && planFence(fences, zone.plan) } } : zone
+
+/** The sources of the zones of a run; undefined if they have none. */
+function openSources(context: RunContext, counts: boolean, signal: AbortSignal | undefined): SourceAccess | undefined {
+  const { jobs, providers, isOffline = false } = context.workspace
+  if (!jobs.some(({ desired }) => hasSources(desired))) return undefined
+  const store = isOffline ? null : openStore(storeContext(context))
+  store?.catch(() => undefined)
+  return { reader: createSourceReader(jobs, providers, signal), store, counts, now: context.environment.now }
+}
+
+/** The plan with what the providers would do besides its changes, as diagnostics that belong to no zone. */
+export async function withPreview(context: RunContext, planned: PlannedJobs, signal?: AbortSignal): Promise<PlannedJobs> {
+  const call = { signal, mayRemoveZones: mayRemoveZones(context) }
+  const found = await Promise.all([...context.workspace.providers.values()].map((provider) => provider.previewCompletion?.(call)))
+  return withDiagnostics(
+    planned,
+    found.flatMap((one) => one ?? []),
+  )
+}
+
+/**
+ * Whether a run may remove zones from lists. That deletes their copies, as a deletion of the zones does. No plan has it, so if changes need approvals, nobody can have
+ * approved it.
+ */
+export const mayRemoveZones = ({ options, workspace }: RunContext): boolean =>
+  (options.allow?.includes('delete-zone') ?? false) && !workspace.config?.approvals

@@ -2,7 +2,8 @@
  * Zones that no definition describes, though a revision had one or a former run applied one. `delete_removed` plans their deletion; otherwise a plan names
  * those that their provider still holds, with what to do.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Config, ZoneRule } from '../definition/config/config.ts'
 import type { FormerZone } from '../definition/load/changed-zones.ts'
 import { createRuleLookup } from '../definition/load/configured-zone.ts'
@@ -13,7 +14,8 @@ import { type Allowance, DEFAULT_ZONE_OPTIONS } from '../dns/zone.ts'
 import { preferredShard } from '../plan/shards.ts'
 import { type Provider, ProviderError } from '../providers/provider.ts'
 import { counted, listed } from '../report/english.ts'
-import { lastAppliedZones } from './journal/applied-zones.ts'
+import { isRunId, JOURNAL_FILE, type RunZone } from './journal/journal-format.ts'
+import { beginOf, outerLinesOf } from './journal/journal-lines.ts'
 import type { RemovedLookup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
 import type { SelectedZones } from './select-zones.ts'
 
@@ -205,4 +207,40 @@ function warningOf({ name, target, origin, hint, deletion }: RemovedZone, provid
     ? `plans cannot delete zones at ${target}: delete it there, or restore its definition`
     : `it is not deleted, because ${target} cannot be used: "zonewright doctor" says why`
   return { severity: 'warning', code: 'zone-removed', message, hint: isFixed || deletion !== null ? reason : hint }
+}
+
+/** Maximum runs that are read, the latest first. */
+const MAX_RUNS = 500
+
+interface AppliedZone extends Pick<RunZone, 'zone' | 'target'> {
+  /** The latest run that changed the zone. */
+  readonly run: string
+}
+
+/** Each zone and target once, sorted. A journal that cannot be read is left out: `history` reports it. */
+function lastAppliedZones(journal: string): AppliedZone[] {
+  const folder = join(journal, 'runs')
+  const ids = namesIn(folder).filter(isRunId).sort().reverse().slice(0, MAX_RUNS)
+  const applied = new Map<string, AppliedZone>()
+  for (const run of ids) {
+    try {
+      const { first } = outerLinesOf(join(folder, run, JOURNAL_FILE))
+      const begin = first === null ? null : beginOf(first, run)
+      if (!begin?.ok || begin.value.command !== 'apply') continue
+      for (const { zone, target } of begin.value.zones)
+        if (!applied.has(`${zone} ${target}`)) applied.set(`${zone} ${target}`, { zone, target, run })
+    } catch {
+      // The run was removed meanwhile, or is not readable.
+    }
+  }
+  return [...applied].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, zone]) => zone)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // There is no journal yet, or it is not readable.
+    return []
+  }
 }

@@ -3,32 +3,28 @@
  * back and reports. A rollback (`rollback/run-rollback.ts`) makes its plan from the journal and goes through the same `changeZones`.
  */
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
-import type { Plan } from '../plan/plan.ts'
-import { agreeing, counted } from '../report/english.ts'
+import { agreeing, counted, listed } from '../report/english.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply-zones.ts'
 import { notApproved } from './approvals/approvals-of-plan.ts'
 import { checkPlan } from './check-plan.ts'
-import { withoutMovingZones } from './cutover/moving-zones.ts'
+import { leaveOutMovingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './exit-status.ts'
 import type { RunCommand } from './journal/journal-format.ts'
-import { makePlan, mayRemoveZones, withPreview } from './live-plan.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
-import { mayApply } from './plan-zones.ts'
-import { reportEmptyPlan, reportPlanDiagnostics } from './report-plan.ts'
+import { makePlan, mayRemoveZones, withPreview } from './plan-zones.ts'
+import { hasChanges, mayApply, type PlannedZone, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
 import {
   type ApplyContext,
+  type ApplyOptions,
   type ApplySetup,
   closeRun,
-  isGithubReport,
-  isTextReport,
+  type Interruption,
   openRun,
-  type RunSetup,
+  type RunContext,
   statusOfLeftOut,
-  withLeftOut,
   withProgress,
 } from './run-context.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'
-import { PARTIAL_WITHOUT_PLAN, refusedZonesText, statusOfRefusedZones, withoutRefusedZones } from './saved-plan/partial.ts'
 import { rereadAfterPause, rereadSavedPlan } from './saved-plan/reread-zones.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import { guardDeletions, guardSavedDeletions } from './usage/guard-deletions.ts'
@@ -36,13 +32,13 @@ import { openWorkspace, reportLoaded } from './workspace.ts'
 
 /** Applies the definitions of the named zones, or the saved plan that the only argument names. If one zone may not be applied, none is changed. */
 export const runApply = (setup: ApplySetup, args: readonly string[]): Promise<ExitStatus> =>
-  withLockedZones(setup, args, async (context, run) => changeZones(context, run, await changesOf(context, run)))
+  withLockedZones(setup, args, async (context, lockedRun) => changeZones(context, lockedRun, await changesOf(context, lockedRun)))
 
-async function changesOf(context: ApplyContext & Loaded, run: LockedRun): Promise<ChangesToMake> {
-  const { signal } = context.interruption
-  if (context.saved)
-    return checkSavedPlan(context, await guardSavedDeletions(context, await rereadSavedPlan(context, context.saved, run), signal))
-  const planned = await withPreview(context, await makePlan(context, signal, run.fences), signal)
+async function changesOf(context: ApplyContext<ApplyOptions, Loaded>, lockedRun: LockedRun): Promise<ChangesToMake> {
+  const { signal } = context.environment.interruption
+  const { saved } = context.workspace
+  if (saved) return checkSavedPlan(context, await guardSavedDeletions(context, await rereadSavedPlan(context, saved, lockedRun), signal))
+  const planned = await withPreview(context, await makePlan(context, signal, lockedRun.fences), signal)
   return checkPlan(context, await guardDeletions(context, planned, ({ job }) => job.allow, signal))
 }
 
@@ -50,26 +46,26 @@ async function changesOf(context: ApplyContext & Loaded, run: LockedRun): Promis
 export async function withLockedZones<Setup extends ApplySetup>(
   setup: Setup,
   args: readonly string[],
-  work: (context: ApplyContext & Setup & Loaded, run: LockedRun) => Promise<ExitStatus>,
+  work: (context: Setup & ApplyContext<ApplyOptions, Loaded>, lockedRun: LockedRun) => Promise<ExitStatus>,
 ): Promise<ExitStatus> {
   const context = openRun(setup, await load(setup, args))
-  const { jobs, saved, diagnostics } = context
+  const { jobs, saved, diagnostics } = context.workspace
   try {
-    if (!reportLoaded(context, { inFull: saved !== undefined })) {
-      reportEmptyPlan(context, diagnostics)
+    if (!reportLoaded(context.output, context.workspace, { inFull: saved !== undefined })) {
+      context.output.unplanned(diagnostics)
       return EXIT.failure
     }
-    const zones = saved?.plan.zones ?? jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
+    const zones = saved?.zones.map(({ plan }) => plan) ?? jobs.map(({ desired, target }) => ({ zone: desired.name, target }))
     const lock = await lockRun(context, 'apply', zones)
-    if (lock.run === null) {
-      reportEmptyPlan(context, [...diagnostics, lock.diagnostic])
-      return context.interruption.status() ?? EXIT.failure
+    if (lock.lockedRun === null) {
+      context.output.unplanned([...diagnostics, lock.diagnostic])
+      return context.environment.interruption.status() ?? EXIT.failure
     }
-    const { run } = lock
-    return await run.finish(async () => {
+    const { lockedRun } = lock
+    return await lockedRun.finish(async () => {
       // A saved plan is checked when its zones are read again.
-      const free = saved === undefined ? await withoutMovingZones(context, 'error') : context
-      return free === null ? EXIT.failure : worstOf([await work(free, run), statusOfLeftOut(free)])
+      const free = saved === undefined ? await leaveOutMovingZones(context, 'error') : context
+      return free === null ? EXIT.failure : worstOf([await work(free, lockedRun), statusOfLeftOut(free.workspace)])
     })
   } finally {
     await closeRun(context)
@@ -79,7 +75,7 @@ export async function withLockedZones<Setup extends ApplySetup>(
 type Loaded = Omit<SavedWorkspace, 'saved'> & Partial<Pick<SavedWorkspace, 'saved'>>
 
 async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded> {
-  for (const argument of args) if (await namesPlan(setup.cwd, argument)) return openSavedPlan(setup, args)
+  for (const argument of args) if (await namesPlan(setup.environment.cwd, argument)) return openSavedPlan(setup, args)
   const workspace = await openWorkspace({ ...setup, options: { ...setup.options, checksPolicies: true } }, args)
   return setup.options.partial ? { ...workspace, diagnostics: [...workspace.diagnostics, PARTIAL_WITHOUT_PLAN] } : workspace
 }
@@ -87,60 +83,63 @@ async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded>
 /** Checks a saved plan again, by the policies of this run. Its other diagnostics were reported when it was made. */
 async function checkSavedPlan(context: ApplyContext, planned: ChangesToMake): Promise<ChangesToMake> {
   const checked = await checkPlan(context, planned)
-  const known = new Set(allDiagnostics(planned.plan))
-  if (isTextReport(context)) context.output.diagnostics(allDiagnostics(checked.plan).filter((one) => !known.has(one)))
+  const known = new Set(allDiagnostics(planned))
+  const found = allDiagnostics(checked).filter((one) => !known.has(one))
+  context.output.diagnostics(found, { also: 'with-zones' })
   return checked
 }
 
-const allDiagnostics = ({ diagnostics, zones }: Plan): Diagnostic[] => [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)]
+const allDiagnostics = ({ diagnostics, zones }: PlannedZones): Diagnostic[] => [
+  ...diagnostics,
+  ...zones.flatMap(({ plan }) => plan.diagnostics),
+]
 
 /** Shows planned changes, asks, applies them, reads the zones back and reports the outcome. */
-export async function changeZones(context: ApplyContext, run: LockedRun, given: ChangesToMake): Promise<ExitStatus> {
-  const { now, secrets, options, interruption } = context
+export async function changeZones(context: ApplyContext, lockedRun: LockedRun, given: ChangesToMake): Promise<ExitStatus> {
+  const { options } = context
+  const { now, secrets, interruption } = context.environment
   const planned = withoutSecrets(given, secrets)
   const plannedAt = now().getTime()
-  if (interruption.signal.aborted) return endUnchanged(context, planned.plan, interruption.status() ?? EXIT.failure, 'Nothing was applied.')
+  if (interruption.signal.aborted) return endUnchanged(context, planned, interruption.status() ?? EXIT.failure, 'Nothing was applied.')
   showPlan(context, planned)
 
   const chosen = options.partial ? withoutRefusedZones(planned) : planned
-  const refused = statusOfPlan(chosen.plan)
-  if (refused !== EXIT.done) return endUnchanged(context, planned.plan, refused, refusalText(planned))
-  if (!hasChanges(chosen.plan)) {
-    const status = worstOf([await completeEarlierCalls(context, run), statusOfRefusedZones(planned.plan, false)])
-    return endUnchanged(context, planned.plan, status, status === EXIT.done ? undefined : 'Nothing was applied.')
+  const refused = statusOfPlan(planOf(chosen))
+  if (refused !== EXIT.done) return endUnchanged(context, planned, refused, refusalText(planned))
+  if (!chosen.zones.some(hasChanges)) {
+    const status = worstOf([await completeEarlierCalls(context, lockedRun), statusOfRefusedZones(planned, false)])
+    return endUnchanged(context, planned, status, status === EXIT.done ? undefined : 'Nothing was applied.')
   }
-  const unapproved = notApproved(context.config, chosen.plan, planned.approvals ?? null, HOW_TO_SAVE[run.command])
+  const unapproved = notApproved(context.workspace.config, chosen, planned.approvals ?? null, HOW_TO_SAVE[lockedRun.command])
   if (unapproved !== null) {
-    if (!isGithubReport(context)) context.output.diagnostics([unapproved])
-    const plan = { ...planned.plan, diagnostics: [...planned.plan.diagnostics, unapproved] }
-    return endUnchanged(context, plan, EXIT.refused, 'Nothing was applied.')
+    context.output.diagnostics([unapproved], { also: 'before-zones' })
+    return endUnchanged(context, withDiagnostics(planned, [unapproved]), EXIT.refused, 'Nothing was applied.')
   }
-  const declined = options.yes ? null : await ask(context, chosen.plan)
-  if (declined !== null) return endUnchanged(context, planned.plan, declined)
+  const declined = options.yes ? null : await ask(context, chosen)
+  if (declined !== null) return endUnchanged(context, planned, declined)
 
   const pause = options.yes ? 0 : now().getTime() - plannedAt
   const reread = await rereadAfterPause(context, planned, pause)
   const current = reread === planned ? planned : withoutSecrets(reread, secrets)
-  if (current !== planned) reportExposedSecrets(context, current.plan)
+  if (current !== planned) reportExposedSecrets(context, current)
   const applicable = options.partial ? withoutRefusedZones(current) : current
-  const stale = secrets.hasLeaked ? EXIT.failure : hasChanges(applicable.plan) ? statusOfPlan(applicable.plan) : EXIT.refused
+  const stale = secrets.hasLeaked ? EXIT.failure : applicable.zones.some(hasChanges) ? statusOfPlan(planOf(applicable)) : EXIT.refused
   if (stale !== EXIT.done || interruption.signal.aborted) {
     const status = interruption.status() ?? (stale === EXIT.done ? EXIT.failure : stale)
-    return endUnchanged(context, current.plan, status, 'Nothing was applied.')
+    return endUnchanged(context, current, status, 'Nothing was applied.')
   }
 
-  const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => run.apply(current, zones, hooks))
-  if (typeof outcomes === 'number') return endUnchanged(context, current.plan, outcomes, 'Nothing was applied.')
-  if (!isGithubReport(context)) context.output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  context.output.outcome(withLeftOut(current.plan, context), outcomes, options.format, { planShown: isTextReport(context) })
+  const outcomes = await applyWithProgress(context, applicable, (zones, hooks) => lockedRun.apply(current, zones, hooks), interruption)
+  if (typeof outcomes === 'number') return endUnchanged(context, current, outcomes, 'Nothing was applied.')
+  const found = outcomes.flatMap((outcome) => outcome.diagnostics)
+  context.output.diagnostics(found, { also: 'before-zones' })
+  context.output.outcome(planOf(withLeftOut(current, context.workspace)), outcomes)
   const failed = new Set(outcomes.flatMap(({ plan, diagnostics }) => (hasErrors(diagnostics) ? [plan.target] : [])))
-  const leftOut = refusedZonesText(current.plan)
+  const leftOut = refusedZonesText(current)
   if (leftOut !== null) context.output.say(leftOut)
-  const ofRefused = statusOfRefusedZones(current.plan, true)
-  return interruption.status() ?? worstOf([await completeEarlierCalls(context, run, failed), statusOfOutcomes(outcomes), ofRefused])
+  const ofRefused = statusOfRefusedZones(current, true)
+  return interruption.status() ?? worstOf([await completeEarlierCalls(context, lockedRun, failed), statusOfOutcomes(outcomes), ofRefused])
 }
-
-const hasChanges = ({ zones }: Plan): boolean => zones.some((zone) => zone.changes.length > 0)
 
 /** How to go on with changes that need approvals. */
 const HOW_TO_SAVE: Readonly<Record<RunCommand, string>> = {
@@ -156,9 +155,10 @@ async function completeEarlierCalls(
   { mayWrite }: Pick<LockedRun, 'mayWrite'>,
   except = new Set<string>(),
 ): Promise<ExitStatus> {
-  const { providers, output, interruption } = context
+  const { output } = context
+  const { interruption } = context.environment
   let status: ExitStatus = EXIT.done
-  for (const [name, provider] of providers) {
+  for (const [name, provider] of context.workspace.providers) {
     if (except.has(name) || interruption.signal.aborted) continue
     const completed = await provider.completeCalls?.({
       stop: interruption.signal,
@@ -174,35 +174,36 @@ async function completeEarlierCalls(
 }
 
 /** Ends a run that changed nothing. */
-function endUnchanged(context: ApplyContext, plan: Plan, status: ExitStatus, text?: string): ExitStatus {
+function endUnchanged(context: ApplyContext, planned: PlannedZones, status: ExitStatus, text?: string): ExitStatus {
   if (text !== undefined) context.output.say(text)
-  if (!isTextReport(context)) context.output.outcome(withLeftOut(plan, context), [], context.options.format)
+  context.output.unchanged(planOf(withLeftOut(planned, context.workspace)))
   return status
 }
 
-function showPlan(context: ApplyContext, { plan, isSaved = false }: ChangesToMake): void {
-  if (isSaved) reportExposedSecrets(context, plan)
-  else reportPlanDiagnostics(context, plan)
-  if (isTextReport(context)) context.output.plan(plan, 'text')
+function showPlan(context: ApplyContext, planned: ChangesToMake): void {
+  const plan = planOf(planned)
+  if (planned.isSaved) reportExposedSecrets(context, planned)
+  else context.output.planDiagnostics(plan)
+  context.output.proposal(plan)
 }
 
 /** Reports secrets found after the other diagnostics of the plan were reported. */
-function reportExposedSecrets(context: RunSetup, { zones }: Plan): void {
-  if (!isTextReport(context)) return
-  context.output.diagnostics(zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'secret-exposed')))
+function reportExposedSecrets({ output }: ApplyContext, { zones }: PlannedZones): void {
+  const exposed = zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'secret-exposed'))
+  output.diagnostics(exposed, { also: 'with-zones' })
 }
 
-function refusalText({ plan, isSaved = false }: ChangesToMake): string {
-  const applicable = plan.zones.filter((zone) => mayApply(zone) && zone.changes.length > 0).length
+function refusalText({ zones, isSaved = false }: ChangesToMake): string {
+  const applicable = zones.filter((zone) => mayApply(zone.plan) && hasChanges(zone)).length
   if (applicable === 0 || isSaved) return 'Nothing was applied.'
   return `Nothing was applied. ${counted(applicable, 'zone')} ${agreeing(applicable, 'has', 'have')} no problem: name zones or targets (--target) to apply only these.`
 }
 
 /** Asks for consent. Null if it is given, otherwise the exit status. */
-async function ask({ ask: answerTo, output, interruption }: ApplyContext, plan: Plan): Promise<ExitStatus | null> {
-  const changed = plan.zones.filter((zone) => zone.changes.length > 0)
-  const calls = changed.reduce((sum, zone) => sum + zone.calls.total, 0)
-  const answer = await answerTo(`Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
+async function ask({ output, environment: { interruption } }: ApplyContext, { zones }: PlannedZones): Promise<ExitStatus | null> {
+  const changed = zones.filter(hasChanges)
+  const calls = changed.reduce((sum, { plan }) => sum + plan.calls.total, 0)
+  const answer = await output.ask(`Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
   if (answer === 'yes') return null
   if (answer === 'no-terminal') {
     output.error('not-confirmed', 'nothing was applied: there is no terminal to ask on', 'give --yes to apply without being asked')
@@ -216,11 +217,12 @@ async function ask({ ask: answerTo, output, interruption }: ApplyContext, plan: 
 
 /** Applies the zones that have changes by `apply`, with a progress bar. */
 export function applyWithProgress<Outcomes>(
-  { output, providers, interruption }: RunSetup & Pick<ApplyContext, 'providers'> & Partial<Pick<ApplyContext, 'interruption'>>,
-  planned: ChangesToMake,
+  { output, workspace: { providers } }: RunContext,
+  planned: PlannedZones<ApplicableZone>,
   apply: (zones: readonly ApplicableZone[], options: ApplyZonesOptions) => Promise<Outcomes>,
+  interruption?: Interruption,
 ): Promise<Outcomes> {
-  const pending = planned.zones.filter((zone) => zone.plan.changes.length > 0)
+  const pending = planned.zones.filter(hasChanges)
   const total = pending.reduce((sum, zone) => sum + zone.plan.changes.length, 0)
   let done = 0
   return withProgress(output, (onProgress) =>
@@ -235,3 +237,34 @@ export function applyWithProgress<Outcomes>(
     }),
   )
 }
+
+/** The error for `--partial` without a saved plan: a plan that is made and applied in one run has no zones to leave out. */
+const PARTIAL_WITHOUT_PLAN: Diagnostic = {
+  severity: 'error',
+  code: 'usage',
+  message: '--partial is for saved plans only',
+  hint: 'save one with "zonewright plan --out plan.json"; without a plan file, name the zones to apply',
+}
+
+/** The changes without the zones that have changed or could not be read. */
+const withoutRefusedZones = (planned: ChangesToMake): ChangesToMake => ({
+  ...planned,
+  zones: planned.zones.filter((zone) => !isRefused(zone)),
+})
+
+const isRefused = ({ plan }: PlannedZone): boolean => plan.refused !== undefined
+
+/** The status for the zones that were left out. `applied`: whether the run changed any other. */
+function statusOfRefusedZones(planned: PlannedZones, applied: boolean): ExitStatus {
+  const status = statusOfPlan(planOf({ ...planned, zones: planned.zones.filter(isRefused), diagnostics: [] }))
+  return status === EXIT.failure && applied ? EXIT.partial : status
+}
+
+/** Names the zones that were left out; null if none was. */
+function refusedZonesText({ zones }: PlannedZones): string | null {
+  const names = zones.filter(isRefused).map(({ plan }) => `${plan.zone} at ${plan.target}`)
+  if (names.length === 0) return null
+  return `Not applied: ${counted(names.length, 'zone')} that ${agreeing(names.length, 'has', 'have')} changed since the plan was made or could not be read: ${listed(names, MAX_NAMED)}. Plan ${agreeing(names.length, 'it', 'them')} again.`
+}
+
+const MAX_NAMED = 100

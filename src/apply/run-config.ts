@@ -13,9 +13,9 @@ import { parseServerAddress } from '../dns/server-address.ts'
 import { checkSettings, endpointsOf, loadPackages, pathsOf, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
 import { endpointOfServer, endpointOfUrl, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import { endpointOfBucket } from './journal/store/bucket-endpoint.ts'
-import type { RunEnvironment } from './run-context.ts'
+import type { ProcessEnvironment } from './run-context.ts'
 
-type ConfigEnvironment = Omit<RunEnvironment, 'now'>
+type ConfigEnvironment = Omit<ProcessEnvironment, 'now'>
 
 /**
  * Loads the config `file`, or searches for one if it is undefined. The config is null if it is invalid, if the settings of a provider are
@@ -100,7 +100,7 @@ function checkConfig({ env, providerTypes }: ConfigEnvironment, read: ConfigResu
 }
 
 /** An error for each host of a provider or name server in the config that the policy refuses, whether this run uses it or not. */
-function hostDiagnostics(config: Config, policy: HostPolicy, env: RunEnvironment['env']): Diagnostic[] {
+function hostDiagnostics(config: Config, policy: HostPolicy, env: ProcessEnvironment['env']): Diagnostic[] {
   if (policy.diagnostics.length > 0) return [...policy.diagnostics]
   const at = config.file === null ? undefined : { file: config.file, line: 1, column: 1 }
   const servers = [{ nameservers: config.nameservers, at }, ...config.zoneRules]
@@ -117,7 +117,7 @@ function hostDiagnostics(config: Config, policy: HostPolicy, env: RunEnvironment
 }
 
 /** An error for each file or folder that the config must not name. Definitions and policies are in its folder anyway. */
-function pathDiagnostics({ folder, file, journal, usage, providers }: Config, env: RunEnvironment['env']): Diagnostic[] {
+function pathDiagnostics({ folder, file, journal, usage, providers }: Config, env: ProcessEnvironment['env']): Diagnostic[] {
   const check = (setting: string, path: string | null, at: SourcePosition | undefined): Diagnostic[] => {
     const why = path === null ? null : refusedPath(resolve(folder, path), { folder, env })
     const hint = `if this run may use it, add it to ${ALLOWED_PATHS}`

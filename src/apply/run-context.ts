@@ -1,4 +1,4 @@
-/** The context that all steps of a run share: its environment and options, the loaded workspace, and functions that print and ask. */
+/** The context that all steps of a run share is four values: its environment, options, workspace and output. */
 import type { Config } from '../definition/config/config.ts'
 import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
 import type { CapabilityLookUp } from '../definition/load/lint-loaded.ts'
@@ -14,12 +14,10 @@ import type { Shard } from '../plan/shards.ts'
 import type { StoredTtls } from '../plan/stored-ttls.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { GivenTypes } from '../providers/registry.ts'
-import type { ReportFormat } from '../report/formats.ts'
-import type { ReportOptions } from '../report/report.ts'
-import { EXIT, type ExitStatus, statusOfPlan } from './exit-status.ts'
+import type { ExitStatus } from './exit-status.ts'
 
 /** The process that a run belongs to: its environment, folder, clock and secrets. */
-export interface RunEnvironment {
+export interface ProcessEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly now: () => Date
@@ -29,6 +27,22 @@ export interface RunEnvironment {
   readonly baseConfig?: string | undefined
   /** Provider types of the caller, by names of config entries. They replace the types in the config. */
   readonly providerTypes?: GivenTypes | undefined
+  /** Counts the requests of the run; absent if nobody asks. */
+  readonly onRequest?: OnRequest | undefined
+  /** Looks up the zones of a saved plan that are not applied, once all its zones are locked. */
+  readonly superseded?: (() => Promise<SupersededZones>) | undefined
+  /** Texts with approvals of a saved plan, besides the files beside it. */
+  readonly approvals?: readonly string[] | undefined
+}
+
+export interface RunEnvironment extends ProcessEnvironment {
+  /** Program and version, for plans and journals. */
+  readonly tool: string
+}
+
+export interface ApplyEnvironment extends RunEnvironment {
+  /** Starts to listen for signals and to count the time of the run. */
+  readonly listen: () => Interruption
 }
 
 /** The progress of a run. */
@@ -45,18 +59,36 @@ export interface ProgressBar {
   clear(): void
 }
 
-/** Prints what a run reports. The command line implements it; `apply/` does not know the terminal. */
+export interface DiagnosticsOptions {
+  readonly from?: Severity | undefined
+  /** Only so many lines that are not errors. */
+  readonly atMost?: number | undefined
+  /** Where a document shows them, too: before its zones, or with them. Formats whose readers would see them twice leave them out here. */
+  readonly also?: 'before-zones' | 'with-zones' | undefined
+}
+
+/** Prints what a run reports, in the format that the command line was asked for. */
 export interface RunOutput {
+  /** Whether the report is one document at the end of the run. Text is printed during the run. */
+  readonly isDocument: boolean
   /** Writes a line. */
   say(text: string): void
   /** Writes a line that `--quiet` leaves out. */
   note(text: string): void
-  /** With `atMost`, only so many lines that are not errors. */
-  diagnostics(diagnostics: readonly Diagnostic[], options?: { readonly from?: Severity; readonly atMost?: number }): void
+  diagnostics(diagnostics: readonly Diagnostic[], options?: DiagnosticsOptions): void
   /** Writes one error without a position. */
   error(code: Diagnostic['code'], message: string, hint?: string): void
-  plan(plan: Plan, format: ReportFormat): void
-  outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
+  /** Writes the diagnostics of a plan that its report does not show. */
+  planDiagnostics(plan: Plan): void
+  /** Reports a plan. */
+  plan(plan: Plan): void
+  /** Shows a plan that may be applied. A document shows it with its outcome. */
+  proposal(plan: Plan): void
+  outcome(plan: Plan, outcomes: readonly ZoneOutcome[]): void
+  /** Ends a document of a run that changed nothing. */
+  unchanged(plan: Plan): void
+  /** Writes a document of a run that could not plan. */
+  unplanned(diagnostics: readonly Diagnostic[]): void
   progress(): ProgressBar
 }
 
@@ -97,11 +129,7 @@ export interface WorkspaceOptions extends SelectionOptions {
   readonly trustedConfig?: string | undefined
 }
 
-export interface PlanOptions extends WorkspaceOptions {
-  readonly format: ReportFormat
-}
-
-export interface ApplyOptions extends PlanOptions {
+export interface ApplyOptions extends WorkspaceOptions {
   /** Whether to apply without asking. */
   readonly yes?: boolean | undefined
   /** Seconds to wait for another run that holds a zone. */
@@ -111,13 +139,10 @@ export interface ApplyOptions extends PlanOptions {
 }
 
 /** The values that a command passes to a run. */
-export interface RunSetup<Options extends WorkspaceOptions = PlanOptions> extends RunEnvironment {
-  /** Program and version, for plans and journals. */
-  readonly tool: string
+export interface RunSetup<Options extends WorkspaceOptions = WorkspaceOptions> {
+  readonly environment: RunEnvironment
   readonly options: Options
   readonly output: RunOutput
-  /** Counts the requests of the run; absent if nobody asks. */
-  readonly onRequest?: OnRequest | undefined
 }
 
 export type Answer = 'yes' | 'no' | 'interrupted' | 'no-terminal'
@@ -128,15 +153,14 @@ export interface SupersededZones {
   readonly branch: string
 }
 
+export interface ApplyOutput extends RunOutput {
+  ask(question: string, stop: AbortSignal): Promise<Answer>
+}
+
 /** The values that a command passes to a run that changes zones. */
 export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends RunSetup<Options> {
-  readonly ask: (question: string, stop: AbortSignal) => Promise<Answer>
-  /** Starts to listen for signals and to count the time of the run. */
-  readonly listen: () => Interruption
-  /** Looks up the zones of a saved plan that are not applied, once all its zones are locked. */
-  readonly superseded?: (() => Promise<SupersededZones>) | undefined
-  /** Texts with approvals of a saved plan, besides the files beside it. */
-  readonly approvals?: readonly string[] | undefined
+  readonly environment: ApplyEnvironment
+  readonly output: ApplyOutput
 }
 
 /** The early end of a run, by a signal or a time limit. */
@@ -206,19 +230,19 @@ export interface Workspace {
 }
 
 /** A run that plans. */
-export interface RunContext<Options extends WorkspaceOptions = PlanOptions> extends RunSetup<Options>, Workspace {}
-
-/** A run that changes zones, created once by `openRun`. */
-export interface ApplyContext<Options extends ApplyOptions = ApplyOptions> extends ApplySetup<Options>, Workspace {
-  readonly interruption: Interruption
+export interface RunContext<Options extends WorkspaceOptions = WorkspaceOptions> extends RunSetup<Options> {
+  readonly workspace: Workspace
 }
 
-/** The plan with the errors of what the run leaves out, as reports show it. They do not keep the plan from being applied. */
-export function withLeftOut(plan: Plan, { leftOut = [] }: Pick<Workspace, 'leftOut'>): Plan {
-  if (leftOut.length === 0) return plan
-  const mayApply = leftOut.some(isError) && statusOfPlan(plan) === EXIT.done
-  return { ...plan, diagnostics: [...plan.diagnostics, ...leftOut], ...(mayApply && { keepsGoing: true }) }
+/** What `openRun` adds to a run that changes zones. */
+interface OpenedRun<Loaded extends Workspace = Workspace> {
+  readonly environment: ApplyEnvironment & { readonly interruption: Interruption }
+  readonly workspace: Loaded
 }
+
+/** A run that changes zones. */
+export type ApplyContext<Options extends ApplyOptions = ApplyOptions, Loaded extends Workspace = Workspace> = ApplySetup<Options> &
+  OpenedRun<Loaded>
 
 /** A failure if the run leaves out zones with errors. */
 export const statusOfLeftOut = ({ leftOut = [] }: Pick<Workspace, 'leftOut'>): ExitStatus => (leftOut.some(isError) ? 1 : 0)
@@ -226,12 +250,16 @@ export const statusOfLeftOut = ({ leftOut = [] }: Pick<Workspace, 'leftOut'>): E
 /** Creates the context of a run that changes zones, and listens for signals from here on. */
 export const openRun = <Setup extends ApplySetup, Loaded extends Workspace>(
   setup: Setup,
-  loaded: Loaded,
-): Setup & Loaded & { readonly interruption: Interruption } => ({ ...setup, ...loaded, interruption: setup.listen() })
+  workspace: Loaded,
+): Setup & OpenedRun<Loaded> => ({
+  ...setup,
+  environment: { ...setup.environment, interruption: setup.environment.listen() },
+  workspace,
+})
 
-export async function closeRun({ interruption, close }: Pick<ApplyContext, 'interruption' | 'close'>): Promise<void> {
-  interruption.release()
-  await close()
+export async function closeRun({ environment, workspace }: OpenedRun): Promise<void> {
+  environment.interruption.release()
+  await workspace.close()
 }
 
 /** Does work that shows a progress bar. */
@@ -243,12 +271,6 @@ export async function withProgress<T>(output: RunOutput, work: (onProgress: OnPr
     bar.clear()
   }
 }
-
-/** Whether the report is text, which grows during the run. The other formats are one document at its end. */
-export const isTextReport = ({ options }: { readonly options: PlanOptions }): boolean => options.format === 'text'
-
-/** Whether the report is for the log of a GitHub job, where it shows all diagnostics: the standard error of the job is in the same log. */
-export const isGithubReport = ({ options }: { readonly options: PlanOptions }): boolean => options.format === 'github'
 
 /** Reports that a server asks for a pause, so that the program does not seem to hang. */
 export const reportThrottling =

@@ -4,28 +4,32 @@ import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { InventoryKind } from '../dns/inventory.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
-import type { Provider } from '../providers/provider.ts'
+import type { ZoneQuery } from '../dns/zone-source.ts'
+import type { SourceState } from '../plan/source-state.ts'
+import { diagnosticOf, type Provider } from '../providers/provider.ts'
 import { createProvider } from '../providers/registry.ts'
 import type { Examination } from '../report/doctor-report.ts'
 import { counted } from '../report/english.ts'
 import { queryDns } from '../transport/dns-client.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
-import { describeUndescribed, undescribedZones } from './held-zones.ts'
+import { describeUndescribed, listUndescribedZones } from './held-zones.ts'
 import { describeLease } from './journal/store/acquire-lease.ts'
 import { readFences } from './journal/store/fences.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { endOfLease, listLeases } from './journal/store/leases.ts'
+import type { StoreContext } from './journal/store/open-store.ts'
 import { openStore } from './journal/store/open-store.ts'
-import type { StoreContext } from './journal/store/store-context.ts'
 import { loadRunConfig } from './run-config.ts'
 import type { RunSetup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
-import { examineSources } from './sources/examine-sources.ts'
+import { createSourceReader, hasSources, type SourceReader, zonesOfSources } from './sources/read-sources.ts'
+import { readState } from './sources/source-states.ts'
 import { openConfig } from './workspace.ts'
 
 /** Examines the config, every provider, and the name servers of the named zones, or all. Reports a config that cannot be used, and returns null. */
 export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readonly string[]): Promise<readonly Examination[] | null> {
-  const { env, secrets, now, options, output } = setup
-  const { config, diagnostics } = await loadRunConfig(setup, options.config)
+  const { options, output, environment } = setup
+  const { env, secrets, now } = environment
+  const { config, diagnostics } = await loadRunConfig(environment, options.config)
   if (config === null) {
     output.diagnostics(diagnostics)
     return null
@@ -50,8 +54,9 @@ export async function runDoctor(setup: RunSetup<WorkspaceOptions>, zones: readon
         }
       }),
     )
-    const journal = await examineJournal({ ...setup, config, journal: config.journal })
-    const sources = await examineSources(workspace, () => openStore({ ...setup, config, journal: config.journal }))
+    const place = { ...environment, config, journal: config.journal }
+    const journal = await examineJournal(place)
+    const sources = await examineSources(workspace, () => openStore(place))
     const ofSources = sources.length === 0 ? [] : [{ subject: 'sources', findings: sources }]
     const others = [...journal, ...providers, ...ofSources, ...(await examineNameServers(workspace))]
     return [{ subject: config.file ?? 'configuration', findings }, ...others]
@@ -138,7 +143,7 @@ async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now
 /** A warning about the zones that a provider holds without a definition. If it cannot list its zones, warnings about those that former runs applied there. */
 async function findingsOfUndescribed(provider: Provider, { isDescribed, nameRemoved }: Workspace): Promise<readonly DoctorFinding[]> {
   if (isDescribed === undefined) return []
-  const found = await undescribedZones(provider, isDescribed)
+  const found = await listUndescribedZones(provider, isDescribed)
   if (found === null) return ((await nameRemoved?.({ only: (target) => target === provider.name })) ?? []).map(findingOf)
   return found.names.length === 0 ? [] : [{ status: 'warning', check: 'zones', ...describeUndescribed(found) }]
 }
@@ -174,4 +179,73 @@ async function examineNameServer(address: string, zone: DomainName): Promise<Doc
     if (!isDnsFailure(error)) throw error
     return { status: 'error', check: 'nameserver', message: error.message, hint: '"verify" cannot query it' }
   }
+}
+
+/** Reads the zones that are sources, and what is known of earlier reads. Inventories are examined with their providers. */
+async function examineSources(
+  { jobs, providers }: Pick<Workspace, 'jobs' | 'providers'>,
+  openStore: () => Promise<JournalStore>,
+): Promise<readonly DoctorFinding[]> {
+  const sourced = jobs.filter(({ desired }) => hasSources(desired))
+  if (sourced.length === 0) return []
+  const reader = createSourceReader(jobs, providers)
+  const places = [...zonesOfSources(jobs)].flatMap(([provider, zones]) => [...zones].map((zone) => ({ provider, zone })))
+  const read = await Promise.all(places.map((place) => examineZone(place, reader)))
+  return [...read, ...(await examineStates(sourced, openStore))]
+}
+
+async function examineZone(place: Pick<ZoneQuery, 'provider' | 'zone'>, reader: SourceReader): Promise<DoctorFinding> {
+  try {
+    const { records, version } = await reader.readZone(place)
+    const serial = version?.serial == null ? '' : `, serial ${version.serial}`
+    return {
+      status: 'ok',
+      check: 'sources',
+      message: `${place.zone} at ${place.provider} has ${counted(records.length, 'record')}${serial}`,
+    }
+  } catch (error) {
+    const { message, hint = 'its record sets stay as they are until it can be read' } = diagnosticOf(error)
+    return { status: 'error', check: 'sources', message: `${place.zone} at ${place.provider} cannot be read: ${message}`, hint }
+  }
+}
+
+async function examineStates(jobs: readonly ZoneJob[], openStore: () => Promise<JournalStore>): Promise<DoctorFinding[]> {
+  let store: JournalStore | null = null
+  try {
+    store = await openStore()
+    const findings: DoctorFinding[] = []
+    for (const { desired, target } of jobs)
+      findings.push(...stateFindings(`${desired.name} at ${target}`, (await readState(store, desired.name, target)).state))
+    return findings
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return [{ status: 'warning', check: 'sources', message: `reads of sources are not counted: ${error.message}`, hint: error.hint }]
+  } finally {
+    await store?.close()
+  }
+}
+
+function stateFindings(zone: string, { absent, sources }: SourceState): DoctorFinding[] {
+  const since = (times: readonly number[]): string => new Date(Math.min(...times)).toISOString()
+  const missing = [...absent.values()].map((value) => value.since)
+  const unread = [...sources].flatMap(([source, { unreadSince }]) => (unreadSince === null ? [] : [{ source, unreadSince }]))
+  return [
+    ...unread.map(
+      ({ source, unreadSince }): DoctorFinding => ({
+        status: 'warning',
+        check: 'sources',
+        message: `${zone}: ${source} could not be used since ${since([unreadSince])}`,
+      }),
+    ),
+    ...(missing.length === 0
+      ? []
+      : [
+          {
+            status: 'warning',
+            check: 'sources',
+            message: `${zone}: ${counted(missing.length, 'value')} that the sources no longer have, the first since ${since(missing)}`,
+            hint: '"zonewright plan" names them and says when they are removed',
+          } as const,
+        ]),
+  ]
 }

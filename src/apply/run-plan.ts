@@ -1,18 +1,17 @@
 /** `plan`: load, read, plan, report; and save the plan if a file is named. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import { checkPlan } from './check-plan.ts'
-import { withoutMovingZones } from './cutover/moving-zones.ts'
+import { leaveOutMovingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from './exit-status.ts'
-import { findUndescribed, noticesOfUndescribed, type UndescribedZones } from './held-zones.ts'
+import { findUndescribed, noticesOfUndescribed } from './held-zones.ts'
 import { type Fences, readFences } from './journal/store/fences.ts'
-import { fetchProblem } from './journal/store/fetch-journal.ts'
+import { fetchJournal } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
-import { openStore } from './journal/store/open-store.ts'
-import type { StoreContext } from './journal/store/store-context.ts'
-import { makePlan, withPreview } from './live-plan.ts'
-import type { PlannedRun } from './plan-zones.ts'
-import { reportEmptyPlan, reportPlanDiagnostics } from './report-plan.ts'
-import { type RunContext, type RunSetup, statusOfLeftOut, withLeftOut } from './run-context.ts'
+import { openStore, type StoreContext, storeContext } from './journal/store/open-store.ts'
+import type { PlannedJobs } from './plan-zones.ts'
+import { makePlan, withPreview } from './plan-zones.ts'
+import { hasChanges, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
+import { type RunContext, type RunSetup, statusOfLeftOut } from './run-context.ts'
 import { withoutSecrets } from './secrets-in-plan.ts'
 import type { SnapshotSourceOptions, SnapshotWorkspace } from './snapshot/snapshot-source.ts'
 import { guardDeletions } from './usage/guard-deletions.ts'
@@ -29,63 +28,56 @@ export interface PlanRunOptions extends SnapshotSourceOptions {
 
 /** Shows what an apply would change. */
 export async function runPlan(setup: RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<ExitStatus> {
-  const opened = { ...setup, ...(await openForPlan(setup, zones)) }
-  const { options, output } = opened
+  const { options, output, environment } = setup
+  const workspace = await openForPlan(setup, zones)
+  const opened = { ...setup, workspace }
   const fail = (): ExitStatus => {
     if (options.out !== undefined) output.say(`${options.out} was not written.`)
     return EXIT.failure
   }
   try {
-    if (!reportLoaded(opened)) {
-      reportEmptyPlan(opened, opened.diagnostics)
+    if (!reportLoaded(output, workspace)) {
+      output.unplanned(workspace.diagnostics)
       return fail()
     }
     // A plan from a snapshot contacts nothing.
-    const read = options.snapshot === undefined ? await fencesForPlan(opened) : { fences: undefined, problems: [] }
-    const context = await withoutMovingZones(opened, 'warning')
+    const read = options.snapshot === undefined ? await readFencesForPlan(opened) : { fences: undefined, problems: [] }
+    const context = await leaveOutMovingZones(opened, 'warning')
     if (context === null) return fail()
-    const planned = await planRun(context, read)
-    reportPlanDiagnostics(context, planned.plan)
-    output.plan(withLeftOut(planned.plan, context), options.format)
+    const planned = withoutSecrets(await planRun(context, workspace.mark, read), environment.secrets)
+    const plan = planOf(planned)
+    output.planDiagnostics(plan)
+    output.plan(planOf(withLeftOut(planned, context.workspace)))
     const isSaved = options.out === undefined || (await save(context, options.out, planned))
-    const isPending = planned.plan.zones.some((zone) => zone.changes.length > 0)
+    const isPending = planned.zones.some(hasChanges)
     return worstOf([
-      statusOfPlan(planned.plan),
-      statusOfLeftOut(context),
+      statusOfPlan(plan),
+      statusOfLeftOut(context.workspace),
       isSaved ? EXIT.done : EXIT.failure,
       options.detailedExitcode && isPending ? EXIT.pending : EXIT.done,
     ])
   } finally {
-    await opened.close()
+    await workspace.close()
   }
 }
 
 /** Reads and plans the zones, and says what the guards of a plan find. */
 async function planRun(
-  context: RunContext<PlanRunOptions> & Pick<SnapshotWorkspace, 'mark'>,
+  context: RunContext<PlanRunOptions>,
+  mark: SnapshotWorkspace['mark'],
   { fences, problems }: { readonly fences: Fences | null | undefined; readonly problems: readonly Diagnostic[] },
-): Promise<PlannedRun> {
+): Promise<PlannedJobs> {
   const { snapshot, usage = [] } = context.options
   const isLive = snapshot === undefined
-  const [read, undescribed] = await Promise.all([makePlan(context, undefined, fences), findUndescribed(context)])
+  const [read, undescribed] = await Promise.all([makePlan(context, undefined, fences), findUndescribed(context.workspace)])
   const made = await withPreview(context, read)
-  const warned = { ...made, plan: { ...made.plan, diagnostics: [...problems, ...made.plan.diagnostics] } }
-  const effect = withUndescribed(context, await lessBase(context, context.mark(warned)), undescribed)
+  const marked = mark({ ...made, diagnostics: [...problems, ...made.diagnostics] })
+  const { base } = context.options
+  const less = base === undefined ? marked : await (await import('./branch-effect.ts')).effectOfBranch(context, marked, base)
+  const effect = withDiagnostics(less, noticesOfUndescribed(undescribed, context.workspace, less.diagnostics))
   // The deletions of a plan from a snapshot are checked when it is applied, unless sources are given.
   const isGuarded = isLive || usage.length > 0
   return checkPlan(context, isGuarded ? await guardDeletions(context, effect, ({ job }) => job.allow) : effect)
-}
-
-function withUndescribed(context: RunContext, planned: PlannedRun, found: readonly UndescribedZones[]): PlannedRun {
-  const { diagnostics } = planned.plan
-  return { ...planned, plan: { ...planned.plan, diagnostics: [...diagnostics, ...noticesOfUndescribed(found, context, diagnostics)] } }
-}
-
-/** With `--base`, only what the branch changes. */
-async function lessBase(context: RunContext<PlanRunOptions>, planned: PlannedRun): Promise<PlannedRun> {
-  const { base } = context.options
-  if (base === undefined) return planned
-  return withoutSecrets(await (await import('./branch-effect.ts')).effectOfBranch(context, planned, base), context.secrets)
 }
 
 /** The workspace of the plan, and what marks the plan if it is made from a snapshot. */
@@ -106,14 +98,15 @@ interface ReadFences {
 }
 
 /** What the journal says about the zones, before they are read. Fetches the cutovers that other machines have begun. */
-export async function fencesForPlan(context: RunContext): Promise<ReadFences> {
-  const unread = await fetchProblem(context, { states: true, runs: false })
-  const read = await knownFences(context)
+export async function readFencesForPlan(context: RunContext): Promise<ReadFences> {
+  const store = storeContext(context)
+  const unread = await fetchJournal(store, { states: true, runs: false })
+  const read = await readKnownFences(store)
   return unread === null || read.fences === null ? read : { ...read, problems: [{ ...unread, severity: 'warning' }] }
 }
 
 /** What the journal says about the zones. Without a journal that can be read, a warning: a plan can be applied, but its age is judged by its time. */
-export async function knownFences(context: StoreContext): Promise<ReadFences> {
+export async function readKnownFences(context: StoreContext): Promise<ReadFences> {
   let store: JournalStore | null = null
   try {
     store = await openStore(context)
@@ -128,9 +121,8 @@ export async function knownFences(context: StoreContext): Promise<ReadFences> {
 }
 
 /** Saves the plan. A refused plan is saved, too: it can be reviewed but not applied. */
-async function save(context: RunContext, file: string, planned: PlannedRun): Promise<boolean> {
+async function save(context: RunContext, file: string, planned: PlannedZones): Promise<boolean> {
   // In the file they are warnings: a plan with errors cannot be applied.
-  const leftOut = (context.leftOut ?? []).map((diagnostic): Diagnostic => ({ ...diagnostic, severity: 'warning' }))
-  const saved = { ...planned, plan: withLeftOut(planned.plan, { leftOut }) }
-  return (await import('./saved-plan/save-plan.ts')).savePlan(context, file, saved)
+  const leftOut = (context.workspace.leftOut ?? []).map((diagnostic): Diagnostic => ({ ...diagnostic, severity: 'warning' }))
+  return (await import('./saved-plan/save-plan.ts')).savePlan(context, file, withLeftOut(planned, { leftOut }))
 }

@@ -4,46 +4,42 @@ import type { Diagnostic } from '../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../dns/domain-name.ts'
 import { counted, durationText, listed } from '../report/english.ts'
 import { sleep } from '../transport/retry.ts'
-import { movingZones } from './cutover/moving-zones.ts'
+import { movingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { isRunPrefix } from './journal/journal-format.ts'
 import { type JournalledRuns, readRuns } from './journal/read-journal.ts'
 import { describeLease } from './journal/store/acquire-lease.ts'
-import { fetchProblem } from './journal/store/fetch-journal.ts'
+import { fetchJournal } from './journal/store/fetch-journal.ts'
 import { type JournalStore, StoreError } from './journal/store/journal-store.ts'
 import { endOfLease, type FoundLease, isLive, type Lease, leaseName, listLeases, ownHolder } from './journal/store/leases.ts'
 import { openStore } from './journal/store/open-store.ts'
 import { loadRunConfig } from './run-config.ts'
-import type { ApplySetup, Interruption } from './run-context.ts'
+import type { ApplyOptions, ApplySetup, Interruption, ProcessEnvironment } from './run-context.ts'
 
-export interface UnlockOptions {
-  readonly config?: string | undefined
+export interface UnlockOptions extends ApplyOptions {
   /** A run, or a prefix of its name. */
   readonly run?: string | undefined
-  readonly yes?: boolean | undefined
 }
 
-export interface UnlockSetup extends Omit<ApplySetup, 'options'> {
-  readonly options: UnlockOptions
-}
+type UnlockSetup = ApplySetup<UnlockOptions>
 
 /** Breaks the leases on the named zones, or that of a run. */
 export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Promise<ExitStatus> {
-  const { output, options } = setup
+  const { output, options, environment } = setup
   const fail = (...diagnostics: Diagnostic[]): ExitStatus => {
     output.diagnostics(diagnostics)
     return EXIT.failure
   }
   const wanted = wantedZones(args, options)
   if (!Array.isArray(wanted)) return fail(wanted as Diagnostic)
-  const { config, diagnostics } = await loadRunConfig(setup, options.config)
+  const { config, diagnostics } = await loadRunConfig(environment, options.config)
   if (config === null) return fail(...diagnostics)
-  const context = { ...setup, config, journal: config.journal }
-  const interruption = setup.listen()
+  const place = { ...environment, config, journal: config.journal }
+  const interruption = environment.listen()
   let store: JournalStore | null = null
   try {
-    store = await openStore(context)
-    const unread = await fetchProblem(context, { states: true })
+    store = await openStore(place)
+    const unread = await fetchJournal(place, { states: true })
     if (unread !== null) output.diagnostics([{ ...unread, severity: 'warning' }])
     const found = await listLeases(store)
     const matching = found.leases.filter(isWanted(wanted, options.run))
@@ -57,9 +53,9 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
     }
     const read = unread === null ? readRuns(config.journal, ownProcess()) : null
     for (const lease of matching)
-      for (const line of describe(lease, found.now, read, isLive(lease, found.now, store, ownHolder(setup.env)))) output.say(line)
+      for (const line of describe(lease, found.now, read, isLive(lease, found.now, store, ownHolder(environment.env)))) output.say(line)
     if (!options.yes) {
-      const answer = await setup.ask(`Break ${counted(matching.length, 'lease')}?`, interruption.signal)
+      const answer = await output.ask(`Break ${counted(matching.length, 'lease')}?`, interruption.signal)
       if (answer === 'no-terminal')
         return fail({
           severity: 'error',
@@ -72,7 +68,7 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
         return interruption.status() ?? EXIT.failure
       }
     }
-    return await breakLeases(context, store, matching, interruption)
+    return await breakLeases(setup, store, matching, interruption)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return fail({ severity: 'error', code: 'journal-failed', message: error.message, hint: error.hint })
@@ -134,14 +130,14 @@ const ATTEMPTS = 5
  * last one is certain to last.
  */
 async function breakLeases(
-  { output, env }: UnlockSetup,
+  { output, environment }: UnlockSetup,
   store: JournalStore,
   leases: readonly FoundLease[],
   { signal }: Interruption,
 ): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
   for (const { run } of leases) {
-    const broken = await markBroken(store, run, env)
+    const broken = await markBroken(store, run, environment.env)
     if (broken === 'ended') {
       output.say(`Run ${run} has ended meanwhile.`)
       continue
@@ -172,7 +168,7 @@ interface BrokenLease {
 }
 
 /** Reads the lease again first: the run may have renewed it many times while the question waited for its answer. */
-async function markBroken(store: JournalStore, run: string, env: UnlockSetup['env']): Promise<BrokenLease | 'ended' | 'conflict'> {
+async function markBroken(store: JournalStore, run: string, env: ProcessEnvironment['env']): Promise<BrokenLease | 'ended' | 'conflict'> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const { leases, now } = await listLeases(store)
     const at = performance.now()

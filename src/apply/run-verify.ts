@@ -6,26 +6,25 @@ import type { DomainName } from '../dns/domain-name.ts'
 import { isApexNs } from '../dns/record.ts'
 import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
 import { diagnosticOf, type Provider } from '../providers/provider.ts'
-import type { ReportFormat } from '../report/formats.ts'
 import type { Verification } from '../report/verification.ts'
 import { isVerified, type ZoneVerification } from '../report/verification.ts'
 import { type HostPolicy, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
 import { queryDns } from '../transport/dns-client.ts'
 import type { DnsServer } from '../transport/dns-exchange.ts'
 import { isDnsFailure } from '../transport/dns-exchange.ts'
-import { movingZones } from './cutover/moving-zones.ts'
+import { movingZones } from './cutover/cutover-state.ts'
 import { EXIT, type ExitStatus } from './exit-status.ts'
 import { findUndescribed, noticesOfUndescribed } from './held-zones.ts'
-import { makePlan } from './live-plan.ts'
-import type { PlannedZone } from './plan-zones.ts'
+import type { PlannedJob } from './plan-zones.ts'
+import { makePlan } from './plan-zones.ts'
 import { type RunContext, type RunOutput, type RunSetup, type WorkspaceOptions, withProgress } from './run-context.ts'
-import { fencesForPlan } from './run-plan.ts'
+import { readFencesForPlan } from './run-plan.ts'
+import { withoutSecrets } from './secrets-in-plan.ts'
 import type { QueriedServer } from './verify-zone.ts'
 import { verifyZone } from './verify-zone.ts'
 import { openWorkspace, reportLoaded } from './workspace.ts'
 
 export interface VerifyOptions extends WorkspaceOptions {
-  readonly format: ReportFormat<'verification'>
   /** Name servers to query instead of those of the config or the NS records. */
   readonly nameserver: readonly string[]
   /** Whether to query name servers. */
@@ -34,8 +33,14 @@ export interface VerifyOptions extends WorkspaceOptions {
   readonly resolvers?: string | undefined
 }
 
-export interface VerifySetup extends RunSetup<VerifyOptions> {
-  readonly output: RunOutput & { verification(verification: Verification, format: ReportFormat<'verification'>): void }
+interface VerifyOutput extends RunOutput {
+  verification(verification: Verification): void
+  /** Writes a document of a run that could not verify. */
+  unverified(diagnostics: readonly Diagnostic[]): void
+}
+
+interface VerifySetup extends RunSetup<VerifyOptions> {
+  readonly output: VerifyOutput
 }
 
 type VerifyContext = RunContext<VerifyOptions> & VerifySetup
@@ -47,39 +52,39 @@ const DNS_PORT = 53
 
 /** Verifies the named zones, or all. Changes nothing. */
 export async function runVerify(setup: VerifySetup, zones: readonly string[]): Promise<ExitStatus> {
-  const { options, output, env } = setup
+  const { options, output, environment } = setup
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
-    if (options.format !== 'text') output.verification({ zones: [], diagnostics }, options.format)
+    output.unverified(diagnostics)
     return EXIT.failure
   }
-  const policy = readHostPolicy(env)
+  const policy = readHostPolicy(environment.env)
   const problems = nameserverProblems(options.nameserver, policy)
   if (problems.length > 0) {
     output.diagnostics(problems)
     return fail(problems)
   }
-  const context: VerifyContext = { ...setup, ...(await openWorkspace(setup, zones)) }
+  const workspace = await openWorkspace(setup, zones)
+  const context: VerifyContext = { ...setup, workspace }
   try {
-    if (!reportLoaded(context)) return fail(context.diagnostics)
-    const { fences, problems } = await fencesForPlan(context)
-    const planned = await makePlan(context, undefined, fences, false)
+    if (!reportLoaded(output, workspace)) return fail(workspace.diagnostics)
+    const { fences, problems } = await readFencesForPlan(context)
+    const planned = withoutSecrets(await makePlan(context, undefined, fences, false), environment.secrets)
     const moving = await movingZones(
-      context.journal,
+      workspace.journal,
       planned.zones.map(({ plan }) => plan),
     )
     const cutovers = [...moving.values()].map((one): Diagnostic => ({ ...one, severity: 'warning' }))
     const found = await findResolvers(context, planned.zones, policy)
     const verified = await verifyZones(context, planned.zones, found.resolvers, policy)
-    const undescribed = noticesOfUndescribed(await findUndescribed(context), context, planned.plan.diagnostics)
-    const own = [...problems, ...planned.plan.diagnostics, ...found.diagnostics, ...cutovers, ...undescribed]
-    const diagnostics = [...own, ...(context.leftOut ?? [])]
-    // The log of a GitHub job has them as annotations.
-    if (options.format !== 'github') output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)])
-    output.verification({ zones: verified, diagnostics }, options.format)
+    const undescribed = noticesOfUndescribed(await findUndescribed(workspace), workspace, planned.diagnostics)
+    const own = [...problems, ...planned.diagnostics, ...found.diagnostics, ...cutovers, ...undescribed]
+    const diagnostics = [...own, ...(workspace.leftOut ?? [])]
+    output.diagnostics([...own, ...verified.flatMap((zone) => zone.diagnostics)], { also: 'before-zones' })
+    output.verification({ zones: verified, diagnostics })
     if (hasErrors(diagnostics) || verified.some((zone) => hasErrors(zone.diagnostics))) return EXIT.failure
     return verified.every(isVerified) ? EXIT.done : EXIT.pending
   } finally {
-    await context.close()
+    await workspace.close()
   }
 }
 
@@ -94,8 +99,8 @@ function nameserverProblems(nameservers: readonly string[], policy: HostPolicy):
 
 /** The resolvers of the providers of the zones in the requested region; none without a region. */
 async function findResolvers(
-  { providers, options: { resolvers: region } }: VerifyContext,
-  zones: readonly PlannedZone[],
+  { workspace: { providers }, options: { resolvers: region } }: VerifyContext,
+  zones: readonly PlannedJob[],
   policy: HostPolicy,
 ): Promise<RegionResolvers> {
   if (region === undefined) return { resolvers: new Map(), diagnostics: [] }
@@ -110,7 +115,7 @@ async function findResolvers(
 
 function verifyZones(
   { output, options }: VerifyContext,
-  zones: readonly PlannedZone[],
+  zones: readonly PlannedJob[],
   resolvers: RegionResolvers['resolvers'],
   policy: HostPolicy,
 ): Promise<ZoneVerification[]> {
@@ -134,7 +139,7 @@ function verifyZones(
  * The servers to query for a zone; `unknown` if nothing names one. With `--resolvers`, name servers are queried only if `--nameserver` lists them; with
  * `--no-dns`, never.
  */
-function serversOf(zone: PlannedZone, resolvers: readonly QueriedServer[], { dns, nameserver, resolvers: region }: VerifyOptions) {
+function serversOf(zone: PlannedJob, resolvers: readonly QueriedServer[], { dns, nameserver, resolvers: region }: VerifyOptions) {
   if (!dns || (region !== undefined && nameserver.length === 0)) return resolvers
   const configured = nameserver.length > 0 ? nameserver : (zone.job.nameservers ?? null)
   const servers = configured === null ? listedNameServers(zone) : configured.map(parseServerAddress)
@@ -143,7 +148,7 @@ function serversOf(zone: PlannedZone, resolvers: readonly QueriedServer[], { dns
 }
 
 /** The name servers in the known apex NS records of the zone. */
-function listedNameServers({ existing, plan, rendered }: PlannedZone): DnsServer[] {
+function listedNameServers({ existing, plan, rendered }: PlannedJob): DnsServer[] {
   const listed = (existing?.records ?? []).filter((record) => isApexNs(record, plan.zone))
   const names = new Set([...(rendered.providerApexNs ?? []), ...listed.map((record) => record.data)])
   return [...names].sort().map((name) => ({ host: name.replace(/\.$/, ''), port: DNS_PORT }))

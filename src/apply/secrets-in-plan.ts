@@ -1,32 +1,19 @@
 /** Removes changes that contain a secret of the run from a plan. */
 import { type LoadedSecrets, type SecretGuard, secretExposedDiagnostic } from '../definition/config/secret-guard.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { Change, Plan, ZonePlan } from '../plan/plan.ts'
-
-interface Planned<Zone> {
-  readonly plan: Plan
-  readonly zones: readonly Zone[]
-}
+import type { Change, ZonePlan } from '../plan/plan.ts'
+import type { PlannedZones } from './planned-zone.ts'
 
 /**
- * Makes a plan safe to show, save and journal. If a change of a zone contains a secret of the run, in its existing or desired side, the zone loses all
+ * Makes zones safe to show, save, journal and apply. If a change of a zone contains a secret of the run, in its existing or desired side, the zone loses all
  * changes and gets an error, so nothing is applied. Definitions were checked before, but a secret may also come from a server, a saved plan or a journal.
  */
-export function withoutSecrets<Zone extends { readonly plan: ZonePlan }, Run extends Planned<Zone>>(
-  run: Run,
-  { guard }: LoadedSecrets,
-): Run {
-  if (guard === null) return run
-  const clean = new Map(run.plan.zones.map((plan) => [plan, cleanZone(plan, guard)]))
-  const { plan } = run
+export function withoutSecrets<Planned extends PlannedZones>(planned: Planned, { guard }: LoadedSecrets): Planned {
+  if (guard === null) return planned
   return {
-    ...run,
-    plan: {
-      ...plan,
-      zones: plan.zones.map((zone) => clean.get(zone) ?? zone),
-      diagnostics: plan.diagnostics.map((one) => cleanDiagnostic(one, guard)),
-    },
-    zones: run.zones.map((zone) => ({ ...zone, plan: clean.get(zone.plan) ?? cleanZone(zone.plan, guard) })),
+    ...planned,
+    zones: planned.zones.map((zone) => ({ ...zone, plan: cleanZone(zone.plan, guard) })),
+    diagnostics: planned.diagnostics.map((one) => cleanDiagnostic(one, guard)),
   }
 }
 

@@ -8,7 +8,7 @@ import { type Diagnostic, formatDiagnostic, isError } from '../dns/diagnostic.ts
 import { isReverseName } from '../dns/reverse-name.ts'
 import { assignShards, preferredShard, type Shard } from '../plan/shards.ts'
 import { counted } from '../report/english.ts'
-import type { RunEnvironment, SelectionOptions } from './run-context.ts'
+import type { ProcessEnvironment, SelectionOptions } from './run-context.ts'
 
 export interface SelectedZones {
   readonly zones: readonly LoadedZone[]
@@ -34,7 +34,7 @@ export async function selectZones(
   config: Config,
   args: readonly string[],
   options: SelectionOptions,
-  { env }: Pick<RunEnvironment, 'env'>,
+  { env }: Pick<ProcessEnvironment, 'env'>,
   check: CheckZones = (selected) => selected,
 ): Promise<SelectedZones> {
   const { since, shard, isEmptyList = false } = options
@@ -62,7 +62,7 @@ const NOTHING: SelectedZones = {
 interface SinceRequest {
   readonly since: string
   readonly args: readonly string[]
-  readonly env: RunEnvironment['env']
+  readonly env: ProcessEnvironment['env']
 }
 
 /** The zones that differ from a revision. Problems of other zones are not reported. */

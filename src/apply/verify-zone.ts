@@ -11,7 +11,7 @@ import type { HostPolicy } from '../transport/allowed-hosts.ts'
 import { refusedServer } from '../transport/allowed-hosts.ts'
 import { createDnsClient, type DnsAnswer } from '../transport/dns-client.ts'
 import { type DnsServer, isDnsFailure } from '../transport/dns-exchange.ts'
-import type { PlannedZone } from './plan-zones.ts'
+import type { PlannedJob } from './plan-zones.ts'
 import { DEFAULT_ZONE_TTL } from './rendered-state.ts'
 
 /**
@@ -19,7 +19,7 @@ import { DEFAULT_ZONE_TTL } from './rendered-state.ts'
  * queried, since the NS records of a zone can name any host. Unknown servers are a warning. A zone that does not exist or is disabled is not served, so no server is queried.
  */
 export async function verifyZone(
-  planned: PlannedZone,
+  planned: PlannedJob,
   candidates: readonly QueriedServer[] | 'unknown',
   policy: HostPolicy,
 ): Promise<ZoneVerification> {
@@ -58,14 +58,14 @@ export async function verifyZone(
 }
 
 /** The live RRsets in which a selector leaves records to other clients. */
-function unmanagedRrsets({ existing, job: { desired } }: PlannedZone): NonNullable<ZoneVerification['unmanaged']> {
+function unmanagedRrsets({ existing, job: { desired } }: PlannedJob): NonNullable<ZoneVerification['unmanaged']> {
   const isUnmanaged = unmanagedTest(desired.unmanaged, desired.name, { live: [existing], declared: desired.records })
   const sets = groupRrsets((existing?.records ?? []).filter(isUnmanaged).sort(compareRecords))
   return [...sets.values()].flatMap(([first]) => (first === undefined ? [] : [{ name: first.name, type: first.type }]))
 }
 
 /** A warning if the zone is disabled at the provider but not by its definition. Name servers do not answer for a disabled zone. */
-function disabledZoneWarning({ plan, job }: PlannedZone): Diagnostic[] {
+function disabledZoneWarning({ plan, job }: PlannedJob): Diagnostic[] {
   if (job.desired.settings.status === 'disabled') return []
   const message = `${plan.zone} is disabled at ${plan.target}, so name servers do not answer for it and none was queried`
   const hint = 'in the definition, set "status: active" to serve the zone again, or "status: disabled" to keep it disabled'
@@ -73,7 +73,7 @@ function disabledZoneWarning({ plan, job }: PlannedZone): Diagnostic[] {
 }
 
 /** A warning that no server was queried, since neither the options nor the config nor the NS records of the zone name one. */
-const unknownServersWarning = ({ plan, job }: PlannedZone): Diagnostic => ({
+const unknownServersWarning = ({ plan, job }: PlannedJob): Diagnostic => ({
   severity: 'warning',
   code: 'nameservers-unknown',
   message: `${plan.zone} at ${plan.target}: no name server is known, so none was queried`,
@@ -85,7 +85,7 @@ const unknownServersWarning = ({ plan, job }: PlannedZone): Diagnostic => ({
 function failureDiagnostic(
   { server, failure }: NameServerVerification,
   role: QueriedServer['role'],
-  { plan, job }: PlannedZone,
+  { plan, job }: PlannedJob,
 ): Diagnostic[] {
   if (failure === null) return []
   const what = role === 'resolver' ? 'resolver' : 'name server'
@@ -110,7 +110,7 @@ export interface ExpectedRrset {
 }
 
 /** The answers that servers should give for a zone, and the RRsets that delegations hide. */
-function expectedRrsets({ plan, existing, rendered }: PlannedZone): { rrsets: ExpectedRrset[]; hidden: ZoneVerification['hidden'] } {
+function expectedRrsets({ plan, existing, rendered }: PlannedJob): { rrsets: ExpectedRrset[]; hidden: ZoneVerification['hidden'] } {
   const zoneTtl = existing?.settings.ttl_sec || DEFAULT_ZONE_TTL
   const records = finalRecords(existing?.records ?? [], plan.changes)
   /** The apex NS records that only the rendered file has are part of the served RRset. */

@@ -12,7 +12,7 @@ import { createProvider } from '../providers/registry.ts'
 import { countDiagnostics } from '../report/diagnostics-report.ts'
 import { agreeing, listed } from '../report/english.ts'
 import { checkedBy } from './check-plan.ts'
-import { fetchProblem } from './journal/store/fetch-journal.ts'
+import { fetchJournal } from './journal/store/fetch-journal.ts'
 import { deletesZones, deletionJob, describedAt, nameRemovedZones, type RemovedZone, removedZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
 import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
@@ -46,7 +46,7 @@ export async function openWorkspace(
   zones: readonly string[],
   source: ProviderSource = LIVE,
 ): Promise<Workspace> {
-  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config, {
+  const { config, diagnostics } = await loadRunConfig(setup.environment, setup.options.config, {
     offline: source.offline,
     trusted: setup.options.trustedConfig,
   })
@@ -62,11 +62,13 @@ export async function openConfig(
   zones: readonly string[],
   source: ProviderSource = LIVE,
 ): Promise<Workspace> {
-  const { options } = setup
+  const { options, environment } = setup
   const { target } = options
-  const now = setup.now()
-  const policies = options.checksPolicies ? await loadPolicies(config, { now, revision: options.policiesFrom, env: setup.env }) : undefined
-  const selected = await selectZones(config, zones, options, setup, checkedBy(policies ?? null, now))
+  const now = environment.now()
+  const policies = options.checksPolicies
+    ? await loadPolicies(config, { now, revision: options.policiesFrom, env: environment.env })
+    : undefined
+  const selected = await selectZones(config, zones, options, environment, checkedBy(policies ?? null, now))
   for (const note of selected.notes) setup.output.note(note)
   const jobs = selected.zones.flatMap((zone) => jobsOf(zone, options))
   const problems = target === undefined ? [] : checkTarget(target, config, selected.zones, zones)
@@ -82,7 +84,7 @@ export async function openConfig(
   )
   const diagnostics = [...selected.diagnostics, ...(policies?.diagnostics ?? []), ...problems, ...notices, ...opened.diagnostics]
   // A journal that cannot be read stops no run.
-  const unread = selected.isComplete && !source.offline ? await fetchProblem({ ...setup, config, journal: config.journal }) : null
+  const unread = selected.isComplete && !source.offline ? await fetchJournal({ ...environment, config, journal: config.journal }) : null
   if (unread !== null) diagnostics.push({ ...unread, severity: 'warning' })
   const isDescribed = selected.isComplete ? describedAt(selected) : undefined
   const loaded = { ...opened, jobs, diagnostics, leftOut: selected.leftOut, isDescribed, policies }
@@ -126,7 +128,8 @@ export async function openProviders(
   config: Config,
   names: Iterable<string>,
 ): Promise<Omit<Workspace, 'jobs'> & { readonly config: Config }> {
-  const { options, env, secrets, output } = setup
+  const { options, output } = setup
+  const { env, secrets, now, onRequest } = setup.environment
   const diagnostics: Diagnostic[] = []
   const providers = new Map<string, Provider>()
   for (const name of names) {
@@ -138,9 +141,9 @@ export async function openProviders(
     const created = await createProvider(entry, {
       secrets: { folder: config.folder, env, loaded: secrets },
       parallelism: options.parallelism,
-      now: setup.now,
+      now,
       onThrottled: reportThrottling(output),
-      onRequest: setup.onRequest,
+      onRequest,
     })
     diagnostics.push(...created.diagnostics)
     if (created.provider) providers.set(name, created.provider)
@@ -157,20 +160,15 @@ const LIVE: ProviderSource = { offline: false, open: openProviders }
  * Reports the errors of config and definitions, or with `inFull` all diagnostics. Returns false after an error: then nothing may be sent.
  */
 export function reportLoaded(
-  {
-    diagnostics,
-    leftOut = [],
-    output,
-    options: { format } = {},
-  }: Pick<Workspace, 'diagnostics' | 'leftOut'> & { readonly output: RunOutput; readonly options?: { readonly format?: string } },
+  output: RunOutput,
+  { diagnostics, leftOut = [] }: Pick<Workspace, 'diagnostics' | 'leftOut'>,
   { inFull = false } = {},
 ): boolean {
   // What the run leaves out concerns the run itself, so it is never only counted.
   const isLeftOut = ({ code }: Diagnostic): boolean => code === 'definition-unmatched' || code === 'ptr-not-selected'
   if (!inFull) output.diagnostics(diagnostics.filter(isLeftOut))
   const others = [...(inFull ? diagnostics : diagnostics.filter((diagnostic) => !isLeftOut(diagnostic))), ...leftOut]
-  // The log of a GitHub job has the errors as annotations.
-  if (inFull || format !== 'github') output.diagnostics(others, inFull ? {} : { from: 'error' })
+  output.diagnostics(others, inFull ? {} : { from: 'error', also: 'before-zones' })
   const count = countDiagnostics(others)
   if (hasErrors(diagnostics)) {
     output.say(`${count}: no server was contacted, nothing was changed.`)

@@ -16,6 +16,8 @@ export interface CommonOptions {
   readonly color?: boolean
   readonly quiet?: boolean
   readonly verbose?: boolean
+  /** The format of the report; text for a command without a choice. */
+  readonly format?: string
 }
 
 /** Runs a command with its arguments and options as commander parsed them. */

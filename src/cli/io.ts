@@ -1,6 +1,7 @@
 /** The streams, environment and clock of a command. Only this file and `main.ts` access the process itself. */
-import type { ApplySetup, RunEnvironment } from '../apply/run-context.ts'
+import type { ProcessEnvironment } from '../apply/run-context.ts'
 import { noSecrets } from '../definition/config/secret-guard.ts'
+import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { Validation } from '../report/validation.ts'
 import type { Verification } from '../report/verification.ts'
@@ -12,16 +13,14 @@ export interface TextStream {
   readonly columns?: number | undefined
 }
 
-export interface CliIo extends RunEnvironment {
+export interface CliIo extends ProcessEnvironment {
   readonly stdout: TextStream
   readonly stderr: TextStream
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
   /** Receives each plan, outcome, verification and validation that a command reports, besides its text: `zonewright ci` renders them again. */
   readonly onReport?: ((report: CommandReport) => void) | undefined
-  /** Looks up the zones of a saved plan that `apply` leaves out. */
-  readonly superseded?: ApplySetup['superseded']
-  /** Texts with approvals of the saved plan that `apply` applies. */
-  readonly approvals?: readonly string[] | undefined
+  /** Receives the diagnostics that a command writes. */
+  readonly onDiagnostics?: ((diagnostics: readonly Diagnostic[]) => void) | undefined
 }
 
 /** A report as a value. The outcomes are null for a plan that was not applied. */

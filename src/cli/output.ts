@@ -1,14 +1,14 @@
 /** The output of a command: reports on standard output; messages, diagnostics and progress on standard error. */
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import type { Progress, ProgressBar } from '../apply/run-context.ts'
+import type { ApplyOutput, DiagnosticsOptions, Progress, ProgressBar } from '../apply/run-context.ts'
 import { pagesOf, readJob } from '../ci/job.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
 import { displayPath, isInside, resolveLinks } from '../definition/files/file-path.ts'
-import { type Diagnostic, oneLine, type Severity } from '../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, isError, oneLine, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { Misfit } from '../plan/misfits.ts'
-import type { Plan, ZoneOutcome } from '../plan/plan.ts'
+import type { Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import { countDiagnostics, renderDiagnostics } from '../report/diagnostics-report.ts'
 import { counted } from '../report/english.ts'
 import type { ReportFormat } from '../report/formats.ts'
@@ -22,37 +22,30 @@ import type { Verification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import { readEvent } from './ci/read-event.ts'
 import type { CommonOptions } from './command.ts'
+import { canAsk, confirm } from './confirm.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
 import { TOOL } from './package-info.ts'
 
-/** Prints reports on standard output, and everything else on standard error. */
-export interface CliOutput {
-  /** Writes the text as one line on standard error. */
-  say(text: string): void
-  /** Writes a line that `--quiet` leaves out. */
-  note(text: string): void
+/** Prints reports on standard output, and everything else on standard error. Knows the format of the report. */
+export interface CliOutput extends ApplyOutput {
   /** Writes text on standard output. */
   print(text: string): void
-  /** Writes a report on standard output. In a GitHub Actions job, a text report contains no workflow command. */
-  report(text: string, format: string): void
+  /** Writes a report on standard output, in the format of the command if absent. In a GitHub Actions job, a text report contains no workflow command. */
+  report(text: string, format?: string): void
+  /** Writes a report that has these formats. */
+  formatted(renderers: Readonly<Record<string, (options: ReportOptions & { readonly quiet: boolean }) => string>>): void
   /**
    * Writes diagnostics on standard error, with a count if they are many. `--quiet` leaves out all except errors. With `secret`, no source lines are shown.
    */
-  diagnostics(
-    diagnostics: readonly Diagnostic[],
-    options?: { readonly from?: Severity; readonly secret?: boolean; readonly atMost?: number },
-  ): void
-  /** Writes one error without a position. */
-  error(code: Diagnostic['code'], message: string, hint?: string): void
-  plan(plan: Plan, format: ReportFormat): void
-  outcome(plan: Plan, outcomes: readonly ZoneOutcome[], format: ReportFormat, options?: Pick<ReportOptions, 'planShown'>): void
+  diagnostics(diagnostics: readonly Diagnostic[], options?: DiagnosticsOptions & { readonly secret?: boolean }): void
   /** Writes a table of what a target cannot hold, on standard error. */
   misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void
-  verification(verification: Verification, format: ReportFormat<'verification'>): void
+  verification(verification: Verification): void
+  /** Writes a document of a run that could not verify. */
+  unverified(diagnostics: readonly Diagnostic[]): void
   /** Writes a validation. As text and annotations it is its diagnostics. */
-  validation(validation: Validation, format: ReportFormat<'validation'>): void
-  history(history: History, format: ReportFormat<'history'>): void
-  progress(): ProgressBar
+  validation(validation: Validation): void
+  history(history: History): void
 }
 
 /** Options for diagnostics of conversions: warnings appear despite `--quiet`, since every loss is reported. */
@@ -65,18 +58,24 @@ const MAX_FRAME_SOURCE = 20_000_000
 
 const ALL_HINT = ' --verbose lists all.'
 
+/** Warnings and notices shown for a plan without changes, so that it stays short. */
+const SHOWN_WITHOUT_CHANGES = 4
+
 /** Above this number of diagnostics, their counts follow. */
 const COUNTED_ABOVE = 10
 
 export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
   const quiet = options.quiet === true
   const verbose = options.verbose === true
+  const format = (options.format ?? 'text') as ReportFormat
+  const isDocument = format !== 'text'
+  let isPlanShown = false
   let bar: ProgressBar | null = null
   const say = (text: string): void => {
     bar?.clear()
     io.stderr.write(`${oneLine(text)}\n`)
   }
-  const reportOptions = (format?: string): ReportOptions => ({
+  const reportOptions = (): ReportOptions => ({
     color: colorOf(io.stdout, io, options.color),
     width: io.stdout.isTTY === true && !verbose ? widthOf(io.stdout) : null,
     verbose,
@@ -104,10 +103,22 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
         : undefined
     return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, groups, fromRoot: fromRoot(io) })
   }
-  const report: CliOutput['report'] = (text, format) => {
-    io.stdout.write(format === 'text' && isWorkflow(io) ? plainLines(text) : text)
+  const report: CliOutput['report'] = (text, as = format) => {
+    io.stdout.write(as === 'text' && isWorkflow(io) ? plainLines(text) : text)
   }
-  const onStandardError: CliOutput['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret, atMost } = {}) => {
+  const reportPlan = (plan: Plan, outcomes: readonly ZoneOutcome[] | null): void => {
+    io.onReport?.({ kind: 'plan', plan, outcomes })
+    // The diagnostics of a text report are already on standard error.
+    const view = { ...reportOptions(), diagnostics: isDocument, planShown: outcomes !== null && isPlanShown }
+    report(outcomes === null ? renderPlan(plan, format, view) : renderOutcome(plan, outcomes, format, view))
+  }
+  const reportVerification = (verification: Verification): void => {
+    io.onReport?.({ kind: 'verification', verification })
+    report(renderVerification(verification, format, reportOptions()))
+  }
+  const onStandardError: CliOutput['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret, atMost, also } = {}) => {
+    if (isInReport(format, also)) return
+    io.onDiagnostics?.(diagnostics)
     bar?.clear()
     const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
     const groups = { all: verbose, atMost: verbose ? undefined : atMost }
@@ -116,47 +127,110 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     if (abridged || shown.length > COUNTED_ABOVE) say(`${countAll(shown)}.${abridged ? ALL_HINT : ''}`)
   }
   return {
+    isDocument,
     say,
     note: (text) => {
       if (!quiet) say(text)
+    },
+    async ask(question, stop) {
+      if (!canAsk(io)) return 'no-terminal'
+      const answer = await confirm(io, question, stop)
+      // Ends the line of the unanswered question.
+      if (answer === 'interrupted') say('')
+      return answer
     },
     print: (text) => void io.stdout.write(text),
     report,
     diagnostics: onStandardError,
     error: (code, message, hint) => onStandardError([{ severity: 'error', code, message, hint }]),
-    // The diagnostics of a text report are already on standard error.
-    plan: (plan, format) => {
-      io.onReport?.({ kind: 'plan', plan, outcomes: null })
-      report(renderPlan(plan, format, { ...reportOptions(format), diagnostics: format !== 'text' }), format)
+    formatted: (renderers) => report(renderers[format]?.({ ...reportOptions(), quiet }) ?? ''),
+    planDiagnostics: ({ zones, diagnostics }) => {
+      const inZones = isDocument ? [] : zones.flatMap((zone) => zone.diagnostics)
+      const isUnchanged = zones.every(({ changes }) => changes.length === 0)
+      onStandardError([...diagnostics, ...inZones], { also: 'before-zones', ...(isUnchanged && { atMost: SHOWN_WITHOUT_CHANGES }) })
     },
-    outcome: (plan, outcomes, format, more) => {
-      io.onReport?.({ kind: 'plan', plan, outcomes })
-      report(renderOutcome(plan, outcomes, format, { ...reportOptions(format), diagnostics: format !== 'text', ...more }), format)
+    plan: (plan) => reportPlan(plan, null),
+    proposal: (plan) => {
+      if (isDocument) return
+      reportPlan(plan, null)
+      isPlanShown = true
+    },
+    outcome: reportPlan,
+    unchanged: (plan) => {
+      if (isDocument) reportPlan(plan, [])
+    },
+    unplanned: (diagnostics) => {
+      if (isDocument) reportPlan({ created: io.now().toISOString(), tool: TOOL, zones: [], diagnostics }, null)
     },
     misfits: (zone, target, misfits) => misfitTable(zone, target, misfits, verbose).forEach(say),
-    validation: (validation, format) => {
+    validation: (validation) => {
       io.onReport?.({ kind: 'validation', validation })
-      if (format !== 'text' && format !== 'github') return report(renderValidation(validation, format, reportOptions(format)), format)
+      if (format !== 'text' && format !== 'github') return report(renderValidation(validation, format, reportOptions()))
       const { figures, diagnostics } = validation
       const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics
       const groups = { all: verbose }
-      report(render(shown, io.stdout, format, groups), format)
+      report(render(shown, io.stdout, format, groups))
       if (isAbridged(shown, groups)) say(ALL_HINT.trim())
       const count = countDiagnostics(diagnostics)
       if (!quiet || count !== null) say(`${validatedText(figures)}: ${count ?? 'no problems'}.`)
     },
-    verification: (verification, format) => {
-      io.onReport?.({ kind: 'verification', verification })
-      report(renderVerification(verification, format, reportOptions(format)), format)
+    verification: reportVerification,
+    unverified: (diagnostics) => {
+      if (isDocument) reportVerification({ zones: [], diagnostics })
     },
-    history: (history, format) =>
-      report(format === 'json' ? renderHistoryJson(history) : renderHistoryText(history, reportOptions()), format),
+    history: (history) => {
+      if (isDocument) return report(renderHistoryJson(history))
+      onStandardError(history.diagnostics)
+      if (history.runs.length > 0 || !hasErrors(history.diagnostics)) report(renderHistoryText(history, reportOptions()))
+    },
     progress: () => {
       bar = progressBar(io.stderr, !quiet, () => io.now().getTime())
       return bar
     },
   }
 }
+
+/** An output for several plans of one run. Text is printed at once; a document must be the only one, so `print` writes it at the end, with the last plan of each zone. */
+export function oneReport(io: CliIo, options: CommonOptions): { readonly output: CliOutput; print(): void } {
+  const errors: Diagnostic[] = []
+  const output = createOutput(io, options)
+  if (!output.isDocument) return { output, print: () => undefined }
+  const zones = new Map<string, ZonePlan>()
+  const outcomes = new Map<string, ZoneOutcome>()
+  const created = io.now().toISOString()
+  const keyOf = ({ zone, target }: ZonePlan): string => JSON.stringify([zone, target])
+  const keep = (plan: Plan, of: readonly ZoneOutcome[]): void => {
+    for (const zone of plan.zones) {
+      zones.set(keyOf(zone), zone)
+      outcomes.delete(keyOf(zone))
+    }
+    for (const outcome of of) outcomes.set(keyOf(outcome.plan), outcome)
+  }
+  const print = (): void => {
+    const plans = [...zones.values()]
+    const known = new Set([...plans, ...outcomes.values()].flatMap((zone) => zone.diagnostics.map(({ message }) => message)))
+    const others = errors.filter(({ message }) => !known.has(message))
+    output.outcome({ created, tool: TOOL, zones: plans, diagnostics: others }, [...outcomes.values()])
+  }
+  const own: Partial<CliOutput> = {
+    diagnostics(diagnostics, more) {
+      if (!isInReport(options.format, more?.also)) errors.push(...diagnostics.filter(isError))
+      output.diagnostics(diagnostics, more)
+    },
+    planDiagnostics(plan) {
+      if (!isInReport(options.format, 'before-zones')) errors.push(...plan.diagnostics.filter(isError))
+      output.planDiagnostics(plan)
+    },
+    outcome: keep,
+    unchanged: (plan) => keep(plan, []),
+    unplanned: () => undefined,
+  }
+  return { output: { ...output, ...own }, print }
+}
+
+/** Whether the reader of a format sees diagnostics in the report. A GitHub job has standard error and the annotations of the report in one log. */
+const isInReport = (format: string | undefined, also: DiagnosticsOptions['also']): boolean =>
+  also !== undefined && (format === 'github' || (also === 'with-zones' && format !== undefined && format !== 'text'))
 
 /** When a report is made, and the commit and pull request of the CI job. */
 function originOf({ env, now }: CliIo): ReportOptions['origin'] {

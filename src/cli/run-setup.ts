@@ -1,7 +1,6 @@
 /** Creates the setup of a run from a command's options: environment, output, and the handling of questions and signals. */
-import type { ApplyOptions, ApplySetup, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
+import type { ApplyOptions, ApplySetup, Interruption, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
 import type { CommonOptions } from './command.ts'
-import { canAsk, confirm } from './confirm.ts'
 import { exitAsInit, listenForInterruption } from './interruption.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, createOutput } from './output.ts'
@@ -13,7 +12,7 @@ export function readOnlySetup<Options extends WorkspaceOptions & CommonOptions>(
   options: Options,
 ): RunSetup<Options> & { readonly output: CliOutput } {
   exitAsInit()
-  return { ...environmentOf(io), tool: TOOL, options, output: createOutput(io, options) }
+  return { environment: { ...io, tool: TOOL }, options, output: createOutput(io, options) }
 }
 
 /** For a run that changes zones: the first signal, or `--timeout`, stops the run after the calls in flight. */
@@ -23,34 +22,11 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
 ): ApplySetup<Options> & { readonly output: CliOutput } {
   const output = createOutput(io, options)
   const release = exitAsInit()
-  return {
-    ...environmentOf(io),
-    tool: TOOL,
-    options,
-    output,
-    superseded: io.superseded,
-    approvals: io.approvals,
-    listen: () => {
-      release()
-      return listenForInterruption(output.say, STOPPING, { seconds: options.timeout, hangUp: true })
-    },
-    ask: async (question, stop) => {
-      if (!canAsk(io)) return 'no-terminal'
-      const answer = await confirm(io, question, stop)
-      // Ends the line of the unanswered question.
-      if (answer === 'interrupted') output.say('')
-      return answer
-    },
+  const listen = (): Interruption => {
+    release()
+    return listenForInterruption(output.say, STOPPING, { seconds: options.timeout, hangUp: true })
   }
+  return { environment: { ...io, tool: TOOL, listen }, options, output }
 }
 
 const STOPPING = 'Stopping: waiting for calls in flight. Press Ctrl-C again to end at once.'
-
-const environmentOf = ({ env, cwd, now, secrets, providerTypes, baseConfig }: CliIo) => ({
-  env,
-  cwd,
-  now,
-  secrets,
-  providerTypes,
-  baseConfig,
-})

@@ -26,7 +26,7 @@ export async function runConformanceCommand(setup: RunSetup<ConformanceCommandOp
     output.error('zone-name', `${JSON.stringify(zoneName)} is not a domain name: ${zone.message}`)
     return EXIT.failure
   }
-  const { config, diagnostics } = await loadRunConfig(setup, options.config, { trusted: options.trustedConfig })
+  const { config, diagnostics } = await loadRunConfig(setup.environment, options.config, { trusted: options.trustedConfig })
   output.diagnostics(diagnostics)
   if (config === null || hasErrors(diagnostics)) return EXIT.failure
   const [only, ...others] = config.providers.keys()

@@ -3,7 +3,8 @@
  * functions as `zonewright apply`. What the provider cannot hold follows from its capabilities and is skipped, with the reason.
  */
 import { applyZones } from '../apply/apply-zones.ts'
-import { mayApply, type PlannedZone, planZones } from '../apply/plan-zones.ts'
+import { type PlannedJob, planZones } from '../apply/plan-zones.ts'
+import { mayApply } from '../apply/planned-zone.ts'
 import type { ZoneJob } from '../apply/run-context.ts'
 import { zoneFileDefinition } from '../definition/load/zone-file-definition.ts'
 import { checkZone } from '../definition/rules/rules.ts'
@@ -159,7 +160,7 @@ const excerpts = (lines: readonly string[]): string =>
 const messages = (diagnostics: readonly Diagnostic[]): string =>
   [...new Set(diagnostics.map(({ code, message }) => `${code}: ${message}`))].slice(0, 3).join('; ')
 
-const changesText = ({ plan }: PlannedZone): string =>
+const changesText = ({ plan }: PlannedJob): string =>
   excerpts(
     plan.changes.map(({ action, name, type, existing, desired }) => `${action} ${name} ${type} ${dataOf(existing)} -> ${dataOf(desired)}`),
   )
@@ -208,11 +209,11 @@ const jobOf = ({ provider }: ConformanceTarget, desired: DesiredZone): ZoneJob =
 })
 
 /** The plan of a zone, or why there is none. */
-async function planOne(target: ConformanceTarget, job: ZoneJob): Promise<PlannedZone | string> {
+async function planOne(target: ConformanceTarget, job: ZoneJob): Promise<PlannedJob | string> {
   const run = { providers: providersOf(target), now: new Date(0), tool: 'conformance' }
-  const { zones, plan } = await planZones([job], run)
+  const { zones, diagnostics } = await planZones([job], run)
   const [planned] = zones
-  if (planned === undefined) return messages(plan.diagnostics)
+  if (planned === undefined) return messages(diagnostics)
   return mayApply(planned.plan) ? planned : messages(planned.plan.diagnostics.filter(isError))
 }
 

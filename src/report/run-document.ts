@@ -13,7 +13,7 @@ export interface Traffic {
 }
 
 /** A run that has ended. */
-export interface RunRecord {
+export interface EndedRun {
   readonly id: string
   readonly command: string
   /** Program and version. */
@@ -47,7 +47,7 @@ export interface ChangeCounts {
 export type OutcomeCounts = Readonly<Record<Outcome['state'], number>>
 
 /** A zone at a target. */
-export interface RunZone extends ChangeCounts, OutcomeCounts {
+export interface ZoneFigures extends ChangeCounts, OutcomeCounts {
   readonly zone: string
   readonly target: string
   readonly owner: string | null
@@ -60,7 +60,7 @@ export interface RunZone extends ChangeCounts, OutcomeCounts {
   readonly errors: number
 }
 
-export interface RunTarget extends Traffic {
+export interface TargetFigures extends Traffic {
   readonly target: string
   readonly calls: number
   /** Changes that share a call with another one. */
@@ -94,9 +94,9 @@ export interface RunDocument {
       readonly errors: number
       readonly warnings: number
     }
-  readonly targets: readonly RunTarget[]
+  readonly targets: readonly TargetFigures[]
   /** The zones with a change, refusal, difference or error, by name. */
-  readonly zones: readonly RunZone[]
+  readonly zones: readonly ZoneFigures[]
   /** Zones that would be the next in the list. */
   readonly omittedZones: number
   readonly errors: readonly RunError[]
@@ -109,24 +109,24 @@ const MAX_MESSAGE = 1000
 
 const RESULTS: Readonly<Record<number, RunResult>> = { 0: 'done', 1: 'failed', 2: 'pending', 3: 'refused', 4: 'partial' }
 
-export function runDocument(record: RunRecord): RunDocument {
-  const all = zonesOf(record).sort((a, b) => compareText(a.zone, b.zone) || compareText(a.target, b.target))
+export function runDocument(run: EndedRun): RunDocument {
+  const all = zonesOf(run).sort((a, b) => compareText(a.zone, b.zone) || compareText(a.target, b.target))
   const noted = all.filter(isNoted)
-  const diagnostics = diagnosticsOf(record)
+  const diagnostics = diagnosticsOf(run)
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   const total = (key: keyof ChangeCounts | keyof OutcomeCounts): number => sum(all.map((zone) => zone[key]))
   return {
     format: 'zonewright-run',
     version: 1,
-    id: record.id,
-    command: record.command,
-    tool: record.tool,
-    started: record.started.toISOString(),
-    ended: record.ended.toISOString(),
-    seconds: Math.max(0, record.ended.getTime() - record.started.getTime()) / 1000,
-    exitStatus: record.exitStatus,
-    result: RESULTS[record.exitStatus] ?? 'interrupted',
-    job: record.job,
+    id: run.id,
+    command: run.command,
+    tool: run.tool,
+    started: run.started.toISOString(),
+    ended: run.ended.toISOString(),
+    seconds: Math.max(0, run.ended.getTime() - run.started.getTime()) / 1000,
+    exitStatus: run.exitStatus,
+    result: RESULTS[run.exitStatus] ?? 'interrupted',
+    job: run.job,
     summary: {
       zones: all.length,
       changedZones: all.filter((zone) => zone.create + zone.update + zone.delete > 0).length,
@@ -138,23 +138,23 @@ export function runDocument(record: RunRecord): RunDocument {
       skipped: total('skipped'),
       unknown: total('unknown'),
       refusals: sum(all.map(({ refusals }) => refusals.length)),
-      differences: record.verification === null ? null : sum(all.map(({ differences }) => differences ?? 0)),
+      differences: run.verification === null ? null : sum(all.map(({ differences }) => differences ?? 0)),
       errors: errors.length,
       warnings: diagnostics.filter(({ severity }) => severity === 'warning').length,
     },
-    targets: targetsOf(all, record.traffic),
+    targets: targetsOf(all, run.traffic),
     zones: noted.slice(0, MAX_ZONES),
     omittedZones: Math.max(0, noted.length - MAX_ZONES),
-    errors: errors.slice(0, MAX_ERRORS).map(({ code, message }) => ({ code, message: record.redact(message).slice(0, MAX_MESSAGE) })),
+    errors: errors.slice(0, MAX_ERRORS).map(({ code, message }) => ({ code, message: run.redact(message).slice(0, MAX_MESSAGE) })),
   }
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-const isNoted = (zone: RunZone): boolean =>
+const isNoted = (zone: ZoneFigures): boolean =>
   zone.create + zone.update + zone.delete + zone.refusals.length + zone.errors + (zone.differences ?? 0) > 0
 
-function zonesOf({ plan, outcomes, verification }: RunRecord): RunZone[] {
+function zonesOf({ plan, outcomes, verification }: EndedRun): ZoneFigures[] {
   if (verification !== null) return verification.zones.map(verifiedZone)
   const byZone = new Map((outcomes ?? []).map((outcome) => [keyOf(outcome.plan), outcome]))
   return (plan?.zones ?? []).map((zone) => plannedZone(zone, byZone.get(keyOf(zone))))
@@ -162,7 +162,7 @@ function zonesOf({ plan, outcomes, verification }: RunRecord): RunZone[] {
 
 const keyOf = ({ zone, target }: ZonePlan): string => `${zone} ${target}`
 
-function plannedZone(plan: ZonePlan, outcome: ZoneOutcome | undefined): RunZone {
+function plannedZone(plan: ZonePlan, outcome: ZoneOutcome | undefined): ZoneFigures {
   const { zone, target, owner = null, calls, refusals, refused, diagnostics } = plan
   const count = (state: Outcome['state']): number => (outcome?.outcomes ?? []).filter((one) => one.state === state).length
   const errors = [...diagnostics, ...(outcome?.diagnostics ?? [])].filter(({ severity }) => severity === 'error')
@@ -186,7 +186,7 @@ function plannedZone(plan: ZonePlan, outcome: ZoneOutcome | undefined): RunZone 
 
 const NO_CHANGES: ChangeCounts & OutcomeCounts = { create: 0, update: 0, delete: 0, applied: 0, failed: 0, skipped: 0, unknown: 0 }
 
-function verifiedZone(verified: ZoneVerification): RunZone {
+function verifiedZone(verified: ZoneVerification): ZoneFigures {
   const { zone, target, owner = null, pending, renderedDifferences, nameServers, diagnostics } = verified
   const found =
     pending +
@@ -205,7 +205,7 @@ function verifiedZone(verified: ZoneVerification): RunZone {
   }
 }
 
-function targetsOf(zones: readonly RunZone[], traffic: RunRecord['traffic']): RunTarget[] {
+function targetsOf(zones: readonly ZoneFigures[], traffic: EndedRun['traffic']): TargetFigures[] {
   const names = [...new Set([...zones.map(({ target }) => target), ...traffic.keys()])].sort(compareText)
   return names.map((target) => {
     const own = zones.filter((zone) => zone.target === target)
@@ -217,7 +217,7 @@ function targetsOf(zones: readonly RunZone[], traffic: RunRecord['traffic']): Ru
 }
 
 /** Each diagnostic once. */
-function diagnosticsOf({ plan, outcomes, verification, diagnostics }: RunRecord): Diagnostic[] {
+function diagnosticsOf({ plan, outcomes, verification, diagnostics }: EndedRun): Diagnostic[] {
   const all = [
     ...diagnostics,
     ...(plan?.diagnostics ?? []),

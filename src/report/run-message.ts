@@ -1,7 +1,7 @@
 /** A run as a message for a chat room: a payload with `text`, as incoming webhooks of Slack, Mattermost and others take it. */
 import { oneLine } from '../dns/diagnostic.ts'
 import { agreeing, counted } from './english.ts'
-import type { RunDocument, RunResult, RunZone } from './run-document.ts'
+import type { RunDocument, RunResult, ZoneFigures } from './run-document.ts'
 
 /** The most that a message lists. */
 const MAX_ZONES = 10
@@ -65,7 +65,7 @@ function summaryText({ summary, command }: RunDocument): string {
   return parts.join(', ')
 }
 
-function zoneText(zone: RunZone): string {
+function zoneText(zone: ZoneFigures): string {
   const parts = [
     ...(zone.create + zone.update + zone.delete > 0 ? [`+${zone.create} ~${zone.update} −${zone.delete}`] : []),
     ...(zone.failed > 0 ? [`${zone.failed} failed`] : []),

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { compareSides } from '../../src/apply/cutover/compare-sides.ts'
 import type { Cutover } from '../../src/apply/cutover/cutover-state.ts'
-import { formerZone } from '../../src/apply/cutover/sides.ts'
+import { compareSides, formerZone } from '../../src/apply/cutover/steps.ts'
 import { type Message, RCODE } from '../../src/dns/wire/message.ts'
 import type { ZoneSnapshot } from '../../src/providers/provider.ts'
 import { existingZone, name } from '../support/records.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkPlan } from '../../src/apply/check-plan.ts'
 import { planZones } from '../../src/apply/plan-zones.ts'
-import { unexpectedDifferences } from '../../src/apply/unexpected-differences.ts'
+import { unexpectedDifferences } from '../../src/apply/read-back.ts'
 import type { ExistingRecord } from '../../src/dns/record.ts'
 import type { Outcome } from '../../src/plan/plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
@@ -30,10 +30,9 @@ test('fifty zones at a silent target time out as fast as one', async () => {
     thresholds: DEFAULT_THRESHOLDS,
     allow: new Set<never>(),
   }))
-  const { plan, zones } = await planZones(jobs, { providers: new Map([['cloud', provider]]), now: new Date(0), tool: 'test' })
+  const { diagnostics, zones } = await planZones(jobs, { providers: new Map([['cloud', provider]]), now: new Date(0), tool: 'test' })
   expect(asked).toBeLessThan(names.length / 2)
   expect(zones).toEqual([])
-  const { diagnostics } = plan
   expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(names.map(() => 'error provider-timeout'))
   const unknownSettings = diagnostics.filter(({ message }) => / was not read, since the target does not respond$/.test(message))
   expect(unknownSettings.length).toBeGreaterThan(30)
@@ -54,10 +53,11 @@ test('the rules that wait for the values of sources see all targets of a zone', 
   const rules = `- {name: two, each: zone, require: {properties: {targets: {minItems: 2}}}}
 - {name: three, each: record_set, require: {properties: {targets: {minItems: 3}}}}
 `
-  const context = { config: {}, env: {}, now: () => new Date('2026-11-23T12:00:00Z'), policies: read(rules) }
-  const planned = { plan: { created: '', tool: '', zones: [plan], diagnostics: [] }, zones: [zone] }
+  const environment = { env: {}, now: () => new Date('2026-11-23T12:00:00Z') }
+  const context = { environment, workspace: { config: {}, policies: read(rules) } }
+  const planned = { created: '', tool: '', zones: [zone], diagnostics: [] }
   const checked = await checkPlan(context as never, planned as unknown as Parameters<typeof checkPlan>[1])
-  expect(checked.plan.zones[0]?.diagnostics.map(({ code }) => code)).toEqual(['policy-three'])
+  expect(checked.zones[0]?.plan.diagnostics.map(({ code }) => code)).toEqual(['policy-three'])
 })
 
 const SETTINGS = { type: 'master', soa_email: 'hostmaster@example.com' } as const

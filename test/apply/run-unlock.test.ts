@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { folderStore } from '../../src/apply/journal/store/folder-store.ts'
 import { type Lease, leaseName, listLeases, ownHolder } from '../../src/apply/journal/store/leases.ts'
 import type { Answer } from '../../src/apply/run-context.ts'
-import { runUnlock, type UnlockSetup } from '../../src/apply/run-unlock.ts'
+import { runUnlock } from '../../src/apply/run-unlock.ts'
 import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -56,19 +56,20 @@ function open() {
   const unlock = (ask: () => Promise<Answer>, ...args: string[]) =>
     runUnlock(
       {
-        env: { TOKEN: 'zw-test-token-1' },
-        cwd,
-        now: () => new Date(),
-        secrets: noSecrets(),
-        tool: '',
+        environment: {
+          env: { TOKEN: 'zw-test-token-1' },
+          cwd,
+          now: () => new Date(),
+          secrets: noSecrets(),
+          listen: () => ({ signal, abort: signal, status: () => null, release: () => undefined }),
+        },
         options: {},
         output: {
           say: (text: string) => said.push(text),
           diagnostics: (all: readonly { message: string }[]) => all.map(({ message }) => said.push(message)),
+          ask,
         },
-        ask,
-        listen: () => ({ signal, abort: signal, status: () => null, release: () => undefined }),
-      } as unknown as UnlockSetup,
+      } as unknown as Parameters<typeof runUnlock>[0],
       args,
     )
   return { cwd, store, begin, lease, said, unlock, history: (...args: string[]) => cli(['history', ...args], { cwd, env: { TOKEN: 'x' } }) }

@@ -9,12 +9,6 @@ import { machinePaths, TEXT_RULES, textFindings } from './source-text.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** The maximum lines of a file in `src/` that is not listed below. */
-const LONG_FILE = 300
-
-/** Files that are longer, each with its reason. */
-const LONG_FILES: Readonly<Record<string, string>> = {}
-
 describe('the source', () => {
   let found: Survey
   beforeAll(async () => {
@@ -34,11 +28,6 @@ describe('the source', () => {
 
   test('has no forbidden text', () => {
     expect(sourceFiles(root).flatMap((file) => textFindings(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
-  })
-
-  test('has no file above the length limit', () => {
-    const long = sourceFiles(root).filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length > LONG_FILE + 1)
-    expect(long).toEqual(Object.keys(LONG_FILES).sort())
   })
 })
 

@@ -6,7 +6,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { applyZones } from '../../src/apply/apply-zones.ts'
-import { type PlannedRun, planZones } from '../../src/apply/plan-zones.ts'
+import { type PlannedJobs, planZones } from '../../src/apply/plan-zones.ts'
 import type { ZoneJob } from '../../src/apply/run-context.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { compareRecords, type ResourceRecord } from '../../src/dns/record.ts'
@@ -98,7 +98,7 @@ type PlacedCase = { readonly zone: ZoneCase; readonly origin: DomainName }
 async function failuresOf(batch: readonly PlacedCase[], provider: Provider): Promise<string[]> {
   await Promise.all(batch.map((one) => createExisting(one, provider)))
   const providers = new Map([['cloud', provider]])
-  const plan = (): Promise<PlannedRun> => planZones(batch.map(jobOf), { providers, now: new Date(0), tool: 'test' })
+  const plan = (): Promise<PlannedJobs> => planZones(batch.map(jobOf), { providers, now: new Date(0), tool: 'test' })
   const planned = await plan()
   const outcomes = await applyZones(planned.zones, { providers })
   const again = await plan()

@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applyZones } from '../../src/apply/apply-zones.ts'
-import { mayApply, type PlannedRun, planZones } from '../../src/apply/plan-zones.ts'
+import { type PlannedJobs, planZones } from '../../src/apply/plan-zones.ts'
+import { mayApply, planOf } from '../../src/apply/planned-zone.ts'
 import type { Config } from '../../src/definition/config/config.ts'
 import { readConfig } from '../../src/definition/config/read-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
@@ -62,11 +63,11 @@ describe.each(readScenarios().map((scenario) => [scenario.name, scenario] as con
     const loaded = await loadDefinitions(config, { paths: [join(scenario.folder, step.file)] })
     const invalid = hasErrors(loaded.diagnostics)
     const jobs = loaded.zones.flatMap(({ zone, targets, ...rest }) => targets.map((target) => ({ desired: zone, target, ...rest })))
-    const plan = (): Promise<PlannedRun> => planZones(jobs, { providers, now: new Date(0), tool: 'scenarios' })
+    const plan = (): Promise<PlannedJobs> => planZones(jobs, { providers, now: new Date(0), tool: 'scenarios' })
     const planned = invalid ? null : await plan()
-    expect(planned?.plan.diagnostics ?? []).toEqual([])
+    expect(planned?.diagnostics ?? []).toEqual([])
     const expected = (name: string): string => join(scenario.folder, name)
-    expectFile(expected(planFile(step.number)), shortened(planText(loaded.diagnostics, planned?.plan ?? null)))
+    expectFile(expected(planFile(step.number)), shortened(planText(loaded.diagnostics, planned && planOf(planned))))
     const [zone] = planned?.zones ?? []
     expectFile(expected(callsFile(step.number)), zone ? shortened(callsText(zone.plan)) : null)
     if (planned === null || !planned.zones.every((zone) => mayApply(zone.plan))) return
@@ -79,7 +80,7 @@ describe.each(readScenarios().map((scenario) => [scenario.name, scenario] as con
     )
 
     const again = await plan()
-    expect(again.plan.zones.map((zone) => zone.changes)).toEqual(planned.zones.map(() => []))
+    expect(again.zones.map(({ plan }) => plan.changes)).toEqual(planned.zones.map(() => []))
     for (const { existing, plan: second } of again.zones) expect(renderedStates(existing)).toContain(second.rendered)
   })
 })

@@ -10,8 +10,8 @@ import type { Config } from '../../definition/config/config.ts'
 import { compareText } from '../../dns/compare-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Plan } from '../../plan/plan.ts'
 import { agreeing, counted, listed } from '../../report/english.ts'
+import { hasChanges, type PlannedZones } from '../planned-zone.ts'
 import { signaturesIn, signerFinder } from './sshsig.ts'
 
 /** Maximum files read, and octets of each. */
@@ -88,10 +88,10 @@ async function readStart(path: string): Promise<string | null> {
 }
 
 /** How many approvals the changes of a plan need. */
-export const neededFor = (config: Pick<Config, 'approvals'> | null, { zones }: Plan): number =>
+export const neededFor = (config: Pick<Config, 'approvals'> | null, { zones }: PlannedZones): number =>
   neededForZones(
     config,
-    zones.filter(({ changes }) => changes.length > 0).map(({ zone }) => zone),
+    zones.filter(hasChanges).map(({ plan }) => plan.zone),
   )
 
 /** How many approvals a change of zones needs. */
@@ -101,11 +101,11 @@ export const neededForZones = (config: Pick<Config, 'approvals'> | null, zones: 
 /** The error for a plan that lacks approvals; null if it has enough. `given` is null for a plan that is not saved, and `hint` says how to go on then. */
 export function notApproved(
   config: Pick<Config, 'approvals'> | null,
-  plan: Plan,
+  planned: PlannedZones,
   given: GivenApprovals | null,
   hint: string,
 ): Diagnostic | null {
-  const needed = neededFor(config, plan)
+  const needed = neededFor(config, planned)
   if (needed === 0 || (given !== null && given.by.length >= needed)) return null
   if (given === null) return lacking(needed, hint)
   const missing = needed - given.by.length

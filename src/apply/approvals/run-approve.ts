@@ -6,48 +6,44 @@ import { makeFolder } from '../../definition/files/make-folder.ts'
 import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import type { Plan } from '../../plan/plan.ts'
 import { counted } from '../../report/english.ts'
 import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
-import { reportPlanDiagnostics } from '../report-plan.ts'
+import { hasChanges, type PlannedZones, planOf } from '../planned-zone.ts'
 import { loadRunConfig } from '../run-config.ts'
-import type { ApplySetup, RunSetup } from '../run-context.ts'
+import type { ApplyOptions, ApplySetup } from '../run-context.ts'
 import { parseSavedPlan } from '../saved-plan/parse-saved-plan.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
 import { approvalsFolder, neededFor, readApprovals, stateOf } from './approvals-of-plan.ts'
 import { type OpenSshKey, parseOpenSshKey, readKeyFile } from './openssh-private-key.ts'
 import { NAMESPACE, signText } from './sshsig.ts'
 
-export interface ApproveOptions {
-  readonly config?: string | undefined
-  readonly trustedConfig?: string | undefined
+export interface ApproveOptions extends ApplyOptions {
   /** The file of the private key. */
   readonly key: string
-  readonly yes?: boolean | undefined
-  readonly format: 'text'
 }
 
-export type ApproveSetup = RunSetup<ApproveOptions> & Pick<ApplySetup, 'ask'>
+type ApproveSetup = ApplySetup<ApproveOptions>
 
 /** Approves a plan file, if its plan may be applied. */
 export async function runApprove(setup: ApproveSetup, file: string): Promise<ExitStatus> {
-  const { cwd, env, output, options } = setup
+  const { output, options, environment } = setup
+  const { cwd, env } = environment
   const path = resolve(cwd, file)
-  const { config, diagnostics } = await loadRunConfig(setup, options.config, { offline: true, trusted: options.trustedConfig })
+  const { config, diagnostics } = await loadRunConfig(environment, options.config, { offline: true, trusted: options.trustedConfig })
   const read = await readPlanText(path)
   const { saved, diagnostics: found } = read.ok ? parseSavedPlan(read.value, file, env[PLAN_KEY] || null) : unreadable(file, read.message)
   output.diagnostics([...diagnostics, ...found])
   if (config === null || saved === null || !read.ok || hasErrors([...diagnostics, ...found])) return EXIT.failure
   const text = read.value
-  const { plan } = saved
-  reportPlanDiagnostics(setup, plan)
-  output.plan(plan, 'text')
+  const plan = planOf(saved)
+  output.planDiagnostics(plan)
+  output.plan(plan)
   const status = statusOfPlan(plan)
   if (status !== EXIT.done) {
     output.say('Nothing was approved: this plan cannot be applied.')
     return status
   }
-  if (plan.zones.every(({ changes }) => changes.length === 0)) {
+  if (!saved.zones.some(hasChanges)) {
     output.say('There is nothing to approve: the plan changes nothing.')
     return EXIT.done
   }
@@ -64,7 +60,7 @@ export async function runApprove(setup: ApproveSetup, file: string): Promise<Exi
     output.error('approval-key', message, 'add its public key to "approvals.keys" in the config of the base branch')
     return EXIT.failure
   }
-  const declined = options.yes ? null : await ask(setup, plan, person)
+  const declined = options.yes ? null : await ask(setup, saved, person)
   if (declined !== null) return declined
   const written = `${approvalsFolder(file)}/${person}.sig`
   try {
@@ -75,7 +71,7 @@ export async function runApprove(setup: ApproveSetup, file: string): Promise<Exi
     return EXIT.failure
   }
   const given = await readApprovals({ path, file, text }, config)
-  output.say(`${person} approves ${file}, in ${written}. Approvals: ${stateOf(given)}; needed: ${neededFor(config, plan)}.`)
+  output.say(`${person} approves ${file}, in ${written}. Approvals: ${stateOf(given)}; needed: ${neededFor(config, saved)}.`)
   return EXIT.done
 }
 
@@ -85,7 +81,7 @@ const unreadable = (file: string, problem: string) => ({
 })
 
 /** Reads the key, which becomes a secret of the run. Null if it cannot be used. */
-async function readKey({ cwd, secrets, output, options }: ApproveSetup): Promise<OpenSshKey | null> {
+async function readKey({ environment: { cwd, secrets }, output, options }: ApproveSetup): Promise<OpenSshKey | null> {
   const text = await readKeyFile(resolve(cwd, options.key))
   const key = text.ok ? parseOpenSshKey(text.value) : text
   if (text.ok && text.value.includes('PRIVATE KEY')) addSecret(secrets, '--key', text.value)
@@ -105,11 +101,11 @@ const withPassphrase = (key: string, file: string, person: string): Diagnostic =
 const quote = (text: string): string => (/^[A-Za-z0-9_./@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 /** Asks for consent. Null if it is given, otherwise the exit status. */
-async function ask({ ask: answerTo, output }: ApproveSetup, { zones }: Plan, person: string): Promise<ExitStatus | null> {
-  const changed = zones.filter(({ changes }) => changes.length > 0)
-  const calls = changed.reduce((sum, zone) => sum + zone.calls.total, 0)
+async function ask({ output }: ApproveSetup, { zones }: PlannedZones, person: string): Promise<ExitStatus | null> {
+  const changed = zones.filter(hasChanges)
+  const calls = changed.reduce((sum, { plan }) => sum + plan.calls.total, 0)
   const question = `Approve ${counted(calls, 'call')} in ${counted(changed.length, 'zone')} as ${person}?`
-  const answer = await answerTo(question, new AbortController().signal)
+  const answer = await output.ask(question, new AbortController().signal)
   if (answer === 'yes') return null
   if (answer === 'no-terminal')
     output.error('not-confirmed', 'nothing was approved: there is no terminal to ask on', 'give --yes to approve without being asked')

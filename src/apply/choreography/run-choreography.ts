@@ -9,12 +9,11 @@ import { notApproved } from '../approvals/approvals-of-plan.ts'
 import { checkPlan } from '../check-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { mirrorOf } from '../journal/store/fetch-journal.ts'
-import { makePlan } from '../live-plan.ts'
+import { storeContext } from '../journal/store/open-store.ts'
 import type { LockedRun } from '../locked-run.ts'
-import { type PlannedRun, type PlannedZone, planAgain } from '../plan-zones.ts'
-import { reportEmptyPlan } from '../report-plan.ts'
+import { makePlan, type PlannedJob, type PlannedJobs, planAgain } from '../plan-zones.ts'
 import { changeZones, withLockedZones } from '../run-apply.ts'
-import { type ApplyContext, type ApplyOptions, type ApplySetup, isTextReport } from '../run-context.ts'
+import type { ApplyContext, ApplyOptions, ApplySetup } from '../run-context.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { guardDeletions } from '../usage/guard-deletions.ts'
 import { changingJob, loweringJob, type NextStage, nextStage, type Stages, withOwnRrsets } from './stages.ts'
@@ -29,7 +28,7 @@ export interface ChoreographyOptions extends ApplyOptions {
 }
 
 interface StagedZone {
-  readonly planned: PlannedZone
+  readonly planned: PlannedJob
   readonly file: StateFile<Stages>
   readonly next: NextStage
   /** The TTL in seconds during the change: that of the options, or a longer one if the target stores none as low. */
@@ -43,28 +42,29 @@ const MOST_NAMED = 5
 export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, args: readonly string[]): Promise<ExitStatus> {
   for (;;) {
     let readyAt: Date | null = null
-    const status = await withLockedZones(setup, args, async (context, run) => {
-      const message = usageProblem(context)
+    const status = await withLockedZones(setup, args, async (context, lockedRun) => {
+      const message = usageProblem(context.workspace.saved !== undefined, context)
       if (message !== null) {
         const problem: Diagnostic = { severity: 'error', code: 'usage', message }
         context.output.diagnostics([problem])
-        reportEmptyPlan(context, [problem])
+        context.output.unplanned([problem])
         return EXIT.failure
       }
-      const planned = await checkPlan(context, await makePlan(context, context.interruption.signal, run.fences))
-      const unapproved = notApproved(context.config, planned.plan, null, AS_A_WHOLE)
+      const made = await checkPlan(context, await makePlan(context, context.environment.interruption.signal, lockedRun.fences))
+      const planned = withoutSecrets(made, context.environment.secrets)
+      const unapproved = notApproved(context.workspace.config, planned, null, AS_A_WHOLE)
       if (unapproved !== null) {
         context.output.diagnostics([unapproved])
         context.output.say('Nothing was applied.')
-        reportEmptyPlan(context, [unapproved])
+        context.output.unplanned([unapproved])
         return EXIT.refused
       }
-      const done = await choreograph(context, run, planned)
+      const done = await choreograph(context, lockedRun, planned)
       readyAt = done.readyAt
       return done.status
     })
     if (status !== EXIT.pending || setup.options.stay !== true || readyAt === null) return status
-    const interrupted = await waitUntil(setup, readyAt)
+    const interrupted = await waitUntil(setup.environment, readyAt)
     if (interrupted !== null) return interrupted
   }
 }
@@ -72,19 +72,21 @@ export async function runChoreography(setup: ApplySetup<ChoreographyOptions>, ar
 const AS_A_WHOLE =
   'stages cannot be approved: save a plan of the whole change with "zonewright plan --out plan.json", then "zonewright approve plan.json --key FILE"'
 
-function usageProblem(context: ApplyContext<ChoreographyOptions> & { readonly saved?: unknown }): string | null {
-  if (context.saved !== undefined) return 'a saved plan is applied as it is: --choreograph plans each stage'
-  if (context.options.stay === true && !isTextReport(context)) return '--stay reports each stage when it is done: use it with --format text'
+function usageProblem(isSaved: boolean, context: ApplyContext<ChoreographyOptions>): string | null {
+  if (isSaved) return 'a saved plan is applied as it is: --choreograph plans each stage'
+  if (context.options.stay === true && context.output.isDocument)
+    return '--stay reports each stage when it is done: use it with --format text'
   return null
 }
 
 /** Does what is due for each zone. The status is `pending` while a zone waits. `readyAt`: when the next stage may begin; null if none is left. */
 export async function choreograph(
   context: ApplyContext<ChoreographyOptions>,
-  run: LockedRun,
-  given: PlannedRun,
+  lockedRun: LockedRun,
+  given: PlannedJobs,
 ): Promise<{ readonly status: ExitStatus; readonly readyAt: Date | null }> {
-  const { now, output } = context
+  const { output } = context
+  const { now, interruption } = context.environment
   const staged: StagedZone[] = []
   const problems: Diagnostic[] = []
   for (const planned of given.zones) {
@@ -98,21 +100,20 @@ export async function choreograph(
   }
   if (problems.length > 0) {
     output.diagnostics(problems)
-    reportEmptyPlan(context, problems)
+    output.unplanned(problems)
     return { status: EXIT.failure, readyAt: null }
   }
   const waiting = staged.filter(({ next }) => next.step === 'wait')
   for (const zone of staged) output.say(stageText(zone, now()))
   const due = staged.filter(({ next }) => next.step !== 'wait')
-  const isIdle = due.length === 0 && !hasErrors(given.plan.diagnostics)
-  if (isIdle) reportEmptyPlan(context, [])
-  const pending = due.map((zone) => plannedNow(context, zone))
-  const made = { zones: pending, plan: { ...given.plan, zones: pending.map((zone) => zone.plan) } }
-  const guarded = await guardDeletions(context, made, ({ job }) => job.allow, context.interruption.signal)
+  const isIdle = due.length === 0 && !hasErrors(given.diagnostics)
+  if (isIdle) output.unplanned([])
+  const made = { ...given, zones: due.map((zone) => plannedNow(context, zone)) }
+  const guarded = await guardDeletions(context, made, ({ job }) => job.allow, interruption.signal)
   // Written first: if this run is cut off, the next one knows the former TTLs.
-  for (const zone of due) if (zone.next.step === 'lower') await record(zone, now(), 'lowering')
-  const status = isIdle ? EXIT.done : await changeZones(context, run, guarded)
-  if (status === EXIT.done) for (const zone of due) await record(zone, now())
+  for (const zone of due) if (zone.next.step === 'lower') await writeStage(zone, now(), 'lowering')
+  const status = isIdle ? EXIT.done : await changeZones(context, lockedRun, guarded)
+  if (status === EXIT.done) for (const zone of due) await writeStage(zone, now())
   const until = [
     ...waiting.flatMap(({ next }) => (next.step === 'wait' ? [next.until] : [])),
     ...(status === EXIT.done ? due : []).flatMap((zone) => {
@@ -126,11 +127,11 @@ export async function choreograph(
   return { status: worstOf([status, EXIT.pending]), readyAt }
 }
 
-async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: PlannedZone): Promise<StagedZone> {
-  const { options, now, providers } = context
+async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: PlannedJob): Promise<StagedZone> {
+  const { options, workspace } = context
   const { plan, existing } = planned
-  const file = stateFile<Stages>(context.journal, 'stages', [plan.zone, plan.target], validate, mirrorOf(context))
-  const capabilities = providers.get(plan.target)?.capabilities
+  const file = stateFile<Stages>(workspace.journal, 'stages', [plan.zone, plan.target], validate, mirrorOf(storeContext(context)))
+  const capabilities = workspace.providers.get(plan.target)?.capabilities
   if (capabilities === undefined) throw new Error(`no provider ${plan.target}`)
   const stored = planned.job.storedTtls?.get(options.lowTtl) ?? 0
   const lowTtl = Math.max(options.lowTtl, storedTtl(options.lowTtl, capabilities), stored)
@@ -142,20 +143,16 @@ async function stageOf(context: ApplyContext<ChoreographyOptions>, planned: Plan
     changes: plan.changes,
     capabilities,
     lowTtl,
-    now: now(),
+    now: context.environment.now(),
   })
   return { planned, file, lowTtl, next }
 }
 
 /** The plan of what is due. */
-function plannedNow({ providers, secrets }: ApplyContext<ChoreographyOptions>, { planned, next, lowTtl }: StagedZone): PlannedZone {
+function plannedNow({ workspace: { providers } }: ApplyContext<ChoreographyOptions>, { planned, next, lowTtl }: StagedZone): PlannedJob {
   const provider = providers.get(planned.job.target)
   if (provider === undefined || planned.existing === null) return planned
-  const again = (job: PlannedZone['job']): PlannedZone => {
-    const one = planAgain({ ...planned, job }, provider)
-    return withoutSecrets({ plan: { created: '', tool: '', zones: [one.plan], diagnostics: [] }, zones: [one] }, secrets)
-      .zones[0] as PlannedZone
-  }
+  const again = (job: PlannedJob['job']): PlannedJob => planAgain({ ...planned, job }, provider)
   if (next.step === 'lower') return again(loweringJob(planned.job, planned.existing, next.rrsets, lowTtl))
   if (next.step === 'change') return again(changingJob(planned.job, planned.existing, next.rrsets, lowTtl))
   return planned
@@ -180,7 +177,7 @@ function stagesAfter({ planned: { plan }, next, lowTtl }: StagedZone, now: Date,
   }
 }
 
-async function record(zone: StagedZone, now: Date, lowered?: Stages['stage']): Promise<void> {
+async function writeStage(zone: StagedZone, now: Date, lowered?: Stages['stage']): Promise<void> {
   const after = stagesAfter(zone, now, lowered)
   if (after === null) await zone.file.remove()
   else await zone.file.write(after)

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { durationText } from '../../report/english.ts'
 import { shortTime } from '../../report/history.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
-import type { ApplySetup } from '../run-context.ts'
+import type { ApplyEnvironment } from '../run-context.ts'
 
 /** Milliseconds of one sleep: the clock of the machine may be set meanwhile. */
 const STEP = 10_000
 
 /** Waits until the clock shows `time`. Returns the exit status of a signal or of the time limit that ends the wait; null when the time has come. */
-export async function waitUntil({ now, listen }: Pick<ApplySetup, 'now' | 'listen'>, time: Date): Promise<ExitStatus | null> {
+export async function waitUntil({ now, listen }: ApplyEnvironment, time: Date): Promise<ExitStatus | null> {
   const interruption = listen()
   try {
     for (let left = time.getTime() - now().getTime(); left > 0; left = time.getTime() - now().getTime()) {

@@ -8,27 +8,28 @@ import { type Misfit, misfitsOf } from '../../plan/misfits.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
 import { checkPlan } from '../check-plan.ts'
-import { movingZones } from '../cutover/moving-zones.ts'
+import { movingZones } from '../cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, statusOfPlan, worstOf } from '../exit-status.ts'
 import { storedTtlsOf } from '../journal/store/fences.ts'
+import { storeContext } from '../journal/store/open-store.ts'
 import { lockRun } from '../locked-run.ts'
-import { type PlannedRun, type PlannedZone, planZones } from '../plan-zones.ts'
-import { reportEmptyPlan, reportPlanDiagnostics } from '../report-plan.ts'
+import { type PlannedJob, type PlannedJobs, planZones } from '../plan-zones.ts'
+import { planOf } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
   type ApplyContext,
   type ApplyOptions,
+  type ApplyOutput,
   type ApplySetup,
   closeRun,
   type OnProgress,
   openRun,
-  type RunOutput,
   type Workspace,
   withProgress,
   type ZoneJob,
 } from '../run-context.ts'
-import { knownFences } from '../run-plan.ts'
+import { readKnownFences } from '../run-plan.ts'
 import { showAndSave } from '../saved-plan/show-and-save.ts'
 import { withoutSecrets } from '../secrets-in-plan.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
@@ -47,7 +48,7 @@ export interface CopyRunOptions extends CopyPlanOptions {
 }
 
 export interface CopySetup extends ApplySetup<CopyRunOptions> {
-  readonly output: RunOutput & { misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void }
+  readonly output: ApplyOutput & { misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void }
 }
 
 interface CopyWorkspace extends Workspace {
@@ -62,31 +63,27 @@ export interface CopyEnds {
   readonly target: Provider
 }
 
-type CopyContext = ApplyContext<CopyRunOptions> & CopyWorkspace & CopySetup
+type CopyContext = ApplyContext<CopyRunOptions, CopyWorkspace> & CopySetup
 
 /** Copies the named zones. A zone that a cutover is moving is left out. If one of the others may not be copied, none is changed. */
 export async function runCopy(setup: CopySetup, zones: readonly string[]): Promise<ExitStatus> {
   const context: CopyContext = openRun(setup, await openCopy(setup, zones))
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
-    reportEmptyPlan(context, diagnostics)
-    return context.interruption.status() ?? EXIT.failure
+    context.output.unplanned(diagnostics)
+    return context.environment.interruption.status() ?? EXIT.failure
   }
   try {
-    const isUsable = reportLoaded(context, { inFull: true })
-    if (!isUsable || context.ends === null) return fail(context.diagnostics)
-    const { source, target } = context.ends
-    const { apexNs } = context
-    const plan = async (zones: readonly DomainName[]): Promise<PlannedRun | null> => {
-      const read = await readSource({ ...context, zones }, source)
+    const { workspace } = context
+    const isUsable = reportLoaded(context.output, workspace, { inFull: true })
+    const { apexNs, ends } = workspace
+    if (!isUsable || ends === null) return fail(workspace.diagnostics)
+    const { source, target } = ends
+    const plan = async (zones: readonly DomainName[]): Promise<PlannedJobs | null> => {
+      const read = await readSource(context, zones, source)
       const problems = [...read.diagnostics]
       if (!hasErrors(problems)) {
         try {
-          const copied = await planCopy(
-            context,
-            read.zones,
-            context.ends as CopyEnds,
-            apexNs === null ? null : { names: apexNs, ttl: null },
-          )
+          const copied = await planCopy(context, read.zones, ends, apexNs === null ? null : { names: apexNs, ttl: null })
           // What is live already may break policies.
           return await checkPlan(context, copied, { asWarnings: true })
         } catch (error) {
@@ -98,22 +95,22 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
       return null
     }
     if (context.options.dryRun) {
-      const planned = await plan(context.zones)
-      return planned === null ? EXIT.failure : showOnly(context, planned.plan)
+      const planned = await plan(workspace.zones)
+      return planned === null ? EXIT.failure : showOnly(context, planOf(withoutSecrets(planned, context.environment.secrets)))
     }
-    const wanted = context.zones.map((zone) => ({ zone, target: target.name }))
+    const wanted = workspace.zones.map((zone) => ({ zone, target: target.name }))
     const lock = await lockRun(context, 'copy', wanted)
-    if (lock.run === null) return fail([lock.diagnostic])
-    const { run } = lock
-    return await run.finish(async () => {
-      const moving = await movingZones(context.journal, wanted)
+    if (lock.lockedRun === null) return fail([lock.diagnostic])
+    const { lockedRun } = lock
+    return await lockedRun.finish(async () => {
+      const moving = await movingZones(workspace.journal, wanted)
       const found = [...moving.values()]
       context.output.diagnostics(found)
       if (moving.size === wanted.length) return fail(found)
       const planned = await plan(wanted.filter((zone) => !moving.has(zone)).map(({ zone }) => zone))
       if (planned === null) return EXIT.failure
       const { out } = context.options
-      const status = await (out === undefined ? changeZones(context, run, planned) : showAndSave(context, out, planned, run))
+      const status = await (out === undefined ? changeZones(context, lockedRun, planned) : showAndSave(context, out, planned, lockedRun))
       return worstOf([status, moving.size > 0 ? EXIT.failure : EXIT.done])
     })
   } finally {
@@ -122,14 +119,16 @@ export async function runCopy(setup: CopySetup, zones: readonly string[]): Promi
 }
 
 function showOnly(context: CopyContext, plan: Plan): ExitStatus {
-  reportPlanDiagnostics(context, plan)
-  context.output.plan(plan, context.options.format)
+  context.output.planDiagnostics(plan)
+  context.output.plan(plan)
   return statusOfPlan(plan)
 }
 
 async function openCopy(setup: CopySetup, args: readonly string[]): Promise<CopyWorkspace> {
   const { from, to, apexNs } = setup.options
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config, { trusted: setup.options.trustedConfig })
+  const { config, diagnostics: inConfig } = await loadRunConfig(setup.environment, setup.options.config, {
+    trusted: setup.options.trustedConfig,
+  })
   const diagnostics: Diagnostic[] = [...inConfig]
   const namesOf = (texts: readonly string[], code: Diagnostic['code']): DomainName[] =>
     unique(
@@ -167,7 +166,11 @@ interface ReadSource {
 }
 
 /** Reads the zones at the source. A zone that is missing there, or that its masters fill, is an error. */
-async function readSource({ zones, output, interruption }: CopyContext, source: Provider): Promise<ReadSource> {
+async function readSource(
+  { output, environment: { interruption } }: CopyContext,
+  zones: readonly DomainName[],
+  source: Provider,
+): Promise<ReadSource> {
   const call = { signal: interruption.signal }
   try {
     const references = await source.findZones(zones, call)
@@ -217,10 +220,7 @@ export interface CopyPlanOptions extends ApplyOptions {
   readonly lossy?: AcceptedLosses | undefined
 }
 
-type CopyPlanContext = Pick<
-  ApplyContext<CopyPlanOptions>,
-  'options' | 'now' | 'tool' | 'secrets' | 'interruption' | 'providers' | 'config' | 'journal' | 'env'
-> & { readonly output: CopySetup['output'] }
+type CopyPlanContext = ApplyContext<CopyPlanOptions> & { readonly output: CopySetup['output'] }
 
 /** Plans the zones at the target, and shows what it cannot hold of them. */
 export async function planCopy(
@@ -228,15 +228,17 @@ export async function planCopy(
   zones: readonly ZoneSnapshot[],
   { source, target }: CopyEnds,
   apexNs: CopyOptions['apexNs'],
-): Promise<PlannedRun> {
-  const { output, options, now, tool, secrets, interruption, providers } = context
-  const { defaults, safety } = context.config as Config
+): Promise<PlannedJobs> {
+  const { output, options } = context
+  const { now, tool, interruption } = context.environment
+  const { providers, config } = context.workspace
+  const { defaults, safety } = config as Config
   const { signal } = interruption
   const existing = await target.findZones(
     zones.map(({ name }) => name),
     { signal },
   )
-  const { fences, problems } = await knownFences(context)
+  const { fences, problems } = await readKnownFences(storeContext(context))
   const accepted = options.lossy ?? false
   const jobs = zones.map((zone): ZoneJob => {
     const isNew = !existing.has(zone.name)
@@ -254,7 +256,7 @@ export async function planCopy(
     }),
   )
   const planned = await withProgress(output, (onProgress) => planZones(jobs, { providers, now: now(), tool, signal, onProgress }))
-  const withLosses = (zone: PlannedZone): PlannedZone => {
+  const withLosses = (zone: PlannedJob): PlannedJob => {
     const refusals = refused.get(zone.plan.zone) ?? []
     const own = [...leftBehindDiagnostics(left.get(zone.plan.zone) ?? [], zone.plan.zone, accepted), ...refusals]
     const fitting = zone.plan.diagnostics.flatMap((one) => {
@@ -265,19 +267,17 @@ export async function planCopy(
     })
     return { ...zone, plan: { ...zone.plan, diagnostics: [...own, ...fitting] } }
   }
-  const plan = { ...planned.plan, diagnostics: [...problems, ...planned.plan.diagnostics] }
-  return withoutSecrets(withoutPositions({ plan, zones: planned.zones.map(withLosses) }), secrets)
+  return withoutPositions({ ...planned, zones: planned.zones.map(withLosses), diagnostics: [...problems, ...planned.diagnostics] })
 }
 
 /** Errors about records that the target cannot hold. */
 const UNSUPPORTED: ReadonlySet<Diagnostic['code']> = new Set(['type-unsupported', 'record-unsupported'])
 
 /** The plan without positions: records of a provider have none. */
-export function withoutPositions({ plan, zones }: PlannedRun): PlannedRun {
-  const bare = <Planned extends { readonly diagnostics: readonly Diagnostic[] }>(planned: Planned): Planned => ({
-    ...planned,
-    diagnostics: planned.diagnostics.map(({ at: _, ...diagnostic }) => diagnostic),
+export function withoutPositions(planned: PlannedJobs): PlannedJobs {
+  const bare = <Part extends { readonly diagnostics: readonly Diagnostic[] }>(part: Part): Part => ({
+    ...part,
+    diagnostics: part.diagnostics.map(({ at: _, ...diagnostic }) => diagnostic),
   })
-  const bareZones = zones.map((zone) => ({ ...zone, plan: bare(zone.plan) }))
-  return { plan: { ...bare(plan), zones: bareZones.map((zone) => zone.plan) }, zones: bareZones }
+  return bare({ ...planned, zones: planned.zones.map((zone) => ({ ...zone, plan: bare(zone.plan) })) })
 }

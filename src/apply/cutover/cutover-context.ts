@@ -38,10 +38,10 @@ export interface CutoverWorkspace extends Workspace {
   readonly ends: { readonly [End in keyof CopyEnds]: CopyEnds[End] | undefined }
 }
 
-export type MoveContext = ApplyContext<CutoverOptions> & CutoverSetup & CutoverWorkspace
+export type MoveContext = ApplyContext<CutoverOptions, CutoverWorkspace> & CutoverSetup
 
 /** The context of a step. */
-export type CutoverContext = MoveContext & { readonly ends: CopyEnds }
+export type CutoverContext = MoveContext & { readonly workspace: { readonly ends: CopyEnds } }
 
 /** The result of one step. */
 export interface StepResult {

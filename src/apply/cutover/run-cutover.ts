@@ -10,30 +10,22 @@ import { lacking, neededForZones } from '../approvals/approvals-of-plan.ts'
 import { BrokenState } from '../choreography/state-file.ts'
 import { timeText, waitUntil } from '../choreography/wait-until.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
-import { fetchProblem, mirrorOf } from '../journal/store/fetch-journal.ts'
+import { fetchJournal, mirrorOf } from '../journal/store/fetch-journal.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
 import { loadRunConfig } from '../run-config.ts'
 import { closeRun, openRun } from '../run-context.ts'
 import { openProviders, reportLoaded } from '../workspace.ts'
 import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, MoveContext, StepResult } from './cutover-context.ts'
 import { type Cutover, cutoverFile, STEPS } from './cutover-state.ts'
-import { oneReport } from './one-report.ts'
 import { abortCutover, doStep } from './steps.ts'
 
-/** Moves the zone as far as it can. The status is `pending` while it waits. A report that is no text is one document for all steps. */
+/** Moves the zone as far as it can. The status is `pending` while it waits. */
 export async function runCutover(setup: CutoverSetup, zone: string): Promise<ExitStatus> {
-  const report = oneReport(setup)
-  const status = await moveZone({ ...setup, output: report.output }, zone)
-  report.print()
-  return status
-}
-
-async function moveZone(setup: CutoverSetup, zone: string): Promise<ExitStatus> {
   for (;;) {
     const { status, state, readyAt } = await runStep(setup, zone)
     if (status === EXIT.done && state !== null) continue
     if (status !== EXIT.pending || setup.options.stay !== true || readyAt === null) return status
-    const interrupted = await waitUntil(setup, readyAt)
+    const interrupted = await waitUntil(setup.environment, readyAt)
     if (interrupted !== null) return interrupted
   }
 }
@@ -44,26 +36,27 @@ const failed = (status: ExitStatus = EXIT.failure): StepResult => ({ status, sta
 async function runStep(setup: CutoverSetup, argument: string): Promise<StepResult> {
   const opened = await openCutover(setup, argument)
   if ('problems' in opened) {
-    reportLoaded({ ...setup, diagnostics: opened.problems }, { inFull: true })
+    reportLoaded(setup.output, { diagnostics: opened.problems }, { inFull: true })
     return failed(opened.status)
   }
   const context: MoveContext = openRun(setup, opened)
   try {
-    const { zone, state, output } = context
+    const { output, environment } = context
+    const { zone, state } = context.workspace
     const locked = [state.from, state.to].map((target) => ({ zone, target }))
     const lock = await lockRun(context, 'cutover', locked)
-    if (lock.run === null) return failed(context.interruption.status() ?? EXIT.failure)
-    const { run } = lock
+    if (lock.lockedRun === null) return failed(environment.interruption.status() ?? EXIT.failure)
+    const { lockedRun } = lock
     let result = failed()
-    await run.finish(async () => {
-      result = await underLock(context, run)
+    await lockedRun.finish(async () => {
+      result = await underLock(context, lockedRun)
       return result.status
     })
     if (result.readyAt !== null) {
       const waits = result.state?.notBefore != null
       output.say(
         waits
-          ? `Safe to go on after ${timeText(result.readyAt, context.now())}: run the same command again.`
+          ? `Safe to go on after ${timeText(result.readyAt, environment.now())}: run the same command again.`
           : 'When that is done, run the same command again.',
       )
     }
@@ -74,8 +67,9 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
 }
 
 /** Does what is asked for, from the state that a run before left while this one waited for its locks. */
-async function underLock(context: MoveContext, run: LockedRun): Promise<StepResult> {
-  const { options, state, known, file, output, zone } = context
+async function underLock(context: MoveContext, lockedRun: LockedRun): Promise<StepResult> {
+  const { options, output, workspace } = context
+  const { state, known, file, zone } = workspace
   const current = await file.read()
   const isSame =
     known === null ? current === null || (current.from === state.from && current.to === state.to) : current?.started === known.started
@@ -84,20 +78,22 @@ async function underLock(context: MoveContext, run: LockedRun): Promise<StepResu
     return failed()
   }
   const apexNs = options.apexNs.length > 0 ? state.apexNs : (current?.apexNs ?? [])
-  const own = current === null ? context : { ...context, state: { ...current, apexNs } }
-  return options.abort ? abortCutover(own, run) : dueStep(own as CutoverContext, run)
+  const own = current === null ? context : { ...context, workspace: { ...workspace, state: { ...current, apexNs } } }
+  return options.abort ? abortCutover(own, lockedRun) : dueStep(own as CutoverContext, lockedRun)
 }
 
 /** Does the next step if its time has come, and keeps the state. */
-async function dueStep(context: CutoverContext, run: LockedRun): Promise<StepResult> {
-  const { state, file, now, output, zone } = context
+async function dueStep(context: CutoverContext, lockedRun: LockedRun): Promise<StepResult> {
+  const { output } = context
+  const { state, file, zone } = context.workspace
+  const { now } = context.environment
   const number = `step ${STEPS.indexOf(state.step) + 1} of ${STEPS.length}`
   if (state.notBefore !== null && now().getTime() < Date.parse(state.notBefore)) {
     output.say(`${zone}: ${number} (${state.step}) waits until caches have forgotten former answers.`)
     return { status: EXIT.pending, state, readyAt: new Date(state.notBefore) }
   }
   output.say(`${zone}: ${number}, ${state.step}.`)
-  const result = await doStep(context, run)
+  const result = await doStep(context, lockedRun)
   if (result.status !== EXIT.done && result.status !== EXIT.pending) return result
   if (result.state === null) await file.remove()
   else await file.write(result.state)
@@ -114,8 +110,9 @@ async function openCutover(
   setup: CutoverSetup,
   argument: string,
 ): Promise<CutoverWorkspace | { readonly problems: readonly Diagnostic[]; readonly status?: ExitStatus }> {
-  const { options, now, env } = setup
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, options.config, { trusted: options.trustedConfig })
+  const { options, environment } = setup
+  const { now, env } = environment
+  const { config, diagnostics: inConfig } = await loadRunConfig(environment, options.config, { trusted: options.trustedConfig })
   const problems: Diagnostic[] = [...inConfig, ...serverProblems(options, readHostPolicy(env))]
   const zone = parseAbsoluteName(argument)
   if (!zone.ok) problems.push({ severity: 'error', code: 'zone-name', message: zone.message })
@@ -125,8 +122,8 @@ async function openCutover(
     return name.ok ? [name.value] : []
   })
   if (config === null || !zone.ok || hasErrors(problems)) return { problems }
-  const place = { ...setup, config, journal: config.journal }
-  const unreadable = await fetchProblem(place, { states: true })
+  const place = { ...environment, config, journal: config.journal }
+  const unreadable = await fetchJournal(place, { states: true })
   if (unreadable !== null) return { problems: [unreadable] }
   const file = cutoverFile(config.journal, zone.value, mirrorOf(place))
   let known: Cutover | null

@@ -8,8 +8,9 @@ import { quoted } from '../../dns/excerpt.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { listed } from '../../report/english.ts'
+import { type PlannedZone, planOf } from '../planned-zone.ts'
 import { parseSavedPlan } from '../saved-plan/parse-saved-plan.ts'
-import { readPlanText, type SavedTarget, type SavedZone } from '../saved-plan/saved-plan.ts'
+import { readPlanText, type SavedTarget } from '../saved-plan/saved-plan.ts'
 import { isRunPrefix, PLANS_FOLDER, planFile, plannedChanges, type RunZone } from './journal-format.ts'
 import type { RunRecord } from './read-journal.ts'
 import { outcomesOf, readRunZones } from './read-journal.ts'
@@ -68,7 +69,7 @@ function removeLeftovers(folder: string, now: Date): void {
 }
 
 /** A zone of a run: its state before, its plan and its outcome, whose plan is the same. */
-export interface RunZoneDetail extends SavedZone {
+export interface RunZoneDetail extends PlannedZone {
   readonly target: SavedTarget
   readonly outcome: ZoneOutcome
 }
@@ -103,7 +104,7 @@ export async function readRunPlans(
 export async function readRunReport(run: RunRecord): Promise<Result<{ readonly plan: Plan; readonly outcomes: readonly ZoneOutcome[] }>> {
   const details = await readRunPlans(run)
   if (!details.ok) return details
-  const plan = { created: run.begin.time, tool: run.begin.tool, zones: details.value.map((zone) => zone.plan), diagnostics: [] }
+  const plan = planOf({ created: run.begin.time, tool: run.begin.tool, zones: details.value, diagnostics: [] })
   return ok({ plan, outcomes: details.value.map(({ outcome }) => outcome) })
 }
 

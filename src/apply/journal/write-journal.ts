@@ -8,10 +8,13 @@ import { makeFolder } from '../../definition/files/make-folder.ts'
 import type { ProcessIdentity } from '../../definition/files/process-identity.ts'
 import { oneLine } from '../../dns/diagnostic.ts'
 import type { Changeset } from '../../plan/changesets.ts'
-import type { Outcome, Plan, ZoneOutcome } from '../../plan/plan.ts'
+import type { Outcome, ZoneOutcome } from '../../plan/plan.ts'
 import { diagnosticDocument } from '../../report/plan-document.ts'
-import type { SavedTarget, SavedZone } from '../saved-plan/saved-plan.ts'
-import { savedPlanText } from '../saved-plan/saved-plan-text.ts'
+import type { ApplicableZone } from '../apply-zones.ts'
+import type { PlannedZones } from '../planned-zone.ts'
+import { savedPlanText } from '../saved-plan/save-plan.ts'
+import type { SavedTarget } from '../saved-plan/saved-plan.ts'
+import { keepOutOfGit } from './journal-folder.ts'
 import {
   type BeginEntry,
   countFigures,
@@ -24,9 +27,8 @@ import {
   type RolledBackRun,
   type RunCommand,
 } from './journal-format.ts'
-import { keepOutOfGit } from './keep-out-of-git.ts'
 
-export interface RunToJournal {
+export interface JournalRequest {
   /** The journal's folder. */
   readonly journal: string
   readonly run: string
@@ -35,9 +37,9 @@ export interface RunToJournal {
   readonly approvedBy: readonly string[]
   readonly process: ProcessIdentity
   readonly now: () => Date
-  readonly plan: Plan
+  readonly planned: PlannedZones
   /** The zones that have changes, with their state before the run. */
-  readonly zones: readonly SavedZone[]
+  readonly zones: readonly ApplicableZone[]
   readonly targets: ReadonlyMap<string, SavedTarget>
   /** Secrets of the run, which are never written. */
   readonly secrets: LoadedSecrets
@@ -52,10 +54,10 @@ export interface RunToJournal {
 export interface Journal {
   readonly run: string
   /** Writes that a call is about to be sent. If that fails, returns why the call must not be sent. */
-  call(zone: SavedZone, call: Changeset): string | null
-  outcome(zone: SavedZone, change: number, outcome: Outcome): void
+  call(zone: ApplicableZone, call: Changeset): string | null
+  outcome(zone: ApplicableZone, change: number, outcome: Outcome): void
   /** Writes the result of reading a zone back. */
-  zone(zone: SavedZone, outcome: ZoneOutcome): void
+  zone(zone: ApplicableZone, outcome: ZoneOutcome): void
   /** Closes the journal with the program's exit status. Returns why lines are missing; null if the journal is complete. */
   end(status: number): string | null
 }
@@ -67,7 +69,7 @@ const FILES_AT_ONCE = 16
  * Writes the state and the plan of each zone and the first line to a hidden folder, and renames it last. So a visible run always has its plans,
  * and a run without a folder has sent nothing. Throws the system's error, and `SecretExposed`.
  */
-export async function beginJournal(request: RunToJournal): Promise<Journal> {
+export async function beginJournal(request: JournalRequest): Promise<Journal> {
   const { journal, run, zones, secrets } = request
   const runs = join(journal, 'runs')
   const temporary = join(runs, `.${run}`)
@@ -104,19 +106,19 @@ export async function beginJournal(request: RunToJournal): Promise<Journal> {
   }
 }
 
-function planText({ plan, targets, secrets }: RunToJournal, zone: SavedZone): string {
+function planText({ planned, targets, secrets }: JournalRequest, zone: ApplicableZone): string {
   const target = targets.get(zone.plan.target)
   if (!target) throw new Error(`no target ${zone.plan.target}`)
-  return savedPlanText({ plan: { ...plan, zones: [zone.plan], diagnostics: [] }, zones: [zone], targets: [target] }, null, secrets)
+  return savedPlanText({ ...planned, zones: [zone], diagnostics: [], targets: [target] }, null, secrets)
 }
 
-const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, plan, zones }: RunToJournal): BeginEntry => ({
+const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, planned, zones }: JournalRequest): BeginEntry => ({
   event: 'begin',
   format: JOURNAL_FORMAT,
   version: JOURNAL_VERSION,
   time: now().toISOString(),
   run,
-  tool: plan.tool,
+  tool: planned.tool,
   command,
   rollsBack,
   ...(approvedBy.length > 0 && { approvedBy }),
@@ -125,7 +127,7 @@ const beginEntry = ({ run, command, rollsBack, approvedBy, process, now, plan, z
 })
 
 /** Appends a line, so that only the last line can be incomplete. Throws `SecretExposed`. */
-function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets, onLine?: RunToJournal['onLine']): void {
+function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecrets, onLine?: JournalRequest['onLine']): void {
   const text = JSON.stringify(entry)
   assertNoSecret(secrets, text, 'a line of the journal')
   const line = Buffer.from(`${text}\n`)
@@ -134,7 +136,7 @@ function writeLine(descriptor: number, entry: JournalEntry, secrets: LoadedSecre
   onLine?.(text)
 }
 
-function openJournal({ run, zones, now, secrets, onLine }: RunToJournal, descriptor: number): Journal {
+function openJournal({ run, zones, now, secrets, onLine }: JournalRequest, descriptor: number): Journal {
   const indexes = new Map(zones.map((zone, index) => [zone, index]))
   const latest: Outcome[][] = zones.map(() => [])
   /** Why a line could not be written. No further line is written then. */
@@ -148,7 +150,7 @@ function openJournal({ run, zones, now, secrets, onLine }: RunToJournal, descrip
       problem = `the journal of run ${run} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : oneLine(message)}`
     }
   }
-  const indexOf = (zone: SavedZone): number => {
+  const indexOf = (zone: ApplicableZone): number => {
     const index = indexes.get(zone)
     if (index === undefined) throw new Error(`${zone.plan.zone} does not belong to run ${run}`)
     return index

@@ -8,7 +8,7 @@ import { endpointOfUrl, isLoopback, readHostPolicy } from '../../transport/allow
 import { createHttpClient, type HttpClient, TransportError } from '../../transport/http-client.ts'
 import { proxyFor } from '../../transport/proxy.ts'
 import { parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../../transport/retry.ts'
-import type { RunEnvironment } from '../run-context.ts'
+import type { ProcessEnvironment } from '../run-context.ts'
 
 export type NotificationFormat = 'json' | 'slack'
 
@@ -48,7 +48,7 @@ const AT: SourcePosition = { file: '', line: 1, column: 1 }
 
 /** Reads the options. The notifier is null after an error, which the run reports before it begins. */
 export async function openNotifier(
-  { env, cwd, secrets }: Pick<RunEnvironment, 'env' | 'cwd' | 'secrets'>,
+  { env, cwd, secrets }: Pick<ProcessEnvironment, 'env' | 'cwd' | 'secrets'>,
   { notify = [], notifyFormat = 'json', notifyKey }: NotifyOptions,
 ): Promise<{ readonly notifier: Notifier | null; readonly diagnostics: readonly Diagnostic[] }> {
   const diagnostics: Diagnostic[] = []

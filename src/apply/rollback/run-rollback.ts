@@ -6,19 +6,19 @@ import { ownProcess } from '../../definition/files/process-identity.ts'
 import { type Diagnostic, hasErrors, oneLine } from '../../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { Allowance } from '../../dns/zone.ts'
-import type { Plan } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ZoneReference } from '../../providers/provider.ts'
 import type { ApplicableZone, ChangesToMake } from '../apply-zones.ts'
 import { checkPlan } from '../check-plan.ts'
-import { movingZones } from '../cutover/moving-zones.ts'
+import { movingZones } from '../cutover/cutover-state.ts'
 import { EXIT, type ExitStatus, worstOf } from '../exit-status.ts'
 import { JOURNAL_FILE, type RunZone } from '../journal/journal-format.ts'
 import { type RunRecord, readForeignRun, readRuns } from '../journal/read-journal.ts'
 import { findRun, lastRun, type RunZoneDetail, readRunPlans } from '../journal/runs.ts'
 import { type Fences, storedTtlsOf } from '../journal/store/fences.ts'
-import { fetchProblem } from '../journal/store/fetch-journal.ts'
+import { fetchJournal } from '../journal/store/fetch-journal.ts'
+import { storeContext } from '../journal/store/open-store.ts'
 import { type LockedRun, lockRun } from '../locked-run.ts'
-import { reportEmptyPlan } from '../report-plan.ts'
+import { hasChanges } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
@@ -52,33 +52,34 @@ interface RollbackWorkspace extends Workspace {
   readonly runName: string
   /** Whether a zone of the run was requested. */
   readonly isRequested: (zone: RunZone) => boolean
-  readonly fences?: Fences
 }
 
-type RollbackContext = ApplyContext<RollbackOptions> & RollbackWorkspace
+type RollbackContext = ApplyContext<RollbackOptions, RollbackWorkspace>
 
 /** Undoes the run that the first argument names, or with `last` the latest run. Further arguments name zones; without them, all zones of the run. */
 export async function runRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<ExitStatus> {
   const context: RollbackContext = openRun(setup, await openRollback(setup, args))
   const fail = (diagnostics: readonly Diagnostic[]): ExitStatus => {
-    reportEmptyPlan(context, diagnostics)
-    return context.interruption.status() ?? EXIT.failure
+    context.output.unplanned(diagnostics)
+    return context.environment.interruption.status() ?? EXIT.failure
   }
   try {
-    const isUsable = reportLoaded(context, { inFull: true })
-    const { runToUndo, isRequested } = context
-    if (!isUsable || runToUndo === null) return fail(context.diagnostics)
+    const { workspace } = context
+    const isUsable = reportLoaded(context.output, workspace, { inFull: true })
+    const { runToUndo, isRequested } = workspace
+    if (!isUsable || runToUndo === null) return fail(workspace.diagnostics)
     const wanted = runToUndo.begin.zones.filter(isRequested)
     const lock = await lockRun(context, 'rollback', wanted)
-    if (lock.run === null) return fail([lock.diagnostic])
-    const rollback = lock.run
+    if (lock.lockedRun === null) return fail([lock.diagnostic])
+    const rollback = lock.lockedRun
     return await rollback.finish(async () => {
-      const moving = await movingZones(context.journal, wanted)
+      const moving = await movingZones(workspace.journal, wanted)
       const found = [...moving.values()]
       context.output.diagnostics(found)
       if (moving.size === wanted.length) return fail(found)
       const isFree = (zone: RunZone): boolean => isRequested(zone) && !moving.has(zone)
-      return worstOf([await rollBack({ ...context, isRequested: isFree }, rollback, runToUndo), moving.size > 0 ? EXIT.failure : EXIT.done])
+      const own = { ...context, workspace: { ...workspace, isRequested: isFree } }
+      return worstOf([await rollBack(own, rollback, runToUndo), moving.size > 0 ? EXIT.failure : EXIT.done])
     })
   } finally {
     await closeRun(context)
@@ -86,31 +87,32 @@ export async function runRollback(setup: ApplySetup<RollbackOptions>, args: read
 }
 
 async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo: RunRecord): Promise<ExitStatus> {
-  const { output, options, isRequested, runName } = context
+  const { output, options, workspace } = context
+  const { isRequested, runName } = workspace
   // Read only after the lock: the run that had locked the zones may be the one to undo.
-  const unread = await fetchProblem(context)
+  const unread = await fetchJournal(storeContext(context))
   const details = await readRunPlans(runToUndo, isRequested)
   const problems =
     unread !== null
       ? [unread]
       : details.ok
-        ? changedTargets(details.value, runToUndo, context.providers)
-        : [unreadable(details.message, planHint(context))]
+        ? changedTargets(details.value, runToUndo, workspace.providers)
+        : [unreadable(details.message, planHint(workspace))]
   if (!details.ok || problems.length > 0) {
     output.diagnostics(problems)
-    reportEmptyPlan(context, problems)
+    output.unplanned(problems)
     return EXIT.failure
   }
   output.note(`Rolling back run ${runToUndo.id}, ${runToUndo.begin.command} of ${runToUndo.begin.time}.`)
-  const known = { ...context, fences: rollback.fences }
-  const planned = await withProgress(output, (onProgress) => planRollback(known, details.value, onProgress))
+  const planned = await withProgress(output, (onProgress) => planRollback(context, rollback.fences, details.value, onProgress))
   // A rollback must be possible in an emergency.
-  const { plan, zones, whole } = await checkPlan(context, planned, { asWarnings: true })
+  const checked = await checkPlan(context, planned, { asWarnings: true })
+  const { whole } = checked
   const rollsBack = { run: runToUndo.id, whole: whole && details.value.length === runToUndo.begin.zones.length }
   const status =
     options.out === undefined
-      ? await changeZones(context, rollback, { plan, zones, rollsBack })
-      : await showAndSave(context, options.out, { plan, zones }, rollback)
+      ? await changeZones(context, rollback, { ...checked, rollsBack })
+      : await showAndSave(context, options.out, checked, rollback)
   // The run is named because --last now selects this rollback.
   const rest = options.overwrite
     ? 'the report shows what stays'
@@ -119,22 +121,24 @@ async function rollBack(context: RollbackContext, rollback: LockedRun, runToUndo
     output.say(
       `Run ${runToUndo.id} ${options.out === undefined ? 'was' : 'would'} not ${options.out === undefined ? '' : 'be '}rolled back completely: ${rest}.`,
     )
-  if (plan.zones.some(({ changes }) => changes.length > 0))
+  if (checked.zones.some(hasChanges))
     output.note('A rollback leaves the definitions as they are: correct them too, or the next apply makes the same changes again.')
   return worstOf([status, whole ? EXIT.done : EXIT.partial])
 }
 
 /** Finds the run to undo and creates the providers of its targets. */
 async function openRollback(setup: ApplySetup<RollbackOptions>, args: readonly string[]): Promise<RollbackWorkspace> {
+  const { environment } = setup
+  const { cwd } = environment
   const { target, last = false } = setup.options
-  const { config, diagnostics: inConfig } = await loadRunConfig(setup, setup.options.config, { trusted: setup.options.trustedConfig })
-  const unread = config === null ? null : await fetchProblem({ ...setup, config, journal: config.journal })
+  const { config, diagnostics: inConfig } = await loadRunConfig(environment, setup.options.config, { trusted: setup.options.trustedConfig })
+  const unread = config === null ? null : await fetchJournal({ ...environment, config, journal: config.journal })
   const diagnostics: Diagnostic[] = [...inConfig, ...(unread === null ? [] : [unread])]
   const requested = requestedZones(last ? args : args.slice(1), diagnostics)
   const isRequested = (zone: RunZone): boolean =>
     (requested.size === 0 || requested.has(zone.zone)) && (target === undefined || target === zone.target)
   const name = last ? null : args[0]
-  const path = config !== null && typeof name === 'string' && isRunPath(name, setup.cwd, config.journal) ? resolve(setup.cwd, name) : null
+  const path = config !== null && typeof name === 'string' && isRunPath(name, cwd, config.journal) ? resolve(cwd, name) : null
   const runToUndo =
     config === null ? null : path === null ? selectRun(config.journal, name, diagnostics) : readRunAt(path, name ?? '', diagnostics)
   if (runToUndo !== null) diagnostics.push(...untouchedZones(runToUndo, requested, isRequested, target))
@@ -229,8 +233,15 @@ interface PlannedRollback extends ChangesToMake {
 }
 
 /** Reads the zones and plans the changes back to their state before the run. A zone that cannot be read is left out, with an error. */
-async function planRollback(context: RollbackContext, details: readonly RunZoneDetail[], onProgress: OnProgress): Promise<PlannedRollback> {
-  const { config, providers, options, now, tool, interruption } = context
+async function planRollback(
+  context: RollbackContext,
+  fences: Fences,
+  details: readonly RunZoneDetail[],
+  onProgress: OnProgress,
+): Promise<PlannedRollback> {
+  const { options } = context
+  const { config, providers } = context.workspace
+  const { now, tool, interruption } = context.environment
   if (config === null) throw new Error('no config')
   const { prefer, overwrite = false } = options
   const rules = { thresholds: config.safety, allow: new Set(options.allow as readonly Allowance[]), prefer, overwrite }
@@ -251,7 +262,7 @@ async function planRollback(context: RollbackContext, details: readonly RunZoneD
           const reference = found.get(plan.zone) ?? null
           const readAt = performance.now()
           const live = reference && (await provider.readZone(reference, { signal }))
-          const own = { ...rules, capabilities: provider.capabilities, storedTtls: storedTtlsOf(context.fences, plan) }
+          const own = { ...rules, capabilities: provider.capabilities, storedTtls: storedTtlsOf(fences, plan) }
           const rollback = planZoneRollback({ before, plan, outcomes: outcome.outcomes }, live, own)
           whole &&= rollback.whole
           return { plan: rollback.plan, reference, existing: live, readAt }
@@ -266,13 +277,12 @@ async function planRollback(context: RollbackContext, details: readonly RunZoneD
     ),
   )
   const zones = planned.filter((zone) => zone !== null)
-  const plan: Plan = { created: now().toISOString(), tool, zones: zones.map((zone) => zone.plan), diagnostics }
-  return { plan, zones, whole: whole && zones.length === details.length }
+  return { created: now().toISOString(), tool, zones, diagnostics, whole: whole && zones.length === details.length }
 }
 
 /** The existing zones by target. A target that cannot be reached is left out, with an error. */
 async function findZones(
-  { providers, interruption: { signal } }: RollbackContext,
+  { workspace: { providers }, environment: { interruption } }: RollbackContext,
   details: readonly RunZoneDetail[],
   diagnostics: Diagnostic[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, ZoneReference>>> {
@@ -281,7 +291,7 @@ async function findZones(
     [...new Set(details.map(({ plan }) => plan.target))].map(async (target) => {
       const names = details.filter(({ plan }) => plan.target === target).map(({ plan }) => plan.zone)
       try {
-        const references = await providers.get(target)?.findZones(names, { signal })
+        const references = await providers.get(target)?.findZones(names, { signal: interruption.signal })
         if (references) found.set(target, references)
       } catch (error) {
         diagnostics.push(diagnosticOf(error))

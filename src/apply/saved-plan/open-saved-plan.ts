@@ -54,12 +54,16 @@ export async function openSavedPlan(setup: ApplySetup, args: readonly string[]):
   if (saved !== null && !hasErrors(found)) found.push(...checkTargets(saved, args[0] as string, opened.providers))
   if (saved === null || opened.config === null || hasErrors(found)) return { ...opened, jobs: [], diagnostics: found, saved: null }
   const [file = ''] = args
-  const approvals = await readApprovals({ path: resolve(setup.cwd, file), file, text }, opened.config, setup.approvals)
+  const approvals = await readApprovals(
+    { path: resolve(setup.environment.cwd, file), file, text },
+    opened.config,
+    setup.environment.approvals,
+  )
   return { ...opened, jobs: [], diagnostics: found, saved: { ...saved, approvals } }
 }
 
 async function openTargets(setup: ApplySetup, { targets }: SavedPlan): Promise<Omit<Workspace, 'jobs'>> {
-  const { config, diagnostics } = await loadRunConfig(setup, setup.options.config, { trusted: setup.options.trustedConfig })
+  const { config, diagnostics } = await loadRunConfig(setup.environment, setup.options.config, { trusted: setup.options.trustedConfig })
   if (config === null || hasErrors(diagnostics)) return { ...NOT_OPENED, diagnostics }
   const opened = await openProviders(
     setup,
@@ -76,7 +80,7 @@ interface ReadPlan {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly string[]): Promise<ReadPlan> {
+async function readSavedPlan({ options, environment: { env, cwd } }: ApplySetup, args: readonly string[]): Promise<ReadPlan> {
   const { target, allow = [], prefer, since, shard, keepGoing } = options
   const [file = ''] = args
   const diagnostics: Diagnostic[] = []
@@ -102,8 +106,8 @@ async function readSavedPlan({ options, env, cwd }: ApplySetup, args: readonly s
   }
   const { saved, diagnostics: found } = parseSavedPlan(text.value, file, key ?? null)
   diagnostics.push(...found)
-  const namesake = saved?.plan.zones.find(({ zone }) => zone === `${file.replace(/\.$/, '').toLowerCase()}.`)
-  if (namesake !== undefined) usage('error', `${file} is a saved plan and also the zone ${namesake.zone}`, AMBIGUOUS)
+  const namesake = saved?.zones.find(({ plan }) => plan.zone === `${file.replace(/\.$/, '').toLowerCase()}.`)
+  if (namesake !== undefined) usage('error', `${file} is a saved plan and also the zone ${namesake.plan.zone}`, AMBIGUOUS)
   return { saved, text: text.value, diagnostics }
 }
 
@@ -115,7 +119,7 @@ const AMBIGUOUS = 'a plan file is named by a path such as ./plan.json, a zone by
  * Checks that the targets of a saved plan are the providers of this config, and that they can store what the plan would send. A plan by this program always
  * fits its target; a forged file may not.
  */
-export function checkTargets({ targets, plan }: SavedPlan, file: string, providers: ReadonlyMap<string, Provider>): Diagnostic[] {
+export function checkTargets({ targets, zones }: SavedPlan, file: string, providers: ReadonlyMap<string, Provider>): Diagnostic[] {
   const refuse = (code: Diagnostic['code'], message: string, hint?: string): Diagnostic => ({ severity: 'error', code, message, hint })
   const bound = targets.flatMap(({ name, type, address }) => {
     const provider = providers.get(name)
@@ -130,10 +134,10 @@ export function checkTargets({ targets, plan }: SavedPlan, file: string, provide
     ]
   })
   if (bound.length > 0) return bound
-  return plan.zones.flatMap((zone) => {
-    const provider = providers.get(zone.target)
-    const problem = provider && unfit(zone, provider)
-    return problem ? [refuse('plan-file-invalid', `${file}: ${zone.target} cannot store the plan for ${zone.zone}: ${problem}`)] : []
+  return zones.flatMap(({ plan }) => {
+    const provider = providers.get(plan.target)
+    const problem = provider && unfit(plan, provider)
+    return problem ? [refuse('plan-file-invalid', `${file}: ${plan.target} cannot store the plan for ${plan.zone}: ${problem}`)] : []
   })
 }
 

@@ -14,14 +14,14 @@ import { failure, ok, type Result } from '../../dns/result.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import { totalCalls } from '../../plan/changesets.ts'
-import type { Plan } from '../../plan/plan.ts'
 import { type Change, fingerprint, type QuarantinedRrset, type Refusal } from '../../plan/plan.ts'
 import { countCalls, untouchedSelectors } from '../../plan/plan-difference.ts'
 import { stronglyConnectedComponents } from '../../plan/topological-order.ts'
 import { type DiagnosticDocument, PLAN_FORMAT, PLAN_VERSION, planDocument } from '../../report/plan-document.ts'
+import { type PlannedZone, planOf } from '../planned-zone.ts'
 import { existingRecords, parseSavedChange } from './parse-saved-change.ts'
 import { checksumOf, firstDifference, readJsonObject, sameSeal, schemaProblem, signatureOf } from './plan-json.ts'
-import type { SavedPlan, SavedPlanDocument, SavedState, SavedTarget, SavedZone, SavedZoneDocument } from './saved-plan.ts'
+import type { SavedPlan, SavedPlanDocument, SavedState, SavedTarget, SavedZoneDocument } from './saved-plan.ts'
 
 /** The deepest value is an address in the settings of a zone change; the rest is reserved for later versions. */
 export const PLAN_BOUNDS = { depth: 16, values: 8_000_000 } as const
@@ -87,7 +87,7 @@ function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
   if (!isTime(created)) return failure('"created" is not a time')
   const bound = targetsProblem(document)
   if (bound !== null) return failure(bound)
-  const zones: SavedZone[] = []
+  const zones: PlannedZone[] = []
   const seen = new Set<string>()
   for (const [index, zone] of document.zones.entries()) {
     const parsed = parseSavedZone(zone)
@@ -97,14 +97,9 @@ function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
     seen.add(key)
     zones.push(parsed.value)
   }
-  const plan: Plan = {
-    created,
-    tool,
-    ...(snapshot === undefined ? {} : { snapshot }),
-    zones: zones.map((zone) => zone.plan),
-    diagnostics: document.diagnostics.map(parseSavedDiagnostic),
-  }
-  const printed = planDocument(plan)
+  const diagnostics = document.diagnostics.map(parseSavedDiagnostic)
+  const saved = { created, tool, snapshot, zones, diagnostics, targets, signed: signature !== undefined }
+  const printed = planDocument(planOf(saved))
   const stated = {
     ...rest,
     created,
@@ -115,7 +110,7 @@ function parseDocument(document: SavedPlanDocument): Result<SavedPlan> {
   // The round trip drops undefined members, which the file cannot have.
   const difference = firstDifference(JSON.parse(JSON.stringify(printed)), stated)
   if (difference !== null) return failure(`it contradicts itself at ${difference}`)
-  return ok({ plan, targets, zones, signed: signature !== undefined })
+  return ok(saved)
 }
 
 /** Whether a text is a time in the form of documents. */
@@ -132,7 +127,7 @@ function targetsProblem({ targets, zones }: SavedPlanDocument): string | null {
 }
 
 /** Parses a zone of a document that follows the schema. A failure begins with the path in the zone, such as `.changes[2]`. */
-function parseSavedZone(document: SavedZoneDocument): Result<SavedZone> {
+function parseSavedZone(document: SavedZoneDocument): Result<PlannedZone> {
   const name = parseDomainName(document.zone)
   if (!name.ok || name.value !== document.zone) return failure(`.zone ${JSON.stringify(document.zone)} is not a canonical name`)
   const zone = name.value

@@ -3,15 +3,17 @@
  * its size, its form, its names and, if it has one, its seal are checked. Nothing in it is sent or applied.
  */
 import { validate } from '../../../generated/plan-schema.js'
+import { validate as validatesValidation } from '../../../generated/validation-schema.js'
+import { validate as validatesVerification } from '../../../generated/verification-schema.js'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import type { Change, Outcome, Plan, ZoneOutcome, ZonePlan } from '../../plan/plan.ts'
 import { PLAN_FORMAT, PLAN_VERSION, type PlanDocument, type ZoneDocument } from '../../report/plan-document.ts'
 import type { Report } from '../../report/report.ts'
-import { VALIDATION_FORMAT } from '../../report/validation.ts'
-import { VERIFICATION_FORMAT } from '../../report/verification.ts'
-import { type CheckReport, isCheckFormat, parseCheckReport } from './parse-check-report.ts'
+import { VALIDATION_FORMAT, type Validation, type ValidationDocument } from '../../report/validation.ts'
+import { VERIFICATION_FORMAT, type Verification, type VerificationDocument } from '../../report/verification.ts'
+import { planOf as planOfZones } from '../planned-zone.ts'
 import { PLAN_BOUNDS, parseSavedDiagnostic, parseSavedPlan } from './parse-saved-plan.ts'
 import { readJsonObject, schemaProblem } from './plan-json.ts'
 import { readPlanText } from './saved-plan.ts'
@@ -45,7 +47,7 @@ function parseReport(text: string, file: string, key: string | null): ReadReport
     )
   if (value['checksum'] !== undefined) {
     const { saved, diagnostics } = parseSavedPlan(text, file, key)
-    return { report: saved === null ? null : { kind: 'plan', plan: saved.plan, outcomes: null }, diagnostics }
+    return { report: saved === null ? null : { kind: 'plan', plan: planOfZones(saved), outcomes: null }, diagnostics }
   }
   if (value['version'] !== PLAN_VERSION) return refuse(`${file} has another version of the format than ${PLAN_VERSION}`)
   if (!validate(value)) return refuse(`${file} does not have the format of plans: ${schemaProblem(validate.errors ?? [])}`)
@@ -99,3 +101,63 @@ const outcomeOf = ({ changes, readBack = 'not-read' }: ZoneDocument, plan: ZoneP
   readBack,
   diagnostics: [],
 })
+
+/** What `verify` or `validate` wrote. */
+type CheckReport =
+  | { readonly kind: 'verification'; readonly verification: Verification }
+  | { readonly kind: 'validation'; readonly validation: Validation }
+
+const isCheckFormat = (format: unknown): boolean => format === VERIFICATION_FORMAT || format === VALIDATION_FORMAT
+
+/** Converts a document of one of the formats. Failures are worded to follow the file's name. */
+function parseCheckReport(document: Readonly<Record<string, unknown>>): Result<CheckReport> {
+  const isVerification = document['format'] === VERIFICATION_FORMAT
+  if (document['version'] !== 1) return failure('has another version of the format than 1')
+  const validate = isVerification ? validatesVerification : validatesValidation
+  const noun = isVerification ? 'verifications' : 'validations'
+  if (!validate(document)) return failure(`does not have the format of ${noun}: ${schemaProblem(validate.errors ?? [])}`)
+  const report: CheckReport = isVerification
+    ? { kind: 'verification', verification: verificationOf(document as unknown as VerificationDocument) }
+    : { kind: 'validation', validation: validationOf(document as unknown as ValidationDocument) }
+  const problem = namesIn(report).find((name) => !parseDomainName(name).ok)
+  return problem === undefined ? ok(report) : failure(`has a name that is not a domain name: ${JSON.stringify(problem)}`)
+}
+
+const namesIn = (report: CheckReport): string[] =>
+  report.kind === 'validation'
+    ? report.validation.zones.map(({ zone }) => zone)
+    : report.verification.zones.flatMap(({ zone, hidden, unmanaged = [], nameServers }) => [
+        zone,
+        ...[...hidden, ...unmanaged].map(({ name }) => name),
+        ...nameServers.flatMap(({ differences, covered }) => [...differences.map(({ name }) => name), ...covered]),
+      ])
+
+/** Names are checked afterwards; the schema has checked the rest. */
+const verificationOf = ({ zones, diagnostics }: VerificationDocument): Verification => ({
+  zones: zones.map((zone) => ({
+    ...zone,
+    zone: zone.zone as DomainName,
+    hidden: zone.hidden.map(({ name, type }) => ({ name: name as DomainName, type })),
+    unmanaged: zone.unmanaged?.map(({ name, type }) => ({ name: name as DomainName, type })),
+    nameServers: zone.nameServers.map((server) => ({
+      ...server,
+      differences: server.differences.map(({ note, ...difference }) => ({ ...difference, note: note ?? undefined })),
+    })),
+    diagnostics: zone.diagnostics.map(parseSavedDiagnostic),
+  })),
+  diagnostics: diagnostics.map(parseSavedDiagnostic),
+})
+
+function validationOf({ files, zones, records, definitions = [], ...document }: ValidationDocument): Validation {
+  const diagnostics = document.diagnostics.map(parseSavedDiagnostic)
+  return {
+    figures: { files, zones, records },
+    zones: definitions.map(({ zone, owner, files: own, diagnostics: indexes = [] }) => ({
+      zone: zone as DomainName,
+      owner,
+      files: own,
+      diagnostics: indexes.flatMap((index) => diagnostics[index] ?? []),
+    })),
+    diagnostics,
+  }
+}

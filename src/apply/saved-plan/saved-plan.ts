@@ -1,14 +1,14 @@
 /** The types of saved plans and their JSON form, and reading of plan files. */
 import { constants } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { notAFile } from '../../definition/files/file-error.ts'
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { RecordSettings } from '../../dns/record.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import type { ExistingZone, ZoneSettings } from '../../dns/zone.ts'
-import type { Plan, ZonePlan } from '../../plan/plan.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
 import type { PlanDocument, ZoneDocument } from '../../report/plan-document.ts'
 import type { GivenApprovals } from '../approvals/approvals-of-plan.ts'
+import type { PlannedZones } from '../planned-zone.ts'
 
 /** A target as it was when the plan was made. A plan is applied only if its targets are still the same. */
 export interface SavedTarget {
@@ -19,18 +19,9 @@ export interface SavedTarget {
   readonly address: string
 }
 
-/** A zone's plan with the live state it was made from. */
-export interface SavedZone {
-  readonly plan: ZonePlan
-  /** The zone before the changes. Null if it did not exist, or if the plan changes nothing in it. */
-  readonly existing: ExistingZone | null
-}
-
 /** A plan that was read from a file and validated. */
-export interface SavedPlan {
-  readonly plan: Plan
+export interface SavedPlan extends PlannedZones {
   readonly targets: readonly SavedTarget[]
-  readonly zones: readonly SavedZone[]
   readonly signed: boolean
   /** Who has approved the file. Absent for a plan that no run applies, such as one in a journal. */
   readonly approvals?: GivenApprovals
@@ -131,10 +122,4 @@ async function startMatches(path: string, pattern: RegExp): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-/** Whether the file exists, has content and does not begin like a document of that kind, so that it must not be overwritten. */
-export async function isForeignFile(path: string, kind: WrittenDocument): Promise<boolean> {
-  const facts = await stat(path).catch(() => null)
-  return facts !== null && facts.size > 0 && !(await beginsLikeDocument(path, kind))
 }

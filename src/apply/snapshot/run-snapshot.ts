@@ -10,10 +10,12 @@ import type { Provider } from '../../providers/provider.ts'
 import { counted } from '../../report/english.ts'
 import { EXIT, type ExitStatus } from '../exit-status.ts'
 import { fenceOf } from '../journal/store/fences.ts'
+import { storeContext } from '../journal/store/open-store.ts'
 import { planZones } from '../plan-zones.ts'
-import { type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
-import { knownFences } from '../run-plan.ts'
-import { isForeignFile, MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
+import { type RunContext, type RunSetup, type Workspace, type WorkspaceOptions, withProgress, type ZoneJob } from '../run-context.ts'
+import { readKnownFences } from '../run-plan.ts'
+import { isForeignFile } from '../saved-plan/save-plan.ts'
+import { MAX_PLAN_OCTETS } from '../saved-plan/saved-plan.ts'
 import { createSourceReader, hasSources, zonesOfSources } from '../sources/read-sources.ts'
 import { openWorkspace, reportLoaded } from '../workspace.ts'
 import { parseSnapshot } from './parse-snapshot.ts'
@@ -28,11 +30,10 @@ export interface SnapshotOptions extends WorkspaceOptions {
   readonly signKey?: string | undefined
 }
 
-type Context = RunSetup<SnapshotOptions> & Workspace
-
 /** Writes a snapshot of the named zones, or of all. If a zone cannot be read, nothing is written. */
 export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: readonly string[]): Promise<ExitStatus> {
-  const { options, cwd, env, secrets, output } = setup
+  const { options, output } = setup
+  const { cwd, env, secrets } = setup.environment
   const { out, signKey } = options
   const signing = signKey === undefined ? null : await readSigningKey(signKey, { folder: cwd, env, loaded: secrets })
   const path = resolve(cwd, out)
@@ -44,10 +45,10 @@ export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: reado
     output.error('file-exists', `${out} exists and is not a snapshot, so it was not overwritten`, 'give --out another name')
     return EXIT.failure
   }
-  const context: Context = { ...setup, ...(await openWorkspace(setup, zones)) }
+  const workspace = await openWorkspace(setup, zones)
   try {
-    if (!reportLoaded({ diagnostics: context.diagnostics, output })) return EXIT.failure
-    const { snapshot, diagnostics } = await readSnapshotOf(context)
+    if (!reportLoaded(output, { diagnostics: workspace.diagnostics })) return EXIT.failure
+    const { snapshot, diagnostics } = await readSnapshotOf({ ...setup, workspace })
     output.diagnostics(diagnostics)
     if (hasErrors(diagnostics)) {
       output.say(`${out} was not written.`)
@@ -72,7 +73,7 @@ export async function runSnapshot(setup: RunSetup<SnapshotOptions>, zones: reado
     output.note(`Saved ${counted(snapshot.zones.length, 'zone')} with ${counted(records, 'record')} to ${out}${signed}.`)
     return EXIT.done
   } finally {
-    await context.close()
+    await workspace.close()
   }
 }
 
@@ -88,8 +89,9 @@ interface ReadSnapshot {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
-  const { jobs, providers, now, tool, output } = context
+async function readSnapshotOf(context: RunContext<SnapshotOptions>): Promise<ReadSnapshot> {
+  const { now, tool } = context.environment
+  const { jobs, providers } = context.workspace
   const created = now()
   const asked = await readInventories(jobs, providers)
   // The plans are not needed, only what they are made from.
@@ -97,23 +99,23 @@ async function readSnapshotOf(context: Context): Promise<ReadSnapshot> {
     ...job,
     desired: { ...job.desired, sourced: undefined, sources: undefined },
   }))
-  const { plan, zones } = await withProgress(output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
-  const { fences, problems } = await knownFences(context)
-  const unread = plan.zones.flatMap(({ diagnostics }) => diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
+  const planned = await withProgress(context.output, (onProgress) => planZones(bare, { providers, now: created, tool, onProgress }))
+  const { fences, problems } = await readKnownFences(storeContext(context))
+  const unread = planned.zones.flatMap(({ plan }) => plan.diagnostics.filter(({ code }) => code === 'rendered-unavailable'))
   return {
     snapshot: {
       created: created.toISOString(),
       tool,
-      targets: targetsOf(context),
+      targets: targetsOf(context.workspace),
       inventory: asked.inventory,
-      zones: zones.map(({ plan: { zone, target }, existing, rendered }) => ({
+      zones: planned.zones.map(({ plan: { zone, target }, existing, rendered }) => ({
         zone,
         target,
         live: existing && { ...existing, rendered },
         storedTtls: fences === null ? undefined : fenceOf(fences, { zone, target })?.ttls,
       })),
     },
-    diagnostics: [...problems, ...plan.diagnostics, ...asked.diagnostics, ...unread],
+    diagnostics: [...problems, ...planned.diagnostics, ...asked.diagnostics, ...unread],
   }
 }
 
@@ -168,7 +170,7 @@ const withoutZones = (desired: DesiredZone): DesiredZone => ({
   sources: undefined,
 })
 
-const targetsOf = ({ config, providers, jobs }: Context): SnapshotTarget[] =>
+const targetsOf = ({ config, providers, jobs }: Workspace): SnapshotTarget[] =>
   [...providers.values()]
     .map((provider) => {
       const { name, type, address } = provider

@@ -4,23 +4,24 @@ import type { ProviderConfig } from '../../definition/config/config.ts'
 import { unknownProvider } from '../../definition/config/unknown-provider.ts'
 import { loadDefinitions } from '../../definition/load/load-definitions.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import type { Provider } from '../../providers/provider.ts'
+import { describeInventoryQuery, type InventoryQuery } from '../../dns/inventory.ts'
+import type { Capabilities } from '../../plan/capabilities.ts'
+import { type Provider, ProviderError, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
 import { capabilitiesOf, endpointsOf, unknownType } from '../../providers/registry.ts'
 import { durationText, listed } from '../../report/english.ts'
 import { hostEntry } from '../../transport/allowed-hosts.ts'
-import type { PlannedRun } from '../plan-zones.ts'
+import type { PlannedJobs } from '../plan-zones.ts'
 import { nameUndescribedZones } from '../removed-zones.ts'
-import type { PlanOptions, RunSetup, Workspace } from '../run-context.ts'
+import type { RunSetup, Workspace, WorkspaceOptions } from '../run-context.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
 import { zonesOfSources } from '../sources/read-sources.ts'
 import { NOT_OPENED, openWorkspace, type ProviderSource } from '../workspace.ts'
 import { parseSnapshot } from './parse-snapshot.ts'
 import { readVerifyKey } from './signing-key.ts'
 import type { Snapshot } from './snapshot.ts'
-import { snapshotProvider } from './snapshot-provider.ts'
 
 /** The options of `plan` that concern snapshots. */
-export interface SnapshotSourceOptions extends PlanOptions {
+export interface SnapshotSourceOptions extends WorkspaceOptions {
   /** The snapshot to plan against instead of the live zones. */
   readonly snapshot?: string | undefined
   /** A reference to the public key that must have signed the snapshot. */
@@ -37,7 +38,7 @@ const CLOCK_DIFFERENCE = 300_000
 
 export interface SnapshotWorkspace extends Workspace {
   /** Marks a plan as made from the snapshot. */
-  readonly mark: (planned: PlannedRun) => PlannedRun
+  readonly mark: (planned: PlannedJobs) => PlannedJobs
 }
 
 /** Opens the snapshot that the options name, and the workspace of the named zones. */
@@ -68,7 +69,7 @@ interface OpenedSnapshot {
 
 type OpenResult = { readonly opened: OpenedSnapshot } | { readonly opened: null; readonly diagnostics: readonly Diagnostic[] }
 
-async function readSnapshot({ options, cwd, env, secrets, now }: RunSetup<SnapshotSourceOptions>): Promise<OpenResult> {
+async function readSnapshot({ options, environment: { cwd, env, secrets, now } }: RunSetup<SnapshotSourceOptions>): Promise<OpenResult> {
   const { snapshot: file = '', verifyKey, maxAge = DEFAULT_MAX_AGE } = options
   const refuse = (diagnostic: Diagnostic): OpenResult => ({ opened: null, diagnostics: [diagnostic] })
   const verifying = verifyKey === undefined ? null : await readVerifyKey(verifyKey, { folder: cwd, env, loaded: secrets })
@@ -164,7 +165,7 @@ function lackingZones(file: string, zones: readonly { readonly zone: string; rea
 }
 
 /** The plan, marked as made from the snapshot, with its age and the zones that the snapshot lacks. */
-function marked(planned: PlannedRun, workspace: Workspace, { file, snapshot, checksum, signature, age }: OpenedSnapshot): PlannedRun {
+function marked(planned: PlannedJobs, workspace: Workspace, { file, snapshot, checksum, signature, age }: OpenedSnapshot): PlannedJobs {
   const { jobs } = workspace
   const { created } = snapshot
   const used: Diagnostic = {
@@ -182,8 +183,56 @@ function marked(planned: PlannedRun, workspace: Workspace, { file, snapshot, che
   const diagnostics = [
     used,
     ...(lacking.length === 0 ? [] : [lackingZones(file, lacking)]),
-    ...planned.plan.diagnostics,
-    ...nameUndescribedZones(live, true, workspace, planned.plan.diagnostics),
+    ...planned.diagnostics,
+    ...nameUndescribedZones(live, true, workspace, planned.diagnostics),
   ]
-  return { ...planned, plan: { ...planned.plan, snapshot: { created, checksum, verified: signature === 'verified' }, diagnostics } }
+  return { ...planned, snapshot: { created, checksum, verified: signature === 'verified' }, diagnostics }
 }
+
+/** The provider of a config entry as the snapshot has it. A target that the snapshot lacks has no zone. */
+export function snapshotProvider({ name, type }: ProviderConfig, capabilities: Capabilities, snapshot: Snapshot): Provider {
+  const own = snapshot.zones.filter(({ target }) => target === name)
+  const live = new Map(own.flatMap(({ zone, live: found }) => (found === null ? [] : [[zone, found] as const])))
+  const answers = new Map(
+    snapshot.inventory.flatMap(({ target, query, objects }) => (target === name ? [[queryKey(query), objects] as const] : [])),
+  )
+  const unchangeable = (): never => {
+    throw new Error('the zones of a snapshot cannot be changed')
+  }
+  return {
+    name,
+    type,
+    address: snapshot.targets.find((target) => target.name === name)?.address ?? '',
+    capabilities,
+    capabilityFacts: () => snapshot.targets.find((target) => target.name === name)?.facts ?? {},
+    parallelism: 1,
+    findZones: async (names) => new Map(names.flatMap((zone) => [live.get(zone) ?? []].flat().map((found) => [zone, referenceTo(found)]))),
+    listZones: async () => ({ zones: [...live.values()].map(referenceTo), unusable: [] }),
+    async readZone({ name: zone }) {
+      const found = live.get(zone)
+      if (found === undefined) throw new ProviderError('provider-not-found', `${name}: the snapshot has no zone ${zone}`)
+      return found
+    },
+    readRendered: async () => null,
+    async readInventory(query) {
+      const objects = answers.get(queryKey(query))
+      if (objects !== undefined) return objects
+      const message = `the snapshot does not have the ${describeInventoryQuery(query)} of ${name}`
+      throw new ProviderError('inventory-unreadable', message, { hint: 'a snapshot has what the definitions asked for when it was made' })
+    },
+    apply: unchangeable,
+    close: async () => undefined,
+  }
+}
+
+const referenceTo = ({ name, id, settings, unknownSettings, ownApexNs }: ZoneSnapshot): ZoneReference => ({
+  name,
+  id,
+  settings,
+  unknownSettings,
+  ownApexNs,
+  updated: null,
+})
+
+const queryKey = ({ kind, label, tag, region, group }: Omit<InventoryQuery, 'provider'>): string =>
+  JSON.stringify([kind, label, tag, region, group])

@@ -11,7 +11,7 @@ import { hasSources, type SourceReader } from './read-sources.ts'
 import { readState, type StoredState, updateState } from './source-states.ts'
 
 /** The sources of a run, and what earlier runs know of them. */
-export interface RunSources {
+export interface SourceAccess {
   readonly reader: SourceReader
   /** Rejects with `StoreError`. Null if nothing is known and no read is counted: whatever a source lacks is kept. */
   readonly store: Promise<JournalStore> | null
@@ -29,20 +29,20 @@ export interface FilledJob extends Pick<FilledZone, 'untouched' | 'quarantine' |
 }
 
 /** Reads the sources of a job and fills its zone. With `known`, that is the state, and none is read or written. */
-export async function fillJob(job: ZoneJob, existing: ExistingZone | null, run: RunSources, known?: SourceState): Promise<FilledJob> {
+export async function fillJob(job: ZoneJob, existing: ExistingZone | null, access: SourceAccess, known?: SourceState): Promise<FilledJob> {
   const { desired, target } = job
   if (!hasSources(desired)) return { job, defined: desired, untouched: [], quarantine: [], diagnostics: [], sourceState: null }
-  const read = await run.reader.read(job)
+  const read = await access.reader.read(job)
   const input = {
     desired,
     existing,
     target,
-    readings: withoutInvalid(job, existing, read.readings, run),
-    now: run.now().getTime(),
+    readings: withoutInvalid(job, existing, read.readings, access),
+    now: access.now().getTime(),
     isAllowed: job.allow.has('quarantined'),
   }
   const { filled, problems } =
-    known === undefined ? await fillWithStore(input, run) : { filled: fillZone({ ...input, state: known }), problems: [] }
+    known === undefined ? await fillWithStore(input, access) : { filled: fillZone({ ...input, state: known }), problems: [] }
   const broken = checkZone(filled.desired).filter(isError)
   return {
     job: { ...job, desired: filled.desired },
@@ -56,7 +56,7 @@ export async function fillJob(job: ZoneJob, existing: ExistingZone | null, run: 
 
 async function fillWithStore(
   input: Omit<FillInput, 'state'>,
-  { store, counts }: RunSources,
+  { store, counts }: SourceAccess,
 ): Promise<{ readonly filled: FilledZone; readonly problems: readonly Diagnostic[] }> {
   const { desired, target } = input
   if (store === null) return { filled: fillZone({ ...input, state: NO_SOURCE_STATE }), problems: [] }
@@ -90,7 +90,7 @@ function withoutInvalid(
   { desired, target }: ZoneJob,
   existing: ExistingZone | null,
   readings: readonly SourceReading[],
-  { now }: RunSources,
+  { now }: SourceAccess,
 ): readonly SourceReading[] {
   const { desired: filled } = fillZone({
     desired,

@@ -2,7 +2,7 @@
 import { isSerial, type SerialNumber } from '../../dns/serial-number.ts'
 import { MAX_QUARANTINE } from '../../dns/zone-source.ts'
 import { type AbsentValue, MAX_ABSENT, NO_SOURCE_STATE, type SourceFacts, type SourceState } from '../../plan/source-state.ts'
-import { keepOutOfGit } from '../journal/keep-out-of-git.ts'
+import { keepOutOfGit } from '../journal/journal-folder.ts'
 import { type JournalStore, StoreError, storeName } from '../journal/store/journal-store.ts'
 
 const FORMAT = 'zonewright-quarantine'

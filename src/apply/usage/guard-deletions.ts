@@ -1,62 +1,46 @@
 /** Adds to a plan how often the names that it deletes are asked for, and refuses to delete those in use. Reads nothing if nothing is deleted. */
 import { parseUsageSource, type UsageConfig } from '../../definition/config/usage-source.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { Allowance, ExistingZone } from '../../dns/zone.ts'
-import type { Plan, ZonePlan } from '../../plan/plan.ts'
+import type { Allowance } from '../../dns/zone.ts'
+import type { ZonePlan } from '../../plan/plan.ts'
 import { deletedRrsets, type Usage, withUsage } from '../../plan/usage.ts'
+import { type PlannedZone, type PlannedZones, withDiagnostics } from '../planned-zone.ts'
 import type { RunContext } from '../run-context.ts'
-import { withoutSecrets } from '../secrets-in-plan.ts'
 
-type GuardContext = Pick<RunContext, 'options' | 'config' | 'cwd' | 'env' | 'now' | 'secrets'>
-
-interface GuardedZone {
-  readonly plan: ZonePlan
-  readonly existing: ExistingZone | null
-}
-
-interface Guarded<Zone extends GuardedZone> {
-  readonly plan: Plan
-  readonly zones: readonly Zone[]
-}
-
-/** The plans with the usage of what they delete. `allowanceOf` returns what is lifted for a zone. */
-export async function guardDeletions<Zone extends GuardedZone, Run extends Guarded<Zone>>(
-  context: GuardContext,
-  planned: Run & Guarded<Zone>,
+/** The zones with the usage of what they delete. `allowanceOf` returns what is lifted for a zone. */
+export const guardDeletions = <Zone extends PlannedZone, Planned extends PlannedZones<Zone>>(
+  context: RunContext,
+  planned: Planned & PlannedZones<Zone>,
   allowanceOf: (zone: Zone) => ReadonlySet<Allowance>,
   signal?: AbortSignal,
-): Promise<Run> {
-  return guard(context, planned, signal, (zone, usage, inUse) =>
-    withUsage(zone.plan, zone.existing, usage, { inUse, allow: allowanceOf(zone) }),
-  )
-}
+): Promise<Planned> =>
+  guard(context, planned, signal, (zone, usage, inUse) => withUsage(zone.plan, zone.existing, usage, { inUse, allow: allowanceOf(zone) }))
 
 /**
  * Checks the deletions of a saved plan again, with what was allowed when it was made. If no source can be read, what the plan says about its deletions
  * stays, unless its counts ended longer ago than names are in use.
  */
-export async function guardSavedDeletions<Zone extends GuardedZone, Run extends Guarded<Zone>>(
-  context: GuardContext,
-  planned: Run & Guarded<Zone>,
+export const guardSavedDeletions = <Planned extends PlannedZones>(
+  context: RunContext,
+  planned: Planned,
   signal?: AbortSignal,
-): Promise<Run> {
-  return guard(context, planned, signal, ({ plan, existing }, usage, inUse) => {
+): Promise<Planned> =>
+  guard(context, planned, signal, ({ plan, existing }, usage, inUse) => {
     const { usage: recorded, ...rest } = plan
     const allow = new Set((recorded?.deletions ?? []).flatMap(({ name, allowed }): Allowance[] => (allowed ? [`in-use:${name}`] : [])))
     const bare = { ...rest, refusals: plan.refusals.filter(({ name }) => name !== 'in-use') }
     const again = withUsage(bare, existing, usage, { inUse, allow })
     const isRefused = (state: string): boolean => again.usage?.deletions.some((one) => one.state === state && !one.allowed) ?? false
-    const isRecent = recorded?.to != null && context.now().getTime() - Date.parse(recorded.to) <= inUse * 1000
+    const isRecent = recorded?.to != null && context.environment.now().getTime() - Date.parse(recorded.to) <= inUse * 1000
     return isRecent && isRefused('unknown') && !isRefused('in-use') ? plan : again
   })
-}
 
-async function guard<Zone extends GuardedZone, Run extends Guarded<Zone>>(
-  context: GuardContext,
-  planned: Run & Guarded<Zone>,
+async function guard<Zone extends PlannedZone, Planned extends PlannedZones<Zone>>(
+  context: RunContext,
+  planned: Planned & PlannedZones<Zone>,
   signal: AbortSignal | undefined,
   check: (zone: Zone, usage: Usage, inUse: number) => ZonePlan,
-): Promise<Run> {
+): Promise<Planned> {
   const settings = usageSettings(context)
   if (settings.sources.length === 0) return planned
   const deleting = planned.zones.filter(
@@ -64,13 +48,9 @@ async function guard<Zone extends GuardedZone, Run extends Guarded<Zone>>(
   )
   if (deleting.length === 0) return planned
   const { readUsage } = await import('./read-usage.ts')
-  const usage = await readUsage(settings, new Set(deleting.map(({ plan }) => plan.zone)), context, signal)
+  const usage = await readUsage(settings, new Set(deleting.map(({ plan }) => plan.zone)), context.environment, signal)
   const zones = planned.zones.map((zone) => ({ ...zone, plan: check(zone, usage, settings.inUse) }))
-  const diagnostics = usage.problem === null ? planned.plan.diagnostics : [...planned.plan.diagnostics, incomplete(usage.problem)]
-  return withoutSecrets(
-    { ...planned, zones, plan: { ...planned.plan, zones: zones.map(({ plan }) => plan), diagnostics } },
-    context.secrets,
-  )
+  return withDiagnostics({ ...planned, zones }, usage.problem === null ? [] : [incomplete(usage.problem)])
 }
 
 const incomplete = (problem: string): Diagnostic => ({
@@ -81,8 +61,8 @@ const incomplete = (problem: string): Diagnostic => ({
 })
 
 /** The sources of `--usage`, otherwise those of the config. */
-function usageSettings({ options, config, cwd }: GuardContext): UsageConfig {
-  const { sources, inUse } = config?.usage ?? { sources: [], inUse: 0 }
+function usageSettings({ options, workspace, environment: { cwd } }: RunContext): UsageConfig {
+  const { sources, inUse } = workspace.config?.usage ?? { sources: [], inUse: 0 }
   const given = options.usage ?? []
   if (given.length === 0) return { sources, inUse }
   return {

@@ -7,7 +7,7 @@ import { durationText } from '../../report/english.ts'
 import { endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
 import { createHttpClient, TransportError } from '../../transport/http-client.ts'
 import { proxyFor } from '../../transport/proxy.ts'
-import type { RunEnvironment } from '../run-context.ts'
+import type { ProcessEnvironment } from '../run-context.ts'
 import { readPlanText } from '../saved-plan/saved-plan.ts'
 import { type ParsedUsage, parseUsage } from './parse-usage.ts'
 
@@ -21,7 +21,7 @@ const TIMEOUT = 10_000
 export async function readUsage(
   { sources, inUse }: UsageConfig,
   zones: ReadonlySet<DomainName>,
-  { env, now }: Pick<RunEnvironment, 'env' | 'now'>,
+  { env, now }: Pick<ProcessEnvironment, 'env' | 'now'>,
   signal?: AbortSignal,
 ): Promise<Usage> {
   const read = await Promise.all(
@@ -55,7 +55,7 @@ function sourceProblem({ shown }: UsageSource, parsed: Result<ParsedUsage>, inUs
     : null
 }
 
-async function readUrl(url: URL, env: RunEnvironment['env'], signal: AbortSignal | undefined): Promise<Result<string>> {
+async function readUrl(url: URL, env: ProcessEnvironment['env'], signal: AbortSignal | undefined): Promise<Result<string>> {
   const refused = readHostPolicy(env).check('usage', endpointOfUrl(url))
   if (refused !== null) return failure(refused.message)
   const diagnostics: Parameters<typeof proxyFor>[2] = []

@@ -1,7 +1,7 @@
 /** `zonewright ci plan`: checks and plans a pull request, and writes its comment, the job's summary and annotations. */
 import { rmSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { neededFor } from '../../apply/approvals/approvals-of-plan.ts'
+import { neededForZones } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { beginsLikeDocument } from '../../apply/saved-plan/saved-plan.ts'
@@ -161,7 +161,11 @@ function configNotes(config: Config | null, branch: string): string[] {
 function approvalNotes(config: Config | null, { planned }: Steps, { out }: PlanJobOptions, { pullRequest }: CiJob): string[] {
   const plan = planOf(planned)
   if (plan === null || out === undefined || planned.status !== EXIT.done) return []
-  const needed = neededFor(config, plan)
+  const changed = plan.zones.filter(({ changes }) => changes.length > 0)
+  const needed = neededForZones(
+    config,
+    changed.map(({ zone }) => zone),
+  )
   if (needed === 0) return []
   const names = (config?.approvals?.keys ?? []).map(({ name }) => name)
   const people = listed(names.map(codeCell), MAX_NAMED)

@@ -39,8 +39,9 @@ export function configure(command: Command, setAction: SetAction): void {
 async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyCommandOptions): Promise<ExitStatus> {
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
-  const setup = applySetup(io, { ...options, isEmptyList: selection.isEmptyList })
-  return observed('apply', setup, (observing) => (options.choreograph ? runChoreography : runApply)(observing, selection.zones))
+  const own = { ...options, isEmptyList: selection.isEmptyList }
+  const run = options.choreograph ? runChoreography : runApply
+  return observed('apply', io, options, (observing) => run(applySetup(observing, own), selection.zones))
 }
 
 type ApplyCommandOptions = ChoreographyOptions &

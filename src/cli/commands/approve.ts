@@ -23,4 +23,4 @@ interface ApproveCommandOptions extends CommonOptions {
 
 /** `zonewright approve PLANFILE --key FILE` */
 const approve = (io: CliIo, [file]: readonly [string], options: ApproveCommandOptions): Promise<ExitStatus> =>
-  runApprove(applySetup(io, { ...options, verbose: true, format: 'text' as const }), file)
+  runApprove(applySetup(io, { ...options, verbose: true }), file)

@@ -13,7 +13,6 @@ import {
   withPlanningOptions,
 } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { createOutput } from '../output.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -37,4 +36,4 @@ const copy = (
   io: CliIo,
   [zones]: readonly [string[]],
   options: CopyRunOptions & CommonOptions & { readonly timeout?: number },
-): Promise<ExitStatus> => runCopy({ ...applySetup(io, options), output: createOutput(io, options) }, zones)
+): Promise<ExitStatus> => runCopy(applySetup(io, options), zones)

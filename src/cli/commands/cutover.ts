@@ -16,7 +16,7 @@ import {
   withPlanningOptions,
 } from '../command.ts'
 import type { CliIo } from '../io.ts'
-import { createOutput } from '../output.ts'
+import { oneReport } from '../output.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -42,8 +42,13 @@ Example:
   zonewright cutover example.com --from cloud --to own --apex-ns ns1.example.net`
 
 /** `zonewright cutover ZONE --from PROVIDER --to PROVIDER` */
-const cutover = (
+async function cutover(
   io: CliIo,
   [zone]: readonly [string],
   options: CutoverOptions & CommonOptions & { readonly timeout?: number },
-): Promise<ExitStatus> => runCutover({ ...applySetup(io, options), output: createOutput(io, options) }, zone)
+): Promise<ExitStatus> {
+  const { output, print } = oneReport(io, options)
+  const status = await runCutover({ ...applySetup(io, options), output }, zone)
+  print()
+  return status
+}

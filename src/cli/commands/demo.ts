@@ -6,12 +6,13 @@ import { join, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { applyZones } from '../../apply/apply-zones.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan } from '../../apply/exit-status.ts'
-import { makePlan } from '../../apply/live-plan.ts'
-import type { PlannedRun, PlannedZone } from '../../apply/plan-zones.ts'
-import { reportPlanDiagnostics } from '../../apply/report-plan.ts'
+import type { PlannedJob, PlannedJobs } from '../../apply/plan-zones.ts'
+import { makePlan } from '../../apply/plan-zones.ts'
+import { hasChanges, planOf } from '../../apply/planned-zone.ts'
 import { applyWithProgress } from '../../apply/run-apply.ts'
 import { readRunConfig } from '../../apply/run-config.ts'
-import type { PlanOptions, RunContext } from '../../apply/run-context.ts'
+import type { RunContext } from '../../apply/run-context.ts'
+import { withoutSecrets } from '../../apply/secrets-in-plan.ts'
 import { verifyZone } from '../../apply/verify-zone.ts'
 import { openConfig, reportLoaded } from '../../apply/workspace.ts'
 import { isAtOrBelow } from '../../dns/domain-name.ts'
@@ -62,7 +63,7 @@ async function demo(io: CliIo, _args: readonly [], options: DemoOptions): Promis
         context.output.print(`  API          ${service.baseUrl}\n  name server  ${dns.host}, port ${dns.port}\n`)
         return await runDemo(context, { heading, zones: relative(io.cwd, zones) || '.', dns, flush: service.flush })
       } finally {
-        await context.close()
+        await context.workspace.close()
       }
     } finally {
       await service.stop()
@@ -83,8 +84,8 @@ defaults: {soa_email: hostmaster@example.com}
   const { config, diagnostics } = readRunConfig(io, text, { file: 'demo.yaml', folder: zones, cwd: io.cwd })
   if (config === null) throw new Error(diagnostics.map((diagnostic) => diagnostic.message).join('; '))
   const { zones: _, ...common } = options
-  const setup = readOnlySetup<CommonOptions & PlanOptions>(io, { ...common, format: 'text' })
-  return { ...setup, ...(await openConfig(setup, config, [])) }
+  const setup = readOnlySetup(io, common)
+  return { ...setup, workspace: await openConfig(setup, config, []) }
 }
 
 type PrintHeading = (title: string) => void
@@ -108,33 +109,34 @@ interface DemoRun {
 
 async function runDemo(context: DemoContext, { heading, zones, dns, flush }: DemoRun): Promise<ExitStatus> {
   const { output } = context
-  if (!reportLoaded(context)) return EXIT.failure
+  if (!reportLoaded(output, context.workspace)) return EXIT.failure
   heading(`The changes for the definitions in ${zones}: zonewright plan`)
-  const planned = await makePlan(context)
-  reportPlanDiagnostics(context, planned.plan)
-  output.plan(planned.plan, 'text')
-  if (statusOfPlan(planned.plan) !== EXIT.done) return statusOfPlan(planned.plan)
+  const planned = withoutSecrets(await makePlan(context), context.environment.secrets)
+  const plan = planOf(planned)
+  output.planDiagnostics(plan)
+  output.proposal(plan)
+  if (statusOfPlan(plan) !== EXIT.done) return statusOfPlan(plan)
 
   heading('Apply the changes and read the zones again: zonewright apply')
   const outcomes = await applyWithProgress(context, planned, applyZones)
   output.diagnostics(outcomes.flatMap((outcome) => outcome.diagnostics))
-  output.outcome(planned.plan, outcomes, 'text', { planShown: true })
+  output.outcome(plan, outcomes)
   await flush()
 
   heading('A second plan is empty')
   const second = await makePlan(context)
-  output.plan(second.plan, 'text')
+  output.plan(planOf(second))
 
   heading('Queries to the name server')
   await showQueries(second, dns, output.print)
 
   heading('Compare definitions with records, zone files and DNS answers: zonewright verify')
   const verified = await Promise.all(second.zones.map((zone) => verifyZone(zone, [{ server: dns, role: 'authoritative' }], ANY_HOST)))
-  output.verification({ zones: verified, diagnostics: second.plan.diagnostics }, 'text')
+  output.verification({ zones: verified, diagnostics: second.diagnostics })
 
   heading('Next steps')
   output.print(NEXT_STEPS)
-  const isComplete = second.plan.zones.every((zone) => zone.changes.length === 0) && verified.every(isVerified)
+  const isComplete = !second.zones.some(hasChanges) && verified.every(isVerified)
   return isComplete ? statusOfOutcomes(outcomes) : EXIT.failure
 }
 
@@ -152,7 +154,7 @@ interface Query {
 }
 
 /** The queries to send: each is about the first suitable record of a zone. */
-const QUERY_KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Query | null)[] = [
+const QUERY_KINDS: readonly ((record: ResourceRecord, zone: PlannedJob) => Query | null)[] = [
   // An alias of a name in the zone: the answer has the whole chain.
   ({ name, type, data }, { plan }) =>
     type === 'CNAME' && !name.startsWith('*') && isAtOrBelow(data as typeof name, plan.zone) ? { name, type: 'A' } : null,
@@ -163,7 +165,7 @@ const QUERY_KINDS: readonly ((record: ResourceRecord, zone: PlannedZone) => Quer
 ]
 
 /** Queries the name server about each zone, and prints queries and answers like dig. */
-async function showQueries({ zones }: PlannedRun, server: DnsServer, print: (text: string) => void): Promise<void> {
+async function showQueries({ zones }: PlannedJobs, server: DnsServer, print: (text: string) => void): Promise<void> {
   const client = createDnsClient(server)
   try {
     for (const [index, { name, type }] of zones.flatMap(queriesOf).entries()) {
@@ -177,7 +179,7 @@ async function showQueries({ zones }: PlannedRun, server: DnsServer, print: (tex
   }
 }
 
-function queriesOf(zone: PlannedZone): Query[] {
+function queriesOf(zone: PlannedJob): Query[] {
   const records = zone.existing?.records ?? []
   const found = QUERY_KINDS.flatMap((kind) => {
     for (const record of records) {

@@ -3,15 +3,10 @@ import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { runDoctor } from '../../apply/run-doctor.ts'
 import { renderDoctorJson, renderDoctorText } from '../../report/doctor-report.ts'
-import type { ReportFormat } from '../../report/formats.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import { exitOnSignal } from '../interruption.ts'
-import { type CliIo, colorOf } from '../io.ts'
+import type { CliIo } from '../io.ts'
 import { readOnlySetup } from '../run-setup.ts'
-
-export interface DoctorOptions extends CommonOptions {
-  readonly format: ReportFormat<'doctor'>
-}
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command).argument('[zone...]', 'zones (default: all)')
@@ -19,18 +14,16 @@ export function configure(command: Command, setAction: SetAction): void {
 }
 
 /** `zonewright doctor [zone...]` */
-async function doctor(io: CliIo, [zones]: readonly [string[]], options: DoctorOptions): Promise<ExitStatus> {
+async function doctor(io: CliIo, [zones]: readonly [string[]], options: CommonOptions): Promise<ExitStatus> {
   const setup = readOnlySetup(io, options)
   const release = exitOnSignal(() => undefined)
   try {
     const examinations = await runDoctor(setup, zones)
     if (examinations === null) return EXIT.failure
-    const { format, quiet = false } = options
-    const report =
-      format === 'json'
-        ? renderDoctorJson(examinations)
-        : renderDoctorText(examinations, { color: colorOf(io.stdout, io, options.color), quiet })
-    setup.output.report(report, format)
+    setup.output.formatted({
+      text: (view) => renderDoctorText(examinations, view),
+      json: () => renderDoctorJson(examinations),
+    })
     return examinations.some(({ findings }) => findings.some(({ status }) => status === 'error')) ? EXIT.failure : EXIT.done
   } finally {
     release()

@@ -4,23 +4,20 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import type { RunRecord } from '../../apply/journal/read-journal.ts'
 import { type JournalledRuns, readRuns } from '../../apply/journal/read-journal.ts'
 import { findRun, lastRun, pruneRuns, readRunReport } from '../../apply/journal/runs.ts'
-import { fetchProblem, removeStoredRuns } from '../../apply/journal/store/fetch-journal.ts'
+import { fetchJournal, markRunning, removeStoredRuns } from '../../apply/journal/store/fetch-journal.ts'
 import { StoreError } from '../../apply/journal/store/journal-store.ts'
-import { withRunning } from '../../apply/journal/store/running-runs.ts'
-import type { StoreContext } from '../../apply/journal/store/store-context.ts'
+import type { StoreContext } from '../../apply/journal/store/open-store.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { ownProcess } from '../../definition/files/process-identity.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { counted } from '../../report/english.ts'
-import type { ReportFormat } from '../../report/formats.ts'
 import type { History, RunView } from '../../report/history.ts'
 import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 
-export interface HistoryOptions extends CommonOptions {
-  readonly format: ReportFormat<'history'>
+interface HistoryOptions extends CommonOptions {
   readonly last?: boolean
   /** Runs to keep. */
   readonly prune?: number
@@ -45,9 +42,9 @@ async function history(io: CliIo, [name]: readonly [string | undefined], options
     return EXIT.failure
   }
   const context = { ...io, config, journal: config.journal }
-  const unread = await fetchProblem(context)
+  const unread = await fetchJournal(context)
   const local = readRuns(config.journal, ownProcess())
-  const { runs, problem } = unread === null ? await withRunning(context, local.runs) : { runs: local.runs, problem: unread }
+  const { runs, problem } = unread === null ? await markRunning(context, local.runs) : { runs: local.runs, problem: unread }
   const read = { runs, diagnostics: [...(problem === null ? [] : [problem]), ...local.diagnostics] }
   if (options.prune !== undefined) {
     // A run that was not fetched is not known, nor is one that may still run.
@@ -56,9 +53,7 @@ async function history(io: CliIo, [name]: readonly [string | undefined], options
     return EXIT.failure
   }
   const asked = await select(read, name, options)
-  const inText = options.format === 'text'
-  if (inText) output.diagnostics(asked.diagnostics)
-  if (!inText || asked.runs.length > 0 || !hasErrors(asked.diagnostics)) output.history(asked, options.format)
+  output.history(asked)
   return hasErrors(asked.diagnostics) ? EXIT.failure : EXIT.done
 }
 
@@ -95,7 +90,7 @@ async function prune(
 const unwritten = ({ message, hint }: StoreError): Diagnostic => ({ severity: 'error', code: 'journal-failed', message, hint })
 
 /** A run for reports. */
-export function runView({ id, begin, last, status, figures, state, rolledBackBy }: RunRecord): RunView {
+function runView({ id, begin, last, status, figures, state, rolledBackBy }: RunRecord): RunView {
   const ended = status === null ? null : last
   return {
     run: id,

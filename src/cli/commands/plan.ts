@@ -14,7 +14,7 @@ import {
   withPlanOptions,
   withUsageOption,
 } from '../command.ts'
-import { type CliIo, colorOf } from '../io.ts'
+import type { CliIo } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'
 import { createOutput } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
@@ -38,38 +38,38 @@ export function configure(command: Command, setAction: SetAction): void {
   setAction(command, plan)
 }
 
-type PlanCommandOptions = PlanRunOptions & CommonOptions & ObserveOptions & ZoneListOptions & { readonly compareTargets?: boolean }
+type PlanCommandOptions = PlanRunOptions &
+  CommonOptions &
+  ObserveOptions &
+  ZoneListOptions & { readonly format: string; readonly compareTargets?: boolean }
 
 /** `zonewright plan [zone...]` */
 async function plan(io: CliIo, [args]: readonly [string[]], options: PlanCommandOptions): Promise<ExitStatus> {
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
   const { zones, isEmptyList } = selection
-  const setup = readOnlySetup(io, { ...options, isEmptyList })
+  const own = { ...options, isEmptyList }
   return options.compareTargets === true
-    ? compareTargets(io, setup, zones)
-    : observed('plan', setup, (observing) => runPlan(observing, zones))
+    ? compareTargets(readOnlySetup(io, own), zones)
+    : observed('plan', io, options, (observing) => runPlan(readOnlySetup(observing, own), zones))
 }
 
-async function compareTargets(
-  io: CliIo,
-  setup: ReturnType<typeof readOnlySetup<PlanCommandOptions>>,
-  zones: string[],
-): Promise<ExitStatus> {
+async function compareTargets(setup: ReturnType<typeof readOnlySetup<PlanCommandOptions>>, zones: string[]): Promise<ExitStatus> {
   const { options, output } = setup
-  const { base, format, verbose = false, out, snapshot, target } = options
+  const { base, format, out, snapshot, target } = options
   const hasOthers = [base, out, snapshot, target].some((option) => option !== undefined)
-  if ((format !== 'text' && format !== 'json' && format !== 'markdown') || hasOthers) {
+  if (!['text', 'json', 'markdown'].includes(format) || hasOthers) {
     output.error(
       'usage',
       '--compare-targets has the formats text, json and markdown, and goes with none of --base, --out, --snapshot and --target',
     )
     return EXIT.failure
   }
-  const comparison: CompareSetup['output']['comparison'] = (groups, diagnostics) => {
-    if (format === 'json') output.report(renderComparisonJson(groups, diagnostics), format)
-    else if (format === 'markdown') output.report(renderComparisonMarkdown(groups, { verbose }), format)
-    else output.report(renderComparisonText(groups, { color: colorOf(io.stdout, io, options.color), verbose }), format)
-  }
+  const comparison: CompareSetup['output']['comparison'] = (groups, diagnostics) =>
+    output.formatted({
+      text: (view) => (groups === null ? '' : renderComparisonText(groups, view)),
+      json: () => renderComparisonJson(groups ?? [], diagnostics),
+      markdown: (view) => renderComparisonMarkdown(groups ?? [], view),
+    })
   return runCompareTargets({ ...setup, output: { ...output, comparison } }, zones)
 }

@@ -4,14 +4,12 @@ import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { allProviderTypes, configuredProviders } from '../../apply/list-providers.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { unknownProvider } from '../../definition/config/unknown-provider.ts'
-import type { ReportFormat } from '../../report/formats.ts'
 import { type ProviderView, renderProvidersJson, renderProvidersText } from '../../report/provider-report.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
-import { type CliIo, colorOf } from '../io.ts'
+import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'
 
 export interface ProvidersOptions extends CommonOptions {
-  readonly format: ReportFormat<'providers'>
   readonly all?: boolean
 }
 
@@ -26,9 +24,7 @@ export function configure(command: Command, setAction: SetAction): void {
 async function providers(io: CliIo, [names]: readonly [string[]], options: ProvidersOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const render = (views: readonly ProviderView[]): ExitStatus => {
-    const text =
-      options.format === 'json' ? renderProvidersJson(views) : renderProvidersText(views, { color: colorOf(io.stdout, io, options.color) })
-    output.report(text, options.format)
+    output.formatted({ text: (view) => renderProvidersText(views, view), json: () => renderProvidersJson(views) })
     return EXIT.done
   }
   if (options.all === true && names.length > 0) {

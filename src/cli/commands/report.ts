@@ -5,19 +5,17 @@ import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { readRuns } from '../../apply/journal/read-journal.ts'
 import { findRun, lastRun, readRunReport } from '../../apply/journal/runs.ts'
-import { fetchProblem } from '../../apply/journal/store/fetch-journal.ts'
+import { fetchJournal } from '../../apply/journal/store/fetch-journal.ts'
 import { loadRunConfig } from '../../apply/run-config.ts'
 import { type AnyReport, type ReadReport, readReport } from '../../apply/saved-plan/read-report.ts'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
 import { ownProcess } from '../../definition/files/process-identity.ts'
-import type { ReportFormat } from '../../report/formats.ts'
 import { mergeReports } from '../../report/merge-reports.ts'
 import { type CommonOptions, type SetAction, subcommand, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 
 interface ReportOptions extends CommonOptions {
-  readonly format: ReportFormat
   readonly last?: boolean
 }
 
@@ -42,7 +40,7 @@ async function report(io: CliIo, [name]: readonly [string | undefined], options:
   const read = isFile ? await readReport(path, name as string, io.env[PLAN_KEY] || null) : await readRun(io, name, options)
   output.diagnostics(read.diagnostics)
   if (read.report === null) return EXIT.failure
-  print(read.report, options, output)
+  print(read.report, output)
   return EXIT.done
 }
 
@@ -62,23 +60,21 @@ async function merge(io: CliIo, [files]: readonly [string[]], options: ReportOpt
     output.error('usage', merged.message, 'name the report of each shard once')
     return EXIT.failure
   }
-  print({ kind: 'plan', ...merged.value }, options, output)
+  print({ kind: 'plan', ...merged.value }, output)
   return EXIT.done
 }
 
-function print(report: AnyReport, { format }: ReportOptions, output: CliOutput): void {
-  if (report.kind === 'validation') output.validation(report.validation, format)
+function print(report: AnyReport, output: CliOutput): void {
+  if (report.kind === 'validation') output.validation(report.validation)
   else if (report.kind === 'verification') {
     const { zones, diagnostics } = report.verification
-    // The log of a GitHub job has them as annotations.
-    if (format !== 'github') output.diagnostics([...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)])
-    output.verification(report.verification, format)
+    output.diagnostics([...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)], { also: 'before-zones' })
+    output.verification(report.verification)
   } else {
     const { plan, outcomes } = report
-    // A text report leaves diagnostics to standard error.
-    if (format === 'text') output.diagnostics([...plan.diagnostics, ...plan.zones.flatMap(({ diagnostics }) => diagnostics)])
-    if (outcomes === null) output.plan(plan, format)
-    else output.outcome(plan, outcomes, format)
+    output.diagnostics([...plan.diagnostics, ...plan.zones.flatMap(({ diagnostics }) => diagnostics)], { also: 'with-zones' })
+    if (outcomes === null) output.plan(plan)
+    else output.outcome(plan, outcomes)
   }
 }
 
@@ -86,7 +82,7 @@ function print(report: AnyReport, { format }: ReportOptions, output: CliOutput):
 async function readRun(io: CliIo, name: string | undefined, { config: file }: ReportOptions): Promise<ReadReport> {
   const { config, diagnostics } = await loadRunConfig(io, file, { packages: false })
   if (config === null) return { report: null, diagnostics }
-  const unread = await fetchProblem({ ...io, config, journal: config.journal })
+  const unread = await fetchJournal({ ...io, config, journal: config.journal })
   if (unread !== null) return { report: null, diagnostics: [unread] }
   const { runs } = readRuns(config.journal, ownProcess())
   const found = name === undefined ? lastRun(runs) : findRun(runs, name)

@@ -11,6 +11,6 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nShows which run holds the zones, and what is known about its calls.')
   setAction(command, (io, [zones]: readonly [string[]], options: UnlockOptions & CommonOptions) =>
-    runUnlock(applySetup(io, { ...options, format: 'text' }), zones),
+    runUnlock(applySetup(io, options), zones),
   )
 }

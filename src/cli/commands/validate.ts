@@ -15,7 +15,6 @@ import { loadPolicies } from '../../definition/policies/load-policies.ts'
 import { testPolicies } from '../../definition/policies/test-policies.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { fullDateOf } from '../../dns/ownership.ts'
-import type { ReportFormat } from '../../report/formats.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import { exitAsInit } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
@@ -23,7 +22,6 @@ import { type CliOutput, createOutput } from '../output.ts'
 import { readSelection, type Selection, withZoneLists, type ZoneListOptions } from '../selection.ts'
 
 export interface ValidateOptions extends CommonOptions, ZoneListOptions {
-  readonly format: ReportFormat<'validation'>
   /** The git revision that has the policies; the working tree if absent. */
   readonly policiesFrom?: string
   /** Whether warnings fail the check, too. */
@@ -51,7 +49,7 @@ async function validate(io: CliIo, [args]: readonly [string[]], options: Validat
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
   const zones = found.zones.map(({ zone, ...loaded }) => ({ ...loaded, zone: zone.name }))
-  output.validation({ figures, zones, diagnostics: all }, options.format)
+  output.validation({ figures, zones, diagnostics: all })
   if (hasErrors(all)) return EXIT.failure
   if (options.strict !== true || all.every(({ severity }) => severity !== 'warning')) return EXIT.done
   output.say('--strict: mend or suppress the warnings.')

@@ -32,6 +32,6 @@ async function verify(
 ): Promise<ExitStatus> {
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
-  const setup = readOnlySetup(io, { ...options, isEmptyList: selection.isEmptyList })
-  return observed('verify', setup, (observing) => runVerify(observing, selection.zones))
+  const own = { ...options, isEmptyList: selection.isEmptyList }
+  return observed('verify', io, options, (observing) => runVerify(readOnlySetup(observing, own), selection.zones))
 }

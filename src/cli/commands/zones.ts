@@ -15,7 +15,7 @@ import { codeOwners } from '../../report/codeowners.ts'
 import type { ReportFormat } from '../../report/formats.ts'
 import { renderZonesJson, renderZonesText, type ZoneView } from '../../report/zone-list.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
-import { type CliIo, colorOf } from '../io.ts'
+import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 import { readSelection, withShards, type ZoneListOptions } from '../selection.ts'
 
@@ -41,7 +41,7 @@ async function zones(io: CliIo, [args]: readonly [string[]], options: ZonesOptio
   const { config, diagnostics } = await loadRunConfig(io, options.config, { packages: false })
   output.diagnostics(diagnostics, { from: 'error' })
   if (config === null) return EXIT.failure
-  const { target, format, quiet = false } = options
+  const { target } = options
   if (target !== undefined && !config.providers.has(target)) {
     output.diagnostics([unknownProvider(target, config.providers.keys(), undefined)])
     return EXIT.failure
@@ -53,10 +53,8 @@ async function zones(io: CliIo, [args]: readonly [string[]], options: ZonesOptio
   for (const note of list.notes) output.note(note)
   output.diagnostics(list.diagnostics.filter(({ severity, code }) => severity === 'error' || code === 'zone-removed'))
   const status = hasErrors(list.diagnostics) ? EXIT.failure : EXIT.done
-  if (format === 'codeowners') return worstOf([status, await printCodeOwners(io, list.zones, options, output)])
-  const text =
-    format === 'json' ? renderZonesJson(list.zones) : renderZonesText(list.zones, { color: colorOf(io.stdout, io, options.color), quiet })
-  output.report(text, format)
+  if (options.format === 'codeowners') return worstOf([status, await printCodeOwners(io, list.zones, options, output)])
+  output.formatted({ text: (view) => renderZonesText(list.zones, view), json: () => renderZonesJson(list.zones) })
   return status
 }
 

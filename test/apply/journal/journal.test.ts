@@ -18,12 +18,12 @@ import type { ApplicableZone } from '../../../src/apply/apply-zones.ts'
 import { isRunId, isRunPrefix, runId } from '../../../src/apply/journal/journal-format.ts'
 import { type RunRecord, readRuns } from '../../../src/apply/journal/read-journal.ts'
 import { findRun, lastRun, pruneRuns, readRunPlans } from '../../../src/apply/journal/runs.ts'
-import { beginJournal, type Journal, type RunToJournal } from '../../../src/apply/journal/write-journal.ts'
+import { beginJournal, type Journal, type JournalRequest } from '../../../src/apply/journal/write-journal.ts'
 import { applyJournalled } from '../../../src/apply/locked-run.ts'
 import { addSecret, noSecrets } from '../../../src/definition/config/secret-guard.ts'
 import { ownProcess, type ProcessIdentity } from '../../../src/definition/files/process-identity.ts'
 import type { Changeset } from '../../../src/plan/changesets.ts'
-import type { Change, Outcome, Plan } from '../../../src/plan/plan.ts'
+import type { Change, Outcome } from '../../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { ORIGIN, planOf } from '../../support/plan.ts'
@@ -58,10 +58,10 @@ function clock(from = '2026-11-21T06:30:00.000Z'): () => Date {
   }
 }
 
-async function begin(journal: string, zones: readonly ApplicableZone[], more: Partial<RunToJournal> = {}): Promise<Journal> {
-  const plan: Plan = { created: '2026-11-21T06:30:00.000Z', tool: 'zw 1.2.3', zones: zones.map((zone) => zone.plan), diagnostics: [] }
+async function begin(journal: string, zones: readonly ApplicableZone[], more: Partial<JournalRequest> = {}): Promise<Journal> {
+  const planned = { created: '2026-11-21T06:30:00.000Z', tool: 'zw 1.2.3', zones, diagnostics: [] }
   const common = { run: RUN, command: 'apply', rollsBack: null, approvedBy: [], process: OWN, now: clock() } as const
-  return beginJournal({ journal, plan, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
+  return beginJournal({ journal, planned, zones, targets: TARGETS, secrets: noSecrets(), ...common, ...more })
 }
 
 /** The call of one change of a zone's plan. */

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tightenJournal } from '../../../src/apply/journal/tighten-journal.ts'
+import { tightenJournal } from '../../../src/apply/journal/journal-folder.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 
 const mode = (path: string): number => lstatSync(path).mode & 0o7777

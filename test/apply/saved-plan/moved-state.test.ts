@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { movedState } from '../../../src/apply/saved-plan/moved-state.ts'
+import { movedState } from '../../../src/apply/saved-plan/reread-zones.ts'
 import type { ExistingZone } from '../../../src/dns/zone.ts'
 import { ORIGIN } from '../../support/plan.ts'
 import { existingZone } from '../../support/records.ts'

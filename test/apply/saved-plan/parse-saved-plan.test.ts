@@ -31,7 +31,7 @@ describe('a saved plan', () => {
   test('is read unchanged, with the existing zone', () => {
     const { saved, diagnostics } = parse(TEXT)
     expect(diagnostics).toEqual([])
-    expect(saved?.plan).toMatchObject({ created: '2026-01-02T03:04:05.000Z', tool: 'zonewright 0.1.0', zones: [SAMPLE.plan] })
+    expect(saved).toMatchObject({ created: '2026-01-02T03:04:05.000Z', tool: 'zonewright 0.1.0', zones: [{ plan: SAMPLE.plan }] })
     expect(saved?.zones[0]?.existing).toEqual(SAMPLE.existing)
     expect(saved?.targets).toEqual([TARGET])
     expect(saved?.signed).toBe(false)
@@ -48,7 +48,7 @@ describe('a saved plan', () => {
   ])('%s', (_, existing, desired, absent) => {
     const plan = planOf('', '', { existing, desired: desiredZone(ORIGIN, desired, { absent }), allow: new Set(['delete-zone']) })
     const { saved } = parse(savedText([{ plan, existing }]))
-    expect(saved?.plan.zones).toMatchObject([plan])
+    expect(saved?.zones).toMatchObject([{ plan }])
     expect(saved?.zones[0]?.existing ?? null).toEqual(plan.changes.length === 0 ? null : existing)
   })
 
@@ -76,7 +76,7 @@ describe('a saved plan', () => {
         const plan = { ...planned, diagnostics: diagnosticsOf }
         const { saved, diagnostics } = parse(savedText([{ plan, existing }]))
         expect(diagnostics).toEqual([])
-        expect(saved?.plan.zones).toMatchObject([plan])
+        expect(saved?.zones).toMatchObject([{ plan }])
         expect(saved && checkTargets(saved, 'plan.json', new Map([['cloud', provider]]))).toEqual([])
       }),
       { numRuns: rounds(50), maxSkipsPerRun: 1000 },
@@ -91,7 +91,7 @@ describe('a saved plan', () => {
       desired: desiredZone(ORIGIN, lines.map((line, index) => (index % 4 === 0 ? line.replace(/\d+$/, '251') : line)).join('\n')),
     })
     const text = savedText([{ plan, existing }])
-    expect(parse(text).saved?.plan.zones[0]?.changes).toHaveLength(1000)
+    expect(parse(text).saved?.zones[0]?.plan.changes).toHaveLength(1000)
     expect(text.length).toBeLessThan(1_400_000)
   })
 
@@ -118,7 +118,7 @@ describe('unmanaged records', () => {
     expect(planSchemaErrors(JSON.parse(text))).toEqual([])
     const { saved, diagnostics } = parse(text)
     expect(diagnostics).toEqual([])
-    expect(saved?.plan.zones[0]?.unmanaged).toEqual(SELECTORS)
+    expect(saved?.zones[0]?.plan.unmanaged).toEqual(SELECTORS)
     expect(saved?.zones[0]?.existing).toEqual(existing)
   })
 
@@ -126,7 +126,7 @@ describe('unmanaged records', () => {
     const desired = desiredZone(ORIGIN, '', { absent: true, unmanaged: SELECTORS })
     const plan = planOf('', '', { existing, desired, allow: new Set(['delete-zone']) })
     expect(plan.fingerprint).toBe(fingerprint(existing))
-    expect(parse(savedText([{ plan, existing }])).saved?.plan.zones[0]?.unmanaged).toBeUndefined()
+    expect(parse(savedText([{ plan, existing }])).saved?.zones[0]?.plan.unmanaged).toBeUndefined()
     const forged = resealed(savedText([{ plan, existing }]), (document) => void Object.assign(document.zones[0], { unmanaged: SELECTORS }))
     expect(refusal(parse(forged))).toMatch(/\.unmanaged selects records that the plan changes/)
   })
@@ -435,7 +435,7 @@ describe('a zone that is created with its records', () => {
 
   test('is read unchanged', () => {
     expect(plan.calls).toMatchObject({ create: 3, total: 1 })
-    expect(parse(text).saved?.plan.zones).toMatchObject([plan])
+    expect(parse(text).saved?.zones).toMatchObject([{ plan }])
   })
 
   test.each<[string, Corruption, RegExp]>([

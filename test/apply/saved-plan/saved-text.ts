@@ -1,5 +1,5 @@
 import { checksumOf, signatureOf } from '../../../src/apply/saved-plan/plan-json.ts'
-import { savedPlanText } from '../../../src/apply/saved-plan/saved-plan-text.ts'
+import { savedPlanText } from '../../../src/apply/saved-plan/save-plan.ts'
 import { noSecrets } from '../../../src/definition/config/secret-guard.ts'
 import type { ExistingZone } from '../../../src/dns/zone.ts'
 import type { ZonePlan } from '../../../src/plan/plan.ts'
@@ -11,11 +11,7 @@ export const TARGET = { name: 'cloud', type: 'cloud', address: 'https://dns.exam
 /** The text of a plan file with these zones. */
 export const savedText = (zones: readonly { plan: ZonePlan; existing: ExistingZone | null }[], key: string | null = null): string =>
   savedPlanText(
-    {
-      plan: { created: '2026-01-02T03:04:05.000Z', tool: 'zonewright 0.1.0', zones: zones.map(({ plan }) => plan), diagnostics: [] },
-      zones,
-      targets: [TARGET],
-    },
+    { created: '2026-01-02T03:04:05.000Z', tool: 'zonewright 0.1.0', zones, diagnostics: [], targets: [TARGET] },
     key,
     noSecrets(),
   )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { obstructiveUnmanagedRecords } from '../../../src/apply/saved-plan/moved-state.ts'
+import { obstructiveUnmanagedRecords } from '../../../src/apply/saved-plan/reread-zones.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import { ORIGIN, planOf } from '../../support/plan.ts'
 import { desiredZone, existingZone } from '../../support/records.ts'

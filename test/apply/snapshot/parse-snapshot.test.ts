@@ -2,14 +2,15 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { planZones } from '../../../src/apply/plan-zones.ts'
+import { planOf } from '../../../src/apply/planned-zone.ts'
 import type { ZoneJob } from '../../../src/apply/run-context.ts'
 import { parseSavedPlan } from '../../../src/apply/saved-plan/parse-saved-plan.ts'
 import { canonicalJson, checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
-import { savedPlanText } from '../../../src/apply/saved-plan/saved-plan-text.ts'
+import { savedPlanText } from '../../../src/apply/saved-plan/save-plan.ts'
 import { parseSnapshot } from '../../../src/apply/snapshot/parse-snapshot.ts'
 import { signDocument } from '../../../src/apply/snapshot/signing-key.ts'
 import { type Snapshot, snapshotText } from '../../../src/apply/snapshot/snapshot.ts'
-import { snapshotProvider } from '../../../src/apply/snapshot/snapshot-provider.ts'
+import { snapshotProvider } from '../../../src/apply/snapshot/snapshot-source.ts'
 import { readConfig } from '../../../src/definition/config/read-config.ts'
 import { noSecrets } from '../../../src/definition/config/secret-guard.ts'
 import type { Capabilities } from '../../../src/plan/capabilities.ts'
@@ -119,9 +120,9 @@ test('a snapshot is read as it was written', async () => {
   // The file has no undefined members.
   expect(JSON.parse(JSON.stringify(snapshot))).toEqual(JSON.parse(JSON.stringify(SNAPSHOT)))
   expect(snapshotText(snapshot as Snapshot, privateKey)).toBe(TEXT)
-  const { plan } = await planAgainst(snapshot as Snapshot)
-  expect(plan).toEqual((await planAgainst(SNAPSHOT)).plan)
-  expect(plan.zones.map(({ changes, exists }) => [changes.length > 3, exists])).toEqual([
+  const planned = await planAgainst(snapshot as Snapshot)
+  expect(planOf(planned)).toEqual(planOf(await planAgainst(SNAPSHOT)))
+  expect(planned.zones.map(({ plan: { changes, exists } }) => [changes.length > 3, exists])).toEqual([
     [true, true],
     [true, true],
     [true, false],
@@ -179,11 +180,11 @@ describe('a text that was changed is refused, unless it says the same', () => {
   })
 
   test('plans that were made from them', async () => {
-    const { plan, zones } = await planAgainst(SNAPSHOT)
-    const checksum = checksumOf({})
-    const marked = { ...plan, zones: plan.zones.slice(0, 1), snapshot: { created: SNAPSHOT.created, checksum, verified: true } }
-    const text = savedPlanText({ plan: marked, zones: zones.slice(0, 1), targets: SNAPSHOT.targets.slice(0, 1) }, 'key', noSecrets())
-    expect(parseSavedPlan(text, 'plan.json', 'key')).toMatchObject({ saved: { plan: { snapshot: marked.snapshot } }, diagnostics: [] })
+    const planned = await planAgainst(SNAPSHOT)
+    const snapshot = { created: SNAPSHOT.created, checksum: checksumOf({}), verified: true }
+    const marked = { ...planned, zones: planned.zones.slice(0, 1), snapshot, targets: SNAPSHOT.targets.slice(0, 1) }
+    const text = savedPlanText(marked, 'key', noSecrets())
+    expect(parseSavedPlan(text, 'plan.json', 'key')).toMatchObject({ saved: { snapshot }, diagnostics: [] })
     const random = seededRandom(2)
     for (let round = 0; round < rounds(200); round += 1) {
       const other = damaged(text, random)
@@ -252,17 +253,17 @@ test('a snapshot whose maker had a fault, or ill will and the key, crashes nothi
       continue
     }
     accepted += 1
-    expect((await planAgainst(snapshot)).plan.tool).toBe('test')
+    expect((await planAgainst(snapshot)).tool).toBe('test')
   }
   expect(accepted).toBeGreaterThan(rounds(30))
 })
 
 test('a plan whose maker had ill will and no key crashes nothing', async () => {
-  const { plan, zones } = await planAgainst(SNAPSHOT)
+  const { zones, ...planned } = await planAgainst(SNAPSHOT)
   const [zone] = zones as unknown as [(typeof zones)[number]]
   const other = { ...zone, plan: { ...zone.plan, unmanaged: [{ name: '_acme-*' }] } }
   const targets = SNAPSHOT.targets.slice(0, 1)
-  const text = savedPlanText({ plan: { ...plan, zones: [other.plan] }, zones: [other], targets }, null, noSecrets())
+  const text = savedPlanText({ ...planned, zones: [other], targets }, null, noSecrets())
   const { checksum: _, ...document } = JSON.parse(text)
   const random = seededRandom(4)
   for (let round = 0; round < rounds(400); round += 1) {

@@ -11,12 +11,14 @@ import { writeFileAtomically } from '../../../definition/files/replace-files.ts'
 import { writeProblemText } from '../../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../../dns/diagnostic.ts'
 import type { StateMirror } from '../../choreography/state-file.ts'
+import { keepOutOfGit } from '../journal-folder.ts'
 import { isRunId, JOURNAL_FILE, PLANS_FOLDER, planFile } from '../journal-format.ts'
 import { endOf, outerLinesOf } from '../journal-lines.ts'
-import { keepOutOfGit } from '../keep-out-of-git.ts'
+import type { RunRecord } from '../read-journal.ts'
 import { type JournalStore, type ListedObject, StoreError } from './journal-store.ts'
+import { isLive, listLeases, ownHolder } from './leases.ts'
+import type { StoreContext } from './open-store.ts'
 import { openStore } from './open-store.ts'
-import type { StoreContext } from './store-context.ts'
 import { STORED_RUNS } from './stored-run.ts'
 
 /** Runs that are fetched, the latest first. */
@@ -25,7 +27,7 @@ const MAX_RUNS = 500
 const OBJECTS_AT_ONCE = 8
 
 /** Fetches the runs, and with `states` all else that the folder of a journal in a bucket lacks, or without `runs` only that. Throws `StoreError`, and the system's error. */
-async function fetchJournal(context: StoreContext, { states, runs }: { readonly states: boolean; readonly runs: boolean }): Promise<void> {
+async function fetchMissing(context: StoreContext, { states, runs }: { readonly states: boolean; readonly runs: boolean }): Promise<void> {
   // The folder itself is the store.
   if (context.config?.journalStore.bucket == null) return
   const store = await openStore(context)
@@ -37,9 +39,9 @@ async function fetchJournal(context: StoreContext, { states, runs }: { readonly 
 }
 
 /** The error of fetching the journal; null if it was fetched. */
-export async function fetchProblem(context: StoreContext, { states = false, runs = true } = {}): Promise<Diagnostic | null> {
+export async function fetchJournal(context: StoreContext, { states = false, runs = true } = {}): Promise<Diagnostic | null> {
   try {
-    await fetchJournal(context, { states, runs })
+    await fetchMissing(context, { states, runs })
     return null
   } catch (error) {
     const isOfStore = error instanceof StoreError
@@ -133,7 +135,7 @@ function plansOf(text: string): string[] {
 }
 
 /** The folders of states, which are objects of the same names below `state/`. */
-export const STATE_FOLDERS = ['stages', 'cutovers'] as const
+const STATE_FOLDERS = ['stages', 'cutovers'] as const
 
 export const stateName = (folder: string, file: string): string => `state/${folder}/${file}`
 
@@ -192,3 +194,26 @@ export const mirrorOf =
       await store.close()
     }
   }
+
+/** A run that has not ended is `running` while its lease is live, on whatever machine. Costs requests only if there is such a run. */
+export async function markRunning(
+  context: StoreContext,
+  runs: readonly RunRecord[],
+): Promise<{ readonly runs: readonly RunRecord[]; readonly problem: Diagnostic | null }> {
+  if (!runs.some(mayRun)) return { runs, problem: null }
+  try {
+    const store = await openStore(context)
+    try {
+      const { leases, now } = await listLeases(store)
+      const live = new Set(leases.filter((lease) => isLive(lease, now, store, ownHolder(context.env))).map(({ run }) => run))
+      return { runs: runs.map((run) => (mayRun(run) && live.has(run.id) ? { ...run, state: 'running' } : run)), problem: null }
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { runs, problem: { severity: 'error', code: 'journal-unreadable', message: error.message, hint: error.hint } }
+  }
+}
+
+const mayRun = ({ status, state }: RunRecord): boolean => status === null && state === 'interrupted'

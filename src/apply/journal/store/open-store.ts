@@ -1,8 +1,8 @@
 /** Opens the store of a journal. */
 import { LOCAL_JOURNAL } from '../../../definition/config/journal-place.ts'
+import type { ProcessEnvironment, Workspace } from '../../run-context.ts'
 import { folderStore } from './folder-store.ts'
 import type { JournalStore } from './journal-store.ts'
-import type { StoreContext } from './store-context.ts'
 
 /** Opens the store that the config names. Sends nothing. Throws `StoreError`. */
 export async function openStore({ journal, config, env, secrets }: StoreContext): Promise<JournalStore> {
@@ -11,3 +11,16 @@ export async function openStore({ journal, config, env, secrets }: StoreContext)
   // Few journals are in a bucket.
   return (await import('./bucket-store.ts')).bucketStore(bucket, { env, secrets })
 }
+
+export type StoreContext = Pick<Workspace, 'journal'> & {
+  readonly config: Pick<NonNullable<Workspace['config']>, 'journalStore'> | null
+} & Pick<ProcessEnvironment, 'env' | 'secrets'>
+
+/** The store of a run. */
+export const storeContext = ({
+  environment: { env, secrets },
+  workspace: { config, journal },
+}: {
+  readonly environment: Pick<ProcessEnvironment, 'env' | 'secrets'>
+  readonly workspace: Pick<Workspace, 'config' | 'journal'>
+}): StoreContext => ({ env, secrets, config, journal })

@@ -4,11 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readRuns } from '../../../../src/apply/journal/read-journal.ts'
 import { bucketStore } from '../../../../src/apply/journal/store/bucket-store.ts'
-import { fetchProblem, mirrorOf } from '../../../../src/apply/journal/store/fetch-journal.ts'
+import { fetchJournal, mirrorOf } from '../../../../src/apply/journal/store/fetch-journal.ts'
 import { StoreError } from '../../../../src/apply/journal/store/journal-store.ts'
 import { listLeases } from '../../../../src/apply/journal/store/leases.ts'
+import type { StoreContext } from '../../../../src/apply/journal/store/open-store.ts'
 import { openStore } from '../../../../src/apply/journal/store/open-store.ts'
-import type { StoreContext } from '../../../../src/apply/journal/store/store-context.ts'
 import { storeRun } from '../../../../src/apply/journal/store/stored-run.ts'
 import { noSecrets } from '../../../../src/definition/config/secret-guard.ts'
 import { ownProcess } from '../../../../src/definition/files/process-identity.ts'
@@ -62,15 +62,15 @@ describeWithTools([MOTO], 'moto', () => {
     }
     // One that was begun before the journal was shared is stored.
     await write(a, '1')
-    expect(await fetchProblem(a, { states: true })).toBeNull()
-    expect(await fetchProblem(b, { states: true })).toBeNull()
+    expect(await fetchJournal(a, { states: true })).toBeNull()
+    expect(await fetchJournal(b, { states: true })).toBeNull()
     expect(readFileSync(stateOf(b), 'utf8')).toBe('1')
     await write(b, '2')
     await mirrorOf(b)('stages', 'example.json', '2')
-    await fetchProblem(a, { states: true })
+    await fetchJournal(a, { states: true })
     expect(readFileSync(stateOf(a), 'utf8')).toBe('2')
     await mirrorOf(a)('stages', 'example.json', null)
-    await fetchProblem(b, { states: true })
+    await fetchJournal(b, { states: true })
     expect(existsSync(stateOf(b))).toBe(false)
   })
 
@@ -103,7 +103,7 @@ describeWithTools([MOTO], 'moto', () => {
     ] as const)
       await put(`runs/${one}/journal-1`, `${JSON.stringify({ ...begin, run: one, version, ...rest })}\n`)
     await put(`runs/${broken}/journal-1`, 'no line')
-    expect(await fetchProblem(here, { states: true })).toBeNull()
+    expect(await fetchJournal(here, { states: true })).toBeNull()
     const { runs, diagnostics } = readRuns(here.journal, ownProcess())
     expect(runs.map(({ id }) => id)).toEqual([run])
     expect(diagnostics.map(({ message }) => message)).toEqual([
@@ -163,7 +163,7 @@ describeWithTools([MOTO], 'moto', () => {
     proxy.loses = () => false
     expect(store.requests - before).toBeLessThan(200)
     await store.close()
-    expect(await fetchProblem(there)).toBeNull()
+    expect(await fetchJournal(there)).toBeNull()
     const fetched = join(there.journal, 'runs', run)
     expect(readFileSync(join(fetched, 'journal.jsonl'), 'utf8')).toBe(lines.map((line) => `${line}\n`).join(''))
     expect(readFileSync(join(fetched, 'plans/2.json'), 'utf8')).toBe('plan 2')

@@ -1,5 +1,5 @@
-/** Closes the folder of a journal to other users. */
-import { chmodSync, lstatSync, readdirSync } from 'node:fs'
+/** The folder of a journal: closed to other users, and kept out of git. */
+import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The names in the folder of a journal. */
@@ -47,3 +47,11 @@ function tightenOne(path: string): string[] {
 const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 const isOpen = (path: string): boolean => ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS) !== 0
+
+export function keepOutOfGit(journal: string): void {
+  try {
+    writeFileSync(join(journal, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
