@@ -20,9 +20,9 @@ import {
 import { type Fences, planFence, storedTtlsOf } from './journal/store/fences.ts'
 import { openStore, storeContext } from './journal/store/open-store.ts'
 import { type OpenedZones, openZones, type ZoneReading } from './open-zones.ts'
-import { hasChanges, type PlannedZone, type PlannedZones, withDiagnostics, withZoneDiagnostics, type ZoneJob } from './planned-zone.ts'
+import { hasChanges, type PlannedZone, type PlannedZones, withDiagnostics, withZoneDiagnostics } from './planned-zone.ts'
 import { compareRendered, NOT_RENDERED } from './rendered-state.ts'
-import { type OnProgress, type RunContext, withProgress } from './run-context.ts'
+import { type OnProgress, type RunContext, withProgress, type ZoneJob } from './run-context.ts'
 import { type FilledJob, fillJob, type SourceAccess } from './sources/fill-job.ts'
 import { createSourceReader, hasSources } from './sources/read-sources.ts'
 

@@ -16,8 +16,7 @@ import { type Provider, ProviderError } from '../providers/provider.ts'
 import { counted, listed } from '../report/english.ts'
 import { isRunId, JOURNAL_FILE, type RunZone } from './journal/journal-format.ts'
 import { beginOf, outerLinesOf } from './journal/journal-lines.ts'
-import type { ZoneJob } from './planned-zone.ts'
-import type { RemovedLookup, Workspace, WorkspaceOptions } from './run-context.ts'
+import type { RemovedLookup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
 import type { SelectedZones } from './select-zones.ts'
 
 /** A zone without a definition, at a target. */

@@ -12,7 +12,7 @@ import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from '
 import type { RunCommand } from './journal/journal-format.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { makePlan, mayRemoveZones, withPreview } from './plan-zones.ts'
-import { hasChanges, mayApply, type PlannedZone, type PlannedZones, planOf, withDiagnostics } from './planned-zone.ts'
+import { hasChanges, mayApply, type PlannedZone, type PlannedZones, planOf, withDiagnostics, withLeftOut } from './planned-zone.ts'
 import {
   type ApplyContext,
   type ApplyOptions,
@@ -22,7 +22,6 @@ import {
   openRun,
   type RunContext,
   statusOfLeftOut,
-  withLeftOut,
   withProgress,
 } from './run-context.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'

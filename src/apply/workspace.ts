@@ -13,10 +13,9 @@ import { countDiagnostics } from '../report/diagnostics-report.ts'
 import { agreeing, listed } from '../report/english.ts'
 import { checkedBy } from './check-plan.ts'
 import { fetchJournal } from './journal/store/fetch-journal.ts'
-import type { ZoneJob } from './planned-zone.ts'
 import { deletesZones, deletionJob, describedAt, nameRemovedZones, type RemovedZone, removedZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
-import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions } from './run-context.ts'
+import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
 import { selectZones } from './select-zones.ts'
 
 /** The workspace of a run that could not load anything. */

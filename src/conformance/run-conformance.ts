@@ -4,7 +4,8 @@
  */
 import { applyZones } from '../apply/apply-zones.ts'
 import { type PlannedJob, planZones } from '../apply/plan-zones.ts'
-import { mayApply, type ZoneJob } from '../apply/planned-zone.ts'
+import { mayApply } from '../apply/planned-zone.ts'
+import type { ZoneJob } from '../apply/run-context.ts'
 import { zoneFileDefinition } from '../definition/load/zone-file-definition.ts'
 import { checkZone } from '../definition/rules/rules.ts'
 import { type Diagnostic, isError } from '../dns/diagnostic.ts'

@@ -10,7 +10,7 @@ import { changedRrsets } from '../../plan/cached-answers.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import type { Change } from '../../plan/plan.ts'
 import { undescribableReason } from '../../plan/undescribable.ts'
-import type { ZoneJob } from '../planned-zone.ts'
+import type { ZoneJob } from '../run-context.ts'
 
 /** An RRset whose TTL is lowered. */
 export interface LoweredRrset {

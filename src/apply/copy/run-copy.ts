@@ -14,7 +14,7 @@ import { storedTtlsOf } from '../journal/store/fences.ts'
 import { storeContext } from '../journal/store/open-store.ts'
 import { lockRun } from '../locked-run.ts'
 import { type PlannedJob, type PlannedJobs, planZones } from '../plan-zones.ts'
-import { planOf, type ZoneJob } from '../planned-zone.ts'
+import { planOf } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
@@ -27,6 +27,7 @@ import {
   openRun,
   type Workspace,
   withProgress,
+  type ZoneJob,
 } from '../run-context.ts'
 import { readKnownFences } from '../run-plan.ts'
 import { showAndSave } from '../saved-plan/show-and-save.ts'

@@ -1,4 +1,6 @@
 /** The steps of a cutover: what each changes at a provider, or waits for in the parent zone, which only its registrar or administrator can change. */
+/** Answers that a message lists. */
+
 import type { Config } from '../../definition/config/config.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
@@ -23,8 +25,8 @@ import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { openZones } from '../open-zones.ts'
 import { type PlannedJob, type PlannedJobs, planAgain, readAndPlan } from '../plan-zones.ts'
-import type { ZoneJob } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
+import type { ZoneJob } from '../run-context.ts'
 import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
 import type { Cutover } from './cutover-state.ts'
 

@@ -6,7 +6,7 @@ import { type FilledZone, type FillInput, fillZone } from '../../plan/fill-zone.
 import { NO_SOURCE_STATE, type SourceState, sameState } from '../../plan/source-state.ts'
 import type { SourceReading } from '../../plan/sourced-sets.ts'
 import { type JournalStore, StoreError } from '../journal/store/journal-store.ts'
-import type { ZoneJob } from '../planned-zone.ts'
+import type { ZoneJob } from '../run-context.ts'
 import { hasSources, type SourceReader } from './read-sources.ts'
 import { readState, type StoredState, updateState } from './source-states.ts'
 

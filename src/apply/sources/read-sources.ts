@@ -1,4 +1,5 @@
 /** Reads the sources that definitions name, once per query and run. A failure is a result: the plan leaves the record sets concerned as they are. */
+
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, relativeName } from '../../dns/domain-name.ts'
 import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
@@ -12,7 +13,7 @@ import type { GoodReading, SourceReading } from '../../plan/sourced-sets.ts'
 import { diagnosticOf, type Provider, ProviderError } from '../../providers/provider.ts'
 import { agreeing, listed } from '../../report/english.ts'
 import { type OpenedZones, openZones } from '../open-zones.ts'
-import type { ZoneJob } from '../planned-zone.ts'
+import type { ZoneJob } from '../run-context.ts'
 
 /** A zone at a provider as a source. */
 export interface SourceZone {
