@@ -1,5 +1,5 @@
 /** The interface of exporters, and the parts of a definition that a format cannot express. */
-import type { OutputFile } from '../definition/imported-zone.ts'
+import type { OutputFile } from '../definition/files/write-files.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type DesiredZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'

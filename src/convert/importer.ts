@@ -1,6 +1,7 @@
 /** The interface of importers. */
 import type { Config } from '../definition/config/config.ts'
-import type { ImportedZone, OutputFile } from '../definition/imported-zone.ts'
+import type { OutputFile } from '../definition/files/write-files.ts'
+import type { ImportedZone } from '../definition/imported-zone.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { didYouMean } from '../dns/nearest-word.ts'

@@ -4,19 +4,12 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { Ownership } from '../dns/ownership.ts'
 import type { DefinedRecord, ResourceRecord } from '../dns/record.ts'
 import type { DesiredZone, Policy, RrsetTargets, SoaFields, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
+import type { OutputFile } from './files/write-files.ts'
 
 /** A record read from another format. */
 export interface ImportedRecord extends ResourceRecord, Ownership, Pick<DefinedRecord, 'providerSettings' | 'ignore'> {
   /** Its position, if it comes from a file. */
   readonly at?: SourcePosition | undefined
-}
-
-/** A file of definitions. `path` is relative to the folder it is written to, with `/`. */
-export interface OutputFile {
-  readonly path: string
-  readonly text: string
-  /** The text of an existing file that may be replaced. */
-  readonly replaces?: string | undefined
 }
 
 /** A zone read by an import. */

@@ -1,6 +1,6 @@
 /** Exports zones as a `dnsconfig.js` with zone files. */
 import { isRestriction } from '../../definition/accepted-losses.ts'
-import type { OutputFile } from '../../definition/imported-zone.ts'
+import type { OutputFile } from '../../definition/files/write-files.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'

@@ -1,5 +1,5 @@
 /** Exports zones as zone files. */
-import type { OutputFile } from '../../definition/imported-zone.ts'
+import type { OutputFile } from '../../definition/files/write-files.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { ROOT } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'

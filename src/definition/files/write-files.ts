@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import { assertNoSecret, type LoadedSecrets } from '../config/secret-guard.ts'
-import type { OutputFile } from '../imported-zone.ts'
 import { cleanAtExit } from './clean-at-exit.ts'
 import { fileError } from './file-error.ts'
 import { resolveLinks } from './file-path.ts'
@@ -11,6 +10,14 @@ import { makeFolder, removeFolders } from './make-folder.ts'
 import { removeDeadTemporaries } from './temporary-file.ts'
 import { type FileChange, modeOf, type WriteOutcome, writeChanges, writeFailure } from './write-changes.ts'
 import { type WriteTarget, writeTarget } from './write-target.ts'
+
+/** A file of definitions. `path` is relative to the folder it is written to, with `/`. */
+export interface OutputFile {
+  readonly path: string
+  readonly text: string
+  /** The text of an existing file that may be replaced. */
+  readonly replaces?: string | undefined
+}
 
 export interface WriteFilesOptions extends Writer {
   /** Whether existing files are replaced. */

@@ -5,8 +5,7 @@
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 import { basename, relative, sep } from 'node:path'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { Config } from '../config/config.ts'
-import { secretExposedDiagnostic } from '../config/secret-guard.ts'
+import { type LoadedSecrets, secretExposedDiagnostic } from '../config/secret-guard.ts'
 import { type PathScope, refusedPath } from '../files/allowed-paths.ts'
 import { fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 
@@ -23,11 +22,26 @@ const HIDDEN = 'is hidden (a name in its path begins with a dot, links resolved)
 const OF_SECRET = 'contains a secret of the config, so no definition is read from it'
 const OF_CONFIG = 'is the config, so no definition is read from it'
 
+/** What a config says about the files that definitions are read from. */
+interface ConfigFiles {
+  /** The absolute path of the folder of the config. */
+  readonly folder: string
+  readonly cwd: string
+  /** The config as messages name it; null without one. */
+  readonly file: string | null
+  /** Absolute paths of files with secrets. */
+  readonly secretFiles: readonly string[]
+  readonly secrets: LoadedSecrets
+}
+
 /** Maximum number of lines reported per file. */
 const REPORTED = 20
 
 /** The policy for the definitions of a config. Names below its folder must not begin with a dot, unless `hidden` allows it for files that the user names. */
-export function sourcePolicy({ folder, cwd, file, secretFiles, secrets }: Config, hidden: 'refused' | 'allowed' = 'refused'): SourcePolicy {
+export function sourcePolicy(
+  { folder, cwd, file, secretFiles, secrets }: ConfigFiles,
+  hidden: 'refused' | 'allowed' = 'refused',
+): SourcePolicy {
   const folders = hidden === 'allowed' ? [] : [...new Set([folder, resolveLinks(folder)])]
   const paths = new Map<string, string>()
   const files = new Map<string, string>()

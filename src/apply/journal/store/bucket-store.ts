@@ -9,7 +9,6 @@ import { createHttpClient, type HttpClient, type HttpResponse, TransportError } 
 import { proxyFor } from '../../../transport/proxy.ts'
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, sleep } from '../../../transport/retry.ts'
 import { httpRequestOf, type SdkRequest, sdkResponseOf, sendElsewhere, whyNoCredentials } from '../../../transport/sdk-handler.ts'
-import type { ProcessEnvironment } from '../../run-context.ts'
 import { endpointOfBucket, regionOf } from './bucket-endpoint.ts'
 import {
   assertStoreName,
@@ -20,6 +19,7 @@ import {
   MAX_LISTED_OBJECTS,
   MAX_OBJECT_OCTETS,
   type StoredObject,
+  type StoreEnvironment,
   StoreError,
   type Written,
 } from './journal-store.ts'
@@ -31,7 +31,7 @@ const REMOVED = 'removed'
 const CONFLICT = 412
 const MISSING = 404
 
-export function bucketStore(bucket: BucketConfig, context: Pick<ProcessEnvironment, 'env' | 'secrets'>): JournalStore {
+export function bucketStore(bucket: BucketConfig, context: StoreEnvironment): JournalStore {
   const client = createBucketClient(bucket, context)
   const keyOf = (name: string): string => {
     assertStoreName(name.replace(/\/$/, ''))
@@ -207,7 +207,7 @@ interface Exchange {
   failure: TransportError | null
 }
 
-function createBucketClient(bucket: BucketConfig, { env, secrets }: Pick<ProcessEnvironment, 'env' | 'secrets'>): BucketClient {
+function createBucketClient(bucket: BucketConfig, { env, secrets }: StoreEnvironment): BucketClient {
   const origin = endpointOfBucket(bucket, env)
   const http = createHttpClient({
     baseUrl: origin,
@@ -308,7 +308,7 @@ function clientConfig(
   { region, profile }: BucketConfig,
   origin: URL,
   http: HttpClient,
-  { env, secrets }: Pick<ProcessEnvironment, 'env' | 'secrets'>,
+  { env, secrets }: StoreEnvironment,
 ): S3ClientConfig {
   const keys = credentialsOf(profile, env)
   if (keys !== null) addSecret(secrets, 'journal.secret_access_key', keys.secretAccessKey)
@@ -353,14 +353,14 @@ function clientConfig(
 /** The keys of the environment, unless a profile is chosen, as the SDK does; null if the SDK looks for others. */
 function credentialsOf(
   profile: string | null,
-  { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token, AWS_PROFILE: other }: ProcessEnvironment['env'],
+  { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token, AWS_PROFILE: other }: StoreEnvironment['env'],
 ) {
   if (profile !== null || other || !id || !secret) return null
   return { accessKeyId: id, secretAccessKey: secret, ...(token && { sessionToken: token }) }
 }
 
 /** The SDK asks other hosts for credentials. If hosts are listed, these must be among them. */
-function hostCheck(env: ProcessEnvironment['env']): (url: URL) => void {
+function hostCheck(env: StoreEnvironment['env']): (url: URL) => void {
   if (env[ALLOWED_HOSTS] === undefined) return () => undefined
   const policy = readHostPolicy(env)
   return (url) => {

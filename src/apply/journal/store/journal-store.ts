@@ -3,6 +3,13 @@
  * it replaces, so that of two writers who read the same version one succeeds.
  */
 import { createHash } from 'node:crypto'
+import type { LoadedSecrets } from '../../../definition/config/secret-guard.ts'
+
+/** What a store needs of its process: variables, and the secrets that it must not write. */
+export interface StoreEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly secrets: LoadedSecrets
+}
 
 export interface StoredObject {
   readonly text: string

@@ -1,8 +1,8 @@
 /** Opens the store of a journal. */
+import type { JournalStoreConfig } from '../../../definition/config/config.ts'
 import { LOCAL_JOURNAL } from '../../../definition/config/journal-place.ts'
-import type { ProcessEnvironment, Workspace } from '../../run-context.ts'
 import { folderStore } from './folder-store.ts'
-import type { JournalStore } from './journal-store.ts'
+import type { JournalStore, StoreEnvironment } from './journal-store.ts'
 
 /** Opens the store that the config names. Sends nothing. Throws `StoreError`. */
 export async function openStore({ journal, config, env, secrets }: StoreContext): Promise<JournalStore> {
@@ -12,15 +12,18 @@ export async function openStore({ journal, config, env, secrets }: StoreContext)
   return (await import('./bucket-store.ts')).bucketStore(bucket, { env, secrets })
 }
 
-export type StoreContext = Pick<Workspace, 'journal'> & {
-  readonly config: Pick<NonNullable<Workspace['config']>, 'journalStore'> | null
-} & Pick<ProcessEnvironment, 'env' | 'secrets'>
+/** What a store is opened with. */
+export interface StoreContext extends StoreEnvironment {
+  /** The absolute path of the journal's folder. */
+  readonly journal: string
+  readonly config: { readonly journalStore: JournalStoreConfig } | null
+}
 
 /** The store of a run. */
 export const storeContext = ({
   environment: { env, secrets },
   workspace: { config, journal },
 }: {
-  readonly environment: Pick<ProcessEnvironment, 'env' | 'secrets'>
-  readonly workspace: Pick<Workspace, 'config' | 'journal'>
+  readonly environment: StoreEnvironment
+  readonly workspace: Pick<StoreContext, 'config' | 'journal'>
 }): StoreContext => ({ env, secrets, config, journal })
