@@ -1,7 +1,7 @@
 /** The zones of a config with their files, targets and policies. Contacts no server. */
 import type { Config } from '../definition/config/config.ts'
-import { compareText } from '../dns/compare-text.ts'
 import type { Diagnostic } from '../dns/diagnostic.ts'
+import { compareText } from '../dns/excerpt.ts'
 import type { ZoneView } from '../report/zone-list.ts'
 import { removedZones } from './removed-zones.ts'
 import type { ProcessEnvironment, WorkspaceOptions } from './run-context.ts'

@@ -1,11 +1,36 @@
 /** A zone with its plan, which each step of a run takes and returns. The plan of all zones is derived from them for views and files. */
 
 import { type LoadedSecrets, type SecretGuard, secretExposedDiagnostic } from '../definition/config/secret-guard.ts'
-import { type Diagnostic, hasErrors, isError } from '../dns/diagnostic.ts'
-import type { ExistingZone } from '../dns/zone.ts'
+import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
+import type { Allowance, DesiredZone, ExistingZone, Policy } from '../dns/zone.ts'
+import type { Preference } from '../plan/continuity.ts'
 import type { Change, Plan, ZonePlan } from '../plan/plan.ts'
-import { EXIT, statusOfPlan } from './exit-status.ts'
-import type { Workspace, ZoneJob } from './run-context.ts'
+import type { SafetyThresholds } from '../plan/safety-limits.ts'
+import type { StoredTtls } from '../plan/stored-ttls.ts'
+
+/** One zone at one target: the unit that a run plans, applies or verifies. */
+export interface ZoneJob {
+  readonly desired: DesiredZone
+  /** The provider's name in the config. */
+  readonly target: string
+  /** The names of all targets of the zone; only that one if absent. */
+  readonly targets?: readonly string[] | undefined
+  readonly policy: Policy
+  /** Who is responsible for the zone; null if its rule names nobody, absent if it has no definition. */
+  readonly owner?: string | null | undefined
+  readonly thresholds: SafetyThresholds
+  /** Whether continuity or fewest calls matters more if they exclude each other; continuity if absent. */
+  readonly prefer?: Preference | undefined
+  readonly allow: ReadonlySet<Allowance>
+  /** The name servers that `verify` queries; those of the NS records if null or absent. */
+  readonly nameservers?: readonly string[] | null | undefined
+  /** Whether the zone is deleted because its definition was removed; false if absent. It is no part of the plan if it does not exist. */
+  readonly isRemoved?: boolean | undefined
+  /** Whether the desired zone has only what changes, so that its plan does not name the records that it leaves; false if absent. */
+  readonly isPartial?: boolean | undefined
+  /** TTLs that the target has replaced by others in earlier runs; absent if there are none. */
+  readonly storedTtls?: StoredTtls | undefined
+}
 
 export interface PlannedZone {
   /** Absent for a zone without a definition, such as one of a saved plan. */
@@ -40,12 +65,6 @@ export const withDiagnostics = <Planned extends { readonly diagnostics: readonly
 /** The zone with more diagnostics in its plan. */
 export const withZoneDiagnostics = <Zone extends PlannedZone>(zone: Zone, found: readonly Diagnostic[]): Zone =>
   found.length === 0 ? zone : { ...zone, plan: withDiagnostics(zone.plan, found) }
-
-/** The plan with the errors of what the run leaves out, as reports show it. They do not keep the plan from being applied. */
-export function withLeftOut<Planned extends PlannedZones>(planned: Planned, { leftOut = [] }: Pick<Workspace, 'leftOut'>): Planned {
-  const keepsGoing = leftOut.some(isError) && statusOfPlan(planOf(planned)) === EXIT.done
-  return { ...withDiagnostics(planned, leftOut), ...(keepsGoing && { keepsGoing }) }
-}
 
 export const hasChanges = ({ plan }: PlannedZone): boolean => plan.changes.length > 0
 

@@ -16,7 +16,8 @@ import { type Provider, ProviderError } from '../providers/provider.ts'
 import { agreeing, counted, listed } from '../report/english.ts'
 import { isRunId, JOURNAL_FILE, type RunZone } from './journal/journal-format.ts'
 import { beginOf, outerLinesOf } from './journal/journal-lines.ts'
-import type { RemovedLookup, Workspace, WorkspaceOptions, ZoneJob } from './run-context.ts'
+import type { ZoneJob } from './planned-zone.ts'
+import type { RemovedLookup, Workspace, WorkspaceOptions } from './run-context.ts'
 import type { SelectedZones } from './select-zones.ts'
 
 /** A zone without a definition, at a target. */

@@ -12,16 +12,7 @@ import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from '
 import type { RunCommand } from './journal/journal-format.ts'
 import { type LockedRun, lockRun } from './locked-run.ts'
 import { makePlan, mayRemoveZones, withPreview } from './plan-zones.ts'
-import {
-  hasChanges,
-  mayApply,
-  type PlannedZone,
-  type PlannedZones,
-  planOf,
-  withDiagnostics,
-  withLeftOut,
-  withoutSecrets,
-} from './planned-zone.ts'
+import { hasChanges, mayApply, type PlannedZone, type PlannedZones, planOf, withDiagnostics, withoutSecrets } from './planned-zone.ts'
 import {
   type ApplyContext,
   type ApplyOptions,
@@ -31,6 +22,7 @@ import {
   openRun,
   type RunContext,
   statusOfLeftOut,
+  withLeftOut,
   withProgress,
 } from './run-context.ts'
 import { namesPlan, openSavedPlan, type SavedWorkspace } from './saved-plan/open-saved-plan.ts'

@@ -1,10 +1,10 @@
 /** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
 import { resolve } from 'node:path'
 import type { Config } from '../definition/config/config.ts'
+import { endpointOfBucket } from '../definition/config/journal-place.ts'
 import { limitConfig } from '../definition/config/limit-config.ts'
 import { loadConfig } from '../definition/config/load-config.ts'
-import type { ConfigLocation, ConfigResult } from '../definition/config/read-config.ts'
-import { defaultConfig, readConfig } from '../definition/config/read-config.ts'
+import { type ConfigLocation, type ConfigResult, defaultConfig, readConfig } from '../definition/config/read-config.ts'
 import { registerSecrets } from '../definition/config/resolve-secret.ts'
 import { ALLOWED_PATHS, refusedPath } from '../definition/files/allowed-paths.ts'
 import { createRuleLookup } from '../definition/load/configured-zone.ts'
@@ -12,7 +12,6 @@ import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from 
 import { parseServerAddress } from '../dns/server-address.ts'
 import { checkSettings, endpointsOf, loadPackages, pathsOf, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
 import { endpointOfServer, endpointOfUrl, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
-import { endpointOfBucket } from './journal/store/bucket-endpoint.ts'
 import type { ProcessEnvironment } from './run-context.ts'
 
 type ConfigEnvironment = Omit<ProcessEnvironment, 'now'>

@@ -7,15 +7,13 @@ import type { Policies } from '../definition/policies/policy-rule.ts'
 import { type Diagnostic, isError, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { FullDate } from '../dns/ownership.ts'
-import type { Allowance, DesiredZone, Policy } from '../dns/zone.ts'
 import type { Preference } from '../plan/continuity.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
-import type { SafetyThresholds } from '../plan/safety-limits.ts'
 import type { Shard } from '../plan/shards.ts'
-import type { StoredTtls } from '../plan/stored-ttls.ts'
 import type { OnRequest, OnThrottled, Provider } from '../providers/provider.ts'
 import type { GivenTypes } from '../providers/registry.ts'
-import type { ExitStatus } from './exit-status.ts'
+import { EXIT, type ExitStatus, statusOfPlan } from './exit-status.ts'
+import { type PlannedZones, planOf, withDiagnostics, type ZoneJob } from './planned-zone.ts'
 
 /** The process that a run belongs to: its environment, folder, clock and secrets. */
 export interface ProcessEnvironment {
@@ -176,30 +174,6 @@ export interface Interruption {
   release(): void
 }
 
-/** One zone at one target: the unit that a run plans, applies or verifies. */
-export interface ZoneJob {
-  readonly desired: DesiredZone
-  /** The provider's name in the config. */
-  readonly target: string
-  /** The names of all targets of the zone; only that one if absent. */
-  readonly targets?: readonly string[] | undefined
-  readonly policy: Policy
-  /** Who is responsible for the zone; null if its rule names nobody, absent if it has no definition. */
-  readonly owner?: string | null | undefined
-  readonly thresholds: SafetyThresholds
-  /** Whether continuity or fewest calls matters more if they exclude each other; continuity if absent. */
-  readonly prefer?: Preference | undefined
-  readonly allow: ReadonlySet<Allowance>
-  /** The name servers that `verify` queries; those of the NS records if null or absent. */
-  readonly nameservers?: readonly string[] | null | undefined
-  /** Whether the zone is deleted because its definition was removed; false if absent. It is no part of the plan if it does not exist. */
-  readonly isRemoved?: boolean | undefined
-  /** Whether the desired zone has only what changes, so that its plan does not name the records that it leaves; false if absent. */
-  readonly isPartial?: boolean | undefined
-  /** TTLs that the target has replaced by others in earlier runs; absent if there are none. */
-  readonly storedTtls?: StoredTtls | undefined
-}
-
 /** Which removed zones are looked up. */
 export interface RemovedLookup {
   readonly signal?: AbortSignal | undefined
@@ -298,3 +272,9 @@ export const reportThrottling =
   (output: Pick<RunOutput, 'note'>): OnThrottled =>
   (provider, milliseconds) =>
     output.note(`${provider} asks to wait for ${Math.ceil(milliseconds / 1000)} s.`)
+
+/** The plan with the errors of what the run leaves out, as reports show it. They do not keep the plan from being applied. */
+export function withLeftOut<Planned extends PlannedZones>(planned: Planned, { leftOut = [] }: Pick<Workspace, 'leftOut'>): Planned {
+  const keepsGoing = leftOut.some(isError) && statusOfPlan(planOf(planned)) === EXIT.done
+  return { ...withDiagnostics(planned, leftOut), ...(keepsGoing && { keepsGoing }) }
+}

@@ -1,6 +1,5 @@
 /** Loads the config, the definitions and the providers of a run. Sends nothing. */
-import type { Config } from '../definition/config/config.ts'
-import { unknownProvider } from '../definition/config/unknown-provider.ts'
+import { type Config, unknownProvider } from '../definition/config/config.ts'
 import type { LoadedZone } from '../definition/load/configured-zone.ts'
 import { loadPolicies } from '../definition/policies/load-policies.ts'
 import { type Diagnostic, hasErrors } from '../dns/diagnostic.ts'
@@ -13,9 +12,10 @@ import { countDiagnostics } from '../report/diagnostics-report.ts'
 import { agreeing, listed } from '../report/english.ts'
 import { checkedBy } from './check-plan.ts'
 import { fetchJournal } from './journal/store/fetch-journal.ts'
+import type { ZoneJob } from './planned-zone.ts'
 import { deletesZones, deletionJob, describedAt, nameRemovedZones, type RemovedZone, removedZones } from './removed-zones.ts'
 import { loadRunConfig } from './run-config.ts'
-import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions, type ZoneJob } from './run-context.ts'
+import { type RunOutput, type RunSetup, reportThrottling, type Workspace, type WorkspaceOptions } from './run-context.ts'
 import { selectZones } from './select-zones.ts'
 
 /** The workspace of a run that could not load anything. */

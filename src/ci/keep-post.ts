@@ -5,6 +5,8 @@
  * at once, and a request whose answer is lost may have been carried out. So after each creation the list is read again; the oldest post stays and
  * gets the text, and younger ones are removed. Every job decides alike, so one post is left, whichever job ends last.
  */
+
+import { escapeHtml } from '../dns/excerpt.ts'
 import { sleep } from '../transport/retry.ts'
 import type { Post, Posts } from './site.ts'
 import { SiteError } from './site-client.ts'
@@ -79,3 +81,30 @@ export async function keepPost(posts: Posts, marker: string, text: string, optio
 /** Sites change line ends and drop blanks at the end. */
 const sameText = (a: string, b: string): boolean => plain(a) === plain(b)
 const plain = (text: string): string => text.replace(/\r\n/g, '\n').trim()
+
+// The text of comments, issues and job summaries: the report, cut to the limit of the site.
+
+/** Renders a report of at most so many characters, cut between zones. */
+type Renderer = (maxLength: number) => string
+
+interface PostParts {
+  /** The hidden first line. */
+  readonly marker: string
+  readonly title: string
+  /** Lines of Markdown before the report, which the caller has escaped. */
+  readonly notes: readonly string[]
+  readonly report: Renderer
+  /** Lines of Markdown after the report. */
+  readonly footer: readonly string[]
+}
+
+/** The text of a post with at most `maxText` characters. */
+export function postText({ marker, title, notes, report, footer }: PostParts, maxText: number): string {
+  const before = `${marker}\n## ${title}\n\n${notes.map((note) => `${note}\n\n`).join('')}`
+  const after = `\n${footer.map((line) => `<sub>${line}</sub>\n`).join('')}`
+  return before + report(Math.max(0, maxText - before.length - after.length)) + after
+}
+
+/** A link to a page of the site. The address is that of the environment or of an event. */
+export const linkTo = (text: string, url: string): string =>
+  /^https?:\/\/[\w.~:/?#@!$&'*+,;=%-]+$/.test(url) ? `<a href="${escapeHtml(url)}">${text}</a>` : text

@@ -1,9 +1,8 @@
 /** The CI jobs that `zonewright init` writes: pull requests are planned, merges applied, and the live zones compared with the definitions on schedule. */
 
 import { listed } from '../report/english.ts'
-import { allowedLines, type CiNeeds, type CiSettings } from './ci-needs.ts'
+import { allowedLines, type CiNeeds, type CiSettings, INSTALL_SCRIPT, installPackages, installPythonPackages } from './ci-needs.ts'
 import { githubChecks, githubJobs } from './github-workflows.ts'
-import { INSTALL_SCRIPT, installPackages, installPythonPackages } from './install-script.ts'
 import type { Release } from './release.ts'
 
 /** The sites whose CI has a template. */

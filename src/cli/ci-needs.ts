@@ -58,3 +58,41 @@ export const allowedLines = (allowed: string | null): string =>
     : `  # The only code beside Zonewright that a run may load. Nothing limits the hosts that this class contacts.
   ZONEWRIGHT_ALLOWED_PACKAGES: '${allowed}'
 `
+
+// How a CI job installs the program: the tarball of a release, by its address and checksum. The tarball has every package that the commands of a CI job need, so
+// nothing comes from a package registry. `action.yml` and the template for GitLab contain the same script.
+
+/**
+ * A script for any POSIX shell with curl, tar and the checksum programs of GNU or BusyBox. It reads ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM, the SHA-256 or SHA-512
+ * in hexadecimal, and leaves the program at `$folder/bin/zonewright`. It contacts HTTPS servers only and unpacks nothing that has another checksum.
+ */
+export const INSTALL_SCRIPT = `set -eu
+if [ -z "$ZONEWRIGHT_TARBALL" ] || ! printf %s "$ZONEWRIGHT_CHECKSUM" | tr '\\n' . | grep -Eqx '([0-9a-f]{64}){1,2}'; then
+  echo 'Set ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM: the address of a release tarball of Zonewright, and its SHA-256 from SHA256SUMS.' >&2
+  exit 1
+fi
+folder=$(mktemp -d "\${RUNNER_TEMP:-\${TMPDIR:-/tmp}}/zonewright.XXXXXX")
+curl --fail --silent --show-error --location --proto =https --proto-redir =https --retry 3 --max-time 120 --max-filesize 20000000 \\
+  --output "$folder/zonewright.tgz" --url "$ZONEWRIGHT_TARBALL"
+echo "$ZONEWRIGHT_CHECKSUM  $folder/zonewright.tgz" | "sha$((\${#ZONEWRIGHT_CHECKSUM} * 4))sum" -c >&2
+tar -xzf "$folder/zonewright.tgz" -C "$folder"
+mkdir "$folder/bin"
+ln -s ../package/dist/zonewright.js "$folder/bin/zonewright"
+`
+
+/** Its lines for packages that a provider needs, such as the SDK of a cloud, with their versions. They are installed beside the program. */
+export const installPackages = (packages: readonly string[]): string =>
+  packages.length === 0 ? '' : `npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund ${packages.join(' ')} >&2\n`
+
+/** Its lines for Python packages, with their versions: an environment of their own, whose `python3` comes first on the path. With `-I`, no module comes from the working folder, which may be a checkout. A link to that `python3` would not find the packages. */
+export const installPythonPackages = (packages: readonly string[]): string =>
+  packages.length === 0
+    ? ''
+    : `python3 -I -m venv "$folder/python"
+"$folder/python/bin/pip" install --quiet --disable-pip-version-check ${packages.join(' ')} >&2
+printf '#!/bin/sh\\nexec "%s/python/bin/python3" "$@"\\n' "$folder" > "$folder/bin/python3"
+chmod +x "$folder/bin/python3"
+`
+
+/** Its last line in a workflow of GitHub: later steps find the program. */
+export const ADD_TO_GITHUB_PATH = 'echo "$folder/bin" >> "$GITHUB_PATH"\n'

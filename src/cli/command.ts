@@ -3,10 +3,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExitStatus } from '../apply/exit-status.ts'
 import { parseUsageSource } from '../definition/config/usage-source.ts'
-import { parseAllowance } from '../dns/allowance.ts'
 import { didYouMean } from '../dns/nearest-word.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
-import { REFUSAL_NAMES } from '../dns/zone.ts'
+import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
 import { REPORT_FORMATS } from '../report/formats.ts'
 import type { CliIo } from './io.ts'
 

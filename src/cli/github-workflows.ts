@@ -4,8 +4,7 @@
  */
 import { planRunName } from '../ci/github.ts'
 import { listed } from '../report/english.ts'
-import { allowedLines, type CiSettings } from './ci-needs.ts'
-import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT, installPackages, installPythonPackages } from './install-script.ts'
+import { ADD_TO_GITHUB_PATH, allowedLines, type CiSettings, INSTALL_SCRIPT, installPackages, installPythonPackages } from './ci-needs.ts'
 
 const SETUP_NODE = 'actions/setup-node@49933ea5288caeca8642d1e84afbd3f7d6820020 # v4.4.0'
 const CHECKOUT = 'actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2'

@@ -14,7 +14,7 @@ import type { Verification } from '../report/verification.ts'
 import type { CommonOptions } from './command.ts'
 import type { CliIo } from './io.ts'
 import { createOutput } from './output.ts'
-import { TOOL } from './package-info.ts'
+import { TOOL } from './package-folder.ts'
 
 export interface ObserveOptions extends NotifyOptions {
   readonly metricsFile?: string | undefined

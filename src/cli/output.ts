@@ -1,6 +1,7 @@
 /** The output of a command: reports on standard output; messages, diagnostics and progress on standard error. */
 import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import type { ApplyOutput, DiagnosticsOptions, Progress, ProgressBar } from '../apply/run-context.ts'
 import { pagesOf, readJob } from '../ci/job.ts'
 import { CONFIG_FILE } from '../definition/config/config.ts'
@@ -22,9 +23,8 @@ import type { Verification } from '../report/verification.ts'
 import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import { readEvent } from './ci/read-event.ts'
 import type { CommonOptions } from './command.ts'
-import { canAsk, confirm } from './confirm.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
-import { TOOL } from './package-info.ts'
+import { TOOL } from './package-folder.ts'
 
 /** Prints reports on standard output, and everything else on standard error. Knows the format of the report. */
 export interface CliOutput extends ApplyOutput {
@@ -291,4 +291,35 @@ function progressBar(stream: TextStream, enabled: boolean, clock: () => number):
       stream.write(`\r\u001b[2K${LABELS[phase]}${bar}${count}`)
     },
   }
+}
+
+// Asks for consent on the terminal.
+
+/** Whether the user can be asked: standard input and standard error are a terminal. */
+export const canAsk = (io: CliIo): boolean => io.stdin.isTTY === true && io.stderr.isTTY === true
+
+type Answer = 'yes' | 'no' | 'interrupted'
+
+/** Asks on the terminal. Only `yes` or `y` is consent. Ctrl-C at the prompt and `stop` interrupt it. */
+export function confirm(io: CliIo, question: string, stop: AbortSignal): Promise<Answer> {
+  if (stop.aborted) return Promise.resolve('interrupted')
+  const terminal = createInterface({ input: io.stdin, output: io.stderr as NodeJS.WritableStream })
+  return new Promise((resolve) => {
+    const interrupt = (): void => end('interrupted')
+    let answered = false
+    const end = (answer: Answer): void => {
+      answered = true
+      stop.removeEventListener('abort', interrupt)
+      resolve(answer)
+      terminal.close()
+    }
+    stop.addEventListener('abort', interrupt)
+    // While readline owns the terminal, Ctrl-C is a key and not a signal.
+    terminal.on('SIGINT', interrupt)
+    terminal.on('close', () => {
+      if (!answered) io.stderr.write('\n')
+      end('no')
+    })
+    terminal.question(`${question} [y/N] `, (text) => end(/^y(?:es)?$/i.test(text.trim()) ? 'yes' : 'no'))
+  })
 }

@@ -7,7 +7,7 @@ import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
-import { VERSION } from './package-info.ts'
+import { VERSION } from './package-folder.ts'
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]

@@ -4,8 +4,7 @@
  */
 import { applyZones } from '../apply/apply-zones.ts'
 import { type PlannedJob, planZones } from '../apply/plan-zones.ts'
-import { mayApply } from '../apply/planned-zone.ts'
-import type { ZoneJob } from '../apply/run-context.ts'
+import { mayApply, type ZoneJob } from '../apply/planned-zone.ts'
 import { zoneFileDefinition } from '../definition/load/zone-file-definition.ts'
 import { checkZone } from '../definition/rules/rules.ts'
 import { type Diagnostic, isError } from '../dns/diagnostic.ts'
@@ -15,8 +14,10 @@ import { type DesiredZone, REFUSAL_NAMES, type ZoneSettings } from '../dns/zone.
 import { fitToTarget } from '../plan/fit-to-target.ts'
 import { DEFAULT_THRESHOLDS } from '../plan/safety-limits.ts'
 import type { Provider } from '../providers/provider.ts'
+import { BASIC_GROUPS, NAME_GROUPS, SIZE_GROUPS, TEXT_GROUPS } from './groups/basic.ts'
+import { TYPE_GROUPS } from './groups/types.ts'
+import { UNMANAGED_GROUPS } from './groups/unmanaged.ts'
 import type { ConformanceGroup, ConformanceStep } from './step.ts'
-import { CONFORMANCE_SUITE } from './suite.ts'
 
 /** A zone for the suite. Every record of it is deleted. */
 export interface ConformanceTarget {
@@ -234,3 +235,15 @@ async function emptyZone(target: ConformanceTarget, apexNs: readonly ResourceRec
   const { failure } = await applyDesired(target, { ...desired, records, apexNs: 'manage' }, false)
   return failure
 }
+
+// All groups of the conformance suite.
+
+/** All groups: those of the list in its order, then the others. */
+export const CONFORMANCE_SUITE: readonly ConformanceGroup[] = [
+  ...BASIC_GROUPS,
+  ...TEXT_GROUPS,
+  ...NAME_GROUPS,
+  ...TYPE_GROUPS,
+  ...UNMANAGED_GROUPS,
+  ...SIZE_GROUPS,
+].toSorted((a, b) => (a.number ?? Number.POSITIVE_INFINITY) - (b.number ?? Number.POSITIVE_INFINITY))

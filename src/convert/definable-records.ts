@@ -10,8 +10,7 @@ import { unmanagedTest } from '../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type UnmanagedSelector } from '../dns/zone.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { fitToTarget } from '../plan/fit-to-target.ts'
-import { withoutSubject } from '../plan/misfits.ts'
-import { hasDefinableData } from '../plan/undescribable.ts'
+import { hasDefinableData, withoutSubject } from '../plan/misfits.ts'
 
 /** A provider that holds a zone, and what it supports. */
 export interface ZoneTarget {

@@ -1,8 +1,7 @@
 /** Exports definitions: loads them, converts them and reports unsupported features. */
 import { join } from 'node:path'
 import type { AcceptedLosses } from '../definition/accepted-losses.ts'
-import type { Config } from '../definition/config/config.ts'
-import { unknownProvider } from '../definition/config/unknown-provider.ts'
+import { type Config, unknownProvider } from '../definition/config/config.ts'
 import { fromDisplayPath, resolveLinks } from '../definition/files/file-path.ts'
 import { readTextSync } from '../definition/files/read-text.ts'
 import type { OutputFile } from '../definition/files/write-files.ts'

@@ -1,6 +1,7 @@
 /** Diagnostics: messages to the user with a code and a position. */
-import { compareText } from './compare-text.ts'
+
 import type { DiagnosticCode } from './diagnostic-codes.ts'
+import { compareText } from './excerpt.ts'
 
 export type Severity = 'error' | 'warning' | 'notice'
 

@@ -1,6 +1,6 @@
 /** The results of `doctor`. */
 import type { DomainName } from './domain-name.ts'
-import type { InventoryKind } from './inventory.ts'
+import type { InventoryKind } from './zone-source.ts'
 
 /** The result of one check of `doctor`. */
 export interface DoctorFinding {

@@ -1,7 +1,8 @@
 /** Resource records: types, keys, grouping and order. */
-import { compareText } from './compare-text.ts'
+
 import type { SourcePosition } from './diagnostic.ts'
 import { compareNames, type DomainName } from './domain-name.ts'
+import { compareText } from './excerpt.ts'
 import { groupBy } from './group-by.ts'
 import type { Ownership } from './ownership.ts'
 import type { Suppression } from './suppression.ts'

@@ -1,8 +1,6 @@
 /** Records that a definition takes from a zone at a provider, and how long a plan keeps what a source no longer has. */
 import type { SourcePosition } from './diagnostic.ts'
 import { type DomainName, displayName } from './domain-name.ts'
-import type { InventoryQuery } from './inventory.ts'
-import { describeInventoryQuery } from './inventory.ts'
 import type { Ownership } from './ownership.ts'
 import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'
@@ -69,4 +67,47 @@ export const sourceProviders = ({
 export function describeSource(query: InventoryQuery | ZoneQuery | ZonePattern, target: string): string {
   if ('kind' in query && query.kind !== 'zone') return `the ${describeInventoryQuery(query)} at ${query.provider ?? target}`
   return `the zone ${displayName(query.zone)} at ${query.provider}`
+}
+
+// Addresses that definitions take from an inventory of instances or load balancers.
+
+/** The kinds of objects whose addresses a record can use. */
+export const INVENTORY_KINDS = ['instances', 'loadbalancers'] as const
+export type InventoryKind = (typeof INVENTORY_KINDS)[number]
+
+/** Conditions that select objects of an inventory. An object must meet every condition given. */
+export const INVENTORY_CONDITIONS = ['label', 'tag', 'region', 'group'] as const
+export type InventoryCondition = (typeof INVENTORY_CONDITIONS)[number]
+
+/** Selects objects of an account by at least one condition. */
+export interface InventoryQuery {
+  readonly kind: InventoryKind
+  /** The name of the provider in the config; null for the zone's own target. */
+  readonly provider: string | null
+  readonly label?: string | undefined
+  /** Case-insensitive. */
+  readonly tag?: string | undefined
+  readonly region?: string | undefined
+  /** Only instances have groups. */
+  readonly group?: string | undefined
+}
+
+/** An object of an inventory with its public addresses in canonical form. */
+export interface InventoryObject {
+  /** A description for people: `instance web-1 (123)`. */
+  readonly source: string
+  readonly ipv4: readonly string[]
+  readonly ipv6: readonly string[]
+}
+
+/** Describes a query for people: `instances with tag "web" and region "us-east"`. */
+export function describeInventoryQuery({ kind, label, tag, region, group }: InventoryQuery): string {
+  const words = kind === 'instances' ? 'instances' : 'load balancers'
+  const conditions = [
+    ...(label === undefined ? [] : [`label ${JSON.stringify(label)}`]),
+    ...(tag === undefined ? [] : [`tag ${JSON.stringify(tag)}`]),
+    ...(region === undefined ? [] : [`region ${JSON.stringify(region)}`]),
+    ...(group === undefined ? [] : [`group ${JSON.stringify(group)}`]),
+  ]
+  return `${words} with ${conditions.join(' and ')}`
 }

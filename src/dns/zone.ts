@@ -1,8 +1,10 @@
 /** Zones as definitions describe them and as providers hold them. */
 import type { SourcePosition } from './diagnostic.ts'
-import type { DomainName } from './domain-name.ts'
+import { type DomainName, parseAbsoluteName } from './domain-name.ts'
+import { quoted } from './excerpt.ts'
 import type { Ownership } from './ownership.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
+import { failure, ok, type Result } from './result.ts'
 import type { SerialNumber } from './serial-number.ts'
 import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'
@@ -194,4 +196,17 @@ export interface ZoneComment {
   readonly setting?: keyof ZoneSettings | undefined
   /** Where it is printed; `above` if absent. `above-with-blank-line` has a blank line between comment and subject. */
   readonly place?: 'above' | 'above-with-blank-line' | 'same-line' | 'below' | 'end-of-file' | undefined
+}
+
+// What `--allow` and the key `allow` lift: a safety limit, or the limit `in-use` for one name.
+
+const OF_NAME = 'in-use:'
+
+/** Parses an allowance. A name may lack its final dot and be in Unicode. */
+export function parseAllowance(text: string): Result<Allowance> {
+  const known = REFUSAL_NAMES.find((name) => name === text)
+  if (known !== undefined) return ok(known)
+  if (!text.startsWith(OF_NAME)) return failure(`${quoted(text)} is not one of ${REFUSAL_NAMES.join(', ')} and in-use:NAME`)
+  const name = parseAbsoluteName(text.slice(OF_NAME.length))
+  return name.ok ? ok<Allowance>(`in-use:${name.value}`) : failure(`${quoted(text)}: ${name.message}`)
 }

@@ -1,7 +1,8 @@
 /** What a target would store of a definition. Plans compare this with the live zone, so that the plan after an apply is empty. Every difference is reported. */
-import { compareText } from '../dns/compare-text.ts'
+
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import { compareText } from '../dns/excerpt.ts'
 import { emailToName, nameToEmail } from '../dns/mailbox.ts'
 import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../dns/record.ts'
 import { isProviderType } from '../dns/record-type.ts'

@@ -22,12 +22,12 @@ import { applyPolicy, compareZones, type ZoneDifference } from './compare-zones.
 import type { Preference } from './continuity.ts'
 import { differingSettings, domainChange, domainProblems } from './domain-change.ts'
 import { type FittedZone, fitToTarget } from './fit-to-target.ts'
+import { undescribableReason } from './misfits.ts'
 import type { RenderedState, ZonePlan } from './plan.ts'
 import { planDifference } from './plan-difference.ts'
 import { aliasesBesideAddresses, conflictsAmongAdded, conflictsWithKept, ownedByOthers } from './record-conflicts.ts'
 import type { SafetyThresholds } from './safety-limits.ts'
 import { type StoredTtls, withStoredTtls } from './stored-ttls.ts'
-import { undescribableReason } from './undescribable.ts'
 
 export interface PlanInput {
   readonly desired: DesiredZone

@@ -1,7 +1,11 @@
 /** What a target cannot hold as it is desired, for tables: each RRset and setting once, with the reason. */
 import type { Diagnostic } from '../dns/diagnostic.ts'
-import type { DomainName } from '../dns/domain-name.ts'
-import { type DefinedRecord, groupRrsets, recordKey } from '../dns/record.ts'
+import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
+import { isGenericForm, parseRdata } from '../dns/rdata/canonical.ts'
+import { presentationTokens } from '../dns/rdata/field.ts'
+import { parseGenericForm } from '../dns/rdata/generic-form.ts'
+import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, recordKey } from '../dns/record.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { RrsetName } from './changesets.ts'
@@ -61,3 +65,29 @@ function reasonIn(diagnostics: readonly Diagnostic[], rrset: RrsetName, isReason
 /** The message of a rule about a record, without the record at its start. */
 export const withoutSubject = (message: string, { name, type }: RrsetName): string =>
   message.startsWith(`${name} ${type}: `) ? message.slice(name.length + type.length + 3) : message
+
+// Records that no definition could describe at a target. Plans leave them alone: neither a definition nor a rollback could bring them back.
+
+/** Follows the name, type and data of a record without `hasDefinableData`. */
+export const MALFORMED = 'has data that no definition can have'
+
+/** Whether the data has the canonical form of its type. Malformed data of a provider does not. */
+export function hasDefinableData({ type, data }: ResourceRecord): boolean {
+  const tokens = presentationTokens(data)
+  const isGeneric = tokens.ok && isGenericForm(tokens.value) && RDATA_TYPES.has(type)
+  const canonical = isGeneric ? parseGenericForm(type, tokens.value) : parseRdata(type, data)
+  return canonical.ok && canonical.value === data
+}
+
+/** Why no definition could describe the record, in words that follow its name, type and data; null if one could. */
+export function undescribableReason(record: ExistingRecord, zone: DomainName, { types, rules }: Capabilities): string | null {
+  const { name, type, ttl, data } = record
+  if (types !== null && !types.has(type)) return 'has a type that is not managed'
+  if (!isAtOrBelow(name, zone)) return 'is outside the zone'
+  if (!hasDefinableData(record)) return MALFORMED
+  // Settings and TTLs are not part of the record: a definition states others.
+  const bare = { name, type, ttl, data, at: { file: '', line: 1, column: 1 } }
+  const refusal = rules.map((rule) => rule(bare, zone)).find((ruled) => ruled.record === null)
+  if (refusal === undefined) return null
+  return `cannot be in a definition (${withoutSubject(refusal.diagnostics[0]?.message ?? '', record)})`
+}

@@ -3,8 +3,9 @@
  * the record sets that gave the answer: of a name with a CNAME the CNAME and its target in the zone, of a name below a delegation its NS records and the
  * addresses of these name servers in the zone, below a DNAME the DNAME, of a name that only a wildcard covers the wildcard (RFC 1034 section 4.3.2, RFC 4592).
  */
-import { compareText } from '../dns/compare-text.ts'
+
 import { type DomainName, isAtOrBelow, parentOf, sortKey } from '../dns/domain-name.ts'
+import { compareText } from '../dns/excerpt.ts'
 import { targetName } from '../dns/rdata/canonical.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { Allowance, ExistingZone } from '../dns/zone.ts'

@@ -6,8 +6,7 @@ import { isSignerRecord } from '../dns/signer-records.ts'
 import { createQuery, type Message, RCODE, rcodeName } from '../dns/wire/message.ts'
 import type { TsigKey } from '../dns/wire/tsig.ts'
 import type { RecordRule } from '../plan/capabilities.ts'
-import { type DnsServer, formatServer, isDnsFailure } from '../transport/dns-exchange.ts'
-import { requestTcp } from '../transport/dns-request.ts'
+import { type DnsServer, formatServer, isDnsFailure, requestTcp } from '../transport/dns-exchange.ts'
 import { type OnRequest, type ProviderCallOptions, ProviderError } from './provider.ts'
 
 /** A name server that a provider talks to, over TCP only. */

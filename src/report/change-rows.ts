@@ -2,15 +2,15 @@
  * The changes of a zone as rows, like a diff: each record is under its owner and type, in canonical order, removed ones first. Text in rows contains no
  * control characters.
  */
-import { compareText } from '../dns/compare-text.ts'
+
 import { oneLine } from '../dns/diagnostic.ts'
 import { sortKey } from '../dns/domain-name.ts'
+import { compareText } from '../dns/excerpt.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
 import type { Change, DomainChange, Outcome, ZonePlan } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'
-import { ownerText } from './summary.ts'
-import { usageNotes, zoneUsageNote } from './usage-notes.ts'
+import { ownerText, usageNotes, zoneUsageNote } from './summary.ts'
 
 /** One value, or the existing and the desired value of a setting. */
 export type Cell = readonly [value: string] | readonly [existing: string, desired: string]

@@ -5,11 +5,9 @@
 import { type Diagnostic, formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'
-import { groupByOwner } from './owners.ts'
 import type { Renderers } from './renderers.ts'
 import { blockingRefusals, type ZoneView, zoneViews } from './report.ts'
-import { changeFigures, readBackText, zoneTitle } from './summary.ts'
-import { usageLines } from './usage-notes.ts'
+import { changeFigures, groupByOwner, readBackText, usageLines, zoneTitle } from './summary.ts'
 import { diagnosticsOfNoZone } from './validation.ts'
 import { type NameServerVerification, verificationSummary, type ZoneVerification } from './verification.ts'
 

@@ -1,5 +1,6 @@
 /** The versioned document of `schemas/plan.schema.json`, which is also the format of saved plans. Its key order is fixed. */
 import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import { jsonText } from '../dns/excerpt.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { plainSelector } from '../dns/unmanaged.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
@@ -21,7 +22,6 @@ import type {
   ZoneOutcome,
   ZoneRefusal,
 } from '../plan/plan.ts'
-import { jsonText } from './escape.ts'
 import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOutcomes, type ZoneView, zoneViews } from './report.ts'
 
 export const PLAN_FORMAT = 'zonewright-plan'

@@ -1,6 +1,7 @@
 /** What a run did, in figures: the document of notifications, and the source of metrics. It has no records, so a chat room may read it. */
-import { compareText } from '../dns/compare-text.ts'
+
 import type { Diagnostic } from '../dns/diagnostic.ts'
+import { compareText } from '../dns/excerpt.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import { isVerified, type Verification, type ZoneVerification } from './verification.ts'
 

@@ -5,12 +5,11 @@
 import { createHash } from 'node:crypto'
 import { compareDiagnostics, type Diagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
 import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../dns/diagnostic-codes.ts'
+import { escapeJson } from '../dns/excerpt.ts'
 import { counted } from './english.ts'
-import { escapeJson } from './escape.ts'
 import type { Renderers } from './renderers.ts'
 import { type ReportOptions, type ZoneView, zoneViews } from './report.ts'
-import { changeFigures, zoneTitle } from './summary.ts'
-import { usageLines } from './usage-notes.ts'
+import { changeFigures, usageLines, zoneTitle } from './summary.ts'
 import { failedChecks } from './verification.ts'
 
 export const sarifReports: Renderers = {

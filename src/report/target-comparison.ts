@@ -1,11 +1,11 @@
 /** What the targets of a zone can hold and do, side by side, and what each would leave out or change of the zone: as text, Markdown and JSON. */
 import { type Diagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import { jsonText } from '../dns/excerpt.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { Misfit } from '../plan/misfits.ts'
 import { CAPABILITY_SUBJECTS, describeCapabilities } from './describe-capabilities.ts'
 import { counted, listed } from './english.ts'
-import { jsonText } from './escape.ts'
 import { codeCell, tableRow } from './markdown-block.ts'
 import { misfitCauses, misfitTable } from './misfit-table.ts'
 import { type Palette, paletteOf } from './palette.ts'

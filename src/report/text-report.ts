@@ -6,14 +6,15 @@ import { counted, formatCount } from './english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'
-import { groupByOwner, ownerTitle } from './owners.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type Report, type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { layoutRows } from './row-layout.ts'
 import {
   cachedAnswersText,
   changeFigures,
+  groupByOwner,
   hasSection,
+  ownerTitle,
   readBackText,
   recordFigures,
   renderedStates,

@@ -1,9 +1,9 @@
 /** The result of `validate`, and its document. */
-import { compareText } from '../dns/compare-text.ts'
+
 import { compareDiagnostics, type Diagnostic, type Severity } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import { compareText, jsonText } from '../dns/excerpt.ts'
 import { counted } from './english.ts'
-import { jsonText } from './escape.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 
 /** How much was validated. */

@@ -12,8 +12,7 @@ import { CLASS, type Message, RCODE, rcodeName, type WireRecord } from '../dns/w
 import { applyDifferences, createAxfrQuery, createAxfrReader, createIxfrQuery, createIxfrReader } from '../dns/wire/transfer.ts'
 import type { TsigKey } from '../dns/wire/tsig.ts'
 import { createTsigVerifier, signMessage } from '../dns/wire/tsig-client.ts'
-import { type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer } from './dns-exchange.ts'
-import { hasSignature, secondsNow } from './dns-request.ts'
+import { type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer, hasSignature, secondsNow } from './dns-exchange.ts'
 
 export interface TransferOptions {
   /** Milliseconds per message; 10,000 if absent. */

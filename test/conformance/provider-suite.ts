@@ -1,8 +1,7 @@
 /** The conformance suite as tests: one per group, against a real server. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ConformanceTarget, runConformance, type StepResult } from '../../src/conformance/run-conformance.ts'
+import { CONFORMANCE_SUITE, type ConformanceTarget, runConformance, type StepResult } from '../../src/conformance/run-conformance.ts'
 import type { ConformanceGroup } from '../../src/conformance/step.ts'
-import { CONFORMANCE_SUITE } from '../../src/conformance/suite.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { rounds } from '../support/random.ts'
 import { name } from '../support/records.ts'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CONFORMANCE_SUITE } from '../../src/conformance/suite.ts'
+import { CONFORMANCE_SUITE } from '../../src/conformance/run-conformance.ts'
 import { zoneFileDefinition } from '../../src/definition/load/zone-file-definition.ts'
 import { checkZone } from '../../src/definition/rules/rules.ts'
 import { isError } from '../../src/dns/diagnostic.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { convertProviderZone } from '../../src/convert/provider/provider-zone.ts'
+import { convertProviderZone } from '../../src/convert/provider/import-provider.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { ZONEFILE_CAPABILITIES } from '../../src/providers/zonefile/capabilities.ts'
 import { ORIGIN } from '../support/plan.ts'

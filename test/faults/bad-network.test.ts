@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { applyZones } from '../../src/apply/apply-zones.ts'
 import { planZones } from '../../src/apply/plan-zones.ts'
-import type { ZoneJob } from '../../src/apply/run-context.ts'
+import type { ZoneJob } from '../../src/apply/planned-zone.ts'
 import type { ResourceRecord } from '../../src/dns/record.ts'
 import type { Change, Outcome, ZoneOutcome } from '../../src/plan/plan.ts'
 import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { UpdatePart } from '../../src/dns/wire/update.ts'
+import type { UpdatePart } from '../../src/dns/wire/message.ts'
 import { type Changeset, changesetsOf } from '../../src/plan/changesets.ts'
 import type { PlanInput } from '../../src/plan/make-plan.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createQuery, RCODE } from '../../src/dns/wire/message.ts'
-import { requestTcp } from '../../src/transport/dns-request.ts'
+import { requestTcp } from '../../src/transport/dns-exchange.ts'
 import { startDnsFaultProxy } from './dns-fault-proxy.ts'
 import type { Fault } from './fault-proxy.ts'
 import { name } from './records.ts'

@@ -8,9 +8,9 @@ import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type ExistingZone } from '../../dns/zone.ts'
 import { changedRrsets } from '../../plan/cached-answers.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
+import { undescribableReason } from '../../plan/misfits.ts'
 import type { Change } from '../../plan/plan.ts'
-import { undescribableReason } from '../../plan/undescribable.ts'
-import type { ZoneJob } from '../run-context.ts'
+import type { ZoneJob } from '../planned-zone.ts'
 
 /** An RRset whose TTL is lowered. */
 export interface LoweredRrset {

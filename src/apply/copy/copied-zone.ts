@@ -7,8 +7,7 @@ import { isSignerRecord, type RrsetName, SIGNER_KEYS, signerRrsets } from '../..
 import type { Ttl } from '../../dns/ttl.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type ExistingZone, type ZoneSettings } from '../../dns/zone.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
-import type { Misfit } from '../../plan/misfits.ts'
-import { hasDefinableData, MALFORMED } from '../../plan/undescribable.ts'
+import { hasDefinableData, MALFORMED, type Misfit } from '../../plan/misfits.ts'
 import type { ZoneSnapshot } from '../../providers/provider.ts'
 
 export interface CopyOptions {

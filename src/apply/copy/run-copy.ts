@@ -13,7 +13,7 @@ import { storedTtlsOf } from '../journal/store/fences.ts'
 import { storeContext } from '../journal/store/open-store.ts'
 import { withFreeZones } from '../locked-run.ts'
 import { type PlannedJob, type PlannedJobs, planZones } from '../plan-zones.ts'
-import { planOf, withoutSecrets } from '../planned-zone.ts'
+import { planOf, withoutSecrets, type ZoneJob } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
 import { loadRunConfig } from '../run-config.ts'
 import {
@@ -26,7 +26,6 @@ import {
   openRun,
   type Workspace,
   withProgress,
-  type ZoneJob,
 } from '../run-context.ts'
 import { readKnownFences } from '../run-plan.ts'
 import { showAndSave } from '../saved-plan/save-plan.ts'

@@ -24,8 +24,9 @@ import { EXIT, type ExitStatus } from '../exit-status.ts'
 import type { LockedRun } from '../locked-run.ts'
 import { openZones } from '../open-zones.ts'
 import { type PlannedJob, type PlannedJobs, planAgain, readAndPlan } from '../plan-zones.ts'
+import type { ZoneJob } from '../planned-zone.ts'
 import { changeZones } from '../run-apply.ts'
-import type { ApplyContext, ApplySetup, Workspace, ZoneJob } from '../run-context.ts'
+import type { ApplyContext, ApplySetup, Workspace } from '../run-context.ts'
 import type { Cutover } from './cutover-state.ts'
 
 /** Answers that a message lists. */

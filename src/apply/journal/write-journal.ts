@@ -10,10 +10,9 @@ import { oneLine } from '../../dns/diagnostic.ts'
 import type { Changeset } from '../../plan/changesets.ts'
 import type { Outcome, ZoneOutcome } from '../../plan/plan.ts'
 import { diagnosticDocument } from '../../report/plan-document.ts'
-import type { ApplicableZone } from '../apply-zones.ts'
-import type { PlannedZones } from '../planned-zone.ts'
-import { savedPlanText } from '../saved-plan/save-plan.ts'
+import type { PlannedZone, PlannedZones } from '../planned-zone.ts'
 import type { SavedTarget } from '../saved-plan/saved-plan.ts'
+import { savedPlanText } from '../saved-plan/saved-plan-text.ts'
 import { keepOutOfGit } from './journal-folder.ts'
 import {
   type BeginEntry,
@@ -39,7 +38,7 @@ export interface JournalRequest {
   readonly now: () => Date
   readonly planned: PlannedZones
   /** The zones that have changes, with their state before the run. */
-  readonly zones: readonly ApplicableZone[]
+  readonly zones: readonly PlannedZone[]
   readonly targets: ReadonlyMap<string, SavedTarget>
   /** Secrets of the run, which are never written. */
   readonly secrets: LoadedSecrets
@@ -54,10 +53,10 @@ export interface JournalRequest {
 export interface Journal {
   readonly run: string
   /** Writes that a call is about to be sent. If that fails, returns why the call must not be sent. */
-  call(zone: ApplicableZone, call: Changeset): string | null
-  outcome(zone: ApplicableZone, change: number, outcome: Outcome): void
+  call(zone: PlannedZone, call: Changeset): string | null
+  outcome(zone: PlannedZone, change: number, outcome: Outcome): void
   /** Writes the result of reading a zone back. */
-  zone(zone: ApplicableZone, outcome: ZoneOutcome): void
+  zone(zone: PlannedZone, outcome: ZoneOutcome): void
   /** Closes the journal with the program's exit status. Returns why lines are missing; null if the journal is complete. */
   end(status: number): string | null
 }
@@ -106,7 +105,7 @@ export async function beginJournal(request: JournalRequest): Promise<Journal> {
   }
 }
 
-function planText({ planned, targets, secrets }: JournalRequest, zone: ApplicableZone): string {
+function planText({ planned, targets, secrets }: JournalRequest, zone: PlannedZone): string {
   const target = targets.get(zone.plan.target)
   if (!target) throw new Error(`no target ${zone.plan.target}`)
   return savedPlanText({ ...planned, zones: [zone], diagnostics: [], targets: [target] }, null, secrets)
@@ -150,7 +149,7 @@ function openJournal({ run, zones, now, secrets, onLine }: JournalRequest, descr
       problem = `the journal of run ${run} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : oneLine(message)}`
     }
   }
-  const indexOf = (zone: ApplicableZone): number => {
+  const indexOf = (zone: PlannedZone): number => {
     const index = indexes.get(zone)
     if (index === undefined) throw new Error(`${zone.plan.zone} does not belong to run ${run}`)
     return index

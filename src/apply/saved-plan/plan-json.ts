@@ -1,9 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { SchemaError } from '../../../generated/plan-schema.js'
-import { quoted } from '../../dns/excerpt.ts'
+import { escapeJson, parseJson, quoted } from '../../dns/excerpt.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
-import { parseJson } from '../../dns/unicode.ts'
-import { escapeJson } from '../../report/escape.ts'
 
 /** The JSON of plan files and snapshots: its layout, its canonical form and seal, and the limits of what is parsed. */
 

@@ -1,16 +1,13 @@
 /** Writes a saved plan to a file. */
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { PLAN_KEY } from '../../definition/config/resolve-secret.ts'
-import { assertNoSecret, type LoadedSecrets } from '../../definition/config/secret-guard.ts'
+import { assertNoSecret } from '../../definition/config/secret-guard.ts'
 import { writeFileAtomically } from '../../definition/files/replace-files.ts'
 import { writeProblem } from '../../definition/files/write-problem.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { ExistingRecord } from '../../dns/record.ts'
-import type { ExistingZone } from '../../dns/zone.ts'
+import { jsonText } from '../../dns/excerpt.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { counted } from '../../report/english.ts'
-import { jsonText } from '../../report/escape.ts'
 import { planDocument } from '../../report/plan-document.ts'
 import { neededFor } from '../approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, statusOfPlan } from '../exit-status.ts'
@@ -19,16 +16,8 @@ import { withFence } from '../plan-zones.ts'
 import { type PlannedZones, planOf, withoutSecrets } from '../planned-zone.ts'
 import type { ApplyContext, RunContext, RunSetup } from '../run-context.ts'
 import { parseSavedPlan } from './parse-saved-plan.ts'
-import { checksumOf, planFileText, signatureOf } from './plan-json.ts'
-import {
-  beginsLikeDocument,
-  MAX_PLAN_OCTETS,
-  type SavedPlanDocument,
-  type SavedRecord,
-  type SavedState,
-  type SavedTarget,
-  type WrittenDocument,
-} from './saved-plan.ts'
+import { isForeignFile, MAX_PLAN_OCTETS } from './saved-plan.ts'
+import { savedPlanText } from './saved-plan-text.ts'
 
 /**
  * Writes a plan without errors to a file, signed if the environment has a key. Reports the result; returns false if the file was not
@@ -95,46 +84,6 @@ const EMPTY_KEY: Diagnostic = {
   code: 'plan-file-signature',
   message: `${PLAN_KEY} is set and empty: the plan is not signed`,
 }
-
-/** Whether the file exists, has content and does not begin like a document of that kind, so that it must not be overwritten. */
-export async function isForeignFile(path: string, kind: WrittenDocument): Promise<boolean> {
-  const facts = await stat(path).catch(() => null)
-  return facts !== null && facts.size > 0 && !(await beginsLikeDocument(path, kind))
-}
-
-/** A plan to save, with every target of its zones. */
-interface PlanToSave extends PlannedZones {
-  readonly targets: readonly SavedTarget[]
-}
-
-/** The text of a plan file, signed if there is a key. Throws `SecretExposed` if it would contain a secret of the run. */
-export function savedPlanText({ targets, ...planned }: PlanToSave, key: string | null, secrets: LoadedSecrets): string {
-  const { format, version, created, tool, snapshot, zones, ...rest } = planDocument(planOf(planned))
-  const head = { format, version, created, tool, ...(snapshot === undefined ? {} : { snapshot }) }
-  const body = {
-    targets: targets.map(({ name, type, address }) => ({ name, type, address })),
-    zones: zones.map((zone, index) => {
-      const existing = planned.zones[index]?.existing ?? null
-      return existing === null || zone.changes.length === 0 ? zone : { ...zone, state: stateOf(existing) }
-    }),
-    ...rest,
-  }
-  // The signature covers everything except itself and the checksum; the checksum covers the signature too.
-  const signature = key === null ? {} : { signature: signatureOf({ ...head, ...body }, key) }
-  const document: SavedPlanDocument = { ...head, checksum: checksumOf({ ...head, ...signature, ...body }), ...signature, ...body }
-  const text = planFileText(document)
-  assertNoSecret(secrets, text, `the saved plan of ${zones.length === 1 ? zones[0]?.zone : `${zones.length} zones`}`)
-  return text
-}
-
-const stateOf = ({ id, settings, records }: ExistingZone): SavedState => ({
-  id: id ?? null,
-  settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
-  records: records.map(savedRecord),
-})
-
-const savedRecord = ({ id, name, type, ttl, data, settings }: ExistingRecord): SavedRecord =>
-  settings === undefined ? [id ?? null, name, type, ttl, data] : [id ?? null, name, type, ttl, data, settings]
 
 /** Shows the plan of a run that could apply it, and writes it to a file instead. `fences` are those from before it was read. */
 export async function showAndSave(context: ApplyContext, file: string, given: PlannedZones, fences: Fences): Promise<ExitStatus> {

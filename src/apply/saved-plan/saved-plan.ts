@@ -1,6 +1,6 @@
 /** The types of saved plans and their JSON form, and reading of plan files. */
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { notAFile } from '../../definition/files/file-error.ts'
 import { describeReadError } from '../../definition/files/read-text.ts'
 import type { RecordSettings } from '../../dns/record.ts'
@@ -122,4 +122,10 @@ async function startMatches(path: string, pattern: RegExp): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** Whether the file exists, has content and does not begin like a document of that kind, so that it must not be overwritten. */
+export async function isForeignFile(path: string, kind: WrittenDocument): Promise<boolean> {
+  const facts = await stat(path).catch(() => null)
+  return facts !== null && facts.size > 0 && !(await beginsLikeDocument(path, kind))
 }

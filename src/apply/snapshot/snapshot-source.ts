@@ -1,10 +1,9 @@
 /** The workspace of a run that plans against a snapshot: definitions and config as usual, live state from the file. Sends nothing and reads no secret. */
 import { resolve } from 'node:path'
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import { unknownProvider } from '../../definition/config/unknown-provider.ts'
+import { type ProviderConfig, unknownProvider } from '../../definition/config/config.ts'
 import { loadDefinitions } from '../../definition/load/load-definitions.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
-import { describeInventoryQuery, type InventoryQuery } from '../../dns/inventory.ts'
+import { describeInventoryQuery, type InventoryQuery } from '../../dns/zone-source.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { type Provider, ProviderError, type ZoneReference, type ZoneSnapshot } from '../../providers/provider.ts'
 import { capabilitiesOf, endpointsOf, unknownType } from '../../providers/registry.ts'
@@ -17,8 +16,7 @@ import { readPlanText } from '../saved-plan/saved-plan.ts'
 import { zonesOfSources } from '../sources/read-sources.ts'
 import { NOT_OPENED, openWorkspace, type ProviderSource } from '../workspace.ts'
 import { readVerifyKey } from './signing-key.ts'
-import type { Snapshot } from './snapshot.ts'
-import { parseSnapshot } from './snapshot.ts'
+import { parseSnapshot, type Snapshot } from './snapshot.ts'
 
 /** The options of `plan` that concern snapshots. */
 export interface SnapshotSourceOptions extends WorkspaceOptions {

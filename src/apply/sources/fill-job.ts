@@ -9,7 +9,7 @@ import { type AbsentValue, MAX_ABSENT, NO_SOURCE_STATE, type SourceFacts, type S
 import type { SourceReading } from '../../plan/sourced-sets.ts'
 import { keepOutOfGit } from '../journal/journal-folder.ts'
 import { type JournalStore, StoreError, storeName } from '../journal/store/journal-store.ts'
-import type { ZoneJob } from '../run-context.ts'
+import type { ZoneJob } from '../planned-zone.ts'
 import { hasSources, type SourceReader } from './read-sources.ts'
 
 /** The sources of a run, and what earlier runs know of them. */

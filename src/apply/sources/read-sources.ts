@@ -2,18 +2,25 @@
 
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, relativeName } from '../../dns/domain-name.ts'
-import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
 import { ownershipOf } from '../../dns/ownership.ts'
 import { type DefinedRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import { DEFAULT_QUARANTINE, describeSource, type SourcedRrset, type ZonePattern, type ZoneQuery } from '../../dns/zone-source.ts'
+import {
+  DEFAULT_QUARANTINE,
+  describeSource,
+  type InventoryObject,
+  type InventoryQuery,
+  type SourcedRrset,
+  type ZonePattern,
+  type ZoneQuery,
+} from '../../dns/zone-source.ts'
 import { excludedRrsets } from '../../plan/fit-to-target.ts'
 import type { SourceVersion } from '../../plan/source-state.ts'
 import type { GoodReading, SourceReading } from '../../plan/sourced-sets.ts'
 import { diagnosticOf, type Provider, ProviderError } from '../../providers/provider.ts'
 import { agreeing, listed } from '../../report/english.ts'
 import { type OpenedZones, openZones } from '../open-zones.ts'
-import type { ZoneJob } from '../run-context.ts'
+import type { ZoneJob } from '../planned-zone.ts'
 
 /** A zone at a provider as a source. */
 export interface SourceZone {

@@ -1,8 +1,7 @@
 /** `zonewright ci drift`: compares the live zones with the definitions on schedule, and keeps one issue that is open while they differ. */
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
-import { findOurs, keepPost, markerOf } from '../../ci/keep-post.ts'
+import { findOurs, keepPost, linkTo, markerOf, postText } from '../../ci/keep-post.ts'
 import type { OpenSite } from '../../ci/open-site.ts'
-import { linkTo, postText } from '../../ci/post-text.ts'
 import type { Post } from '../../ci/site.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { agreeing, counted, listed } from '../../report/english.ts'

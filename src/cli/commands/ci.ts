@@ -1,9 +1,9 @@
 /** `zonewright ci`: options of the commands that CI jobs run; the jobs are in `cli/ci/`. */
 import type { Command } from 'commander'
 import { applyJob } from '../ci/apply-job.ts'
-import { commentJob } from '../ci/comment-job.ts'
 import { driftJob } from '../ci/drift-job.ts'
 import { FINDABLE, findJob } from '../ci/find-job.ts'
+import { commentJob } from '../ci/plan-comment.ts'
 import { planJob } from '../ci/plan-job.ts'
 import { oneOf, positiveInteger, type SetAction, subcommand, withConfigOption } from '../command.ts'
 

@@ -16,11 +16,10 @@ import { parseServerAddress } from '../../dns/server-address.ts'
 import { counted } from '../../report/english.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withConversionOptions } from '../command.ts'
-import { canAsk, confirm } from '../confirm.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
+import { type CliOutput, canAsk, confirm, createOutput, lossReportOptions } from '../output.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   /** A provider, instead of the arguments format and source. */

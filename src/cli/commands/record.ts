@@ -8,7 +8,7 @@ import { type EditedDefinition, editDefinition } from '../../definition/edit/edi
 import { parseNameEdit, parseRecordEdit, type RecordEdit } from '../../definition/edit/record-edit.ts'
 import { renameRecord } from '../../definition/edit/rename-record.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
-import { writeEdits } from '../../definition/files/write-edits.ts'
+import { writeEdits } from '../../definition/files/write-files.ts'
 import { writeProblems } from '../../definition/files/write-problem.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { ok, type Result } from '../../dns/result.ts'

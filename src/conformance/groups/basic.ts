@@ -110,3 +110,109 @@ function editSteps(): ConformanceStep[] {
     step('addOne', 'foo A 192.0.2.2', 'foo A 198.51.100.9', ...rest),
   ]
 }
+
+// Names: case, internationalised names, and long names.
+
+export const NAME_GROUPS: readonly ConformanceGroup[] = [
+  group(29, 'Case Sensitivity', [
+    step('Create CAPS', 'BAR CNAME TEST.EXAMPLE.NET.', 'TEST A 192.0.2.1'),
+    { ...step('Downcase label', 'bar CNAME TEST.EXAMPLE.NET.', 'TEST A 192.0.2.1'), unchanged: true },
+    { ...step('Downcase target', 'bar CNAME test.example.net.', 'test A 192.0.2.1'), unchanged: true },
+    { ...step('Upcase both', 'BAR CNAME TEST.EXAMPLE.NET.', 'TEST A 192.0.2.1'), unchanged: true },
+  ]),
+  group(32, 'IDNA', [
+    // öoö, öoö, 中文
+    step('Internationalized name', 'xn--o-yfaa A 192.0.2.1'),
+    step('Change IDN', 'xn--o-yfaa A 192.0.2.2'),
+    step('Chinese label', 'xn--fiq228c A 192.0.2.1'),
+    step('Internationalized CNAME Target', 'a CNAME xn--o-yfaa.example.net.'),
+  ]),
+  group(33, 'IDNAs in CNAME targets', [step('IDN CNAME AND Target', 'xn--o-yfaa CNAME xn--o-7eaa.xn--fiq228c.example.')]),
+  group(null, 'unusual names', [
+    step('underscores and digits', '_dmarc TXT "v=DMARC1; p=none"', '1 A 192.0.2.1', 'a.b.c.d.e.f A 192.0.2.1'),
+    step('a label of 63 octets', `${'l'.repeat(63)} A 192.0.2.1`),
+    step('a wildcard below a name', '*.w A 192.0.2.1', 'w A 192.0.2.2'),
+    step('an owner of 180 octets', `${`${'x'.repeat(59)}.`.repeat(2)}${'y'.repeat(60)} A 192.0.2.1`),
+    step('escaped characters', String.raw`with\.dot A 192.0.2.1`, String.raw`with\032space A 192.0.2.1`),
+  ]),
+]
+
+// TXT records around the limits of strings and with characters that need escapes.
+
+/** Strings of at most 255 octets (RFC 1035 section 3.3). */
+function textOf(length: number, character: string): string {
+  const strings: string[] = []
+  for (let rest = length; rest > 0 || strings.length === 0; rest -= 255) strings.push(`"${character.repeat(Math.min(rest, 255))}"`)
+  return strings.join(' ')
+}
+
+const long = (length: number, character: string) => step(`a ${length}-byte TXT`, `foo${length} TXT ${textOf(length, character)}`)
+
+export const TEXT_GROUPS: readonly ConformanceGroup[] = [
+  group(27, 'complex TXT', [
+    long(0, 'a'),
+    long(254, 'B'),
+    long(255, 'C'),
+    long(256, 'D'),
+    long(509, 'C'),
+    long(510, 'D'),
+    long(511, 'E'),
+    long(764, 'F'),
+    long(765, 'G'),
+    long(766, 'H'),
+    step('TXT with 1 single-quote', `foosq TXT "quo'te"`),
+    step('TXT with 1 backtick', 'foobt TXT "blah`blah"'),
+    step('TXT with 1 dq-1interior', String.raw`foodq TXT "in\"side"`),
+    step('TXT with 2 dq-2interior', String.raw`foodqs TXT "in\"ter\"ior"`),
+    step('TXT with 1 dq-left', String.raw`foodqs TXT "\"left"`),
+    step('TXT with 1 dq-right', String.raw`foodqs TXT "right\""`),
+    step('TXT with semicolon', 'foosc TXT "semi;colon"'),
+    step('TXT with semicolon ws', 'foosc TXT "wssemi ; colon"'),
+    step('TXT interior ws', 'foosp TXT "with spaces"'),
+    step('TXT trailing ws', 'foows1 TXT "with space at end "'),
+    step('Create a TXT/SPF', 'foo TXT "v=spf1 ip4:192.0.2.99 -all"'),
+  ]),
+  group(28, 'TXT backslashes', [
+    step('TXT with backslashs', String.raw`fooosbs1 TXT "1back\\slash"`, String.raw`fooosbs2 TXT "2back\\\\slash"`),
+  ]),
+  group(null, 'octets in TXT', [
+    step('UTF-8', String.raw`utf8 TXT "sm\195\182rg\195\165s"`),
+    step('control characters', String.raw`control TXT "tab\009 and \127"`),
+    step('octets that are not UTF-8', String.raw`octets TXT "\000\255\128"`),
+    step('several strings', 'several TXT "one" "two" "" "four"'),
+    step('several records', 'several TXT "one"', 'several TXT "two"', 'several TXT "onetwo"'),
+    step('a text that resembles escapes', String.raw`looks TXT "\\052 \\\" %20 $ORIGIN @ ( )"`),
+  ]),
+]
+
+// Numbers of records around pages and messages.
+
+const owner = (index: number): string => `rec${String(index).padStart(4, '0')}`
+const lines = (count: number, rdata: string): string[] => Array.from({ length: count }, (_, index) => `${owner(index)} ${rdata}`)
+const sized = (name: string, size: number, records: readonly string[]): ConformanceStep => ({ ...step(name, ...records), size })
+
+const filled = (count: number): ConformanceStep => sized(`${count} records`, count, lines(count, 'A 192.0.2.4'))
+const updated = (count: number): ConformanceStep => sized(`Update ${count} records`, count, lines(count, 'A 198.51.100.4'))
+
+/** Records that take 250 octets each, so that 256 of them are 64,000 octets, the size of one message. */
+const large = (count: number): ConformanceStep => sized(`${count} records of 250 octets`, count, lines(count, `TXT "${'x'.repeat(221)}"`))
+
+const others = Array.from({ length: 20 }, (_, index) => `other${index} TXT "beside the records of the group"`)
+
+export const SIZE_GROUPS: readonly ConformanceGroup[] = [
+  group(34, 'pager101', [filled(99), filled(100), filled(101)]),
+  group(35, 'pager601', [filled(601), updated(601)]),
+  group(36, 'pager1201', [filled(1200), updated(1200)]),
+  group(37, 'batchRecordswithOthers', [
+    filled(1200),
+    sized('Update 1200 records and Create others', 1220, [...lines(1200, 'A 198.51.100.4'), ...others]),
+    sized('Update 1200 records and Create and Delete others', 1215, [
+      ...lines(1200, 'A 198.51.100.7'),
+      ...others.slice(10),
+      ...others.slice(0, 5).map((line) => `new-${line}`),
+    ]),
+  ]),
+  group(null, 'records around a page of 500', [filled(499), filled(500), filled(501)]),
+  group(null, 'records around a message', [large(255), large(256), large(257), large(513)]),
+  group(null, 'large zones', [filled(1201), filled(12_000), updated(12_000)]),
+]

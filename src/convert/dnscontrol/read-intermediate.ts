@@ -1,4 +1,5 @@
 import { quoted } from '../../dns/excerpt.ts'
+
 /**
  * DNSControl's intermediate JSON (`dnscontrol print-ir`), the result of running its dnsconfig.js. Reading is bounded and never throws:
  * malformed input becomes a diagnostic, and everything without a meaning here is reported.
@@ -7,9 +8,9 @@ import { quoted } from '../../dns/excerpt.ts'
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { parseJson } from '../../dns/excerpt.ts'
 import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
-import { parseJson } from '../../dns/unicode.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { selectorsForIgnore } from './ignore-patterns.ts'

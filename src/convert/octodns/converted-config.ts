@@ -2,7 +2,7 @@
 
 import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { readConfig } from '../../definition/config/read-config.ts'
-import { printText } from '../../definition/print/octodns-yaml.ts'
+import { printText } from '../../definition/print/octodns-value.ts'
 import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { plainSelector } from '../../dns/unmanaged.ts'

@@ -1,29 +1,45 @@
 /** Imports zones from a provider. */
 import { join, resolve } from 'node:path'
-import { type Config, DEFAULT_ZONE_RULE, type ZoneRule } from '../../definition/config/config.ts'
-import { unknownProvider } from '../../definition/config/unknown-provider.ts'
+import { type Config, DEFAULT_ZONE_RULE, unknownProvider, type ZoneRule } from '../../definition/config/config.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
-import type { ImportedZone } from '../../definition/imported-zone.ts'
+import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
 import { configureZone, createRuleLookup, targetsOf } from '../../definition/load/configured-zone.ts'
 import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
-import type { DomainName } from '../../dns/domain-name.ts'
+import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { groupBy } from '../../dns/group-by.ts'
-import { type ExistingRecord, recordKey } from '../../dns/record.ts'
+import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
+import { isMailAddress } from '../../dns/mailbox.ts'
+import { type ExistingRecord, recordKey, statedSettings } from '../../dns/record.ts'
+import type { Ttl } from '../../dns/ttl.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
-import { DEFAULT_ZONE_OPTIONS, type ExistingZone } from '../../dns/zone.ts'
+import {
+  DEFAULT_ZONE_OPTIONS,
+  type ExistingZone,
+  type UnplannedRecord,
+  ZONE_SETTINGS,
+  type ZoneComment,
+  type ZoneSettings,
+} from '../../dns/zone.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import { makeZonePlan } from '../../plan/make-plan.ts'
+import { undescribableReason } from '../../plan/misfits.ts'
 import type { Change } from '../../plan/plan.ts'
-import type { Provider, ProviderCallOptions, UnusableZone, ZoneList } from '../../providers/provider.ts'
-import { diagnosticOf } from '../../providers/provider.ts'
+import { diagnosticOf, type Provider, type ProviderCallOptions, type UnusableZone, type ZoneList } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
 import { agreeing, counted, listed } from '../../report/english.ts'
-import type { ZoneTarget } from '../definable-records.ts'
-import type { ImportRequest } from '../importer.ts'
-import { type ImportedZones, missingZones } from '../importer.ts'
-import { shownData, type UnsupportedFeature } from '../unsupported-features.ts'
+import {
+  type DefinableRecords,
+  type DerivedSelectors,
+  definableRecords,
+  isInseparable,
+  type UndefinableRecord,
+  unmanagedSelectorsFor,
+  type ZoneTarget,
+} from '../definable-records.ts'
+import { type ImportedZones, type ImportRequest, missingZones } from '../importer.ts'
+import { otherClients } from '../other-clients.ts'
+import { droppedRecord, shownData, type UnsupportedFeature } from '../unsupported-features.ts'
 import { copyZones } from './copy-zones.ts'
-import { convertProviderZone } from './provider-zone.ts'
 
 /** Imports zones from a provider of the config, so that a plan of the definitions is empty. */
 export async function importFromProvider(request: ImportRequest): Promise<ImportedZones> {
@@ -191,4 +207,166 @@ function pendingWarning(zone: DomainName, changes: readonly Change[]): Diagnosti
   if (changes.length > MAX_LISTED_CHANGES) listed.push(`${changes.length - MAX_LISTED_CHANGES} more`)
   const calls = counted(changes.length, 'call')
   return warning('import-pending', `${zone}: the next plan has ${calls} to make it equal to the definition: ${listed.join('; ')}`)
+}
+
+// Converts a zone of a provider to a definition whose plan is empty.
+
+interface ProviderZone {
+  readonly zone: ImportedZone
+  readonly dropped: readonly UnsupportedFeature[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Converts a provider's zone to a definition whose plan is empty. Settings that the config's defaults would add are overridden, settings
+ * with their default value are left out, and selectors of unmanaged records protect what no definition can contain, and the records of other clients.
+ */
+export function convertProviderZone(existing: ExistingZone, config: Pick<Config, 'defaults'>, zoneTarget: ZoneTarget): ProviderZone {
+  const { name } = existing
+  const { settings, dropped } = definableSettings(existing, config.defaults.settings, zoneTarget)
+  // A slave zone gets its records from its masters.
+  if (existing.settings.type === 'slave') return { zone: { name, settings, records: [] }, dropped, diagnostics: [] }
+  const others = otherClients(existing)
+  const own = existing.records.filter((record) => !others.isTheirs(record))
+  const definable = definableRecords(existing, withoutDuplicates(own), zoneTarget)
+  const derived = unmanagedSelectorsFor(name, definable)
+  const records = definable.records.map(
+    (record): ImportedRecord => ({
+      name: record.name,
+      type: record.type,
+      ttl: ttlOf(record, config.defaults.ttl),
+      data: record.data,
+      ...settingsOf(record, zoneTarget),
+    }),
+  )
+  const selectors = [...others.selectors, ...derived.selectors]
+  const zone: ImportedZone = {
+    name,
+    settings,
+    records,
+    ...(selectors.length > 0 && { unmanaged: selectors }),
+    comments: undefinableComment(name, definable, derived, zoneTarget),
+  }
+  const unplanned = (existing.unplanned ?? []).map((record) => unplannedRecord(name, record, zoneTarget))
+  return {
+    zone,
+    diagnostics: others.diagnostics,
+    dropped: [...dropped, ...unplanned, ...definable.undefinable.map((other) => undefinableRecord(name, other, derived, zoneTarget))],
+  }
+}
+
+/** Keeps the first of exact duplicates: a definition can contain a record once. */
+function withoutDuplicates(records: readonly ExistingRecord[]): ExistingRecord[] {
+  const known = new Set<string>()
+  return records.filter((record) => known.size < known.add(recordKey(record)).size)
+}
+
+/** A record without a TTL would get the default of the config. A TTL of 0 prevents that: it too means the zone's default. */
+const ttlOf = ({ ttl }: ExistingRecord, defaultTtl: Ttl | null): Ttl | null => (ttl === null && defaultTtl !== null ? (0 as Ttl) : ttl)
+
+function settingsOf(record: ExistingRecord, { capabilities }: ZoneTarget): Pick<ImportedRecord, 'providerSettings'> {
+  const stated = statedSettings(record)
+  if (stated.length === 0 || capabilities.recordSettings === undefined) return {}
+  return { providerSettings: { [capabilities.recordSettings]: Object.fromEntries(stated) } }
+}
+
+function undefinableRecord(
+  zone: DomainName,
+  { record, reason }: UndefinableRecord,
+  derived: DerivedSelectors,
+  { target, capabilities }: ZoneTarget,
+): UnsupportedFeature {
+  const dropped = (outcome: string): UnsupportedFeature => droppedRecord(zone, record, reason, outcome)
+  if (!isInseparable(record, derived))
+    return { ...dropped(`"unmanaged" in the definition keeps it unchanged at ${target}`), restricts: false }
+  if (undescribableReason(record, zone, capabilities) !== null)
+    return { ...dropped(`plans leave it unchanged at ${target}`), restricts: false }
+  return dropped(`no selector of "unmanaged" can separate it from managed records, so the next plan deletes it at ${target}`)
+}
+
+const unplannedRecord = (zone: DomainName, record: UnplannedRecord, { target }: ZoneTarget): UnsupportedFeature => ({
+  zone,
+  name: record.name,
+  type: record.type,
+  what: `${shownData(record.data)}: the record ${record.reason}`,
+  outcome: `plans leave it unchanged at ${target}`,
+  keepsRecords: true,
+})
+
+/** Records that a comment lists one by one. */
+const MOST_LISTED = 20
+
+function undefinableComment(
+  zone: DomainName,
+  { undefinable }: DefinableRecords,
+  derived: DerivedSelectors,
+  { target }: ZoneTarget,
+): ZoneComment[] {
+  const kept = undefinable.filter(({ record }) => !isInseparable(record, derived))
+  if (kept.length === 0) return []
+  const lines = kept
+    .slice(0, MOST_LISTED)
+    .map(({ record: { name, type, data }, reason }) => `  ${relativeName(name, zone) || '@'} ${type} ${shownData(data)}: ${reason}`)
+  if (kept.length > MOST_LISTED) lines.push(`  and ${kept.length - MOST_LISTED} more`)
+  return [{ name: null, text: [`Records at ${target} that no definition can contain; "unmanaged" keeps them:`, ...lines].join('\n') }]
+}
+
+// Finds the settings that a definition cannot contain.
+
+interface DefinableSettings {
+  readonly settings: ZoneSettings
+  readonly dropped: UnsupportedFeature[]
+}
+
+/**
+ * The settings that a definition must contain so that a plan changes none. A setting whose absence means the same, given the config's
+ * defaults, is left out. A setting with a value that no definition can have is left out and so not managed.
+ */
+function definableSettings(
+  { name, settings, unknownSettings = [] }: ExistingZone,
+  defaults: ZoneSettings,
+  { target, capabilities }: ZoneTarget,
+): DefinableSettings {
+  const dropped: UnsupportedFeature[] = []
+  const outcome = `it is left out of the definition and stays unchanged at ${target}`
+  const drop = (key: string, what: string): void => {
+    dropped.push({ zone: name, name: null, type: null, what: `the setting ${key}: ${what}`, outcome })
+  }
+  const defined: Record<string, unknown> = Object.fromEntries(
+    ZONE_SETTINGS.flatMap((key) => {
+      const value = settings[key]
+      return value === undefined || (isDefault(key, value) && defaults[key] === undefined) ? [] : [[key, value]]
+    }),
+  )
+  for (const setting of unknownSettings) dropped.push({ zone: name, name: null, type: null, what: `the setting ${setting}`, outcome })
+  const { soa_email: email } = settings
+  // A definition cannot contain an empty address.
+  if (email === '') delete defined['soa_email']
+  else if (email !== undefined && !isMailAddress(email)) {
+    delete defined['soa_email']
+    drop('soa_email', `${shownData(email)} is not an e-mail address`)
+  }
+  for (const key of ['master_ips', 'axfr_ips'] as const) {
+    const invalid = settings[key]?.filter((text) => !parseIpv4(text).ok && !parseIpv6(text).ok) ?? []
+    if (invalid.length === 0) continue
+    delete defined[key]
+    drop(key, `${shownData(invalid.join(', '))} among its addresses`)
+  }
+  for (const { field, message } of capabilities.settingProblems(settings)) {
+    if (!(field in defined)) continue
+    delete defined[field]
+    drop(field, message)
+  }
+  // A definition without type: slave needs no masters.
+  if (settings.type === 'slave' && (defined['master_ips'] === undefined || settings.master_ips?.length === 0)) {
+    delete defined['type']
+    if (settings.master_ips?.length === 0) drop('type', 'slave, without masters')
+  }
+  return { settings: defined as ZoneSettings, dropped }
+}
+
+function isDefault(key: keyof ZoneSettings, value: unknown): boolean {
+  if (key === 'type') return value === 'master'
+  if (key === 'status') return value === 'active'
+  return value === '' || value === 0 || (Array.isArray(value) && value.length === 0)
 }

@@ -1,6 +1,7 @@
 /** The config as values, with its defaults. */
-import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { didYouMean } from '../../dns/nearest-word.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { Allowance, DesiredZone, Policy, SettingPositions, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
@@ -166,4 +167,19 @@ export const DEFAULT_ZONE_RULE: ZoneRule = {
   deleteRemoved: null,
   nameservers: null,
   at: null,
+}
+
+// The diagnostic for a target that the config does not define.
+
+export function unknownProvider(target: string, providers: Iterable<string>, at: Diagnostic['at']): Diagnostic {
+  const names = [...providers]
+  return {
+    severity: 'error',
+    code: 'provider-unknown',
+    message: `the config has no provider "${target}"`,
+    at,
+    hint:
+      didYouMean(target, names) ??
+      (names.length > 0 ? `the providers are ${names.join(', ')}` : 'define it under "providers" in the config'),
+  }
 }

@@ -1,13 +1,12 @@
 /** Parses a config. */
 import { resolve } from 'node:path'
 import { validate } from '../../../generated/config-schema.js'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { hasErrors } from '../../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
-import { DEFAULT_QUARANTINE } from '../../dns/zone-source.ts'
+import { DEFAULT_QUARANTINE, MAX_QUARANTINE, type QuarantineRule } from '../../dns/zone-source.ts'
 import { DEFAULT_THRESHOLDS } from '../../plan/safety-limits.ts'
 import { toJsonValue } from '../yaml/plain-scalars.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
@@ -16,7 +15,6 @@ import { approvalsOf } from './approvals.ts'
 import { type Config, type ConfigDefaults, DEFAULT_ZONE_RULE, type ProviderConfig } from './config.ts'
 import type { ConfigDocument, Reading } from './config-document.ts'
 import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
-import { quarantineOf } from './quarantine.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { type LoadedSecrets, noSecrets } from './secret-guard.ts'
@@ -172,4 +170,18 @@ function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: R
   if (ttl.ok) return ttl.value
   diagnostics.push({ severity: 'error', code: 'ttl-invalid', message: `"${path.join('.')}": ${ttl.message}`, at: positionAt(root, path) })
   return null
+}
+
+// Reads `quarantine` of the config.
+
+function quarantineOf(
+  { reads, for: time }: NonNullable<ConfigDocument['quarantine']> = {},
+  { root, diagnostics }: Reading,
+): QuarantineRule {
+  const seconds = parseTtl(String(time ?? DEFAULT_QUARANTINE.seconds))
+  if (!seconds.ok || seconds.value > MAX_QUARANTINE.seconds) {
+    const message = `"quarantine.for": ${seconds.ok ? 'it is more than 30 days' : seconds.message}`
+    diagnostics.push({ severity: 'error', code: 'schema-value', message, at: positionAt(root, ['quarantine', 'for']) })
+  }
+  return { reads: reads ?? DEFAULT_QUARANTINE.reads, seconds: seconds.ok ? seconds.value : DEFAULT_QUARANTINE.seconds }
 }

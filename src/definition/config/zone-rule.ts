@@ -1,17 +1,16 @@
 /** Reads the rules for zones of a config, and the values that the config itself may also have. */
-import { parseAllowance } from '../../dns/allowance.ts'
+
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { parseOwner } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress } from '../../dns/server-address.ts'
 import type { Suppression } from '../../dns/suppression.ts'
-import type { Allowance, UnmanagedSelector } from '../../dns/zone.ts'
+import { type Allowance, parseAllowance, type UnmanagedSelector } from '../../dns/zone.ts'
 import { hasGlob } from '../files/file-glob.ts'
 import { readSuppressions } from '../parse/read-suppressions.ts'
 import { nodeAt, positionAt } from '../yaml/yaml-node.ts'
-import { DEFAULT_FILES, type ZoneRule } from './config.ts'
+import { DEFAULT_FILES, unknownProvider, type ZoneRule } from './config.ts'
 import type { Reading, RuleDocument } from './config-document.ts'
-import { unknownProvider } from './unknown-provider.ts'
 
 /** Reads a rule of `zones`. */
 export function ruleOf(document: RuleDocument, index: number, providers: ReadonlyMap<string, unknown>, reading: Reading): ZoneRule {

@@ -2,13 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, sep } from 'node:path'
 import { assertNoSecret, type LoadedSecrets } from '../config/secret-guard.ts'
-import { cleanAtExit } from './clean-at-exit.ts'
 import { fileError } from './file-error.ts'
 import { resolveLinks } from './file-path.ts'
 import { hasLock, lockFolders, type Writer } from './lock-folder.ts'
 import { makeFolder, removeFolders } from './make-folder.ts'
-import { removeDeadTemporaries } from './temporary-file.ts'
-import { type FileChange, modeOf, type WriteOutcome, writeChanges, writeFailure } from './write-changes.ts'
+import { type FileChange, modeOf, type WriteOutcome, writeChanges, writeFailure } from './replace-files.ts'
+import { cleanAtExit, removeDeadTemporaries } from './temporary-file.ts'
 import { type WriteTarget, writeTarget } from './write-target.ts'
 
 /** A file of definitions. `path` is relative to the folder it is written to, with `/`. */
@@ -132,5 +131,47 @@ function hasText(path: string, text: string): boolean {
     return readFileSync(path).equals(Buffer.from(text))
   } catch {
     return false
+  }
+}
+
+// Writes edited files unless another process has changed them since they were read.
+
+/** An edit of a file. */
+interface TextChange {
+  /** Absolute. */
+  readonly path: string
+  /** The text that was read; empty if there was no file. */
+  readonly before: string
+  readonly after: string
+}
+
+/**
+ * Replaces files if none has changed since it was read (`ECHANGED` otherwise). Their folders are locked during the comparison and the
+ * replacement, so no edit of another process is overwritten.
+ */
+export async function writeEdits(edits: readonly TextChange[], writer: Writer): Promise<WriteOutcome> {
+  const paths = edits.map(({ path }) => path)
+  let current = paths[0] ?? ''
+  try {
+    const targets = edits.map(({ path }) => {
+      current = path
+      return writeTarget(path)
+    })
+    const locks = await lockFolders(
+      targets.map(({ path }) => dirname(path)),
+      writer,
+    )
+    if ('diagnostic' in locks) return { state: 'locked', diagnostic: locks.diagnostic }
+    try {
+      const changes = edits.map(({ path, before, after }, index): FileChange => {
+        const target = targets[index] as WriteTarget
+        return { name: path, path: target.path, text: after, mode: modeOf(target), before: { text: before } }
+      })
+      return await writeChanges(changes, [])
+    } finally {
+      locks.release()
+    }
+  } catch (error) {
+    return writeFailure(current, error, paths)
   }
 }

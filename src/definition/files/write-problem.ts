@@ -1,7 +1,7 @@
 /** Messages for files that could not be written. */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { FileErrorCode } from './file-error.ts'
-import type { WriteFailure, WriteOutcome } from './write-changes.ts'
+import type { WriteFailure, WriteOutcome } from './replace-files.ts'
 
 const REASONS: Readonly<Partial<Record<string, string>>> = {
   EACCES: 'permission denied',

@@ -3,13 +3,11 @@
  * others. Their cost is linear in the records. Each has a page, `docs/lints/CODE.md`.
  */
 import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { dkimInvalid } from './dkim-lint.ts'
-import { dmarcInvalid, dmarcReportRefused } from './dmarc-lints.ts'
-import { glueMissing } from './glue-lint.ts'
+import { dkimInvalid, dmarcInvalid, dmarcReportRefused } from './dmarc-lints.ts'
 import { type LintedZone, managedNames } from './managed-names.ts'
 import { nameSimilar } from './similar-names.ts'
 import { spfLint } from './spf-lints.ts'
-import { addressPrivate, targetDangling, targetTakeover } from './target-lints.ts'
+import { addressPrivate, glueMissing, targetDangling, targetTakeover } from './target-lints.ts'
 
 type Lint = (linted: LintedZone) => Diagnostic[]
 

@@ -4,16 +4,18 @@
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { relative, resolve } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import pLimit from 'p-limit'
+import { hasErrors } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { sourceProviders } from '../../dns/zone-source.ts'
 import type { Config } from '../config/config.ts'
+import { readConfig } from '../config/read-config.ts'
 import { displayPath, fromDisplayPath } from '../files/file-path.ts'
+import { readText } from '../files/read-text.ts'
 import type { Revision } from '../files/revision.ts'
 import type { LoadedZone } from './configured-zone.ts'
-import type { LoadedDefinitions } from './load-definitions.ts'
-import { type LoadedRevision, loadRevision } from './load-revision.ts'
+import { type LoadedDefinitions, loadDefinitions } from './load-definitions.ts'
 
 /** A zone that a revision had at a target and that no definition describes there. */
 export interface FormerZone {
@@ -98,4 +100,24 @@ function formerZones(config: Config, { zones, described }: LoadedDefinitions, be
     if (zone.absent || isPaused) return []
     return targets.filter((target) => !present.has(`${zone.name} ${target}`)).map((target) => ({ name: zone.name, target, file, path }))
   })
+}
+
+// Loads the config and the definitions of a revision as those of the working tree are loaded. Contacts no server.
+
+/** What a revision had. Its files are named relative to the folder of the config. */
+export interface LoadedRevision extends Pick<LoadedDefinitions, 'zones' | 'diagnostics' | 'files'> {
+  /** Null if the revision has no config, or one with errors. */
+  readonly config: Config | null
+}
+
+/** Loads the definitions that the config of a revision selected. `config` is that of the working tree; the copy of the revision is of its folder. */
+export async function loadRevision(config: Config, { folder }: Revision): Promise<LoadedRevision> {
+  const nothing: LoadedRevision = { config: null, zones: [], diagnostics: [], files: [] }
+  if (config.file === null) return nothing
+  const file = basename(fromDisplayPath(config.file, config.cwd))
+  const text = await readText(join(folder, file), file, null)
+  if (!text.ok) return nothing
+  const read = readConfig(text.text, { file, folder, cwd: folder, secrets: config.secrets })
+  if (read.config === null || hasErrors(read.diagnostics)) return { ...nothing, diagnostics: read.diagnostics }
+  return { config: read.config, ...(await loadDefinitions(read.config, { lints: false })) }
 }

@@ -10,10 +10,8 @@ import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { Allowance, DesiredZone, Policy, RrsetTargets, SoaFields, ZoneSettings } from '../../dns/zone.ts'
 import type { OwnQuarantine, SourcedRrset } from '../../dns/zone-source.ts'
 import type { SafetyThresholds } from '../../plan/safety-limits.ts'
-import type { Config, ConfigDefaults, ZoneRule } from '../config/config.ts'
-import { DEFAULT_ZONE_RULE } from '../config/config.ts'
+import { type Config, type ConfigDefaults, DEFAULT_ZONE_RULE, unknownProvider, type ZoneRule } from '../config/config.ts'
 import { limitByAll } from '../config/limit-config.ts'
-import { unknownProvider } from '../config/unknown-provider.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 
 /** A zone with its definition and the settings of the config combined. */

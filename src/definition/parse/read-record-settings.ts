@@ -1,6 +1,9 @@
 /** Parses the settings of a record at one type of provider: the key `cloudflare:` of a record, or the same key under `octodns:`. */
+
+import { type Ownership, ownershipOf, parseFullDate, parseOwner } from '../../dns/ownership.ts'
 import type { RecordSettings } from '../../dns/record.ts'
-import { isBroken, isNull, type YamlNode } from '../yaml/yaml-node.ts'
+import type { Result } from '../../dns/result.ts'
+import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector } from './parse-state.ts'
 
 type Kind = 'boolean' | 'text' | 'texts'
@@ -60,4 +63,24 @@ function readSetting(node: YamlNode, kind: Kind): RecordSettings[string] | undef
   if (kind === 'text') return node.text
   if (/^(?:true|yes|on)$/i.test(node.text)) return true
   return /^(?:false|no|off)$/i.test(node.text) ? false : undefined
+}
+
+// Parses `owner` and `expires` of a record or zone.
+
+/** Reads the two keys. An invalid one is reported and left out. */
+export function readOwnership(
+  node: YamlMapping,
+  subject: string,
+  { invalid, problems }: { readonly invalid: ReadonlySet<YamlNode>; readonly problems: DiagnosticCollector },
+): Ownership {
+  const read = <T>(key: string, parse: (text: string) => Result<T>): T | undefined => {
+    const value = lookUp(node, key)
+    if (value === undefined || invalid.has(value) || isBroken(value)) return undefined
+    const parsed: Result<T> = value.kind === 'scalar' && !isNull(value) ? parse(value.text) : { ok: false, message: 'must be text' }
+    if (parsed.ok) return parsed.value
+    problems.report('schema-value', value.at, subject, `${key}: ${parsed.message}`)
+    return undefined
+  }
+  const [owner, expires] = [read('owner', parseOwner), read('expires', parseFullDate)]
+  return ownershipOf({ owner, expires })
 }

@@ -1,6 +1,7 @@
 /** Parses the records of one name. */
 
-import { isError, type SourcePosition } from '../../dns/diagnostic.ts'
+import { isError, type Severity, type SourcePosition } from '../../dns/diagnostic.ts'
+import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { Ownership } from '../../dns/ownership.ts'
@@ -10,12 +11,8 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import type { Suppression } from '../../dns/suppression.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { entryOf, isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import type { Owner, ParseState, RefusedRrset } from './parse-state.ts'
-import { kindName, type ValueContext } from './parse-state.ts'
-import { NO_OCTODNS_OPTIONS, type OctodnsOptions, readOctodnsOptions } from './read-octodns-options.ts'
-import { readOwnership } from './read-ownership.ts'
-import { hasRecordSettings, readRecordSettings } from './read-record-settings.ts'
-import { ROUTE53_ALIAS, readRoute53Alias } from './read-route53-alias.ts'
+import { type DiagnosticCollector, kindName, type Owner, type ParseState, type RefusedRrset, type ValueContext } from './parse-state.ts'
+import { hasRecordSettings, readOwnership, readRecordSettings } from './read-record-settings.ts'
 import { parseTtlNode } from './read-scalar.ts'
 import { readSource } from './read-source.ts'
 import { readSuppressions } from './read-suppressions.ts'
@@ -281,3 +278,127 @@ function readValues(
     records.push({ name: owner.name, type: context.type, ttl, data, at: item.at, ...extras })
   }
 }
+
+// Parses the `octodns:` key of a record.
+
+/** The options of a record's `octodns:` key. */
+interface OctodnsOptions {
+  readonly ignored: boolean
+  readonly included: readonly string[]
+  readonly excluded: readonly string[]
+  readonly lenient: boolean
+  /** The settings of the record, by type of provider. */
+  readonly settings: Readonly<Record<string, RecordSettings>>
+  /** Keys that no target supports, such as `healthcheck` or the name of an octoDNS provider. */
+  readonly unsupported: readonly YamlScalar[]
+}
+
+const NO_OCTODNS_OPTIONS: OctodnsOptions = {
+  ignored: false,
+  included: [],
+  excluded: [],
+  lenient: false,
+  settings: {},
+  unsupported: [],
+}
+
+const KEYS = ['ignored', 'included', 'excluded', 'lenient'] as const
+
+/** Reads an `octodns:` mapping. An unknown key is taken for one of a provider, unless it looks misspelt: then it is reported with the severity `misspelt`. */
+function readOctodnsOptions(node: YamlNode, subject: string, problems: DiagnosticCollector, misspelt: Severity): OctodnsOptions {
+  if (isNull(node) || isBroken(node)) return NO_OCTODNS_OPTIONS
+  if (node.kind !== 'mapping') {
+    problems.report('schema-type', node.at, subject, 'octodns must be a mapping')
+    return NO_OCTODNS_OPTIONS
+  }
+  const settings: Record<string, RecordSettings> = {}
+  const options = {
+    ignored: false,
+    lenient: false,
+    included: [] as string[],
+    excluded: [] as string[],
+    settings,
+    unsupported: [] as YamlScalar[],
+  }
+  for (const { key, value } of node.entries) {
+    switch (key.text) {
+      case 'ignored':
+      case 'lenient':
+        options[key.text] = readBoolean(value, `octodns.${key.text}`, subject, problems)
+        break
+      case 'included':
+      case 'excluded':
+        options[key.text] = readNames(value, `octodns.${key.text}`, subject, problems)
+        break
+      default: {
+        if (hasRecordSettings(key.text)) {
+          const read = readRecordSettings(key.text, value, subject, problems)
+          if (read !== undefined) settings[key.text] = read
+          break
+        }
+        const hint = value.kind === 'mapping' ? undefined : didYouMean(key.text, KEYS)
+        if (hint === undefined) options.unsupported.push(key)
+        else
+          problems.report('schema-unknown-key', key.at, subject, `unknown key ${JSON.stringify(key.text)} under octodns`, {
+            hint,
+            severity: misspelt,
+          })
+      }
+    }
+  }
+  return options
+}
+
+/** A boolean as octoDNS reads it: in YAML 1.1 `yes` and `on` are true, too. */
+function readBoolean(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): boolean {
+  if (isBroken(node)) return false
+  if (node.kind === 'scalar' && node.plain) {
+    if (/^(?:true|yes|on)$/i.test(node.text)) return true
+    if (/^(?:false|no|off)$/i.test(node.text) || isNull(node)) return false
+  }
+  problems.report('schema-type', node.at, subject, `${name} must be true or false`)
+  return false
+}
+
+function readNames(node: YamlNode, name: string, subject: string, problems: DiagnosticCollector): string[] {
+  if (isBroken(node) || isNull(node)) return []
+  const items = node.kind === 'sequence' ? node.items : [node]
+  const names: string[] = []
+  for (const item of items) {
+    if (item.kind === 'scalar' && !isNull(item)) names.push(item.text)
+    else if (!isBroken(item)) problems.report('schema-type', item.at, subject, `${name} must be a list of provider names`)
+  }
+  return names
+}
+
+// Reads octoDNS's `Route53Provider/ALIAS`, aliases of the types A and AAAA, as one ALIAS record.
+
+const ROUTE53_ALIAS = 'Route53Provider/ALIAS'
+
+/** Aliases have the TTL of their target; Route 53 answers those of AWS resources with 60 seconds. */
+const ALIAS_TTL = 60 as Ttl
+
+/** The names of AWS resources, which octoDNS reads as absolute; any other name is below the zone. */
+const SERVICE = /(?:^|\.)(?:amazonaws|cloudfront|elasticbeanstalk|awsglobalaccelerator)\.(?:com|net)(?:\.cn)?\.$/
+
+/** The record; null if the values are not aliases of addresses with one target. */
+function readRoute53Alias(node: YamlMapping, name: DomainName, zone: DomainName): DefinedRecord | null {
+  const given = lookUp(node, 'values') ?? lookUp(node, 'value')
+  if (given === undefined) return null
+  const targets = new Set((given.kind === 'sequence' ? given.items : [given]).map((value) => targetOf(value, zone)))
+  const [target] = targets
+  if (targets.size !== 1 || target === undefined || target === null) return null
+  // The hosted zone and the health check of an existing alias stay as they are.
+  return { name, type: 'ALIAS', ttl: ALIAS_TTL, data: target, at: given.at, providerSettings: { route53: {} } }
+}
+
+function targetOf(value: YamlNode, zone: DomainName): DomainName | null {
+  if (value.kind !== 'mapping') return null
+  const [type, target] = [textOf(lookUp(value, 'type')), textOf(lookUp(value, 'name')) ?? '']
+  if (type !== 'A' && type !== 'AAAA') return null
+  if (target === '') return zone
+  const parsed = parseDomainName(target, SERVICE.test(target) ? ROOT : zone)
+  return parsed.ok ? parsed.value : null
+}
+
+const textOf = (node: YamlNode | undefined): string | null => (node?.kind === 'scalar' ? node.text : null)

@@ -4,11 +4,10 @@ import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import type { Token } from '../../dns/rdata/field.ts'
 import { failure, type Result } from '../../dns/result.ts'
+import { hostOfUrl } from '../../dns/server-address.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
-import { hostOfUrl } from '../../dns/url-host.ts'
 import { isNull, type YamlNode } from '../yaml/yaml-node.ts'
-import type { Layout } from './parse-state.ts'
-import { kindName, looksOctal } from './parse-state.ts'
+import { kindName, type Layout, looksOctal } from './parse-state.ts'
 
 /** The result of reading a name in rdata; the warning says how an ambiguous name was read. */
 export type TargetName =

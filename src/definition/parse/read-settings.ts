@@ -1,6 +1,5 @@
 /** Parses the settings of a definition. */
 
-import { parseAllowance } from '../../dns/allowance.ts'
 import type { SourcePosition } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
@@ -8,9 +7,12 @@ import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
 import type { Ownership } from '../../dns/ownership.ts'
+import { canonicalSeconds, canonicalUnsigned } from '../../dns/rdata/numbers.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
+import { failure, ok, type Result } from '../../dns/result.ts'
+import { SOA_FIELDS, SOA_TIMES } from '../../dns/soa.ts'
 import type { Suppression } from '../../dns/suppression.ts'
-import type { Ttl } from '../../dns/ttl.ts'
+import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import { plainSelector } from '../../dns/unmanaged.ts'
 import {
   type Allowance,
@@ -18,6 +20,7 @@ import {
   type ApexNsMode,
   type Policy,
   PRESETS,
+  parseAllowance,
   REFUSAL_NAMES,
   type SettingPositions,
   type SoaFields,
@@ -26,10 +29,9 @@ import {
 } from '../../dns/zone.ts'
 import type { ZonePattern } from '../../dns/zone-source.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
-import type { DiagnosticCollector } from './parse-state.ts'
-import { readOwnership } from './read-ownership.ts'
-import { parseTtlNode } from './read-scalar.ts'
-import { readSoa } from './read-soa.ts'
+import { type DiagnosticCollector, looksOctal } from './parse-state.ts'
+import { readOwnership } from './read-record-settings.ts'
+import { parseTtlNode, readTargetName } from './read-scalar.ts'
 import { readPattern } from './read-source.ts'
 import { readSuppressions } from './read-suppressions.ts'
 
@@ -280,3 +282,45 @@ export interface IncludeEntry {
 
 /** Whether the text is a valid name of a variable. */
 export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)
+
+// Reads the fields of the SOA record in a definition.
+
+interface ReadSoa {
+  readonly fields: SoaFields
+  /** The positions of times, under the settings that services store instead. */
+  readonly timesAt: SettingPositions
+}
+
+/** Reads `soa:`, the fields of the SOA record that settings cannot express; undefined without it. */
+function readSoa(root: YamlMapping, zone: string, invalidNodes: ReadonlySet<YamlNode>, problems: DiagnosticCollector): ReadSoa | undefined {
+  const soa = lookUp(root, 'soa')
+  if (soa?.kind !== 'mapping' || invalidNodes.has(soa)) return undefined
+  const fields: Partial<Record<keyof SoaFields, string | number>> = {}
+  const timesAt: Partial<Record<keyof SettingPositions, SourcePosition>> = {}
+  for (const field of SOA_FIELDS) {
+    const node = lookUp(soa, field)
+    if (node === undefined || invalidNodes.has(node) || isBroken(node)) continue
+    const value = readField(field, node, zone as DomainName)
+    if (!value.ok) {
+      problems.report('setting-invalid', node.at, zone, `soa.${field}: ${value.message}`)
+      continue
+    }
+    fields[field] = value.value
+    const setting = SOA_TIMES.find(([time]) => time === field)?.[1]
+    if (setting !== undefined) timesAt[setting] = node.at
+  }
+  return { fields: fields as SoaFields, timesAt }
+}
+
+function readField(field: keyof SoaFields, node: YamlNode, zone: DomainName): Result<string | number> {
+  if (node.kind !== 'scalar' || isNull(node)) return failure('must be a single value')
+  const { text } = node
+  if (field === 'primary' || field === 'mailbox') {
+    const name = readTargetName(text, zone, 'settings')
+    return name.ok ? ok(name.value) : failure(name.hint === undefined ? name.message : `${name.message}. ${name.hint}`)
+  }
+  if (looksOctal(node)) return failure(`${text} begins with a zero, so some YAML parsers read it as octal`)
+  const number = field === 'serial' ? canonicalUnsigned(text, 'u32') : canonicalSeconds(text)
+  if (!number.ok) return number
+  return field === 'ttl' && Number(number.value) > MAX_TTL ? failure(`${text} is more than ${MAX_TTL}`) : ok(Number(number.value))
+}

@@ -1,19 +1,22 @@
 /** Parses `from:` of a record and `sources:` of a definition: values that are read when the zone is planned. */
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
+import type { Ownership } from '../../dns/ownership.ts'
+import { parseRecordType } from '../../dns/record-type.ts'
 import {
   INVENTORY_CONDITIONS,
   INVENTORY_KINDS,
   type InventoryCondition,
   type InventoryKind,
   type InventoryQuery,
-} from '../../dns/inventory.ts'
-import type { Ownership } from '../../dns/ownership.ts'
-import { parseRecordType } from '../../dns/record-type.ts'
-import { MAX_QUARANTINE, type OwnQuarantine, type SourcedRrset, type ZonePattern, type ZoneQuery } from '../../dns/zone-source.ts'
+  MAX_QUARANTINE,
+  type OwnQuarantine,
+  type SourcedRrset,
+  type ZonePattern,
+  type ZoneQuery,
+} from '../../dns/zone-source.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import type { DiagnosticCollector, Owner } from './parse-state.ts'
-import { kindName, type ValueContext } from './parse-state.ts'
+import { type DiagnosticCollector, kindName, type Owner, type ValueContext } from './parse-state.ts'
 import { parseTtlNode } from './read-scalar.ts'
 
 /** Maximum length of a condition's value in characters. */

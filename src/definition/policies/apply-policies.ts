@@ -1,10 +1,9 @@
 /** Applies policies to documents, and to the zones of a run. Pure. */
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { hasErrors } from '../../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, type SourcePosition } from '../../dns/diagnostic.ts'
 import { globTest } from '../../dns/glob.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { LoadedZone } from '../load/configured-zone.ts'
-import { type RecordSetDocument, UNKNOWN, type ZoneContents, zoneDocument } from './policy-documents.ts'
+import { completeDocument, type RecordSetDocument, UNKNOWN, type ZoneContents, zoneDocument } from './policy-documents.ts'
 import { daysLeft, type Policies, type PolicyException, type PolicyRule, type PolicySubject, type SchemaProblem } from './policy-rule.ts'
 
 /** What a document is about, for messages and exceptions. */
@@ -195,3 +194,36 @@ const unusedException = (policy: string, { reason, until, at }: PolicyException)
   at,
   hint: 'nothing that it names breaks the policy: check its zone, name and type, or remove it',
 })
+
+// Runs the tests of policies. Pure.
+
+/** An error for each test that fails, and a notice for each rule without tests. Exceptions do not apply to tests. */
+export const testPolicies = ({ rules }: Pick<Policies, 'rules'>): Diagnostic[] => rules.flatMap(testRule)
+
+function testRule({ name, each, tests, at, selects, problemOf }: PolicyRule): Diagnostic[] {
+  if (tests.length === 0)
+    return [
+      {
+        severity: 'notice',
+        code: 'policies-untested',
+        message: `the policy ${name} has no tests`,
+        at,
+        hint: 'add "tests" with a document that passes and one that fails',
+      },
+    ]
+  return tests.flatMap(({ given, expect, at: place }): Diagnostic[] => {
+    const document = completeDocument(each, given as Readonly<Record<string, unknown>>)
+    const problem = problemOf(document)
+    if ((problem === null) === (expect === 'pass')) return []
+    const message = `the policy ${name}: a test expects ${expect}, and the rule ${problem === null ? 'accepts' : 'refuses'} the document`
+    return [
+      {
+        severity: 'error',
+        code: 'policies-test-failed',
+        message,
+        at: place,
+        hint: problem?.text ?? (selects(document) ? undefined : '"where" does not select it'),
+      },
+    ]
+  })
+}

@@ -1,18 +1,17 @@
 /** Formats a definition in the canonical layout. */
-import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml'
 import type { FieldKind } from '../../dns/rdata/rdata-types.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
-import { octodnsName } from '../parse/octodns-name.ts'
 import type { Layout } from '../parse/parse-state.ts'
+import { octodnsName } from '../parse/read-record-map.ts'
 import { SETTING_KEYS } from '../parse/read-settings.ts'
 import { formKeys, RECORD_KEYS, type ValueForm, valueForm } from '../parse/value-forms.ts'
 import { commentsOf } from '../yaml/comments.ts'
 import { parseEditableYaml, printDocument, readValidTree } from '../yaml/editable-yaml.ts'
+import { styleKey, styleScalar } from '../yaml/print-yaml.ts'
 import { isSameTree, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
-import { canRelocateAnchors, relocateAnchors } from './relocate-anchors.ts'
-import { type EntryOrder, keyText, sortEntries } from './sort-entries.ts'
-import { styleKey, styleScalar } from './styled-nodes.ts'
+import { compareNatural } from './natural-order.ts'
 
 /** Most rounds until the layout no longer changes. Unusual comments and line ends take two. */
 const MAX_ROUNDS = 4
@@ -172,4 +171,131 @@ function valuePosition(form: ValueForm, layout: Layout): Position {
     if (form.shape === 'mapping') return numbers.has(key) ? RAW : TEXT
     return key === 'targetname' || key.endsWith('_direction') ? TEXT : raw(ordered(layout, null))
   })
+}
+
+// Keeps anchors before their aliases when entries are sorted.
+
+/** A replaceable child node. */
+interface Slot {
+  readonly node: Node
+  readonly set: (node: Node) => void
+}
+
+function* slotsOf(parent: Node): Generator<Slot> {
+  if (isMap(parent)) {
+    for (const pair of parent.items) {
+      if (pair.value === null || pair.value === undefined) continue
+      yield { node: pair.value as Node, set: (node) => Object.assign(pair, { value: node }) }
+    }
+  } else if (isSeq(parent)) {
+    const items = parent.items as Node[]
+    for (let i = 0; i < items.length; i += 1) yield { node: items[i] as Node, set: (node) => Object.assign(items, { [i]: node }) }
+  }
+}
+
+/** Whether `relocateAnchors` can repair a document after sorting: each anchor is defined once, and no key is an alias or has an anchor. */
+function canRelocateAnchors(document: Document): boolean {
+  const names = new Set<string>()
+  const visit = (node: Node): boolean => {
+    if (!isAlias(node) && node.anchor !== undefined) {
+      if (names.has(node.anchor)) return false
+      names.add(node.anchor)
+    }
+    if (isMap(node) && node.items.some(({ key }) => isAlias(key) || (key as { anchor?: string }).anchor !== undefined)) return false
+    for (const slot of slotsOf(node)) if (!visit(slot.node)) return false
+    return true
+  }
+  return document.contents === null || visit(document.contents as Node)
+}
+
+/** Swaps each anchored value with its first alias if sorting has put the alias first: YAML needs the anchor before its aliases. */
+function relocateAnchors(root: Node): void {
+  const anchored = new Map<string, Slot>()
+  const collect = (node: Node): void => {
+    for (const slot of slotsOf(node)) {
+      if (!isAlias(slot.node) && slot.node.anchor !== undefined) anchored.set(slot.node.anchor, slot)
+      collect(slot.node)
+    }
+  }
+  collect(root)
+  if (anchored.size === 0) return
+  const placed = new Set<Node>()
+  const place = (node: Node): void => {
+    for (const slot of slotsOf(node)) {
+      const target = isAlias(slot.node) ? anchored.get(slot.node.source) : undefined
+      if (isAlias(slot.node) && target !== undefined && !placed.has(target.node)) {
+        target.set(slot.node)
+        slot.set(target.node)
+        placed.add(target.node)
+        place(target.node)
+      } else if (!isAlias(slot.node)) {
+        placed.add(slot.node)
+        place(slot.node)
+      }
+    }
+  }
+  place(root)
+}
+
+// Sorts the entries of a definition with their comments.
+
+interface EntryOrder {
+  /** The order of the keys; `natural` for names; null to keep the order of the file. */
+  readonly order: readonly string[] | 'natural' | null
+  /** The entries are records, so a comment above the first belongs to that record. */
+  readonly isRecordMap?: true
+}
+
+/** Sorts the entries of a mapping. Comments and blank lines move with the entry below them. */
+function sortEntries(map: YAMLMap, { order, isRecordMap }: EntryOrder): void {
+  if (order === null) return
+  const rank = order === 'natural' ? null : new Map(order.map((key, i) => [key, i]))
+  const compare = (a: string, b: string): number => {
+    if (a === b) return 0
+    // Merge keys come first.
+    if (a === '<<' || b === '<<') return a === '<<' ? -1 : 1
+    if (rank === null) return compareNatural(a, b)
+    return (rank.get(a) ?? rank.size) - (rank.get(b) ?? rank.size)
+  }
+  const sorted = (map.items as Pair<Node, Node | null>[]).toSorted((a, b) => compare(keyText(a), keyText(b)))
+  const [oldFirst] = map.items as Pair<Node>[]
+  const [newFirst] = sorted
+  map.items = sorted
+  if (oldFirst === undefined || newFirst === undefined || oldFirst === newFirst) return
+  // The parser stores a blank line with the key below it, so the new first entry hands its own to the old first.
+  if (newFirst.key.spaceBefore) oldFirst.key.spaceBefore = true
+  newFirst.key.spaceBefore = false
+  if (isRecordMap) attachCommentToEntry(map, oldFirst.key)
+  keepHeader(map, oldFirst.key, newFirst.key)
+  keepModelinesOnTop(oldFirst.key, newFirst.key)
+}
+
+const keyText = ({ key }: Pair<unknown, unknown>): string => (isScalar(key) ? String(key.value ?? '') : '')
+
+/** After a document marker the parser attaches the comment above the first entry to the mapping: moves it to the entry. */
+function attachCommentToEntry(map: YAMLMap, oldFirst: Node): void {
+  if (map.flow || typeof map.commentBefore !== 'string' || oldFirst.commentBefore) return
+  oldFirst.commentBefore = map.commentBefore
+  map.commentBefore = null
+}
+
+/** Only the last paragraph of the comment above the first entry belongs to the entry; the paragraphs above it are the header of the file. */
+function keepHeader(map: YAMLMap, oldFirst: Node, newFirst: Node): void {
+  const cut = oldFirst.commentBefore?.lastIndexOf('\n\n') ?? -1
+  if (map.flow || map.commentBefore || !oldFirst.commentBefore || cut === -1) return
+  map.commentBefore = oldFirst.commentBefore.slice(0, cut)
+  oldFirst.commentBefore = oldFirst.commentBefore.slice(cut + 2)
+  newFirst.spaceBefore = true
+}
+
+const MODELINE = /^ *yaml-language-server:/
+
+/** A modeline, which names the file's schema for editors, stays at the top of the file. */
+function keepModelinesOnTop(oldFirst: Node, newFirst: Node): void {
+  const lines = (oldFirst.commentBefore ?? '').split('\n')
+  const modelines = lines.filter((line) => MODELINE.test(line))
+  if (modelines.length === 0) return
+  const rest = lines.filter((line) => !MODELINE.test(line))
+  oldFirst.commentBefore = rest.length === 0 ? null : rest.join('\n')
+  newFirst.commentBefore = [...modelines, ...(newFirst.commentBefore ? [newFirst.commentBefore] : [])].join('\n')
 }

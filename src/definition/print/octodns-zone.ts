@@ -6,8 +6,7 @@ import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { suppressionsData } from '../../dns/suppression.ts'
 import type { DesiredZone, RrsetTargets } from '../../dns/zone.ts'
-import { OCTODNS_TYPES, octodnsValue, SINGLE_VALUE_TYPES, type YamlMap, type YamlValue } from './octodns-value.ts'
-import { printMap } from './octodns-yaml.ts'
+import { OCTODNS_TYPES, octodnsValue, printMap, SINGLE_VALUE_TYPES, type YamlMap, type YamlValue } from './octodns-value.ts'
 
 /** Types whose target may be the root. */
 const SINGLE_DOT_TYPES: ReadonlySet<string> = new Set(['HTTPS', 'MX', 'SVCB', 'SRV'])

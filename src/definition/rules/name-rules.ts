@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
-import { hostOfUrl } from '../../dns/url-host.ts'
+import { hostOfUrl } from '../../dns/server-address.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
 /** Types whose owner must be a host name. */

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, isWildcard } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
-import { hostOfUrl } from '../../dns/url-host.ts'
+import { hostOfUrl } from '../../dns/server-address.ts'
 import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 

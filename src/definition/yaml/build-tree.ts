@@ -10,7 +10,7 @@ import {
   type SequenceEvent,
 } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { isUnicode } from '../../dns/unicode.ts'
+import { isUnicode } from '../../dns/excerpt.ts'
 import { mergeEntries, type ReportProblem } from './merge-entries.ts'
 import { brokenNode, countNodes, isCoreTag, tagName, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
 

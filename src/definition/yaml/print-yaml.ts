@@ -1,4 +1,6 @@
 /** Prints data as YAML in the canonical layout, for new files: quotes only if some YAML parser needs them, and no folded lines. */
+
+import { type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import { isUnambiguousText } from './plain-scalars.ts'
 
 /** Data to print. Numbers are printed plain, text so that every YAML parser reads it as text. */
@@ -73,4 +75,59 @@ export function printItem(item: YamlData, indent: number): string {
   const flow = `${head}${printFlow(item)}`
   if (flow.length <= DEFINITION_WIDTH || typeof item !== 'object' || isEmpty(item)) return `${flow}\n`
   return head + printBlock(item, indent + 2).slice(indent + 2)
+}
+
+/** Sets the quotes of a key, so that every YAML parser reads it as text. */
+export function styleKey(key: Scalar): void {
+  const text = String(key.value ?? '')
+  if (key.tag !== undefined || !ORDINARY.test(text) || (text === '<<' && key.type === Scalar.PLAIN)) return
+  key.type = isUnambiguousText(text) ? Scalar.PLAIN : Scalar.QUOTE_SINGLE
+}
+
+/** Sets the quotes of a value. A plain number or boolean stays one unless `isText`. */
+export function styleScalar(scalar: Scalar, isText: boolean): void {
+  if (scalar.tag !== undefined || scalar.type === Scalar.BLOCK_FOLDED || scalar.type === Scalar.BLOCK_LITERAL) return
+  if (scalar.value === null || typeof scalar.value !== 'string') return
+  const text = scalar.value
+  if (text.includes('\n')) {
+    scalar.type = Scalar.QUOTE_DOUBLE
+    return
+  }
+  if (!ORDINARY.test(text)) return
+  if (isUnambiguousText(text)) scalar.type = Scalar.PLAIN
+  else if (isText || scalar.type !== Scalar.PLAIN) scalar.type = Scalar.QUOTE_SINGLE
+}
+
+/** A scalar that every YAML parser reads as this text. */
+export function styled(text: string): Scalar {
+  const scalar = new Scalar(text)
+  styleKey(scalar)
+  if (scalar.type === undefined) scalar.type = Scalar.QUOTE_DOUBLE
+  return scalar
+}
+
+/** A value as a node for a document being edited. Collections are in flow style. */
+export function plainNode(value: YamlData): Node {
+  if (typeof value === 'string') {
+    const scalar = new Scalar(value)
+    styleScalar(scalar, true)
+    if (scalar.type === undefined) scalar.type = Scalar.QUOTE_DOUBLE
+    return scalar
+  }
+  if (typeof value !== 'object') {
+    // The parser of the document reads all scalars as text, so a number is written as its text.
+    const scalar = new Scalar(String(value))
+    scalar.type = Scalar.PLAIN
+    return scalar
+  }
+  if (Array.isArray(value)) {
+    const list = new YAMLSeq()
+    list.flow = true
+    list.items = (value as readonly YamlData[]).map(plainNode)
+    return list
+  }
+  const map = new YAMLMap()
+  map.flow = true
+  map.items = Object.entries(value).map(([key, item]) => new Pair(styled(key), plainNode(item as YamlData)))
+  return map
 }

@@ -1,5 +1,6 @@
 /** The types and constants of DNS messages. */
 import type { DomainName } from '../domain-name.ts'
+import type { ResourceRecord } from '../record.ts'
 
 /** A DNS message (RFC 1035 section 4.1, RFC 6891). The sections of an UPDATE are zone, prerequisites, updates and additional data. */
 export interface Message {
@@ -116,3 +117,80 @@ export const createQuery = (id: number, question: { readonly name: DomainName; r
   additionals: [],
   edns: { udpSize: SAFE_UDP_OCTETS, version: 0, dnssecOk: false, options: [] },
 })
+
+// UPDATE messages (RFC 2136).
+
+/** One part of the update section (RFC 2136 section 2.5). */
+export type UpdatePart =
+  | { readonly action: 'delete-rrset'; readonly name: DomainName; readonly type: string }
+  | { readonly action: 'delete' | 'add'; readonly record: ResourceRecord }
+
+/** An RRset that must hold exactly these data or, without data, must not exist (RFC 2136 sections 2.4.2 and 2.4.3). */
+export interface Prerequisite {
+  readonly name: DomainName
+  readonly type: string
+  readonly data: readonly string[]
+}
+
+export interface UpdateContent {
+  /** Unless all are met, the server does nothing. */
+  readonly prerequisites: readonly Prerequisite[]
+  /** In the order of the message, in which the server applies them. */
+  readonly updates: readonly UpdatePart[]
+}
+
+/** A message that updates a zone. Added records need a TTL. */
+export const createUpdate = (id: number, zone: DomainName, { prerequisites, updates }: UpdateContent): Message => ({
+  ...createQuery(id, { name: zone, type: 'SOA' }),
+  opcode: OPCODE.UPDATE,
+  answers: prerequisites.flatMap(prerequisiteRecords),
+  authorities: updates.map(updateRecord),
+  edns: null,
+})
+
+function prerequisiteRecords({ name, type, data }: Prerequisite): WireRecord[] {
+  if (data.length === 0) return [{ name, type, class: CLASS.NONE, ttl: 0, data: null }]
+  return data.map((one) => ({ name, type, class: CLASS.IN, ttl: 0, data: one }))
+}
+
+function updateRecord(part: UpdatePart): WireRecord {
+  if (part.action === 'delete-rrset') return { name: part.name, type: part.type, class: CLASS.ANY, ttl: 0, data: null }
+  const { name, type, ttl, data } = part.record
+  if (part.action === 'delete') return { name, type, class: CLASS.NONE, ttl: 0, data }
+  if (ttl === null) throw new Error(`${name} ${type} has no TTL`)
+  return { name, type, class: CLASS.IN, ttl, data }
+}
+
+// Framing of DNS messages over TCP: a length of two octets precedes each (RFC 1035 section 4.2.2).
+
+/** The message with its length. */
+export function frameMessage(message: Uint8Array): Buffer {
+  const framed = Buffer.allocUnsafe(2 + message.length)
+  framed.writeUInt16BE(message.length, 0)
+  framed.set(message, 2)
+  return framed
+}
+
+/** Returns a function that takes the chunks of a stream and returns the messages they complete. */
+export function createFrameReader(): (chunk: Buffer) => Buffer[] {
+  let chunks: Buffer[] = []
+  let held = 0
+  return (chunk) => {
+    chunks.push(chunk)
+    held += chunk.length
+    const first = chunks[0] as Buffer
+    // Join the chunks only when a message is complete, so many small chunks take linear time.
+    if (first.length >= 2 && held < 2 + first.readUInt16BE(0)) return []
+    let joined = chunks.length === 1 ? chunk : Buffer.concat(chunks)
+    const frames: Buffer[] = []
+    while (joined.length >= 2) {
+      const end = 2 + joined.readUInt16BE(0)
+      if (joined.length < end) break
+      frames.push(joined.subarray(2, end))
+      joined = joined.subarray(end)
+    }
+    chunks = joined.length === 0 ? [] : [joined]
+    held = joined.length
+    return frames
+  }
+}

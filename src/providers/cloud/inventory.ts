@@ -1,7 +1,7 @@
 /** Addresses of the account's instances and load balancers. The API lists instances; it lists load balancers only among the objects with a tag. */
 import { isIPv4 } from 'node:net'
-import type { InventoryObject, InventoryQuery } from '../../dns/inventory.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
+import type { InventoryObject, InventoryQuery } from '../../dns/zone-source.ts'
 import { nullIfMissing } from '../api-errors.ts'
 import type { ProviderCallOptions } from '../provider.ts'
 import { type ApiInstance, type ApiLoadBalancer, instanceShape, loadBalancerShape, tagShape } from './api-responses.ts'

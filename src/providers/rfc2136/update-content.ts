@@ -1,6 +1,6 @@
 /** The content of an UPDATE message (RFC 2136 section 2) that replaces RRsets. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { UpdateContent, UpdatePart } from '../../dns/wire/update.ts'
+import type { UpdateContent, UpdatePart } from '../../dns/wire/message.ts'
 import type { RrsetChange } from '../../plan/changesets.ts'
 
 /**

@@ -3,12 +3,13 @@
  * it load nothing and run only its own script. The changes of a zone are lines of text that the script shows as a table.
  */
 import { createHash } from 'node:crypto'
-import { oneLine, type Severity } from '../../dns/diagnostic.ts'
+import { type Diagnostic, oneLine, type Severity } from '../../dns/diagnostic.ts'
+import { escapeHtml, escapeHtmlText } from '../../dns/excerpt.ts'
 import type { Action } from '../../plan/plan.ts'
 import { agreeing, counted, formatCount } from '../english.ts'
-import { escapeHtml, escapeHtmlText } from '../escape.ts'
-import { groupByOwner, ownerTitle } from '../owners.ts'
-import type { PageLink } from '../report.ts'
+import { groupDiagnostics } from '../group-diagnostics.ts'
+import type { PageLink, ReportOptions } from '../report.ts'
+import { groupByOwner, ownerTitle } from '../summary.ts'
 import { PAGE_SCRIPT } from './page-script.ts'
 import { pageStyle } from './page-style.ts'
 
@@ -277,3 +278,29 @@ function plainZones({ title, zones }: Page['rest']): string {
   )
   return `<details class="plain" id="rest"><summary><i></i><span>${escapeHtml(title)}</span></summary>\n<ul class="names">${items.join('')}</ul></details>\n`
 }
+
+// Diagnostics and times in a page.
+
+/** Diagnostics as messages of a page. */
+export const diagnosticMessages = (diagnostics: readonly Diagnostic[], { verbose }: Pick<ReportOptions, 'verbose'>): Message[] =>
+  [...groupDiagnostics(diagnostics, { all: verbose })]
+    .sort((a, b) => RANK[a.severity] - RANK[b.severity])
+    .map(({ severity, code, message, at, hint }) => ({
+      severity,
+      title: `${severity}[${code}]`,
+      text: [
+        `${at === undefined ? '' : `${oneLine(at.file)}:${at.line}:${at.column}: `}${oneLine(message)}`,
+        ...(hint === undefined ? [] : [oneLine(hint)]),
+      ].join('\n'),
+    }))
+
+const RANK = { error: 0, warning: 1, notice: 2 } as const
+
+/** The program, when it made a report that does not say so itself, and what for. */
+export const madeBy = ({ tool, origin }: ReportOptions): Pick<Page, 'made' | 'links'> => ({
+  made: [...(tool === undefined ? [] : [tool]), ...(origin === undefined ? [] : [timeText(origin.time)])],
+  links: origin?.links ?? [],
+})
+
+/** `2026-11-23 14:05 UTC` of a time in ISO 8601; any other text as it is. */
+export const timeText = (time: string): string => oneLine(time).replace(/^([0-9-]{10})T([0-9]{2}:[0-9]{2}).*Z$/, '$1 $2 UTC')

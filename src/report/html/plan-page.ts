@@ -19,8 +19,7 @@ import {
   zoneTitleAlone,
 } from '../summary.ts'
 import { changeLines } from './change-lines.ts'
-import { diagnosticMessages, timeText } from './messages.ts'
-import type { Figure, Message, Page, PageZone, PlainZone } from './page.ts'
+import { diagnosticMessages, type Figure, type Message, type Page, type PageZone, type PlainZone, timeText } from './page.ts'
 
 export function planPage(report: Report, options: ReportOptions): Page {
   const { plan, outcomes } = report

@@ -5,8 +5,7 @@ import { counted } from '../english.ts'
 import type { ReportOptions } from '../report.ts'
 import { zoneTitleAlone } from '../summary.ts'
 import { countOf, diagnosticsOfNoZone, type ValidatedZone, type Validation, validatedText } from '../validation.ts'
-import { diagnosticMessages, madeBy } from './messages.ts'
-import type { Page, PageZone } from './page.ts'
+import { diagnosticMessages, madeBy, type Page, type PageZone } from './page.ts'
 
 export function validationPage(validation: Validation, options: ReportOptions): Page {
   const { figures, zones, diagnostics } = validation

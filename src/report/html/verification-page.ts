@@ -12,8 +12,7 @@ import {
   type ZoneVerification,
 } from '../verification.ts'
 import { pairLines, type Side, sideLine } from './change-lines.ts'
-import { diagnosticMessages, madeBy } from './messages.ts'
-import type { Figure, Page, PageZone } from './page.ts'
+import { diagnosticMessages, type Figure, madeBy, type Page, type PageZone } from './page.ts'
 
 export function verificationPage(verification: Verification, options: ReportOptions): Page {
   const { zones, diagnostics } = verification

@@ -9,8 +9,17 @@ import { type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { type DecodeOptions, decodeMessage } from '../../dns/wire/decode-message.ts'
 import { encodeMessage } from '../../dns/wire/encode-message.ts'
-import { createFrameReader, frameMessage } from '../../dns/wire/frames.ts'
-import { CLASS, createQuery, HEADER_OCTETS, type Message, RCODE, rcodeName, type WireRecord } from '../../dns/wire/message.ts'
+import {
+  CLASS,
+  createFrameReader,
+  createQuery,
+  frameMessage,
+  HEADER_OCTETS,
+  type Message,
+  RCODE,
+  rcodeName,
+  type WireRecord,
+} from '../../dns/wire/message.ts'
 import { createAxfrQuery, createAxfrReader } from '../../dns/wire/transfer.ts'
 import { splitSignature } from '../../dns/wire/tsig.ts'
 import { createTsigVerifier, signMessage } from '../../dns/wire/tsig-client.ts'

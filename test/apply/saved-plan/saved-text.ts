@@ -1,5 +1,5 @@
 import { checksumOf, signatureOf } from '../../../src/apply/saved-plan/plan-json.ts'
-import { savedPlanText } from '../../../src/apply/saved-plan/save-plan.ts'
+import { savedPlanText } from '../../../src/apply/saved-plan/saved-plan-text.ts'
 import { noSecrets } from '../../../src/definition/config/secret-guard.ts'
 import type { ExistingZone } from '../../../src/dns/zone.ts'
 import type { ZonePlan } from '../../../src/plan/plan.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { convertCredentials, type DnscontrolProvider } from '../../../src/convert/dnscontrol/credentials.ts'
+import { convertCredentials, type DnscontrolProvider } from '../../../src/convert/dnscontrol/convert-targets.ts'
 import { cli, expectEnd } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 

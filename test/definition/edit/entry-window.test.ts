@@ -1,7 +1,6 @@
 /** Editing with a partial parse gives the same result as with a full parse, for every YAML form of an entry. ZONEWRIGHT_TEST_ROUNDS runs more cases. */
 import { describe, expect, it } from 'vitest'
-import { editRrset, type RrsetEdit } from '../../../src/definition/edit/edit-rrset.ts'
-import { entryWindow } from '../../../src/definition/edit/entry-window.ts'
+import { editRrset, entryWindow, type RrsetEdit } from '../../../src/definition/edit/edit-rrset.ts'
 import { parseDefinition } from '../../../src/definition/parse/parse-definition.ts'
 import type { Layout } from '../../../src/definition/parse/parse-state.ts'
 import { readValidTree } from '../../../src/definition/yaml/editable-yaml.ts'

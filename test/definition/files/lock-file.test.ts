@@ -48,7 +48,7 @@ test('one process at a time holds a lock, even if many race for it and holders a
   const [goal, path] = [rounds(80), join(folder, 'zone.lock')]
   const killed = await raceWorkers({
     folder,
-    modules: ['src/definition/files/lock-file.ts', 'src/definition/files/process-identity.ts'],
+    modules: ['src/definition/files/lock-folder.ts', 'src/definition/files/process-identity.ts'],
     program: WORKER,
     args: [path, folder, String(goal)],
     count: 8,

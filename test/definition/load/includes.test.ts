@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of fragments look like that
 import { describe, expect, test } from 'vitest'
-import { createRecordTotal } from '../../../src/definition/load/record-total.ts'
+import { createRecordTotal } from '../../../src/definition/load/read-definition.ts'
 import { createFileLoader, MAX_INCLUDES, type ReadInclude } from '../../../src/definition/parse/file-loader.ts'
 import { collectDiagnostics } from '../../../src/definition/parse/parse-state.ts'
 import { failure, ok } from '../../../src/dns/result.ts'

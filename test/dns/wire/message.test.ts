@@ -4,8 +4,7 @@ import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
-import { CLASS, createQuery, type Message, OPCODE, RCODE, type WireRecord } from '../../../src/dns/wire/message.ts'
-import { createUpdate } from '../../../src/dns/wire/update.ts'
+import { CLASS, createQuery, createUpdate, type Message, OPCODE, RCODE, type WireRecord } from '../../../src/dns/wire/message.ts'
 
 const name = (text: string): DomainName => text as DomainName
 

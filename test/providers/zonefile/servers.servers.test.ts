@@ -3,13 +3,20 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ApplicableZone } from '../../../src/apply/apply-zones.ts'
-import { withLastSerials } from '../../../src/apply/last-serials.ts'
+import { withLastSerials } from '../../../src/apply/locked-run.ts'
 import type { Provider } from '../../../src/providers/provider.ts'
 import { expectEnd } from '../../support/cli.ts'
 import { type DnsServer, startKnot, startServer, waitForZone } from '../../support/dns-servers.ts'
 import { freePort } from '../../support/free-port.ts'
-import type { FolderServer, ServedBy } from '../../support/server-recipes/served-folder.ts'
-import { bindConsumer, bindOfFolder, knotConsumer, knotOfFolder, nsdOfFolder } from '../../support/server-recipes/served-folder.ts'
+import {
+  bindConsumer,
+  bindOfFolder,
+  type FolderServer,
+  knotConsumer,
+  knotOfFolder,
+  nsdOfFolder,
+  type ServedBy,
+} from '../../support/server-recipes/served-folder.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig } from '../../support/tools.ts'
 import { NS, type Workspace, workspace } from './workspace.ts'

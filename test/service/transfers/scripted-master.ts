@@ -4,8 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
-import { createFrameReader, frameMessage } from '../../../src/dns/wire/frames.ts'
-import { CLASS, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
+import { CLASS, createFrameReader, frameMessage, type Message, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { afterEveryFile } from '../../support/after-file.ts'
 
 /** Handles one TCP message at the master; `octets` are the message as it arrived. */

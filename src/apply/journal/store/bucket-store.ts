@@ -3,13 +3,13 @@
 import { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import type { BucketConfig } from '../../../definition/config/config.ts'
+import { endpointOfBucket, regionOf } from '../../../definition/config/journal-place.ts'
 import { addSecret } from '../../../definition/config/secret-guard.ts'
 import { ALLOWED_HOSTS, endpointOfUrl, readHostPolicy } from '../../../transport/allowed-hosts.ts'
 import { createHttpClient, type HttpClient, type HttpResponse, TransportError } from '../../../transport/http-client.ts'
 import { proxyFor } from '../../../transport/proxy.ts'
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, sleep } from '../../../transport/retry.ts'
 import { httpRequestOf, type SdkRequest, sdkResponseOf, sendElsewhere, whyNoCredentials } from '../../../transport/sdk-handler.ts'
-import { endpointOfBucket, regionOf } from './bucket-endpoint.ts'
 import {
   assertStoreName,
   type ExpectedVersion,
