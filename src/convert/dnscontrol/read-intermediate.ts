@@ -1,15 +1,15 @@
-import { quoted } from '../../dns/excerpt.ts'
 /**
  * DNSControl's intermediate JSON (`dnscontrol print-ir`), the result of running its dnsconfig.js. Reading is bounded and never throws:
  * malformed input becomes a diagnostic, and everything without a meaning here is reported.
  */
-
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { quoted } from '../../dns/excerpt.ts'
 import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { parseJson } from '../../dns/unicode.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { selectorsForIgnore } from './ignore-patterns.ts'
@@ -20,6 +20,7 @@ import {
   type InvalidRecord,
   isObject,
   type JsonObject,
+  positionOf,
   printableData,
   type ReadContext,
   readRecords,
@@ -28,6 +29,10 @@ import {
 /** One `D(…)`: a zone, or one variant of a zone for split horizons. */
 export interface DnscontrolDomain {
   readonly name: DomainName
+  /** The call of `D`, if it is known. */
+  readonly at: SourcePosition
+  /** Whether it may have records that an `IGNORE` matches. */
+  readonly disablesIgnoreCheck: boolean
   /** The part of its name after `!`; empty for the only or untagged one. */
   readonly tag: string
   readonly records: readonly ImportedRecord[]
@@ -54,7 +59,12 @@ export interface DnscontrolConfig {
 /** Errors that are reported per file. */
 const MAX_DIAGNOSTICS = 1000
 
-export function readIntermediate(text: string, file: string): DnscontrolConfig {
+/** Reads the JSON of `dnscontrol print-ir`. */
+export const readIntermediate = (text: string, file: string): DnscontrolConfig =>
+  readConfiguration((context) => readJson(text, context), file)
+
+/** Reads a parsed configuration: that of `dnscontrol print-ir`, or the result of a program. */
+export function readConfiguration(read: (context: ReadContext) => unknown, file: string): DnscontrolConfig {
   const at = { file, line: 1, column: 1 }
   const diagnostics: Diagnostic[] = []
   const context: ReadContext = {
@@ -65,7 +75,7 @@ export function readIntermediate(text: string, file: string): DnscontrolConfig {
     },
   }
   const dropped: UnsupportedFeature[] = []
-  const root = readJson(text, context)
+  const root = read(context)
   const domains: DnscontrolDomain[] = []
   const providerTypes = new Map<string, string>()
   if (isObject(root) && Array.isArray(root['domains'])) {
@@ -138,6 +148,7 @@ const IGNORED_KEYS: ReadonlySet<string> = new Set([
   'ignore_external_dns',
   'external_dns_prefix',
   'rawrecords',
+  'filepos',
 ])
 
 function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDomain[]): void {
@@ -165,7 +176,8 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   const warn = (message: string, hint?: string): void =>
     void warnings.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: context.at, hint })
   const meta = isObject(domain['meta']) ? domain['meta'] : {}
-  const ofRecords: DomainContext = { ...context, zone, dropped, invalidRecords }
+  const kept: UnmanagedSelector[] = []
+  const ofRecords: DomainContext = { ...context, zone, dropped, invalidRecords, kept }
   const records = [...readNameservers(domain['nameservers'], meta, ofRecords), ...readRecords(domain['records'], ofRecords)]
   for (const [key, value] of Object.entries(domain)) {
     if (key === 'auto_dnssec' && isOff(value)) warn('AUTODNSSEC_OFF is not imported', 'disable signing at the provider')
@@ -184,10 +196,12 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
   domains.push({
     name: zone,
+    at: positionOf(domain['filepos'], context.at),
+    disablesIgnoreCheck: domain['unmanaged_disable_safety_check'] === true,
     tag,
     records,
     invalidRecords,
-    unmanaged: left.selectors,
+    unmanaged: [...left.selectors, ...kept.filter((one) => !records.some(unmanagedTest([one], zone)))],
     policy: left.policy,
     providers: isObject(domain['dnsProviders']) ? Object.keys(domain['dnsProviders']) : [],
     dropped,

@@ -2,15 +2,17 @@
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, parseDomainName, relativeName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { restoreMailboxCase } from '../../dns/mailbox.ts'
 import { canonicalRdata, parseRdata } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
+import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
+import type { UnmanagedSelector } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /** The results that `readRecords` adds to. */
@@ -20,6 +22,8 @@ export interface DomainContext extends ReadContext {
   readonly dropped: UnsupportedFeature[]
   /** Records with invalid data. */
   readonly invalidRecords: InvalidRecord[]
+  /** Selectors of what DNSControl manages and no definition can express: plans leave it alone. */
+  readonly kept: UnmanagedSelector[]
 }
 
 /** Reads the records of a domain. Adds unsupported ones to `dropped` and malformed ones to `invalidRecords`. */
@@ -52,7 +56,8 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   const { zone, dropped } = context
   const label = String(record['name'] ?? '@')
   const type = String(record['type'] ?? '')
-  const place = typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
+  const at = positionOf(record['filepos'], context.at)
+  const place = at === context.at && typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
   const name = parseDomainName(label === '' ? '@' : label, zone)
   if (!name.ok || !isAtOrBelow(name.value, zone)) {
     const reason = name.ok ? 'the name is not in the zone' : name.message
@@ -61,14 +66,18 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
       name: null,
       type: null,
       what: `the record ${displayKey(label)} ${displayKey(type)}${place}: ${reason}`,
-      at: context.at,
+      at,
     })
     return null
   }
   const drop = (what: string, keepsRecords = false): void =>
-    void dropped.push({ zone, name: name.value, type: type === '' ? null : displayKey(type), what, at: context.at, keepsRecords })
-  if (!RDATA_TYPES.has(type)) {
-    drop(`a record of DNSControl's type ${displayKey(type)}, with the target ${quoted(String(record['target'] ?? ''))}`)
+    void dropped.push({ zone, name: name.value, type: type === '' ? null : displayKey(type), what, at, keepsRecords })
+  const isWeighted = isObject(record['meta']) && record['meta']['r53_set_identifier'] !== undefined
+  if (!RDATA_TYPES.has(type) || isWeighted) {
+    const what = isWeighted ? 'a weighted record' : `a record of DNSControl's type ${displayKey(type)}`
+    drop(`${what}, with the target ${quoted(String(record['target'] ?? ''))}`)
+    const owner = relativeName(name.value, zone).replaceAll('*', '\\*') || '@'
+    context.kept.push(...keptTypes(type, record, isWeighted).map((kept) => ({ name: owner, type: kept })))
     return null
   }
   if (record['ensure_absent'] === true) {
@@ -83,11 +92,25 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
   const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
-  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at, ...cloudflareSettings(record) }
+  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at, ...cloudflareSettings(record) }
   const reason = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
   const text = data.ok ? data.value : printableData(rawData(type, record))
-  context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at: context.at }, reason: `${reason}${place}` })
+  context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at }, reason: `${reason}${place}` })
   return null
+}
+
+/** The types of the records that a record of DNSControl's own type has at its provider. Redirects and rules are no records. */
+function keptTypes(type: string, record: JsonObject, isWeighted: boolean): readonly string[] {
+  if (isWeighted && RDATA_TYPES.has(type)) return [type]
+  const alias = record['r53_alias'] ?? record['azure_alias']
+  if (isObject(alias)) return parseRecordType(textField(alias, 'type')).ok ? [textField(alias, 'type')] : []
+  return /^(?:AKAMAI|BUNNY_DNS|CLOUDNS_WR|FRAME|NS1_URLFWD|PORKBUN_URLFWD|URL)/.test(type) ? ['A', 'AAAA', 'CNAME'] : []
+}
+
+/** The position of the call that made a record, as our own evaluation writes it: `FILE:LINE:COLUMN`. Else `otherwise`. */
+export function positionOf(filepos: unknown, otherwise: SourcePosition): SourcePosition {
+  const [, file, line, column] = (typeof filepos === 'string' && /^(?!\[)(.{1,1000}):(\d{1,9}):(\d{1,9})$/.exec(filepos)) || []
+  return file === undefined ? otherwise : { file, line: Number(line), column: Number(column) }
 }
 
 /** The origin for relative names in data: the subdomain that `D_EXTEND` has added, or the zone. */

@@ -3,8 +3,8 @@
  * `dnscontrol print-ir`. Written from the public reference and from programs with their results.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { isObject, type JsonObject } from '../../convert/dnscontrol/read-records.ts'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import { isObject, type JsonObject, positionOf } from '../../convert/dnscontrol/read-records.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { canonicalAddress, parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
@@ -64,7 +64,12 @@ export function checkProgram(raw: unknown, file: string, spfCache: SpfCache | nu
       return step()
     } catch (error) {
       if (!(error instanceof ProgramProblem)) throw error
-      diagnostics.push({ severity: 'error', code: 'schema-value', message: error.message, at: placeOf(source['filepos'], file) })
+      diagnostics.push({
+        severity: 'error',
+        code: 'schema-value',
+        message: error.message,
+        at: positionOf(source['filepos'], { file, line: 1, column: 1 }),
+      })
       return null
     }
   }
@@ -79,8 +84,10 @@ export function checkProgram(raw: unknown, file: string, spfCache: SpfCache | nu
     const laterRecords = objects(domain.raw['rawrecords']).flatMap((record) => attempt(record, () => checkRawRecord(record, domain)) ?? [])
     domain.later.push(...laterRecords)
   }
-  for (const domain of domains) domain.records = domain.records.flatMap((record) => attempt(record, () => transformAddress(record, domain)) ?? [])
-  for (const domain of domains) domain.records = domain.records.flatMap((record) => attempt(record, () => expandSpf(record, domain, spfCache)) ?? [])
+  for (const domain of domains)
+    domain.records = domain.records.flatMap((record) => attempt(record, () => transformAddress(record, domain)) ?? [])
+  for (const domain of domains)
+    domain.records = domain.records.flatMap((record) => attempt(record, () => expandSpf(record, domain, spfCache)) ?? [])
   for (const domain of domains) for (const record of domain.records) attempt(record, () => importTransform(record, domain, names))
   for (const domain of domains) {
     domain.records = [...domain.records.filter(({ type }) => type !== 'IMPORT_TRANSFORM'), ...domain.later]
@@ -93,12 +100,6 @@ export function checkProgram(raw: unknown, file: string, spfCache: SpfCache | nu
 const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-/** `FILE:LINE:COLUMN`, as the program's language writes it. */
-export function placeOf(filepos: unknown, file: string): SourcePosition {
-  const [, path, line, column] = /^(.+):(\d+):(\d+)$/.exec(textOf(filepos)) ?? []
-  return path === undefined ? { file, line: 1, column: 1 } : { file: path, line: Number(line), column: Number(column) }
-}
 
 const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
@@ -160,7 +161,14 @@ function readRecord(raw: JsonObject, subject: string): Rec {
     else fields[key] = value ?? 0
   }
   const ttl = Number(fields['ttl'] ?? 0) || DEFAULT_TTL
-  return { ...fields, type: textOf(raw['type']), name: textOf(raw['name']), target: textOf(raw['target']), ttl, meta: readMeta(raw['meta'], subject) }
+  return {
+    ...fields,
+    type: textOf(raw['type']),
+    name: textOf(raw['name']),
+    target: textOf(raw['target']),
+    ttl,
+    meta: readMeta(raw['meta'], subject),
+  }
 }
 
 /** A label of the zone: absolute names are shortened. */
@@ -185,7 +193,8 @@ function reverseLabel(label: string, zone: string): string {
   const outside = (): never => refuse(`the PTR record ${label} is not in ${zone}`)
   const block = classlessBlock(`${zone}.` as DomainName)
   const [, first, dash, bits, parent] = /^(\d+)([-/])(\d+)\.(.*)$/.exec(zone) ?? []
-  if (block === null && parent === undefined) return name === zone ? '@' : name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : outside()
+  if (block === null && parent === undefined)
+    return name === zone ? '@' : name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : outside()
   const above = block === null ? `${parent}` : block.parent.slice(0, -1)
   if (!name.endsWith(`.${above}`)) return outside()
   const below = name.slice(0, -above.length - 1)
@@ -216,7 +225,8 @@ function checkData(record: Rec, domain: Domain, subject: string): void {
   if (type === 'CNAME' && name === '@') refuse(`${subject}: the zone itself cannot have a CNAME record`)
   if (type === 'CNAME' && target.toLowerCase() === `${name}.${domain.name}.`) refuse(`${subject}: its target is itself`)
   if (type === 'NS' && name === '@') refuse(`${subject}: use NAMESERVER for the zone itself`)
-  if (type === 'CAA' && !CAA_TAGS.test(textOf(record['caatag']))) refuse(`${subject}: the tag ${quoted(textOf(record['caatag']))} is unknown`)
+  if (type === 'CAA' && !CAA_TAGS.test(textOf(record['caatag'])))
+    refuse(`${subject}: the tag ${quoted(textOf(record['caatag']))} is unknown`)
   if (type === 'LUA' && !parseReferencedType(textOf(record['luartype'])).ok)
     refuse(`${subject}: ${quoted(textOf(record['luartype']))} is no record type`)
   if (type === 'OPENPGPKEY') record.target = openPgpKey(target) ?? refuse(`${subject}: the key is neither hexadecimal nor base64`)
@@ -243,10 +253,10 @@ function openPgpKey(text: string): string | null {
 function checkRawRecord(raw: JsonObject, domain: Domain): Rec {
   const [kind, ...args] = (Array.isArray(raw['args']) ? raw['args'] : []) as unknown[]
   const meta = Object.fromEntries(Object.entries(isObject(raw['meta']) ? raw['meta'] : {}).map(([key, value]) => [key, String(value)]))
-  const { args: _, ...rest } = { ...raw, meta }
+  const { args: _, ...rest } = raw
   const written = kind === 'DS' || kind === 'RP' ? args.shift() : '@'
   if (typeof written !== 'string') refuse(`${textOf(kind)} of ${domain.name}: the label is no text`)
-  const record = readRecord({ ...rest, name: textOf(written) }, `${textOf(kind)} ${textOf(written)} of ${domain.name}`)
+  const record = readRecord({ ...rest, meta, name: textOf(written) }, `${textOf(kind)} ${textOf(written)} of ${domain.name}`)
   record.name = asciiName(checkLabel(record, domain))
   const subject = `${record.type} ${record.name} of ${domain.name}`
   const wants = (count: number): void => void (args.length < count && refuse(`${subject}: it has ${args.length} of ${count} values`))
@@ -284,10 +294,14 @@ function readTable(text: string): readonly { low: number; high: number; bases: n
   const rows = text.split(';').filter((row) => row.trim() !== '')
   return rows.map((row) => {
     const [low = '', high = '', base = '', address = ''] = row.split('~').map((part) => part.trim())
-    const list = (part: string): string[] => part.split(',').map((one) => one.trim()).filter(Boolean)
+    const list = (part: string): string[] =>
+      part
+        .split(',')
+        .map((one) => one.trim())
+        .filter(Boolean)
     const read = { low: numberOf(low), high: numberOf(high), bases: list(base).map(numberOf), addresses: list(address) }
     if (read.low > read.high) refuse(`the row ${row.trim()} of a table of addresses ends before it begins`)
-    if ((read.bases.length > 0) === (read.addresses.length > 0)) refuse(`the row ${row.trim()} of a table of addresses needs newBase or newIP`)
+    if (read.bases.length > 0 === read.addresses.length > 0) refuse(`the row ${row.trim()} of a table of addresses needs newBase or newIP`)
     for (const one of read.addresses) numberOf(one)
     return read
   })
@@ -322,7 +336,8 @@ function expandSpf(record: Rec, domain: Domain, cache: SpfCache | null): Rec {
   const sizes = [Number(txtMaxSize) - Number(overhead1), Number(txtMaxSize)] as const
   const parts = splitSpf(flat, sizes, (index) => `${split.replace('%d', String(index))}.${domain.name}`)
   if (!parts.ok) return refuse(`the SPF record ${record.name} of ${domain.name}: ${parts.message}`)
-  if (parts.value.length > 1 && !split.includes('%d')) refuse(`the SPF record ${record.name} of ${domain.name}: its overflow ${quoted(split)} has no %d`)
+  if (parts.value.length > 1 && !split.includes('%d'))
+    refuse(`the SPF record ${record.name} of ${domain.name}: its overflow ${quoted(split)} has no %d`)
   const [first = flat, ...more] = parts.value
   domain.later.push(...more.map((target, i) => ({ ...record, name: split.replace('%d', String(i + 1)), target })))
   return { ...record, target: first }
@@ -331,18 +346,26 @@ function expandSpf(record: Rec, domain: Domain, cache: SpfCache | null): Rec {
 /** Copies the A and CNAME records of another domain (IMPORT_TRANSFORM). */
 function importTransform(record: Rec, domain: Domain, names: ReadonlyMap<string, Domain>): void {
   if (record.type !== 'IMPORT_TRANSFORM') return
-  const source = names.get(lowerAscii(record.target)) ?? refuse(`IMPORT_TRANSFORM of ${domain.name}: ${quoted(record.target)} is not declared`)
+  const source =
+    names.get(lowerAscii(record.target)) ?? refuse(`IMPORT_TRANSFORM of ${domain.name}: ${quoted(record.target)} is not declared`)
   const table = readTable(record.meta['transform_table'] ?? '')
   const suffix = record.meta['transform_suffixstrip']
   const strip = (name: string): string => {
     if (suffix === undefined) return name
     const ending = `.${suffix}`
-    return name.endsWith(ending) ? name.slice(0, -ending.length) : refuse(`IMPORT_TRANSFORM_STRIP of ${domain.name}: ${name} does not end with ${ending}`)
+    return name.endsWith(ending)
+      ? name.slice(0, -ending.length)
+      : refuse(`IMPORT_TRANSFORM_STRIP of ${domain.name}: ${name} does not end with ${ending}`)
   }
   for (const one of source.records) {
     if ((one.type !== 'A' && one.type !== 'CNAME') || one.meta['import_transform_skip'] !== undefined) continue
     const name = strip(one.name === '@' ? source.name : `${one.name}.${source.name}`)
-    if ([...domain.records, ...domain.later].some((other) => other.name === name && other.type === one.type && other !== one && other['copied'] === undefined)) continue
+    if (
+      [...domain.records, ...domain.later].some(
+        (other) => other.name === name && other.type === one.type && other !== one && other['copied'] === undefined,
+      )
+    )
+      continue
     const targets = one.type === 'A' ? mapAddress(one.target, table) : [`${strip(one.target.slice(0, -1))}.${domain.name}.`]
     domain.later.push(
       ...targets.map((target) => ({ type: one.type, name, target, ttl: record.ttl, meta: {}, filepos: record['filepos'], copied: true })),
@@ -358,7 +381,9 @@ function checkTogether(domain: Domain, attempt: <T>(source: JsonObject, step: ()
   for (const record of domain.records) {
     const { ttl: _ttl, meta, filepos: _place, subdomain: _subdomain, ...data } = record
     const key = JSON.stringify([data, meta['r53_set_identifier']])
-    attempt(record, () => (seen.has(key) ? refuse(`the record ${record.name} ${record.type} ${quoted(record.target)} of ${domain.name} is there twice`) : null))
+    attempt(record, () =>
+      seen.has(key) ? refuse(`the record ${record.name} ${record.type} ${quoted(record.target)} of ${domain.name} is there twice`) : null,
+    )
     seen.add(key)
     if (record.type === 'CNAME' && !/^(?:on|full)$/.test(meta['cloudflare_proxy'] ?? '')) {
       const other = cnames.get(record.name)
@@ -381,7 +406,8 @@ function checkTogether(domain: Domain, attempt: <T>(source: JsonObject, step: ()
 function printDomain({ raw, name, tag, uniqueName, meta, records }: Domain): JsonObject {
   const servers = objects(raw['nameservers']).map((server) => {
     const written = textOf(server['name'])
-    if (written === '' || (written.includes('.') && !written.endsWith('.'))) refuse(`the NAMESERVER ${quoted(written)} of ${name} must end with a dot`)
+    if (written === '' || (written.includes('.') && !written.endsWith('.')))
+      refuse(`the NAMESERVER ${quoted(written)} of ${name} must end with a dot`)
     return { name: written.endsWith('.') ? written.slice(0, -1) : `${written}.${name}` }
   })
   const flags = ['keepunknown', 'unmanaged_disable_safety_check', 'ignore_external_dns', 'external_dns_prefix', 'auto_dnssec']
@@ -391,6 +417,7 @@ function printDomain({ raw, name, tag, uniqueName, meta, records }: Domain): Jso
     name,
     ...(tag !== '' && { tag }),
     uniquename: uniqueName,
+    filepos: raw['filepos'],
     registrar: raw['registrar'],
     dnsProviders: raw['dnsProviders'],
     meta,
@@ -404,8 +431,6 @@ function printDomain({ raw, name, tag, uniqueName, meta, records }: Domain): Jso
 
 /** Leaves out what is empty, false or 0, as Go does. */
 const withoutEmpty = (object: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(object).filter(([, value]) => value && !(isObject(value) && Object.keys(value).length === 0)),
-  )
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value && !(isObject(value) && Object.keys(value).length === 0)))
 
 const printRecord = ({ target, copied: _, ...record }: JsonObject): JsonObject => ({ ...withoutEmpty(record), target: target ?? '' })

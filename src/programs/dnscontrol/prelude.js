@@ -5,7 +5,7 @@
  * @param {{ read(path: string): string, list(folder: string): { name: string, isFolder: boolean }[], run(text: string, path: string): unknown,
  *   variables: Record<string, string>, entry: string }} host paths are relative to the folder of `entry`, with `/`; `run` evaluates a script globally
  */
-;((host) => {
+;(host) => {
   const conf = { registrars: [], dns_providers: [], domains: [] }
   let defaults = []
   let isRfc4183 = false
@@ -45,7 +45,8 @@
   /** The octets of an IPv4 address, or the 32 hexadecimal digits of an IPv6 address; null if it is neither. */
   function digits(value) {
     const octets = value.split('.')
-    if (/^[\d.]+$/.test(value)) return octets.length === 4 && octets.every((one) => /^(?:0|[1-9]\d{0,2})$/.test(one) && one < 256) ? octets : null
+    if (/^[\d.]+$/.test(value))
+      return octets.length === 4 && octets.every((one) => /^(?:0|[1-9]\d{0,2})$/.test(one) && one < 256) ? octets : null
     const [, start = '', last] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(value) ?? []
     const v4 = last === undefined ? null : digits(last)
     const hex = v4 === null ? value : start + [v4.slice(0, 2), v4.slice(2)].map(([a, b]) => (a * 256 + Number(b)).toString(16)).join(':')
@@ -54,7 +55,14 @@
     const missing = 8 - front.length - (back ?? []).length
     if (back === undefined ? missing !== 0 : missing < 1) return null
     const groups = [...front, ...Array(Math.max(missing, 0)).fill('0'), ...(back ?? [])]
-    return groups.every((group) => /^[\da-f]{1,4}$/i.test(group)) ? [...groups.map((group) => group.padStart(4, '0')).join('').toLowerCase()] : null
+    return groups.every((group) => /^[\da-f]{1,4}$/i.test(group))
+      ? [
+          ...groups
+            .map((group) => group.padStart(4, '0'))
+            .join('')
+            .toLowerCase(),
+        ]
+      : null
   }
 
   /** The reverse zone of a network (RFC 2317, RFC 4183 for masks between octets) or the reverse name of an address. */
@@ -163,8 +171,20 @@
     if (args.length !== 2) throw problem('HASH takes exactly two arguments')
     const [algorithm, value] = args.map(text)
     if (/^SHA1$/i.test(algorithm)) return sha1(value)
-    if (/^SHA256$/i.test(algorithm)) return sha2(value, 32, [[2, 13, 22], [6, 11, 25], [7, 18, -3], [17, 19, -10]])
-    if (/^SHA512$/i.test(algorithm)) return sha2(value, 64, [[28, 34, 39], [14, 18, 41], [1, 8, -7], [19, 61, -6]])
+    if (/^SHA256$/i.test(algorithm))
+      return sha2(value, 32, [
+        [2, 13, 22],
+        [6, 11, 25],
+        [7, 18, -3],
+        [17, 19, -10],
+      ])
+    if (/^SHA512$/i.test(algorithm))
+      return sha2(value, 64, [
+        [28, 34, 39],
+        [14, 18, 41],
+        [1, 8, -7],
+        [19, 61, -6],
+      ])
     throw problem(`invalid algorithm ${algorithm} given`)
   }
 
@@ -184,7 +204,7 @@
     folder = path.includes('/') ? path.replace(/[^/]*$/, '') : ''
     try {
       // A directive "use strict" has no effect in DNSControl.
-      host.run(host.read(path).replace(/^\uFEFF?(?=(?:\s|\/\/.*|\/\*[^]*?\*\/)*['"]use strict['"])/, ';'), path)
+      host.run(host.read(path).replace(/^\uFEFF?(?=(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*['"]use strict['"])/, ';'), path)
     } finally {
       folder = former
     }
@@ -223,24 +243,29 @@
 
   // Domains
 
-  const table = (rows) => rows.map((row) => ['low', 'high', 'newBase', 'newIP'].map((key) => [row[key] ?? ''].flat().map(address).join(',')).join(' ~ ')).join(' ; ')
+  const table = (rows) =>
+    rows
+      .map((row) => ['low', 'high', 'newBase', 'newIP'].map((key) => [row[key] ?? ''].flat().map(address).join(',')).join(' ~ '))
+      .join(' ; ')
 
   /** Copies metadata. A table of addresses becomes text. */
   function addMetadata(meta, more) {
-    for (const key of Object.keys(more)) meta[key] = (key === 'transform' || key === 'ip_conversions') && Array.isArray(more[key]) ? table(more[key]) : more[key]
+    for (const key of Object.keys(more))
+      meta[key] = (key === 'transform' || key === 'ip_conversions') && Array.isArray(more[key]) ? table(more[key]) : more[key]
+    return meta
   }
 
   function provider(list, name, type, meta) {
     if (typeof name !== 'string') throw problem('the name of a provider or registrar is a text')
     const metadata = isObject(type) ? type : meta
     const entry = { name, type: typeof type === 'string' ? type : '-' }
-    if (metadata !== undefined) addMetadata((entry.meta = {}), metadata)
+    if (metadata !== undefined) entry.meta = addMetadata({}, metadata)
     list.push(entry)
     return name
   }
 
   function modify(domain, modifier) {
-    if (Array.isArray(modifier)) modifier.forEach((one) => modify(domain, one))
+    if (Array.isArray(modifier)) modifier.forEach((one) => void modify(domain, one))
     else if (typeof modifier === 'function') modifier(domain)
     else if (isObject(modifier)) addMetadata(domain.meta, modifier)
     else throw problem(`domain modifier type unsupported: ${typeof modifier} Domain: ${domain.name}`)
@@ -252,8 +277,20 @@
     if (typeof name !== 'string') throw problem('the name of a domain is a text')
     const [plain, tag] = splitTag(name)
     if (plain.endsWith('.')) throw problem(`${name} must not end with a dot`)
-    if (conf.domains.some((one) => one.name === name || splitTag(one.name).join('!') === `${plain}!${tag}`)) throw problem(`${name} is declared more than once`)
-    const domain = { name, registrar: '', meta: {}, records: [], rawrecords: [], recordsabsent: [], dnsProviders: {}, defaultTTL: 0, nameservers: [], unmanaged: [] }
+    if (conf.domains.some((one) => one.name === name || splitTag(one.name).join('!') === `${plain}!${tag}`))
+      throw problem(`${name} is declared more than once`)
+    const domain = {
+      name,
+      registrar: '',
+      meta: {},
+      records: [],
+      rawrecords: [],
+      recordsabsent: [],
+      dnsProviders: {},
+      defaultTTL: 0,
+      nameservers: [],
+      unmanaged: [],
+    }
     Object.defineProperty(domain, 'filepos', { value: place(), enumerable: true })
     modify(domain, defaults)
     if (typeof modifiers[0] === 'string') domain.registrar = modifiers.shift()
@@ -264,7 +301,8 @@
   /** The declared domain with the tag of the name that is it or the nearest above it. */
   function declared(name) {
     const [plain, tag] = splitTag(text(name))
-    const isAbove = (one) => splitTag(one.name)[1] === tag && (plain === splitTag(one.name)[0] || plain.endsWith(`.${splitTag(one.name)[0]}`))
+    const isAbove = (one) =>
+      splitTag(one.name)[1] === tag && (plain === splitTag(one.name)[0] || plain.endsWith(`.${splitTag(one.name)[0]}`))
     const domain = conf.domains.filter(isAbove).sort((a, b) => b.name.length - a.name.length)[0]
     if (domain === undefined) throw problem(`${name} was not declared yet and therefore cannot be updated. Use D() before.`)
     return { domain, below: plain.slice(0, -splitTag(domain.name)[0].length).replace(/\.$/, '') }
@@ -283,7 +321,8 @@
   function INCLUDE(name) {
     return (domain) => {
       const { domain: source } = declared(name)
-      for (const list of ['records', 'rawrecords']) domain[list].push(...source[list].map((record) => ({ ...record, meta: { ...record.meta } })))
+      for (const list of ['records', 'rawrecords'])
+        domain[list].push(...source[list].map((record) => ({ ...record, meta: { ...record.meta } })))
     }
   }
 
@@ -291,9 +330,11 @@
     domain[key] = value
   }
   const NO_PURGE = flag('keepunknown', true)
-  const DnsProvider = (name, count = -1) => (domain) => {
-    domain.dnsProviders[name] = count
-  }
+  const DnsProvider =
+    (name, count = -1) =>
+    (domain) => {
+      domain.dnsProviders[name] = count
+    }
 
   function NAMESERVER(...args) {
     if (args.length !== 1) throw problem('NAMESERVER only accepts one argument for name.')
@@ -351,7 +392,9 @@
     const keys = ['name', ...parameters.split(' ').filter(Boolean)]
     return (...args) => {
       if (args.length < keys.length)
-        throw problem(`${type} record requires ${keys.length} arguments (${keys.join(', ').replace(/[#%*]/g, '')}). Only ${args.length} were supplied`)
+        throw problem(
+          `${type} record requires ${keys.length} arguments (${keys.join(', ').replace(/[#%*]/g, '')}). Only ${args.length} were supplied`,
+        )
       const fields = {}
       keys.forEach((key, i) => {
         const check = CHECKS[key[0]] ?? CHECKS['=']
@@ -388,7 +431,8 @@
   function angle(label, [degrees, minutes, seconds, direction], positive, negative, limit) {
     const letter = text(direction).toUpperCase()
     if (!Number.isInteger(degrees) || !Number.isInteger(minutes)) throw problem(`LOC ${label}: degrees and minutes are whole numbers`)
-    if (degrees < 0 || degrees > limit || minutes < 0 || minutes > 59 || !(seconds >= 0 && seconds < 60 + 1e-9)) throw problem(`LOC ${label}: an angle is out of range`)
+    if (degrees < 0 || degrees > limit || minutes < 0 || minutes > 59 || !(seconds >= 0 && seconds < 60 + 1e-9))
+      throw problem(`LOC ${label}: an angle is out of range`)
     if (letter !== positive && letter !== negative) throw problem(`LOC ${label}: the direction is ${positive} or ${negative}`)
     const size = Math.round((degrees * 3600 + minutes * 60 + seconds) * 1000)
     return { value: 2 ** 31 + (letter === positive ? size : -size), text: `${degrees} ${minutes} ${seconds} ${letter}` }
@@ -415,28 +459,33 @@
   }
 
   const ttlOf = ({ ttl }) => (ttl === undefined ? [] : [TTL(ttl)])
-  const DMS = /^\s*(\d+)\s*[°d\s]\s*(\d+)\s*['′’m\s]\s*(\d+(?:\.\d+)?)\s*["″”s]?\s*([NS])[\s,]*(\d+)\s*[°d\s]\s*(\d+)\s*['′’m\s]\s*(\d+(?:\.\d+)?)\s*["″”s]?\s*([EW])\s*$/i
+  const DMS =
+    /^\s*(\d+)\s*[°d\s]\s*(\d+)\s*['′’m\s]\s*(\d+(?:\.\d+)?)\s*["″”s]?\s*([NS])[\s,]*(\d+)\s*[°d\s]\s*(\d+)\s*['′’m\s]\s*(\d+(?:\.\d+)?)\s*["″”s]?\s*([EW])\s*$/i
   const DMM = /^\s*(\d+(?:\.\d+)?)\s*°?\s*([NS])[\s,]*(\d+(?:\.\d+)?)\s*°?\s*([EW])\s*$/i
 
   /** A LOC builder from text in one of two notations. */
-  const locBuilder = (...notations) => (value) => {
-    const { label = '@', str, alt = 0 } = value
-    for (const notation of notations) {
-      const found = notation.exec(text(str))?.slice(1)
-      if (!found) continue
-      const sign = (letter) => (/[SW]/i.test(letter) ? -1 : 1)
-      if (notation === DMM) return loc(label, found[0] * sign(found[1]), found[2] * sign(found[3]), alt, ttlOf(value))
-      const parts = found.map((part, i) => (i % 4 === 3 ? part : Number(part)))
-      return LOC(label, ...parts, alt, 0, 0, 0, ...ttlOf(value))
+  const locBuilder =
+    (...notations) =>
+    (value) => {
+      const { label = '@', str, alt = 0 } = value
+      for (const notation of notations) {
+        const found = notation.exec(text(str))?.slice(1)
+        if (!found) continue
+        const sign = (letter) => (/[SW]/i.test(letter) ? -1 : 1)
+        if (notation === DMM) return loc(label, found[0] * sign(found[1]), found[2] * sign(found[3]), alt, ttlOf(value))
+        const parts = found.map((part, i) => (i % 4 === 3 ? part : Number(part)))
+        return LOC(label, ...parts, alt, 0, 0, 0, ...ttlOf(value))
+      }
+      throw problem(`LOC builder: ${str} is no position`)
     }
-    throw problem(`LOC builder: ${str} is no position`)
-  }
 
   /** Records that DNSControl checks after the run and puts behind all others. */
-  const rawType = (type, fixed) => (...args) => {
-    const count = { DS: 5, RP: 3, CF_SINGLE_REDIRECT: 4 }[type] ?? 2
-    return makeRecord(fixed ?? type, { name: '@', args: [type, ...args.slice(0, count)] }, args.slice(count), 'rawrecords')
-  }
+  const rawType =
+    (type, fixed) =>
+    (...args) => {
+      const count = { DS: 5, RP: 3, CF_SINGLE_REDIRECT: 4 }[type] ?? 2
+      return makeRecord(fixed ?? type, { name: '@', args: [type, ...args.slice(0, count)] }, args.slice(count), 'rawrecords')
+    }
 
   const TTL = (value) => {
     const ttl = duration(value)
@@ -446,7 +495,8 @@
   }
 
   function R53_WEIGHT(weight, identifier) {
-    if (typeof weight !== 'number' || !(weight >= 0 && weight <= 255)) throw problem('R53_WEIGHT: weight must be a number between 0 and 255')
+    if (typeof weight !== 'number' || !(weight >= 0 && weight <= 255))
+      throw problem('R53_WEIGHT: weight must be a number between 0 and 255')
     if (typeof identifier !== 'string' || identifier === '') throw problem('R53_WEIGHT: set_identifier must be a non-empty string')
     return { r53_weight: String(weight), r53_set_identifier: identifier }
   }
@@ -487,7 +537,10 @@
     list('keytype', ['rsa', 'ed25519'])
     const hashes = list('hashtypes', keytype === 'ed25519' ? ['sha256'] : ['sha1', 'sha256'], ` for ${keytype ?? 'rsa'}`)
     // DKIM-Quoted-Printable (RFC 6376 section 2.11)
-    const quote = (one) => [...unescape(encodeURIComponent(one))].map((c) => (/[!-:<>-~]/.test(c) ? c : `=${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)).join('')
+    const quote = (one) =>
+      [...unescape(encodeURIComponent(one))]
+        .map((c) => (/[!-:<>-~]/.test(c) ? c : `=${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`))
+        .join('')
     const tags = [
       ['v', version],
       ['h', hashes],
@@ -509,7 +562,15 @@
       if (letter === undefined) throw problem(`Invalid DMARC alignment policy (${key})`)
       return letter
     }
-    const options = isObject(failureOptions) ? (failureOptions.SPF ? (failureOptions.DKIM ? '1' : 's') : failureOptions.DKIM ? 'd' : '0') : failureOptions
+    const options = isObject(failureOptions)
+      ? failureOptions.SPF
+        ? failureOptions.DKIM
+          ? '1'
+          : 's'
+        : failureOptions.DKIM
+          ? 'd'
+          : '0'
+      : failureOptions
     const tags = [
       ['v', version],
       ['p', policy],
@@ -548,7 +609,8 @@
     const { label = '@', mx = true, autodiscover = true, dkim = true, initialDomain } = value
     // DNSControl sets the label back if it adds autodiscover.
     const inner = label === '@' || autodiscover ? '' : `.${label}`
-    if (!value.domainGUID && (mx || dkim) && name.includes('-')) throw problem(`M365_BUILDER requires domainGUID for domains with dashes: ${name}`)
+    if (!value.domainGUID && (mx || dkim) && name.includes('-'))
+      throw problem(`M365_BUILDER requires domainGUID for domains with dashes: ${name}`)
     const guid = value.domainGUID ?? name.replaceAll('.', '-')
     if (dkim && !initialDomain) throw problem('M365_BUILDER requires initialDomain for dkim')
     const cname = (left, target) => CNAME(`${left}${inner}`, `${target}.`, ...modifiers)
@@ -581,7 +643,10 @@
   function CF_WORKER_ROUTE(pattern, script, ...modifiers) {
     if (typeof pattern !== 'string' || pattern.includes(',')) throw problem('CF_WORKER_ROUTE record pattern argument validation failed')
     if (typeof script !== 'string' || script.includes(',')) throw problem('CF_WORKER_ROUTE record script argument validation failed')
-    return makeRecord('CF_WORKER_ROUTE', { name: '@', target: `${pattern},${script}` }, [...modifiers, { orig_custom_type: 'CF_WORKER_ROUTE' }])
+    return makeRecord('CF_WORKER_ROUTE', { name: '@', target: `${pattern},${script}` }, [
+      ...modifiers,
+      { orig_custom_type: 'CF_WORKER_ROUTE' },
+    ])
   }
 
   const alias = (type, key, allowed, more) => {
@@ -590,7 +655,12 @@
     return customType(type, 'type target', change)
   }
 
-  const [MX, SRV, TXT, CNAME] = [recordType('MX', '#mxpreference target'), recordType('SRV', '#srvpriority #srvweight #srvport target'), recordType('TXT', '*target'), recordType('CNAME', 'target')]
+  const [MX, SRV, TXT, CNAME] = [
+    recordType('MX', '#mxpreference target'),
+    recordType('SRV', '#srvpriority #srvweight #srvport target'),
+    recordType('TXT', '*target'),
+    recordType('CNAME', 'target'),
+  ]
   const nxdomain = (name, ...modifiers) => customType('MIKROTIK_NXDOMAIN', 'target')(name, 'NXDOMAIN', ...modifiers)
 
   const language = {
@@ -600,8 +670,20 @@
     DEFAULTS: (...modifiers) => {
       defaults = modifiers
     },
-    DOMAIN_ELSEWHERE: (name, registrar, servers) => D(name, registrar, NO_PURGE, servers.map((server) => NAMESERVER(server))),
-    DOMAIN_ELSEWHERE_AUTO: (name, registrar, ...providers) => D(name, registrar, NO_PURGE, providers.map((one) => DnsProvider(one))),
+    DOMAIN_ELSEWHERE: (name, registrar, servers) =>
+      D(
+        name,
+        registrar,
+        NO_PURGE,
+        servers.map((server) => NAMESERVER(server)),
+      ),
+    DOMAIN_ELSEWHERE_AUTO: (name, registrar, ...providers) =>
+      D(
+        name,
+        registrar,
+        NO_PURGE,
+        providers.map((one) => DnsProvider(one)),
+      ),
     NewRegistrar: (...args) => provider(conf.registrars, ...args),
     NewDnsProvider: (...args) => provider(conf.dns_providers, ...args),
     REGISTRAR: (name = 'none') => {
@@ -676,7 +758,10 @@
     CAA,
     CAA_CRITICAL,
     TLSA: recordType('TLSA', '#tlsausage #tlsaselector #tlsamatchingtype target'),
-    SMIMEA: recordType('SMIMEA', '#smimeausage #smimeaselector #smimeamatchingtype target', (fields) => ({ ...fields, name: `${fields.name}._smimecert` })),
+    SMIMEA: recordType('SMIMEA', '#smimeausage #smimeaselector #smimeamatchingtype target', (fields) => ({
+      ...fields,
+      name: `${fields.name}._smimecert`,
+    })),
     SSHFP: recordType('SSHFP', '#sshfpalgorithm #sshfpfingerprint target'),
     NAPTR: recordType('NAPTR', '#naptrorder #naptrpreference naptrflags naptrservice naptrregexp target'),
     SOA: recordType('SOA', 'target soambox #soarefresh #soaretry #soaexpire #soaminttl'),
@@ -698,9 +783,12 @@
     LOC_BUILDER_DMM_STR: locBuilder(DMM),
     LOC_BUILDER_STR: locBuilder(DMM, DMS),
     IMPORT_TRANSFORM,
-    IMPORT_TRANSFORM_STRIP: (rows, domain, ttl, suffix, ...modifiers) => IMPORT_TRANSFORM(rows, domain, ttl, { transform_suffixstrip: suffix }, ...modifiers),
+    IMPORT_TRANSFORM_STRIP: (rows, domain, ttl, suffix, ...modifiers) =>
+      IMPORT_TRANSFORM(rows, domain, ttl, { transform_suffixstrip: suffix }, ...modifiers),
 
-    R53_ALIAS: alias('R53_ALIAS', 'r53_alias', 'SOA A TXT CNAME MX NAPTR PTR SRV SPF AAAA CAA DS TLSA SSHFP SVCB HTTPS', { evaluate_target_health: 'false' }),
+    R53_ALIAS: alias('R53_ALIAS', 'r53_alias', 'SOA A TXT CNAME MX NAPTR PTR SRV SPF AAAA CAA DS TLSA SSHFP SVCB HTTPS', {
+      evaluate_target_health: 'false',
+    }),
     R53_ZONE: (id) => (one) => {
       if (one.r53_alias) one.r53_alias.zone_id = id
       else one.meta.zone_id = id
@@ -755,4 +843,4 @@
     /** The configuration as JSON, after all timers and promises. */
     result: () => JSON.stringify(globalThis.conf),
   }
-})
+}

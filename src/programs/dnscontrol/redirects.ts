@@ -4,7 +4,8 @@ import { failure, ok, type Result } from '../../dns/result.ts'
 
 const CODES = [301, 302, 303, 307, 308]
 
-const single = (name: string, code: number, when: string, then: string): string => `name=(${name}) code=(${code}) when=(${when}) then=(${then})`
+const single = (name: string, code: number, when: string, then: string): string =>
+  `name=(${name}) code=(${code}) when=(${when}) then=(${then})`
 
 /** The description of a redirect, from the arguments of CF_SINGLE_REDIRECT, CF_REDIRECT or CF_TEMP_REDIRECT. */
 export function translateRedirect(kind: string, args: readonly unknown[]): Result<string> {
