@@ -1,31 +1,20 @@
 /**
- * DNSControl's language, for a sandbox: written from its public reference (docs.dnscontrol.org) and from programs with their results. It runs before the
- * program and defines its functions as globals, which the program may replace. The result, `conf`, is DNSControl's configuration before it is checked:
- * `check-program.ts` does what DNSControl does after the run.
- * @param {{ read(path: string): string, list(folder: string): { name: string, isFolder: boolean }[], run(text: string, path: string): unknown,
- *   variables: Record<string, string>, entry: string }} host paths are relative to the folder of `entry`, with `/`; `run` evaluates a script globally
+ * DNSControl's language, as the prelude of the sandbox: written from its public reference (docs.dnscontrol.org) and from programs with their results. It defines
+ * its functions as globals, which the program may replace. The result, `conf`, is DNSControl's configuration before it is checked: `check-program.ts` does what
+ * DNSControl does after the run. `host` is a `SandboxHost`, `entry` the file of the program.
  */
-;(host) => {
+;(host, entry) => {
   const conf = { registrars: [], dns_providers: [], domains: [] }
   let defaults = []
   let isRfc4183 = false
-  /** The folder of the file that runs, for `require`. */
-  let folder = ''
+  /** The file that `require` runs now. */
+  let current = entry
 
   const isObject = (value) => typeof value === 'object' && value !== null
-  const text = (value) => (typeof value === 'string' ? value : String(value))
+  const textOf = (value) => (typeof value === 'string' ? value : String(value))
 
   /** An error that has the text alone as text, as DNSControl's have. */
   const problem = (message) => Object.assign(new Error(message), { toString: () => message })
-
-  /** The innermost call in a file of the program, as `FILE:LINE:COLUMN`. Files of this program have names with `zonewright:`. */
-  function place() {
-    for (const line of String(new Error().stack).split('\n')) {
-      const [, file, position] = /([^\s()]+?):(\d+:\d+)\)?$/.exec(line) ?? []
-      if (file !== undefined && !/^(?:zonewright|node|native):/.test(file) && file !== 'native') return `${file}:${position}`
-    }
-    return ''
-  }
 
   const SECONDS = { s: 1, m: 60, h: 3600, d: 86400, w: 604800, n: 2592000, y: 31536000 }
 
@@ -67,7 +56,7 @@
 
   /** The reverse zone of a network (RFC 2317, RFC 4183 for masks between octets) or the reverse name of an address. */
   function REV(network) {
-    const [base, mask] = text(network).split('/')
+    const [base, mask] = textOf(network).split('/')
     const parts = digits(base)
     if (parts === null) throw problem(`not an IP address: ${network}`)
     const isV4 = parts.length === 4
@@ -88,7 +77,7 @@
   }
 
   function REVCOMPAT(mode) {
-    const [, rfc] = /^(?:rfc)?(2|2317|4|4183)$/i.exec(text(mode)) ?? []
+    const [, rfc] = /^(?:rfc)?(2|2317|4|4183)$/i.exec(textOf(mode)) ?? []
     if (rfc === undefined) throw problem(`invalid value "${mode}", must be rfc2317 or rfc4183`)
     isRfc4183 = rfc.startsWith('4')
   }
@@ -169,7 +158,7 @@
 
   function HASH(...args) {
     if (args.length !== 2) throw problem('HASH takes exactly two arguments')
-    const [algorithm, value] = args.map(text)
+    const [algorithm, value] = args.map(textOf)
     if (/^SHA1$/i.test(algorithm)) return sha1(value)
     if (/^SHA256$/i.test(algorithm))
       return sha2(value, 32, [
@@ -190,54 +179,52 @@
 
   // Files
 
-  function pathOf(path) {
-    const parts = []
-    for (const part of `${path.startsWith('.') ? folder : ''}${path}`.split('/')) {
-      if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop()
-      else if (part !== '' && part !== '.') parts.push(part)
-    }
-    return (path.startsWith('/') ? '/' : '') + parts.join('/')
-  }
+  /** DNSControl takes paths that begin with a dot from the folder of the file, others from that of the program. */
+  const origin = (path) => (path.startsWith('.') ? current : entry)
 
-  const runFile = (path) => {
-    const former = folder
-    folder = path.includes('/') ? path.replace(/[^/]*$/, '') : ''
+  function runFile({ file, text }) {
+    const former = current
+    current = file
     try {
-      // A directive "use strict" has no effect in DNSControl.
-      host.run(host.read(path).replace(/^\uFEFF?(?=(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*['"]use strict['"])/, ';'), path)
+      host.evaluate(file, text)
     } finally {
-      folder = former
+      current = former
     }
   }
 
   function require(...args) {
     if (args.length !== 1) throw problem('require takes exactly one argument')
-    const path = pathOf(text(args[0]))
+    const path = textOf(args[0])
+    const found = host.read(path, origin(path))
     // DNSControl reads it as an expression: comments and trailing commas are allowed.
-    if (/\.json5?$/i.test(path)) return host.run(`(${host.read(path).replace(/^\uFEFF/, '')}\n)`, path)
-    runFile(path)
+    if (/\.json5?$/i.test(path)) return host.evaluate(found.file, `(${found.text}\n)`)
+    runFile(found)
     return true
   }
 
+  /** The folder entries in byte order, with those of inner folders at their place. */
+  function byFolder(a, b) {
+    const [left, right] = [a.split('/'), b.split('/')]
+    const at = left.findIndex((part, i) => part !== right[i])
+    return at === -1 ? 0 : right[at] === undefined || left[at] > right[at] ? 1 : -1
+  }
+
+  const folderOf = (file) => file.replace(/[^/]*$/, '')
+
+  /** The paths are relative to the folder of the program. */
   function glob(path, recursive = true, extension = 'js') {
     if (typeof path !== 'string') throw problem('glob: the first argument is a path')
     if (typeof recursive !== 'boolean') throw problem('glob: the second argument, if recursive, is a boolean')
-    const found = []
-    const walk = (below) => {
-      const entries = host.list(below).sort((a, b) => (a.name < b.name ? -1 : 1))
-      for (const { name, isFolder } of entries) {
-        const inner = below === '' ? name : `${below}/${name}`
-        if (!isFolder && name.endsWith(`.${extension}`)) found.push(inner)
-        else if (isFolder && recursive) walk(inner)
-      }
-    }
-    walk(pathOf(path))
-    return found
+    const folder = path.replace(/\/+$/, '').replace(/[\\*?[\]{}]/g, '\\$&')
+    const found = host.list(`${folder}/${recursive ? '**/' : ''}*.${extension}`, origin(path))
+    if (found.length === 0) throw problem(`glob: ${path} has no file that ends in .${extension}`)
+    const above = folderOf(origin(path)).slice(folderOf(entry).length)
+    return found.map((one) => above + one.replace(/^\.\//, '')).sort(byFolder)
   }
 
   function require_glob(path, recursive) {
     const found = glob(path, recursive)
-    for (const one of found) runFile(one)
+    for (const one of found) runFile(host.read(one, entry))
     return found
   }
 
@@ -291,7 +278,7 @@
       nameservers: [],
       unmanaged: [],
     }
-    Object.defineProperty(domain, 'filepos', { value: place(), enumerable: true })
+    Object.defineProperty(domain, 'filepos', { value: host.place(), enumerable: true })
     modify(domain, defaults)
     if (typeof modifiers[0] === 'string') domain.registrar = modifiers.shift()
     modify(domain, modifiers)
@@ -300,7 +287,7 @@
 
   /** The declared domain with the tag of the name that is it or the nearest above it. */
   function declared(name) {
-    const [plain, tag] = splitTag(text(name))
+    const [plain, tag] = splitTag(textOf(name))
     const isAbove = (one) =>
       splitTag(one.name)[1] === tag && (plain === splitTag(one.name)[0] || plain.endsWith(`.${splitTag(one.name)[0]}`))
     const domain = conf.domains.filter(isAbove).sort((a, b) => b.name.length - a.name.length)[0]
@@ -358,7 +345,7 @@
 
   /** The modifier that adds a record. */
   function makeRecord(type, fields, modifiers, list = 'records') {
-    const filepos = place()
+    const filepos = host.place()
     return (domain) => {
       const record = { type, ...fields, ttl: domain.defaultTTL || undefined, meta: {}, filepos }
       if (fields.r53_alias) record.r53_alias = { ...fields.r53_alias }
@@ -429,7 +416,7 @@
 
   /** Degrees, minutes and seconds (RFC 1876), as thousandths of a second around 2^31. */
   function angle(label, [degrees, minutes, seconds, direction], positive, negative, limit) {
-    const letter = text(direction).toUpperCase()
+    const letter = textOf(direction).toUpperCase()
     if (!Number.isInteger(degrees) || !Number.isInteger(minutes)) throw problem(`LOC ${label}: degrees and minutes are whole numbers`)
     if (degrees < 0 || degrees > limit || minutes < 0 || minutes > 59 || !(seconds >= 0 && seconds < 60 + 1e-9))
       throw problem(`LOC ${label}: an angle is out of range`)
@@ -469,7 +456,7 @@
     (value) => {
       const { label = '@', str, alt = 0 } = value
       for (const notation of notations) {
-        const found = notation.exec(text(str))?.slice(1)
+        const found = notation.exec(textOf(str))?.slice(1)
         if (!found) continue
         const sign = (letter) => (/[SW]/i.test(letter) ? -1 : 1)
         if (notation === DMM) return loc(label, found[0] * sign(found[1]), found[2] * sign(found[3]), alt, ttlOf(value))
@@ -838,9 +825,5 @@
   }
   Object.assign(globalThis, language, host.variables)
 
-  return {
-    main: () => runFile(host.entry),
-    /** The configuration as JSON, after all timers and promises. */
-    result: () => JSON.stringify(globalThis.conf),
-  }
+  return () => globalThis.conf
 }

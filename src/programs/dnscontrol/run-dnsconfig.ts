@@ -1,0 +1,83 @@
+/** Runs a dnsconfig.js in the sandbox, and checks its result as DNSControl does. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '../../convert/dnscontrol/read-records.ts'
+import { embeddedText } from '../../definition/files/embedded-text.ts'
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Sandbox } from '../sandbox/run-program.ts'
+import type { ProgramCall, ProgramRun } from '../sandbox/sandbox.ts'
+import { checkProgram } from './check-program.ts'
+import { readSpfCache, type SpfCache } from './spf.ts'
+
+/** Whether a file is a program of DNSControl, by its name. */
+export const isDnsconfig = (file: string): boolean => /(?:^|[\\/])dnsconfig[^\\/]*\.js$/i.test(file)
+
+export interface DnsconfigRun {
+  /** The configuration as `dnscontrol print-ir` writes it; null if the program failed. Incomplete if a diagnostic is an error. */
+  readonly config: JsonObject | null
+  readonly diagnostics: readonly Diagnostic[]
+  /** All files that were read or looked for, as messages show them, sorted. */
+  readonly filesRead: readonly string[]
+}
+
+/** Answers for SPF flattening, beside the program. */
+export const SPF_CACHE = 'spfcache.json'
+
+/** Runs a program. `program` says what it is and how it reads files; `spf` has the answers for SPF flattening, those of `spfcache.json` if absent. */
+export async function runDnsconfig(
+  sandbox: Sandbox,
+  program: Omit<ProgramRun, 'language' | 'prelude'>,
+  spf?: SpfCache,
+): Promise<DnsconfigRun> {
+  const { entry, files } = program
+  const { output, diagnostics, filesRead } = await sandbox.run({
+    ...program,
+    entry: { ...entry, text: withoutDirective(entry.text) },
+    language: 'dnscontrol',
+    prelude: preludeFor(entry.file),
+    files: {
+      ...files,
+      read: (path, from) => {
+        const read = files.read(path, from)
+        return read.ok ? { ...read, value: { ...read.value, text: withoutDirective(read.value.text) } } : read
+      },
+    },
+  })
+  if (output === null) return { config: null, diagnostics, filesRead }
+  const value = withPlaces(output.value, output.places)
+  const cache = spf === undefined && JSON.stringify(value).includes('"flatten":') ? files.read(SPF_CACHE, entry.file) : null
+  const cached = cache?.ok ? readSpfCache(cache.value.text) : null
+  const checked = checkProgram(value, entry.file, spf ?? cached)
+  const found = [...diagnostics, ...checked.diagnostics]
+  if (cache?.ok && cached === null)
+    found.push({ severity: 'error', code: 'file-format', message: `${cache.value.file} is no cache of SPF records: {"NAME": {"SPF": "v=spf1 …"}}` })
+  return { config: checked.config, diagnostics: found, filesRead: cache?.ok ? [...filesRead, cache.value.file].sort() : filesRead }
+}
+
+/** Takes away a byte order mark, and the effect of a directive "use strict", which DNSControl ignores. Columns of the first line are one higher then. */
+const withoutDirective = (text: string): string =>
+  text.replace(/^\uFEFF/, '').replace(/^(?=(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*['"]use strict['"])/, ';')
+
+/** The file with the language, beside this one or in the single executable, and the library `_` that DNSControl's programs may use. */
+const preludeFor = (entry: string): string =>
+  `(host) => { ${sourceOf('underscore-umd-min.js')}\n return (${sourceOf('prelude.js').replace(/^\/\*\*[\s\S]*?\*\/\s*;?/, '')})(host, ${JSON.stringify(entry)}) }`
+
+function sourceOf(name: string): string {
+  const embedded = embeddedText(name)
+  if (embedded !== null) return embedded
+  const beside = fileURLToPath(new URL(name, import.meta.url))
+  try {
+    return readFileSync(beside, 'utf8')
+  } catch {
+    return readFileSync(createRequire(import.meta.url).resolve(`underscore/${name}`), 'utf8')
+  }
+}
+
+/** Replaces the numbers of places by the calls, as `FILE:LINE:COLUMN`. */
+function withPlaces(value: unknown, places: readonly (readonly ProgramCall[])[]): unknown {
+  return JSON.parse(JSON.stringify(value), (key, one: unknown) => {
+    const call = key === 'filepos' && typeof one === 'number' ? places[one]?.[0] : undefined
+    return call === undefined ? one : `${call.at.file}:${call.at.line}:${call.at.column}`
+  })
+}
