@@ -4,10 +4,10 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { bundleOptions } from '../build.mjs'
+import { bundleOptions, LANGUAGE_OF_DNSCONTROL } from '../build.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../../..')
 
@@ -19,6 +19,7 @@ const ASSETS = {
   'docs/diagnostics.md': 'docs/diagnostics.md',
   ...Object.fromEntries(readdirSync(join(root, 'docs/lints')).map((name) => [`docs/lints/${name}`, `docs/lints/${name}`])),
   'octodns_bridge.py': 'src/providers/octodns/octodns_bridge.py',
+  ...Object.fromEntries(LANGUAGE_OF_DNSCONTROL.map((file) => [basename(file), file])),
 }
 
 /**
@@ -50,7 +51,7 @@ export async function buildExecutable(out, release) {
     chmodSync(executable, 0o755)
     inject(executable, config.output)
     renameSync(executable, out)
-    return inputs
+    return [...inputs, ...LANGUAGE_OF_DNSCONTROL]
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -51,7 +51,11 @@ export async function runDnsconfig(
   const checked = checkProgram(value, entry.file, spf ?? cached)
   const found = [...diagnostics, ...checked.diagnostics]
   if (cache?.ok && cached === null)
-    found.push({ severity: 'error', code: 'file-format', message: `${cache.value.file} is no cache of SPF records: {"NAME": {"SPF": "v=spf1 …"}}` })
+    found.push({
+      severity: 'error',
+      code: 'file-format',
+      message: `${cache.value.file} is no cache of SPF records: {"NAME": {"SPF": "v=spf1 …"}}`,
+    })
   return { config: checked.config, diagnostics: found, filesRead: cache?.ok ? [...filesRead, cache.value.file].sort() : filesRead }
 }
 
@@ -61,7 +65,7 @@ const withoutDirective = (text: string): string =>
 
 /** The file with the language, beside this one or in the single executable, and the library `_` that DNSControl's programs may use. */
 const preludeFor = (entry: string): string =>
-  `(host) => { ${sourceOf('underscore-umd-min.js')}\n return (${sourceOf('prelude.js').replace(/^\/\*\*[\s\S]*?\*\/\s*;?/, '')})(host, ${JSON.stringify(entry)}) }`
+  `(host) => { ${sourceOf('underscore-umd-min.js')}\n return (${sourceOf('dnscontrol-prelude.js').replace(/^\/\*\*[\s\S]*?\*\/\s*;?/, '')})(host, ${JSON.stringify(entry)}) }`
 
 function sourceOf(name: string): string {
   const embedded = embeddedText(name)
