@@ -39,6 +39,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--from <provider>', 'import from this provider of the configuration: short for "import provider"')
     .option('-o, --out <dir>', 'the folder for the definitions (default: one is shown on standard output)')
     .option('--credentials <file>', 'dnscontrol: the types and keys of its providers (default: creds.json beside the source)')
+    .option('--convert', 'dnscontrol: write YAML for a dnsconfig.js, which otherwise stays the definition')
     .option('--tsig <key>', 'axfr: [ALGORITHM:]NAME:SECRET, its secret as env:NAME or file:PATH (default algorithm: hmac-sha256)')
     .option('--timeout <seconds>', 'axfr: how long to wait for each message', positiveInteger)
     .option('--via-service <nameserver>', 'provider: create the zones there first, by transfer from this name server')
@@ -54,7 +55,7 @@ Examples:
   zonewright import zonefile /var/named -o zones
   zonewright import axfr 192.0.2.53 example.com -o zones
   zonewright import octodns config -o zones
-  zonewright import dnscontrol ir.json -o zones
+  zonewright import dnscontrol dnsconfig.js
   zonewright import octodns config -o zones --lossy=geo,URLFWD
   zonewright import --from cloud -o zones
 
@@ -121,7 +122,7 @@ async function askForCopy(io: CliIo, output: CliOutput, action: string, { dryRun
 async function finish(
   io: CliIo,
   output: CliOutput,
-  { zones, folder, files, diagnostics }: ImportZonesResult,
+  { zones, keepsSource, folder, files, diagnostics }: ImportZonesResult,
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
   output.diagnostics(diagnostics, lossReportOptions(options))
@@ -130,10 +131,14 @@ async function finish(
     return EXIT.failure
   }
   const { force, dryRun } = options
-  const out = options.out === undefined ? undefined : folder
+  const out = options.out === undefined && !keepsSource ? undefined : folder
   const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
   const contents = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
   const status = await deliverFiles(io, output, { command: 'import', files, contents, out, force, dryRun })
+  if (status === EXIT.done && keepsSource) {
+    output.note(`${contents}; the program stays the definition. "zonewright plan" shows what differs at the providers.`)
+    return status
+  }
   if (status === EXIT.done && (out === undefined || dryRun !== true)) output.note(`${contents}, read back and compared.`)
   return status
 }
@@ -181,6 +186,8 @@ function readSource(output: CliOutput, args: readonly string[], options: ImportC
   if (zones === null) return null
   if (format !== 'dnscontrol' && options.credentials !== undefined)
     return refuse(`--credentials is for imports from DNSControl, not for ${format}`)
+  if (options.convert === true && (format !== 'dnscontrol' || !/\.js$/i.test(source)))
+    return refuse('--convert is for imports of a dnsconfig.js: all others write definitions')
   if (format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined))
     return refuse(`--tsig and --timeout are for imports from a name server (axfr), not for ${format}`)
   return { format, source, zones }

@@ -330,8 +330,9 @@ function transformAddress(record: Rec, domain: Domain): Rec {
 function expandSpf(record: Rec, domain: Domain, cache: SpfCache | null): Rec {
   const { flatten, split, overhead1 = '0', txtMaxSize = '255' } = record.meta
   if (record.type !== 'TXT' || (flatten === undefined && split === undefined)) return record
-  const flat = flatten === undefined ? record.target : flattenSpf(record.target, flatten.split(','), cache)
-  if (typeof flat !== 'string') return refuse(`the SPF record ${record.name} of ${domain.name}: ${flat.message}`)
+  const flattened = flatten === undefined ? null : flattenSpf(record.target, flatten.split(','), (name) => cache?.get(name))
+  if (flattened?.ok === false) return refuse(`the SPF record ${record.name} of ${domain.name}: ${flattened.message}`)
+  const flat = flattened?.value ?? record.target
   if (split === undefined) return { ...record, target: flat }
   const sizes = [Number(txtMaxSize) - Number(overhead1), Number(txtMaxSize)] as const
   const parts = splitSpf(flat, sizes, (index) => `${split.replace('%d', String(index))}.${domain.name}`)

@@ -141,7 +141,8 @@
   const sha2Constants = {}
 
   function sha2(message, bits, [s0, s1, t0, t1]) {
-    const [constants, start] = (sha2Constants[bits] ??= [roots(bits === 32 ? 64 : 80, 3n, bits), roots(8, 2n, bits)])
+    sha2Constants[bits] ??= [roots(bits === 32 ? 64 : 80, 3n, bits), roots(8, 2n, bits)]
+    const [constants, start] = sha2Constants[bits]
     const mix = (value, [a, b, c], rotate) => rotate(value, a) ^ rotate(value, b) ^ (c < 0 ? value >> BigInt(-c) : rotate(value, c))
     return digest(
       message,

@@ -21,10 +21,10 @@ const isAll = (part: string): boolean => /^[+\-~?]?all$/i.test(part)
 const MAX_DEPTH = 10
 
 /**
- * Replaces the includes of names in `flatten` (`*` for all) by the parts of their records in the cache, except their `all`. A `redirect` of an included record
- * becomes an include, because the outer `all` decides.
+ * Replaces the includes of names in `flatten` (`*` for all) by the parts of their records, except their `all`. A `redirect` of an included record
+ * becomes an include, because the outer `all` decides. `lookUp` returns the record of a name.
  */
-export function flattenSpf(record: string, flatten: readonly string[], cache: SpfCache | null): string | { readonly message: string } {
+export function flattenSpf(record: string, flatten: readonly string[], lookUp: (name: string) => string | undefined): Result<string> {
   const expand = (text: string, depth: number): Result<string[]> => {
     const parts = partsOf(text)
     if (!parts.ok) return parts
@@ -37,8 +37,9 @@ export function flattenSpf(record: string, flatten: readonly string[], cache: Sp
         expanded.push(part)
         continue
       }
-      const included = cache?.get(name.toLowerCase())
-      if (included === undefined) return failure(`spfcache.json has no record of ${name}, which is to be flattened`)
+      const included = lookUp(name.toLowerCase())
+      if (included === undefined)
+        return failure(`spfcache.json does not have ${name}, which is to be flattened: "zonewright spf-cache" queries it`)
       if (depth === MAX_DEPTH) return failure(`the includes that lead to ${name} are nested too deep`)
       const inner = expand(included, depth + 1)
       if (!inner.ok) return failure(`${name}: ${inner.message}`)
@@ -47,7 +48,38 @@ export function flattenSpf(record: string, flatten: readonly string[], cache: Sp
     return ok(expanded)
   }
   const parts = expand(record, 0)
-  return parts.ok ? ['v=spf1', ...parts.value].join(' ') : parts
+  return parts.ok ? ok(['v=spf1', ...parts.value].join(' ')) : parts
+}
+
+/** An SPF record with the includes to replace. */
+export interface SpfRequest {
+  readonly record: string
+  readonly flatten: readonly string[]
+}
+
+/** Looks up all records that the requests replace, also those that they lead to. */
+export async function collectSpf(
+  requests: readonly SpfRequest[],
+  query: (name: string) => Promise<Result<string>>,
+): Promise<Result<SpfCache>> {
+  const cache = new Map<string, string>()
+  for (;;) {
+    const missing = new Set<string>()
+    const lookUp = (name: string): string => {
+      if (!cache.has(name)) missing.add(name)
+      return cache.get(name) ?? 'v=spf1'
+    }
+    for (const { record, flatten } of requests) {
+      const flat = flattenSpf(record, flatten, lookUp)
+      if (!flat.ok) return flat
+    }
+    if (missing.size === 0) return ok(cache)
+    for (const name of missing) {
+      const found = await query(name)
+      if (!found.ok) return found
+      cache.set(name, found.value)
+    }
+  }
 }
 
 /**
