@@ -42,7 +42,15 @@ export const subcommand = (parent: Command, name: string, summary: string): Comm
   withCommonOptions(parent.command(name).summary(summary).description(summary))
 
 export const withConfigOption = (command: Command): Command =>
-  command.option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
+  command
+    .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
+    .option('--var <name=value>', 'a variable for programs; repeatable', addVariable)
+
+function addVariable(text: string, former: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, name, value] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('It must be NAME=VALUE.')
+  return { ...former, [name]: value }
+}
 
 /** Adds the options of commands that work on the data of the service. */
 export const withStoreOptions = (command: Command): Command =>

@@ -2,12 +2,15 @@
 import { Command, CommanderError } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
 import { assertNoSecret, isSecretExposed, redacted } from '../definition/config/secret-guard.ts'
+import { usePrograms } from '../definition/load/program-loader.ts'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
 import { VERSION } from './package-info.ts'
+
+usePrograms(async () => (await import('../programs/load-program.ts')).loadProgram)
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]
@@ -70,9 +73,9 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
   const setAction: SetAction = (command, action) => {
     command.action(async (...parsed: unknown[]) => {
-      const { format } = command.opts()
+      const { format, var: variables } = command.opts()
       if (isLoadedFormat(format)) await (await import('../report/render-report.ts')).loadFormat(format)
-      status = await action(io, parsed.slice(0, -2) as never, command.opts() as never)
+      status = await action(variables === undefined ? io : { ...io, variables }, parsed.slice(0, -2) as never, command.opts() as never)
     })
   }
   // Node.js puts this character in the place of octets that are not UTF-8.

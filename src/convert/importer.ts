@@ -42,8 +42,6 @@ export interface ImportOptions {
   readonly credentials?: string | undefined
   /** `dnscontrol`: writes YAML definitions for a program, which otherwise stays the definition. */
   readonly convert?: boolean | undefined
-  /** `dnscontrol`: variables of a program. */
-  readonly var?: Readonly<Record<string, string>> | undefined
   /** `axfr`: a TSIG key, `NAME:SECRET` or `ALGORITHM:NAME:SECRET`. The secret is base64, given as `env:NAME` or `file:PATH`. */
   readonly tsig?: string | undefined
   /** `axfr`: seconds to wait for each message. */

@@ -1,5 +1,5 @@
 /** Imports zones of DNSControl from its intermediate JSON, TSV or zone files. */
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'
 import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
@@ -50,9 +50,10 @@ export const importDnscontrol: Importer = async (request) => {
 }
 
 /** Runs a dnsconfig.js; null if it fails. */
-async function runProgram(path: string, { cwd, config, options }: ImportRequest) {
-  const { runDnsconfigFile } = await import('../../programs/dnscontrol/run-dnsconfig.ts')
-  return runDnsconfigFile(path, { cwd, secrets: config.secrets, variables: options.var ?? {} })
+async function runProgram(path: string, { cwd, config }: ImportRequest) {
+  const { runDnsconfigFile } = await import('../../programs/load-program.ts')
+  const { file, folder } = config.file === null ? { file: null, folder: dirname(path) } : config
+  return runDnsconfigFile(path, { ...config, file, folder, cwd })
 }
 
 /** A config for a program that stays the definition, with what plans of it will leave alone. */

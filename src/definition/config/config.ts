@@ -20,6 +20,8 @@ export interface Config {
   /** The working directory. File names in messages are relative to it. */
   readonly cwd: string
   readonly providers: ReadonlyMap<string, ProviderConfig>
+  /** The variables of programs, from the command line; none if absent. */
+  readonly variables?: Readonly<Record<string, string>> | undefined
   /** The entries of `zones`. The first that matches a definition applies. */
   readonly zoneRules: readonly ZoneRule[]
   readonly defaults: ConfigDefaults

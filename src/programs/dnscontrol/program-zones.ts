@@ -1,6 +1,7 @@
 /** The zones of a dnsconfig.js as definitions. */
 import { type DnscontrolDomain, readConfiguration } from '../../convert/dnscontrol/read-intermediate.ts'
 import type { JsonObject } from '../../convert/dnscontrol/read-records.ts'
+import { freeName } from '../../convert/octodns/octodns-provider.ts'
 import type { UnsupportedFeature } from '../../convert/unsupported-features.ts'
 import { removeDuplicateRecords } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
@@ -49,7 +50,7 @@ function zoneOf(domain: DnscontrolDomain, start: SourcePosition): ProgramZone {
     records: domain.disablesIgnoreCheck ? records.filter((record) => !isIgnored(record)) : records,
     unmanaged: domain.unmanaged,
     ...(policy && { policy }),
-    targets: providers,
+    targets: providers.map(targetName),
   }
   const invalid = domain.invalidRecords.map(
     ({ record, reason }): Diagnostic => ({
@@ -61,6 +62,9 @@ function zoneOf(domain: DnscontrolDomain, start: SourcePosition): ProgramZone {
   )
   return { zone, enabled: providers.length > 0, diagnostics: [...repeats, ...invalid, ...domain.dropped.flatMap(unsupported)] }
 }
+
+/** The name of a provider in the config: an import replaces characters that it cannot have. */
+const targetName = (provider: string): string => freeName(provider, new Set())
 
 /** A warning about what stays as it is at the provider. Metadata of records that only DNSControl's provider reads is left out. */
 function unsupported({ zone, name, type, what, at, outcome, keepsRecords }: UnsupportedFeature): Diagnostic[] {

@@ -1,0 +1,41 @@
+/**
+ * Programs as definitions. `programs/` runs them and imports this folder, so the command line registers it here; it is loaded only if a definition is a program.
+ */
+import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { DesiredZone } from '../../dns/zone.ts'
+import type { Config } from '../config/config.ts'
+import type { FoundDefinition } from './find-definitions.ts'
+import type { LoadedDefinition } from './read-definition.ts'
+
+/** The zones that a program defines. */
+export interface LoadedProgram {
+  readonly zones: readonly { readonly zone: DesiredZone; readonly enabled: boolean; readonly diagnostics: readonly Diagnostic[] }[]
+  /** Diagnostics about the program as a whole. With an error no zone is used. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** All files that it read, as messages show them, sorted. */
+  readonly files: readonly string[]
+}
+
+/** Runs a program. `texts` replace files, by absolute path. */
+export type ProgramLoader = (path: string, config: Config, texts: ReadonlyMap<string, string> | undefined) => Promise<LoadedProgram>
+
+let open: (() => Promise<ProgramLoader>) | null = null
+
+/** Says how programs are run. */
+export function usePrograms(loader: () => Promise<ProgramLoader>): void {
+  open = loader
+}
+
+/** Runs a definition that is a program, and returns a definition for each of its zones; one without a zone if it has none, or if it failed. */
+export async function readProgram(
+  definition: FoundDefinition,
+  config: Config,
+  texts: ReadonlyMap<string, string> | undefined,
+): Promise<LoadedDefinition[]> {
+  if (open === null) throw new Error('nothing runs programs')
+  const { zones, diagnostics, files } = await (await open())(definition.path, config, texts)
+  const own = { definition, files, includedFiles: files.filter((file) => file !== definition.file), mayUseAutoPtr: false }
+  const isFailed = diagnostics.some(({ severity }) => severity === 'error')
+  if (isFailed || zones.length === 0) return [{ ...own, zone: null, enabled: true, diagnostics }]
+  return zones.map((one, i) => ({ ...own, ...one, diagnostics: i === 0 ? [...diagnostics, ...one.diagnostics] : one.diagnostics }))
+}
