@@ -40,6 +40,7 @@ const COMMANDS: readonly Entry[] = [
   ['ci', null, 'plan pull requests, apply merges and report drift, in CI jobs', () => import('./commands/ci.ts')],
   ['fmt', '[path...]', 'format definitions, keeping comments', () => import('./commands/fmt.ts')],
   ['import', '[args...]', 'import existing zones as definitions', () => import('./commands/import.ts')],
+  ['spf-cache', '[path...]', 'query the names whose SPF records a dnsconfig.js flattens', () => import('./commands/spf-cache.ts')],
   ['export', '[args...]', 'write definitions in another format', () => import('./commands/export.ts')],
   ['record', null, 'change a record in its definition, keeping comments', () => import('./commands/record.ts')],
   ['conformance', '<zone>', 'run the suite that every provider must pass, on a test zone', () => import('./commands/conformance.ts')],

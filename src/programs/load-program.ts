@@ -11,7 +11,7 @@ import { isHiddenName, sourcePolicy } from '../definition/load/source-policy.ts'
 import { failure, ok } from '../dns/result.ts'
 import { programZones } from './dnscontrol/program-zones.ts'
 import { type DnsconfigRun, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
-import type { SpfCache } from './dnscontrol/spf.ts'
+import type { SpfLookUp } from './dnscontrol/spf.ts'
 import { openSandbox, type Sandbox } from './sandbox/run-program.ts'
 import type { ProgramFiles } from './sandbox/sandbox.ts'
 
@@ -21,7 +21,7 @@ let sandbox: Sandbox | null = null
 export async function runDnsconfigFile(
   path: string,
   config: Config,
-  { texts, spf }: { readonly texts?: ReadonlyMap<string, string> | undefined; readonly spf?: SpfCache | undefined } = {},
+  { texts, lookUpSpf }: { readonly texts?: ReadonlyMap<string, string> | undefined; readonly lookUpSpf?: SpfLookUp } = {},
 ): Promise<DnsconfigRun> {
   const file = displayPath(path, config.cwd)
   const policy = sourcePolicy(config)
@@ -33,7 +33,7 @@ export async function runDnsconfigFile(
   }
   sandbox ??= openSandbox()
   const program = { entry: { file, text: read.text }, files: programFiles(config, texts), variables: config.variables ?? {} }
-  return runDnsconfig(sandbox, program, spf)
+  return runDnsconfig(sandbox, program, lookUpSpf)
 }
 
 /** The zones of a program. */

@@ -11,7 +11,7 @@ import { canonicalAddress, parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { parseReferencedType } from '../../dns/record-type.ts'
 import { classlessBlock, reverseName } from '../../dns/reverse-name.ts'
 import { translateRedirect } from './redirects.ts'
-import { flattenSpf, type SpfCache, splitSpf } from './spf.ts'
+import { flattenSpf, type SpfLookUp, splitSpf } from './spf.ts'
 
 export interface CheckedProgram {
   /** As `dnscontrol print-ir` writes it. Incomplete if a diagnostic is an error. */
@@ -55,8 +55,8 @@ const refuse = (message: string): never => {
   throw new ProgramProblem(message)
 }
 
-/** Checks the configuration that a program has made. `spfCache` has the answers for SPF flattening by name; null without a cache. */
-export function checkProgram(raw: unknown, file: string, spfCache: SpfCache | null): CheckedProgram {
+/** Checks the configuration that a program has made. `lookUpSpf` has the answers for SPF flattening. */
+export function checkProgram(raw: unknown, file: string, lookUpSpf: SpfLookUp): CheckedProgram {
   const diagnostics: Diagnostic[] = []
   /** Runs a step; a problem becomes a diagnostic at the place of a record. */
   const attempt = <T>(source: JsonObject, step: () => T): T | null => {
@@ -87,7 +87,7 @@ export function checkProgram(raw: unknown, file: string, spfCache: SpfCache | nu
   for (const domain of domains)
     domain.records = domain.records.flatMap((record) => attempt(record, () => transformAddress(record, domain)) ?? [])
   for (const domain of domains)
-    domain.records = domain.records.flatMap((record) => attempt(record, () => expandSpf(record, domain, spfCache)) ?? [])
+    domain.records = domain.records.flatMap((record) => attempt(record, () => expandSpf(record, domain, lookUpSpf)) ?? [])
   for (const domain of domains) for (const record of domain.records) attempt(record, () => importTransform(record, domain, names))
   for (const domain of domains) {
     domain.records = [...domain.records.filter(({ type }) => type !== 'IMPORT_TRANSFORM'), ...domain.later]
@@ -327,10 +327,10 @@ function transformAddress(record: Rec, domain: Domain): Rec {
 }
 
 /** Applies the metadata `flatten` and `split` of SPF_BUILDER. Further records of a chain follow all other records. */
-function expandSpf(record: Rec, domain: Domain, cache: SpfCache | null): Rec {
+function expandSpf(record: Rec, domain: Domain, lookUpSpf: SpfLookUp): Rec {
   const { flatten, split, overhead1 = '0', txtMaxSize = '255' } = record.meta
   if (record.type !== 'TXT' || (flatten === undefined && split === undefined)) return record
-  const flattened = flatten === undefined ? null : flattenSpf(record.target, flatten.split(','), (name) => cache?.get(name))
+  const flattened = flatten === undefined ? null : flattenSpf(record.target, flatten.split(','), lookUpSpf)
   if (flattened?.ok === false) return refuse(`the SPF record ${record.name} of ${domain.name}: ${flattened.message}`)
   const flat = flattened?.value ?? record.target
   if (split === undefined) return { ...record, target: flat }

@@ -8,7 +8,7 @@ import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { Sandbox } from '../sandbox/run-program.ts'
 import type { ProgramCall, ProgramRun } from '../sandbox/sandbox.ts'
 import { checkProgram } from './check-program.ts'
-import { readSpfCache, type SpfCache } from './spf.ts'
+import { readSpfCache, type SpfLookUp } from './spf.ts'
 
 /** Whether a file is a program of DNSControl, by its name. */
 export const isDnsconfig = (file: string): boolean => /(?:^|[\\/])dnsconfig[^\\/]*\.js$/i.test(file)
@@ -24,11 +24,11 @@ export interface DnsconfigRun {
 /** Answers for SPF flattening, beside the program. */
 export const SPF_CACHE = 'spfcache.json'
 
-/** Runs a program. `program` says what it is and how it reads files; `spf` has the answers for SPF flattening, those of `spfcache.json` if absent. */
+/** Runs a program. `program` says what it is and how it reads files; `lookUpSpf` has the answers for SPF flattening: `spfcache.json` beside the program, if absent. */
 export async function runDnsconfig(
   sandbox: Sandbox,
   program: Omit<ProgramRun, 'language' | 'prelude'>,
-  spf?: SpfCache,
+  lookUpSpf?: SpfLookUp,
 ): Promise<DnsconfigRun> {
   const { entry, files } = program
   const { output, diagnostics, filesRead } = await sandbox.run({
@@ -46,9 +46,9 @@ export async function runDnsconfig(
   })
   if (output === null) return { config: null, diagnostics, filesRead }
   const value = withPlaces(output.value, output.places)
-  const cache = spf === undefined && JSON.stringify(value).includes('"flatten":') ? files.read(SPF_CACHE, entry.file) : null
+  const cache = lookUpSpf === undefined && JSON.stringify(value).includes('"flatten":') ? files.read(SPF_CACHE, entry.file) : null
   const cached = cache?.ok ? readSpfCache(cache.value.text) : null
-  const checked = checkProgram(value, entry.file, spf ?? cached)
+  const checked = checkProgram(value, entry.file, lookUpSpf ?? ((name) => cached?.get(name)))
   const found = [...diagnostics, ...checked.diagnostics]
   if (cache?.ok && cached === null)
     found.push({

@@ -5,6 +5,9 @@ import { failure, ok, type Result } from '../../dns/result.ts'
 /** SPF records by the name that publishes them, in lower case. */
 export type SpfCache = ReadonlyMap<string, string>
 
+/** Returns the SPF record of a name in lower case; undefined if it is unknown. */
+export type SpfLookUp = (name: string) => string | undefined
+
 const KNOWN_PART = /^[+\-~?]?(?:all|(?:a|mx|ptr)(?:[:/].+)?|(?:ip4|ip6|include|exists):.+)$|^(?:redirect|exp)=.+$/i
 
 /** The parts after `v=spf1`. */
@@ -24,7 +27,7 @@ const MAX_DEPTH = 10
  * Replaces the includes of names in `flatten` (`*` for all) by the parts of their records, except their `all`. A `redirect` of an included record
  * becomes an include, because the outer `all` decides. `lookUp` returns the record of a name.
  */
-export function flattenSpf(record: string, flatten: readonly string[], lookUp: (name: string) => string | undefined): Result<string> {
+export function flattenSpf(record: string, flatten: readonly string[], lookUp: SpfLookUp): Result<string> {
   const expand = (text: string, depth: number): Result<string[]> => {
     const parts = partsOf(text)
     if (!parts.ok) return parts
@@ -49,37 +52,6 @@ export function flattenSpf(record: string, flatten: readonly string[], lookUp: (
   }
   const parts = expand(record, 0)
   return parts.ok ? ok(['v=spf1', ...parts.value].join(' ')) : parts
-}
-
-/** An SPF record with the includes to replace. */
-export interface SpfRequest {
-  readonly record: string
-  readonly flatten: readonly string[]
-}
-
-/** Looks up all records that the requests replace, also those that they lead to. */
-export async function collectSpf(
-  requests: readonly SpfRequest[],
-  query: (name: string) => Promise<Result<string>>,
-): Promise<Result<SpfCache>> {
-  const cache = new Map<string, string>()
-  for (;;) {
-    const missing = new Set<string>()
-    const lookUp = (name: string): string => {
-      if (!cache.has(name)) missing.add(name)
-      return cache.get(name) ?? 'v=spf1'
-    }
-    for (const { record, flatten } of requests) {
-      const flat = flattenSpf(record, flatten, lookUp)
-      if (!flat.ok) return flat
-    }
-    if (missing.size === 0) return ok(cache)
-    for (const name of missing) {
-      const found = await query(name)
-      if (!found.ok) return found
-      cache.set(name, found.value)
-    }
-  }
 }
 
 /**
@@ -118,3 +90,7 @@ export function readSpfCache(text: string): SpfCache | null {
     return null
   }
 }
+
+/** The text of `spfcache.json`. */
+export const printSpfCache = (cache: SpfCache): string =>
+  `${JSON.stringify(Object.fromEntries([...cache].sort().map(([name, SPF]) => [name, { SPF }])), null, 2)}\n`
