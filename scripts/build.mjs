@@ -11,6 +11,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { bundleSandbox, SANDBOX } from './bundle-sandbox.mjs'
 import { EXTERNAL } from './external.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
@@ -73,6 +74,9 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     // The child process of octoDNS's classes is started as a file beside the code that starts it.
     copyFileSync(join(root, BRIDGE), join(fresh, 'chunks', basename(BRIDGE)))
     for (const file of LANGUAGE_OF_DNSCONTROL) copyFileSync(join(root, file), join(fresh, 'chunks', basename(file)))
+    // So is that of the sandbox, which nothing but QuickJS may be in.
+    const sandboxInputs = await bundleSandbox()
+    copyFileSync(SANDBOX, join(fresh, 'chunks', basename(SANDBOX)))
     if (types) await writeTypes(join(fresh, 'types'))
     // The package is ESM; these files declare the module type of each folder in `dist`.
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
@@ -82,7 +86,7 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     replaceFolder(fresh, out)
     const metafiles = [front, rest, api].map(({ metafile }) => metafile)
     const bytes = metafiles.flatMap(({ outputs }) => Object.values(outputs)).reduce((sum, output) => sum + output.bytes, 0)
-    const inputs = [...new Set([...metafiles.flatMap((metafile) => Object.keys(metafile.inputs)), ...LANGUAGE_OF_DNSCONTROL])].sort()
+    const inputs = [...new Set([...sandboxInputs, ...LANGUAGE_OF_DNSCONTROL, ...metafiles.flatMap((metafile) => Object.keys(metafile.inputs))])].sort()
     return { file: join(out, `${name}.js`), bytes, inputs }
   } finally {
     rmSync(fresh, { recursive: true, force: true })

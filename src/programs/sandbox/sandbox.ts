@@ -46,17 +46,15 @@ export interface SandboxHost {
   readonly variables: Readonly<Record<string, string>>
   /** Registers the place of the call in the program that runs now, and returns its number. Counts towards the limit of records. */
   place(): number
-  /** The innermost file of the program that runs now. */
-  caller(): string
-  /** Reads a file; `from` is that of the caller if absent. */
+  /** Reads a file, relative to `from`; that is the file that runs now if absent. */
   read(path: string, from?: string): { readonly file: string; readonly text: string }
   list(glob: string, from?: string): readonly string[]
-  /** Evaluates a script in the global scope. `file` is a file that was read. */
+  /** Evaluates the text of a file that was read as a script in the global scope. */
   evaluate(file: string, text: string): unknown
   /** An error at a place that `place` registered. */
   errorAt(place: number, message: string): Error
   /** Names that `import … from 'zonewright/definition'` finds; set by the prelude. */
-  exports: Readonly<Record<string, unknown>>
+  exports: Record<string, unknown>
 }
 
 /** A call of the program, innermost first in a list of them. */
