@@ -86,7 +86,9 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     replaceFolder(fresh, out)
     const metafiles = [front, rest, api].map(({ metafile }) => metafile)
     const bytes = metafiles.flatMap(({ outputs }) => Object.values(outputs)).reduce((sum, output) => sum + output.bytes, 0)
-    const inputs = [...new Set([...sandboxInputs, ...LANGUAGE_OF_DNSCONTROL, ...metafiles.flatMap((metafile) => Object.keys(metafile.inputs))])].sort()
+    const inputs = [
+      ...new Set([...sandboxInputs, ...LANGUAGE_OF_DNSCONTROL, ...metafiles.flatMap((metafile) => Object.keys(metafile.inputs))]),
+    ].sort()
     return { file: join(out, `${name}.js`), bytes, inputs }
   } finally {
     rmSync(fresh, { recursive: true, force: true })

@@ -10,7 +10,7 @@ import { type CommandModule, type SetAction, withCommonOptions } from './command
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
 import { VERSION } from './package-info.ts'
 
-usePrograms(async () => (await import('../programs/load-program.ts')).loadProgram)
+usePrograms(async () => (await import('../convert/dnscontrol/load-program.ts')).loadProgram)
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]

@@ -12,7 +12,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   apply: ['dns', 'plan', 'report', 'definition', 'transport', 'providers'],
   conformance: ['dns', 'plan', 'definition', 'providers', 'apply'],
   ci: ['dns', 'report', 'definition', 'transport'],
-  convert: ['dns', 'plan', 'definition', 'transport', 'providers'],
+  convert: ['dns', 'plan', 'programs', 'definition', 'transport', 'providers'],
   // The seed and two other files of the service are YAML.
   service: ['dns', 'definition/yaml'],
   cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'conformance', 'ci', 'convert', 'service'],
