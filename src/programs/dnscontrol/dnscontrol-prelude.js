@@ -106,7 +106,8 @@
     octets.push(128)
     while ((octets.length + bits / 4) % (bits * 2) !== 0) octets.push(0)
     const hex = octets.map((octet) => octet.toString(16).padStart(2, '0')).join('') + length.toString(16).padStart(bits / 2, '0')
-    return hex.match(new RegExp(`.{${bits / 4}}`, 'g')).map((word) => BigInt(`0x${word}`))
+    const size = bits / 4
+    return Array.from({ length: hex.length / size }, (_, i) => BigInt(`0x${hex.slice(i * size, (i + 1) * size)}`))
   }
 
   function digest(message, bits, state, step, rounds, schedule) {
