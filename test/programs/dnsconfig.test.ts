@@ -104,3 +104,11 @@ test('SPF records are flattened from spfcache.json, which a command refreshes', 
   answers['_more.example.net.'] = 'none'
   expect(expectEnd(await refresh(), 1).stderr).toContain('_more.example.net has no SPF record')
 })
+
+test('a record of a program cannot be edited with "record", and fmt leaves programs alone', async () => {
+  const scene = open()
+  const { status, stderr } = await scene.run('record', 'add', 'example.com', 'mail', 'A', '192.0.2.9')
+  expect([status, stderr]).toEqual([1, expect.stringContaining('dnsconfig.js')])
+  await scene.run('fmt')
+  expect(scene.files()['dnsconfig.js']).toBe(PROGRAM)
+})
