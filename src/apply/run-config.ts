@@ -9,6 +9,7 @@ import { registerSecrets } from '../definition/config/resolve-secret.ts'
 import { ALLOWED_PATHS, refusedPath } from '../definition/files/allowed-paths.ts'
 import { createRuleLookup } from '../definition/load/configured-zone.ts'
 import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from '../dns/diagnostic.ts'
+import { isCi } from '../dns/environment.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
 import { checkSettings, endpointsOf, loadPackages, pathsOf, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
 import { endpointOfServer, endpointOfUrl, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
@@ -41,7 +42,7 @@ export async function loadRunConfig(
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   if (config === null) return read
-  const own = { ...read, config: { ...config, variables } }
+  const own = { ...read, config: { ...config, variables, isCi: isCi(env) } }
   return trusted === undefined ? own : withTrusted(environment, own, trusted)
 }
 

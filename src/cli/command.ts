@@ -43,7 +43,7 @@ export const subcommand = (parent: Command, name: string, summary: string): Comm
   withCommonOptions(parent.command(name).summary(summary).description(summary))
 
 // Not in program.ts: the commands are bundled apart from it.
-usePrograms(async () => (await import('../convert/dnscontrol/load-program.ts')).loadProgram)
+usePrograms(async () => (await import('../programs/load-program.ts')).loadProgram)
 
 export const withConfigOption = (command: Command): Command =>
   command

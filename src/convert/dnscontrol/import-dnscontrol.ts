@@ -51,7 +51,7 @@ export const importDnscontrol: Importer = async (request) => {
 
 /** Runs a dnsconfig.js; null if it fails. */
 async function runProgram(path: string, { cwd, config }: ImportRequest) {
-  const { runDnsconfigFile } = await import('./load-program.ts')
+  const { runDnsconfigFile } = await import('../../programs/load-program.ts')
   const { file, folder } = config.file === null ? { file: null, folder: dirname(path) } : config
   return runDnsconfigFile(path, { ...config, file, folder, cwd })
 }
@@ -66,7 +66,7 @@ async function keepProgram(path: string, file: string, request: ImportRequest): 
   if (config === null || hasErrors(diagnostics)) return { zones: [], dropped: [], diagnostics }
   const { domains, providerTypes } = readConfiguration(() => config, file)
   const targets = await convertDnscontrolTargets(domains, providerTypes, request, paidProviders(domains), path)
-  const { programZones } = await import('./program-zones.ts')
+  const { programZones } = await import('../../programs/dnscontrol/program-zones.ts')
   // Loading the new config reports errors.
   const warnings = programZones(config, file).zones.flatMap((one) => one.diagnostics.filter((found) => !isError(found)))
   return {

@@ -56,6 +56,8 @@ export interface Config {
   readonly secretFiles: readonly string[]
   /** The secrets of the run, which no definition may contain. */
   readonly secrets: LoadedSecrets
+  /** Whether the run is part of a CI job, in which programs read only files that git tracks; absent for a revision. */
+  readonly isCi?: boolean | undefined
 }
 
 /** The config of the branch that a pull request is merged into. */

@@ -35,8 +35,11 @@ export function parseFileName(name: string): FileName | null {
   return base.startsWith('db.') ? { kind: 'zone-file', zone: zoneNameOf(base.slice(3)) } : null
 }
 
-/** Whether a file is a program by its name: one in DNSControl's language. Only `files` that end in `.js` make it a definition. */
-export const isProgramName = (name: string): boolean => /^dnsconfig[^/\\]*\.js$/i.test(name)
+/** Whether a file is a program by its name. Only `files` with its ending make it a definition. */
+export const isProgramName = (name: string): boolean => /\.[cm]?[jt]s$/i.test(name) && !/\.d\.[cm]?ts$/i.test(name)
+
+/** Whether a glob names programs: it ends as they do, also in braces, as `*.{ts,js}`. */
+export const isProgramGlob = (glob: string): boolean => /\.(?:[cm]?[jt]s|\{[^{}/]*\b[cm]?[jt]s[,}][^{}/]*)$/i.test(glob)
 
 const withoutPrefix = (stem: string, yaml: string | undefined): string =>
   yaml === undefined && /^db\.[^.]+\./.test(stem) ? stem.slice(3) : stem

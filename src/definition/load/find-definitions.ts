@@ -15,6 +15,7 @@ import { describeReadError } from '../files/read-text.ts'
 import {
   type DefinitionKind,
   type FileName,
+  isProgramGlob,
   isProgramName,
   parseFileName,
   splitFolderZone,
@@ -139,7 +140,7 @@ const PROGRAM: FileName = { kind: 'program', zone: null }
 /** Whether a path is a program that a glob with its ending matches: a glob for all files matches none. */
 function programTest(search: Search, { files }: ZoneRule): (path: string) => boolean {
   const named = compileGlobs(
-    files.filter((glob) => glob.startsWith('!') || /\.js$/i.test(glob)),
+    files.filter((glob) => glob.startsWith('!') || isProgramGlob(glob)),
     search.config.folder,
   )
   return (path) => isProgramName(basename(path)) && named.matches(globPath(search, path))

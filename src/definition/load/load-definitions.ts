@@ -97,7 +97,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     await Promise.all(definitions.filter(isProgram).map((definition) => readProgram(definition, config, options.texts)))
   ).flat()
   const read = await readEach(written, wanted?.mayBeFragments ? null : wanted)
-  const needsOthers = options.autoPtr !== false && wanted !== null && areLinked(read, wanted)
+  const needsOthers = options.autoPtr !== false && wanted !== null && areLinked([...read, ...programs], wanted)
   const otherDefinitions = new Set(needsOthers ? written.filter((_, index) => read[index] === null) : [])
   const all = [...read, ...(await readEach([...otherDefinitions], null)), ...programs].filter(
     (one): one is LoadedDefinition => one !== null,

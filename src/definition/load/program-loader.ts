@@ -4,6 +4,7 @@
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { Config } from '../config/config.ts'
+import { isProgramName } from './definition-name.ts'
 import type { FoundDefinition } from './find-definitions.ts'
 import type { LoadedDefinition } from './read-definition.ts'
 
@@ -34,8 +35,14 @@ export async function readProgram(
 ): Promise<LoadedDefinition[]> {
   if (open === null) throw new Error('nothing runs programs')
   const { zones, diagnostics, files } = await (await open())(definition.path, config, texts)
-  const own = { definition, files, includedFiles: files.filter((file) => file !== definition.file), mayUseAutoPtr: false }
   const isFailed = diagnostics.some(({ severity }) => severity === 'error')
+  const mayUseAutoPtr =
+    isFailed ||
+    definition.rules.some(({ autoPtr }) => autoPtr) ||
+    zones.some(({ zone }) => zone.autoPtr || zone.records.some(({ autoPtr }) => autoPtr))
+  // A definition whose data it reads stays one.
+  const includedFiles = files.filter((file) => file !== definition.file && isProgramName(file))
+  const own = { definition, files, includedFiles, mayUseAutoPtr }
   if (isFailed || zones.length === 0) return [{ ...own, zone: null, enabled: true, diagnostics }]
   return zones.map((one, i) => ({ ...own, ...one, diagnostics: i === 0 ? [...diagnostics, ...one.diagnostics] : one.diagnostics }))
 }

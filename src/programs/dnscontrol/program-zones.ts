@@ -1,14 +1,14 @@
 /** The zones of a dnsconfig.js as definitions. */
 
+import { type DnscontrolDomain, readConfiguration } from '../../convert/dnscontrol/read-intermediate.ts'
+import { freeName } from '../../convert/octodns/octodns-provider.ts'
+import type { UnsupportedFeature } from '../../convert/unsupported-features.ts'
 import { removeDuplicateRecords } from '../../definition/load/zone-file-definition.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { splitSoa } from '../../dns/soa.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
-import type { JsonObject } from '../../programs/dnscontrol/json-object.ts'
-import { freeName } from '../octodns/octodns-provider.ts'
-import type { UnsupportedFeature } from '../unsupported-features.ts'
-import { type DnscontrolDomain, readConfiguration } from './read-intermediate.ts'
+import type { JsonObject } from './json-object.ts'
 
 export interface ProgramZone {
   readonly zone: DesiredZone

@@ -8,10 +8,10 @@ import { findDefinitions } from '../../definition/load/find-definitions.ts'
 import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
 import { parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { ServerAddress } from '../../dns/server-address.ts'
-import { SPF_CACHE } from '../../programs/dnscontrol/run-dnsconfig.ts'
-import { printSpfCache, readSpfCache, type SpfCache } from '../../programs/dnscontrol/spf.ts'
 import { querySpf, systemResolvers } from '../../transport/spf-record.ts'
-import { runDnsconfigFile } from './load-program.ts'
+import { runDnsconfigFile } from '../load-program.ts'
+import { SPF_CACHE } from './run-dnsconfig.ts'
+import { printSpfCache, readSpfCache, type SpfCache } from './spf.ts'
 
 export interface RefreshedCache {
   /** Its folder is absolute. */
