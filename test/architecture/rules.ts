@@ -16,7 +16,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   programs: ['dns', 'definition', 'transport', 'convert'],
   // The seed and two other files of the service are YAML.
   service: ['dns', 'definition/yaml'],
-  cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'conformance', 'ci', 'convert', 'service'],
+  cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'conformance', 'ci', 'convert', 'programs', 'service'],
 }
 
 /** Folders without I/O, clock and randomness: clock and randomness are arguments. */
