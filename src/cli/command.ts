@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExitStatus } from '../apply/exit-status.ts'
 import { parseUsageSource } from '../definition/config/usage-source.ts'
+import { usePrograms } from '../definition/load/program-loader.ts'
 import { parseAllowance } from '../dns/allowance.ts'
 import { didYouMean } from '../dns/nearest-word.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
@@ -40,6 +41,9 @@ export const withCommonOptions = (command: Command): Command =>
 /** Adds a command below another one. */
 export const subcommand = (parent: Command, name: string, summary: string): Command =>
   withCommonOptions(parent.command(name).summary(summary).description(summary))
+
+// Not in program.ts: the commands are bundled apart from it.
+usePrograms(async () => (await import('../programs/load-program.ts')).loadProgram)
 
 export const withConfigOption = (command: Command): Command =>
   command

@@ -2,15 +2,12 @@
 import { Command, CommanderError } from 'commander'
 import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
 import { assertNoSecret, isSecretExposed, redacted } from '../definition/config/secret-guard.ts'
-import { usePrograms } from '../definition/load/program-loader.ts'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
 import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
 import { VERSION } from './package-info.ts'
-
-usePrograms(async () => (await import('../programs/load-program.ts')).loadProgram)
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]

@@ -46,11 +46,12 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
 
 const STOPPING = 'Stopping: waiting for calls in flight. Press Ctrl-C again to end at once.'
 
-const environmentOf = ({ env, cwd, now, secrets, providerTypes, baseConfig }: CliIo) => ({
+const environmentOf = ({ env, cwd, now, secrets, variables, providerTypes, baseConfig }: CliIo) => ({
   env,
   cwd,
   now,
   secrets,
+  variables,
   providerTypes,
   baseConfig,
 })

@@ -1,5 +1,5 @@
 /** A dnsconfig.js as the definition of zones, and its import. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
@@ -67,7 +67,7 @@ test('an import keeps the program and writes the config from creds.json', async 
   write('creds.json', '{"cloud": {"TYPE": "DESEC", "auth-token": "hunter2"}}')
   const { stdout, stderr } = expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js'], { cwd }), 0)
   expect(stdout).toBe('zonewright.yaml\n')
-  expect(stderr).toContain('the program stays the definition')
+  expect(stderr).toContain('Set CLOUD_TOKEN')
   expect(readFileSync(join(cwd, 'zonewright.yaml'), 'utf8')).toBe(`# Converted from creds.json of DNSControl.
 providers:
   cloud: {type: desec, token: env:CLOUD_TOKEN}
@@ -78,6 +78,27 @@ zones:
   expectEnd(await cli(['validate'], { cwd }), 0)
   expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js', '--convert', '-o', 'zones', '--force'], { cwd }), 0)
   expect(readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')).toContain('192.0.2.2')
+})
+
+test('an import ends with the plan of the program', async () => {
+  const cwd = temporaryDirectory()
+  const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
+  write(
+    'dnsconfig.js',
+    PROGRAM.replace(
+      "TXT('site'",
+      "SOA('@', 'ns.example.net.', 'a.example.com.', 3600, 600, 604800, 300), NAMESERVER('ns.example.net.'), TXT('site'",
+    ),
+  )
+  write('hosts.json', HOSTS)
+  write('creds.json', '{"cloud": {"TYPE": "BIND", "directory": "served"}}')
+  mkdirSync(join(cwd, 'served'))
+  const first = expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js'], { cwd }), 0)
+  expect(first.stdout).toContain('A    192.0.2.2')
+  expectEnd(await cli(['apply', '--yes'], { cwd }), 0)
+  rmSync(join(cwd, 'zonewright.yaml'))
+  const again = expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js'], { cwd }), 0)
+  expect(again.stdout).toContain('No changes')
 })
 
 test('SPF records are flattened from spfcache.json, which a command refreshes', async () => {
@@ -103,4 +124,12 @@ test('SPF records are flattened from spfcache.json, which a command refreshes', 
   expect(expectEnd(await refresh(), 0).stdout).toBe('')
   answers['_more.example.net.'] = 'none'
   expect(expectEnd(await refresh(), 1).stderr).toContain('_more.example.net has no SPF record')
+})
+
+test('a record of a program cannot be edited with "record", and fmt leaves programs alone', async () => {
+  const scene = open()
+  const { status, stderr } = await scene.run('record', 'add', 'example.com', 'mail', 'A', '192.0.2.9')
+  expect([status, stderr]).toEqual([1, expect.stringContaining('dnsconfig.js')])
+  await scene.run('fmt')
+  expect(scene.files()['dnsconfig.js']).toBe(PROGRAM)
 })

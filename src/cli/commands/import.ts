@@ -1,14 +1,17 @@
 /** `zonewright import`: options, questions and output; the conversion is in `convert/import.ts`. */
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { lacking, neededForZones } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { reportThrottling } from '../../apply/run-context.ts'
+import type { PlanRunOptions } from '../../apply/run-plan.ts'
 import { IMPORT_FORMATS } from '../../convert/formats.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import type { ImportOptions } from '../../convert/importer.ts'
 import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy-zones.ts'
 import type { AcceptedLosses } from '../../definition/accepted-losses.ts'
+import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
@@ -21,6 +24,7 @@ import { deliverFiles } from '../deliver-files.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
+import { readOnlySetup } from '../run-setup.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   /** A provider, instead of the arguments format and source. */
@@ -136,11 +140,30 @@ async function finish(
   const contents = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
   const status = await deliverFiles(io, output, { command: 'import', files, contents, out, force, dryRun })
   if (status === EXIT.done && keepsSource) {
-    output.note(`${contents}; the program stays the definition. "zonewright plan" shows what differs at the providers.`)
-    return status
+    output.note(`${contents}; the program stays the definition.`)
+    return dryRun === true || files.length === 0 ? status : planImported(io, output, { folder, files }, options)
   }
   if (status === EXIT.done && (out === undefined || dryRun !== true)) output.note(`${contents}, read back and compared.`)
   return status
+}
+
+/** Shows what differs at the providers of a new config, if the environment has its secrets. */
+async function planImported(
+  io: CliIo,
+  output: CliOutput,
+  { folder, files }: Pick<ImportZonesResult, 'folder' | 'files'>,
+  options: ImportCommandOptions,
+): Promise<ExitStatus> {
+  const named = files.flatMap(({ text }) => [...text.matchAll(/\benv:([A-Za-z_]\w*)/g)].map(([, name = '']) => name))
+  const missing = [...new Set(named)].filter((name) => io.env[name] === undefined)
+  if (missing.length > 0) {
+    output.say(`Set ${missing.join(', ')}; then "zonewright plan" shows what differs at the providers.`)
+    return EXIT.done
+  }
+  const { runPlan } = await import('../../apply/run-plan.ts')
+  const { color = true, quiet = false, verbose = false } = options
+  const config = resolve(folder, CONFIG_FILE)
+  return runPlan(readOnlySetup<PlanRunOptions & CommonOptions>(io, { color, quiet, verbose, config, format: 'text' }), [])
 }
 
 /** Makes the request from arguments and options. Reports an invalid one, and returns null. */

@@ -1,11 +1,11 @@
-/** `zonewright spf-cache`: options and output; the queries are in `programs/`. */
+/** `zonewright spf-cache`: options and output; the queries are in `programs/dnscontrol/`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
-import { refreshSpf } from '../../programs/refresh-spf.ts'
+import { refreshSpf } from '../../programs/dnscontrol/refresh-spf.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'

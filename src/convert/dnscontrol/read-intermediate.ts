@@ -11,6 +11,7 @@ import type { Ttl } from '../../dns/ttl.ts'
 import { parseJson } from '../../dns/unicode.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
+import { isObject, type JsonObject, positionOf } from '../../programs/dnscontrol/json-object.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { selectorsForIgnore } from './ignore-patterns.ts'
 import {
@@ -18,9 +19,6 @@ import {
   type DomainContext,
   displayKey,
   type InvalidRecord,
-  isObject,
-  type JsonObject,
-  positionOf,
   printableData,
   type ReadContext,
   readRecords,

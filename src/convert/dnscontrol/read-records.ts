@@ -13,6 +13,7 @@ import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
 import type { UnmanagedSelector } from '../../dns/zone.ts'
+import { isObject, type JsonObject, positionOf } from '../../programs/dnscontrol/json-object.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /** The results that `readRecords` adds to. */
@@ -105,12 +106,6 @@ function keptTypes(type: string, record: JsonObject, isWeighted: boolean): reado
   const alias = record['r53_alias'] ?? record['azure_alias']
   if (isObject(alias)) return parseRecordType(textField(alias, 'type')).ok ? [textField(alias, 'type')] : []
   return /^(?:AKAMAI|BUNNY_DNS|CLOUDNS_WR|FRAME|NS1_URLFWD|PORKBUN_URLFWD|URL)/.test(type) ? ['A', 'AAAA', 'CNAME'] : []
-}
-
-/** The position of the call that made a record, as our own evaluation writes it: `FILE:LINE:COLUMN`. Else `otherwise`. */
-export function positionOf(filepos: unknown, otherwise: SourcePosition): SourcePosition {
-  const [, file, line, column] = (typeof filepos === 'string' && /^(?!\[)(.{1,1000}):(\d{1,9}):(\d{1,9})$/.exec(filepos)) || []
-  return file === undefined ? otherwise : { file, line: Number(line), column: Number(column) }
 }
 
 /** The origin for relative names in data: the subdomain that `D_EXTEND` has added, or the zone. */
@@ -271,10 +266,6 @@ const IGNORED_METADATA: ReadonlySet<string> = new Set([
   'skip_fqdn_check',
   'txtSplitAlgorithm',
 ])
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** State shared by the readers of a config. */
 export interface ReadContext {

@@ -3,13 +3,13 @@
  * `dnscontrol print-ir`. Written from the public reference and from programs with their results.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { isObject, type JsonObject, positionOf } from '../../convert/dnscontrol/read-records.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { canonicalAddress, parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { parseReferencedType } from '../../dns/record-type.ts'
 import { classlessBlock, reverseName } from '../../dns/reverse-name.ts'
+import { isObject, type JsonObject, positionOf } from './json-object.ts'
 import { translateRedirect } from './redirects.ts'
 import { flattenSpf, type SpfLookUp, splitSpf } from './spf.ts'
 

@@ -82,100 +82,11 @@
     isRfc4183 = rfc.startsWith('4')
   }
 
-  // Hashes (FIPS 180-4)
-
-  /** The first `bits` bits behind the point of roots of the first primes: the constants of SHA-2. */
-  function roots(count, power, bits) {
-    const found = []
-    for (let n = 2n; found.length < count; n++) {
-      let isPrime = true
-      for (let d = 2n; d * d <= n; d++) if (n % d === 0n) isPrime = false
-      if (!isPrime) continue
-      const scaled = n << (BigInt(bits) * power)
-      let root = 0n
-      for (let bit = 1n << BigInt(bits + 8); bit > 0n; bit >>= 1n) if ((root + bit) ** power <= scaled) root += bit
-      found.push(root & ((1n << BigInt(bits)) - 1n))
-    }
-    return found
-  }
-
-  /** The padded message as words of `bits` bits, in blocks of 16. */
-  function words(message, bits) {
-    const octets = [...unescape(encodeURIComponent(message))].map((one) => one.charCodeAt(0))
-    const length = octets.length * 8
-    octets.push(128)
-    while ((octets.length + bits / 4) % (bits * 2) !== 0) octets.push(0)
-    const hex = octets.map((octet) => octet.toString(16).padStart(2, '0')).join('') + length.toString(16).padStart(bits / 2, '0')
-    return hex.match(new RegExp(`.{${bits / 4}}`, 'g')).map((word) => BigInt(`0x${word}`))
-  }
-
-  function digest(message, bits, state, step, rounds, schedule) {
-    const mask = (1n << BigInt(bits)) - 1n
-    const rotate = (value, by) => ((value >> BigInt(by)) | (value << BigInt(bits - by))) & mask
-    const all = words(message, bits)
-    let sum = state
-    for (let start = 0; start < all.length; start += 16) {
-      const w = all.slice(start, start + 16)
-      for (let i = 16; i < rounds; i++) w.push(schedule(w, i, rotate) & mask)
-      let now = sum
-      for (let i = 0; i < rounds; i++) now = step(now, w[i], i, rotate).map((value) => value & mask)
-      sum = sum.map((value, i) => (value + now[i]) & mask)
-    }
-    return sum.map((value) => value.toString(16).padStart(bits / 4, '0')).join('')
-  }
-
-  const sha1 = (message) =>
-    digest(
-      message,
-      32,
-      [0x67452301n, 0xefcdab89n, 0x98badcfen, 0x10325476n, 0xc3d2e1f0n],
-      ([a, b, c, d, e], w, i, rotate) => {
-        const f = i < 20 ? (b & c) | (~b & d) : i < 40 || i >= 60 ? b ^ c ^ d : (b & c) | (b & d) | (c & d)
-        const k = [0x5a827999n, 0x6ed9eba1n, 0x8f1bbcdcn, 0xca62c1d6n][Math.floor(i / 20)]
-        return [rotate(a, 27) + f + e + k + w, a, rotate(b, 2), c, d]
-      },
-      80,
-      (w, i, rotate) => rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 31),
-    )
-
-  const sha2Constants = {}
-
-  function sha2(message, bits, [s0, s1, t0, t1]) {
-    sha2Constants[bits] ??= [roots(bits === 32 ? 64 : 80, 3n, bits), roots(8, 2n, bits)]
-    const [constants, start] = sha2Constants[bits]
-    const mix = (value, [a, b, c], rotate) => rotate(value, a) ^ rotate(value, b) ^ (c < 0 ? value >> BigInt(-c) : rotate(value, c))
-    return digest(
-      message,
-      bits,
-      start,
-      ([a, b, c, d, e, f, g, h], w, i, rotate) => {
-        const t = h + mix(e, s1, rotate) + ((e & f) ^ (~e & g)) + constants[i] + w
-        return [t + mix(a, s0, rotate) + ((a & b) ^ (a & c) ^ (b & c)), a, b, c, d + t, e, f, g]
-      },
-      constants.length,
-      (w, i, rotate) => mix(w[i - 2], t1, rotate) + w[i - 7] + mix(w[i - 15], t0, rotate) + w[i - 16],
-    )
-  }
-
   function HASH(...args) {
     if (args.length !== 2) throw problem('HASH takes exactly two arguments')
     const [algorithm, value] = args.map(textOf)
-    if (/^SHA1$/i.test(algorithm)) return sha1(value)
-    if (/^SHA256$/i.test(algorithm))
-      return sha2(value, 32, [
-        [2, 13, 22],
-        [6, 11, 25],
-        [7, 18, -3],
-        [17, 19, -10],
-      ])
-    if (/^SHA512$/i.test(algorithm))
-      return sha2(value, 64, [
-        [28, 34, 39],
-        [14, 18, 41],
-        [1, 8, -7],
-        [19, 61, -6],
-      ])
-    throw problem(`invalid algorithm ${algorithm} given`)
+    if (!/^SHA(?:1|256|512)$/i.test(algorithm)) throw problem(`invalid algorithm ${algorithm} given`)
+    return host.hash(algorithm.toLowerCase(), value)
   }
 
   // Files

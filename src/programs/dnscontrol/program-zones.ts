@@ -1,6 +1,6 @@
 /** The zones of a dnsconfig.js as definitions. */
+
 import { type DnscontrolDomain, readConfiguration } from '../../convert/dnscontrol/read-intermediate.ts'
-import type { JsonObject } from '../../convert/dnscontrol/read-records.ts'
 import { freeName } from '../../convert/octodns/octodns-provider.ts'
 import type { UnsupportedFeature } from '../../convert/unsupported-features.ts'
 import { removeDuplicateRecords } from '../../definition/load/zone-file-definition.ts'
@@ -8,6 +8,7 @@ import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { splitSoa } from '../../dns/soa.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
+import type { JsonObject } from './json-object.ts'
 
 export interface ProgramZone {
   readonly zone: DesiredZone

@@ -44,7 +44,8 @@ function translateTarget(target: string, wildcards: number, pattern: string): st
   const [, origin, path = ''] = /^https?:\/\/([^/]*)(.*)$/.exec(target) ?? []
   if (origin === undefined || origin.includes('$')) return null
   if (!path.includes('$')) return `concat(${JSON.stringify(`https://${origin}${path}`)}, "")`
-  const rest = path.replace(new RegExp(`\\$${wildcards}$`), '')
+  const last = `$${wildcards}`
+  const rest = path.endsWith(last) ? path.slice(0, -last.length) : path
   if (rest === path || rest.includes('$')) return null
   const [, fixed = '/'] = /^[^/]*(\/.*)\*$/.exec(pattern) ?? []
   const before = rest.endsWith(fixed) ? rest.slice(0, -fixed.length) : null

@@ -1,13 +1,14 @@
 /** Runs a dnsconfig.js in the sandbox, and checks its result as DNSControl does. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+// biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
+import { getAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '../../convert/dnscontrol/read-records.ts'
-import { embeddedText } from '../../definition/files/embedded-text.ts'
 import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { Sandbox } from '../sandbox/run-program.ts'
 import type { ProgramCall, ProgramRun } from '../sandbox/sandbox.ts'
 import { checkProgram } from './check-program.ts'
+import type { JsonObject } from './json-object.ts'
 import { readSpfCache, type SpfLookUp } from './spf.ts'
 
 /** Whether a file is a program of DNSControl, by its name. */
@@ -68,8 +69,7 @@ const preludeFor = (entry: string): string =>
   `(host) => { ${sourceOf('underscore-umd-min.js')}\n return (${sourceOf('dnscontrol-prelude.js').replace(/^\/\*\*[\s\S]*?\*\/\s*;?/, '')})(host, ${JSON.stringify(entry)}) }`
 
 function sourceOf(name: string): string {
-  const embedded = embeddedText(name)
-  if (embedded !== null) return embedded
+  if (isSea()) return getAsset(name, 'utf8')
   const beside = fileURLToPath(new URL(name, import.meta.url))
   try {
     return readFileSync(beside, 'utf8')

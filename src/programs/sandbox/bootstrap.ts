@@ -7,6 +7,7 @@ export interface SandboxNatives {
   readonly read: (path: string, from: string, stack: string) => string
   readonly list: (glob: string, from: string, stack: string) => string
   readonly evaluate: (file: string, text: string) => unknown
+  readonly hash: (algorithm: string, text: string) => string
   readonly message: (text: string, stack: string) => void
 }
 
@@ -113,6 +114,7 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
     read: (path, from = '') => answer(natives.read(String(path), from, stackOf())),
     list: (glob, from = '') => answer(natives.list(String(glob), from, stackOf())),
     evaluate: (file, text) => natives.evaluate(file, text),
+    hash: (algorithm, text) => natives.hash(algorithm, text),
     errorAt(place, message) {
       return defineProperty(new Failure(message), 'stack', { value: stacks[place] ?? '' })
     },

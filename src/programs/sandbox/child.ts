@@ -2,6 +2,7 @@
  * The child process with the sandbox. It reads one line of JSON per message from its standard input and writes answers to its standard output, both without an event
  * loop: a program calls functions that ask the parent and wait. Each program gets a new instance of QuickJS, with memory of its own.
  */
+import { createHash } from 'node:crypto'
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
 import wasm from '@jitl/quickjs-ng-wasmfile-release-sync/wasm'
 import {
@@ -214,6 +215,7 @@ class Program {
     define('read', (path, from, stack) => answer({ read: { path, from: fileOf(from, stack) } }))
     define('list', (glob, from, stack) => answer({ list: { glob, from: fileOf(from, stack) } }))
     define('evaluate', (file, text) => vm.evalCode(this.#add(file, text), file, { type: 'global' }))
+    define('hash', (algorithm, text) => vm.newString(createHash(algorithm).update(text).digest('hex')))
     define('message', (text, stack) => {
       const at = (this.#texts.calls(stack)[0] ?? this.#start()).at
       if (this.#messages.length < MAX_MESSAGES) this.#messages.push({ text: text.slice(0, MAX_MESSAGE), at })

@@ -51,6 +51,8 @@ export interface SandboxHost {
   list(glob: string, from?: string): readonly string[]
   /** Evaluates the text of a file that was read as a script in the global scope. */
   evaluate(file: string, text: string): unknown
+  /** The digest of a text in UTF-8 in hexadecimal, by an algorithm such as `sha256`. */
+  hash(algorithm: string, text: string): string
   /** An error at a place that `place` registered. */
   errorAt(place: number, message: string): Error
   /** Names that `import … from 'zonewright/definition'` finds; set by the prelude. */
