@@ -17,12 +17,15 @@ const NUMBERS = new Set(['u8', 'u16', 'u32', 'seconds', 'algorithm', 'certificat
 
 const GENERIC = 'Generic'
 
+/** The page with all functions. */
+const REFERENCE = join(root, 'docs/programs/reference.md')
+
 export async function writeDefinitionTypes() {
   const { RDATA_TYPES, valueForm } = await loadTable()
   const schema = await composeZoneSchema()
   const { definitions } = schema
   const typeOf = typeOfSchema(definitions)
-  const helpers = readFileSync(join(root, 'scripts/definition-helpers.d.ts'), 'utf8')
+  const helpers = readFileSync(join(root, 'scripts/definition-helpers.d.ts'), 'utf8').replace(/^\/\/ biome-ignore.*\n/gm, '')
   const { domain, records, ...settings } = definitions.settings.properties
   const { type, value, values, geo, dynamic, healthcheck, ...options } = definitions.record.properties
   const functions = [...RDATA_TYPES.keys()].filter((name) => name !== 'SOA').map((name) => functionOf(name, valueForm(name), definitions))
@@ -32,9 +35,50 @@ export async function writeDefinitionTypes() {
     `/** The keys of a record, as in YAML, beside its type and values. */\nexport interface RecordOptions {\n${members(options, typeOf)}\n}`,
     ...functions,
   ].join('\n\n')
-  const temporary = `${DEFINITION_TYPES}.${process.pid}.tmp`
-  writeFileSync(temporary, `${text}\n`)
-  renameSync(temporary, DEFINITION_TYPES)
+  replace(DEFINITION_TYPES, `${text}\n`)
+  return text
+}
+
+function replace(path, text) {
+  const temporary = `${path}.${process.pid}.tmp`
+  writeFileSync(temporary, text)
+  renameSync(temporary, path)
+}
+
+/** The reference page of these types. */
+export function referenceOf(text) {
+  const parts = text.split(/\n(?=\/\*\*)/).map((part) => part.trim())
+  const helpers = parts.filter((part) => /export declare (?:function|const) [a-z]/.test(part))
+  const types = parts.flatMap((part) => {
+    const [, doc = '', name, value] = /^\/\*\* (.*?) \*\/\nexport type ([A-Z0-9_]+)Value = (.*)$/s.exec(part) ?? []
+    return name === undefined ? [] : `| \`${name}\` | ${doc} | \`${value.replaceAll('|', '\\|')}\` |`
+  })
+  const interfaces = parts.filter((part) =>
+    /export (?:interface|type) (?:Location|Service|Generic|ZoneSettings|RecordOptions|OneOrMore)\b/.test(part),
+  )
+  const block = (list) => `\`\`\`ts\n${list.join('\n\n').replaceAll('export declare ', '').replaceAll('export ', '')}\n\`\`\``
+  return `# Functions of programs
+
+[How do I install Zonewright?](../installing.md)
+
+\`zonewright/definition\` has these functions. This page is made of its types.
+
+## Zones and helpers
+
+${block(helpers)}
+
+## Record types
+
+Each function takes a name, a value or a list of values, and options: \`A('www', ['192.0.2.1', '192.0.2.2'], { ttl: 300 })\`.
+
+| function | records | a value |
+| --- | --- | --- |
+${types.join('\n')}
+
+## Settings and options
+
+${block(interfaces)}
+`
 }
 
 function functionOf(type, form, definitions) {
@@ -89,3 +133,6 @@ function typeOfSchema(definitions) {
   }
   return typeOf
 }
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url))
+  replace(REFERENCE, referenceOf(await writeDefinitionTypes()))

@@ -62,6 +62,11 @@ test('correct programs compile, and mistakes do not', () => {
   expect(spawnSync(process.execPath, [tsc, ...flags, 'zone.ts'], { cwd: folder, encoding: 'utf8' }).stdout).toBe('')
 })
 
+test('the reference page is made of them', async () => {
+  const { referenceOf, writeDefinitionTypes } = await import('../../scripts/definition-types.mjs')
+  expect(readFileSync(join(root, 'docs/programs/reference.md'), 'utf8')).toBe(referenceOf(await writeDefinitionTypes()))
+})
+
 test('they declare what programs can import', () => {
   const text = readFileSync(join(root, 'generated/definition.d.ts'), 'utf8')
   const declared = [...text.matchAll(/^export declare (?:function|const) (\w+)/gm)].map(([, name]) => name)
