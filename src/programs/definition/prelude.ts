@@ -24,6 +24,7 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
   const MAX_DEPTH = 32
   const MAX_TEXT = 2 ** 20
   type Data = Readonly<Record<string, unknown>>
+  type Callable = (...values: never[]) => unknown
   const zones: MadeZone[] = []
   const made = new WeakMap<object, MadeRecord>()
 
@@ -64,8 +65,9 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
     return value
   }
 
-  const record = (name: unknown, type: unknown, value: unknown, more?: unknown): object => {
-    const place = host.place()
+  /** The record of a call of `from`. */
+  const make = (from: Callable, name: unknown, type: unknown, value: unknown, more?: unknown): object => {
+    const place = host.place(from)
     const owner = text(name, 'the name of a record')
     const kind = text(type, 'the type of a record')
     const body = options(more, () => `the options of ${kind} ${owner}`)
@@ -76,6 +78,7 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
     made.set(result, { place, name: owner, body })
     return result
   }
+  const record = (name: unknown, type: unknown, value: unknown, more?: unknown): object => make(record, name, type, value, more)
   const recordsIn = (list: readonly unknown[], zone: string, depth = 0): MadeRecord[] =>
     list.flatMap((item) => {
       if (Array.isArray(item) && depth < MAX_DEPTH) return recordsIn(item, zone, depth + 1)
@@ -83,14 +86,15 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
       if (found === undefined) throw new TypeError(`the zone ${zone} has something that is no record: ${kindOf(item)}`)
       return found
     })
-  const zone = (name: unknown, settings: unknown, ...records: unknown[]): void => {
-    const place = host.place()
+  const addZone = (from: Callable, name: unknown, settings: unknown, records: readonly unknown[]): void => {
+    const place = host.place(from)
     const shown = text(name, 'the name of a zone')
     const given = options(settings, () => `the settings of ${shown}`)
     if ('domain' in given || 'records' in given)
       throw new TypeError(`the settings of ${shown} cannot have domain or records: both are arguments of zone`)
     zones.push({ place, name: shown, settings: given, records: recordsIn(records, shown) })
   }
+  const zone = (name: unknown, settings: unknown, ...records: unknown[]): void => addZone(zone, name, settings, records)
 
   const load = (path: unknown): unknown => {
     const file = text(path, 'the file')
@@ -289,14 +293,19 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
       return `${name === '@' ? '' : `${name}.`}${`${domain}`.replace(/\.$/, '')}.`
     }
     const inside = hosts.filter((host: Data) => contains(net, host['ip']))
-    const records = inside.map((host: Data) => record(ip.reverse(host['ip']), 'PTR', target(text(host['name'], 'the name of a host'))))
-    zone(net, settings, records)
+    const records = inside.map((host: Data) =>
+      make(reverse, ip.reverse(host['ip']), 'PTR', target(text(host['name'], 'the name of a host'))),
+    )
+    addZone(reverse, net, settings, records)
   }
 
   // The names of functions are in stacks, where the places of their calls are searched with them.
-  const functions = types.map(([name, type]) => ({
-    [name]: (owner: unknown, value: unknown, more?: unknown) => record(owner, type, value, more),
-  }))
+  const functions = types.map(([name, type]) => {
+    const one: Record<string, Callable> = {
+      [name]: (owner: unknown, value: unknown, more?: unknown) => make(one[name] as Callable, owner, type, value, more),
+    }
+    return one
+  })
   host.exports = {
     ...Object.assign({}, ...functions),
     zone,

@@ -38,7 +38,14 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
 
   defineProperty(Failure, 'prepareStackTrace', { value: undefined, writable: false, configurable: false })
   defineProperty(Failure, 'stackTraceLimit', { value: 24, writable: false, configurable: false })
+  const { captureStackTrace } = Failure
   const stackOf = (): string => `${new Failure().stack}`
+  /** The stack from the caller of a function on, with the name of the function. */
+  const stackFrom = (from: { readonly name: string }): string => {
+    const holder = { stack: '' }
+    captureStackTrace(holder, from as () => unknown)
+    return `    at ${from.name} (native)\n${holder.stack}`
+  }
 
   const RealDate = Date
   const fixed = RealDate.parse(day)
@@ -100,10 +107,10 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
   const host: SandboxHost = {
     variables: freeze(parse(variables)),
     exports: {},
-    place() {
+    place(from) {
       calls += 1
       if (calls > maxPlaces) throw new RangeError(`a program makes at most ${maxPlaces} records`)
-      const stack = stackOf()
+      const stack = from === undefined ? stackOf() : stackFrom(from)
       const id = known.get(stack) ?? stacks.length
       if (id === stacks.length) {
         known.set(stack, id)

@@ -44,8 +44,11 @@ export interface ProgramRun {
 /** What the prelude gets in the sandbox. Its functions throw errors of the sandbox, so that a program can catch them. */
 export interface SandboxHost {
   readonly variables: Readonly<Record<string, string>>
-  /** Registers the place of the call in the program that runs now, and returns its number. Counts towards the limit of records. */
-  place(): number
+  /**
+   * Registers the place of the call in the program that runs now, and returns its number. Counts towards the limit of records. `from` is the function of the prelude
+   * that the program called: its own frames cost time.
+   */
+  place(from?: (...values: never[]) => unknown): number
   /** Reads a file, relative to `from`; that is the file that runs now if absent. */
   read(path: string, from?: string): { readonly file: string; readonly text: string }
   list(glob: string, from?: string): readonly string[]
