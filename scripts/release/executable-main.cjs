@@ -11,10 +11,11 @@ const { Script, constants } = require('node:vm')
 const filename = process.execPath
 
 if (process.argv[2] === '--zonewright-sandbox') {
-  new Script(`(require, module) => {${getAsset('sandbox-child.cjs', 'utf8')}\n}`, { filename }).runInThisContext()(
-    createRequire(filename),
-    { exports: {} },
-  )
+  // Emscripten imports a module of Node.js. Node.js warns that this is experimental, on the standard error, which nobody reads.
+  const options = { filename, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }
+  new Script(`(require, module) => {${getAsset('sandbox-child.cjs', 'utf8')}\n}`, options).runInThisContext()(createRequire(filename), {
+    exports: {},
+  })
 } else {
   const cachedData = new Uint8Array(getAsset('program.cache'))
   new Script(getAsset('program.js', 'utf8'), { filename, cachedData }).runInThisContext()(createRequire(filename), importModule)
