@@ -23,6 +23,8 @@ export interface DomainContext extends ReadContext {
   readonly dropped: UnsupportedFeature[]
   /** Records with invalid data. */
   readonly invalidRecords: InvalidRecord[]
+  /** Whether Cloudflare proxies records that do not say so (`CF_PROXY_DEFAULT_ON`). */
+  readonly isProxied: boolean
   /** Selectors of what DNSControl manages and no definition can express: plans leave it alone. */
   readonly kept: UnmanagedSelector[]
 }
@@ -41,12 +43,18 @@ export function readRecords(records: unknown, context: DomainContext): ImportedR
   })
 }
 
+/** Whether metadata turns Cloudflare's proxy on. */
+export const isProxyOn = (value: unknown): boolean => /^(?:on|full)$/i.test(String(value))
+
+/** Types that Cloudflare proxies. */
+const PROXIED_TYPES: ReadonlySet<unknown> = new Set(['A', 'AAAA', 'ALIAS', 'CNAME'])
+
 /** `CF_PROXY_ON` (`full` once also meant Railgun), `CF_COMMENT` and `CF_TAGS`, whose texts are empty if there is none. */
-function cloudflareSettings({ meta }: JsonObject): Pick<ImportedRecord, 'providerSettings'> {
+function cloudflareSettings({ type, meta }: JsonObject, isProxied: boolean): Pick<ImportedRecord, 'providerSettings'> {
   const textOf = (key: string): string => (isObject(meta) ? String(meta[key] ?? '') : '')
   const [comment, tags] = [textOf('cloudflare_comment'), textOf('cloudflare_tags')]
   const settings = {
-    ...(/^(?:on|full)$/i.test(textOf('cloudflare_proxy')) && { proxied: true }),
+    ...(isProxyOn(textOf('cloudflare_proxy') || (isProxied && PROXIED_TYPES.has(type) ? 'on' : '')) && { proxied: true }),
     ...(comment !== '' && { comment }),
     ...(tags !== '' && { tags: tags.split(',') }),
   }
@@ -93,7 +101,8 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
   const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
-  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at, ...cloudflareSettings(record) }
+  if (data.ok && ttl.ok)
+    return { name: name.value, type, ttl: ttl.value, data: data.value, at, ...cloudflareSettings(record, context.isProxied) }
   const reason = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
   const text = data.ok ? data.value : printableData(rawData(type, record))
   context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at }, reason: `${reason}${place}` })

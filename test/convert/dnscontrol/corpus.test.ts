@@ -173,7 +173,6 @@ test.each<[object, RegExp[], RegExp[]]>([
   [{ registrar: 'a', dnsProviders: { b: 0, 'c d': -1 } }, [/the registrar a of DNSControl is/], []],
   [{ meta: { owner: 'us', zone_id: 'Z1' } }, [/the metadata owner \("us"\) is not/, /metadata zone_id/], []],
   [{ meta: { cloudflare_proxy_default: 'off' } }, [/cloudflare_proxy_default/], []],
-  [{ meta: { cloudflare_proxy_default: 'on' } }, [], [/cloudflare_proxy_default/]],
   [{ auto_dnssec: 'off' }, [/AUTODNSSEC_OFF/], []],
   [{ auto_dnssec: 'on' }, [], [/auto_dnssec/]],
   [{ records: [{ type: 'A', name: 'a', target: '192.0.2.1', meta: { cloudflare_proxy: 'off' } }] }, [], []],
@@ -332,4 +331,17 @@ test.each([
 
 test('keeps the tags of split horizons', () => {
   expect(read('037-splithor').domains.map(({ name, tag }) => `${name}${tag}`)).toContain('example.com.inside')
+})
+
+test('CF_PROXY_DEFAULT_ON proxies the addresses and aliases that do not say otherwise', () => {
+  const record = (type: string, target: string, proxy?: string) => ({ type, target, meta: { ...(proxy && { cloudflare_proxy: proxy }) } })
+  const records = [record('A', '192.0.2.1'), record('CNAME', 'a.'), record('A', '192.0.2.2', 'off'), record('TXT', 'x')]
+  const domain = { name: 'example.com', meta: { cloudflare_proxy_default: 'on' }, records }
+  const [found] = readIntermediate(JSON.stringify({ domains: [domain] }), 'ir.json').domains
+  expect(found?.records.map(({ providerSettings }) => providerSettings?.['cloudflare']?.['proxied'] ?? false)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
 })
