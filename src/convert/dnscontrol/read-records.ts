@@ -96,7 +96,8 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   for (const key of Object.keys(record)) if (!IGNORED_KEYS.has(key)) drop(`the field ${displayKey(key)}`)
   for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
     const isKnownProxy = key === 'cloudflare_proxy' && /^(?:on|full|off)$/i.test(String(value))
-    if (!IGNORED_METADATA.has(key) && !isKnownProxy) drop(`the metadata ${displayKey(key)} (${quoted(String(value))})`, true)
+    if (!IGNORED_METADATA.has(key) && !isKnownProxy)
+      drop(`the metadata ${displayKey(key)}${/key|token|secret/i.test(key) ? '' : ` (${quoted(String(value))})`}`, true)
   }
   const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
