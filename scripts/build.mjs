@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { bundleSandbox, SANDBOX } from './bundle-sandbox.mjs'
+import { DEFINITION_TYPES, writeDefinitionTypes } from './definition-types.mjs'
 import { EXTERNAL } from './external.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
@@ -77,7 +78,11 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     // So is that of the sandbox, which nothing but QuickJS may be in.
     const sandboxInputs = await bundleSandbox()
     copyFileSync(SANDBOX, join(fresh, 'chunks', basename(SANDBOX)))
-    if (types) await writeTypes(join(fresh, 'types'))
+    if (types) {
+      await writeTypes(join(fresh, 'types'))
+      await writeDefinitionTypes()
+      copyFileSync(DEFINITION_TYPES, join(fresh, 'types', basename(DEFINITION_TYPES)))
+    }
     // The package is ESM; these files declare the module type of each folder in `dist`.
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
     writeFileSync(join(fresh, 'chunks/package.json'), '{"type":"module"}\n')

@@ -39,6 +39,7 @@ const COMMANDS: readonly Entry[] = [
   ['import', '[args...]', 'import existing zones as definitions', () => import('./commands/import.ts')],
   ['spf-cache', '[path...]', 'query the names whose SPF records a dnsconfig.js flattens', () => import('./commands/spf-cache.ts')],
   ['export', '[args...]', 'write definitions in another format', () => import('./commands/export.ts')],
+  ['render', '[zone...]', 'show what definitions make, as YAML', () => import('./commands/render.ts')],
   ['record', null, 'change a record in its definition, keeping comments', () => import('./commands/record.ts')],
   ['conformance', '<zone>', 'run the suite that every provider must pass, on a test zone', () => import('./commands/conformance.ts')],
   ['explain', '[code]', 'explain a diagnostic', () => import('./commands/explain.ts')],

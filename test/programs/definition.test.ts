@@ -34,7 +34,7 @@ reverse('192.0.2.0/24', hosts)
     ]),
   )
   expect(scene.memory.zone('example.com')).not.toContain('h2.example.com. 300 A 192.0.2.2')
-  expect(scene.memory.zone('2.0.192.in-addr.arpa').join('\n')).toMatch(/^2\.2\.0\.192\.in-addr\.arpa\. - PTR h2\.example\.com\.$/m)
+  expect(scene.memory.zone('2.0.192.in-addr.arpa')?.join('\n')).toMatch(/^2\.2\.0\.192\.in-addr\.arpa\. - PTR h2\.example\.com\.$/m)
   expectEnd(await scene.run('plan', '--detailed-exitcode'), 0)
 })
 
@@ -45,7 +45,7 @@ test.each([
   ["A('www', '192.0.2.1'),\n  A('WWW', '192.0.2.2')", /example\.ts:5:3: error\[yaml-duplicate-key\]/],
   [
     "A('www', '192.0.2.1'),\n  'text'",
-    /example\.ts:4:\d+: error\[program-failed\] TypeError: the zone example\.com has something that is no record: a value of type string/,
+    /example\.ts:3:1: error\[program-failed\] TypeError: the zone example\.com has something that is no record: a value of type string/,
   ],
   ["A('www', Promise.resolve('192.0.2.1'))", /example\.ts:4:\d+: error\[program-failed\] .*a promise/],
   ["A('www', () => 1)", /example\.ts:4:\d+: error\[program-failed\] .*a value of type function/],
@@ -119,4 +119,51 @@ test('programs that make the same zone, or none, are refused', async () => {
   const program = zoneWith("A('www', '192.0.2.1')")
   expect((await open(program, { 'zones/b.js': program }).run('validate')).stdout).toMatch(/error\[zone-duplicate\]/)
   expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
+})
+
+test('render shows what a program makes, and reading that makes the same', async () => {
+  const scene = open(
+    zoneWith(
+      "A('www', '192.0.2.1', { ttl: 300, owner: 'web' }),\n  MX('@', { preference: 10, exchange: 'www' })",
+      "{ unmanaged: [{ name: 'x' }] }",
+    ),
+  )
+  const { stdout } = expectEnd(await scene.run('render'), 0)
+  expect(stdout).toMatch(/^# zones\/example\.ts:3\ndomain: example\.com\n/)
+  const other = openScene({ files: { 'zones/example.com.yaml': stdout }, config: CONFIG })
+  expect(expectEnd(await other.run('render'), 0).stdout.replace(/^#.*\n/, '')).toBe(stdout.replace(/^#.*\n/, ''))
+})
+
+test('record refuses with the line to edit, and fmt leaves programs', async () => {
+  const scene = open(zoneWith("A('www', '192.0.2.1')"))
+  const before = scene.files()
+  expectEnd(await scene.run('record', 'set', 'example.com', 'www', 'A', '192.0.2.2'), 1, {
+    err: 'zones/example.ts:4:3: error[edit-refused] www.example.com. A: the record is made at zones/example.ts:4',
+  })
+  expectEnd(await scene.run('record', 'rename', 'example.com', 'www', 'web'), 1, { err: 'edit-refused' })
+  await scene.run('fmt')
+  expect(scene.files()).toEqual(before)
+})
+
+test('--since follows every file that a program read', async () => {
+  const program = zoneWith("A('www', load('../data/hosts.json')[0])")
+  const scene = open(program, {
+    'data/hosts.json': '["192.0.2.1"]',
+    'zones/b.js': program.replaceAll('example.com', 'example.net').replace(/load\(.*\)\[0\]/, "'192.0.2.9'"),
+  })
+  const git = (...args: string[]): void =>
+    void execFileSync('git', ['-C', scene.folder, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], { stdio: 'ignore' })
+  git('init')
+  git('add', '.')
+  git('commit', '-m', 'x')
+  expect((await scene.run('zones', '--since', 'HEAD')).stdout).not.toContain('example.')
+  scene.write({ 'data/hosts.json': '["192.0.2.2"]' })
+  const { stdout } = await scene.run('zones', '--since', 'HEAD')
+  expect(stdout).toContain('example.com')
+  expect(stdout).not.toContain('example.net')
+})
+
+test('zones/**/* matches no program', async () => {
+  const scene = open(zoneWith("A('www', '192.0.2.1')"), {}, { config: 'zones: [{files: "zones/**/*"}]\n' })
+  expect((await scene.run('validate')).stdout).toContain('no-definitions')
 })

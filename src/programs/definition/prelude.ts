@@ -289,12 +289,12 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
     zone(net, settings, records)
   }
 
-  const functions = types.map(([name, type]) => [
-    name,
-    (owner: unknown, value: unknown, more?: unknown) => record(owner, type, value, more),
-  ])
+  // The names of functions are in stacks, where the places of their calls are searched with them.
+  const functions = types.map(([name, type]) => ({
+    [name]: (owner: unknown, value: unknown, more?: unknown) => record(owner, type, value, more),
+  }))
   host.exports = {
-    ...Object.fromEntries(functions),
+    ...Object.assign({}, ...functions),
     zone,
     record,
     load,

@@ -15,8 +15,9 @@ import {
 } from 'quickjs-emscripten-core'
 import { bootstrap } from './bootstrap.ts'
 import { ask, readLine, send, writeAll } from './child-io.ts'
+import { ProgramTexts } from './program-texts.ts'
 import type { FromChild, ProgramCall, ProgramFailure, ProgramOutput, ToChild } from './sandbox.ts'
-import { type ProgramText, stripTypes } from './strip-types.ts'
+import { stripTypes } from './strip-types.ts'
 
 /** Octets of a page of WebAssembly memory, and the pages that QuickJS starts with. */
 const PAGE = 65_536
@@ -88,8 +89,7 @@ class Program {
   readonly #vm: QuickJSContext
   readonly #run: Run['run']
   readonly #limits: Run['limits']
-  readonly #texts = new Map<string, ProgramText>()
-  readonly #lines = new Map<string, readonly string[]>()
+  readonly #texts = new ProgramTexts()
   readonly #imports = new Map<string, Set<string>>()
   readonly #messages: { readonly text: string; readonly at: ProgramCall['at'] }[] = []
   #exports: readonly string[] = []
@@ -142,7 +142,7 @@ class Program {
     const json = this.#text(boot, 'json', finish)
     const stacks: unknown = JSON.parse(this.#text(boot, 'stacks'))
     const places = (Array.isArray(stacks) ? stacks : []).map((stack) => {
-      const calls = this.#calls(String(stack))
+      const calls = this.#texts.calls(String(stack))
       return calls.length === 0 ? [this.#start()] : calls
     })
     return { json, places, messages: this.#messages }
@@ -166,7 +166,7 @@ class Program {
     this.#isOver = false
     this.#end = processorSeconds() + DESCRIBE_SECONDS
     const [name, message, stack] = this.#describe(thrown)
-    const calls = this.#calls(stack)
+    const calls = this.#texts.calls(stack)
     const over = (what: string): Failure => new Failure('limit', what, calls)
     if (isOver) return over(`the program used more than ${this.#limits.seconds} s of processor time`)
     if (name === 'InternalError' && message === 'out of memory')
@@ -190,7 +190,7 @@ class Program {
     const unchanged = { ok: true, value: { text, columnOf: (_line: number, column: number): number => column } } as const
     const stripped = /\.[cm]?ts$/i.test(file) ? stripTypes(file, text) : unchanged
     if (!stripped.ok) throw new Failure('exception', `SyntaxError: ${stripped.message}`, [{ at: stripped.at, inside: null }])
-    this.#texts.set(file, stripped.value)
+    this.#texts.add(file, stripped.value)
     return stripped.value.text
   }
 
@@ -205,7 +205,7 @@ class Program {
         native(vm.getString(a), vm.getString(b), c ? vm.getString(c) : '')
       vm.setProp(natives, name, vm.newFunction(name, run))
     }
-    const fileOf = (from: string, stack: string): string => from || (this.#calls(stack)[0]?.at.file ?? this.#run.entry.file)
+    const fileOf = (from: string, stack: string): string => from || (this.#texts.calls(stack)[0]?.at.file ?? this.#run.entry.file)
     const answer = (message: FromChild): QuickJSHandle => {
       const answered = ask(message)
       return vm.newString(
@@ -217,7 +217,7 @@ class Program {
     define('evaluate', (file, text) => vm.evalCode(this.#add(file, text), file, { type: 'global' }))
     define('hash', (algorithm, text) => vm.newString(createHash(algorithm).update(text).digest('hex')))
     define('message', (text, stack) => {
-      const at = (this.#calls(stack)[0] ?? this.#start()).at
+      const at = (this.#texts.calls(stack)[0] ?? this.#start()).at
       if (this.#messages.length < MAX_MESSAGES) this.#messages.push({ text: text.slice(0, MAX_MESSAGE), at })
       return vm.undefined
     })
@@ -228,7 +228,7 @@ class Program {
   #resolve(base: string, name: string): string | null {
     if (name === API) return API
     const refuse = (message: string): null => {
-      this.#refused = new Failure('exception', message, [{ at: importPlace(base, this.#texts.get(base)?.text ?? '', name), inside: null }])
+      this.#refused = new Failure('exception', message, [{ at: this.#texts.importPlace(base, name), inside: null }])
       return null
     }
     if (!/^\.{1,2}\//.test(name))
@@ -256,29 +256,11 @@ class Program {
     return seen.has(to)
   }
 
-  #line(file: string, line: number): string {
-    const lines = this.#lines.get(file) ?? this.#texts.get(file)?.text.split('\n') ?? []
-    this.#lines.set(file, lines)
-    return lines[line - 1] ?? ''
-  }
-
   #api(): string {
     return `const from = globalThis[' exports'];${this.#exports
       .filter((name) => IDENTIFIER.test(name))
       .map((name) => `export const ${name} = from.${name};`)
       .join('')}`
-  }
-
-  /** The calls in a stack that are in files of the program. */
-  #calls(stack: string): ProgramCall[] {
-    return stack.split('\n').flatMap((entry) => {
-      const [, name = '', file = '', row = '', column = ''] = /^ {4}at (?:(.*) \()?(.+?):(\d+):(\d+)\)?$/.exec(entry) ?? []
-      const text = this.#texts.get(file)
-      if (text === undefined) return []
-      const line = Number(row)
-      const at = { file, line, column: text.columnOf(line, startOfCall(this.#line(file, line), Number(column))) }
-      return { at, inside: name === '' || name.startsWith('<') ? null : name }
-    })
   }
 }
 
@@ -286,19 +268,6 @@ class Program {
 function candidates(name: string): string[] {
   if (/\.[cm]?js$/i.test(name)) return [name, name.replace(/js$/i, 'ts')]
   return /\.[cm]?ts$/i.test(name) ? [name] : [`${name}.ts`, `${name}.js`]
-}
-
-/** The column where a call begins. QuickJS says the one of its first argument if the function is a global one. */
-function startOfCall(line: string, column: number): number {
-  const callee = /[\w$][\w$.]*\($/.exec(line.slice(0, column - 1))
-  return callee === null || /^[\w$.]+\(/.test(line.slice(column - 1)) ? column : callee.index + 1
-}
-
-/** Where a module is imported. */
-function importPlace(file: string, text: string, name: string): ProgramCall['at'] {
-  const index = Math.max(0, text.indexOf(`'${name}'`), text.indexOf(`"${name}"`))
-  const before = text.slice(0, index).split('\n')
-  return { file, line: before.length, column: (before.at(-1) ?? '').length + 1 }
 }
 
 function processorSeconds(): number {
