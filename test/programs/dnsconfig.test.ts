@@ -113,8 +113,8 @@ test('SPF records are flattened from spfcache.json, which a command refreshes', 
   })
   const parts = "parts: ['v=spf1', 'include:_spf.example.net', '-all'], flatten: ['*']"
   const scene = open(PROGRAM.replace("TXT('site'", `SPF_BUILDER({ ${parts} }), TXT('site'`))
-  expect((await scene.run('validate')).stdout).toContain('"zonewright spf-cache" queries it')
-  const refresh = () => scene.run('spf-cache', '--resolver', `127.0.0.1:${server.port}`)
+  expect((await scene.run('validate')).stdout).toContain('"zonewright spf" queries it')
+  const refresh = () => scene.run('spf', '--resolver', `127.0.0.1:${server.port}`)
   expect(expectEnd(await refresh(), 0).stdout).toContain('_more.example.net: v=spf1 ip4:198.51.100.0/24 ?all\n')
   expect(JSON.parse(scene.files()['spfcache.json'] ?? '')).toEqual({
     '_more.example.net': { SPF: answers['_more.example.net.'] },
