@@ -56,7 +56,7 @@ test('what only another provider has stays there', async () => {
   const scene = open(PROGRAM.replace("TXT('site'", alias))
   expectEnd(await scene.run('apply', '--yes'), 0)
   const { stdout } = await scene.run('validate')
-  expect(stdout).toMatch(/dnsconfig\.js:7:\d+: warning\[type-foreign\] lb\.example\.com\. R53_ALIAS/)
+  expect(stdout).toMatch(/dnsconfig\.js:7:3: warning\[type-foreign\] lb\.example\.com\. R53_ALIAS/)
 })
 
 test('an import keeps the program and writes the config from creds.json', async () => {
