@@ -52,11 +52,11 @@ test('zones/**/* matches no program', async () => {
 })
 
 test('what only another provider has stays there', async () => {
-  const alias = "R53_ALIAS('lb', 'A', 'x.example.net.', R53_ZONE('Z1')), CF_REDIRECT('example.com/*', 'https://example.net/$1'), TXT('site'"
+  const alias = "AZURE_ALIAS('lb', 'A', '/subscriptions/1'), CF_REDIRECT('example.com/*', 'https://example.net/$1'), TXT('site'"
   const scene = open(PROGRAM.replace("TXT('site'", alias))
   expectEnd(await scene.run('apply', '--yes'), 0)
   const { stdout } = await scene.run('validate')
-  expect(stdout).toMatch(/dnsconfig\.js:7:3: warning\[type-foreign\] lb\.example\.com\. R53_ALIAS/)
+  expect(stdout).toMatch(/dnsconfig\.js:7:3: warning\[type-foreign\] lb\.example\.com\. AZURE_ALIAS/)
 })
 
 test('an import keeps the program and writes the config from creds.json', async () => {

@@ -36,12 +36,31 @@ export function readRecords(records: unknown, context: DomainContext): ImportedR
     context.fail('schema-type', `${context.zone}: records must be a list`)
     return []
   }
+  const aliases = new Set<string>()
   return records.flatMap((record) => {
-    if (isObject(record)) return readRecord(record, context) ?? []
-    context.fail('schema-type', `${context.zone}: a record must be an object`)
-    return []
+    if (!isObject(record)) {
+      context.fail('schema-type', `${context.zone}: a record must be an object`)
+      return []
+    }
+    const read = readRecord(aliasOf(record) ?? record, context)
+    // One ALIAS record stands for the types A and AAAA.
+    const key = read?.type === 'ALIAS' ? `${read.name} ${read.data}` : null
+    if (read === null || (key !== null && aliases.has(key))) return []
+    if (key !== null) aliases.add(key)
+    return [read]
   })
 }
+
+/** An alias of Route 53 of type A or AAAA as an ALIAS record, whose TTL Route 53 does not have; null for other records. */
+function aliasOf({ r53_alias: alias, ...record }: JsonObject): JsonObject | null {
+  const isAlias = isObject(alias) && /^(?:A|AAAA)$/.test(textField(alias, 'type')) && !isWeighted(record)
+  return record['type'] === 'R53_ALIAS' && isAlias ? { ...record, type: 'ALIAS', ttl: ALIAS_TTL } : null
+}
+
+/** The TTL in seconds that plans show for aliases of Route 53. */
+const ALIAS_TTL = 60
+
+const isWeighted = ({ meta }: JsonObject): boolean => isObject(meta) && meta['r53_set_identifier'] !== undefined
 
 /** Whether metadata turns Cloudflare's proxy on. */
 export const isProxyOn = (value: unknown): boolean => /^(?:on|full)$/i.test(String(value))
@@ -81,12 +100,12 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   }
   const drop = (what: string, keepsRecords = false): void =>
     void dropped.push({ zone, name: name.value, type: type === '' ? null : displayKey(type), what, at, keepsRecords })
-  const isWeighted = isObject(record['meta']) && record['meta']['r53_set_identifier'] !== undefined
-  if (!RDATA_TYPES.has(type) || isWeighted) {
-    const what = isWeighted ? 'a weighted record' : `a record of DNSControl's type ${displayKey(type)}`
+  const weighted = isWeighted(record)
+  if (!RDATA_TYPES.has(type) || weighted) {
+    const what = weighted ? 'a weighted record' : `a record of DNSControl's type ${displayKey(type)}`
     drop(`${what}, with the target ${quoted(String(record['target'] ?? ''))}`)
     const owner = relativeName(name.value, zone).replaceAll('*', '\\*') || '@'
-    context.kept.push(...keptTypes(type, record, isWeighted).map((kept) => ({ name: owner, type: kept })))
+    context.kept.push(...keptTypes(type, record, weighted).map((kept) => ({ name: owner, type: kept })))
     return null
   }
   if (record['ensure_absent'] === true) {
@@ -111,8 +130,8 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
 }
 
 /** The types of the records that a record of DNSControl's own type has at its provider. Redirects and rules are no records. */
-function keptTypes(type: string, record: JsonObject, isWeighted: boolean): readonly string[] {
-  if (isWeighted && RDATA_TYPES.has(type)) return [type]
+function keptTypes(type: string, record: JsonObject, weighted: boolean): readonly string[] {
+  if (weighted && RDATA_TYPES.has(type)) return [type]
   const alias = record['r53_alias'] ?? record['azure_alias']
   if (isObject(alias)) return parseRecordType(textField(alias, 'type')).ok ? [textField(alias, 'type')] : []
   return /^(?:AKAMAI|BUNNY_DNS|CLOUDNS_WR|FRAME|NS1_URLFWD|PORKBUN_URLFWD|URL)/.test(type) ? ['A', 'AAAA', 'CNAME'] : []

@@ -50,7 +50,9 @@ test.each(NAMES)('%s', (name) => {
   for (const [i, domain] of domains.entries()) {
     // Every record is imported or reported.
     const named = domain.dropped.filter(({ what }) => what.startsWith("a record of DNSControl's type")).length
-    expect(domain.records.length + named).toBe(json.domains[i]?.records.length)
+    // One ALIAS stands for aliases of both types, of which 019 has two pairs.
+    const merged = name === '019-r53-alias' ? 2 : 0
+    expect(domain.records.length + named + merged).toBe(json.domains[i]?.records.length)
     const expected = expectedRecords(name, domain)
     if (expected !== null && named === 0) expect(domain.records.map(line).sort()).toEqual(expected)
   }
@@ -64,7 +66,7 @@ test.each([['045-loc', 'a 300 LOC 42 21 43.952 N 71 5 6.344 W -24.01m 1.00m 200.
 })
 
 test.each<[string, string, RegExp[]]>([
-  ['019-r53-alias', 'foo.com.', Array.from({ length: 13 }, () => /DNSControl's type R53_ALIAS/)],
+  ['019-r53-alias', 'foo.com.', Array.from({ length: 8 }, () => /DNSControl's type R53_ALIAS/)],
   ['025-autodnssec', 'with.com.', [/setting auto_dnssec \("on"\)/]],
   ['043-safety', 'unsafe.com.', [/DISABLE_IGNORE_SAFETY_CHECK/]],
 ])('%s reports features without an equivalent', (name, zone, whats) => {
@@ -243,7 +245,7 @@ test.each([
 
 test.each([
   ['AZURE_ALIAS', { type: 'AZURE_ALIAS', azure_alias: { type: 'AAAA' }, target: 'example.net.' }],
-  ['R53_ALIAS', { type: 'R53_ALIAS', r53_alias: { type: 'A', zone_id: 'Z' }, target: 'example.net.' }],
+  ['R53_ALIAS', { type: 'R53_ALIAS', r53_alias: { type: 'CNAME', zone_id: 'Z' }, target: 'example.net.' }],
 ])('%s is named', (type, fields) => {
   const [first, ...rest] = record(fields)
   expect(first).toContain(`a record of DNSControl's type ${type}`)
