@@ -37,25 +37,27 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
     const prototype: unknown = Object.getPrototypeOf(value)
     return prototype === Object.prototype || prototype === null
   }
-  /** A copy as JSON. Absent values of objects are left out, so that options can be optional. */
-  const plain = (value: unknown, what: string, depth = 0): Plain => {
-    if (depth > MAX_DEPTH) throw new TypeError(`${what} is nested more than ${MAX_DEPTH} deep`)
-    if (typeof value === 'string') {
-      if (value.length > MAX_TEXT) throw new RangeError(`${what} has ${value.length} characters; at most ${MAX_TEXT} are allowed`)
-      return value
-    }
+  /** A copy as JSON. Absent values of objects are left out, so that options can be optional. `what` is only called for an error: most records have none. */
+  const plain = (value: unknown, what: () => string, depth = 0): Plain => {
+    if (typeof value === 'string' && value.length <= MAX_TEXT) return value
     if (value === null || typeof value === 'boolean') return value
     if (typeof value === 'number' && Number.isFinite(value)) return value
+    if (typeof value === 'string') throw new RangeError(`${what()} has ${value.length} characters; at most ${MAX_TEXT} are allowed`)
+    if (depth > MAX_DEPTH) throw new TypeError(`${what()} is nested more than ${MAX_DEPTH} deep`)
     if (Array.isArray(value)) return value.map((item: unknown) => plain(item, what, depth + 1))
     if (value instanceof Date) return value.toISOString().slice(0, 10)
-    if (!isMapping(value)) throw new TypeError(`${what} must be text, a number, a boolean, a list or an object, not ${kindOf(value)}`)
-    const entries = Object.entries(value).filter(([, one]) => one !== undefined)
-    return Object.fromEntries(entries.map(([key, one]) => [key, plain(one, `${what}.${key}`, depth + 1)]))
+    if (!isMapping(value)) throw new TypeError(`${what()} must be text, a number, a boolean, a list or an object, not ${kindOf(value)}`)
+    const copy: Record<string, Plain> = Object.create(null)
+    for (const key of Object.keys(value)) {
+      const one = value[key]
+      if (one !== undefined) copy[key] = plain(one, () => `${what()}.${key}`, depth + 1)
+    }
+    return copy
   }
-  const options = (value: unknown, what: string): { readonly [key: string]: Plain } => {
-    if (value === undefined) return {}
-    if (!isMapping(value)) throw new TypeError(`${what} must be an object, not ${kindOf(value)}`)
-    return plain(value, what) as { readonly [key: string]: Plain }
+  const options = (value: unknown, what: () => string): Record<string, Plain> => {
+    if (value === undefined) return Object.create(null)
+    if (!isMapping(value)) throw new TypeError(`${what()} must be an object, not ${kindOf(value)}`)
+    return plain(value, what) as Record<string, Plain>
   }
   const text = (value: unknown, what: string): string => {
     if (typeof value !== 'string') throw new TypeError(`${what} must be text, not ${kindOf(value)}`)
@@ -64,12 +66,14 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
 
   const record = (name: unknown, type: unknown, value: unknown, more?: unknown): object => {
     const place = host.place()
-    const subject = `${text(type, 'the type')} ${text(name, 'the name of a record')}`
-    const rest = options(more, `the options of ${subject}`)
-    const data = value === undefined && rest['from'] !== undefined ? null : plain(value, `the value of ${subject}`)
-    const values = data === null ? {} : Array.isArray(data) ? { values: data } : { value: data }
+    const owner = text(name, 'the name of a record')
+    const kind = text(type, 'the type of a record')
+    const body = options(more, () => `the options of ${kind} ${owner}`)
+    if (value !== undefined || !('from' in body))
+      body[Array.isArray(value) ? 'values' : 'value'] = plain(value, () => `the value of ${kind} ${owner}`)
+    body['type'] = kind
     const result = Object.freeze({})
-    made.set(result, { place, name: `${name}`, body: { type: `${type}`, ...values, ...rest } })
+    made.set(result, { place, name: owner, body })
     return result
   }
   const recordsIn = (list: readonly unknown[], zone: string, depth = 0): MadeRecord[] =>
@@ -82,7 +86,7 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
   const zone = (name: unknown, settings: unknown, ...records: unknown[]): void => {
     const place = host.place()
     const shown = text(name, 'the name of a zone')
-    const given = options(settings, `the settings of ${shown}`)
+    const given = options(settings, () => `the settings of ${shown}`)
     if ('domain' in given || 'records' in given)
       throw new TypeError(`the settings of ${shown} cannot have domain or records: both are arguments of zone`)
     zones.push({ place, name: shown, settings: given, records: recordsIn(records, shown) })
@@ -123,7 +127,7 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
 
   const list = (value: unknown): readonly unknown[] => (value === undefined ? [] : Array.isArray(value) ? value : [value])
   const known = (value: unknown, what: string, keys: readonly string[]): Data => {
-    const given = options(value, `the argument of ${what}`)
+    const given = options(value, () => `the argument of ${what}`)
     const unknown = Object.keys(given).find((key) => !keys.includes(key))
     if (unknown !== undefined) throw new TypeError(`${what} does not know ${unknown}; it takes ${keys.join(', ')}`)
     return given
@@ -275,7 +279,7 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
   })
   /** A reverse zone with the PTR records of the hosts in a network. Names are relative to `domain`, or to the only zone so far. */
   const reverse = (net: unknown, hosts: unknown, more?: unknown): void => {
-    const { domain: given, ...settings } = options(more, 'the settings of reverse')
+    const { domain: given, ...settings } = options(more, () => 'the settings of reverse')
     if (!Array.isArray(hosts)) throw new TypeError(`the hosts of reverse must be a list, not ${kindOf(hosts)}`)
     const others = [...new Set(zones.map((one) => one.name).filter((name) => !name.includes('/')))]
     const domain = given === undefined && others.length === 1 ? others[0] : given
