@@ -52,11 +52,11 @@ test('zones/**/* matches no program', async () => {
 })
 
 test('what only another provider has stays there', async () => {
-  const alias = "R53_ALIAS('lb', 'A', 'x.example.net.', R53_ZONE('Z1')), CF_REDIRECT('example.com/*', 'https://example.net/$1'), TXT('site'"
+  const alias = "AZURE_ALIAS('lb', 'A', '/subscriptions/1'), CF_REDIRECT('example.com/*', 'https://example.net/$1'), TXT('site'"
   const scene = open(PROGRAM.replace("TXT('site'", alias))
   expectEnd(await scene.run('apply', '--yes'), 0)
   const { stdout } = await scene.run('validate')
-  expect(stdout).toMatch(/dnsconfig\.js:7:\d+: warning\[type-foreign\] lb\.example\.com\. R53_ALIAS/)
+  expect(stdout).toMatch(/dnsconfig\.js:7:3: warning\[type-foreign\] lb\.example\.com\. AZURE_ALIAS/)
 })
 
 test('an import keeps the program and writes the config from creds.json', async () => {
@@ -113,8 +113,8 @@ test('SPF records are flattened from spfcache.json, which a command refreshes', 
   })
   const parts = "parts: ['v=spf1', 'include:_spf.example.net', '-all'], flatten: ['*']"
   const scene = open(PROGRAM.replace("TXT('site'", `SPF_BUILDER({ ${parts} }), TXT('site'`))
-  expect((await scene.run('validate')).stdout).toContain('"zonewright spf-cache" queries it')
-  const refresh = () => scene.run('spf-cache', '--resolver', `127.0.0.1:${server.port}`)
+  expect((await scene.run('validate')).stdout).toContain('"zonewright spf" queries it')
+  const refresh = () => scene.run('spf', '--resolver', `127.0.0.1:${server.port}`)
   expect(expectEnd(await refresh(), 0).stdout).toContain('_more.example.net: v=spf1 ip4:198.51.100.0/24 ?all\n')
   expect(JSON.parse(scene.files()['spfcache.json'] ?? '')).toEqual({
     '_more.example.net': { SPF: answers['_more.example.net.'] },

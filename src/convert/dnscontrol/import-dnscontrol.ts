@@ -67,12 +67,15 @@ async function keepProgram(path: string, file: string, request: ImportRequest): 
   const { domains, providerTypes } = readConfiguration(() => config, file)
   const targets = await convertDnscontrolTargets(domains, providerTypes, request, paidProviders(domains), path)
   const { programZones } = await import('../../programs/dnscontrol/program-zones.ts')
+  const { file: known } = request.config
+  const add = `${known} is not changed: add {files: [${file}]} to its zones, unless it has it`
+  const existing: Diagnostic[] = known === null ? [] : [{ severity: 'notice', code: 'import-aside', message: add }]
   // Loading the new config reports errors.
   const warnings = programZones(config, file).zones.flatMap((one) => one.diagnostics.filter((found) => !isError(found)))
   return {
     zones: domains.map((domain) => convertDnscontrolZone(domain, targets.names, file).zone),
     dropped: [],
-    diagnostics: [...diagnostics, ...warnings, ...targets.diagnostics],
+    diagnostics: [...diagnostics, ...warnings, ...targets.diagnostics, ...existing],
     newConfig: targets.newConfig,
     keepsSource: true,
   }

@@ -19,6 +19,7 @@ import {
   type DomainContext,
   displayKey,
   type InvalidRecord,
+  isProxyOn,
   printableData,
   type ReadContext,
   readRecords,
@@ -175,7 +176,8 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
     void warnings.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: context.at, hint })
   const meta = isObject(domain['meta']) ? domain['meta'] : {}
   const kept: UnmanagedSelector[] = []
-  const ofRecords: DomainContext = { ...context, zone, dropped, invalidRecords, kept }
+  const isProxied = isProxyOn(meta['cloudflare_proxy_default'])
+  const ofRecords: DomainContext = { ...context, zone, dropped, invalidRecords, kept, isProxied }
   const records = [...readNameservers(domain['nameservers'], meta, ofRecords), ...readRecords(domain['records'], ofRecords)]
   for (const [key, value] of Object.entries(domain)) {
     if (key === 'auto_dnssec' && isOff(value)) warn('AUTODNSSEC_OFF is not imported', 'disable signing at the provider')
@@ -184,7 +186,7 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   }
   for (const [key, value] of Object.entries(meta)) {
     const isRead = key === 'ns_ttl' && isServersTtl(value) && records.some(({ name, type }) => name === zone && type === 'NS')
-    if (key.startsWith('dnscontrol_') || isRead) continue
+    if (key.startsWith('dnscontrol_') || isRead || (key === 'cloudflare_proxy_default' && isProxied)) continue
     const what = `the metadata ${displayKey(key)} (${quoteValue(value)})`
     if (RECORDS_META.test(key) && !isOff(value)) drop(what)
     else warn(`${what} is not imported`)

@@ -43,6 +43,15 @@ export async function readProgram(
   // A definition whose data it reads stays one.
   const includedFiles = files.filter((file) => file !== definition.file && isProgramName(file))
   const own = { definition, files, includedFiles, mayUseAutoPtr }
-  if (isFailed || zones.length === 0) return [{ ...own, zone: null, enabled: true, diagnostics }]
+  if (isFailed) return [{ ...own, zone: null, enabled: true, diagnostics }]
+  if (zones.length === 0) return [{ ...own, zone: null, enabled: true, diagnostics: [...diagnostics, withoutZone(definition.file)] }]
   return zones.map((one, i) => ({ ...own, ...one, diagnostics: i === 0 ? [...diagnostics, ...one.diagnostics] : one.diagnostics }))
 }
+
+/** A program that fails to read its data must not look like zones that were removed. */
+const withoutZone = (file: string): Diagnostic => ({
+  severity: 'error',
+  code: 'definition-empty',
+  message: 'the program defines no zone',
+  at: { file, line: 1, column: 1 },
+})

@@ -562,6 +562,13 @@
   ]
   const nxdomain = (name, ...modifiers) => customType('MIKROTIK_NXDOMAIN', 'target')(name, 'NXDOMAIN', ...modifiers)
 
+  const each = (names, make) => Object.fromEntries(names.map((name) => [name, make(name)]))
+  /** Types of single providers whose data is a target. */
+  const FORWARDS =
+    'ADGUARDHOME_A_PASSTHROUGH ADGUARDHOME_AAAA_PASSTHROUGH AKAMAICDN BUNNY_DNS_RDR CLOUDNS_WR FRAME MIKROTIK_FORWARDER MIKROTIK_FWD NS1_URLFWD PORKBUN_URLFWD URL URL301'.split(
+      ' ',
+    )
+
   const language = {
     conf,
     D,
@@ -643,14 +650,9 @@
     ENSURE_ABSENT_REC: () => flag('ensure_absent', true),
     DISABLE_REPEATED_DOMAIN_CHECK: { skip_fqdn_check: 'true' },
     A: (...args) => recordType('A', 'target')(...args.map((one, i) => (i === 1 ? address(one) : one))),
-    AAAA: recordType('AAAA', 'target'),
-    ALIAS: recordType('ALIAS', 'target'),
     CNAME,
-    DHCID: recordType('DHCID', 'target'),
-    DNAME: recordType('DNAME', 'target'),
-    NS: recordType('NS', 'target'),
-    PTR: recordType('PTR', 'target'),
-    OPENPGPKEY: recordType('OPENPGPKEY', 'target'),
+    ...each(['AAAA', 'ALIAS', 'DHCID', 'DNAME', 'NS', 'PTR', 'OPENPGPKEY'], (type) => recordType(type, 'target')),
+    ...each(FORWARDS, (type) => customType(type, 'target')),
     TXT,
     MX,
     SRV,
@@ -698,21 +700,9 @@
     R53_WEIGHT,
     R53_HEALTH_CHECK_ID,
     AZURE_ALIAS: alias('AZURE_ALIAS', 'azure_alias', 'A AAAA CNAME'),
-    AKAMAICDN: customType('AKAMAICDN', 'target'),
     AKAMAITLC: customType('AKAMAITLC', 'answer_type target', oneOf('AKAMAITLC', 'answer_type', 'DUAL A AAAA')),
-    ADGUARDHOME_A_PASSTHROUGH: customType('ADGUARDHOME_A_PASSTHROUGH', 'target'),
-    ADGUARDHOME_AAAA_PASSTHROUGH: customType('ADGUARDHOME_AAAA_PASSTHROUGH', 'target'),
-    MIKROTIK_FWD: customType('MIKROTIK_FWD', 'target'),
-    MIKROTIK_FORWARDER: customType('MIKROTIK_FORWARDER', 'target'),
     MIKROTIK_NXDOMAIN: nxdomain,
     BUNNY_DNS_PZ: customType('BUNNY_DNS_PZ', '%target', (fields) => ({ ...fields, target: String(fields.target) })),
-    BUNNY_DNS_RDR: customType('BUNNY_DNS_RDR', 'target'),
-    CLOUDNS_WR: customType('CLOUDNS_WR', 'target'),
-    FRAME: customType('FRAME', 'target'),
-    URL: customType('URL', 'target'),
-    URL301: customType('URL301', 'target'),
-    NS1_URLFWD: customType('NS1_URLFWD', 'target'),
-    PORKBUN_URLFWD: customType('PORKBUN_URLFWD', 'target'),
     LUA: customType('LUA', 'luartype *target', (fields) => ({ ...fields, luartype: fields.luartype.toUpperCase() })),
     CF_REDIRECT: rawType('CF_REDIRECT', 'CLOUDFLAREAPI_SINGLE_REDIRECT'),
     CF_TEMP_REDIRECT: rawType('CF_TEMP_REDIRECT', 'CLOUDFLAREAPI_SINGLE_REDIRECT'),

@@ -42,7 +42,7 @@ export function flattenSpf(record: string, flatten: readonly string[], lookUp: S
       }
       const included = lookUp(name.toLowerCase())
       if (included === undefined)
-        return failure(`spfcache.json does not have ${name}, which is to be flattened: "zonewright spf-cache" queries it`)
+        return failure(`spfcache.json does not have ${name}, which is to be flattened: "zonewright spf" queries it`)
       if (depth === MAX_DEPTH) return failure(`the includes that lead to ${name} are nested too deep`)
       const inner = expand(included, depth + 1)
       if (!inner.ok) return failure(`${name}: ${inner.message}`)

@@ -1,4 +1,4 @@
-/** `zonewright spf-cache`: options and output; the queries are in `programs/dnscontrol/`. */
+/** `zonewright spf`: options and output; the queries are in `programs/dnscontrol/`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
@@ -22,11 +22,11 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('[path...]', 'programs (default: those of the configuration)')
     .option('--resolver <server>', 'ask this resolver (default: those of this machine)')
     .option('--dry-run', 'write nothing; name what has changed')
-  setAction(command, spfCache)
+  setAction(command, spf)
 }
 
-/** `zonewright spf-cache [path...]`: writes `spfcache.json` beside each program. Writes nothing if a name cannot be queried. */
-async function spfCache(io: CliIo, [paths]: readonly [string[]], options: SpfCacheOptions): Promise<ExitStatus> {
+/** `zonewright spf [path...]`: writes `spfcache.json` beside each program. Writes nothing if a name cannot be queried. */
+async function spf(io: CliIo, [paths]: readonly [string[]], options: SpfCacheOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
   const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
   output.diagnostics(diagnostics)
