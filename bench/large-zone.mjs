@@ -1,3 +1,14 @@
+/** A program that makes the same records as `largeZone`. */
+export const largeProgram = (records) => `import { A, CNAME, MX, TXT, zone } from 'zonewright/definition'
+const kinds = [
+  (name: string, i: number) => A(name, \`198.51.100.\${i % 256}\`),
+  (name: string, i: number) => CNAME(name, \`target-\${i}.example.net.\`),
+  (name: string, i: number) => TXT(name, \`record number \${i}\`),
+  (name: string, i: number) => MX(name, { preference: 10, exchange: \`mail-\${i}.example.net.\` }),
+]
+zone('large.example', {}, Array.from({ length: ${records} }, (_, i) => kinds[i % 4]!(\`host-\${i}.group-\${i % 97}\`, i)))
+`
+
 /** A zone of the service's largest size, as a definition in the octoDNS layout: addresses, aliases, texts and mail in equal parts. */
 export function largeZone(records) {
   const lines = []

@@ -1,7 +1,28 @@
 /** CommonJS, because loading ESM before the program would add to the measurement. */
-const { writeSync } = require('node:fs')
+const { readFileSync, writeSync } = require('node:fs')
 
 process.on('exit', () => {
   const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
-  writeSync(3, JSON.stringify({ mebibytes: maxRSS / 1024, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6 }))
+  const own = { mebibytes: maxRSS / 1024, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6 }
+  const all = [own, ...children().map(usageOf)]
+  const sum = (key) => all.reduce((total, one) => total + one[key], 0)
+  writeSync(3, JSON.stringify({ mebibytes: sum('mebibytes'), cpuSeconds: sum('cpuSeconds') }))
 })
+
+/** The child processes that still run, such as the sandbox of programs. Linux only. */
+function children() {
+  try {
+    return readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').split(' ').filter(Boolean)
+  } catch {
+    return []
+  }
+}
+
+/** The peak memory and the processor time of another process (proc(5)). */
+function usageOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  const [, peak = 0] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+  return { mebibytes: Number(peak) / 1024, cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100 }
+}

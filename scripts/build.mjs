@@ -11,6 +11,8 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { bundleSandbox, SANDBOX } from './bundle-sandbox.mjs'
+import { DEFINITION_TYPES, writeDefinitionTypes } from './definition-types.mjs'
 import { EXTERNAL } from './external.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
@@ -72,7 +74,15 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     const api = await build({ ...common, entryPoints: [join(root, PROVIDER_API)], outfile: join(fresh, 'provider.mjs'), format: 'esm' })
     // The child process of octoDNS's classes is started as a file beside the code that starts it.
     copyFileSync(join(root, BRIDGE), join(fresh, 'chunks', basename(BRIDGE)))
-    if (types) await writeTypes(join(fresh, 'types'))
+    for (const file of LANGUAGE_OF_DNSCONTROL) copyFileSync(join(root, file), join(fresh, 'chunks', basename(file)))
+    // So is that of the sandbox, which nothing but QuickJS may be in.
+    const sandboxInputs = await bundleSandbox()
+    copyFileSync(SANDBOX, join(fresh, 'chunks', basename(SANDBOX)))
+    if (types) {
+      await writeTypes(join(fresh, 'types'))
+      await writeDefinitionTypes()
+      copyFileSync(DEFINITION_TYPES, join(fresh, 'types', basename(DEFINITION_TYPES)))
+    }
     // The package is ESM; these files declare the module type of each folder in `dist`.
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
     writeFileSync(join(fresh, 'chunks/package.json'), '{"type":"module"}\n')
@@ -81,7 +91,9 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     replaceFolder(fresh, out)
     const metafiles = [front, rest, api].map(({ metafile }) => metafile)
     const bytes = metafiles.flatMap(({ outputs }) => Object.values(outputs)).reduce((sum, output) => sum + output.bytes, 0)
-    const inputs = [...new Set(metafiles.flatMap((metafile) => Object.keys(metafile.inputs)))].sort()
+    const inputs = [
+      ...new Set([...sandboxInputs, ...LANGUAGE_OF_DNSCONTROL, ...metafiles.flatMap((metafile) => Object.keys(metafile.inputs))]),
+    ].sort()
     return { file: join(out, `${name}.js`), bytes, inputs }
   } finally {
     rmSync(fresh, { recursive: true, force: true })
@@ -89,6 +101,9 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
 }
 
 const BRIDGE = 'src/providers/octodns/octodns_bridge.py'
+
+/** What runs in the sandbox before a dnsconfig.js. */
+export const LANGUAGE_OF_DNSCONTROL = ['src/programs/dnscontrol/dnscontrol-prelude.js', 'node_modules/underscore/underscore-umd-min.js']
 
 const PROVIDER_API = 'src/providers/package/package-interface.ts'
 

@@ -151,6 +151,8 @@ function firstLine(path) {
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   await (await import('./compose-schemas.mjs')).composeSchemas()
+  await (await import('./bundle-sandbox.mjs')).bundleSandbox()
+  await (await import('./definition-types.mjs')).writeDefinitionTypes()
   const { written } = await compileSchemas()
   if (written.length > 0) console.error(`generated ${written.join(', ')}`)
 }

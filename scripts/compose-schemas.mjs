@@ -120,7 +120,7 @@ export async function composeZoneSchema() {
 }
 
 /** The rdata table and the YAML forms, compiled from TypeScript. */
-async function loadTable() {
+export async function loadTable() {
   const { outputFiles } = await build({
     stdin: {
       contents:

@@ -36,6 +36,12 @@ if zonewright validate zones/example.net.yaml >invalid.txt 2>&1; then fail "an i
 grep -q 'example.net.yaml:3:' invalid.txt || fail "the fault has no place: $(cat invalid.txt)"
 rm zones/example.net.yaml
 
+# A program, whose sandbox is a file of the package.
+mkdir programs
+printf "import { A, zone } from 'zonewright/definition'\\nconst name: string = 'www'\\nzone('example.net', { soa_email: 'hostmaster@example.com' }, [A(name, '192.0.2.1')])\\n" >programs/example.ts
+zonewright validate programs/example.ts || fail "a program does not run"
+[ -e node_modules/zonewright/dist/types/definition.d.ts ] || fail "the types of programs are missing"
+
 # A provider package of an author, from the template in the tarball.
 npm pack --silent --pack-destination "$work" ./node_modules/zonewright/templates/provider >/dev/null
 npm install --silent --no-audit --no-fund --omit=dev "$work"/zonewright-provider-json-folder-*.tgz </dev/null
@@ -54,6 +60,7 @@ mkdir demo
 # The unpacked tarball without any package, as CI jobs use it.
 mkdir "$work/bare"
 tar -xzf "$work/release/zonewright-$version.tgz" -C "$work/bare"
+"$work/bare/package/dist/zonewright.js" validate programs/example.ts || fail "the unpacked tarball does not run a program"
 "$work/bare/package/dist/zonewright.js" validate zones || fail "the unpacked tarball does not run without packages"
 
 # The single executable, with nothing beside it and no Node.js in its path.
@@ -69,6 +76,7 @@ refuses() {
 token=$(node -p 'crypto.randomBytes(32).toString("hex")')
 [ "$(executable --version)" = "$version" ] || fail "--version of the executable is not $version"
 executable validate zones || fail "the executable refuses a valid zone"
+executable validate programs/example.ts || fail "the executable does not run a program"
 executable explain plan-stale >explained.txt
 grep -q '^### plan-stale' explained.txt || fail "the executable cannot explain a diagnostic"
 for command in serve demo 'backup file' 'restore file'; do

@@ -14,7 +14,7 @@ export const COMPOSED = ['schemas/zone.schema.json', 'schemas/config.schema.json
 const BUILT = [
   /^dist\/(?:zonewright\.js|provider\.mjs|package\.json)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
-  /^dist\/chunks\/(?:package\.json|octodns_bridge\.py)$/,
+  /^dist\/chunks\/(?:package\.json|octodns_bridge\.py|sandbox-child\.cjs)$/,
   /^dist\/types\/(?:[\w.-]+\/)*[\w.-]+\.d\.ts$/,
   /^dist\/types\/package\.json$/,
   /^(?:package|npm-shrinkwrap)\.json$/,
@@ -29,6 +29,7 @@ const REQUIRED = [
   'CHANGELOG.md',
   'THIRD-PARTY-LICENSES.txt',
   'dist/chunks/octodns_bridge.py',
+  'dist/chunks/sandbox-child.cjs',
   'dist/provider.mjs',
   'dist/zonewright.js',
   'docs/diagnostics.md',

@@ -1,18 +1,25 @@
 /**
  * The main script of the single executable. It compiles the bundled program, an asset, with the code cache of the build, and gives it functions that load
- * packages from a `node_modules` beside the executable, and the modules of provider packages.
+ * packages from a `node_modules` beside the executable, and the modules of provider packages. With the word of `programs/sandbox/run-program.ts` it is the child
+ * process of the sandbox.
  */
 const { createRequire } = require('node:module')
 // biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
 const { getAsset } = require('node:sea')
 const { Script, constants } = require('node:vm')
 
-const program = new Script(getAsset('program.js', 'utf8'), {
-  filename: process.execPath,
-  cachedData: new Uint8Array(getAsset('program.cache')),
-}).runInThisContext()
+const filename = process.execPath
 
-program(createRequire(process.execPath), importModule)
+if (process.argv[2] === '--zonewright-sandbox') {
+  // Emscripten imports a module of Node.js. Node.js warns that this is experimental, on the standard error, which nobody reads.
+  const options = { filename, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }
+  new Script(`(require, module) => {${getAsset('sandbox-child.cjs', 'utf8')}\n}`, options).runInThisContext()(createRequire(filename), {
+    exports: {},
+  })
+} else {
+  const cachedData = new Uint8Array(getAsset('program.cache'))
+  new Script(getAsset('program.js', 'utf8'), { filename, cachedData }).runInThisContext()(createRequire(filename), importModule)
+}
 
 /** `import()` as in a file at the place of the executable. Its own script has no files to import. */
 function importModule(specifier) {

@@ -4,10 +4,11 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { bundleOptions } from '../build.mjs'
+import { bundleOptions, LANGUAGE_OF_DNSCONTROL } from '../build.mjs'
+import { bundleSandbox, SANDBOX } from '../bundle-sandbox.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../../..')
 
@@ -19,6 +20,7 @@ const ASSETS = {
   'docs/diagnostics.md': 'docs/diagnostics.md',
   ...Object.fromEntries(readdirSync(join(root, 'docs/lints')).map((name) => [`docs/lints/${name}`, `docs/lints/${name}`])),
   'octodns_bridge.py': 'src/providers/octodns/octodns_bridge.py',
+  ...Object.fromEntries(LANGUAGE_OF_DNSCONTROL.map((file) => [basename(file), file])),
 }
 
 /**
@@ -32,6 +34,7 @@ export async function buildExecutable(out, release) {
   const work = mkdtempSync(join(dirname(resolve(out)), '.executable-'))
   try {
     const { text, inputs } = await bundle(release)
+    const sandboxInputs = await bundleSandbox()
     const program = join(work, 'program.js')
     const cache = join(work, 'program.cache')
     writeFileSync(program, text)
@@ -41,7 +44,7 @@ export async function buildExecutable(out, release) {
       main: join(root, 'scripts/release/executable-main.cjs'),
       output: join(work, 'blob'),
       disableExperimentalSEAWarning: true,
-      assets: { ...assets, 'program.js': program, 'program.cache': cache },
+      assets: { ...assets, 'program.js': program, 'program.cache': cache, [basename(SANDBOX)]: SANDBOX },
     }
     writeFileSync(join(work, 'config.json'), JSON.stringify(config))
     execFileSync(process.execPath, ['--experimental-sea-config', join(work, 'config.json')], { stdio: 'ignore' })
@@ -50,7 +53,7 @@ export async function buildExecutable(out, release) {
     chmodSync(executable, 0o755)
     inject(executable, config.output)
     renameSync(executable, out)
-    return inputs
+    return [...new Set([...inputs, ...sandboxInputs, ...LANGUAGE_OF_DNSCONTROL])].sort()
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -9,6 +9,7 @@ import { registerSecrets } from '../definition/config/resolve-secret.ts'
 import { ALLOWED_PATHS, refusedPath } from '../definition/files/allowed-paths.ts'
 import { createRuleLookup } from '../definition/load/configured-zone.ts'
 import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from '../dns/diagnostic.ts'
+import { isCi } from '../dns/environment.ts'
 import { parseServerAddress } from '../dns/server-address.ts'
 import { checkSettings, endpointsOf, loadPackages, pathsOf, refusedEndpoints, useGivenTypes } from '../providers/registry.ts'
 import { endpointOfServer, endpointOfUrl, type HostPolicy, hostEntry, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
@@ -30,16 +31,18 @@ export async function loadRunConfig(
   file: string | undefined,
   { offline = false, packages = true, trusted }: { offline?: boolean; packages?: boolean; trusted?: string | undefined } = {},
 ): Promise<ConfigResult> {
-  const { cwd, env, secrets, baseConfig } = environment
-  const own = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
-  const loaded = baseConfig === undefined || own.config === null ? own : await withBase(own.config, baseConfig, own.diagnostics)
+  const { cwd, env, secrets, baseConfig, variables } = environment
+  const given = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
+  const loaded = baseConfig === undefined || given.config === null ? given : await withBase(given.config, baseConfig, given.diagnostics)
   const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
   const { config } = read
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
-  return trusted === undefined || config === null ? read : withTrusted(environment, { ...read, config }, trusted)
+  if (config === null) return read
+  const own = { ...read, config: { ...config, variables, isCi: isCi(env) } }
+  return trusted === undefined ? own : withTrusted(environment, own, trusted)
 }
 
 /** The config of a pull request, limited by that of the base branch, whose paths are relative to the same folder. */
@@ -74,10 +77,10 @@ async function withTrusted(
 
 /** Like `loadRunConfig`, but returns the default config if there is no file: definitions can be checked and edited without one. */
 export async function loadConfigOrDefault(environment: ConfigEnvironment, file: string | undefined): Promise<ConfigResult> {
-  const { cwd, secrets } = environment
+  const { cwd, secrets, variables } = environment
   const loaded = await loadRunConfig(environment, file, { packages: false })
   const isMissing = file === undefined && loaded.diagnostics.some(({ code }) => code === 'config-missing')
-  return isMissing ? { config: defaultConfig({ folder: cwd, cwd, secrets }), diagnostics: [] } : loaded
+  return isMissing ? { config: { ...defaultConfig({ folder: cwd, cwd, secrets }), variables }, diagnostics: [] } : loaded
 }
 
 /** Parses the text of a config and checks its hosts. Registers no secret: a provider registers its token when it is created. */

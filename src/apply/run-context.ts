@@ -24,6 +24,8 @@ export interface ProcessEnvironment {
   readonly secrets: LoadedSecrets
   /** The file with the config of the branch that a pull request is merged into, which limits the config of the run; absent for other runs. */
   readonly baseConfig?: string | undefined
+  /** The variables of programs; none if absent. */
+  readonly variables?: Readonly<Record<string, string>> | undefined
   /** Provider types of the caller, by names of config entries. They replace the types in the config. */
   readonly providerTypes?: GivenTypes | undefined
   /** Counts the requests of the run; absent if nobody asks. */

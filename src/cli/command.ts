@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ExitStatus } from '../apply/exit-status.ts'
 import { parseUsageSource } from '../definition/config/usage-source.ts'
+import { usePrograms } from '../definition/load/program-loader.ts'
 import { didYouMean } from '../dns/nearest-word.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
@@ -42,8 +43,25 @@ export const withCommonOptions = (command: Command): Command =>
 export const subcommand = (parent: Command, name: string, summary: string): Command =>
   withCommonOptions(parent.command(name).summary(summary).description(summary))
 
+// Not in program.ts: the commands are bundled apart from it.
+usePrograms(async () => {
+  const [{ programLoader }, { programZones }] = await Promise.all([
+    import('../programs/load-program.ts'),
+    import('../convert/dnscontrol/program-zones.ts'),
+  ])
+  return programLoader(programZones)
+})
+
 export const withConfigOption = (command: Command): Command =>
-  command.option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
+  command
+    .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
+    .option('--var <name=value>', 'a variable for programs; repeatable', addVariable)
+
+function addVariable(text: string, former: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, name, value] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('It must be NAME=VALUE.')
+  return { ...former, [name]: value }
+}
 
 /** Adds the options of commands that work on the data of the service. */
 export const withStoreOptions = (command: Command): Command =>

@@ -37,7 +37,9 @@ const COMMANDS: readonly Entry[] = [
   ['ci', null, 'plan pull requests, apply merges and report drift, in CI jobs', () => import('./commands/ci.ts')],
   ['fmt', '[path...]', 'format definitions, keeping comments', () => import('./commands/fmt.ts')],
   ['import', '[args...]', 'import existing zones as definitions', () => import('./commands/import.ts')],
+  ['spf', '[path...]', 'query the names whose SPF records a dnsconfig.js flattens', () => import('./commands/spf.ts')],
   ['export', '[args...]', 'write definitions in another format', () => import('./commands/export.ts')],
+  ['render', '[zone...]', 'show what definitions make, as YAML', () => import('./commands/render.ts')],
   ['record', null, 'change a record in its definition, keeping comments', () => import('./commands/record.ts')],
   ['conformance', '<zone>', 'run the suite that every provider must pass, on a test zone', () => import('./commands/conformance.ts')],
   ['explain', '[code]', 'explain a diagnostic', () => import('./commands/explain.ts')],
@@ -70,9 +72,9 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done
   const setAction: SetAction = (command, action) => {
     command.action(async (...parsed: unknown[]) => {
-      const { format } = command.opts()
+      const { format, var: variables } = command.opts()
       if (isLoadedFormat(format)) await (await import('../report/render-report.ts')).loadFormat(format)
-      status = await action(io, parsed.slice(0, -2) as never, command.opts() as never)
+      status = await action(variables === undefined ? io : { ...io, variables }, parsed.slice(0, -2) as never, command.opts() as never)
     })
   }
   // Node.js puts this character in the place of octets that are not UTF-8.

@@ -69,7 +69,7 @@ export async function checkImport(
 }
 
 /** The errors that would end a run with the new config before its first request, but for targets that the source does not have either. */
-async function errorsOfRun(text: string, folder: string, { secrets }: Config): Promise<Diagnostic[]> {
+export async function errorsOfRun(text: string, folder: string, { secrets }: Config): Promise<Diagnostic[]> {
   const { config, diagnostics } = readConfig(text, { file: CONFIG_FILE, folder, cwd: folder, secrets })
   const zones = config === null ? [] : (await loadDefinitions(config, { lints: false })).diagnostics
   const settings = [...(config?.providers.values() ?? [])].flatMap(checkSettings)

@@ -15,7 +15,7 @@ import type { SoaFields } from '../dns/zone.ts'
 import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
 import { capabilitiesOf } from '../providers/registry.ts'
 import { counted, listed } from '../report/english.ts'
-import { checkImport } from './check-import.ts'
+import { checkImport, errorsOfRun } from './check-import.ts'
 import { importerOf } from './formats.ts'
 import type { ImportedZones, ImportRequest } from './importer.ts'
 import { unsupportedFeatureDiagnostics } from './unsupported-features.ts'
@@ -35,6 +35,8 @@ export interface ImportZonesRequest extends ImportRequest {
 
 export interface ImportZonesResult {
   readonly zones: readonly ImportedZone[]
+  /** Whether the source stays the definition of the zones. */
+  readonly keepsSource: boolean
   /** The absolute folder that the files are relative to: the one for the definitions, or that of a new config above it. */
   readonly folder: string
   /** If a diagnostic is an error, they must not be written. */
@@ -52,13 +54,15 @@ export async function importZones(request: ImportZonesRequest): Promise<ImportZo
   if (importer === null) throw new Error(`no importer for ${format}`)
   if (options.viaService !== undefined || options.clone !== undefined) {
     const existing = request.overwrite ? [] : await existingFiles(request)
-    if (existing.length > 0) return { zones: [], folder: cwd, files: [], diagnostics: existing }
+    if (existing.length > 0) return { zones: [], keepsSource: false, folder: cwd, files: [], diagnostics: existing }
     if ((await request.confirmCopy?.(copyAction(request))) === false) return null
   }
   const imported = await importer(request)
   const definitions = resolve(cwd, options.out ?? '.')
   const folder = imported.newConfig?.folder ?? definitions
-  const { files, paths, diagnostics: fileDiagnostics } = importFiles(imported, relative(folder, definitions))
+  const { keepsSource = false } = imported
+  const written = keepsSource ? { ...imported, zones: [] } : imported
+  const { files, paths, diagnostics: fileDiagnostics } = importFiles(written, relative(folder, definitions))
   const diagnostics: Diagnostic[] = [
     ...imported.diagnostics,
     ...unsupportedFeatureDiagnostics(imported.dropped, 'import-lossy', format, request.lossy),
@@ -70,14 +74,16 @@ export async function importZones(request: ImportZonesRequest): Promise<ImportZo
     const message = `commands use ${displayPath(join(folder, CONFIG_FILE), cwd)} only in its folder and below, or if -c names it`
     diagnostics.push({ severity: 'notice', code: 'import-aside', message })
   }
-  if (!hasErrors(diagnostics)) {
+  if (!hasErrors(diagnostics) && keepsSource) {
+    if (imported.newConfig !== undefined) diagnostics.push(...(await errorsOfRun(imported.newConfig.text, folder, config)))
+  } else if (!hasErrors(diagnostics)) {
     const shownPath = (path: string): string => displayPath(resolve(folder, path), cwd)
     const found = await checkImport(imported.zones, files, { ...config, ...imported.octodnsSettings }, shownPath)
     diagnostics.push(...withoutRepeats(found, diagnostics))
     const usual = options.out === undefined ? resolve(config.folder, 'zones') : folder
     diagnostics.push(...soaWarnings(imported.zones, config, ({ name }) => resolve(usual, paths.get(name) ?? '')))
   }
-  return { zones: imported.zones, folder, files, diagnostics }
+  return { zones: imported.zones, keepsSource, folder, files, diagnostics }
 }
 
 /** Codes of warnings about definitions that an import reports as `import-lossy`. */

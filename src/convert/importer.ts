@@ -41,6 +41,8 @@ export interface ImportOptions {
   readonly clone?: string | undefined
   /** `dnscontrol`: the file with the credentials of its providers; `creds.json` beside the source if absent. */
   readonly credentials?: string | undefined
+  /** `dnscontrol`: writes YAML definitions for a program, which otherwise stays the definition. */
+  readonly convert?: boolean | undefined
   /** `axfr`: a TSIG key, `NAME:SECRET` or `ALGORITHM:NAME:SECRET`. The secret is base64, given as `env:NAME` or `file:PATH`. */
   readonly tsig?: string | undefined
   /** `axfr`: seconds to wait for each message. */
@@ -56,6 +58,8 @@ export interface ImportedZones {
   readonly files?: readonly OutputFile[] | undefined
   /** A new config for this absolute folder, which is that for the definitions or above it. */
   readonly newConfig?: { readonly folder: string; readonly text: string } | undefined
+  /** Whether the source stays the definition of the zones: only a new config is written. */
+  readonly keepsSource?: true | undefined
   /** How the files must be read if an imported config differs from the current one in this. */
   readonly octodnsSettings?: OctodnsFileSettings | undefined
 }

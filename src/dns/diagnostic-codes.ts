@@ -25,6 +25,11 @@ export const DIAGNOSTIC_CODES = {
   'variable-unused': 'An include sets a variable that the fragment does not use.',
   'rrset-split': 'Several files define records of one name and type without override or merge.',
   'override-unused': 'A record overrides records that no included file has.',
+  // Programs
+  'program-failed': 'A program has an error, or threw one.',
+  'program-limit': 'A program exceeds a limit of its sandbox.',
+  'render-incomplete': 'The output of render lacks something that a definition says.',
+  'program-message': 'A program wrote a message with console.log.',
   // Zone files
   'zonefile-syntax': 'A zone file has a syntax error (RFC 1035).',
   'zonefile-directive': 'A directive of a zone file is unknown or has the wrong operands.',

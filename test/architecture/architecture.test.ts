@@ -56,6 +56,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'one-way-convert': { 'convert/a.ts': `export { r } from '../report/r.ts'`, 'report/r.ts': 'export const r = 1' },
   'one-way-report': { 'report/a.ts': `import { f } from '../definition/f.ts'`, 'definition/f.ts': 'export const f = 1' },
   'one-way-definition': { 'definition/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },
+  'one-way-programs': { 'programs/a.ts': `import { f } from '../apply/f.ts'`, 'apply/f.ts': 'export const f = 1' },
   'one-way-transport': { 'transport/a.ts': `import { d } from '../definition/d.ts'`, 'definition/d.ts': 'export const d = 1' },
   'one-way-providers': { 'providers/x/a.ts': `import { s } from '../../apply/s.ts'`, 'apply/s.ts': 'export const s = 1' },
   'one-way-apply': { 'apply/a.ts': `const c = await import('../cli/c.ts')`, 'cli/c.ts': 'export const c = 1' },

@@ -44,6 +44,6 @@ export async function survey(root: string): Promise<Survey> {
 /** Every `.ts` file below `src/`, relative to `root`. */
 export const sourceFiles = (root: string): string[] =>
   readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.[jt]s$/.test(path))
     .map((path) => `src/${path.replaceAll('\\', '/')}`)
     .sort()

@@ -11,10 +11,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   apply: ['dns', 'plan', 'report', 'definition', 'transport', 'providers'],
   conformance: ['dns', 'plan', 'definition', 'providers', 'apply'],
   ci: ['dns', 'report', 'definition', 'transport'],
-  convert: ['dns', 'plan', 'definition', 'transport', 'providers'],
+  // An import runs programs, and a program of DNSControl is read as its JSON is.
+  convert: ['dns', 'plan', 'definition', 'transport', 'providers', 'programs'],
+  programs: ['dns', 'definition', 'transport', 'convert'],
   // The seed and two other files of the service are YAML.
   service: ['dns', 'definition/yaml'],
-  cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'conformance', 'ci', 'convert', 'service'],
+  cli: ['dns', 'plan', 'report', 'definition', 'transport', 'apply', 'conformance', 'ci', 'convert', 'programs', 'service'],
 }
 
 /** Folders without I/O, clock and randomness: clock and randomness are arguments. */

@@ -75,7 +75,7 @@ const COMMANDS: readonly (readonly [codes: string, ...commands: string[]])[] = [
   ['config-missing|plan-file-invalid', 'apply plan.json --yes', 'report plan.json', 'report merge plan.json list.txt'],
   ['config-missing|plan-file-invalid', 'approve plan.json --key key --yes'],
   [FILE, 'plan --zones-from list.txt', 'import zonefile list.txt', 'import octodns octodns.yaml', 'import dnscontrol ir.json'],
-  [FILE, 'serve --seed seed.yaml', 'restore list.txt --data nowhere', 'demo --zones nowhere'],
+  [FILE, 'spf', 'serve --seed seed.yaml', 'restore list.txt --data nowhere', 'demo --zones nowhere'],
   ['service-start', 'serve --tls-cert key --tls-key key'],
   ['service-store', 'serve rotate-key --data nowhere', 'backup new.bak --data nowhere'],
   ['nameserver-failed', 'import axfr 127.0.0.1:9 example.com'],

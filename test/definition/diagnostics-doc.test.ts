@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it, test } from 'vitest'
+import { programZones } from '../../src/convert/dnscontrol/program-zones.ts'
 import { loadConfig } from '../../src/definition/config/load-config.ts'
 import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import { usePrograms } from '../../src/definition/load/program-loader.ts'
 import { testPolicies } from '../../src/definition/policies/apply-policies.ts'
 import { loadPolicies } from '../../src/definition/policies/load-policies.ts'
 import type { Diagnostic } from '../../src/dns/diagnostic.ts'
@@ -9,8 +11,11 @@ import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
 import type { FullDate } from '../../src/dns/ownership.ts'
 import { LINT_CODES } from '../../src/dns/suppression.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
+import { programLoader } from '../../src/programs/load-program.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { folderWith } from './files.ts'
+
+usePrograms(async () => programLoader(programZones))
 
 const text = readFileSync(new URL('../../docs/diagnostics.md', import.meta.url), 'utf8')
 type Entry = { readonly code: string; readonly body: string }
@@ -31,7 +36,7 @@ const entries: Entry[] = text
 /** The files of one example of an entry, by path. */
 function examples(body: string, kind: 'fails' | 'mended'): Record<string, string> {
   const files: Record<string, string> = {}
-  for (const [, marker, file, content] of body.matchAll(/^```(?:yaml|zone) (fails|mended)(?: file=(\S+))?\n(.*?)^```$/gms)) {
+  for (const [, marker, file, content] of body.matchAll(/^```(?:yaml|zone|ts) (fails|mended)(?: file=(\S+))?\n(.*?)^```$/gms)) {
     if (marker === kind) files[file ?? 'zones/example.com.yaml'] = content ?? ''
   }
   return files

@@ -1,14 +1,17 @@
 /** `zonewright import`: options, questions and output; the conversion is in `convert/import.ts`. */
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { lacking, neededForZones } from '../../apply/approvals/approvals-of-plan.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
 import { loadConfigOrDefault } from '../../apply/run-config.ts'
 import { reportThrottling } from '../../apply/run-context.ts'
+import type { PlanRunOptions } from '../../apply/run-plan.ts'
 import { IMPORT_FORMATS } from '../../convert/formats.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import type { ImportOptions } from '../../convert/importer.ts'
 import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy-zones.ts'
 import type { AcceptedLosses } from '../../definition/accepted-losses.ts'
+import { CONFIG_FILE } from '../../definition/config/config.ts'
 import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { didYouMean } from '../../dns/nearest-word.ts'
@@ -20,6 +23,7 @@ import { deliverFiles } from '../deliver-files.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, canAsk, confirm, createOutput, lossReportOptions } from '../output.ts'
+import { readOnlySetup } from '../run-setup.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   /** A provider, instead of the arguments format and source. */
@@ -38,6 +42,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--from <provider>', 'import from this provider of the configuration: short for "import provider"')
     .option('-o, --out <dir>', 'the folder for the definitions (default: one is shown on standard output)')
     .option('--credentials <file>', 'dnscontrol: the types and keys of its providers (default: creds.json beside the source)')
+    .option('--convert', 'dnscontrol: write YAML for a dnsconfig.js, which otherwise stays the definition')
     .option('--tsig <key>', 'axfr: [ALGORITHM:]NAME:SECRET, its secret as env:NAME or file:PATH (default algorithm: hmac-sha256)')
     .option('--timeout <seconds>', 'axfr: how long to wait for each message', positiveInteger)
     .option('--via-service <nameserver>', 'provider: create the zones there first, by transfer from this name server')
@@ -53,7 +58,7 @@ Examples:
   zonewright import zonefile /var/named -o zones
   zonewright import axfr 192.0.2.53 example.com -o zones
   zonewright import octodns config -o zones
-  zonewright import dnscontrol ir.json -o zones
+  zonewright import dnscontrol dnsconfig.js
   zonewright import octodns config -o zones --lossy=geo,URLFWD
   zonewright import --from cloud -o zones
 
@@ -120,7 +125,7 @@ async function askForCopy(io: CliIo, output: CliOutput, action: string, { dryRun
 async function finish(
   io: CliIo,
   output: CliOutput,
-  { zones, folder, files, diagnostics }: ImportZonesResult,
+  { zones, keepsSource, folder, files, diagnostics }: ImportZonesResult,
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
   output.diagnostics(diagnostics, lossReportOptions(options))
@@ -129,12 +134,35 @@ async function finish(
     return EXIT.failure
   }
   const { force, dryRun } = options
-  const out = options.out === undefined ? undefined : folder
+  const out = options.out === undefined && !keepsSource ? undefined : folder
   const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
   const contents = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
   const status = await deliverFiles(io, output, { command: 'import', files, contents, out, force, dryRun })
+  if (status === EXIT.done && keepsSource) {
+    output.note(`${contents}; the program stays the definition.`)
+    return dryRun === true || files.length === 0 ? status : planImported(io, output, { folder, files }, options)
+  }
   if (status === EXIT.done && (out === undefined || dryRun !== true)) output.note(`${contents}, read back and compared.`)
   return status
+}
+
+/** Shows what differs at the providers of a new config, if the environment has its secrets. */
+async function planImported(
+  io: CliIo,
+  output: CliOutput,
+  { folder, files }: Pick<ImportZonesResult, 'folder' | 'files'>,
+  options: ImportCommandOptions,
+): Promise<ExitStatus> {
+  const named = files.flatMap(({ text }) => [...text.matchAll(/\benv:([A-Za-z_]\w*)/g)].map(([, name = '']) => name))
+  const missing = [...new Set(named)].filter((name) => io.env[name] === undefined)
+  if (missing.length > 0) {
+    output.say(`Set ${missing.join(', ')}; then "zonewright plan" shows what differs at the providers.`)
+    return EXIT.done
+  }
+  const { runPlan } = await import('../../apply/run-plan.ts')
+  const { color = true, quiet = false, verbose = false } = options
+  const config = resolve(folder, CONFIG_FILE)
+  return runPlan(readOnlySetup<PlanRunOptions & CommonOptions>(io, { color, quiet, verbose, config, format: 'text' }), [])
 }
 
 /** Makes the request from arguments and options. Reports an invalid one, and returns null. */
@@ -180,6 +208,8 @@ function readSource(output: CliOutput, args: readonly string[], options: ImportC
   if (zones === null) return null
   if (format !== 'dnscontrol' && options.credentials !== undefined)
     return refuse(`--credentials is for imports from DNSControl, not for ${format}`)
+  if (options.convert === true && (format !== 'dnscontrol' || !/\.js$/i.test(source)))
+    return refuse('--convert is for imports of a dnsconfig.js: all others write definitions')
   if (format !== 'axfr' && (options.tsig !== undefined || options.timeout !== undefined))
     return refuse(`--tsig and --timeout are for imports from a name server (axfr), not for ${format}`)
   return { format, source, zones }

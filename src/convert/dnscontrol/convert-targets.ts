@@ -1,6 +1,7 @@
 /** Converts the DNS providers of a DNSControl config to targets. */
 import { stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { escapeGlob } from '../../definition/files/file-glob.ts'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
@@ -28,13 +29,15 @@ const CREDENTIALS_FILE = 'creds.json'
 
 /**
  * Converts the providers of zones. A native provider, or octoDNS's class, takes the place of each; secrets become references to the environment. If there is a
- * config already, its providers with the same names are the targets. `paid` are those whose zones have a paid plan.
+ * config already, its providers with the same names are the targets. `paid` are those whose zones have a paid plan. `program` is the absolute path of a program
+ * that stays the definition of all zones.
  */
 export async function convertDnscontrolTargets(
   zones: readonly { readonly name: DomainName; readonly providers?: readonly string[] }[],
   types: ReadonlyMap<string, string>,
   request: ImportRequest,
   paid: ReadonlySet<string>,
+  program: string | null = null,
 ): Promise<DnscontrolTargets> {
   const path = resolve(request.cwd, request.options.credentials ?? join(dirname(request.source), CREDENTIALS_FILE))
   const file = displayPath(path, request.cwd)
@@ -64,13 +67,15 @@ export async function convertDnscontrolTargets(
   }
   if (unknown.length > 0) diagnostics.push(notImported(unknown, request, isGiven))
   if (targets.length === 0) return { names, newConfig: undefined, diagnostics }
-  const { folder, prefix } = placeConfig(request)
+  const { folder, prefix } = program === null ? placeConfig(request) : { folder: dirname(program), prefix: '' }
   const providers = printProviders(targets.map((target) => relocated(target, dirname(path), folder)))
-  const rule = `  - files: [${printText(`${prefix}*.yaml`)}]\n`
+  const rule = `  - files: [${printText(program === null ? `${prefix}*.yaml` : escapeGlob(basename(program)))}]\n`
   // A run ends at a zone without a target.
   const idle = zones.filter((zone) => !zone.providers?.some((name) => names.has(name))).map(({ name }) => printText(name.slice(0, -1)))
   const disabled = idle.length === 0 ? '' : `${rule}    zone: [${idle.join(', ')}]\n    enabled: false # no target is known\n`
-  const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${providers}zones:\n${disabled}${rule}    targets: []\n`
+  // A program names the targets itself, and its zones without one are skipped.
+  const rules = program === null ? `${disabled}${rule}    targets: []\n` : rule
+  const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${providers}zones:\n${rules}`
   return { names, newConfig: { folder, text }, diagnostics: [...diagnostics, ...pythonNotices(targets)] }
 }
 

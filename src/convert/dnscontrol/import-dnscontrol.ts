@@ -1,22 +1,22 @@
 /** Imports zones of DNSControl from its intermediate JSON, TSV or zone files. */
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { displayPath } from '../../definition/files/file-path.ts'
 import { readText } from '../../definition/files/read-text.ts'
 import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
 import { sourcePolicy } from '../../definition/load/source-policy.ts'
 import { removeDuplicateRecords, zoneFileDefinition } from '../../definition/load/zone-file-definition.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { splitSoa } from '../../dns/soa.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { Policy, SoaFields, UnmanagedSelector, ZoneSettings } from '../../dns/zone.ts'
 import { type DerivedSelectors, isInseparable, splitByRules, unmanagedSelectorsFor } from '../definable-records.ts'
-import type { Importer } from '../importer.ts'
-import { type ImportedZones, missingZones } from '../importer.ts'
+import { type ImportedZones, type Importer, type ImportRequest, missingZones } from '../importer.ts'
 import { droppedRecord, recordsOutside, type UnsupportedFeature } from '../unsupported-features.ts'
 import { convertDnscontrolTargets } from './convert-targets.ts'
 import { commentedFeatures, isTsv, readTsv, splitZones } from './get-zones.ts'
-import { type DnscontrolDomain, readIntermediate } from './read-intermediate.ts'
+import { programZones } from './program-zones.ts'
+import { type DnscontrolConfig, type DnscontrolDomain, readConfiguration, readIntermediate } from './read-intermediate.ts'
 import type { InvalidRecord } from './read-records.ts'
 
 interface ParsedSource {
@@ -27,17 +27,19 @@ interface ParsedSource {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Imports zones of DNSControl from the JSON of `dnscontrol print-ir`, or from the output of `get-zones` with `--format=zone` or `tsv`. */
+/**
+ * Imports zones of DNSControl from its program (`dnsconfig.js`), from the JSON of `dnscontrol print-ir`, or from the output of `get-zones` with `--format=zone` or
+ * `tsv`. A program stays the definition, unless it is converted.
+ */
 export const importDnscontrol: Importer = async (request) => {
-  const { source, zones: wanted, cwd, config } = request
+  const { source, zones: wanted, cwd } = request
   const path = resolve(cwd, source)
   const file = displayPath(path, cwd)
-  const text = await readText(path, file, sourcePolicy(config, 'allowed'))
-  if (!text.ok) return { zones: [], dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
-  const parsed = parseSource(text.text, file, wanted)
+  if (/\.js$/i.test(file) && request.options.convert !== true) return keepProgram(path, file, request)
+  const parsed = /\.js$/i.test(file) ? await convertProgram(path, file, request) : await readSource(path, file, request)
   const zones = parsed.zones.filter(({ name }) => wanted.length === 0 || wanted.some((one) => withoutTag(one) === name))
   const dropped = parsed.dropped.filter(({ zone }) => zone === null || zones.some(({ name }) => name === zone))
-  const paid = new Set(zones.flatMap(({ providers = [], records }) => (records.some(needsPaidPlan) ? providers : [])))
+  const paid = paidProviders(zones)
   const targets = await convertDnscontrolTargets(zones, parsed.providerTypes, request, paid)
   const imported = zones.map((zone) => convertDnscontrolZone(zone, targets.names, file))
   return {
@@ -48,29 +50,86 @@ export const importDnscontrol: Importer = async (request) => {
   } satisfies ImportedZones
 }
 
+/** Runs a dnsconfig.js; null if it fails. */
+async function runProgram(path: string, { cwd, config }: ImportRequest) {
+  const { runDnsconfigFile } = await import('../../programs/load-program.ts')
+  const { file, folder } = config.file === null ? { file: null, folder: dirname(path) } : config
+  return runDnsconfigFile(path, { ...config, file, folder, cwd })
+}
+
+/** A config for a program that stays the definition, with what plans of it will leave alone. */
+async function keepProgram(path: string, file: string, request: ImportRequest): Promise<ImportedZones> {
+  const hint = '--convert writes definitions'
+  const message = `zones and -o are for definitions in YAML, but ${file} stays the definition of all its zones`
+  if (request.zones.length > 0 || request.options.out !== undefined)
+    return { zones: [], dropped: [], diagnostics: [{ severity: 'error', code: 'usage', message, hint }] }
+  const { config, diagnostics } = await runProgram(path, request)
+  if (config === null || hasErrors(diagnostics)) return { zones: [], dropped: [], diagnostics }
+  const { domains, providerTypes } = readConfiguration(() => config, file)
+  const targets = await convertDnscontrolTargets(domains, providerTypes, request, paidProviders(domains), path)
+  const { file: known } = request.config
+  const add = `${known} is not changed: add {files: [${file}]} to its zones, unless it has it`
+  const existing: Diagnostic[] = known === null ? [] : [{ severity: 'notice', code: 'import-aside', message: add }]
+  // Loading the new config reports errors.
+  const warnings = programZones(config, file).zones.flatMap((one) => one.diagnostics.filter((found) => !isError(found)))
+  return {
+    zones: domains.map((domain) => convertDnscontrolZone(domain, targets.names, file).zone),
+    dropped: [],
+    diagnostics: [...diagnostics, ...warnings, ...targets.diagnostics, ...existing],
+    newConfig: targets.newConfig,
+    keepsSource: true,
+  }
+}
+
+async function convertProgram(path: string, file: string, request: ImportRequest): Promise<ParsedSource> {
+  const { config, diagnostics } = await runProgram(path, request)
+  if (config === null || hasErrors(diagnostics)) return { zones: [], providerTypes: new Map(), dropped: [], diagnostics }
+  const parsed = parseConfiguration(
+    readConfiguration(() => config, file),
+    file,
+    request.zones,
+  )
+  return { ...parsed, diagnostics: [...diagnostics, ...parsed.diagnostics] }
+}
+
+async function readSource(path: string, file: string, { zones: wanted, config }: ImportRequest): Promise<ParsedSource> {
+  const text = await readText(path, file, sourcePolicy(config, 'allowed'))
+  if (text.ok) return parseSource(text.text, file, wanted)
+  return { zones: [], providerTypes: new Map(), dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
+}
+
+/** The providers that have records which need a paid plan of Cloudflare. */
+const paidProviders = (zones: readonly ZoneToConvert[]): ReadonlySet<string> =>
+  new Set(zones.flatMap(({ providers = [], records }) => (records.some(needsPaidPlan) ? providers : [])))
+
 /** The start of a domain in a DNSControl script, which no zone file contains. */
 const SCRIPT = /^[ \t]*D(?:_EXTEND)?\(\s*["'`\w]/m
 
 function parseSource(text: string, file: string, wanted: readonly DomainName[]): ParsedSource {
-  if (/\.js$/i.test(file) || SCRIPT.test(text.slice(0, 100_000))) {
-    const message = `${file} is a DNSControl script, not its output`
-    const hint = 'run "dnscontrol print-ir --out ir.json" and import ir.json'
+  if (SCRIPT.test(text.slice(0, 100_000))) {
+    const message = `${file} is a program of DNSControl, but its name does not end in .js`
+    const hint = 'rename it to dnsconfig.js'
     return { zones: [], providerTypes: new Map(), dropped: [], diagnostics: [{ severity: 'error', code: 'file-format', message, hint }] }
   }
   const start = text.trimStart()
-  if (start.startsWith('{') || start.startsWith('[')) {
-    const { domains, providerTypes, dropped, diagnostics } = readIntermediate(text, file)
-    const chosen = chooseVariants(domains, wanted)
-    const variants = domains.flatMap((domain) => [{ name: domain.name }, { name: parseTaggedName(domain) }])
-    return {
-      zones: chosen.domains,
-      providerTypes,
-      dropped: [...dropped, ...chosen.domains.flatMap((domain) => domain.dropped), ...chosen.dropped],
-      diagnostics: [...diagnostics, ...missingZones(wanted, variants, file)],
-    }
-  }
+  if (start.startsWith('{') || start.startsWith('[')) return parseConfiguration(readIntermediate(text, file), file, wanted)
   const read = isTsv(text) ? readTsv(text, file) : readZoneFiles(text, file)
   return { ...read, providerTypes: new Map(), diagnostics: [...read.diagnostics, ...missingZones(wanted, read.zones, file)] }
+}
+
+function parseConfiguration(
+  { domains, providerTypes, dropped, diagnostics }: DnscontrolConfig,
+  file: string,
+  wanted: readonly DomainName[],
+): ParsedSource {
+  const chosen = chooseVariants(domains, wanted)
+  const variants = domains.flatMap((domain) => [{ name: domain.name }, { name: parseTaggedName(domain) }])
+  return {
+    zones: chosen.domains,
+    providerTypes,
+    dropped: [...dropped, ...chosen.domains.flatMap((domain) => domain.dropped), ...chosen.dropped],
+    diagnostics: [...diagnostics, ...missingZones(wanted, variants, file)],
+  }
 }
 
 /** Reads concatenated zone files. Positions are those in the whole text. */

@@ -1,17 +1,16 @@
-import { quoted } from '../../dns/excerpt.ts'
-
 /**
  * DNSControl's intermediate JSON (`dnscontrol print-ir`), the result of running its dnsconfig.js. Reading is bounded and never throws:
  * malformed input becomes a diagnostic, and everything without a meaning here is reported.
  */
-
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { parseJson } from '../../dns/excerpt.ts'
+import { parseJson, quoted } from '../../dns/excerpt.ts'
 import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
+import { isObject, type JsonObject, positionOf } from '../../programs/dnscontrol/json-object.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { selectorsForIgnore } from './ignore-patterns.ts'
 import {
@@ -19,8 +18,7 @@ import {
   type DomainContext,
   displayKey,
   type InvalidRecord,
-  isObject,
-  type JsonObject,
+  isProxyOn,
   printableData,
   type ReadContext,
   readRecords,
@@ -29,6 +27,10 @@ import {
 /** One `D(…)`: a zone, or one variant of a zone for split horizons. */
 export interface DnscontrolDomain {
   readonly name: DomainName
+  /** The call of `D`, if it is known. */
+  readonly at: SourcePosition
+  /** Whether it may have records that an `IGNORE` matches. */
+  readonly disablesIgnoreCheck: boolean
   /** The part of its name after `!`; empty for the only or untagged one. */
   readonly tag: string
   readonly records: readonly ImportedRecord[]
@@ -55,7 +57,12 @@ export interface DnscontrolConfig {
 /** Errors that are reported per file. */
 const MAX_DIAGNOSTICS = 1000
 
-export function readIntermediate(text: string, file: string): DnscontrolConfig {
+/** Reads the JSON of `dnscontrol print-ir`. */
+export const readIntermediate = (text: string, file: string): DnscontrolConfig =>
+  readConfiguration((context) => readJson(text, context), file)
+
+/** Reads a parsed configuration: that of `dnscontrol print-ir`, or the result of a program. */
+export function readConfiguration(read: (context: ReadContext) => unknown, file: string): DnscontrolConfig {
   const at = { file, line: 1, column: 1 }
   const diagnostics: Diagnostic[] = []
   const context: ReadContext = {
@@ -66,7 +73,7 @@ export function readIntermediate(text: string, file: string): DnscontrolConfig {
     },
   }
   const dropped: UnsupportedFeature[] = []
-  const root = readJson(text, context)
+  const root = read(context)
   const domains: DnscontrolDomain[] = []
   const providerTypes = new Map<string, string>()
   if (isObject(root) && Array.isArray(root['domains'])) {
@@ -139,6 +146,7 @@ const IGNORED_KEYS: ReadonlySet<string> = new Set([
   'ignore_external_dns',
   'external_dns_prefix',
   'rawrecords',
+  'filepos',
 ])
 
 function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDomain[]): void {
@@ -166,7 +174,9 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   const warn = (message: string, hint?: string): void =>
     void warnings.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: context.at, hint })
   const meta = isObject(domain['meta']) ? domain['meta'] : {}
-  const ofRecords: DomainContext = { ...context, zone, dropped, invalidRecords }
+  const kept: UnmanagedSelector[] = []
+  const isProxied = isProxyOn(meta['cloudflare_proxy_default'])
+  const ofRecords: DomainContext = { ...context, zone, dropped, invalidRecords, kept, isProxied }
   const records = [...readNameservers(domain['nameservers'], meta, ofRecords), ...readRecords(domain['records'], ofRecords)]
   for (const [key, value] of Object.entries(domain)) {
     if (key === 'auto_dnssec' && isOff(value)) warn('AUTODNSSEC_OFF is not imported', 'disable signing at the provider')
@@ -175,7 +185,7 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   }
   for (const [key, value] of Object.entries(meta)) {
     const isRead = key === 'ns_ttl' && isServersTtl(value) && records.some(({ name, type }) => name === zone && type === 'NS')
-    if (key.startsWith('dnscontrol_') || isRead) continue
+    if (key.startsWith('dnscontrol_') || isRead || (key === 'cloudflare_proxy_default' && isProxied)) continue
     const what = `the metadata ${displayKey(key)} (${quoteValue(value)})`
     if (RECORDS_META.test(key) && !isOff(value)) drop(what)
     else warn(`${what} is not imported`)
@@ -185,10 +195,12 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
   domains.push({
     name: zone,
+    at: positionOf(domain['filepos'], context.at),
+    disablesIgnoreCheck: domain['unmanaged_disable_safety_check'] === true,
     tag,
     records,
     invalidRecords,
-    unmanaged: left.selectors,
+    unmanaged: [...left.selectors, ...kept.filter((one) => !records.some(unmanagedTest([one], zone)))],
     policy: left.policy,
     providers: isObject(domain['dnsProviders']) ? Object.keys(domain['dnsProviders']) : [],
     dropped,

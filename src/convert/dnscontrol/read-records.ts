@@ -2,15 +2,18 @@
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, parseDomainName, relativeName } from '../../dns/domain-name.ts'
 import { quoted } from '../../dns/excerpt.ts'
 import { restoreMailboxCase } from '../../dns/mailbox.ts'
 import { canonicalRdata, parseRdata } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
+import { parseRecordType } from '../../dns/record-type.ts'
 import { failure, ok, type Result } from '../../dns/result.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
+import type { UnmanagedSelector } from '../../dns/zone.ts'
+import { isObject, type JsonObject, positionOf } from '../../programs/dnscontrol/json-object.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /** The results that `readRecords` adds to. */
@@ -20,6 +23,10 @@ export interface DomainContext extends ReadContext {
   readonly dropped: UnsupportedFeature[]
   /** Records with invalid data. */
   readonly invalidRecords: InvalidRecord[]
+  /** Whether Cloudflare proxies records that do not say so (`CF_PROXY_DEFAULT_ON`). */
+  readonly isProxied: boolean
+  /** Selectors of what DNSControl manages and no definition can express: plans leave it alone. */
+  readonly kept: UnmanagedSelector[]
 }
 
 /** Reads the records of a domain. Adds unsupported ones to `dropped` and malformed ones to `invalidRecords`. */
@@ -29,19 +36,44 @@ export function readRecords(records: unknown, context: DomainContext): ImportedR
     context.fail('schema-type', `${context.zone}: records must be a list`)
     return []
   }
+  const aliases = new Set<string>()
   return records.flatMap((record) => {
-    if (isObject(record)) return readRecord(record, context) ?? []
-    context.fail('schema-type', `${context.zone}: a record must be an object`)
-    return []
+    if (!isObject(record)) {
+      context.fail('schema-type', `${context.zone}: a record must be an object`)
+      return []
+    }
+    const read = readRecord(aliasOf(record) ?? record, context)
+    // One ALIAS record stands for the types A and AAAA.
+    const key = read?.type === 'ALIAS' ? `${read.name} ${read.data}` : null
+    if (read === null || (key !== null && aliases.has(key))) return []
+    if (key !== null) aliases.add(key)
+    return [read]
   })
 }
 
+/** An alias of Route 53 of type A or AAAA as an ALIAS record, whose TTL Route 53 does not have; null for other records. */
+function aliasOf({ r53_alias: alias, ...record }: JsonObject): JsonObject | null {
+  const isAlias = isObject(alias) && /^(?:A|AAAA)$/.test(textField(alias, 'type')) && !isWeighted(record)
+  return record['type'] === 'R53_ALIAS' && isAlias ? { ...record, type: 'ALIAS', ttl: ALIAS_TTL } : null
+}
+
+/** The TTL in seconds that plans show for aliases of Route 53. */
+const ALIAS_TTL = 60
+
+const isWeighted = ({ meta }: JsonObject): boolean => isObject(meta) && meta['r53_set_identifier'] !== undefined
+
+/** Whether metadata turns Cloudflare's proxy on. */
+export const isProxyOn = (value: unknown): boolean => /^(?:on|full)$/i.test(String(value))
+
+/** Types that Cloudflare proxies. */
+const PROXIED_TYPES: ReadonlySet<unknown> = new Set(['A', 'AAAA', 'ALIAS', 'CNAME'])
+
 /** `CF_PROXY_ON` (`full` once also meant Railgun), `CF_COMMENT` and `CF_TAGS`, whose texts are empty if there is none. */
-function cloudflareSettings({ meta }: JsonObject): Pick<ImportedRecord, 'providerSettings'> {
+function cloudflareSettings({ type, meta }: JsonObject, isProxied: boolean): Pick<ImportedRecord, 'providerSettings'> {
   const textOf = (key: string): string => (isObject(meta) ? String(meta[key] ?? '') : '')
   const [comment, tags] = [textOf('cloudflare_comment'), textOf('cloudflare_tags')]
   const settings = {
-    ...(/^(?:on|full)$/i.test(textOf('cloudflare_proxy')) && { proxied: true }),
+    ...(isProxyOn(textOf('cloudflare_proxy') || (isProxied && PROXIED_TYPES.has(type) ? 'on' : '')) && { proxied: true }),
     ...(comment !== '' && { comment }),
     ...(tags !== '' && { tags: tags.split(',') }),
   }
@@ -52,7 +84,8 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   const { zone, dropped } = context
   const label = String(record['name'] ?? '@')
   const type = String(record['type'] ?? '')
-  const place = typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
+  const at = positionOf(record['filepos'], context.at)
+  const place = at === context.at && typeof record['filepos'] === 'string' ? ` (dnsconfig.js ${record['filepos'].slice(0, 40)})` : ''
   const name = parseDomainName(label === '' ? '@' : label, zone)
   if (!name.ok || !isAtOrBelow(name.value, zone)) {
     const reason = name.ok ? 'the name is not in the zone' : name.message
@@ -61,14 +94,18 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
       name: null,
       type: null,
       what: `the record ${displayKey(label)} ${displayKey(type)}${place}: ${reason}`,
-      at: context.at,
+      at,
     })
     return null
   }
   const drop = (what: string, keepsRecords = false): void =>
-    void dropped.push({ zone, name: name.value, type: type === '' ? null : displayKey(type), what, at: context.at, keepsRecords })
-  if (!RDATA_TYPES.has(type)) {
-    drop(`a record of DNSControl's type ${displayKey(type)}, with the target ${quoted(String(record['target'] ?? ''))}`)
+    void dropped.push({ zone, name: name.value, type: type === '' ? null : displayKey(type), what, at, keepsRecords })
+  const weighted = isWeighted(record)
+  if (!RDATA_TYPES.has(type) || weighted) {
+    const what = weighted ? 'a weighted record' : `a record of DNSControl's type ${displayKey(type)}`
+    drop(`${what}, with the target ${quoted(String(record['target'] ?? ''))}`)
+    const owner = relativeName(name.value, zone).replaceAll('*', '\\*') || '@'
+    context.kept.push(...keptTypes(type, record, weighted).map((kept) => ({ name: owner, type: kept })))
     return null
   }
   if (record['ensure_absent'] === true) {
@@ -78,16 +115,26 @@ function readRecord(record: JsonObject, context: DomainContext): ImportedRecord 
   for (const key of Object.keys(record)) if (!IGNORED_KEYS.has(key)) drop(`the field ${displayKey(key)}`)
   for (const [key, value] of Object.entries(isObject(record['meta']) ? record['meta'] : {})) {
     const isKnownProxy = key === 'cloudflare_proxy' && /^(?:on|full|off)$/i.test(String(value))
-    if (!IGNORED_METADATA.has(key) && !isKnownProxy) drop(`the metadata ${displayKey(key)} (${quoted(String(value))})`, true)
+    if (!IGNORED_METADATA.has(key) && !isKnownProxy)
+      drop(`the metadata ${displayKey(key)}${/key|token|secret/i.test(key) ? '' : ` (${quoted(String(value))})`}`, true)
   }
   const data = readRdata(type, record, originOf(record['subdomain'], zone))
   const seconds = record['ttl'] ?? 0
   const ttl = ttlFromSeconds(typeof seconds === 'number' ? seconds || DEFAULT_TTL : Number.NaN)
-  if (data.ok && ttl.ok) return { name: name.value, type, ttl: ttl.value, data: data.value, at: context.at, ...cloudflareSettings(record) }
+  if (data.ok && ttl.ok)
+    return { name: name.value, type, ttl: ttl.value, data: data.value, at, ...cloudflareSettings(record, context.isProxied) }
   const reason = data.ok ? (ttl.ok ? '' : ttl.message) : data.message
   const text = data.ok ? data.value : printableData(rawData(type, record))
-  context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at: context.at }, reason: `${reason}${place}` })
+  context.invalidRecords.push({ record: { name: name.value, type, ttl: null, data: text, at }, reason: `${reason}${place}` })
   return null
+}
+
+/** The types of the records that a record of DNSControl's own type has at its provider. Redirects and rules are no records. */
+function keptTypes(type: string, record: JsonObject, weighted: boolean): readonly string[] {
+  if (weighted && RDATA_TYPES.has(type)) return [type]
+  const alias = record['r53_alias'] ?? record['azure_alias']
+  if (isObject(alias)) return parseRecordType(textField(alias, 'type')).ok ? [textField(alias, 'type')] : []
+  return /^(?:AKAMAI|BUNNY_DNS|CLOUDNS_WR|FRAME|NS1_URLFWD|PORKBUN_URLFWD|URL)/.test(type) ? ['A', 'AAAA', 'CNAME'] : []
 }
 
 /** The origin for relative names in data: the subdomain that `D_EXTEND` has added, or the zone. */
@@ -248,10 +295,6 @@ const IGNORED_METADATA: ReadonlySet<string> = new Set([
   'skip_fqdn_check',
   'txtSplitAlgorithm',
 ])
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** State shared by the readers of a config. */
 export interface ReadContext {

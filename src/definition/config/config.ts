@@ -21,6 +21,8 @@ export interface Config {
   /** The working directory. File names in messages are relative to it. */
   readonly cwd: string
   readonly providers: ReadonlyMap<string, ProviderConfig>
+  /** The variables of programs, from the command line; none if absent. */
+  readonly variables?: Readonly<Record<string, string>> | undefined
   /** The entries of `zones`. The first that matches a definition applies. */
   readonly zoneRules: readonly ZoneRule[]
   readonly defaults: ConfigDefaults
@@ -55,6 +57,8 @@ export interface Config {
   readonly secretFiles: readonly string[]
   /** The secrets of the run, which no definition may contain. */
   readonly secrets: LoadedSecrets
+  /** Whether the run is part of a CI job, in which programs read only files that git tracks; absent for a revision. */
+  readonly isCi?: boolean | undefined
 }
 
 /** The config of the branch that a pull request is merged into. */

@@ -6,6 +6,7 @@ import { listed } from '../../report/english.ts'
 import type { Config } from '../config/config.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import type { LoadedZone } from '../load/configured-zone.ts'
+import { isProgramName } from '../load/definition-name.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../load/load-definitions.ts'
 import { BYTE_ORDER_MARK, definitionKind, editFiles, type FileEdit, isOldPlace, realPathOf, splitEditByFile } from './edit-files.ts'
 import { desiredData } from './edit-text.ts'
@@ -84,7 +85,8 @@ export async function findZone(
   const ofTarget = target === null ? zones : zones.filter(({ targets }) => targets.includes(target))
   const ofFile = ofTarget.filter(({ files }) => file !== null && files.some((one) => realPathOf(one, config.cwd) === resolveLinks(file)))
   const [loaded, ...others] = ofFile.length === 1 ? ofFile : ofTarget
-  if (loaded !== undefined && others.length === 0) return { loaded, seen }
+  if (loaded !== undefined && others.length === 0)
+    return isProgramName(loaded.zone.at.file) ? refused(madeByProgram(edit, loaded)) : { loaded, seen }
   const related = zones.map(({ zone }) => ({ message: 'a definition of the zone', at: zone.at }))
   const known = [...new Set(zones.flatMap(({ targets }) => targets))]
   const [code, message] =
@@ -94,6 +96,15 @@ export async function findZone(
   return refused(
     editProblem(edit, code, message, { related, hint: `choose one with ${known.map((name) => `--target ${name}`).join(' or ')}` }),
   )
+}
+
+/** The refusal to edit a program, with the lines that make the records. */
+function madeByProgram(edit: EditSubject, { zone }: LoadedZone): Diagnostic {
+  const own = zone.records.filter(({ name, type }) => name === edit.name && (edit.type === undefined || type === edit.type))
+  const at = own[0]?.at ?? zone.at
+  const what = own.length === 0 ? `the zone is made by ${zone.at.file}` : `the record is made at ${at.file}:${at.line}`
+  const related = own.slice(1).map((record) => ({ message: 'made here, too', at: record.at }))
+  return editProblem(edit, 'edit-refused', `${what}, a program, which only people edit`, { at, related, hint: `change line ${at.line}` })
 }
 
 /** Values to be removed that do not exist. */

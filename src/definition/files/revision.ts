@@ -238,7 +238,7 @@ const VARIABLES = /^(?:PATH|HOME|XDG_CONFIG_HOME|USERPROFILE|SYSTEMROOT|TMPDIR|G
 const NETWORK_VARIABLES = /^(?:(?:https?|all|no)_proxy|GIT_SSL_.*|SSH_AUTH_SOCK)$/i
 
 /** Why a revision cannot be read. */
-class RevisionError extends Error {
+export class RevisionError extends Error {
   readonly diagnostic: Diagnostic
   constructor(message: string, hint?: string) {
     super(message)
@@ -270,7 +270,7 @@ const ONLINE = { GIT_ALLOW_PROTOCOL: 'https:http:ssh:file' }
 const OFFLINE = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
 
 /** `isOnline`: whether git may contact the remote. */
-const gitIn =
+export const gitIn =
   (folder: string, env: Readonly<Record<string, string | undefined>>, isOnline = false): Git =>
   (args, { input = '', maxOctets = 65_536 } = {}) =>
     new Promise((done, fail) => {

@@ -119,5 +119,6 @@ export async function loadRevision(config: Config, { folder }: Revision): Promis
   if (!text.ok) return nothing
   const read = readConfig(text.text, { file, folder, cwd: folder, secrets: config.secrets })
   if (read.config === null || hasErrors(read.diagnostics)) return { ...nothing, diagnostics: read.diagnostics }
-  return { config: read.config, ...(await loadDefinitions(read.config, { lints: false })) }
+  const own = { ...read.config, variables: config.variables }
+  return { config: own, ...(await loadDefinitions(own, { lints: false })) }
 }

@@ -4,8 +4,8 @@ import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { withoutControlCharacters } from '../files/file-path.ts'
 
-/** The format of a definition: YAML, a zone file (RFC 1035), or an octoDNS folder of split files. */
-export type DefinitionKind = 'yaml' | 'zone-file' | 'split'
+/** The format of a definition: YAML, a zone file (RFC 1035), an octoDNS folder of split files, or a program. */
+export type DefinitionKind = 'yaml' | 'zone-file' | 'split' | 'program'
 
 /** The format and zone that a file name indicates. */
 export interface FileName {
@@ -34,6 +34,12 @@ export function parseFileName(name: string): FileName | null {
   if (stem !== undefined) return { kind: yaml === undefined ? 'zone-file' : 'yaml', zone: zoneNameOf(withoutPrefix(stem, yaml)) }
   return base.startsWith('db.') ? { kind: 'zone-file', zone: zoneNameOf(base.slice(3)) } : null
 }
+
+/** Whether a file is a program by its name. Only `files` with its ending make it a definition. */
+export const isProgramName = (name: string): boolean => /\.[cm]?[jt]s$/i.test(name) && !/\.d\.[cm]?ts$/i.test(name)
+
+/** Whether a glob names programs: it ends as they do, also in braces, as `*.{ts,js}`. */
+export const isProgramGlob = (glob: string): boolean => /\.(?:[cm]?[jt]s|\{[^{}/]*\b[cm]?[jt]s[,}][^{}/]*)$/i.test(glob)
 
 const withoutPrefix = (stem: string, yaml: string | undefined): string =>
   yaml === undefined && /^db\.[^.]+\./.test(stem) ? stem.slice(3) : stem

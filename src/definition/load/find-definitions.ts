@@ -12,7 +12,15 @@ import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob
 import { displayPath, fromDisplayPath, isInside, resolveLinks, withoutControlCharacters } from '../files/file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
 import { describeReadError } from '../files/read-text.ts'
-import { type DefinitionKind, type FileName, parseFileName, splitFolderZone, unprintableNameError } from './definition-name.ts'
+import {
+  type DefinitionKind,
+  type FileName,
+  isProgramGlob,
+  isProgramName,
+  parseFileName,
+  splitFolderZone,
+  unprintableNameError,
+} from './definition-name.ts'
 import { isHiddenName, type SourcePolicy, sourcePolicy } from './source-policy.ts'
 
 export interface FoundDefinition {
@@ -107,8 +115,9 @@ async function searchStart(
   }
   if (!isInside(resolveLinks(path), resolveLinks(folder))) return reportOutside(search, path, rule)
   const own = globs.matches(globPath(search, path))
+  const isProgram = programTest(search, rule)
   if (!facts.isDirectory()) {
-    const name = parseFileName(basename(path))
+    const name = parseFileName(basename(path)) ?? (isProgram(path) ? PROGRAM : null)
     if (name) {
       if (own) add(path, name)
     } else if (start.literal) report(search, 'file-format', unknownFormat(search, path), rule, 'error', FORMAT_HINT)
@@ -123,7 +132,18 @@ async function searchStart(
   const visit = async (entry: TreeEntry, name: FileName): Promise<void> => {
     if (isMatch(entry.path) || (name.kind === 'split' && (await holdsMatch(search, entry.path, globs)))) add(entry.path, name)
   }
-  await walkDefinitions(search, path, start.depth, rule, visit, isMatch)
+  await walkDefinitions(search, path, start.depth, rule, visit, isMatch, isProgram)
+}
+
+const PROGRAM: FileName = { kind: 'program', zone: null }
+
+/** Whether a path is a program that a glob with its ending matches: a glob for all files matches none. */
+function programTest(search: Search, { files }: ZoneRule): (path: string) => boolean {
+  const named = compileGlobs(
+    files.filter((glob) => glob.startsWith('!') || isProgramGlob(glob)),
+    search.config.folder,
+  )
+  return (path) => isProgramName(basename(path)) && named.matches(globPath(search, path))
 }
 
 /** Whether a glob matches a file in a folder of split files, which selects the folder. */
@@ -137,7 +157,7 @@ async function searchPath(search: Search, path: string): Promise<void> {
   const split = facts.isDirectory() ? splitFolderZone(basename(path), search.config.octodnsSplitExtension) : null
   if (split !== null) return addFound(search, path, { kind: 'split', zone: split }, null)
   if (!facts.isDirectory()) {
-    const name = parseFileName(basename(path))
+    const name = parseFileName(basename(path)) ?? (isProgramName(basename(path)) ? PROGRAM : null)
     if (name) return addFound(search, path, name, null)
     return report(search, 'file-format', unknownFormat(search, path), null, 'error', FORMAT_HINT)
   }
@@ -158,6 +178,7 @@ async function walkDefinitions(
   rule: ZoneRule | null,
   visit: (entry: TreeEntry, name: FileName) => Promise<void>,
   isMatch: (path: string) => boolean = () => false,
+  isProgram: (path: string) => boolean = () => false,
 ): Promise<void> {
   const extension = search.config.octodnsSplitExtension
   const pending: [TreeEntry, FileName][] = []
@@ -167,7 +188,9 @@ async function walkDefinitions(
     (entry) => splitFolderZone(entry.name, extension) === null,
     (entry) => {
       const split = entry.isFolder ? splitFolderZone(entry.name, extension) : null
-      const name: FileName | null = entry.isFolder ? split && { kind: 'split', zone: split } : nameOfFile(entry.name)
+      const name: FileName | null = entry.isFolder
+        ? split && { kind: 'split', zone: split }
+        : (nameOfFile(entry.name) ?? (isProgram(entry.path) ? PROGRAM : null))
       if (isHiddenName(entry.path)) {
         // A wildcard does not match it; only a glob that begins with a dot does.
         if (rule !== null && isMatch(entry.path)) refusePath(search, entry.path, rule)

@@ -15,6 +15,7 @@ import { configureZone, type LoadedZone, limitedRule, ruleFor } from './configur
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { createIncludeReader } from './include-reader.ts'
 import { type CapabilityLookUp, lintLoaded } from './lint-loaded.ts'
+import { readProgram } from './program-loader.ts'
 import { addPtrRecords } from './ptr-records.ts'
 import { createRecordTotal, type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { secretsInZone } from './secrets-in-zone.ts'
@@ -82,16 +83,24 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const definitions = found.definitions
     .filter((definition) => !isDisabled(definition))
     .map((definition) => withNewFiles(definition, options.texts))
+  const isProgram = ({ kind }: FoundDefinition): boolean => kind === 'program'
+  const written = definitions.filter((definition) => !isProgram(definition))
   const readEach = (some: readonly FoundDefinition[], names: WantedZones | null): Promise<(LoadedDefinition | null)[]> =>
     Promise.all(
       some.map((definition) =>
         limit(() => readDefinition(definition, config, sources, { wanted: names, texts: options.texts, textsRead: options.textsRead })),
       ),
     )
-  const read = await readEach(definitions, wanted?.mayBeFragments ? null : wanted)
-  const needsOthers = options.autoPtr !== false && wanted !== null && areLinked(read, wanted)
-  const otherDefinitions = new Set(needsOthers ? definitions.filter((_, index) => read[index] === null) : [])
-  const all = [...read, ...(await readEach([...otherDefinitions], null))].filter((one): one is LoadedDefinition => one !== null)
+  // A program names its zones only when it has run.
+  const programs = (
+    await Promise.all(definitions.filter(isProgram).map((definition) => readProgram(definition, config, options.texts)))
+  ).flat()
+  const read = await readEach(written, wanted?.mayBeFragments ? null : wanted)
+  const needsOthers = options.autoPtr !== false && wanted !== null && areLinked([...read, ...programs], wanted)
+  const otherDefinitions = new Set(needsOthers ? written.filter((_, index) => read[index] === null) : [])
+  const all = [...read, ...(await readEach([...otherDefinitions], null)), ...programs].filter(
+    (one): one is LoadedDefinition => one !== null,
+  )
   const included = new Set(all.flatMap((one) => one.includedFiles))
   const parsed = withoutFragments(all, included, config)
 
@@ -106,7 +115,9 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const isReverseWanted = needsOthers && wantsReverse(all, wanted)
   for (const one of parsed) {
     const isOther = otherDefinitions.has(one.definition) || !isWanted(one, wanted)
-    if (!isOther && (!one.enabled || joinWithConfig(one, config, zones, diagnostics))) skipped.add(one.definition.file)
+    const isSkipped = !isOther && (!one.enabled || joinWithConfig(one, config, zones, diagnostics))
+    // Other zones of the program may be loaded.
+    if (isSkipped && !isProgram(one.definition)) skipped.add(one.definition.file)
     if (isOther && needsOthers && one.enabled) diagnostics.push(...joinLinked(one, config, linked, isReverseWanted))
     if (isWanted(one, wanted) && hasNoRule(one)) unmatched.push(one.definition.file)
   }

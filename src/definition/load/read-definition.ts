@@ -145,7 +145,8 @@ const LENIENT_CODES: ReadonlySet<string> = new Set(['cname-at-apex'])
 /** Whether an error is only a warning for a record set that octoDNS marks as lenient. */
 export const isSoftened = ({ code }: Diagnostic): boolean => LENIENT_CODES.has(code)
 
-function withRules({ zone, enabled, includedFiles, lenient, diagnostics }: ParsedDefinition): ParsedText {
+/** What was parsed, checked by the DNS rules. */
+export function withRules({ zone, enabled, includedFiles, lenient, diagnostics }: ParsedDefinition): ParsedText {
   const found = checkRules(zone, diagnostics)
   if (zone === null || lenient.size === 0) return { zone, enabled, includedFiles, diagnostics: [...diagnostics, ...found] }
   const places = new Set(zone.records.filter((record) => lenient.has(rrsetKey(record))).map((record) => record.at))

@@ -39,7 +39,7 @@ const IS_GLOB = /[*?[{]/
 export function namesFile(argument: string, cwd: string): boolean {
   const facts = factsOf(resolve(cwd, argument))
   if (facts === null) return false
-  return /[\\/]|^\.|\.(?:ya?ml|zone|db)$/i.test(argument) || (!argument.includes('.') && facts.isDirectory())
+  return /[\\/]|^\.|\.(?:ya?ml|zone|db|[cm]?[jt]s)$/i.test(argument) || (!argument.includes('.') && facts.isDirectory())
 }
 
 /** Null if nothing is at the path, or nothing that can be read: a list may contain any line. */

@@ -78,6 +78,12 @@ export function parseDefinition(text: string, options: ParseOptions): ParsedDefi
   return parseRecordMaps(root === null ? [] : [root], files, problems, options)
 }
 
+/** Parses the tree of a definition that no file has, but a program made. */
+export function parseTree(root: YamlMapping, options: ParseOptions): ParsedDefinition {
+  const problems = collectDiagnostics()
+  return parseWithSettings(root, createFileLoader(options.include, options.maxLength, problems), problems, options)
+}
+
 /** Parses several files that form one record map in octoDNS's layout. `options.file` becomes the position of the zone. */
 function parseFilesOfZone(sources: readonly SourceFile[], options: ParseOptions): ParsedDefinition {
   const problems = collectDiagnostics()

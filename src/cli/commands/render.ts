@@ -1,0 +1,55 @@
+/** `zonewright render`: shows the zones that definitions make, as YAML. */
+import type { Command } from 'commander'
+import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { loadConfigOrDefault } from '../../apply/run-config.ts'
+import type { LoadedZone } from '../../definition/load/configured-zone.ts'
+import { loadDefinitions } from '../../definition/load/load-definitions.ts'
+import { printDefinition } from '../../definition/print/print-definition.ts'
+import { type Diagnostic, hasErrors } from '../../dns/diagnostic.ts'
+import { listed } from '../../report/english.ts'
+import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
+import type { CliIo } from '../io.ts'
+import { createOutput } from '../output.ts'
+
+export function configure(command: Command, setAction: SetAction): void {
+  withConfigOption(command).argument('[zone...]', 'names, globs, or paths of definitions (default: all)')
+  setAction(command, render)
+}
+
+/**
+ * `zonewright render [zone...]`: prints one YAML document per zone with the records that its definition makes, in canonical order. Contacts no server. The status is 1
+ * if a definition has an error; then it prints nothing.
+ */
+async function render(io: CliIo, [names]: readonly [string[]], options: CommonOptions): Promise<ExitStatus> {
+  const output = createOutput(io, options)
+  const { config, diagnostics } = await loadConfigOrDefault(io, options.config)
+  output.diagnostics(diagnostics, { from: 'error' })
+  if (config === null) return EXIT.failure
+  const loaded = await loadDefinitions(config, { zones: names, autoPtr: false, lints: false })
+  // A zone without a target can be rendered.
+  const found = loaded.diagnostics.filter(({ severity, code }) => severity === 'error' && code !== 'target-missing')
+  output.diagnostics([...found, ...loaded.zones.flatMap(notRendered)])
+  if (hasErrors(found)) return EXIT.failure
+  output.print(loaded.zones.map(document).join('---\n'))
+  return EXIT.done
+}
+
+function document({ zone, files: [first = zone.at.file], targets }: LoadedZone): string {
+  return `# ${zone.at.file === first ? `${first}:${zone.at.line}` : first}\n${printDefinition({ ...zone, targets, policy: zone.policy ?? undefined })}`
+}
+
+/** A warning about settings that the output lacks. */
+function notRendered({ zone }: LoadedZone): Diagnostic[] {
+  const parts: readonly (readonly [string, boolean])[] = [
+    ['absent', zone.absent],
+    ['allow', zone.allow.length > 0],
+    ['auto_ptr', zone.autoPtr === true || zone.records.some(({ autoPtr }) => autoPtr === true)],
+    ['ignore', (zone.ignore ?? []).length > 0],
+    ['records of single providers', zone.providerSpecific.length > 0],
+    ['records from sources', (zone.sourced ?? []).length > 0 || (zone.sources ?? []).length > 0],
+  ]
+  const missing = parts.flatMap(([name, isThere]) => (isThere ? name : []))
+  if (missing.length === 0) return []
+  const message = `${zone.name}: not rendered: ${listed(missing, missing.length)}`
+  return [{ severity: 'warning', code: 'render-incomplete', message, at: zone.at }]
+}

@@ -1,0 +1,154 @@
+/** Imports zones from CSV and JSON, as `export-tables.ts` writes them. */
+import { resolve } from 'node:path'
+import { validate } from '../../generated/export-schema.js'
+import { displayPath } from '../definition/files/file-path.ts'
+import { readText } from '../definition/files/read-text.ts'
+import type { ImportedRecord, ImportedZone } from '../definition/imported-zone.ts'
+import { sourcePolicy } from '../definition/load/source-policy.ts'
+import { printDefinition } from '../definition/print/print-definition.ts'
+import { printEntry, type YamlData } from '../definition/yaml/print-yaml.ts'
+import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
+import { quoted } from '../dns/excerpt.ts'
+import { parseRdata } from '../dns/rdata/canonical.ts'
+import { parseRecordType } from '../dns/record-type.ts'
+import { failure, ok, type Result } from '../dns/result.ts'
+import { parseTtl } from '../dns/ttl.ts'
+import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
+import { type ImportedZones, type Importer, type ImportRequest, missingZones } from './importer.ts'
+
+/** Imports a table of records: the columns zone, name, type, ttl and data in any order (RFC 4180). An empty TTL is the zone's default. */
+export const importCsv: Importer = (request) =>
+  importTable(request, (text, file, refuse) => {
+    const rows = parseCsv(text)
+    if (!rows.ok) return refuse(1, rows.message)
+    const [header, ...lines] = rows.value
+    const columns = COLUMNS.map((name) => header?.cells.indexOf(name) ?? -1)
+    if (columns.includes(-1)) return refuse(1, `the first line must name the columns ${COLUMNS.join(', ')}`)
+    const zones = new Map<DomainName, ImportedRecord[]>()
+    for (const { cells, line } of lines) {
+      const [zone = '', name = '', type = '', ttl = '', data = ''] = columns.map((column) => cells[column])
+      const at = { file, line, column: 1 }
+      const owner = parseAbsoluteName(zone)
+      const record = recordOf({ name, type, ttl: ttl === '' ? null : ttl, data }, at)
+      if (!owner.ok) refuse(line, `${quoted(zone)}: ${owner.message}`)
+      else if (!record.ok) refuse(line, record.message)
+      else zones.set(owner.value, [...(zones.get(owner.value) ?? []), record.value])
+    }
+    return [...zones].map(([name, records]) => ({ name, settings: {}, records }))
+  })
+
+const COLUMNS = ['zone', 'name', 'type', 'ttl', 'data'] as const
+
+/** Imports the document of `export json`, with everything that it has. */
+export const importJson: Importer = (request) =>
+  importTable(request, (text, file, refuse) => {
+    const document = parseJson(text)
+    if (!document.ok || !validate(document.value)) {
+      const [error] = validate.errors ?? []
+      const message = document.ok ? `${error?.instancePath ?? ''} ${error?.message ?? 'is invalid'}` : document.message
+      return refuse(1, `this is no document of "export json": ${message}`)
+    }
+    return (document.value as { readonly zones: readonly ExportedZone[] }).zones.flatMap((zone) => {
+      const name = parseAbsoluteName(zone.zone)
+      if (!name.ok) return refuse(1, `${quoted(zone.zone)}: ${name.message}`)
+      const records = zone.records.flatMap((one) => {
+        const record = recordOf(one, { file, line: 1, column: 1 })
+        if (!record.ok) return refuse(1, record.message)
+        const { provider_settings: providerSettings, ignore } = one
+        return { ...record.value, ...(providerSettings && { providerSettings }), ...(ignore && { ignore }) } as ImportedRecord
+      })
+      return zoneOf(zone, name.value, records)
+    })
+  })
+
+/** A zone of the document, as `schemas/export.schema.json` describes it. */
+interface ExportedZone extends Pick<ImportedZone, 'settings' | 'soa' | 'targets' | 'policy' | 'unmanaged'> {
+  readonly zone: string
+  readonly apex_ns?: ImportedZone['apexNs']
+  readonly scopes?: ImportedZone['rrsetTargets']
+  readonly absent?: YamlData
+  readonly allow?: YamlData
+  readonly unsupported?: YamlData
+  readonly ignore?: YamlData
+  readonly records: readonly (RecordText & { readonly provider_settings?: object; readonly ignore?: object })[]
+}
+
+function zoneOf(zone: ExportedZone, name: DomainName, records: readonly ImportedRecord[]): ImportedZone {
+  const { settings, soa, targets, policy, unmanaged, apex_ns: apexNs, scopes: rrsetTargets, absent, allow, unsupported, ignore } = zone
+  const imported: ImportedZone = { name, settings, soa, targets, policy, unmanaged, apexNs, rrsetTargets, records }
+  // What no other format has.
+  const others = Object.entries({ absent, allow, unsupported, ignore }).filter(([, value]) => value !== undefined)
+  if (others.length === 0) return imported
+  const lines = others.map(([key, value]) => printEntry(key, value as YamlData, 0)).join('')
+  const text = printDefinition(imported).replace(/^domain: .*\n/m, (domain) => domain + lines)
+  return { ...imported, files: [{ path: zoneFileName(name, new Set(), 'yaml'), text }] }
+}
+
+interface RecordText {
+  readonly name: string
+  readonly type: string
+  readonly ttl: number | string | null
+  readonly data: string
+}
+
+function recordOf({ name, type, ttl, data }: RecordText, at: SourcePosition): Result<ImportedRecord> {
+  const subject = `${quoted(name)} ${quoted(type)}`
+  const owner = parseAbsoluteName(name)
+  if (!owner.ok) return failure(`${subject}: ${owner.message}`)
+  const known = parseRecordType(type)
+  if (!known.ok) return failure(`${subject}: ${known.message}`)
+  const seconds = ttl === null ? ok(null) : parseTtl(String(ttl))
+  if (!seconds.ok) return failure(`${subject}: ${seconds.message}`)
+  const rdata = parseRdata(known.value, data)
+  return rdata.ok
+    ? ok({ name: owner.value, type: known.value, ttl: seconds.value, data: rdata.value, at })
+    : failure(`${subject}: ${rdata.message}`)
+}
+
+/** `refuse` adds an error, and returns nothing. */
+type ReadTable = (text: string, file: string, refuse: (line: number, message: string) => []) => ImportedZone[]
+
+async function importTable({ source, zones: wanted, cwd, config }: ImportRequest, read: ReadTable): Promise<ImportedZones> {
+  const path = resolve(cwd, source)
+  const file = displayPath(path, cwd)
+  const text = await readText(path, file, sourcePolicy({ ...config, cwd }, 'allowed'))
+  if (!text.ok) return { zones: [], dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
+  const diagnostics: Diagnostic[] = []
+  const zones = read(text.text, file, (line, message) => {
+    diagnostics.push({ severity: 'error', code: 'value-invalid', message, at: { file, line, column: 1 } })
+    return []
+  })
+  const selected = zones.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+  return {
+    zones: selected,
+    dropped: [],
+    diagnostics: [...diagnostics, ...(diagnostics.length > 0 ? [] : missingZones(wanted, zones, file))],
+  }
+}
+
+function parseJson(text: string): Result<unknown> {
+  try {
+    return ok(JSON.parse(text))
+  } catch (error) {
+    return failure((error as Error).message)
+  }
+}
+
+/** The rows of a table (RFC 4180) that are not empty, each with the line where it begins. */
+function parseCsv(text: string): Result<{ readonly line: number; readonly cells: readonly string[] }[]> {
+  const rows: { line: number; cells: string[] }[] = []
+  const pattern = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n|$)/y
+  let [cells, line, begin]: [string[], number, number] = [[], 1, 1]
+  while (pattern.lastIndex < text.length) {
+    const [all, raw = '', end = ''] = pattern.exec(text) ?? []
+    if (all === undefined) return failure(`line ${line}: a quotation mark is inside a cell, or has no partner`)
+    cells.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
+    line += all.split('\n').length - 1
+    if (end === ',') continue
+    if (cells.some((cell) => cell !== '')) rows.push({ line: begin, cells })
+    cells = []
+    begin = line
+  }
+  return ok(rows)
+}

@@ -1,0 +1,116 @@
+/** Zones of programs that import `zonewright/definition`: what they made becomes the tree of a definition in YAML, which one parser checks. */
+
+import type { ProgramZone } from '../../definition/load/program-loader.ts'
+import { withRules } from '../../definition/load/read-definition.ts'
+import { type ParseOptions, parseTree } from '../../definition/parse/parse-definition.ts'
+import type { YamlEntry, YamlMapping, YamlNode, YamlScalar } from '../../definition/yaml/yaml-node.ts'
+import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
+import type { Sandbox } from '../sandbox/run-program.ts'
+import type { ProgramOutput, ProgramRun } from '../sandbox/sandbox.ts'
+import { definitionPrelude, type MadeRecord, type MadeZone, type Plain } from './prelude.ts'
+
+export interface DefinitionRun {
+  readonly zones: readonly ProgramZone[]
+  readonly diagnostics: readonly Diagnostic[]
+  readonly filesRead: readonly string[]
+}
+
+/** The names of functions and their record types. A SOA record is made by settings. */
+export const TYPE_FUNCTIONS: readonly (readonly [name: string, type: string])[] = [...RDATA_TYPES.keys()]
+  .filter((type) => type !== 'SOA')
+  .map((type) => [type.replaceAll('-', '_'), type])
+
+const PRELUDE = `(host) => (${definitionPrelude})(host, ${JSON.stringify(TYPE_FUNCTIONS)})`
+
+/** Runs a program and parses its zones. Every diagnostic has the place of the call that made the record. */
+export async function runDefinition(
+  sandbox: Sandbox,
+  program: Omit<ProgramRun, 'language' | 'prelude'>,
+  options: Omit<ParseOptions, 'file'>,
+): Promise<DefinitionRun> {
+  const { output, diagnostics, filesRead } = await sandbox.run({ ...program, language: 'definition', prelude: PRELUDE })
+  if (output === null) return { zones: [], diagnostics, filesRead }
+  const { file } = program.entry
+  const made = output.value
+  if (!isMade(made, output.places.length)) {
+    const message = 'the program changed functions of the language that zones are made with, such as Array.prototype.map'
+    return { zones: [], diagnostics: [{ severity: 'error', code: 'program-failed', message, at: { file, line: 1, column: 1 } }], filesRead }
+  }
+  const zones = made.map((one) => {
+    const { zone, enabled, diagnostics: found } = withRules(parseTree(treeOfZone(one, output, file), { ...options, file }))
+    return { zone, enabled, diagnostics: found }
+  })
+  const notes = output.messages.map(({ text, at }): Diagnostic => ({ severity: 'notice', code: 'program-message', message: text, at }))
+  const empty: Diagnostic = {
+    severity: 'error',
+    code: 'definition-empty',
+    message: 'the program makes no zone',
+    at: { file, line: 1, column: 1 },
+    hint: 'call zone(name, settings, records), or exclude the file with a glob such as "!zones/lib.ts" if other programs import it',
+  }
+  const failed = zones.flatMap(({ zone, diagnostics: found }) => (zone === null ? found : []))
+  return {
+    zones: zones.flatMap(({ zone, ...rest }) => (zone === null ? [] : { zone, ...rest })),
+    diagnostics: [...notes, ...failed, ...(made.length === 0 ? [empty] : [])],
+    filesRead,
+  }
+}
+
+/** Whether the value of a program is what the prelude makes: a program can change the functions that it uses. */
+function isMade(value: unknown, places: number): value is readonly MadeZone[] {
+  const isPart = (one: unknown): one is MadeZone & MadeRecord => {
+    if (typeof one !== 'object' || one === null) return false
+    const { place, name } = one as MadeZone
+    return Number.isInteger(place) && place >= 0 && place < places && typeof name === 'string'
+  }
+  const isObject = (one: unknown): boolean => typeof one === 'object' && one !== null && !Array.isArray(one)
+  if (!Array.isArray(value)) return false
+  return value.every(
+    (zone) =>
+      isPart(zone) &&
+      isObject(zone.settings) &&
+      Array.isArray(zone.records) &&
+      zone.records.every((record) => isPart(record) && isObject(record.body)),
+  )
+}
+
+/** The tree of a definition in YAML that says the same. The zone is placed in the program itself, records where they are made. */
+function treeOfZone({ place, name, settings, records }: MadeZone, { places }: ProgramOutput, file: string): YamlMapping {
+  const placeOf = (id: number): SourcePosition => places[id]?.[0]?.at ?? { file, line: 1, column: 1 }
+  const at = places[place]?.find((call) => call.at.file === file)?.at ?? { file, line: 1, column: 1 }
+  const map = [...grouped(records)].map(([owner, some]): YamlEntry => {
+    const items = some.map((record) => nodeOf(record.body, placeOf(record.place)))
+    const first = placeOf((some[0] as MadeRecord).place)
+    return { key: keyOf(owner, first), value: { kind: 'sequence', items, at: first } }
+  })
+  const entries = mappingOf(settings, at).entries
+  const domain: YamlEntry = { key: keyOf('domain', at), value: nodeOf(name, at) }
+  return { kind: 'mapping', at, entries: [domain, ...entries, { key: keyOf('records', at), value: { kind: 'mapping', at, entries: map } }] }
+}
+
+function grouped(records: readonly MadeRecord[]): Map<string, MadeRecord[]> {
+  const groups = new Map<string, MadeRecord[]>()
+  for (const record of records) {
+    const group = groups.get(record.name)
+    if (group === undefined) groups.set(record.name, [record])
+    else group.push(record)
+  }
+  return groups
+}
+
+const keyOf = (text: string, at: SourcePosition): YamlScalar => ({ kind: 'scalar', at, text, plain: false })
+
+const mappingOf = (value: { readonly [key: string]: Plain }, at: SourcePosition): YamlMapping => ({
+  kind: 'mapping',
+  at,
+  entries: Object.entries(value).map(([key, one]) => ({ key: keyOf(key, at), value: nodeOf(one, at) })),
+})
+
+/** Texts become quoted scalars; numbers, booleans and null those that YAML reads as such. */
+function nodeOf(value: Plain, at: SourcePosition): YamlNode {
+  if (typeof value === 'string') return keyOf(value, at)
+  if (value === null || typeof value !== 'object') return { kind: 'scalar', at, text: String(value), plain: true }
+  if (Array.isArray(value)) return { kind: 'sequence', at, items: value.map((item: Plain) => nodeOf(item, at)) }
+  return mappingOf(value as { readonly [key: string]: Plain }, at)
+}

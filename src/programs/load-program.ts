@@ -1,0 +1,158 @@
+/** Loads the zones of programs. */
+import { basename, dirname, join } from 'node:path'
+import type { Config } from '../definition/config/config.ts'
+import { compileGlobs } from '../definition/files/file-glob.ts'
+import { displayPath, fromDisplayPath, resolveLinks } from '../definition/files/file-path.ts'
+import { folderTree } from '../definition/files/folder-tree.ts'
+import { readText, refuseSecrets } from '../definition/files/read-text.ts'
+import { gitIn, RevisionError } from '../definition/files/revision.ts'
+import { createIncludeReader } from '../definition/load/include-reader.ts'
+import type { LoadedProgram, ProgramLoader } from '../definition/load/program-loader.ts'
+import { isHiddenName, sourcePolicy } from '../definition/load/source-policy.ts'
+import { readYaml } from '../definition/yaml/read-yaml.ts'
+import { isNull, type YamlNode } from '../definition/yaml/yaml-node.ts'
+import { type Diagnostic, formatDiagnostic, isError } from '../dns/diagnostic.ts'
+import { failure, ok } from '../dns/result.ts'
+import { runDefinition } from './definition/run-definition.ts'
+import type { JsonObject } from './dnscontrol/json-object.ts'
+import { type DnsconfigRun, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
+import type { SpfLookUp } from './dnscontrol/spf.ts'
+import { openSandbox, type Sandbox } from './sandbox/run-program.ts'
+import type { ProgramFiles, ProgramRun } from './sandbox/sandbox.ts'
+
+let sandbox: Sandbox | null = null
+
+/** The text of a program, and what it may read; the problem if it cannot be read itself. */
+type Opened =
+  | { readonly ok: true; readonly program: Pick<ProgramRun, 'entry' | 'files' | 'variables' | 'date'> }
+  | { readonly ok: false; readonly problem: Diagnostic }
+
+async function openProgram(path: string, config: Config, texts: ReadonlyMap<string, string> | undefined): Promise<Opened> {
+  const file = displayPath(path, config.cwd)
+  const policy = sourcePolicy(config)
+  const given = texts?.get(path)
+  const read = given === undefined ? await readText(path, file, policy) : refuseSecrets(given, file, policy)
+  if (!read.ok) return { ok: false, problem: { severity: 'error', ...read.problem, at: read.problem.at ?? { file, line: 1, column: 1 } } }
+  const tracked = await trackedFiles(config)
+  if (tracked !== null && given === undefined && !tracked.has(displayPath(resolveLinks(path), resolveLinks(config.cwd)))) {
+    const problem = {
+      severity: 'error',
+      code: 'path-protected',
+      message: `${file} ${UNTRACKED}`,
+      at: { file, line: 1, column: 1 },
+    } as const
+    return { ok: false, problem }
+  }
+  const { variables = {} } = config
+  const { date } = variables
+  const day = date !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(date) ? { date } : {}
+  return { ok: true, program: { entry: { file, text: read.text }, files: programFiles(config, texts, tracked), variables, ...day } }
+}
+
+/** Runs a dnsconfig.js, given by its absolute path, with the files below the folder of the config. */
+export async function runDnsconfigFile(
+  path: string,
+  config: Config,
+  { texts, lookUpSpf }: { readonly texts?: ReadonlyMap<string, string> | undefined; readonly lookUpSpf?: SpfLookUp } = {},
+): Promise<DnsconfigRun> {
+  const opened = await openProgram(path, config, texts)
+  if (!opened.ok) return { config: null, diagnostics: [opened.problem], filesRead: [displayPath(path, config.cwd)] }
+  sandbox ??= openSandbox()
+  return runDnsconfig(sandbox, opened.program, lookUpSpf)
+}
+
+/**
+ * Loads programs: a script called dnsconfig….js is in DNSControl's language, every other program imports `zonewright/definition`. `zonesOf` returns the zones of
+ * a configuration of DNSControl.
+ */
+export const programLoader =
+  (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramLoader =>
+  async (path, config, texts) => {
+    const file = displayPath(path, config.cwd)
+    if (/^dnsconfig[^/\\]*\.js$/i.test(basename(path))) {
+      const { config: result, diagnostics, filesRead } = await runDnsconfigFile(path, config, { texts })
+      if (result === null) return { zones: [], diagnostics, files: filesRead }
+      const { zones, diagnostics: found } = zonesOf(result, file)
+      return { zones, diagnostics: [...diagnostics, ...found], files: filesRead }
+    }
+    const opened = await openProgram(path, config, texts)
+    if (!opened.ok) return { zones: [], diagnostics: [opened.problem], files: [file] }
+    sandbox ??= openSandbox()
+    const include = createIncludeReader(config, 'yaml', texts)
+    const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program, { include })
+    return { zones, diagnostics, files: filesRead }
+  }
+
+const UNTRACKED = 'is not tracked by git, so no program reads it in CI'
+
+/** The files that git tracks, as messages show them, in a CI job; null elsewhere. Empty if git cannot tell. */
+async function trackedFiles({ folder, cwd, isCi }: Config): Promise<ReadonlySet<string> | null> {
+  if (isCi !== true) return null
+  try {
+    const { status, stdout } = await gitIn(folder, process.env)(['ls-files', '-z'], { maxOctets: MAX_LIST })
+    const paths = status === 0 ? stdout.toString('utf8').split('\0') : []
+    return new Set(paths.filter((path) => path !== '').map((path) => displayPath(join(resolveLinks(folder), path), resolveLinks(cwd))))
+  } catch (error) {
+    if (error instanceof RevisionError) return new Set()
+    throw error
+  }
+}
+
+/** Octets of the list of tracked files. */
+const MAX_LIST = 32 * 2 ** 20
+
+/** Files that no program reads: those of other tools with secrets. */
+const OF_OTHERS = /(?:^|[/\\])(?:creds\.json|[^/\\]*\.tfstate(?:\.backup)?|terraform\.tfstate\.d[/\\].*)$/i
+
+/** Reads files for programs, by the rules of `include`. */
+function programFiles(config: Config, texts: ReadonlyMap<string, string> | undefined, tracked: ReadonlySet<string> | null): ProgramFiles {
+  const include = createIncludeReader(config, 'yaml', texts)
+  const read: ProgramFiles['read'] = (path, from) => {
+    const found = OF_OTHERS.test(path) ? null : include(path, from)
+    // A link may have another name than what it leads to.
+    if (found === null || (found.ok && OF_OTHERS.test(found.value.file))) return failure(`${path} may have secrets, so no program reads it`)
+    return !found.ok || tracked === null || tracked.has(found.value.file) ? found : failure(`${found.value.file} ${UNTRACKED}`)
+  }
+  return {
+    read: (path, from) => (path.startsWith(AS_YAML) ? yamlAsJson(read(path.slice(AS_YAML.length), from)) : read(path, from)),
+    async list(glob, from) {
+      const folder = dirname(fromDisplayPath(from, config.cwd))
+      const { starts, matches } = compileGlobs([glob], folder)
+      const tree = folderTree(resolveLinks(config.folder))
+      const found = new Set<string>()
+      for (const start of starts) {
+        await tree.walk(
+          fromDisplayPath(start.path, folder),
+          start.depth,
+          () => true,
+          (entry) => {
+            const path = displayPath(entry.path, folder).split('\\').join('/')
+            if (!entry.isFolder && !entry.isOutside && !isHiddenName(entry.path) && matches(path)) found.add(path)
+          },
+        )
+      }
+      return ok([...found].sort())
+    },
+  }
+}
+
+/** Before the path of a YAML file that is read as JSON. */
+const AS_YAML = 'yaml:'
+
+function yamlAsJson(read: ReturnType<ProgramFiles['read']>): ReturnType<ProgramFiles['read']> {
+  if (!read.ok) return read
+  const { file, text } = read.value
+  const { root, diagnostics } = readYaml(text, { file })
+  const problem = diagnostics.find(isError)
+  if (problem !== undefined || root === null) return failure(problem === undefined ? `${file} is empty` : formatDiagnostic(problem))
+  return ok({ file, text: JSON.stringify(jsonOf(root)) })
+}
+
+function jsonOf(node: YamlNode): unknown {
+  if (node.kind === 'sequence') return node.items.map(jsonOf)
+  if (node.kind === 'mapping') return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, jsonOf(value)]))
+  if (!node.plain) return node.text
+  if (isNull(node)) return null
+  if (/^(?:true|false)$/i.test(node.text)) return node.text.toLowerCase() === 'true'
+  return /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(node.text) ? Number(node.text) : node.text
+}

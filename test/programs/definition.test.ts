@@ -1,0 +1,169 @@
+/** Programs that import `zonewright/definition`. */
+import { execFileSync } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openScene } from '../cli/scene.ts'
+import { expectEnd } from '../support/cli.ts'
+
+const CONFIG = 'zones: [{files: "zones/*.{yaml,ts,js}"}]\ndefaults: {soa_email: hostmaster@example.com}\n'
+
+const open = (program: string, files: Readonly<Record<string, string>> = {}, more: object = {}) =>
+  openScene({ files: { 'zones/example.ts': program, ...files }, config: CONFIG, ...more })
+
+const zoneWith = (records: string, settings = '{}'): string =>
+  `import * as z from 'zonewright/definition'\nconst { zone, A, AAAA, CNAME, MX, TXT, CAA, LOC, SRV, spf, dkim, dmarc, caa, loc, ip, load, reverse, record } = z\nzone('example.com', ${settings}, [\n  ${records}\n])\n`
+
+test("the issue's program makes a zone and its reverse zone; the next plan is empty", async () => {
+  const program = `import { zone, A, CNAME, TXT, load, spf, reverse } from 'zonewright/definition'
+const hosts = load('../data/hosts.csv')
+zone('example.com', { soa_email: 'hostmaster@example.com', default_ttl: '1h' }, [
+  A('@', ['192.0.2.10', '192.0.2.11']), CNAME('www', '@'),
+  hosts.filter((h) => h.site === 'ams').map((h) => A(h.name, h.ip, { ttl: 300, owner: h.team })),
+  TXT('@', spf({ include: ['_spf.google.com'], all: '-all' })),
+])
+reverse('192.0.2.0/24', hosts)
+`
+  const scene = open(program, { 'data/hosts.csv': 'name,ip,site,team\r\nh1,192.0.2.1,ams,"web, ""ops"""\nh2,192.0.2.2,lon,x\n' })
+  expectEnd(await scene.run('apply', '--yes'), 0)
+  expect(scene.memory.zone('example.com')).toEqual(
+    expect.arrayContaining([
+      'example.com. 3600 A 192.0.2.11',
+      'www.example.com. 3600 CNAME example.com.',
+      'h1.example.com. 300 A 192.0.2.1',
+    ]),
+  )
+  expect(scene.memory.zone('example.com')).not.toContain('h2.example.com. 300 A 192.0.2.2')
+  expect(scene.memory.zone('2.0.192.in-addr.arpa')?.join('\n')).toMatch(/^2\.2\.0\.192\.in-addr\.arpa\. - PTR h2\.example\.com\.$/m)
+  expectEnd(await scene.run('plan', '--detailed-exitcode'), 0)
+})
+
+test.each([
+  ["A('www', '192.0.2.256')", /example\.ts:4:3: error\[value-invalid\]/],
+  ["A('www', '192.0.2.1', { tll: 5 })", /example\.ts:4:3: error\[schema-unknown-key\]/],
+  ["A('www.example.net.', '192.0.2.1')", /example\.ts:4:3: error\[name-outside-zone\]/],
+  ["A('www', '192.0.2.1'),\n  A('WWW', '192.0.2.2')", /example\.ts:5:3: error\[yaml-duplicate-key\]/],
+  [
+    "A('www', '192.0.2.1'),\n  'text'",
+    /example\.ts:3:1: error\[program-failed\] TypeError: the zone example\.com has something that is no record: a value of type string/,
+  ],
+  ["A('www', Promise.resolve('192.0.2.1'))", /example\.ts:4:\d+: error\[program-failed\] .*a promise/],
+  ["A('www', () => 1)", /example\.ts:4:\d+: error\[program-failed\] .*a value of type function/],
+  ["A('www', { get a() { throw new Error('poison') } })", /example\.ts:4:\d+: error\[program-failed\] poison/],
+  ["TXT('www', 'x'.repeat(2 ** 21))", /example\.ts:4:\d+: error\[program-failed\] RangeError: the value of TXT www has 2097152 characters/],
+  ["load('../creds.json')", /example\.ts:4:\d+: error\[program-failed\] \.\.\/creds\.json may have secrets/],
+  ["load('../link.json')", /example\.ts:4:\d+: error\[program-failed\] \.\.\/link\.json may have secrets/],
+  ["load('../zonewright.yaml')", /example\.ts:4:\d+: error\[program-failed\] .*is the config/],
+  ["load('../.env.json')", /example\.ts:4:\d+: error\[program-failed\] .*is hidden/],
+  ["load('../../x.json')", /example\.ts:4:\d+: error\[program-failed\] .*outside/],
+  ["TXT('@', spf({ al: '-all' }))", /example\.ts:4:\d+: error\[program-failed\] TypeError: spf does not know al/],
+])('%s has its place', async (records, expected) => {
+  const scene = open(zoneWith(records), { 'creds.json': '{}' })
+  symlinkSync('creds.json', join(scene.folder, 'link.json'))
+  const { stdout, stderr } = await scene.run('validate')
+  expect(stdout + stderr).toMatch(expected)
+})
+
+test('helpers make the values of their RFCs', async () => {
+  const records = [
+    "TXT('a', spf({ ip4: '192.0.2.0/24', mx: true, include: 'x.example', all: '~all' }))",
+    "TXT('k._domainkey', dkim({ p: 'AAAA' }))",
+    "TXT('_dmarc', dmarc({ p: 'reject', rua: ['a@example.com', 'mailto:b@example.com'] }))",
+    "CAA('@', caa({ issue: 'ca.example', iodef: 'mailto:x@example.com' }))",
+    "MX('@', { preference: 10, exchange: 'mx' })",
+    "A('n', [ip.add('192.0.2.255', 1), ip.host('198.51.100.0/24', -2)])",
+    "AAAA('n', [ip.add('2001:db8::ffff', 1), ip.host('2001:db8::/64', 5), ip.add('::ffff:192.0.2.1', 1)])",
+    "record('_m._tcp', 'SRV', { priority: 1, weight: 2, port: 3, target: 'n' })",
+  ]
+  const scene = open(zoneWith(records.join(',\n  '), "{ default_ttl: 300, unmanaged: [{ name: 'x' }] }"))
+  expectEnd(await scene.run('apply', '--yes'), 0)
+  expect(scene.memory.zone('example.com')).toEqual(
+    expect.arrayContaining([
+      'a.example.com. 300 TXT "v=spf1 ip4:192.0.2.0/24 mx include:x.example ~all"',
+      'k._domainkey.example.com. 300 TXT "v=DKIM1; k=rsa; p=AAAA"',
+      '_dmarc.example.com. 300 TXT "v=DMARC1; p=reject; rua=mailto:a@example.com,mailto:b@example.com"',
+      'example.com. 300 CAA 0 issue "ca.example"',
+      'example.com. 300 MX 10 mx.example.com.',
+      'n.example.com. 300 A 192.0.3.0',
+      'n.example.com. 300 A 198.51.100.254',
+      'n.example.com. 300 AAAA 2001:db8::1:0',
+      'n.example.com. 300 AAAA 2001:db8::5',
+      '_m._tcp.example.com. 300 SRV 1 2 3 n.example.com.',
+    ]),
+  )
+})
+
+test('modules are shared, and no definitions of their own; data that is a definition stays one', async () => {
+  const program = `import { zone } from 'zonewright/definition'\nimport { mail } from './lib.ts'\nfor (const name of ['a.example', 'b.example']) zone(name, {}, [mail()])\n`
+  const files = {
+    'zones/lib.ts': `import { MX, load } from 'zonewright/definition'\nexport const mail = () => MX('@', { preference: 1, exchange: load('c.example.yaml').domain + '.' })\n`,
+    'zones/c.example.yaml': 'domain: c.example\nrecords: {"@": {type: A, value: 192.0.2.1}}\n',
+  }
+  const { stdout } = await open(program, files).run('zones')
+  expect(stdout.match(/^\w\.example/gm)).toEqual(['a.example', 'b.example', 'c.example'])
+})
+
+test('with CI set, a program reads only files that git tracks', async () => {
+  const scene = open(zoneWith("A('www', load('../data/hosts.json')[0])"), { 'data/hosts.json': '["192.0.2.1"]' })
+  const git = (...args: string[]): void => void execFileSync('git', ['-C', scene.folder, ...args], { stdio: 'ignore' })
+  git('init')
+  git('add', 'zones', 'zonewright.yaml')
+  const run = async () => scene.run('validate')
+  expectEnd(await run(), 0)
+  expect((await scene.runWith({ CI: 'true' }, 'validate')).stdout).toMatch(
+    /example\.ts:4:\d+: error\[program-failed\] data\/hosts\.json is not tracked/,
+  )
+})
+
+test('programs that make the same zone, or none, are refused', async () => {
+  const program = zoneWith("A('www', '192.0.2.1')")
+  expect((await open(program, { 'zones/b.js': program }).run('validate')).stdout).toMatch(/error\[zone-duplicate\]/)
+  expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
+})
+
+test('render shows what a program makes, and reading that makes the same', async () => {
+  const scene = open(
+    zoneWith(
+      "A('www', '192.0.2.1', { ttl: 300, owner: 'web' }),\n  MX('@', { preference: 10, exchange: 'www' })",
+      "{ unmanaged: [{ name: 'x' }] }",
+    ),
+  )
+  const { stdout } = expectEnd(await scene.run('render'), 0)
+  expect(stdout).toMatch(/^# zones\/example\.ts:3\ndomain: example\.com\n/)
+  const other = openScene({ files: { 'zones/example.com.yaml': stdout }, config: CONFIG })
+  expect(expectEnd(await other.run('render'), 0).stdout.replace(/^#.*\n/, '')).toBe(stdout.replace(/^#.*\n/, ''))
+})
+
+test('record refuses with the line to edit, and fmt leaves programs', async () => {
+  const scene = open(zoneWith("A('www', '192.0.2.1')"))
+  const before = scene.files()
+  expectEnd(await scene.run('record', 'set', 'example.com', 'www', 'A', '192.0.2.2'), 1, {
+    err: 'zones/example.ts:4:3: error[edit-refused] www.example.com. A: the record is made at zones/example.ts:4',
+  })
+  expectEnd(await scene.run('record', 'rename', 'example.com', 'www', 'web'), 1, { err: 'edit-refused' })
+  await scene.run('fmt')
+  expect(scene.files()).toEqual(before)
+})
+
+test('--since follows every file that a program read', async () => {
+  const program = zoneWith("A('www', load('../data/hosts.json')[0])")
+  const scene = open(program, {
+    'data/hosts.json': '["192.0.2.1"]',
+    'zones/b.js': program.replaceAll('example.com', 'example.net').replace(/load\(.*\)\[0\]/, "'192.0.2.9'"),
+  })
+  const git = (...args: string[]): void =>
+    void execFileSync('git', ['-C', scene.folder, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], { stdio: 'ignore' })
+  git('init')
+  git('add', '.')
+  git('commit', '-m', 'x')
+  expect((await scene.run('zones', '--since', 'HEAD')).stdout).not.toContain('example.')
+  scene.write({ 'data/hosts.json': '["192.0.2.2"]' })
+  const { stdout } = await scene.run('zones', '--since', 'HEAD')
+  expect(stdout).toContain('example.com')
+  expect(stdout).not.toContain('example.net')
+})
+
+test('zones/**/* matches no program', async () => {
+  const scene = open(zoneWith("A('www', '192.0.2.1')"), {}, { config: 'zones: [{files: "zones/**/*"}]\n' })
+  expect((await scene.run('validate')).stdout).toContain('no-definitions')
+})

@@ -1,0 +1,135 @@
+/** A dnsconfig.js as the definition of zones, and its import. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { DomainName } from '../../src/dns/domain-name.ts'
+import { openScene } from '../cli/scene.ts'
+import { cli, expectEnd } from '../support/cli.ts'
+import { response, startScriptedDns } from '../support/scripted-dns.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+const PROGRAM = `CLI_DEFAULTS({ site: 'ams' })
+const REG = NewRegistrar('none')
+const DNS = NewDnsProvider('cloud')
+const hosts = require('./hosts.json')
+D('example.com', REG, DnsProvider(DNS), DefaultTTL('1h'),
+  hosts.map((h) => A(h.name, h.ip)),
+  TXT('site', \`at \${site}\`),
+)
+DOMAIN_ELSEWHERE('example.org', REG, ['ns.example.net.'])
+`
+const HOSTS = '[{"name": "@", "ip": "192.0.2.1"}, {"name": "www", "ip": "192.0.2.2"}]'
+const RULES = 'zones: [{files: [dnsconfig.js]}]\ndefaults: {soa_email: hostmaster@example.com}\n'
+
+const open = (program = PROGRAM, more: object = {}) =>
+  openScene({ files: { 'dnsconfig.js': program, 'hosts.json': HOSTS }, config: RULES, ...more })
+
+test('a program that the config names is planned and applied; the next plan is empty', async () => {
+  const scene = open()
+  expectEnd(await scene.run('apply', '--yes'), 0)
+  expect(scene.memory.zone('example.com')).toContain('www.example.com. 3600 A 192.0.2.2')
+  const { stdout } = expectEnd(await scene.run('plan', '--detailed-exitcode', '--var', 'site=ams'), 0)
+  expect(stdout).not.toContain('example.org')
+  expect(expectEnd(await scene.run('plan', '--detailed-exitcode', '--var', 'site=lon'), 2).stdout).toContain('at lon')
+})
+
+test.each([
+  [
+    'a record',
+    PROGRAM.replace("TXT('site'", "CNAME('x', 'a.b'), TXT('site'"),
+    /^dnsconfig\.js:7:3: error\[schema-value\] CNAME x of example\.com/m,
+  ],
+  ['a missing file', PROGRAM.replace('./hosts', './creds'), /^dnsconfig\.js:4:\d+: error\[program-failed\] .*secrets/m],
+  ['a provider that the config lacks', PROGRAM.replace("Provider('cloud'", "Provider('other'"), /error\[target-unknown\]|other/],
+])('%s has its place in diagnostics', async (_, program, expected) => {
+  const { stdout, stderr } = await open(program).run('validate')
+  expect(stdout + stderr).toMatch(expected)
+})
+
+test('zones/**/* matches no program', async () => {
+  const scene = open(PROGRAM, { config: 'zones: [{files: ["**/*"]}]\n' })
+  expect((await scene.run('validate')).stdout).toContain('no-definitions')
+})
+
+test('what only another provider has stays there', async () => {
+  const alias = "AZURE_ALIAS('lb', 'A', '/subscriptions/1'), CF_REDIRECT('example.com/*', 'https://example.net/$1'), TXT('site'"
+  const scene = open(PROGRAM.replace("TXT('site'", alias))
+  expectEnd(await scene.run('apply', '--yes'), 0)
+  const { stdout } = await scene.run('validate')
+  expect(stdout).toMatch(/dnsconfig\.js:7:3: warning\[type-foreign\] lb\.example\.com\. AZURE_ALIAS/)
+})
+
+test('an import keeps the program and writes the config from creds.json', async () => {
+  const cwd = temporaryDirectory()
+  const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
+  write('dnsconfig.js', PROGRAM)
+  write('hosts.json', HOSTS)
+  write('creds.json', '{"cloud": {"TYPE": "DESEC", "auth-token": "hunter2"}}')
+  const { stdout, stderr } = expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js'], { cwd }), 0)
+  expect(stdout).toBe('zonewright.yaml\n')
+  expect(stderr).toContain('Set CLOUD_TOKEN')
+  expect(readFileSync(join(cwd, 'zonewright.yaml'), 'utf8')).toBe(`# Converted from creds.json of DNSControl.
+providers:
+  cloud: {type: desec, token: env:CLOUD_TOKEN}
+zones:
+  - files: [dnsconfig.js]
+`)
+  expect(readFileSync(join(cwd, 'dnsconfig.js'), 'utf8')).toBe(PROGRAM)
+  expectEnd(await cli(['validate'], { cwd }), 0)
+  expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js', '--convert', '-o', 'zones', '--force'], { cwd }), 0)
+  expect(readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')).toContain('192.0.2.2')
+})
+
+test('an import ends with the plan of the program', async () => {
+  const cwd = temporaryDirectory()
+  const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
+  write(
+    'dnsconfig.js',
+    PROGRAM.replace(
+      "TXT('site'",
+      "SOA('@', 'ns.example.net.', 'a.example.com.', 3600, 600, 604800, 300), NAMESERVER('ns.example.net.'), TXT('site'",
+    ),
+  )
+  write('hosts.json', HOSTS)
+  write('creds.json', '{"cloud": {"TYPE": "BIND", "directory": "served"}}')
+  mkdirSync(join(cwd, 'served'))
+  const first = expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js'], { cwd }), 0)
+  expect(first.stdout).toContain('A    192.0.2.2')
+  expectEnd(await cli(['apply', '--yes'], { cwd }), 0)
+  rmSync(join(cwd, 'zonewright.yaml'))
+  const again = expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js'], { cwd }), 0)
+  expect(again.stdout).toContain('No changes')
+})
+
+test('SPF records are flattened from spfcache.json, which a command refreshes', async () => {
+  const answers: Record<string, string> = {
+    '_spf.example.net.': 'v=spf1 ip4:192.0.2.0/24 include:_more.example.net -all',
+    '_more.example.net.': 'v=spf1 ip4:198.51.100.0/24 ?all',
+  }
+  const server = await startScriptedDns((query) => {
+    const { name = '' } = query.questions[0] ?? {}
+    const text = answers[name] ?? 'none'
+    return [response(query, [{ name: name as DomainName, type: 'TXT', class: 1, ttl: 60, data: `"${text}"` }])]
+  })
+  const parts = "parts: ['v=spf1', 'include:_spf.example.net', '-all'], flatten: ['*']"
+  const scene = open(PROGRAM.replace("TXT('site'", `SPF_BUILDER({ ${parts} }), TXT('site'`))
+  expect((await scene.run('validate')).stdout).toContain('"zonewright spf" queries it')
+  const refresh = () => scene.run('spf', '--resolver', `127.0.0.1:${server.port}`)
+  expect(expectEnd(await refresh(), 0).stdout).toContain('_more.example.net: v=spf1 ip4:198.51.100.0/24 ?all\n')
+  expect(JSON.parse(scene.files()['spfcache.json'] ?? '')).toEqual({
+    '_more.example.net': { SPF: answers['_more.example.net.'] },
+    '_spf.example.net': { SPF: answers['_spf.example.net.'] },
+  })
+  expect(expectEnd(await scene.run('plan'), 0).stdout).toContain('"v=spf1 ip4:192.0.2.0/24 ip4:198.51.100.0/24 -all"')
+  expect(expectEnd(await refresh(), 0).stdout).toBe('')
+  answers['_more.example.net.'] = 'none'
+  expect(expectEnd(await refresh(), 1).stderr).toContain('_more.example.net has no SPF record')
+})
+
+test('a record of a program cannot be edited with "record", and fmt leaves programs alone', async () => {
+  const scene = open()
+  const { status, stderr } = await scene.run('record', 'add', 'example.com', 'mail', 'A', '192.0.2.9')
+  expect([status, stderr]).toEqual([1, expect.stringContaining('dnsconfig.js')])
+  await scene.run('fmt')
+  expect(scene.files()['dnsconfig.js']).toBe(PROGRAM)
+})

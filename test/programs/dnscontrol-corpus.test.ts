@@ -1,0 +1,89 @@
+/** Programs of DNSControl make what DNSControl itself made of them, but for the differences that docs/dnsconfig.md lists. */
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { runDnsconfig } from '../../src/programs/dnscontrol/run-dnsconfig.ts'
+import { openSandbox } from '../../src/programs/sandbox/run-program.ts'
+import type { ProgramFiles } from '../../src/programs/sandbox/sandbox.ts'
+
+interface Case {
+  readonly case: string
+  readonly tags: readonly string[]
+  readonly files: Readonly<Record<string, string>>
+  readonly variables?: Readonly<Record<string, string>>
+  readonly expected?: unknown
+  readonly refused?: string
+}
+
+const textOf = (path: string): string => readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8')
+const CASES = textOf('../corpora/dnscontrol-js/cases.jsonl')
+  .trim()
+  .split('\n')
+  .map((line): Case => JSON.parse(line))
+
+/** The numbers of cases in the first column of the table of differences. */
+const DIFFERENT = new Set(
+  [...textOf('../../docs/dnsconfig.md').matchAll(/^\| (\d{3}(?:, \d{3})*) \|/gm)].flatMap(([, numbers = '']) => numbers.split(', ')),
+)
+const numberOf = (one: Case): string => one.case.slice(0, 3)
+
+const sandbox = openSandbox()
+afterAll(() => sandbox.close())
+
+function filesOf(files: Case['files']): ProgramFiles {
+  return {
+    read: (path, from) => {
+      const file = posix.join(posix.dirname(from), path)
+      const text = files[file]
+      return text === undefined ? { ok: false, message: `${file} does not exist` } : { ok: true, value: { file, text } }
+    },
+    list: async (glob, from) => {
+      const folder = posix.join(posix.dirname(from), '/')
+      const [, below = '', deep, extension = ''] = /^(.*?)\/(\*\*\/)?\*\.(\w+)$/.exec(posix.join(folder, glob)) ?? []
+      const isFound = (file: string): boolean =>
+        file.startsWith(`${below}/`) &&
+        file.endsWith(`.${extension}`) &&
+        (deep !== undefined || !file.slice(below.length + 1).includes('/'))
+      return {
+        ok: true,
+        value: Object.keys(files)
+          .filter(isFound)
+          .map((file) => posix.relative(folder, file)),
+      }
+    },
+  }
+}
+
+/** Positions are ours; the other members repeat the data of a record. */
+const REPEATED = new Set(['filepos', 'name_raw', 'name_unicode', 'fields'])
+const withoutRepeated = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (key, one: unknown) => (REPEATED.has(key) ? undefined : one))
+
+/** What a program makes; null if it is refused. */
+async function evaluate({ files, variables = {} }: Case): Promise<unknown> {
+  const entry = { file: 'dnsconfig.js', text: files['dnsconfig.js'] ?? '' }
+  const { config, diagnostics } = await runDnsconfig(sandbox, { entry, files: filesOf(files), variables })
+  const isRefused = config === null || diagnostics.some(({ severity }) => severity === 'error')
+  for (const { at, severity } of diagnostics) expect(severity === 'error' ? at?.line : 1).toBeGreaterThan(0)
+  return isRefused ? null : withoutRepeated(config)
+}
+
+test('at most five programs differ that are neither odd nor of an old engine', () => {
+  expect(CASES).toHaveLength(266)
+  const plain = CASES.filter((one) => DIFFERENT.has(numberOf(one)) && !one.tags.some((tag) => /quirk|engine/.test(tag)))
+  expect(plain.length).toBeLessThanOrEqual(5)
+})
+
+describe.each(['agrees', 'differs'])('%s', (how) => {
+  const isListed = how === 'differs'
+  test.each(CASES.filter((one) => DIFFERENT.has(numberOf(one)) === isListed).map((one) => [one.case, one] as const))(
+    '%s',
+    async (_, one) => {
+      const made = await evaluate(one)
+      const expected = one.expected === undefined ? null : withoutRepeated(one.expected)
+      if (isListed) expect(made).not.toEqual(expected)
+      else expect(made).toEqual(expected)
+    },
+  )
+})
