@@ -1,8 +1,8 @@
 /** Looks up SPF records. */
 import { getServers } from 'node:dns'
+import { failure, ok, type Result } from '../base/result.ts'
 import { parseTxtRdata } from '../dns/character-string.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { failure, ok, type Result } from '../dns/result.ts'
 import { parseServerAddress, type ServerAddress } from '../dns/server-address.ts'
 import { queryDns } from './dns-client.ts'
 import { isDnsFailure } from './dns-exchange.ts'

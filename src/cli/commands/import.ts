@@ -1,22 +1,22 @@
 /** `zonewright import`: options, questions and output; the conversion is in `convert/import.ts`. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { lacking, neededForZones } from '../../apply/approvals/approvals-of-plan.ts'
-import { EXIT, type ExitStatus, worstOf } from '../../apply/exit-status.ts'
-import { loadConfigOrDefault } from '../../apply/run-config.ts'
-import { reportThrottling } from '../../apply/run-context.ts'
-import type { PlanRunOptions } from '../../apply/run-plan.ts'
+import { hasErrors } from '../../base/diagnostic.ts'
+import { counted } from '../../base/english.ts'
+import { didYouMean } from '../../base/nearest-word.ts'
+import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
+import { CONFIG_FILE } from '../../config/config.ts'
 import { IMPORT_FORMATS } from '../../convert/formats.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import type { ImportOptions } from '../../convert/importer.ts'
 import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy-zones.ts'
-import type { AcceptedLosses } from '../../definition/accepted-losses.ts'
-import { CONFIG_FILE } from '../../definition/config/config.ts'
-import { hasErrors } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { didYouMean } from '../../dns/nearest-word.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
-import { counted } from '../../report/english.ts'
+import { EXIT, type ExitStatus, worstOf } from '../../run/context/exit-status.ts'
+import { reportThrottling } from '../../run/context/run-context.ts'
+import { loadConfigOrDefault } from '../../run/load/run-config.ts'
+import type { PlanRunOptions } from '../../run/run-plan.ts'
+import { lacking, neededForZones } from '../../stored/approvals/approvals-of-plan.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withConversionOptions } from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'
@@ -159,7 +159,7 @@ async function planImported(
     output.say(`Set ${missing.join(', ')}; then "zonewright plan" shows what differs at the providers.`)
     return EXIT.done
   }
-  const { runPlan } = await import('../../apply/run-plan.ts')
+  const { runPlan } = await import('../../run/run-plan.ts')
   const { color = true, quiet = false, verbose = false } = options
   const config = resolve(folder, CONFIG_FILE)
   return runPlan(readOnlySetup<PlanRunOptions & CommonOptions>(io, { color, quiet, verbose, config, format: 'text' }), [])

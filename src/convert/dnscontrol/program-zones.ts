@@ -1,10 +1,10 @@
 /** The zones of a dnsconfig.js as definitions. */
-import type { LoadedProgram, ProgramZone } from '../../definition/load/program-loader.ts'
-import { removeDuplicateRecords } from '../../definition/load/zone-file-definition.ts'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import { splitSoa } from '../../dns/soa.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
+import type { LoadedProgram, ProgramZone } from '../../load/program-loader.ts'
+import { removeDuplicateRecords } from '../../load/zone-file-definition.ts'
 import type { JsonObject } from '../../programs/dnscontrol/json-object.ts'
 import { freeName } from '../octodns/octodns-provider.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'

@@ -1,11 +1,10 @@
 /** Zones of programs that import `zonewright/definition`: what they made becomes the tree of a definition in YAML, which one parser checks. */
-
-import type { ProgramZone } from '../../definition/load/program-loader.ts'
-import { withRules } from '../../definition/load/read-definition.ts'
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import { type ParseOptions, parseTree } from '../../definition/parse/parse-definition.ts'
 import type { YamlEntry, YamlMapping, YamlNode, YamlScalar } from '../../definition/yaml/yaml-node.ts'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
+import type { ProgramZone } from '../../load/program-loader.ts'
+import { withRules } from '../../load/read-definition.ts'
 import type { Sandbox } from '../sandbox/run-program.ts'
 import type { ProgramOutput, ProgramRun } from '../sandbox/sandbox.ts'
 import { definitionPrelude, type MadeRecord, type MadeZone, type Plain } from './prelude.ts'

@@ -3,9 +3,9 @@
  * `dnscontrol print-ir`. Written from the public reference and from programs with their results.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { quoted } from '../../base/text.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import { canonicalAddress, parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { parseReferencedType } from '../../dns/record-type.ts'
 import { classlessBlock, reverseName } from '../../dns/reverse-name.ts'

@@ -1,5 +1,5 @@
 /** Objects of DNSControl's JSON, and the positions in them. */
-import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /** Redirects of Cloudflare: DNSControl translates the patterns of page rules to expressions of single redirects. */
-import { quoted } from '../../dns/excerpt.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 
 const CODES = [301, 302, 303, 307, 308]
 

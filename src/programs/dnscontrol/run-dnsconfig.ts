@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 // biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
 import { getAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { Sandbox } from '../sandbox/run-program.ts'
 import type { ProgramCall, ProgramRun } from '../sandbox/sandbox.ts'
 import { checkProgram } from './check-program.ts'

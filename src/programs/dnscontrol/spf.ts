@@ -1,6 +1,6 @@
 /** SPF records (RFC 7208) of DNSControl's SPF_BUILDER: includes are replaced by their content, and long records become chains. */
-import { quoted } from '../../dns/excerpt.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 
 /** SPF records by the name that publishes them, in lower case. */
 export type SpfCache = ReadonlyMap<string, string>

@@ -1,5 +1,5 @@
 /** The files of a program as the sandbox has them, and the places of its calls in the files that people wrote. */
-import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
 import type { ProgramCall } from './sandbox.ts'
 import type { ProgramText } from './strip-types.ts'
 

@@ -1,6 +1,6 @@
 /** What the sandbox runs and returns, and the messages between it and this process. */
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import type { Result } from '../../dns/result.ts'
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import type { Result } from '../../base/result.ts'
 
 /** `definition`: a module that imports `zonewright/definition`. `dnscontrol`: a script in DNSControl's language, evaluated in the global scope. */
 export type ProgramLanguage = 'definition' | 'dnscontrol'

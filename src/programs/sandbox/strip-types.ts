@@ -1,6 +1,6 @@
 /** Removes the types of TypeScript. Lines stay; the places of columns that move are kept. */
 import { transform } from 'sucrase'
-import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
 
 export interface ProgramText {
   readonly text: string
