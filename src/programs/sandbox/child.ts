@@ -191,6 +191,11 @@ class Program {
     const stripped = /\.[cm]?ts$/i.test(file) ? stripTypes(file, text) : unchanged
     if (!stripped.ok) throw new Failure('exception', `SyntaxError: ${stripped.message}`, [{ at: stripped.at, inside: null }])
     this.#texts.add(file, stripped.value)
+    const promise = this.#run.language === 'definition' ? promiseIn(stripped.value.text) : null
+    if (promise !== null) {
+      const message = `${promise.word} cannot be used: an error in a promise that nothing awaits would be lost, and its records with it. All functions return at once`
+      throw new Failure('exception', message, [{ at: this.#texts.placeOf(file, promise.offset), inside: null }])
+    }
     return stripped.value.text
   }
 
@@ -262,6 +267,14 @@ class Program {
       .map((name) => `export const ${name} = from.${name};`)
       .join('')}`
   }
+}
+
+/** What makes promises, outside comments and quotes. QuickJS does not tell which of them are rejected without being handled. */
+function promiseIn(text: string): { readonly word: string; readonly offset: number } | null {
+  const parts =
+    /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<![.\w$])(?:async(?=\s*(?:function|\(|[\w$]+\s*=>|[\w$]+\s*\())|Promise)\b/g
+  for (const { 0: word, index } of text.matchAll(parts)) if (/^[aP]/.test(word)) return { word, offset: index }
+  return null
 }
 
 /** The paths that an import may mean: as tsc resolves them, `x.js` is also `x.ts`, and a name without an ending is one of either. */

@@ -47,9 +47,14 @@ export class ProgramTexts {
 
   /** Where a file imports a module. */
   importPlace(file: string, name: string): SourcePosition {
+    const { text = '' } = this.#texts.get(file) ?? {}
+    return this.placeOf(file, Math.max(0, text.indexOf(`'${name}'`), text.indexOf(`"${name}"`)))
+  }
+
+  /** The place of an offset in the text that QuickJS has. */
+  placeOf(file: string, offset: number): SourcePosition {
     const kept = this.#texts.get(file)
-    if (kept === undefined) return { file, line: 1, column: 1 }
-    return this.#at(file, kept, Math.max(0, kept.text.indexOf(`'${name}'`), kept.text.indexOf(`"${name}"`)))
+    return kept === undefined ? { file, line: 1, column: 1 } : this.#at(file, kept, offset)
   }
 
   #at(file: string, { starts, columnOf }: KeptText, offset: number): SourcePosition {
