@@ -64,6 +64,19 @@ test.each([
   expect(stdout + stderr).toMatch(expected)
 })
 
+test('an exception shows its line and the calls above it', async () => {
+  const scene = open(zoneWith('web(undefined)').replace('zone(', 'const web = (host: any) => A("www", host.ip)\nzone('))
+  const { stdout, stderr } = await scene.run('validate', '--format', 'json')
+  expect(JSON.parse(stdout || stderr).diagnostics).toMatchObject([
+    {
+      code: 'program-failed',
+      at: { line: 3 },
+      hint: 'line 3: const web = (host: any) => A("www", host.ip)',
+      related: [{ line: 5, column: 3 }],
+    },
+  ])
+})
+
 test('helpers make the values of their RFCs', async () => {
   const records = [
     "TXT('a', spf({ ip4: '192.0.2.0/24', mx: true, include: 'x.example', all: '~all' }))",
