@@ -70,7 +70,7 @@ test('an exception shows its line and the calls above it', async () => {
   expect(JSON.parse(stdout || stderr).diagnostics).toMatchObject([
     {
       code: 'program-failed',
-      at: { line: 3 },
+      line: 3,
       hint: 'line 3: const web = (host: any) => A("www", host.ip)',
       related: [{ line: 5, column: 3 }],
     },
