@@ -47,7 +47,7 @@ test.each([
     "A('www', '192.0.2.1'),\n  'text'",
     /example\.ts:3:1: error\[program-failed\] TypeError: the zone example\.com has something that is no record: a value of type string/,
   ],
-  ["A('www', Promise.resolve('192.0.2.1'))", /example\.ts:4:\d+: error\[program-failed\] .*a promise/],
+  ["A('www', Promise.resolve('192.0.2.1'))", /example\.ts:4:\d+: error\[program-failed\] Promise cannot be used/],
   ["A('www', () => 1)", /example\.ts:4:\d+: error\[program-failed\] .*a value of type function/],
   ["A('www', { get a() { throw new Error('poison') } })", /example\.ts:4:\d+: error\[program-failed\] poison/],
   ["TXT('www', 'x'.repeat(2 ** 21))", /example\.ts:4:\d+: error\[program-failed\] RangeError: the value of TXT www has 2097152 characters/],
@@ -62,6 +62,19 @@ test.each([
   symlinkSync('creds.json', join(scene.folder, 'link.json'))
   const { stdout, stderr } = await scene.run('validate')
   expect(stdout + stderr).toMatch(expected)
+})
+
+test('an exception shows its line and the calls above it', async () => {
+  const scene = open(zoneWith('web(undefined)').replace('zone(', 'const web = (host: any) => A("www", host.ip)\nzone('))
+  const { stdout, stderr } = await scene.run('validate', '--format', 'json')
+  expect(JSON.parse(stdout || stderr).diagnostics).toMatchObject([
+    {
+      code: 'program-failed',
+      line: 3,
+      hint: 'line 3: const web = (host: any) => A("www", host.ip)',
+      related: [{ line: 5, column: 3 }],
+    },
+  ])
 })
 
 test('helpers make the values of their RFCs', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openSandbox } from '../../src/programs/sandbox/run-program.ts'
 import type { ProgramLimits, ProgramResult, ProgramRun } from '../../src/programs/sandbox/sandbox.ts'
@@ -110,7 +111,9 @@ describe('errors have the line that ran', () => {
     ['import "./d.ts"', /^program-failed zones\/d\.ts:1:\d+ in d/],
     ['await 1\nthrow new Error("late")', /^program-failed zones\/a\.ts:2:\d+ late/],
     ['\nlet x: = 1', /^program-failed zones\/a\.ts:2:\d+ SyntaxError/],
-    ['await new Promise(() => {})', /^program-failed zones\/a\.ts:1:1 the program waits for a promise that never settles/],
+    ['\nconst f = async () => { throw 1 }', /^program-failed zones\/a\.ts:2:11 async cannot be used/],
+    ['\n  new Promise(() => {})', /^program-failed zones\/a\.ts:2:7 Promise cannot be used/],
+    ['await { then() {} }', /^program-failed zones\/a\.ts:1:1 the program waits for a promise that never settles/],
   ])('%j in a module', async (text, expected) => {
     const files = {
       'zones/a.ts': text,
@@ -157,6 +160,14 @@ describe('nothing of Node can be reached', () => {
     'typeof record.constructor("return this")().process + typeof process + typeof Buffer',
     '[typeof Worker, typeof WebAssembly, typeof importScripts].join("")',
   ])('%s', async (code) => expect(await outcome(`delete globalThis.require; record(${code})`)).toEqual(['undefinedundefinedundefined']))
+
+  test.runIf(process.platform === 'linux')('the child has no environment', async () => {
+    await outcome('record(1)')
+    const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').split(' ').filter(Boolean)
+    const own = children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('sandbox-child'))
+    expect(own.map((pid) => readFileSync(`/proc/${pid}/environ`, 'latin1'))).toEqual(own.map(() => ''))
+    expect(own).not.toEqual([])
+  })
 
   test('the error of a host function leads nowhere', async () => {
     const text = 'try { read("x") } catch (e) { record(e.constructor === Error && e.constructor.constructor === Function) }'

@@ -6,7 +6,11 @@ import type { ProgramText } from './strip-types.ts'
 /** Characters before the place of a stack in which the name of the called function is searched. */
 const WINDOW = 20_000
 
+/** Characters of a line that are shown. */
+const MAX_LINE = 120
+
 interface KeptText extends ProgramText {
+  readonly written: string
   /** Where each line begins. */
   readonly starts: readonly number[]
 }
@@ -22,10 +26,11 @@ export class ProgramTexts {
     return this.#texts.get(file)
   }
 
-  add(file: string, one: ProgramText): void {
+  /** Adds a file: as it is written, and as QuickJS gets it. */
+  add(file: string, written: string, one: ProgramText): void {
     const starts = [0]
     for (let end = one.text.indexOf('\n'); end !== -1; end = one.text.indexOf('\n', end + 1)) starts.push(end + 1)
-    this.#texts.set(file, { ...one, starts })
+    this.#texts.set(file, { ...one, written, starts })
   }
 
   /**
@@ -47,9 +52,19 @@ export class ProgramTexts {
 
   /** Where a file imports a module. */
   importPlace(file: string, name: string): SourcePosition {
+    const { text = '' } = this.#texts.get(file) ?? {}
+    return this.placeOf(file, Math.max(0, text.indexOf(`'${name}'`), text.indexOf(`"${name}"`)))
+  }
+
+  /** The line of a place as it is written. */
+  lineAt({ file, line }: SourcePosition): string | undefined {
+    return this.#texts.get(file)?.written.split('\n', line)[line - 1]?.trim().slice(0, MAX_LINE)
+  }
+
+  /** The place of an offset in the text that QuickJS has. */
+  placeOf(file: string, offset: number): SourcePosition {
     const kept = this.#texts.get(file)
-    if (kept === undefined) return { file, line: 1, column: 1 }
-    return this.#at(file, kept, Math.max(0, kept.text.indexOf(`'${name}'`), kept.text.indexOf(`"${name}"`)))
+    return kept === undefined ? { file, line: 1, column: 1 } : this.#at(file, kept, offset)
   }
 
   #at(file: string, { starts, columnOf }: KeptText, offset: number): SourcePosition {
