@@ -16,7 +16,7 @@ const SOURCE = `
 export { parseDefinition } from './src/definition/parse/parse-definition.ts'
 export { readYaml } from './src/definition/yaml/read-yaml.ts'
 export { formatDefinition } from './src/definition/print/format-definition.ts'
-export { checkZone } from './src/definition/rules/rules.ts'
+export { checkZone } from './src/checks/rules/rules.ts'
 export { parseZoneFile } from './src/dns/zone-file/parse-zone-file.ts'
 export { globTest } from './src/dns/glob.ts'
 export { parseSshKey } from './src/service/api/profile/ssh-key.ts'

@@ -4,7 +4,6 @@
  * Packages with native code and those that the service loads by name are not bundled and come from node_modules. The bundle is built
  * beside `dist` and replaces it when it is complete.
  */
-
 import { execFile } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -20,7 +19,7 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 
 /**
  * The options of every bundle.
- * @param {{ tarball: string, checksum: string }} [release] the release that the bundle is part of, as `src/cli/release.ts` describes it
+ * @param {{ tarball: string, checksum: string }} [release] the release that the bundle is part of, as `src/cli/init/release.ts` describes it
  */
 export function bundleOptions(release) {
   const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -139,7 +138,7 @@ const WITHOUT_CORE = /\/(?:backup|conformance|demo|explain|history|init|provider
 
 /** Modules that are loaded on demand, after the definitions. */
 const LATER =
-  /\/src\/(?:cli\/commands\/[^/]+|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:import|export)-[^/]+|apply\/(?:branch-effect|snapshot\/snapshot-source|saved-plan\/save-plan|usage\/read-usage|journal\/store\/bucket-store)|definition\/policies\/(?:compile-schema|read-policies))\.ts$/
+  /\/src\/(?:cli\/commands\/[^/]+|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:import|export)-[^/]+|run\/(?:plan\/(?:branch-effect|snapshot-source|read-usage)|saved\/save-plan)|stored\/store\/bucket-store|checks\/policies\/(?:compile-schema|read-policies))\.ts$/
 
 /**
  * Lets the other commands, and what is loaded on demand after the definitions, import `CORE`. Modules share a chunk only if the same entry points

@@ -1,6 +1,6 @@
 /**
  * Writes the schemas for editors that are derived: `schemas/zone.schema.json` from `src/definition/zone.schema.json` and the rdata table, and
- * `schemas/config.schema.json` from `src/definition/config/config.schema.json` and the settings of every provider, `src/providers/TYPE/settings.schema.json`.
+ * `schemas/config.schema.json` from `src/config/config.schema.json` and the settings of every provider, `src/providers/TYPE/settings.schema.json`.
  * Editors load one file, so it must contain everything.
  */
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -137,7 +137,7 @@ async function loadTable() {
 
 /** The schema of the config. The definitions for the settings of a provider type are called `provider-TYPE`. */
 export function composeConfigSchema() {
-  const schema = readJson('src/definition/config/config.schema.json')
+  const schema = readJson('src/config/config.schema.json')
   const settingsOf = (type) => `src/providers/${type}/settings.schema.json`
   const types = readdirSync(join(root, 'src/providers'))
     .filter((name) => existsSync(join(root, settingsOf(name))))

@@ -1,5 +1,4 @@
 /** docs/records/: how each record type is written and which providers hold it, from the rdata table, the printers, the capabilities and `notes.ts`. */
-import { zoneFileDefinition } from '../../src/definition/load/zone-file-definition.ts'
 import { type FormField, LOCATION_KEYS, SERVICE_KEYS, valueForm } from '../../src/definition/parse/value-forms.ts'
 import { OCTODNS_TYPES } from '../../src/definition/print/octodns-value.ts'
 import { printOctodnsZone } from '../../src/definition/print/octodns-zone.ts'
@@ -7,6 +6,7 @@ import { printDefinition } from '../../src/definition/print/print-definition.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { type FieldKind, GENERIC_ONLY_TYPES, RDATA_TYPES } from '../../src/dns/rdata/rdata-types.ts'
 import type { DesiredZone } from '../../src/dns/zone.ts'
+import { zoneFileDefinition } from '../../src/load/zone-file-definition.ts'
 import type { Capabilities } from '../../src/plan/capabilities.ts'
 import { refusedTypes } from '../../src/report/describe-capabilities.ts'
 import { RECORD_NOTES, type RecordNotes } from './notes.ts'

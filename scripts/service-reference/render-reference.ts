@@ -1,5 +1,4 @@
 /** Renders the pages of `docs/service-reference/` from the declarations of the service's operations. */
-
 import { aliasPathOf } from '../../src/service/api/alias-names.ts'
 import type { RequiredGrants } from '../../src/service/api/grants.ts'
 import { sectionOf } from '../../src/service/api/openapi.ts'

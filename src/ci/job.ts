@@ -1,5 +1,5 @@
 /** The job that runs: what GitHub Actions and GitLab CI say of it in their variables and in the file of the event. */
-import { failure, ok, type Result } from '../dns/result.ts'
+import { failure, ok, type Result } from '../base/result.ts'
 import type { PageLink } from '../report/report.ts'
 import { fieldOf, SiteError, valueAt } from './site-client.ts'
 

@@ -5,8 +5,7 @@
  * at once, and a request whose answer is lost may have been carried out. So after each creation the list is read again; the oldest post stays and
  * gets the text, and younger ones are removed. Every job decides alike, so one post is left, whichever job ends last.
  */
-
-import { escapeHtml } from '../dns/excerpt.ts'
+import { escapeHtml } from '../base/text.ts'
 import { sleep } from '../transport/retry.ts'
 import type { Post, Posts } from './site.ts'
 import { SiteError } from './site-client.ts'

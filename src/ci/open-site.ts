@@ -1,6 +1,6 @@
 /** Connects to the site that the job's variables name. */
-import type { LoadedSecrets } from '../definition/config/secret-guard.ts'
-import { failure, ok, type Result } from '../dns/result.ts'
+import { failure, ok, type Result } from '../base/result.ts'
+import type { LoadedSecrets } from '../base/secret-guard.ts'
 import type { RetryPolicy } from '../transport/retry.ts'
 import { createGithub, GITHUB_HEADERS, type GithubSite } from './github.ts'
 import { createGitlab, type GitlabSite } from './gitlab.ts'

@@ -1,12 +1,11 @@
 /** The interface of a command file, the options that several commands share, and the parsers of option values. */
-
 import { type Command, InvalidArgumentError } from 'commander'
-import type { ExitStatus } from '../apply/exit-status.ts'
-import { parseUsageSource } from '../definition/config/usage-source.ts'
-import { didYouMean } from '../dns/nearest-word.ts'
+import { didYouMean } from '../base/nearest-word.ts'
+import { parseUsageSource } from '../config/usage-source.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
 import { REPORT_FORMATS } from '../report/formats.ts'
+import type { ExitStatus } from '../run/context/exit-status.ts'
 import type { CliIo } from './io.ts'
 
 /** Options that every command has. */

@@ -1,6 +1,6 @@
 /** Signals and time limits: how Ctrl-C, SIGTERM, SIGHUP and `--timeout` end a run. */
-import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
-import type { Interruption } from '../apply/run-context.ts'
+import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
+import type { Interruption } from '../run/context/run-context.ts'
 
 /** Seconds that calls in flight and reading back may take after the time is over. */
 const GRACE = 10

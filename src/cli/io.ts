@@ -1,11 +1,11 @@
 /** The streams, environment and clock of a command. Only this file and `main.ts` access the process itself. */
-import type { ProcessEnvironment } from '../apply/run-context.ts'
-import { noSecrets } from '../definition/config/secret-guard.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { noSecrets } from '../base/secret-guard.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { Validation } from '../report/validation.ts'
 import type { Verification } from '../report/verification.ts'
 import { plainLines } from '../report/workflow-command.ts'
+import type { ProcessEnvironment } from '../run/context/run-context.ts'
 
 export interface TextStream {
   write(text: string): unknown

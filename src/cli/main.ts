@@ -1,8 +1,8 @@
 /** The entry point of the program: runs the command line with the streams of the process. */
-import { EXIT, type ExitStatus, worstOf } from '../apply/exit-status.ts'
-import { redacted } from '../definition/config/secret-guard.ts'
-import { writeProblem } from '../definition/files/write-problem.ts'
-import { formatDiagnostic } from '../dns/diagnostic.ts'
+import { formatDiagnostic } from '../base/diagnostic.ts'
+import { redacted } from '../base/secret-guard.ts'
+import { writeProblem } from '../files/write-problem.ts'
+import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { processIo, withPlainErrors } from './io.ts'
 import { runCli } from './program.ts'
 

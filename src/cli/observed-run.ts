@@ -1,16 +1,16 @@
 /** Runs a command and then tells others about it: notifications and a file of metrics. Neither changes the exit status. */
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
-import type { NotifyOptions } from '../apply/notify/notify.ts'
-import type { WorkspaceOptions } from '../apply/run-context.ts'
-import { redacted } from '../definition/config/secret-guard.ts'
-import { writeFileAtomically } from '../definition/files/replace-files.ts'
-import { writeProblem } from '../definition/files/write-problem.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { redacted } from '../base/secret-guard.ts'
+import { writeFileAtomically } from '../files/replace-files.ts'
+import { writeProblem } from '../files/write-problem.ts'
 import type { Plan, ZoneOutcome } from '../plan/plan.ts'
 import type { RunDocument, Traffic } from '../report/run-document.ts'
 import type { Verification } from '../report/verification.ts'
+import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
+import type { WorkspaceOptions } from '../run/context/run-context.ts'
+import type { NotifyOptions } from '../run/notify.ts'
 import type { CommonOptions } from './command.ts'
 import type { CliIo } from './io.ts'
 import { createOutput } from './output.ts'
@@ -30,7 +30,7 @@ export async function observed(
   const { notify = [], metricsFile } = options
   if (notify.length === 0 && metricsFile === undefined) return work(io)
   // Most runs need none of this.
-  const [{ openNotifier }, { runDocument }] = await Promise.all([import('../apply/notify/notify.ts'), import('../report/run-document.ts')])
+  const [{ openNotifier }, { runDocument }] = await Promise.all([import('../run/notify.ts'), import('../report/run-document.ts')])
   const output = createOutput(io, options)
   const { notifier, diagnostics } = await openNotifier(io, options)
   if (notifier === null) {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { embeddedText } from '../definition/files/embedded-text.ts'
+import { embeddedText } from '../files/embedded-text.ts'
 
 /** Returns the package's root: the nearest folder above this file with `package.json` and `schemas`. It also has `zones` and `docs`. */
 export function packageFolder(): string {

@@ -1,5 +1,5 @@
 /** Creates the setup of a run from a command's options: environment, output, and the handling of questions and signals. */
-import type { ApplyOptions, ApplySetup, Interruption, RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
+import type { ApplyOptions, ApplySetup, Interruption, RunSetup, WorkspaceOptions } from '../run/context/run-context.ts'
 import type { CommonOptions } from './command.ts'
 import { exitAsInit, listenForInterruption } from './interruption.ts'
 import type { CliIo } from './io.ts'

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { SelectionOptions } from '../apply/run-context.ts'
-import { describeReadError } from '../definition/files/read-text.ts'
+import { describeReadError } from '../files/read-text.ts'
+import type { SelectionOptions } from '../run/context/run-context.ts'
 import type { CliIo } from './io.ts'
 import type { CliOutput } from './output.ts'
 

@@ -1,6 +1,6 @@
 /** The packages of the service, which are not in the bundle: an installation by npm has them, a bare tarball and the single executable do not. */
 import { createRequire } from 'node:module'
-import { EXIT } from '../apply/exit-status.ts'
+import { EXIT } from '../run/context/exit-status.ts'
 import type { CommandModule, CommonOptions } from './command.ts'
 import { createOutput } from './output.ts'
 

@@ -1,12 +1,11 @@
 /** The flow of `zonewright conformance`: runs the suite against a zone of a configured provider. */
-
-import { lacking, neededForZones } from '../apply/approvals/approvals-of-plan.ts'
-import { EXIT, type ExitStatus } from '../apply/exit-status.ts'
-import { loadRunConfig } from '../apply/run-config.ts'
-import type { RunSetup, WorkspaceOptions } from '../apply/run-context.ts'
-import { openProviders } from '../apply/workspace.ts'
-import { hasErrors, oneLine } from '../dns/diagnostic.ts'
+import { hasErrors, oneLine } from '../base/diagnostic.ts'
 import { parseAbsoluteName } from '../dns/domain-name.ts'
+import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
+import type { RunSetup, WorkspaceOptions } from '../run/context/run-context.ts'
+import { loadRunConfig } from '../run/load/run-config.ts'
+import { openProviders } from '../run/load/workspace.ts'
+import { lacking, neededForZones } from '../stored/approvals/approvals-of-plan.ts'
 import { runConformance, type StepResult } from './run-conformance.ts'
 
 export interface ConformanceCommandOptions extends WorkspaceOptions {

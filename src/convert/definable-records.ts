@@ -1,6 +1,6 @@
 /** Finds the records that a definition cannot contain, and selectors of `unmanaged` for them. */
-import { checkZone } from '../definition/rules/rules.ts'
-import { isError, type SourcePosition } from '../dns/diagnostic.ts'
+import { isError, type SourcePosition } from '../base/diagnostic.ts'
+import { checkZone } from '../checks/rules/rules.ts'
 import { type DomainName, relativeName } from '../dns/domain-name.ts'
 import { globIndex } from '../dns/glob.ts'
 import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'

@@ -1,9 +1,9 @@
 /** The interface of exporters, and the parts of a definition that a format cannot express. */
-import type { OutputFile } from '../definition/files/write-files.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type DesiredZone, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'
 import type { SerialRule } from '../dns/zone-file/choose-serial.ts'
+import type { OutputFile } from '../files/write-files.ts'
 import type { UnsupportedFeature } from './unsupported-features.ts'
 
 /** Converts zones to another format. Pure. */

@@ -1,7 +1,7 @@
 /** Imports zones by transfer from a name server. */
-import { isSecretReference, resolveSecret } from '../definition/config/resolve-secret.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { isSecretReference, resolveSecret } from '../config/resolve-secret.ts'
 import type { ImportedZone } from '../definition/imported-zone.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
 import { restoreMailboxCase } from '../dns/mailbox.ts'
 import type { ResourceRecord } from '../dns/record.ts'

@@ -1,10 +1,10 @@
 /** The interface of importers. */
-import type { Config } from '../definition/config/config.ts'
-import type { OutputFile } from '../definition/files/write-files.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { didYouMean } from '../base/nearest-word.ts'
+import type { Config } from '../config/config.ts'
 import type { ImportedZone } from '../definition/imported-zone.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { didYouMean } from '../dns/nearest-word.ts'
+import type { OutputFile } from '../files/write-files.ts'
 import type { OnThrottled } from '../providers/provider.ts'
 import type { UnsupportedFeature } from './unsupported-features.ts'
 

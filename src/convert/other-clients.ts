@@ -1,10 +1,10 @@
 /** Leaves records of other clients out of the definitions that an import makes of a live zone. */
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { counted, listed } from '../base/english.ts'
 import type { ImportedZone } from '../definition/imported-zone.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
 import { groupRrsets, type ResourceRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import { type ExistingZone, PRESETS, type UnmanagedSelector } from '../dns/zone.ts'
-import { counted, listed } from '../report/english.ts'
 
 const KNOWN: readonly UnmanagedSelector[] = [{ owner: 'external-dns' }, ...PRESETS.map((preset) => ({ preset }))]
 

@@ -1,10 +1,9 @@
 /** Features that a conversion cannot express, and their diagnostics. */
-
-import { type AcceptedLosses, acceptsAll, acceptsLoss, isRestriction } from '../definition/accepted-losses.ts'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { excerpt } from '../base/text.ts'
+import { type AcceptedLosses, acceptsAll, acceptsLoss, isRestriction } from '../checks/accepted-losses.ts'
 import type { ImportedRecord } from '../definition/imported-zone.ts'
-import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { excerpt } from '../dns/excerpt.ts'
 import type { DefinedRecord } from '../dns/record.ts'
 
 /** Something that the source expresses and the destination cannot. Every one is reported. */

@@ -1,10 +1,10 @@
 /** A zone that an import has read. */
-import type { SourcePosition } from '../dns/diagnostic.ts'
+import type { SourcePosition } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { Ownership } from '../dns/ownership.ts'
 import type { DefinedRecord, ResourceRecord } from '../dns/record.ts'
 import type { DesiredZone, Policy, RrsetTargets, SoaFields, UnmanagedSelector, ZoneComment, ZoneSettings } from '../dns/zone.ts'
-import type { OutputFile } from './files/write-files.ts'
+import type { OutputFile } from '../files/write-files.ts'
 
 /** A record read from another format. */
 export interface ImportedRecord extends ResourceRecord, Ownership, Pick<DefinedRecord, 'providerSettings' | 'ignore'> {

@@ -1,5 +1,5 @@
 /** Character-strings (RFC 1035 section 3.3): quoting, escapes, and TXT data. */
-import { failure, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from '../base/result.ts'
 
 /** Octets one character-string can hold (RFC 1035 section 3.3). */
 export const MAX_STRING_OCTETS = 255

@@ -1,6 +1,6 @@
 /** Domain names: parsing, canonical form, order and relations. */
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { failure, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from '../base/result.ts'
 
 declare const nameBrand: unique symbol
 

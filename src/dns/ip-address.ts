@@ -1,8 +1,7 @@
 /** IPv4 and IPv6 addresses: parsing and canonical form. */
-
 import { isIPv4, isIPv6 } from 'node:net'
-import { quoted } from './excerpt.ts'
-import { failure, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from '../base/result.ts'
+import { quoted } from '../base/text.ts'
 
 /** Parses a dotted IPv4 address. Leading zeros and short forms are errors (RFC 6943 section 3.1.1). */
 export function parseIpv4(text: string): Result<string> {

@@ -3,7 +3,7 @@
  * mail host interprets the local part of an address (RFC 5321 section 2.4), so these functions keep its capital letters.
  */
 import { isUtf8 } from 'node:buffer'
-import type { SourcePosition } from './diagnostic.ts'
+import type { SourcePosition } from '../base/diagnostic.ts'
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameOctets, parseDomainName, ROOT } from './domain-name.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** Who is responsible for a record or zone, and when it expires. */
-import { quoted } from './excerpt.ts'
-import { failure, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from '../base/result.ts'
+import { quoted } from '../base/text.ts'
 
 /** A day in UTC as an RFC 3339 full-date: `2026-12-31`. Texts of this form sort by time. */
 export type FullDate = string & { readonly [dateBrand]: true }

@@ -1,7 +1,7 @@
 /** Record types: names, numbers and meta-types. */
-import { quoted } from './excerpt.ts'
+import { failure, ok, type Result } from '../base/result.ts'
+import { quoted } from '../base/text.ts'
 import { GENERIC_ONLY_TYPES, RDATA_TYPES, rdataTypeOfCode } from './rdata/rdata-types.ts'
-import { failure, ok, type Result } from './result.ts'
 
 /** Types that appear only in messages, never in zones: question types and the records in which a message describes itself. */
 export const META_TYPE = { OPT: 41, TKEY: 249, TSIG: 250, IXFR: 251, AXFR: 252, MAILB: 253, MAILA: 254, ANY: 255 } as const

@@ -1,9 +1,8 @@
 /** Resource records: types, keys, grouping and order. */
-
-import type { SourcePosition } from './diagnostic.ts'
+import type { SourcePosition } from '../base/diagnostic.ts'
+import { groupBy } from '../base/group-by.ts'
+import { compareText } from '../base/text.ts'
 import { compareNames, type DomainName } from './domain-name.ts'
-import { compareText } from './excerpt.ts'
-import { groupBy } from './group-by.ts'
 import type { Ownership } from './ownership.ts'
 import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'

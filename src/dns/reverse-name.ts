@@ -1,7 +1,7 @@
 /** Names of the reverse tree: the owner of the PTR records of an address, and the zones of blocks smaller than an octet (RFC 2317). */
+import { failure, ok, type Result } from '../base/result.ts'
 import { type DomainName, isAtOrBelow } from './domain-name.ts'
 import { canonicalAddress, ipv6Groups } from './ip-address.ts'
-import { failure, ok, type Result } from './result.ts'
 
 const IPV4_TREE = 'in-addr.arpa.' as DomainName
 const IPV6_TREE = 'ip6.arpa.' as DomainName

@@ -1,6 +1,6 @@
 /** Removes the findings that definitions and config suppress. */
-import type { Diagnostic, SourcePosition } from './diagnostic.ts'
-import { groupBy } from './group-by.ts'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { groupBy } from '../base/group-by.ts'
 import type { DefinedRecord } from './record.ts'
 import { isSuppressible, type Suppression } from './suppression.ts'
 import { unmanagedTest } from './unmanaged.ts'

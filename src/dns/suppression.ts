@@ -1,6 +1,6 @@
 /** Findings about a zone that its definition or the config accepts, each with a reason. */
-import type { SourcePosition } from './diagnostic.ts'
-import type { DiagnosticCode } from './diagnostic-codes.ts'
+import type { SourcePosition } from '../base/diagnostic.ts'
+import type { DiagnosticCode } from '../base/diagnostic-codes.ts'
 
 /** An entry of `ignore`. */
 export interface Suppression {

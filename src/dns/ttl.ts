@@ -1,5 +1,5 @@
 /** TTLs: parsing and limits. */
-import { failure, ok, type Result } from './result.ts'
+import { failure, ok, type Result } from '../base/result.ts'
 
 declare const ttlBrand: unique symbol
 

@@ -1,5 +1,5 @@
 /** Records that a definition takes from a zone at a provider, and how long a plan keeps what a source no longer has. */
-import type { SourcePosition } from './diagnostic.ts'
+import type { SourcePosition } from '../base/diagnostic.ts'
 import { type DomainName, displayName } from './domain-name.ts'
 import type { Ownership } from './ownership.ts'
 import type { Suppression } from './suppression.ts'

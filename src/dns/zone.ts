@@ -1,10 +1,10 @@
 /** Zones as definitions describe them and as providers hold them. */
-import type { SourcePosition } from './diagnostic.ts'
+import type { SourcePosition } from '../base/diagnostic.ts'
+import { failure, ok, type Result } from '../base/result.ts'
+import { quoted } from '../base/text.ts'
 import { type DomainName, parseAbsoluteName } from './domain-name.ts'
-import { quoted } from './excerpt.ts'
 import type { Ownership } from './ownership.ts'
 import type { DefinedRecord, ExistingRecord } from './record.ts'
-import { failure, ok, type Result } from './result.ts'
 import type { SerialNumber } from './serial-number.ts'
 import type { Suppression } from './suppression.ts'
 import type { Ttl } from './ttl.ts'

@@ -12,8 +12,7 @@
  * Components come after those they wait for, and every call is applied to one state of the zone. So each listed call is accepted in turn and, if the search
  * found a way, interrupts nothing.
  */
-
-import { append } from '../dns/group-by.ts'
+import { append } from '../base/group-by.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Continuity, Preference } from './continuity.ts'
 import { isRename, isSingle, recordCount } from './cycle-helpers.ts'

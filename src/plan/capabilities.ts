@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { DefinedRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'

@@ -5,8 +5,8 @@
  * order inside it. If one call cannot carry everything, units go into calls along their order. Units that the target refuses beside each other, such as a
  * CNAME and an A record of one name, share a call if they can.
  */
+import { append } from '../base/group-by.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { append } from '../dns/group-by.ts'
 import { rdataOctets } from '../dns/rdata/rdata-codec.ts'
 import { type ExistingRecord, rrsetKey } from '../dns/record.ts'
 import type { CallRules } from './capabilities.ts'

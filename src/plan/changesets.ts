@@ -1,7 +1,6 @@
 /** The calls of a plan as data: the changes that each carries, and the RRsets before and after it. */
-
+import { compareText } from '../base/text.ts'
 import { compareNames, type DomainName } from '../dns/domain-name.ts'
-import { compareText } from '../dns/excerpt.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { CallRules } from './capabilities.ts'

@@ -1,5 +1,5 @@
 /** Calls outside a cycle that help to open it: some save a call, others an interruption. */
-import { append } from '../dns/group-by.ts'
+import { append } from '../base/group-by.ts'
 import { rrsetKey } from '../dns/record.ts'
 import { pointerOf } from './continuity.ts'
 import { MAX_RECORDS } from './exact-search.ts'

@@ -1,5 +1,5 @@
 /** The change to a zone itself and its settings, and the errors that speak against it. */
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { emailToName } from '../dns/mailbox.ts'
 import type { DesiredZone, ExistingZone, Policy, ZoneSettings } from '../dns/zone.ts'

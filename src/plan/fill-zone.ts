@@ -6,14 +6,13 @@
  * (`source-state.ts`). What the target has is compared, and not what the source had earlier, so the decision needs no memory of values, and a lost
  * state only begins the count again.
  */
-
-import type { Diagnostic } from '../dns/diagnostic.ts'
-import { compareText } from '../dns/excerpt.ts'
-import { groupBy } from '../dns/group-by.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { agreeing, counted, durationText, listed } from '../base/english.ts'
+import { groupBy } from '../base/group-by.ts'
+import { compareText } from '../base/text.ts'
 import { type DefinedRecord, type ExistingRecord, groupRrsets, rrsetKey } from '../dns/record.ts'
 import type { DesiredZone, RrsetTargets } from '../dns/zone.ts'
 import type { QuarantineRule } from '../dns/zone-source.ts'
-import { agreeing, counted, durationText, listed } from '../report/english.ts'
 import type { QuarantinedRrset } from './plan.ts'
 import {
   type AbsentValue,

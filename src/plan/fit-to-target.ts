@@ -1,15 +1,14 @@
 /** What a target would store of a definition. Plans compare this with the live zone, so that the plan after an apply is empty. Every difference is reported. */
-
-import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { agreeing } from '../base/english.ts'
+import { compareText } from '../base/text.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { compareText } from '../dns/excerpt.ts'
 import { emailToName, nameToEmail } from '../dns/mailbox.ts'
 import { type DefinedRecord, groupRrsets, recordKey, rrsetKey } from '../dns/record.ts'
 import { isProviderType } from '../dns/record-type.ts'
 import { SOA_TIMES } from '../dns/soa.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone, ZoneSettings } from '../dns/zone.ts'
-import { agreeing } from '../report/english.ts'
 import type { Capabilities } from './capabilities.ts'
 import { lowestTtl } from './changesets.ts'
 

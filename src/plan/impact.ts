@@ -1,7 +1,6 @@
 /** What a reader must know about a plan before its counts: names without answers, mail and name servers, and zones that change as a whole. */
-
+import { compareText } from '../base/text.ts'
 import { compareNames, type DomainName } from '../dns/domain-name.ts'
-import { compareText } from '../dns/excerpt.ts'
 import { targetName } from '../dns/rdata/canonical.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { ExistingZone } from '../dns/zone.ts'

@@ -1,6 +1,7 @@
 /** The plan of one zone at one target, from its definition, the live zone and the target's capabilities. The order of the inputs has no effect. */
-import type { Diagnostic } from '../dns/diagnostic.ts'
-import { excerpt } from '../dns/excerpt.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { agreeing, counted, listed } from '../base/english.ts'
+import { excerpt } from '../base/text.ts'
 import {
   conflictingSettings,
   type DefinedRecord,
@@ -15,7 +16,6 @@ import { suppress } from '../dns/suppress.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'
 import type { Allowance, DesiredZone, ExistingZone, Policy, UnplannedRecord } from '../dns/zone.ts'
-import { agreeing, counted, listed } from '../report/english.ts'
 import type { Capabilities } from './capabilities.ts'
 import { lowestTtl } from './changesets.ts'
 import { applyPolicy, compareZones, type ZoneDifference } from './compare-zones.ts'

@@ -2,12 +2,12 @@
  * `apex_ns: all-targets`: a zone that several providers serve names the servers of all of them at its apex, so that resolvers use them all (RFC 8901 section 2).
  * The union only grows: every target holds it after the first run, so no target shows which names another one has given up.
  */
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { listed } from '../base/english.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type DefinedRecord, isApexNs } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { DesiredZone, ExistingZone } from '../dns/zone.ts'
-import { listed } from '../report/english.ts'
 import type { Capabilities } from './capabilities.ts'
 import { fitToTarget } from './fit-to-target.ts'
 

@@ -1,5 +1,5 @@
 /** What a target cannot hold as it is desired, for tables: each RRset and setting once, with the reason. */
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
 import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
 import { isGenericForm, parseRdata } from '../dns/rdata/canonical.ts'
 import { presentationTokens } from '../dns/rdata/field.ts'

@@ -11,7 +11,7 @@
  * With a known order of the calls these are the first to be created and the last to be removed, so that all edges follow that order. Without one, a
  * plain create and a plain delete are chosen before updates, because other edges are more likely to bind an update.
  */
-import { append } from '../dns/group-by.ts'
+import { append } from '../base/group-by.ts'
 import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import { type Continuity, has, type Need, needKey, pointerOf, satisfies } from './continuity.ts'
 import type { Call } from './pair-records.ts'

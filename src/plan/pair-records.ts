@@ -6,8 +6,8 @@
  * Near linear: names meet bottom-up in a trie of reversed labels, and unpaired records of a name move up to its parent. Each record is compared with each if
  * that is little work; larger sets are paired in sorted order.
  */
+import { groupBy } from '../base/group-by.ts'
 import { type DomainName, parentOf, ROOT } from '../dns/domain-name.ts'
-import { groupBy } from '../dns/group-by.ts'
 import { compareRecords, type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 
 /** An update if it has both records, else a delete or a create. */

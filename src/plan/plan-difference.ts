@@ -1,10 +1,10 @@
 /** The plan that closes a difference between existing and desired records: safety limits, calls, and their order. */
-import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { counted, listed } from '../base/english.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { conflictingSettings, type ExistingRecord, type ResourceRecord } from '../dns/record.ts'
 import { plainSelector, unmanagedTest } from '../dns/unmanaged.ts'
 import type { ExistingZone, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
-import { counted, listed } from '../report/english.ts'
 import { cachedAnswersOf } from './cached-answers.ts'
 import type { CallRules, Capabilities } from './capabilities.ts'
 import { carryOneByOne, carryRecords, carryRrsets, carryTogether, fitInOneCall } from './carry-changes.ts'

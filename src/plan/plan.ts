@@ -1,6 +1,6 @@
 /** A plan as data: the changes to each zone, their order, and what speaks against them. */
 import { createHash } from 'node:crypto'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { conflictingSettings, type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
 import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'

@@ -2,7 +2,7 @@
  * Records that cannot exist at one name at the same time: a CNAME that is served and any other (RFC 2181 section 10.1), a null MX and any other MX, a second null MX included
  * (RFC 7505 section 3).
  */
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type DefinedRecord, type ExistingRecord, groupRrsets, mayBeBesideCname, type ResourceRecord } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'

@@ -1,7 +1,7 @@
+import { agreeing, counted, listed } from '../base/english.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { Allowance, RefusalName } from '../dns/zone.ts'
-import { agreeing, counted, listed } from '../report/english.ts'
 import type { ZoneDifference } from './compare-zones.ts'
 import type { Refusal } from './plan.ts'
 

@@ -7,7 +7,7 @@
  * chose last. A zone that is larger than the mean of the rest has a shard alone.
  */
 import { createHash } from 'node:crypto'
-import { compareText } from '../dns/excerpt.ts'
+import { compareText } from '../base/text.ts'
 
 /** One of several jobs; both numbers begin at 1. */
 export interface Shard {

@@ -1,6 +1,6 @@
 /** What earlier reads of the sources of a zone showed, and the decision about a value that its source no longer has. */
 import { createHash } from 'node:crypto'
-import { compareText } from '../dns/excerpt.ts'
+import { compareText } from '../base/text.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { isNewerSerial, type SerialNumber } from '../dns/serial-number.ts'
 import type { QuarantineRule } from '../dns/zone-source.ts'

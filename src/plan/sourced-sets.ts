@@ -1,5 +1,5 @@
 /** The RRsets of a zone that have a source, and what the sources give them. */
-import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { type DefinedRecord, type ExistingRecord, groupRrsets, isApexNs, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import { unmanagedTest } from '../dns/unmanaged.ts'

@@ -1,8 +1,8 @@
 /** The TTLs that a target stores in place of others: limits that only the target knows, such as the longest TTL of a zone or the least TTL of a tariff. */
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { listed } from '../base/english.ts'
 import { type ExistingRecord, groupRrsets, type ResourceRecord, recordKey, rrsetKey } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
-import { listed } from '../report/english.ts'
 import { lowestTtl } from './changesets.ts'
 import type { FittedZone } from './fit-to-target.ts'
 

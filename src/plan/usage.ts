@@ -3,13 +3,12 @@
  * the record sets that gave the answer: of a name with a CNAME the CNAME and its target in the zone, of a name below a delegation its NS records and the
  * addresses of these name servers in the zone, below a DNAME the DNAME, of a name that only a wildcard covers the wildcard (RFC 1034 section 4.3.2, RFC 4592).
  */
-
+import { agreeing, counted, durationText, formatCount, listed } from '../base/english.ts'
+import { compareText } from '../base/text.ts'
 import { type DomainName, isAtOrBelow, parentOf, sortKey } from '../dns/domain-name.ts'
-import { compareText } from '../dns/excerpt.ts'
 import { targetName } from '../dns/rdata/canonical.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { Allowance, ExistingZone } from '../dns/zone.ts'
-import { agreeing, counted, durationText, formatCount, listed } from '../report/english.ts'
 import { createAnswers } from './answers.ts'
 import { type Change, type DeletionUsage, finalRecords, type NameAndType, type Refusal, type RrsetUsage, type ZonePlan } from './plan.ts'
 

@@ -1,5 +1,5 @@
 /** Converts failed requests and invalid responses of an HTTP API to `ProviderError`s with hints. */
-import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
+import type { DiagnosticCode } from '../base/diagnostic-codes.ts'
 import type { HttpResponse, TransportError } from '../transport/http-client.ts'
 import { ProviderError } from './provider.ts'
 

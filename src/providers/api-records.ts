@@ -1,9 +1,9 @@
 /** Records as APIs state them, in the terms of plans. */
+import { ok, type Result } from '../base/result.ts'
 import { octetsToTxtRdata, quoteString, txtRdataToOctets } from '../dns/character-string.ts'
 import { type DomainName, parseAbsoluteName, parseDomainName, relativeName } from '../dns/domain-name.ts'
 import { parseRdata, rdataFields } from '../dns/rdata/canonical.ts'
 import type { ExistingRecord } from '../dns/record.ts'
-import { ok, type Result } from '../dns/result.ts'
 import { MAX_TTL, type Ttl } from '../dns/ttl.ts'
 import type { UnplannedRecord } from '../dns/zone.ts'
 import { type Fields, ShapeError } from './json-shape.ts'

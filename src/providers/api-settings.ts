@@ -1,7 +1,7 @@
 /** The settings that providers with an HTTP API have in common: its address and a token. */
-import type { ProviderConfig } from '../definition/config/config.ts'
-import { resolveSecret } from '../definition/config/resolve-secret.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import type { ProviderConfig } from '../config/config.ts'
+import { resolveSecret } from '../config/resolve-secret.ts'
 import { endpointOfUrl, isLoopback } from '../transport/allowed-hosts.ts'
 import { proxyFor } from '../transport/proxy.ts'
 import type { ApiConnection } from './json-api.ts'

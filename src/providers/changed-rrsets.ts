@@ -1,10 +1,10 @@
 /** Calls at targets without preconditions: what has changed since the plan, and, at those that store a zone as one file, the records after the call. */
+import { counted } from '../base/english.ts'
+import { excerpt } from '../base/text.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { excerpt } from '../dns/excerpt.ts'
 import { groupRrsets, type ResourceRecord, rrsetKey } from '../dns/record.ts'
 import type { ExistingZone } from '../dns/zone.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../plan/changesets.ts'
-import { counted } from '../report/english.ts'
 import { type ProviderCall, ProviderError } from './provider.ts'
 
 /**

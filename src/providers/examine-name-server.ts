@@ -1,6 +1,6 @@
 /** The checks of `doctor` for a name server: connection, key, and for each zone that the config assigns to it the transfer and the permission to update it. */
+import { counted, listed } from '../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
-import { counted, listed } from '../report/english.ts'
 import { formatServer } from '../transport/dns-exchange.ts'
 import type { NameServer } from './name-server.ts'
 import { type Provider, ProviderError, type ZoneReference } from './provider.ts'

@@ -1,6 +1,6 @@
 /** The checks of `doctor` for services with a token: the connection, the token, and which zones it may read. Nothing shows whether it may change them. */
+import { counted, listed } from '../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
-import { counted, listed } from '../report/english.ts'
 import { type Provider, type ProviderCallOptions, ProviderError } from './provider.ts'
 
 /** Maximum names in one finding. */

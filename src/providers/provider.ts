@@ -1,8 +1,8 @@
 /** The interface that every provider implements, and the errors of providers. */
-import type { ProviderConfig } from '../definition/config/config.ts'
-import type { SecretSource } from '../definition/config/resolve-secret.ts'
-import type { Diagnostic, Severity, SourcePosition } from '../dns/diagnostic.ts'
-import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
+import type { Diagnostic, Severity, SourcePosition } from '../base/diagnostic.ts'
+import type { DiagnosticCode } from '../base/diagnostic-codes.ts'
+import type { ProviderConfig } from '../config/config.ts'
+import type { SecretSource } from '../config/resolve-secret.ts'
 import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'

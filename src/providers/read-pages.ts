@@ -1,5 +1,5 @@
 /** Reads lists that an API returns in pages. */
-import { counted } from '../report/english.ts'
+import { counted } from '../base/english.ts'
 import { sleep } from '../transport/retry.ts'
 import type { ResponseHead, SendAndCheck } from './json-api.ts'
 import { type Fields, fieldsOf, listOf } from './json-shape.ts'

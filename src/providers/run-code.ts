@@ -1,7 +1,7 @@
 /** Which code of others a run may start: programs, classes of octoDNS and packages with providers. The list comes only from the environment, like the allowed hosts. */
-import type { ProviderConfig } from '../definition/config/config.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
-import { type Environment, isCi } from '../dns/environment.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { type Environment, isCi } from '../base/environment.ts'
+import type { ProviderConfig } from '../config/config.ts'
 import { ALLOWED_HOSTS } from '../transport/allowed-hosts.ts'
 import { settingProblem } from './setting-problem.ts'
 

@@ -1,7 +1,7 @@
 /** Sends one request to an HTTP API with retries, pauses and deadlines. */
 import { setMaxListeners } from 'node:events'
-import type { DiagnosticCode } from '../dns/diagnostic-codes.ts'
-import { counted } from '../report/english.ts'
+import type { DiagnosticCode } from '../base/diagnostic-codes.ts'
+import { counted } from '../base/english.ts'
 import { type AdaptiveLimit, LimitClosed, type Turn, type TurnResult } from '../transport/adaptive-limit.ts'
 import { formatSeconds, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../transport/http-client.ts'
 import { createReadDeadline, type ReadDeadline, type SilenceClock } from '../transport/read-deadline.ts'

@@ -1,6 +1,6 @@
 /** Problems of a provider's settings. */
-import type { ProviderConfig } from '../definition/config/config.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import type { ProviderConfig } from '../config/config.ts'
 
 /** An error about a setting, whose parts have dots between them. */
 export const settingProblem = (

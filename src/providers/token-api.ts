@@ -1,6 +1,6 @@
 /** Types of providers whose service has one address and takes a token: the settings `base_url`, `timeout`, `parallelism` and one for the token. */
-import type { ProviderConfig } from '../definition/config/config.ts'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import type { ProviderConfig } from '../config/config.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from './api-settings.ts'
 import type { ApiConnection } from './json-api.ts'

@@ -1,7 +1,7 @@
 /** Listed zones of a service in the terms of plans. */
+import { append } from '../base/group-by.ts'
+import type { Result } from '../base/result.ts'
 import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
-import { append } from '../dns/group-by.ts'
-import type { Result } from '../dns/result.ts'
 import { ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from './provider.ts'
 
 /** A zone without settings of its own, and whose records come from nowhere else. `id`: the name without the final dot if absent. */

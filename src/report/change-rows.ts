@@ -2,10 +2,9 @@
  * The changes of a zone as rows, like a diff: each record is under its owner and type, in canonical order, removed ones first. Text in rows contains no
  * control characters.
  */
-
-import { oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { compareText } from '../base/text.ts'
 import { sortKey } from '../dns/domain-name.ts'
-import { compareText } from '../dns/excerpt.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
 import type { Change, DomainChange, Outcome, ZonePlan } from '../plan/plan.ts'

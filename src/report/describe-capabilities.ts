@@ -1,9 +1,9 @@
 /** What a provider can hold and do, in words: for the report of `providers` and for docs/providers.md. */
+import { counted, formatCount, listed } from '../base/english.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { SOA_TIMES } from '../dns/soa.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
-import { counted, formatCount, listed } from './english.ts'
 
 /** Record types that a target refuses although it has no list of types, with the reason. */
 export interface RefusedTypes {

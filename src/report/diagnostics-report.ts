@@ -1,6 +1,6 @@
 /** Diagnostics as text and as annotations. */
-import { type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../dns/diagnostic.ts'
-import { counted } from './english.ts'
+import { type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../base/diagnostic.ts'
+import { counted } from '../base/english.ts'
 import { type GroupOptions, groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'

@@ -1,8 +1,8 @@
 /** The findings of `doctor`, as text and as the versioned document of `schemas/doctor.schema.json`. */
-import { oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { counted } from '../base/english.ts'
+import { jsonText } from '../base/text.ts'
 import type { DoctorFinding } from '../dns/doctor-finding.ts'
-import { jsonText } from '../dns/excerpt.ts'
-import { counted } from './english.ts'
 import { paletteOf } from './palette.ts'
 
 /** The findings about one subject: a provider by its name, the config by its file name, or a name server by its address. */

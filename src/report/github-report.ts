@@ -2,8 +2,8 @@
  * The report for the log of a GitHub Actions job: annotations at the positions of diagnostics, the gravest first, then what is deleted, then one group per
  * zone with changes.
  */
-import { type Diagnostic, isError, oneLine } from '../dns/diagnostic.ts'
-import { counted, formatCount } from './english.ts'
+import { type Diagnostic, isError, oneLine } from '../base/diagnostic.ts'
+import { counted, formatCount } from '../base/english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'

@@ -2,10 +2,10 @@
  * Diagnostics as people read them: many with one cause are one, with a count and up to three places, and no diagnostic occurs twice. This is a view:
  * documents in JSON have every diagnostic.
  */
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
-import { type DiagnosticCode, meaningOfCode } from '../dns/diagnostic-codes.ts'
-import { groupBy } from '../dns/group-by.ts'
-import { counted, listed } from './english.ts'
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, type Severity, type SourcePosition } from '../base/diagnostic.ts'
+import { type DiagnosticCode, meaningOfCode } from '../base/diagnostic-codes.ts'
+import { counted, listed } from '../base/english.ts'
+import { groupBy } from '../base/group-by.ts'
 
 /** Maximum number of diagnostics with one cause that are shown one by one. Each error must be corrected, so more of them are. */
 const MOST_SINGLE: Readonly<Record<Severity, number>> = { error: 10, warning: 3, notice: 3 }

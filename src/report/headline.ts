@@ -1,6 +1,6 @@
 /** The headlines of reports about plans: errors and refusals first, then the impact, then the counts. */
-import { hasErrors } from '../dns/diagnostic.ts'
-import { counted, formatCount } from './english.ts'
+import { hasErrors } from '../base/diagnostic.ts'
+import { counted, formatCount } from '../base/english.ts'
 import { impactPhrase } from './impact-text.ts'
 import { type Report, type Summary, summarize, summarizeOutcomes, zoneViews } from './report.ts'
 import { toDo, unappliedFigures } from './summary.ts'

@@ -1,8 +1,8 @@
 /** Past runs, as the versioned document of `schemas/history.schema.json` and as text. The key order of the document is fixed. */
-import { compareDiagnostics, type Diagnostic, oneLine } from '../dns/diagnostic.ts'
-import { jsonText } from '../dns/excerpt.ts'
+import { compareDiagnostics, type Diagnostic, oneLine } from '../base/diagnostic.ts'
+import { counted, formatCount } from '../base/english.ts'
+import { jsonText } from '../base/text.ts'
 import type { CallCount, Plan, ZoneOutcome } from '../plan/plan.ts'
-import { counted, formatCount } from './english.ts'
 import { type Paint, type Palette, paletteOf } from './palette.ts'
 import { type DiagnosticDocument, diagnosticDocument, type PlanDocument, planDocument } from './plan-document.ts'
 import type { ReportOptions } from './report.ts'

@@ -1,8 +1,8 @@
 /** The lines with which a report leads: deleted zones, names without answers, mail and name servers, zones that change as a whole, and how long caches keep former answers. */
-import { oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { agreeing, counted, durationText, listed } from '../base/english.ts'
 import { isEmptyImpact } from '../plan/impact.ts'
 import type { CachedAnswers, Impact, NameAndType } from '../plan/plan.ts'
-import { agreeing, counted, durationText, listed } from './english.ts'
 import type { ZoneView } from './report.ts'
 import { zoneTitle } from './summary.ts'
 

@@ -2,7 +2,7 @@
  * Reports in the form of JUnit, as Jenkins and other CI systems read it: a test case per zone, or per check of a zone. It follows `junit-10.xsd` of
  * Jenkins: https://github.com/jenkinsci/xunit-plugin
  */
-import { type Diagnostic, formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic, isError, oneLine } from '../base/diagnostic.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'
 import type { Renderers } from './renderers.ts'

@@ -2,8 +2,8 @@
  * Parts of a comment in GitHub and GitLab flavours of Markdown, of limited size. Text from users and servers appears only in fenced blocks, whose fence is
  * longer than any run of backticks in them, or as `codeCell` and `neutral` write it. So it cannot end the block, be markup or mention a user.
  */
-import { oneLine } from '../dns/diagnostic.ts'
-import { counted } from './english.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { counted } from '../base/english.ts'
 import { shorten } from './row-layout.ts'
 
 const MAX_MESSAGE_LENGTH = 1_000

@@ -2,12 +2,12 @@
  * Reports as a comment on a pull request or as the summary of a job: what matters comes first (errors, refusals, what was not applied, deletions), then
  * counts, then the zones. Of limited size; of many zones, changes that are the same are shown once.
  */
-import { formatDiagnostic, isError, oneLine } from '../dns/diagnostic.ts'
-import { groupBy } from '../dns/group-by.ts'
+import { formatDiagnostic, isError, oneLine } from '../base/diagnostic.ts'
+import { counted, formatCount } from '../base/english.ts'
+import { groupBy } from '../base/group-by.ts'
 import type { Action } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
 import { countDiagnostics } from './diagnostics-report.ts'
-import { counted, formatCount } from './english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'

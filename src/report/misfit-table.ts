@@ -1,9 +1,9 @@
 /** The table of what a target cannot hold as it is desired. */
-import { oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { formatCount, listed } from '../base/english.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { relativeName } from '../dns/domain-name.ts'
 import type { Misfit } from '../plan/misfits.ts'
-import { formatCount, listed } from './english.ts'
 
 /** RRsets that a row names. */
 const MOST_NAMED = 3

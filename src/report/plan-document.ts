@@ -1,6 +1,6 @@
 /** The versioned document of `schemas/plan.schema.json`, which is also the format of saved plans. Its key order is fixed. */
-import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
-import { jsonText } from '../dns/excerpt.ts'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { jsonText } from '../base/text.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { plainSelector } from '../dns/unmanaged.ts'
 import { type UnmanagedSelector, ZONE_SETTINGS, type ZoneSettings } from '../dns/zone.ts'

@@ -1,6 +1,6 @@
 /** What providers can hold and do, as text and as the versioned document of `schemas/providers.schema.json`. */
-import { oneLine } from '../dns/diagnostic.ts'
-import { jsonText } from '../dns/excerpt.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { jsonText } from '../base/text.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import { CAPABILITY_SUBJECTS, type CapabilitySubject, describeCapabilities, refusedTypes } from './describe-capabilities.ts'
 import { paletteOf } from './palette.ts'

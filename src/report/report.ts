@@ -1,6 +1,6 @@
 /** The content of a report, and its totals. */
-import { type Diagnostic, formatDiagnostic, isError } from '../dns/diagnostic.ts'
-import { failure, ok, type Result } from '../dns/result.ts'
+import { type Diagnostic, formatDiagnostic, isError } from '../base/diagnostic.ts'
+import { failure, ok, type Result } from '../base/result.ts'
 import type { Action, Outcome, Plan, Refusal, ZoneOutcome, ZonePlan, ZoneRefusal } from '../plan/plan.ts'
 import type { FromRoot } from './workflow-command.ts'
 

@@ -1,6 +1,6 @@
 /** Rows as aligned lines of text, for terminals and for code blocks. */
+import { formatCount } from '../base/english.ts'
 import type { Cell, ChangeRow, DomainRow, Marker, RecordRow } from './change-rows.ts'
-import { formatCount } from './english.ts'
 import type { Paint, Palette } from './palette.ts'
 
 export interface RowStyle {

@@ -1,7 +1,6 @@
 /** What a run did, in figures: the document of notifications, and the source of metrics. It has no records, so a chat room may read it. */
-
-import type { Diagnostic } from '../dns/diagnostic.ts'
-import { compareText } from '../dns/excerpt.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
+import { compareText } from '../base/text.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import { isVerified, type Verification, type ZoneVerification } from './verification.ts'
 

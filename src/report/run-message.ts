@@ -1,6 +1,6 @@
 /** A run as a message for a chat room: a payload with `text`, as incoming webhooks of Slack, Mattermost and others take it. */
-import { oneLine } from '../dns/diagnostic.ts'
-import { agreeing, counted } from './english.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { agreeing, counted } from '../base/english.ts'
 import type { RunDocument, RunResult, ZoneFigures } from './run-document.ts'
 
 /** The most that a message lists. */

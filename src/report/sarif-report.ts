@@ -3,10 +3,10 @@
  * position, so those without one are at the first line of the config.
  */
 import { createHash } from 'node:crypto'
-import { compareDiagnostics, type Diagnostic, oneLine, type Severity, type SourcePosition } from '../dns/diagnostic.ts'
-import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../dns/diagnostic-codes.ts'
-import { escapeJson } from '../dns/excerpt.ts'
-import { counted } from './english.ts'
+import { compareDiagnostics, type Diagnostic, oneLine, type Severity, type SourcePosition } from '../base/diagnostic.ts'
+import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../base/diagnostic-codes.ts'
+import { counted } from '../base/english.ts'
+import { escapeJson } from '../base/text.ts'
 import type { Renderers } from './renderers.ts'
 import { type ReportOptions, type ZoneView, zoneViews } from './report.ts'
 import { changeFigures, usageLines, zoneTitle } from './summary.ts'

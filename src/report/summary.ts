@@ -1,11 +1,11 @@
 /** Sentences of reports about plans and zones. */
-import { oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { agreeing, counted, durationText, formatCount, listed } from '../base/english.ts'
+import { groupBy } from '../base/group-by.ts'
+import { compareText } from '../base/text.ts'
 import { type DomainName, displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
-import { compareText } from '../dns/excerpt.ts'
-import { groupBy } from '../dns/group-by.ts'
 import { rrsetKey } from '../dns/record.ts'
 import type { Action, CallCount, DeletionUsage, RenderedState, RrsetUsage, ZonePlan } from '../plan/plan.ts'
-import { agreeing, counted, durationText, formatCount, listed } from './english.ts'
 import { type OutcomeSummary, summarizeOutcomes, type ZoneView } from './report.ts'
 
 /** `3 to create, 1 to update, 2 to delete`. */

@@ -1,5 +1,5 @@
 /** Unified diffs. */
-import { oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../base/diagnostic.ts'
 
 /** Lines of context around the difference. */
 const CONTEXT = 3

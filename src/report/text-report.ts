@@ -1,8 +1,8 @@
 /** The text report: zones with their changes, refusals and diagnostics, and a summary line. */
-import { type Diagnostic, formatDiagnostic, oneLine } from '../dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic, oneLine } from '../base/diagnostic.ts'
+import { counted, formatCount } from '../base/english.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { type ChangeRow, changeRows, type Marker } from './change-rows.ts'
-import { counted, formatCount } from './english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { summaryLine } from './headline.ts'
 import { impactLines } from './impact-text.ts'

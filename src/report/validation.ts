@@ -1,9 +1,8 @@
 /** The result of `validate`, and its document. */
-
-import { compareDiagnostics, type Diagnostic, type Severity } from '../dns/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, type Severity } from '../base/diagnostic.ts'
+import { counted } from '../base/english.ts'
+import { compareText, jsonText } from '../base/text.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { compareText, jsonText } from '../dns/excerpt.ts'
-import { counted } from './english.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'
 
 /** How much was validated. */

@@ -1,9 +1,9 @@
 /** The result of `verify`, as text, JSON and annotations. */
-import { compareDiagnostics, type Diagnostic, hasErrors, isError, oneLine } from '../dns/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, hasErrors, isError, oneLine } from '../base/diagnostic.ts'
+import { agreeing, counted, listed } from '../base/english.ts'
+import { jsonText } from '../base/text.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { jsonText } from '../dns/excerpt.ts'
 import type { RenderedState } from '../plan/plan.ts'
-import { agreeing, counted, listed } from './english.ts'
 import { groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
 import { type DiagnosticDocument, diagnosticDocument } from './plan-document.ts'

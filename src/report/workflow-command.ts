@@ -1,5 +1,5 @@
 /** Commands of GitHub Actions on standard output: `::error file=…,line=…::message`. */
-import { type Diagnostic, oneLine, type Severity } from '../dns/diagnostic.ts'
+import { type Diagnostic, oneLine, type Severity } from '../base/diagnostic.ts'
 
 const escapeData = (text: string): string => text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A')
 

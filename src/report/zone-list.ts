@@ -1,9 +1,9 @@
 /** The zones of a config, as text and as the versioned document of `schemas/zones.schema.json`. */
-import { oneLine } from '../dns/diagnostic.ts'
+import { oneLine } from '../base/diagnostic.ts'
+import { counted, formatCount } from '../base/english.ts'
+import { compareText, jsonText } from '../base/text.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { compareText, jsonText } from '../dns/excerpt.ts'
 import type { Policy } from '../dns/zone.ts'
-import { counted, formatCount } from './english.ts'
 import { paletteOf } from './palette.ts'
 
 /** A zone as its definition and the config have it. With split horizon, several have one name. */

@@ -4,7 +4,6 @@
  * not halve it again. The server may also ask for a pause, or announce how many requests it accepts until a given time. If a pause is too long to wait, requests
  * fail until it is over.
  */
-
 import { DEFAULT_RETRY } from './retry.ts'
 
 /** The load of the server, as far as the result of a request shows it. */

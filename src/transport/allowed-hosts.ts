@@ -1,7 +1,7 @@
 /** The hosts that a run may contact. The list comes only from the environment, so a pull request that changes the config cannot send the token to another host. */
 import { isIPv4, isIPv6 } from 'node:net'
-import type { Diagnostic, SourcePosition } from '../dns/diagnostic.ts'
-import { type Environment, isCi } from '../dns/environment.ts'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { type Environment, isCi } from '../base/environment.ts'
 import { parseIpv6 } from '../dns/ip-address.ts'
 import type { ServerAddress } from '../dns/server-address.ts'
 

@@ -1,9 +1,9 @@
 /** Reads a zone from a name server by transfer: the whole zone (AXFR), or its changes since an earlier transfer (IXFR). */
 import { randomInt } from 'node:crypto'
+import { failure as failed, type Result } from '../base/result.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { rdataFields } from '../dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../dns/record.ts'
-import { failure as failed, type Result } from '../dns/result.ts'
 import { serialNumber } from '../dns/serial-number.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { decodeMessage, readSoaMailbox } from '../dns/wire/decode-message.ts'

@@ -5,7 +5,7 @@
 import type { Agent, AgentOptions } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Diagnostic } from '../dns/diagnostic.ts'
+import type { Diagnostic } from '../base/diagnostic.ts'
 
 /** The proxy did not open a tunnel to the server. */
 export class ProxyError extends Error {}

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type Survey, sourceFiles, survey } from './cruise.ts'
-import { LAYERS, RULES } from './rules.ts'
+import { EXEMPTIONS, ONE_WAY_INSIDE, ROOMS, RULES } from './rules.ts'
 import { machinePaths, TEXT_RULES, textFindings } from './source-text.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -21,10 +21,36 @@ describe('the source', () => {
   })
 
   test('is read with its type imports', () => {
-    expect(found.imports.get('src/plan/plan.ts')).toEqual(expect.arrayContaining(['src/dns/diagnostic.ts', 'src/dns/zone.ts']))
+    expect(found.imports.get('src/plan/plan.ts')).toEqual(expect.arrayContaining(['src/base/diagnostic.ts', 'src/dns/zone.ts']))
   })
 
   test('keeps every rule', () => expect(found.findings.map(({ rule, from, to }) => `${rule}: ${from} -> ${to}`)).toEqual([]))
+
+  test('has the imports between rooms that the table states, and no others', () => {
+    const exempt = (from: string, to: string): boolean => EXEMPTIONS.some(([a, b]) => new RegExp(a).test(from) && new RegExp(b).test(to))
+    const made = importsOf(found).filter(([from, to]) => roomOf(from) !== roomOf(to) && !exempt(from, to))
+    for (const [room, stated] of Object.entries(ROOMS)) {
+      const targets = made.filter(([from]) => roomOf(from) === room).map(([, to]) => to)
+      const covers = (entry: string, to: string): boolean => to.startsWith(`src/${entry}/`)
+      expect(
+        targets.filter((to) => !stated.some((entry) => covers(entry, to))),
+        `${room} imports more`,
+      ).toEqual([])
+      expect(
+        stated.filter((entry) => !targets.some((to) => covers(entry, to))),
+        `${room} imports less`,
+      ).toEqual([])
+    }
+  })
+
+  test('has folders that import each other only where a file lists what is below it', () => {
+    const folders = new Set(importsOf(found).map(([from, to]) => `${dirname(from)} ${dirname(to)}`))
+    const mutual = [...folders].filter((pair) => {
+      const [from = '', to = ''] = pair.split(' ')
+      return from < to && folders.has(`${to} ${from}`)
+    })
+    expect(mutual.filter((pair) => (ONE_WAY_INSIDE as readonly string[]).includes(roomOf(pair)))).toEqual([])
+  })
 
   test('has no forbidden text', () => {
     expect(sourceFiles(root).flatMap((file) => textFindings(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
@@ -47,39 +73,46 @@ test("no test uses fast-check without the suite's seed", { tags: ['servers'] }, 
   expect(taking).toEqual(['test/support/fast-check.ts'])
 })
 
+const NAMES = Object.keys(ROOMS)
+
+/** An import of the next room, in a form that differs from room to room; the last room imports a folder that is none. */
+const AGAINST_THE_ORDER = NAMES.map((room, index) => {
+  const next = NAMES[index + 1] ?? 'odd'
+  const from = `'../${next}/b.ts'`
+  const text = [
+    `import type { B } from ${from}`,
+    `import { b } from ${from}`,
+    `export { b } from ${from}`,
+    `const b = await import(${from})`,
+  ]
+  return [
+    `one-way-${room}`,
+    { [`${room}/a.ts`]: text[index % text.length] as string, [`${next}/b.ts`]: 'export type B = 1\nexport const b = 1' },
+  ] as const
+})
+
 /** For each rule, a small source tree that breaks it. */
 const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'one-way-dns': { 'dns/a.ts': `import type { P } from '../plan/p.ts'`, 'plan/p.ts': 'export type P = 1' },
-  'one-way-plan': { 'plan/a.ts': `import { f } from '../definition/f.ts'`, 'definition/f.ts': 'export const f = 1' },
-  'one-way-conformance': { 'conformance/a.ts': `import { c } from '../cli/c.ts'`, 'cli/c.ts': 'export const c = 1' },
-  'one-way-ci': { 'ci/a.ts': `import { c } from '../cli/c.ts'`, 'cli/c.ts': 'export const c = 1' },
-  'one-way-convert': { 'convert/a.ts': `export { r } from '../report/r.ts'`, 'report/r.ts': 'export const r = 1' },
-  'one-way-report': { 'report/a.ts': `import { f } from '../definition/f.ts'`, 'definition/f.ts': 'export const f = 1' },
-  'one-way-definition': { 'definition/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },
-  'one-way-transport': { 'transport/a.ts': `import { d } from '../definition/d.ts'`, 'definition/d.ts': 'export const d = 1' },
-  'one-way-providers': { 'providers/x/a.ts': `import { s } from '../../apply/s.ts'`, 'apply/s.ts': 'export const s = 1' },
-  'one-way-apply': { 'apply/a.ts': `const c = await import('../cli/c.ts')`, 'cli/c.ts': 'export const c = 1' },
-  'one-way-service': { 'service/a.ts': `import { t } from '../transport/t.ts'`, 'transport/t.ts': 'export const t = 1' },
-  'one-way-cli': { 'cli/a.ts': `import { u } from '../odd/u.ts'`, 'odd/u.ts': 'export const u = 1' },
+  ...Object.fromEntries(AGAINST_THE_ORDER),
   'known-folders': { 'odd/a.ts': `import { m } from '../dns/m.ts'`, 'dns/m.ts': 'export const m = 1' },
-  'not-outside-src': { 'apply/a.ts': `import { t } from '../../test/t.ts'`, '../test/t.ts': 'export const t = 1' },
+  'not-outside-src': { 'run/a.ts': `import { t } from '../../test/t.ts'`, '../test/t.ts': 'export const t = 1' },
   'pure-core-modules': { 'report/a.ts': `import { readFileSync } from 'node:fs'` },
   'pure-packages': { 'definition/parse/a.ts': `import limit from 'p-limit'` },
   sockets: { 'providers/x/a.ts': `import { request } from 'node:https'` },
   'sockets-http-client': { 'providers/x/a.ts': `import { request } from 'undici'` },
-  'service-packages': { 'apply/a.ts': `import type { Pool } from 'pg'` },
-  'terminal-packages': { 'apply/a.ts': `import { Command } from 'commander'` },
+  'service-packages': { 'run/a.ts': `import type { Pool } from 'pg'` },
+  'terminal-packages': { 'run/a.ts': `import { Command } from 'commander'` },
   'policy-packages': { 'definition/a.ts': `import { RE2JS } from 're2js'` },
   'lazy-policies': {
-    'apply/a.ts': `import { c } from '../definition/policies/compile-schema.ts'`,
-    'definition/policies/compile-schema.ts': 'export const c = 1',
+    'run/a.ts': `import { c } from '../checks/policies/compile-schema.ts'`,
+    'checks/policies/compile-schema.ts': 'export const c = 1',
   },
   'island-providers': { 'providers/x/a.ts': `import type { y } from '../y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
-  'provider-door': { 'apply/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
+  'provider-door': { 'run/a.ts': `import { y } from '../providers/y/y.ts'`, 'providers/y/y.ts': 'export const y = 1' },
   'lazy-providers': { 'providers/x/x-config.ts': `import { x } from './x-provider.ts'`, 'providers/x/x-provider.ts': 'export const x = 1' },
   'config-door': {
-    'cli/a.ts': `import { l } from '../definition/config/load-config.ts'`,
-    'definition/config/load-config.ts': 'export const l = 1',
+    'cli/a.ts': `import { l } from '../config/load-config.ts'`,
+    'config/load-config.ts': 'export const l = 1',
   },
   'thin-commands': { 'cli/commands/a.ts': `import { p } from '../../plan/p.ts'`, 'plan/p.ts': 'export const p = 1' },
   'service-door': { 'cli/a.ts': `import { s } from '../service/store/s.ts'`, 'service/store/s.ts': 'export const s = 1' },
@@ -88,7 +121,7 @@ const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'dns/b.ts': `import type { A } from './a.ts'\nexport type B = A`,
   },
   resolvable: { 'dns/a.ts': `import { x } from './nowhere.ts'` },
-  'no-development-packages': { 'apply/a.ts': `import { test } from 'vitest'` },
+  'no-development-packages': { 'run/a.ts': `import { test } from 'vitest'` },
 }
 
 describe('a source that breaks a rule is reported', () => {
@@ -110,8 +143,8 @@ describe('a source that breaks a rule is reported', () => {
         'providers/x/x.ts': `import { connect } from '../../transport/t.ts'\nexport const x = connect`,
         'transport/t.ts': `export { connect } from 'node:net'`,
         'service/index.ts': `import pg from 'pg'\nexport const s = pg`,
-        'apply/a.ts': `import { r } from '../providers/registry.ts'\nexport const d = r`,
-        'cli/a.ts': `import { s } from '../service/index.ts'\nimport { d } from '../apply/a.ts'\nexport const c = [s, d]`,
+        'run/a.ts': `import { r } from '../providers/registry.ts'\nexport const d = r`,
+        'cli/a.ts': `import { s } from '../service/index.ts'\nimport { d } from '../run/a.ts'\nexport const c = [s, d]`,
       }),
     )
     expect(found.findings).toEqual([])
@@ -134,7 +167,6 @@ const FORBIDDEN_TEXT: readonly (readonly [rule: string, file: string, line: stri
   ['node-prefix', 'src/cli/a.ts', `import { readFile } from 'fs/promises'`],
   ['no-regexp-from-text', 'src/convert/octodns/a.ts', 'const expression = new RegExp(text)'],
   ['no-hand-made-plural', 'src/cli/a.ts', "const ending = count === 1 ? '' : 's'"],
-  ['format-only-in-views', 'src/apply/a.ts', `if (options.format !== 'text') return`],
   ['no-default-export', 'src/cli/a.ts', 'export default 1'],
   ['no-enum-or-namespace', 'src/cli/a.ts', 'export const enum A { b }'],
 ]
@@ -171,10 +203,25 @@ test('every dependency is imported by src', () => {
   expect(Object.keys(dependencies).filter((name) => !isImported(name))).toEqual([])
 })
 
-test('every folder of src is a layer', () => {
+test('every folder of src is a room', () => {
   const folders = new Set(sourceFiles(root).map((file) => file.split('/')[1]))
-  expect([...folders].filter((folder) => folder === undefined || !(folder in LAYERS))).toEqual([])
+  expect([...folders].filter((folder) => folder === undefined || !(folder in ROOMS))).toEqual([])
 })
+
+test('a room imports only rooms before it', () => {
+  for (const [index, room] of NAMES.entries()) {
+    const before = new Set(NAMES.slice(0, index))
+    expect(
+      ROOMS[room]?.filter((entry) => !before.has(entry.split('/')[0] as string)),
+      room,
+    ).toEqual([])
+  }
+})
+
+const roomOf = (path: string): string => path.split('/')[1] as string
+
+const importsOf = ({ imports }: Survey): (readonly [from: string, to: string])[] =>
+  [...imports].flatMap(([from, targets]) => targets.filter((to) => to.startsWith('src/')).map((to) => [from, to] as const))
 
 /** Creates a package with this source and the dependencies of the repository. */
 function plant(files: Readonly<Record<string, string>>): string {

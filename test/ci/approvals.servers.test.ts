@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { parseOpenSshKey, signText } from '../../src/apply/approvals/sshsig.ts'
+import { parseOpenSshKey, signText } from '../../src/stored/approvals/openssh.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'

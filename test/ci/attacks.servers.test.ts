@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { checksumOf } from '../../src/apply/saved-plan/plan-json.ts'
+import { checksumOf } from '../../src/stored/plans/plan-json.ts'
 import type { StoredArtifact, StoredRun } from '../scripted/code-sites/github.ts'
 import { type Attacker, startAttacker } from '../support/attacker.ts'
 import { describeWithTools } from '../support/skip.ts'

@@ -2,7 +2,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { checksumOf } from '../../src/apply/saved-plan/plan-json.ts'
+import { checksumOf } from '../../src/stored/plans/plan-json.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { git, type JobRun } from '../support/workflow-runner.ts'

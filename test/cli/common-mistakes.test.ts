@@ -1,5 +1,4 @@
 /** Common mistakes: the message explains the error and the correction. */
-
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
+import { DIAGNOSTIC_CODES } from '../../src/base/diagnostic-codes.ts'
 import { connect } from '../service/harness.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { gitRepository } from '../support/git-repository.ts'

@@ -1,8 +1,8 @@
 /** Zones that change between a plan and its application. */
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { noSecrets } from '../../src/base/secret-guard.ts'
 import { runCli } from '../../src/cli/program.ts'
-import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { expectEnd } from '../support/cli.ts'
 import type { Memory } from '../support/memory-provider.ts'
 import { planSchemaErrors } from '../support/plan-schema.ts'

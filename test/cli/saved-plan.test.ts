@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSyn
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fingerprint } from '../../src/plan/plan.ts'
-import { put, resealed } from '../apply/saved-plan/saved-text.ts'
+import { put, resealed } from '../stored/plans/saved-text.ts'
 import { expectEnd } from '../support/cli.ts'
 import type { FaultChoice } from '../support/memory-provider.ts'
 import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneFiles } from './scene.ts'

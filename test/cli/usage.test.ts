@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DIAGNOSTIC_CODES } from '../../src/dns/diagnostic-codes.ts'
+import { DIAGNOSTIC_CODES } from '../../src/base/diagnostic-codes.ts'
 import { isLint } from '../../src/dns/suppression.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'

@@ -1,10 +1,10 @@
 /** The CI workflows of `init` and the documentation: their structure. `test/ci` runs their jobs. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { ciFiles } from '../../src/cli/ci-files.ts'
-import { ADD_TO_GITHUB_PATH, cloudNeeds, INSTALL_SCRIPT } from '../../src/cli/ci-needs.ts'
 import { initFiles } from '../../src/cli/commands/init.ts'
-import { NO_RELEASE } from '../../src/cli/release.ts'
+import { ciFiles } from '../../src/cli/init/ci-files.ts'
+import { ADD_TO_GITHUB_PATH, cloudNeeds, INSTALL_SCRIPT } from '../../src/cli/init/ci-needs.ts'
+import { NO_RELEASE } from '../../src/cli/init/release.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { folderWith } from '../definition/files.ts'
 import { cli, expectEnd } from '../support/cli.ts'

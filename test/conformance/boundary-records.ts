@@ -2,7 +2,6 @@
  * Records of every type of the service, at and past every limit, for the test that compares "fit to target" with the service. Owners are
  * unique by their number, so that no records conflict.
  */
-
 import { octetsToTxtRdata } from '../../src/dns/character-string.ts'
 import { type DomainName, parseDomainName } from '../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../src/dns/rdata/canonical.ts'

@@ -4,7 +4,7 @@
  * refuse them too, or store something else.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isError } from '../../src/dns/diagnostic.ts'
+import { isError } from '../../src/base/diagnostic.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { type DefinedRecord, type ResourceRecord, recordKey } from '../../src/dns/record.ts'
 import { type FittedZone, fitToTarget } from '../../src/plan/fit-to-target.ts'

@@ -1,8 +1,8 @@
 /** The runner of the suite finds the defects of providers, and says why a step fails or is skipped. */
 import { expect, test } from 'vitest'
+import { noSecrets } from '../../src/base/secret-guard.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { type ConformanceOptions, type ConformanceTarget, runConformance, type StepResult } from '../../src/conformance/run-conformance.ts'
-import { readConfig } from '../../src/definition/config/read-config.ts'
-import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import { API_VERSION, type PackageRecord, type RrsetChange } from '../../src/providers/package/package-interface.ts'
 import { packageType } from '../../src/providers/package/package-type.ts'
 import type { Provider } from '../../src/providers/provider.ts'

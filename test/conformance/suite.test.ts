@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { isError } from '../../src/base/diagnostic.ts'
+import { checkZone } from '../../src/checks/rules/rules.ts'
 import { CONFORMANCE_SUITE } from '../../src/conformance/run-conformance.ts'
-import { zoneFileDefinition } from '../../src/definition/load/zone-file-definition.ts'
-import { checkZone } from '../../src/definition/rules/rules.ts'
-import { isError } from '../../src/dns/diagnostic.ts'
+import { zoneFileDefinition } from '../../src/load/zone-file-definition.ts'
 import { name } from '../support/records.ts'
 
 /** The groups of the list as `NUMBER. NAME` and their steps. */

@@ -4,8 +4,8 @@
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readConfig } from '../../src/definition/config/read-config.ts'
-import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import { noSecrets } from '../../src/base/secret-guard.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import type { ZoneSettings } from '../../src/dns/zone.ts'
 import type { ProviderType } from '../../src/providers/provider.ts'
 import { createProvider, useGivenTypes } from '../../src/providers/registry.ts'

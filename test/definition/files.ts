@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Config } from '../../src/definition/config/config.ts'
-import { loadConfig } from '../../src/definition/config/load-config.ts'
-import { type Diagnostic, formatDiagnostic } from '../../src/dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic } from '../../src/base/diagnostic.ts'
+import type { Config } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load-config.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 /** A new folder with these files: text or octets by path. */

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../generated/zone-schema.js'
+import { failure, ok } from '../../src/base/result.ts'
 import { formatDefinition } from '../../src/definition/print/format-definition.ts'
 import { parseEditableYaml } from '../../src/definition/yaml/editable-yaml.ts'
 import { toJsonValue } from '../../src/definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../src/definition/yaml/read-yaml.ts'
-import { failure, ok } from '../../src/dns/result.ts'
 import { CORPUS } from '../convert/octodns/corpus.ts'
 import { damagedText, fc, forAll } from '../support/fast-check.ts'
 import { rounds } from '../support/random.ts'

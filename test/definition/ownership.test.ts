@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { editRrset } from '../../src/definition/edit/edit-rrset.ts'
+import { ok } from '../../src/base/result.ts'
+import { expiryWarnings } from '../../src/checks/rules/expiry.ts'
 import { formatDefinition } from '../../src/definition/print/format-definition.ts'
 import { printDefinition } from '../../src/definition/print/print-definition.ts'
-import { expiryWarnings } from '../../src/definition/rules/expiry.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { FullDate } from '../../src/dns/ownership.ts'
-import { ok } from '../../src/dns/result.ts'
+import { editRrset } from '../../src/load/edit/edit-rrset.ts'
 import { diagnosticLines, parse } from './parse.ts'
 
 const TEXT = `domain: example.com

@@ -1,8 +1,8 @@
 /** The changes that Zonewright plans for a zone imported from octoDNS, in octoDNS's words. */
-import { loadConfig } from '../../src/definition/config/load-config.ts'
-import { loadDefinitions } from '../../src/definition/load/load-definitions.ts'
+import { loadConfig } from '../../src/config/load-config.ts'
 import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
 import { rrsetKey } from '../../src/dns/record.ts'
+import { loadDefinitions } from '../../src/load/load-definitions.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Diagnostic } from '../../src/dns/diagnostic.ts'
+import type { Diagnostic } from '../../src/base/diagnostic.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { DefinedRecord } from '../../src/dns/record.ts'
 import { type SerialNumber, serialNumber } from '../../src/dns/serial-number.ts'

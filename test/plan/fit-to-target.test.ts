@@ -1,5 +1,4 @@
 /** Fitting to the cloud target, with generated records at the limits of its capabilities. */
-
 import { describe, expect, it } from 'vitest'
 import { txtRdataToOctets } from '../../src/dns/character-string.ts'
 import { type DefinedRecord, type ExistingRecord, type ResourceRecord, recordKey } from '../../src/dns/record.ts'

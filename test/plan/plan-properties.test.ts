@@ -1,5 +1,4 @@
 /** Properties of every plan, with generated zones. */
-
 import { describe, expect, it } from 'vitest'
 import type { ResourceRecord } from '../../src/dns/record.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'

@@ -1,7 +1,7 @@
 /** What a provider can hold is known from its settings and the facts of an earlier run alone: without its secret, and without the provider. */
 import { expect, test } from 'vitest'
-import { readConfig } from '../../src/definition/config/read-config.ts'
-import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import { noSecrets } from '../../src/base/secret-guard.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import type { DefinedRecord } from '../../src/dns/record.ts'
 import type { Capabilities } from '../../src/plan/capabilities.ts'
 import { capabilitiesOf, createProvider, PROVIDER_TYPES } from '../../src/providers/registry.ts'

@@ -1,7 +1,7 @@
 /** Provider packages: whatever a package returns or throws becomes a canonical record or one clear error. */
 import { expect, test } from 'vitest'
-import { readConfig } from '../../src/definition/config/read-config.ts'
-import { createGuard, type LoadedSecrets, redacted } from '../../src/definition/config/secret-guard.ts'
+import { createGuard, type LoadedSecrets, redacted } from '../../src/base/secret-guard.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { API_VERSION, type PackageProvider, type ProviderPackage } from '../../src/providers/package/package-interface.ts'
 import { packageType } from '../../src/providers/package/package-type.ts'
 import type { Provider } from '../../src/providers/provider.ts'

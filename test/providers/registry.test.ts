@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
-import type { ProviderConfig } from '../../src/definition/config/config.ts'
-import { readConfig } from '../../src/definition/config/read-config.ts'
-import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import { noSecrets } from '../../src/base/secret-guard.ts'
+import type { ProviderConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { capabilitiesOf, checkSettings, createProvider, PROVIDER_TYPES } from '../../src/providers/registry.ts'
 
 const root = resolve(import.meta.dirname, '../..')

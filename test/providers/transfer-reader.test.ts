@@ -1,10 +1,9 @@
 /** Repeated reads of a zone in a run: by IXFR from real servers, and by AXFR if that does not help. */
-
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { noSecrets } from '../../src/definition/config/secret-guard.ts'
+import { noSecrets } from '../../src/base/secret-guard.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import { contentKey } from '../../src/dns/record.ts'
 import { OPCODE, type WireRecord } from '../../src/dns/wire/message.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Diagnostic } from '../../src/dns/diagnostic.ts'
+import type { Diagnostic } from '../../src/base/diagnostic.ts'
 import { countDiagnostics, renderDiagnostics } from '../../src/report/diagnostics-report.ts'
 
 const FILE = 'zones/example.com.yaml'

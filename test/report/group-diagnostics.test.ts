@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Diagnostic, formatDiagnostic } from '../../src/dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic } from '../../src/base/diagnostic.ts'
 import { groupDiagnostics, isAbridged } from '../../src/report/group-diagnostics.ts'
 
 const at = (line: number, file = 'zones/a.yaml') => ({ file, line, column: 3 })

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../src/dns/diagnostic.ts'
+import type { Diagnostic } from '../../src/base/diagnostic.ts'
 import type { DomainName } from '../../src/dns/domain-name.ts'
 import type { ResourceRecord } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'

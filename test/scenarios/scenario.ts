@@ -24,7 +24,7 @@ export interface Step {
   readonly file: string
 }
 
-const ROOT = fileURLToPath(new URL('.', import.meta.url))
+const ROOT = fileURLToPath(new URL('./', import.meta.url))
 const CONFIG = 'zonewright.yaml'
 const EXISTING = 'existing.zone'
 /** Files that definitions include. */

@@ -1,5 +1,4 @@
 /** A valid body for every operation with a body. */
-
 import { SSH_KEYS } from './profile/ssh-key-samples.ts'
 import type { Body } from './schema-bodies.ts'
 

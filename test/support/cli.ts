@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { expect } from 'vitest'
+import { noSecrets } from '../../src/base/secret-guard.ts'
 import type { CliIo } from '../../src/cli/io.ts'
 import { runCli } from '../../src/cli/program.ts'
-import { noSecrets } from '../../src/definition/config/secret-guard.ts'
 import type { GivenTypes } from '../../src/providers/registry.ts'
 
 export type CliResult = { readonly status: number; readonly stdout: string; readonly stderr: string }

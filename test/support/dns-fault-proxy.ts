@@ -1,5 +1,4 @@
 /** A proxy between a DNS client and a server over TCP that injects the faults of `fault-proxy.ts` into single messages. */
-
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Fault, type FaultProxy, NONE, type ProxiedRequest } from './fault-proxy.ts'

@@ -4,7 +4,7 @@
  * answers, refusals and other clients are options. `test/support/memory-provider.test.ts` compares it with recordings of real services.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { DiagnosticCode } from '../../src/dns/diagnostic-codes.ts'
+import type { DiagnosticCode } from '../../src/base/diagnostic-codes.ts'
 import { type DomainName, parseAbsoluteName } from '../../src/dns/domain-name.ts'
 import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, recordKey, rrsetKey } from '../../src/dns/record.ts'
 import type { Ttl } from '../../src/dns/ttl.ts'

@@ -1,5 +1,4 @@
 /** Random records of every type that the cloud target supports, at and past its limits, and of some types that it does not. */
-
 import { octetsToTxtRdata, quoteString } from '../../src/dns/character-string.ts'
 import type { DefinedRecord } from '../../src/dns/record.ts'
 import { RECORD_TTLS } from '../../src/providers/cloud/capabilities.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Diagnostic } from '../../src/dns/diagnostic.ts'
+import type { Diagnostic } from '../../src/base/diagnostic.ts'
 import { proxyFor } from '../../src/transport/proxy.ts'
 
 const PROXY = 'http://proxy.example:3128/'

@@ -1,15 +1,15 @@
 /** What the commands for CI jobs share: their options, the job, the connection to the site, and the files that a job's runner reads. */
 import { appendFileSync } from 'node:fs'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { type CiJob, readJob } from '../../ci/job.ts'
 import type { KeepOptions } from '../../ci/keep-post.ts'
 import { type OpenSite, openSite } from '../../ci/open-site.ts'
 import { diagnosticOfSite, SiteError } from '../../ci/site-client.ts'
 import { loadFormat } from '../../report/render-report.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
-import { readEvent } from './read-event.ts'
+import { readEvent } from '../read-event.ts'
 
 export interface CiOptions extends CommonOptions {
   /** The name in the hidden marker of the comment or issue. */

@@ -1,9 +1,9 @@
 /** `zonewright ci find`: finds a file that an earlier run of GitHub Actions has kept, and checks which run that was. The next step downloads it. */
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
 import { MAX_FORK_ARTIFACT } from '../../ci/github.ts'
 import type { OpenSite } from '../../ci/open-site.ts'
 import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import { type ArtifactSearch, noArtifact } from '../../ci/site.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import type { CommonOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, inCiJob, setOutputs, withSite } from './ci-setup.ts'

@@ -1,9 +1,6 @@
 /** The comment with the plan of a pull request, and the summary of the job with the same plan in full. */
-
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { readReport } from '../../apply/saved-plan/read-report.ts'
 import type { CiJob } from '../../ci/job.ts'
 import { keepPost, linkTo, markerOf, postText } from '../../ci/keep-post.ts'
 import type { OpenSite } from '../../ci/open-site.ts'
@@ -11,6 +8,8 @@ import type { PullRequest } from '../../ci/site.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { renderPlan } from '../../report/render-report.ts'
 import type { ReportOptions } from '../../report/report.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
+import { readReport } from '../../stored/plans/read-report.ts'
 import type { CliIo } from '../io.ts'
 import { type CiContext, type CiOptions, inCiJob, keepOptionsOf, withSite } from './ci-setup.ts'
 

@@ -1,6 +1,6 @@
 /** Runs a command of the program as a step of a CI job. */
 import { Command, CommanderError } from 'commander'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from '../command.ts'
 import type { CliIo, CommandReport } from '../io.ts'
 

@@ -4,12 +4,12 @@
  */
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { loadRunConfig } from '../../apply/run-config.ts'
 import { findMerged } from '../../ci/reviewed-plan.ts'
 import { SiteError } from '../../ci/site-client.ts'
-import { CONFIG_FILE } from '../../definition/config/config.ts'
-import { existsInRevision, openRevision } from '../../definition/files/revision.ts'
+import { CONFIG_FILE } from '../../config/config.ts'
+import { existsInRevision, openRevision } from '../../git/revision.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
+import { loadRunConfig } from '../../run/load/run-config.ts'
 import type { CliIo } from '../io.ts'
 import { type CiContext, withSite } from './ci-setup.ts'
 

@@ -1,9 +1,9 @@
-/** `zonewright apply`: options; the run itself is in `apply/run-apply.ts`. */
+/** `zonewright apply`: options; the run itself is in `run/run-apply.ts`. */
 import type { Command } from 'commander'
-import { type ChoreographyOptions, runChoreography } from '../../apply/choreography/run-choreography.ts'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { runApply } from '../../apply/run-apply.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { type ChoreographyOptions, runChoreography } from '../../moves/stages/run-choreography.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
+import { runApply } from '../../run/run-apply.ts'
 import {
   type CommonOptions,
   type SetAction,

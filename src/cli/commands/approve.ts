@@ -1,7 +1,7 @@
-/** `zonewright approve`: options; the work is in `apply/approvals/run-approve.ts`. */
+/** `zonewright approve`: options; the work is in `run/run-approve.ts`. */
 import type { Command } from 'commander'
-import { runApprove } from '../../apply/approvals/run-approve.ts'
-import type { ExitStatus } from '../../apply/exit-status.ts'
+import type { ExitStatus } from '../../run/context/exit-status.ts'
+import { runApprove } from '../../run/run-approve.ts'
 import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { applySetup } from '../run-setup.ts'

@@ -1,7 +1,7 @@
 /** `zonewright backup`: options and output; the service writes the backup. Also the location of its data for other commands. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import type { DatabaseLocation } from '../../service/index.ts'
 import { type CommonOptions, type SetAction, withStoreOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'

@@ -1,7 +1,7 @@
 /** `zonewright conformance`: options; the run itself is in `conformance/run-command.ts`. */
 import type { Command } from 'commander'
-import type { ExitStatus } from '../../apply/exit-status.ts'
 import { type ConformanceCommandOptions, runConformanceCommand } from '../../conformance/run-command.ts'
+import type { ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommonOptions, collect, positiveInteger, type SetAction, withConfigOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { readOnlySetup } from '../run-setup.ts'

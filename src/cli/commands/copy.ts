@@ -1,7 +1,7 @@
-/** `zonewright copy`: options; the run itself is in `apply/copy/run-copy.ts`. */
+/** `zonewright copy`: options; the run itself is in `moves/copy/run-copy.ts`. */
 import type { Command } from 'commander'
-import { type CopyRunOptions, runCopy } from '../../apply/copy/run-copy.ts'
-import type { ExitStatus } from '../../apply/exit-status.ts'
+import { type CopyRunOptions, runCopy } from '../../moves/copy/run-copy.ts'
+import type { ExitStatus } from '../../run/context/exit-status.ts'
 import {
   type CommonOptions,
   collect,

@@ -1,9 +1,9 @@
-/** `zonewright cutover`: options; the run itself is in `apply/cutover/run-cutover.ts`. */
+/** `zonewright cutover`: options; the run itself is in `moves/cutover/run-cutover.ts`. */
 import type { Command } from 'commander'
-import { runCutover } from '../../apply/cutover/run-cutover.ts'
-import type { CutoverOptions } from '../../apply/cutover/steps.ts'
-import type { ExitStatus } from '../../apply/exit-status.ts'
 import type { Ttl } from '../../dns/ttl.ts'
+import { runCutover } from '../../moves/cutover/run-cutover.ts'
+import type { CutoverOptions } from '../../moves/cutover/steps.ts'
+import type { ExitStatus } from '../../run/context/exit-status.ts'
 import {
   type CommonOptions,
   collect,

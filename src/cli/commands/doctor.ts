@@ -1,8 +1,8 @@
-/** `zonewright doctor`: options and report; the checks are in `apply/run-doctor.ts`. */
+/** `zonewright doctor`: options and report; the checks are in `inspect/run-doctor.ts`. */
 import type { Command } from 'commander'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { runDoctor } from '../../apply/run-doctor.ts'
+import { runDoctor } from '../../inspect/run-doctor.ts'
 import { renderDoctorJson, renderDoctorText } from '../../report/doctor-report.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'

@@ -1,9 +1,9 @@
 /** `zonewright explain`: prints the documentation of a diagnostic. */
 import type { Command } from 'commander'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../../dns/diagnostic-codes.ts'
-import { didYouMean } from '../../dns/nearest-word.ts'
+import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../../base/diagnostic-codes.ts'
+import { didYouMean } from '../../base/nearest-word.ts'
 import { isLint } from '../../dns/suppression.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import type { CommonOptions, SetAction } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'

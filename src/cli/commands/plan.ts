@@ -1,9 +1,9 @@
-/** `zonewright plan`: options; the run itself is in `apply/run-plan.ts`. */
+/** `zonewright plan`: options; the run itself is in `run/run-plan.ts`. */
 import type { Command } from 'commander'
-import { type CompareSetup, runCompareTargets } from '../../apply/compare-targets.ts'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { type PlanRunOptions, runPlan } from '../../apply/run-plan.ts'
+import { type CompareSetup, runCompareTargets } from '../../inspect/compare-targets.ts'
 import { renderComparisonJson, renderComparisonMarkdown, renderComparisonText } from '../../report/target-comparison.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
+import { type PlanRunOptions, runPlan } from '../../run/run-plan.ts'
 import {
   type CommonOptions,
   type SetAction,

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { type SetAction, withStoreOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'

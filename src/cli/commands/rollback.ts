@@ -1,7 +1,7 @@
-/** `zonewright rollback`: options; the run itself is in `apply/rollback/run-rollback.ts`. */
+/** `zonewright rollback`: options; the run itself is in `moves/rollback/run-rollback.ts`. */
 import type { Command } from 'commander'
-import type { ExitStatus } from '../../apply/exit-status.ts'
-import { type RollbackOptions, runRollback } from '../../apply/rollback/run-rollback.ts'
+import { type RollbackOptions, runRollback } from '../../moves/rollback/run-rollback.ts'
+import type { ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommonOptions, type SetAction, withApplyOptions, withConfigOption, withFormatOption, withPlanOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { applySetup } from '../run-setup.ts'

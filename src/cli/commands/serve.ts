@@ -4,11 +4,11 @@ import { stat } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { resolveSecret } from '../../definition/config/resolve-secret.ts'
-import { describeReadError, readText } from '../../definition/files/read-text.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { resolveSecret } from '../../config/resolve-secret.ts'
 import { formatServerAddress } from '../../dns/server-address.ts'
+import { describeReadError, readText } from '../../files/read-text.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import type {
   Address,
   Certificate,

@@ -1,7 +1,7 @@
-/** `zonewright snapshot`: options; the run itself is in `apply/snapshot/run-snapshot.ts`. */
+/** `zonewright snapshot`: options; the run itself is in `inspect/run-snapshot.ts`. */
 import type { Command } from 'commander'
-import type { ExitStatus } from '../../apply/exit-status.ts'
-import { runSnapshot, type SnapshotOptions } from '../../apply/snapshot/run-snapshot.ts'
+import { runSnapshot, type SnapshotOptions } from '../../inspect/run-snapshot.ts'
+import type { ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommonOptions, positiveInteger, type SetAction, withConfigOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { readOnlySetup } from '../run-setup.ts'

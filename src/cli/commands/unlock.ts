@@ -1,6 +1,6 @@
-/** `zonewright unlock`: options; the work is in `apply/run-unlock.ts`. */
+/** `zonewright unlock`: options; the work is in `inspect/run-unlock.ts`. */
 import type { Command } from 'commander'
-import { runUnlock, type UnlockOptions } from '../../apply/run-unlock.ts'
+import { runUnlock, type UnlockOptions } from '../../inspect/run-unlock.ts'
 import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
 import { applySetup } from '../run-setup.ts'
 

@@ -1,7 +1,7 @@
-/** `zonewright verify`: options; the run itself is in `apply/run-verify.ts`. */
+/** `zonewright verify`: options; the run itself is in `run/run-verify.ts`. */
 import type { Command } from 'commander'
-import { EXIT, type ExitStatus } from '../../apply/exit-status.ts'
-import { runVerify, type VerifyOptions } from '../../apply/run-verify.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
+import { runVerify, type VerifyOptions } from '../../run/run-verify.ts'
 import { type CommonOptions, collect, type SetAction, withConfigOption, withFormatOption, withObserveOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'

@@ -1,14 +1,13 @@
 /** Reads the output of `dnscontrol get-zones`: TSV and concatenated zone files. */
-
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName, parseDomainName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import { parseRdata } from '../../dns/rdata/canonical.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import { ok, type Result } from '../../dns/result.ts'
 import { parseTtl } from '../../dns/ttl.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { type InvalidRecord, printableData } from './read-records.ts'

@@ -1,7 +1,7 @@
 /** Converts `IGNORE` patterns of DNSControl to selectors of `unmanaged`, and back. */
-import { quoted } from '../../dns/excerpt.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
 import type { UnmanagedSelector } from '../../dns/zone.ts'
 
 /** One `IGNORE` of DNSControl as in its intermediate JSON. An empty pattern matches everything. */

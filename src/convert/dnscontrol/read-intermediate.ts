@@ -1,15 +1,15 @@
-import { quoted } from '../../dns/excerpt.ts'
+import { quoted } from '../../base/text.ts'
 
 /**
  * DNSControl's intermediate JSON (`dnscontrol print-ir`), the result of running its dnsconfig.js. Reading is bounded and never throws:
  * malformed input becomes a diagnostic, and everything without a meaning here is reported.
  */
 
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import { failure } from '../../base/result.ts'
+import { parseJson } from '../../base/text.ts'
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { parseJson } from '../../dns/excerpt.ts'
-import { failure } from '../../dns/result.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'

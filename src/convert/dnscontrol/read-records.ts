@@ -1,15 +1,15 @@
 /** Reads the records of DNSControl's intermediate JSON (its models/record.go): one key per field, or the data in presentation form. */
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import type { ImportedRecord } from '../../definition/imported-zone.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import { restoreMailboxCase } from '../../dns/mailbox.ts'
 import { canonicalRdata, parseRdata } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
 import { presentationTokens } from '../../dns/rdata/field.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 

@@ -1,9 +1,9 @@
 /** Prints records as calls in dnsconfig.js that DNSControl 4 and 5 read alike (their pkg/js/helpers.js, pkg/normalize and models). */
 import { domainToASCII, domainToUnicode } from 'node:url'
+import { failure, ok, type Result } from '../../base/result.ts'
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
 
 /** Types with a function in DNSControl that its zone file provider supports. */
 export const DNSCONTROL_TYPES: ReadonlySet<string> = new Set(

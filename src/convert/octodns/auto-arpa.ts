@@ -2,12 +2,12 @@
  * Converts octoDNS's `auto_arpa` (its processor/arpa.py, version 1.22) to `auto_ptr`. octoDNS adds a PTR record for every name of every address, we one per
  * address. So it is converted only if both add records with the same names and data; otherwise the records of the source are reported as missing.
  */
+import { counted } from '../../base/english.ts'
 import { printDefinition } from '../../definition/print/print-definition.ts'
 import { type DomainName, isBelow, relativeName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { classlessBlock, isReverseName, reverseName } from '../../dns/reverse-name.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
-import { counted } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { AUTO_ARPA, AUTO_ARPA_SOURCE, type OctodnsConfig, type OctodnsZoneEntry } from './read-octodns-config.ts'
 import type { ReadOctodnsZone } from './read-octodns-zone.ts'

@@ -2,10 +2,9 @@
  * Turns the zones of an octoDNS config into rules of ours. Zones with their own entry become rules that list their files. A dynamic entry (`*`) becomes
  * a rule with globs over its folders as they will be; files of other rules are excluded from it by globs that begin with `!`.
  */
-
-import { escapeGlob, parseGlob } from '../../definition/files/file-glob.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { ROOT } from '../../dns/domain-name.ts'
+import { escapeGlob, parseGlob } from '../../files/file-glob.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { type ConvertedRule, createProcessing, type Processing } from './converted-config.ts'
 import type { ConvertedTarget } from './octodns-provider.ts'

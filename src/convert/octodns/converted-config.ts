@@ -1,14 +1,13 @@
 /** Converts a config of octoDNS to a `zonewright.yaml`. */
-
-import { CONFIG_FILE } from '../../definition/config/config.ts'
-import { readConfig } from '../../definition/config/read-config.ts'
+import { type Diagnostic, isError } from '../../base/diagnostic.ts'
+import { listed } from '../../base/english.ts'
+import { CONFIG_FILE } from '../../config/config.ts'
+import { readConfig } from '../../config/read-config.ts'
 import { printText } from '../../definition/print/octodns-value.ts'
-import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { plainSelector } from '../../dns/unmanaged.ts'
 import type { Policy, UnmanagedSelector } from '../../dns/zone.ts'
 import { checkSettings } from '../../providers/registry.ts'
-import { listed } from '../../report/english.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { ConvertedSafety, ConvertedTarget, OctodnsProvider } from './octodns-provider.ts'
 import { type ProcessedZone, processorEffect } from './processor-effects.ts'

@@ -1,6 +1,6 @@
 /** Exports zones as files of octoDNS's YamlProvider. */
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { octodnsFileName, printOctodnsZone } from '../../definition/print/octodns-zone.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { type Exporter, type FormatSupport, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 

@@ -1,12 +1,11 @@
 /** Finds the zone files in a directory of octoDNS. */
-
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import { displayPath, withoutControlCharacters } from '../../definition/files/file-path.ts'
-import { parseFileName, splitFolderZone, unprintableNameError } from '../../definition/load/definition-name.ts'
-import { compareDiagnostics, type Diagnostic } from '../../dns/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic } from '../../base/diagnostic.ts'
+import { groupBy } from '../../base/group-by.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { groupBy } from '../../dns/group-by.ts'
+import { displayPath, withoutControlCharacters } from '../../files/file-path.ts'
+import { parseFileName, splitFolderZone, unprintableNameError } from '../../load/definition-name.ts'
 
 /** The files of one zone in the directory of a YamlProvider: absolute paths, in the order octoDNS reads them. */
 export interface OctodnsZoneFiles {

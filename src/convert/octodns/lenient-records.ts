@@ -1,14 +1,14 @@
 /** Record sets that octoDNS accepts because they are marked `lenient`, and that no definition can contain. */
-import { isRestriction } from '../../definition/accepted-losses.ts'
+import { type Diagnostic, isError } from '../../base/diagnostic.ts'
+import { isRestriction } from '../../checks/accepted-losses.ts'
+import { checkZone } from '../../checks/rules/rules.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
-import { isSoftened } from '../../definition/load/read-definition.ts'
 import type { ParsedDefinition } from '../../definition/parse/parse-definition.ts'
-import { checkZone } from '../../definition/rules/rules.ts'
-import { type Diagnostic, isError } from '../../dns/diagnostic.ts'
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { type DefinedRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone, type UnmanagedSelector } from '../../dns/zone.ts'
+import { isSoftened } from '../../load/read-definition.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 export interface SplitZone {

@@ -1,5 +1,5 @@
 /** Converts a provider of an octoDNS config. */
-import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
 import { isLoopback } from '../../transport/allowed-hosts.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 

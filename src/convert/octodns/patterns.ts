@@ -3,7 +3,7 @@
  * (its manager.py); zones are matched as the source lists them, with the final dot. Name filters (its processor/filter.py) use a name
  * relative to the zone, or `/EXPRESSION/`.
  */
-import { type CharacterTest, createLinearPattern, type OnStep } from '../../dns/linear-pattern.ts'
+import { type CharacterTest, createLinearPattern, type OnStep } from '../../base/linear-pattern.ts'
 
 export type ZonePattern = (listed: string) => boolean
 

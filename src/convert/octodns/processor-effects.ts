@@ -1,4 +1,4 @@
-import { counted } from '../../report/english.ts'
+import { counted } from '../../base/english.ts'
 /**
  * What octoDNS's own processors (its processor/, version 1.22) become here. A processor that hides records on both sides becomes selectors
  * of unmanaged records, which mean the same. If no selector can, a policy protects what octoDNS would leave unchanged, and the difference

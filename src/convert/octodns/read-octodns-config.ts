@@ -1,14 +1,13 @@
 /** octoDNS's config (`config/production.yaml`): where zones come from and where they go. Everything else in it is reported. */
-
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import { quoted } from '../../base/text.ts'
 import type { ReadInclude } from '../../definition/parse/file-loader.ts'
 import { createFileLoader } from '../../definition/parse/file-loader.ts'
 import { collectDiagnostics } from '../../definition/parse/parse-state.ts'
 import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode } from '../../definition/yaml/yaml-node.ts'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import type { OctodnsProvider } from './octodns-provider.ts'
 import { type ConvertedSafety, readSafety } from './octodns-provider.ts'

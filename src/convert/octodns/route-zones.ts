@@ -1,5 +1,5 @@
 /** Finds the sources and targets of every zone in an octoDNS config. */
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isReverseName } from '../../dns/reverse-name.ts'
 import type { ImportRequest } from '../importer.ts'

@@ -1,10 +1,10 @@
 /** Opens the YAML sources of an octoDNS config. */
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { displayPath, isInside, resolveLinks } from '../../definition/files/file-path.ts'
-import { describeReadError } from '../../definition/files/read-text.ts'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { displayPath, isInside, resolveLinks } from '../../files/file-path.ts'
+import { describeReadError } from '../../files/read-text.ts'
 import type { ImportRequest } from '../importer.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import {

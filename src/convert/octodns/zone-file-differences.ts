@@ -1,9 +1,8 @@
 /** Parts of octoDNS's zone files that mean something to octoDNS and that no definition can express. */
-
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import type { ParsedDefinition } from '../../definition/parse/parse-definition.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
-import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { groupRrsets } from '../../dns/record.ts'
 import { isProviderType } from '../../dns/record-type.ts'
 import type { DesiredZone } from '../../dns/zone.ts'

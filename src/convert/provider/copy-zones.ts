@@ -1,8 +1,8 @@
 /** Makes a provider create zones, by transfer or as copies, before their import. */
 import { isIP } from 'node:net'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { type CopiedZone, diagnosticOf, type Provider, type ProviderCallOptions, ProviderError } from '../../providers/provider.ts'
 import type { ImportRequest } from '../importer.ts'

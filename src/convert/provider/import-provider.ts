@@ -1,12 +1,12 @@
 /** Imports zones from a provider. */
 import { join, resolve } from 'node:path'
-import { type Config, DEFAULT_ZONE_RULE, unknownProvider, type ZoneRule } from '../../definition/config/config.ts'
-import { displayPath } from '../../definition/files/file-path.ts'
+import { type Diagnostic, hasErrors, isError } from '../../base/diagnostic.ts'
+import { agreeing, counted, listed } from '../../base/english.ts'
+import { groupBy } from '../../base/group-by.ts'
+import { type Config, DEFAULT_ZONE_RULE, unknownProvider, type ZoneRule } from '../../config/config.ts'
+import { configureZone, createRuleLookup, targetsOf } from '../../config/configured-zone.ts'
 import type { ImportedRecord, ImportedZone } from '../../definition/imported-zone.ts'
-import { configureZone, createRuleLookup, targetsOf } from '../../definition/load/configured-zone.ts'
-import { type Diagnostic, hasErrors, isError } from '../../dns/diagnostic.ts'
 import { type DomainName, relativeName } from '../../dns/domain-name.ts'
-import { groupBy } from '../../dns/group-by.ts'
 import { parseIpv4, parseIpv6 } from '../../dns/ip-address.ts'
 import { isMailAddress } from '../../dns/mailbox.ts'
 import { type ExistingRecord, recordKey, statedSettings } from '../../dns/record.ts'
@@ -21,12 +21,12 @@ import {
   type ZoneSettings,
 } from '../../dns/zone.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
+import { displayPath } from '../../files/file-path.ts'
 import { makeZonePlan } from '../../plan/make-plan.ts'
 import { undescribableReason } from '../../plan/misfits.ts'
 import type { Change } from '../../plan/plan.ts'
 import { diagnosticOf, type Provider, type ProviderCallOptions, type UnusableZone, type ZoneList } from '../../providers/provider.ts'
 import { createProvider } from '../../providers/registry.ts'
-import { agreeing, counted, listed } from '../../report/english.ts'
 import {
   type DefinableRecords,
   type DerivedSelectors,

@@ -1,12 +1,11 @@
 /** Exports zones as zone files. */
-import type { OutputFile } from '../../definition/files/write-files.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import type { Result } from '../../base/result.ts'
 import { ROOT } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'
 import { NEW_TO_BIND } from '../../dns/rdata/rdata-types.ts'
 import { type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { typeCode } from '../../dns/record-type.ts'
-import type { Result } from '../../dns/result.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import { DEFAULT_SOA_TIMES, hostmasterOf, SOA_TIMES } from '../../dns/soa.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
@@ -15,6 +14,7 @@ import { chooseSerial, compareExisting, type ExistingZoneFile } from '../../dns/
 import { type PrintOptions, printZoneFile } from '../../dns/zone-file/print-zone-file.ts'
 import { verifyZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
+import type { OutputFile } from '../../files/write-files.ts'
 import { type ExportedFiles, type Exporter, type ExportOptions, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 

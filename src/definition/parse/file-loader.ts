@@ -1,9 +1,8 @@
 /** Parses a file with its `!include`s. */
-
-import type { SourcePosition } from '../../dns/diagnostic.ts'
-import { quoted } from '../../dns/excerpt.ts'
-import { hasLookalikes, lookalikeWarnings } from '../../dns/lookalikes.ts'
-import type { Result } from '../../dns/result.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
+import { hasLookalikes, lookalikeWarnings } from '../../base/lookalikes.ts'
+import type { Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { MAX_YAML_LENGTH, readYaml } from '../yaml/read-yaml.ts'
 import type { YamlNode } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector } from './parse-state.ts'

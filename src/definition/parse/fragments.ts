@@ -1,8 +1,7 @@
 /** Reads fragments that a definition includes, with variables. */
-
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { quoted } from '../../dns/excerpt.ts'
-import { didYouMean } from '../../dns/nearest-word.ts'
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import { didYouMean } from '../../base/nearest-word.ts'
+import { quoted } from '../../base/text.ts'
 import { isNull, lookUp, type YamlEntry, type YamlMapping, type YamlNode, type YamlScalar } from '../yaml/yaml-node.ts'
 import type { FileLoader } from './file-loader.ts'
 import type { DiagnosticCollector, ParseState } from './parse-state.ts'

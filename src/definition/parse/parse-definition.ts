@@ -1,10 +1,9 @@
 /** Parses a definition in either layout. */
-
-import { compareDiagnostics, type Diagnostic, isError, type SourcePosition } from '../../dns/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, isError, type SourcePosition } from '../../base/diagnostic.ts'
+import { failure } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import { type DefinedRecord, groupRrsets, rrsetKey } from '../../dns/record.ts'
-import { failure } from '../../dns/result.ts'
 import { networkZone } from '../../dns/reverse-name.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { type Ttl, ttlFromSeconds } from '../../dns/ttl.ts'

@@ -1,10 +1,9 @@
 /** The state of the parser of a definition. */
-
-import type { Diagnostic, Severity, SourcePosition } from '../../dns/diagnostic.ts'
-import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import type { Diagnostic, Severity, SourcePosition } from '../../base/diagnostic.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import { didYouMean } from '../../base/nearest-word.ts'
+import { quoted } from '../../base/text.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
-import { didYouMean } from '../../dns/nearest-word.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ProviderSpecificRecord, RrsetTargets } from '../../dns/zone.ts'

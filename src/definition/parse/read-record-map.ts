@@ -1,8 +1,7 @@
 /** Parses the record map of a definition. */
-
-import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
+import { quoted } from '../../base/text.ts'
 import { type DomainName, displayName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import { isBroken, isNull, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { kindName, type Owner, type ParseState, reportVariable } from './parse-state.ts'
 import { readRecord } from './read-record.ts'

@@ -1,8 +1,7 @@
 /** Parses the settings of a record at one type of provider: the key `cloudflare:` of a record, or the same key under `octodns:`. */
-
+import type { Result } from '../../base/result.ts'
 import { type Ownership, ownershipOf, parseFullDate, parseOwner } from '../../dns/ownership.ts'
 import type { RecordSettings } from '../../dns/record.ts'
-import type { Result } from '../../dns/result.ts'
 import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector } from './parse-state.ts'
 

@@ -1,9 +1,8 @@
 /** Parses the records of one name. */
-
-import { isError, type Severity, type SourcePosition } from '../../dns/diagnostic.ts'
+import { isError, type Severity, type SourcePosition } from '../../base/diagnostic.ts'
+import { didYouMean } from '../../base/nearest-word.ts'
+import { quoted } from '../../base/text.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
-import { didYouMean } from '../../dns/nearest-word.ts'
 import type { Ownership } from '../../dns/ownership.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { type DefinedRecord, type RecordSettings, rrsetKey } from '../../dns/record.ts'

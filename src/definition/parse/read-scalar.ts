@@ -1,9 +1,9 @@
 /** Parses scalar values. */
 import { isIPv4 } from 'node:net'
-import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import { failure, type Result } from '../../base/result.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import type { Token } from '../../dns/rdata/field.ts'
-import { failure, type Result } from '../../dns/result.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { parseTtl, type Ttl } from '../../dns/ttl.ts'
 import { isNull, type YamlNode } from '../yaml/yaml-node.ts'

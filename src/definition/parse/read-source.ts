@@ -1,6 +1,6 @@
 /** Parses `from:` of a record and `sources:` of a definition: values that are read when the zone is planned. */
+import { quoted } from '../../base/text.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import type { Ownership } from '../../dns/ownership.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import {

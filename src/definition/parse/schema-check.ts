@@ -1,8 +1,8 @@
 /** Checks a definition against its schema. */
 import { type SchemaError, validate } from '../../../generated/zone-schema.js'
-import type { Severity } from '../../dns/diagnostic.ts'
-import { quoted } from '../../dns/excerpt.ts'
-import { didYouMean, nearestWord } from '../../dns/nearest-word.ts'
+import type { Severity } from '../../base/diagnostic.ts'
+import { didYouMean, nearestWord } from '../../base/nearest-word.ts'
+import { quoted } from '../../base/text.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
 import { INVENTORY_CONDITIONS, INVENTORY_KINDS } from '../../dns/zone-source.ts'
 import { resolvePlainScalar, toJsonValue } from '../yaml/plain-scalars.ts'

@@ -1,7 +1,7 @@
 /** Formats a definition in the canonical layout. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml'
+import { failure, ok, type Result } from '../../base/result.ts'
 import type { FieldKind } from '../../dns/rdata/rdata-types.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
 import type { Layout } from '../parse/parse-state.ts'
 import { octodnsName } from '../parse/read-record-map.ts'

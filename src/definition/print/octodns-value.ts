@@ -1,10 +1,10 @@
 /** Prints record values as octoDNS does. */
+import { failure, ok, type Result } from '../../base/result.ts'
 import { txtRdataToOctets, unescapeString } from '../../dns/character-string.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import { svcParamKey, svcParamName } from '../../dns/rdata/svc-param-forms.ts'
 import { parseSvcParams, type SvcParam } from '../../dns/rdata/svc-params.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
 import { LOCATION_KEYS } from '../parse/value-forms.ts'
 import { isUnambiguousText } from '../yaml/plain-scalars.ts'
 import { compareNatural } from './natural-order.ts'

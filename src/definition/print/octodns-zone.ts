@@ -1,6 +1,6 @@
 /** Prints zones as files of octoDNS's YamlProvider. */
+import type { SourcePosition } from '../../base/diagnostic.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
-import type { SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isBelow, parentOf, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'

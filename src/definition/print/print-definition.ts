@@ -1,6 +1,6 @@
 /** Prints a zone as a definition. */
+import { groupBy } from '../../base/group-by.ts'
 import { compareNames, type DomainName, ROOT, relativeName } from '../../dns/domain-name.ts'
-import { groupBy } from '../../dns/group-by.ts'
 import { ownershipOf } from '../../dns/ownership.ts'
 import { compareRecords, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'

@@ -9,8 +9,8 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { isUnicode } from '../../dns/excerpt.ts'
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import { isUnicode } from '../../base/text.ts'
 import { mergeEntries, type ReportProblem } from './merge-entries.ts'
 import { brokenNode, countNodes, isCoreTag, tagName, type YamlEntry, type YamlNode, type YamlScalar } from './yaml-node.ts'
 

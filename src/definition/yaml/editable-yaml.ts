@@ -16,8 +16,8 @@ import {
   type ScalarTag,
   visit,
 } from 'yaml'
-import type { SourcePosition } from '../../dns/diagnostic.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
 import { attachComments, type KeyComments } from './comments.ts'
 import { mergeEntries } from './merge-entries.ts'
 import { readYaml } from './read-yaml.ts'

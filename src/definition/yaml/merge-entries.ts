@@ -1,6 +1,6 @@
 /** Merge keys (`<<`) and duplicate keys of YAML mappings. */
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
 import { isBroken, type YamlEntry, type YamlMapping, type YamlNode } from './yaml-node.ts'
 
 /** Reports a problem of a file. */

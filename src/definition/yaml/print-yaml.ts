@@ -1,5 +1,4 @@
 /** Prints data as YAML in the canonical layout, for new files: quotes only if some YAML parser needs them, and no folded lines. */
-
 import { type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import { isUnambiguousText } from './plain-scalars.ts'
 

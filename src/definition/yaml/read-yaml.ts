@@ -1,7 +1,7 @@
 /** Reads YAML into a tree of nodes with positions. */
 import { type Event, parseEvents, YAMLException } from 'js-yaml'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
-import { lookalikesIn } from '../../dns/lookalikes.ts'
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import { lookalikesIn } from '../../base/lookalikes.ts'
 import { buildTree, lineIndex, type ResolveInclude } from './build-tree.ts'
 import type { YamlNode } from './yaml-node.ts'
 

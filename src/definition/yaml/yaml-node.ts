@@ -1,5 +1,5 @@
 /** The nodes of a YAML tree. */
-import type { SourcePosition } from '../../dns/diagnostic.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
 
 /**
  * A tree of YAML with positions. The reader of a plain scalar decides what it means (a number, a name), so that `1.10` and `null` can be

@@ -1,6 +1,6 @@
-import { quoted } from '../excerpt.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
-import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readU8, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeU8, writeU16 } from '../wire/writer.ts'
 import type { FieldCodec, Token } from './field.ts'

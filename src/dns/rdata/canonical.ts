@@ -1,11 +1,10 @@
 /** The canonical presentation form of rdata. */
-
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { MAX_RDATA_OCTETS } from '../character-string.ts'
 import { type DomainName, parseAbsoluteName } from '../domain-name.ts'
-import { quoted } from '../excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
 import { parseReferencedType } from '../record-type.ts'
-import { failure, ok, type Result } from '../result.ts'
 import { canonicalPrefixes } from './addresses.ts'
 import { joinTokens, type NameReader, presentationTokens, type Token } from './field.ts'
 import { canonicalAmtRelay, canonicalHostIdentity, canonicalIpsecKey } from './gateway.ts'

@@ -1,5 +1,5 @@
+import { failure, ok, type Result } from '../../base/result.ts'
 import type { DomainName } from '../domain-name.ts'
-import { failure, ok, type Result } from '../result.ts'
 import type { WireReader } from '../wire/reader.ts'
 import type { WireWriter } from '../wire/writer.ts'
 /** A token of zone-file text, without its quotes and with its escapes. */

@@ -1,9 +1,8 @@
 /** Rdata with a gateway or host identity: IPSECKEY, AMTRELAY and HIP. */
-
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import type { DomainName } from '../domain-name.ts'
-import { quoted } from '../excerpt.ts'
 import { parseIpv4, parseIpv6 } from '../ip-address.ts'
-import { failure, ok, type Result } from '../result.ts'
 import { readName, readOctets, readRest, readU8, readU16, remainingOctets, throwWireError, type WireReader } from '../wire/reader.ts'
 import { type WireWriter, writeName, writeOctets, writeU8, writeU16 } from '../wire/writer.ts'
 import { IPV4, IPV6 } from './addresses.ts'

@@ -1,6 +1,6 @@
 /** LOC rdata (RFC 1876). */
-import { quoted } from '../excerpt.ts'
-import { failure, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { readU8, readU32, throwWireError } from '../wire/reader.ts'
 import { writeU8, writeU32 } from '../wire/writer.ts'
 import type { FieldCodec, Token } from './field.ts'

@@ -1,6 +1,6 @@
 /** Numbers, times and mnemonics in rdata. */
-import { quoted } from '../excerpt.ts'
-import { failure, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { parseTtl } from '../ttl.ts'
 
 const UNSIGNED_LIMIT = { u8: 255, u16: 65535, u32: 4294967295 } as const

@@ -1,5 +1,7 @@
 /** Octets in rdata: hexadecimal, base64, base32hex and strings. */
 import { isUtf8 } from 'node:buffer'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import {
   MAX_RDATA_OCTETS,
   MAX_STRING_OCTETS,
@@ -8,8 +10,6 @@ import {
   txtRdataToOctets,
   unescapeString,
 } from '../character-string.ts'
-import { quoted } from '../excerpt.ts'
-import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readRest, readString, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeString } from '../wire/writer.ts'
 import { type FieldCodec, joinTokens, type Token } from './field.ts'

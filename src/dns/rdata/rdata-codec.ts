@@ -1,8 +1,8 @@
 /** The wire form of rdata. */
+import type { Result } from '../../base/result.ts'
 import { quoteString, unescapeString } from '../character-string.ts'
 import type { DomainName } from '../domain-name.ts'
 import { typeName, wireTypeCode } from '../record-type.ts'
-import type { Result } from '../result.ts'
 import {
   createReader,
   decodeToResult,

@@ -1,7 +1,7 @@
 /** The value forms of SVCB and HTTPS parameters (RFC 9460 section 7). */
-import { quoted } from '../excerpt.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { formatIpv6, ipv6Groups, parseIpv4, parseIpv6 } from '../ip-address.ts'
-import { failure, ok, type Result } from '../result.ts'
 
 /** Converts the text of a parameter to the octets of its value, and back to canonical text. */
 interface SvcParamForm {

@@ -1,8 +1,7 @@
 /** Parameters of SVCB and HTTPS records (RFC 9460). */
-
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { quoteString, unescapeString } from '../character-string.ts'
-import { quoted } from '../excerpt.ts'
-import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readU16, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeSized, writeU16 } from '../wire/writer.ts'
 import type { FieldCodec, Token } from './field.ts'

@@ -1,7 +1,7 @@
 /** Type bit maps (RFC 4034 section 4.1.2). */
-import { quoted } from '../excerpt.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { quoted } from '../../base/text.ts'
 import { parseReferencedType, typeCode, typeName } from '../record-type.ts'
-import { failure, ok, type Result } from '../result.ts'
 import { readOctets, readU8, remainingOctets, throwWireError } from '../wire/reader.ts'
 import { writeOctets, writeU8 } from '../wire/writer.ts'
 import type { FieldCodec, Token } from './field.ts'

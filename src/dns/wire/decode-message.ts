@@ -1,8 +1,8 @@
 /** Decodes DNS messages. */
+import type { Result } from '../../base/result.ts'
 import { type DomainName, lowerCaseName, ROOT } from '../domain-name.ts'
 import { readGenericRdata, readRdata } from '../rdata/rdata-codec.ts'
 import { META_TYPE, wireTypeName } from '../record-type.ts'
-import type { Result } from '../result.ts'
 import { MAX_TTL } from '../ttl.ts'
 import { CLASS, type Edns, type EdnsOption, FLAG, FLAG_DO, HEADER_OCTETS, type Message, type Question, type WireRecord } from './message.ts'
 import {

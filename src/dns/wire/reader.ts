@@ -1,6 +1,6 @@
 /** Reads values from a DNS message. */
+import { failure, ok, type Result } from '../../base/result.ts'
 import { type DomainName, MAX_LABEL_OCTETS, MAX_NAME_OCTETS, nameFromLabels, ROOT } from '../domain-name.ts'
-import { failure, ok, type Result } from '../result.ts'
 
 /**
  * A reading position in a DNS message. Reads advance `offset` and throw a `WireFormatError` rather than pass `end`. Names may point back

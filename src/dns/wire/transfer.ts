@@ -1,8 +1,8 @@
 /** Zone transfers: AXFR (RFC 5936) and IXFR (RFC 1995). */
+import { failure, ok, type Result } from '../../base/result.ts'
 import { type DomainName, isAtOrBelow } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
 import { lowerCaseNames } from '../rdata/letter-case.ts'
-import { failure, ok, type Result } from '../result.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../serial-number.ts'
 import { CLASS, createQuery, type Message, RCODE, rcodeName, type WireRecord } from './message.ts'
 

@@ -2,7 +2,7 @@
  * The client side of transaction signatures (RFC 8945): signs a query and verifies the messages of its answer. The clock is an argument.
  * `tsig-server.ts` is the server side.
  */
-import { failure, ok, type Result } from '../result.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
 import {
   algorithmName,
   appendSignature,

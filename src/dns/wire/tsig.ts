@@ -1,8 +1,8 @@
 /** The TSIG record (RFC 8945 section 4) and its MAC, as clients and servers use them. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Result } from '../../base/result.ts'
 import type { DomainName } from '../domain-name.ts'
 import { META_TYPE } from '../record-type.ts'
-import type { Result } from '../result.ts'
 import { HEADER_OCTETS, MAX_MESSAGE_OCTETS } from './message.ts'
 import {
   createReader,

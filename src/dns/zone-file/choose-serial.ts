@@ -2,10 +2,10 @@
  * Chooses the serial of a zone file to write. A file that exists already may be served, so its serial must not go back (RFC 1982): secondaries would
  * ignore the new content.
  */
-import { hasErrors } from '../diagnostic.ts'
+import { hasErrors } from '../../base/diagnostic.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
 import type { DomainName } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
-import { failure, ok, type Result } from '../result.ts'
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../serial-number.ts'
 import { parseZoneFile } from './parse-zone-file.ts'
 

@@ -1,6 +1,6 @@
 /** Adds and removes records in a zone file and keeps everything else. */
+import { failure, ok, type Result } from '../../base/result.ts'
 import { type DomainName, isBelow, parentOf, ROOT, relativeName } from '../domain-name.ts'
-import { failure, ok, type Result } from '../result.ts'
 import type { Ttl } from '../ttl.ts'
 import { createLexer, readEntry } from './lexer.ts'
 import { scanComments } from './scan-comments.ts'

@@ -1,7 +1,6 @@
 /** The `$GENERATE` directive. */
-
-import type { SourcePosition } from '../diagnostic.ts'
-import { quoted } from '../excerpt.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
+import { quoted } from '../../base/text.ts'
 import { reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 
 /** Maximum number of records, and of characters of lines, that the `$GENERATE` directives of a zone make: as many as a definition can have. */

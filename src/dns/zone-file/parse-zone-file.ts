@@ -1,7 +1,6 @@
 /** Parses zone files. */
-
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { unescapeString } from '../character-string.ts'
-import type { Diagnostic } from '../diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../domain-name.ts'
 import type { DefinedRecord } from '../record.ts'
 import type { Ttl } from '../ttl.ts'

@@ -3,7 +3,6 @@
  * belongs to that record, comment lines belong to the next record, in whichever file, and comments before all records belong to the
  * definition. The pass walks entries and records in parallel, since a file without errors has a record for each entry.
  */
-
 import type { DomainName } from '../domain-name.ts'
 import { type DefinedRecord, recordKey } from '../record.ts'
 import type { Ttl } from '../ttl.ts'

@@ -1,5 +1,6 @@
 /** Reads a record of a zone file. */
-import type { SourcePosition } from '../diagnostic.ts'
+import type { SourcePosition } from '../../base/diagnostic.ts'
+import type { Result } from '../../base/result.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../domain-name.ts'
 import { canonicalRdata, isGenericForm, type RdataResult } from '../rdata/canonical.ts'
 import type { Token } from '../rdata/field.ts'
@@ -7,7 +8,6 @@ import { parseGenericForm } from '../rdata/generic-form.ts'
 import { signsLetterCase } from '../rdata/letter-case.ts'
 import { RDATA_TYPES } from '../rdata/rdata-types.ts'
 import { isMetaType, parseRecordType } from '../record-type.ts'
-import type { Result } from '../result.ts'
 import { MAX_TTL, parseTtl, type Ttl } from '../ttl.ts'
 import { INVALID_TTL, NO_TTL, positionAt, reportProblem, tokenPosition, tokenText, type ZoneFileScope } from './scope.ts'
 

@@ -1,9 +1,9 @@
 /** The state of a zone file parser. */
-import type { Diagnostic, Severity, SourcePosition } from '../diagnostic.ts'
-import type { DiagnosticCode } from '../diagnostic-codes.ts'
+import type { Diagnostic, Severity, SourcePosition } from '../../base/diagnostic.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import type { Result } from '../../base/result.ts'
 import type { DomainName } from '../domain-name.ts'
 import type { DefinedRecord } from '../record.ts'
-import type { Result } from '../result.ts'
 import type { Ttl } from '../ttl.ts'
 import { lineAndColumn, type ZoneLexer } from './lexer.ts'
 

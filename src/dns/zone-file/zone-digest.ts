@@ -1,6 +1,6 @@
 /** ZONEMD digests of zones (RFC 8976). */
 import { createHash } from 'node:crypto'
-import type { Diagnostic } from '../diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { compareNames, type DomainName, isAtOrBelow } from '../domain-name.ts'
 import { rdataFields } from '../rdata/canonical.ts'
 import { rdataOctets } from '../rdata/rdata-codec.ts'

@@ -1,6 +1,6 @@
 /** File names for zones. */
+import { editDistance } from '../../base/nearest-word.ts'
 import { type DomainName, labelsOf, ROOT } from '../domain-name.ts'
-import { editDistance } from '../nearest-word.ts'
 
 /** Longer names are cut; file systems allow 255 characters. */
 const LONGEST_NAME = 200

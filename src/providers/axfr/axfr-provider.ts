@@ -1,5 +1,5 @@
 /** A provider that reads zones from a name server by transfer (AXFR, RFC 5936) and changes nothing: for `verify` and `import`. */
-import type { ProviderConfig } from '../../definition/config/config.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import { serialOf, splitSoa } from '../../dns/soa.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'

@@ -1,7 +1,7 @@
 /** Creates a provider for Azure DNS from its settings in the config. */
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import { addSecret } from '../../definition/config/secret-guard.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { addSecret } from '../../base/secret-guard.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import { createAccessTokens } from '../access-tokens.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'

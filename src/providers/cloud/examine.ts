@@ -1,8 +1,7 @@
 /** The checks of `doctor` for a cloud provider: connection, user, token and its expiry, scopes, grants, and zones. */
-
+import { counted, listed } from '../../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { counted, listed } from '../../report/english.ts'
 import type { ResponseHead } from '../json-api.ts'
 import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'

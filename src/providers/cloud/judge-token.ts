@@ -1,6 +1,6 @@
 /** Judges a token: its expiry, and its scopes compared with those that each command needs. */
+import { counted } from '../../base/english.ts'
 import type { DoctorFinding, ProviderUsage, TokenCommand } from '../../dns/doctor-finding.ts'
-import { counted } from '../../report/english.ts'
 import type { ProviderError } from '../provider.ts'
 import type { ApiToken } from './api-responses.ts'
 

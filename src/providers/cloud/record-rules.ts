@@ -1,6 +1,6 @@
 /** The service's rules for single records, applied in order. */
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { isWildcard, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'

@@ -1,7 +1,7 @@
 /** Finds, lists, imports and clones the domains of an account. */
+import { failure, type Result } from '../../base/result.ts'
 import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { parseIpv6 } from '../../dns/ip-address.ts'
-import { failure, type Result } from '../../dns/result.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { ShapeError } from '../json-shape.ts'
 import {

@@ -3,7 +3,7 @@
  * batch that changes or deletes some: a record that differs from the plan is another client's work. Updates are patches, which keep `proxied`, comments and tags
  * that the definition does not state, and all other settings.
  */
-import { excerpt } from '../../dns/excerpt.ts'
+import { excerpt } from '../../base/text.ts'
 import { type ExistingRecord, sameRecord } from '../../dns/record.ts'
 import type { RecordChange } from '../../plan/plan.ts'
 import { checkReturned } from '../api-records.ts'

@@ -1,5 +1,5 @@
 /** A client of Cloudflare's API v4: errors, complete lists and response bodies. */
-import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
 import { bodyDialect, tokenHint } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi } from '../json-api.ts'
 import { fieldsOf, idOf, listOf, textOf, wholeNumberOf } from '../json-shape.ts'

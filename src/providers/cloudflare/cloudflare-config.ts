@@ -1,5 +1,5 @@
 /** The settings of a Cloudflare provider. */
-import type { ProviderConfig } from '../../definition/config/config.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import type { ProviderType } from '../provider.ts'
 import { tokenProviderType } from '../token-api.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'

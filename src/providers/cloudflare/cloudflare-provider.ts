@@ -1,6 +1,5 @@
 /** A provider that reads and changes the zones of a Cloudflare account. */
-
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { DoctorFinding } from '../../dns/doctor-finding.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { type ExaminedService, examineZones } from '../examine-zones.ts'

@@ -1,5 +1,4 @@
 /** Records of the API in the terms of plans. */
-
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'

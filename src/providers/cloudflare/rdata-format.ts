@@ -1,6 +1,6 @@
 /** Rdata as the API writes it: names without the final dot, and the parts of structured types in `data`. */
+import type { Result } from '../../base/result.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
-import type { Result } from '../../dns/result.ts'
 import { lenientRdata, type Part, parts, partsToApi, quoted, unquoted, withoutDot } from '../api-records.ts'
 import type { ApiRecord } from './cloudflare-api.ts'
 

@@ -1,7 +1,7 @@
 /** Domains as the API returns them, in the terms of plans. */
+import { failure } from '../../base/result.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
-import { failure } from '../../dns/result.ts'
 import { apiRecord, byType, ownerOf } from '../api-records.ts'
 import type { ProviderCallOptions } from '../provider.ts'
 import { reading } from '../send-request.ts'

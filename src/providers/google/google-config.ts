@@ -1,9 +1,9 @@
 /** Creates a provider for Google Cloud DNS from its settings in the config. */
 import { join } from 'node:path'
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import { resolveSecret } from '../../definition/config/resolve-secret.ts'
-import { addSecret } from '../../definition/config/secret-guard.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { addSecret } from '../../base/secret-guard.ts'
+import type { ProviderConfig } from '../../config/config.ts'
+import { resolveSecret } from '../../config/resolve-secret.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
 import { createAccessTokens } from '../access-tokens.ts'

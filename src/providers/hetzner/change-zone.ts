@@ -3,7 +3,7 @@
  * is read immediately before a change or a deletion: one that differs from the plan is another client's work. Labels stay; comments stay with their record. Each
  * request begins an action, whose end is awaited.
  */
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { Change, DomainChange } from '../../plan/plan.ts'

@@ -5,9 +5,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { embeddedText } from '../../definition/files/embedded-text.ts'
-import { oneLine } from '../../dns/diagnostic.ts'
-import { excerpt } from '../../dns/excerpt.ts'
+import { oneLine } from '../../base/diagnostic.ts'
+import { excerpt } from '../../base/text.ts'
+import { embeddedText } from '../../files/embedded-text.ts'
 
 const PROGRAM = 'octodns_bridge.py'
 

@@ -2,10 +2,10 @@
  * Makes one call through a provider class. No class can state what it expects to find, so the zone is read immediately before: a record set that differs from
  * the plan is another client's work. octoDNS then plans from that reading with exactly the changes of the call, and the child refuses any other plan.
  */
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { excerpt } from '../../base/text.ts'
 import { octodnsValue, SINGLE_VALUE_TYPES, type YamlValue } from '../../definition/print/octodns-value.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { excerpt } from '../../dns/excerpt.ts'
 import { groupRrsets, rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { type AppliedCall, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'

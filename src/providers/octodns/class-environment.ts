@@ -1,9 +1,8 @@
 /** The environment of a child process that runs a provider class: no variable that the config does not name, apart from those that every program needs. */
-
 import { delimiter } from 'node:path'
-import type { PathScope } from '../../definition/files/allowed-paths.ts'
-import { trustedFolders } from '../../definition/files/find-program.ts'
-import type { Environment } from '../../dns/environment.ts'
+import type { Environment } from '../../base/environment.ts'
+import type { PathScope } from '../../files/allowed-paths.ts'
+import { trustedFolders } from '../../files/find-program.ts'
 
 /** Where programs, packages and files are; language; proxies and certificates. None has a token. */
 const VARIABLES: readonly string[] = [

@@ -1,10 +1,10 @@
 /** Failures of a provider class of octoDNS as `ProviderError`s and as problems of the config. */
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import { type Diagnostic, oneLine } from '../../dns/diagnostic.ts'
-import type { DiagnosticCode } from '../../dns/diagnostic-codes.ts'
-import { excerpt } from '../../dns/excerpt.ts'
-import { didYouMean } from '../../dns/nearest-word.ts'
-import { counted } from '../../report/english.ts'
+import { type Diagnostic, oneLine } from '../../base/diagnostic.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import { counted } from '../../base/english.ts'
+import { didYouMean } from '../../base/nearest-word.ts'
+import { excerpt } from '../../base/text.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import { diagnosticOf, ProviderError } from '../provider.ts'
 import type { Message, ProcessError } from './bridge-process.ts'
 

@@ -1,8 +1,7 @@
 /** A provider that reads and changes zones through a provider class of octoDNS in a child process. */
-
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { excerpt } from '../../base/text.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { excerpt } from '../../dns/excerpt.ts'
 import { sleep } from '../../transport/retry.ts'
 import { assertMayWrite } from '../may-write.ts'
 import {

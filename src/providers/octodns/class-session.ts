@@ -1,7 +1,7 @@
 /** Requests to a provider class, one at a time, in a child process that is started again after it ended. */
+import { excerpt } from '../../base/text.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { relativeName } from '../../dns/domain-name.ts'
-import { excerpt } from '../../dns/excerpt.ts'
 import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { type BridgeProcess, type Message, ProcessError, type ProcessOptions, startBridgeProcess } from './bridge-process.ts'
 import { errorOfProcess, errorOfResponse } from './class-errors.ts'

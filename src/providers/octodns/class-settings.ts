@@ -1,7 +1,7 @@
 /** The settings of a provider that names a provider class of octoDNS, without starting it. */
 import { homedir } from 'node:os'
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import { DEFAULT_CHANGES_PER_CALL } from './class-capabilities.ts'
 
 /** Classes that create a missing zone when they apply. octoDNS has no feature that says so. */

@@ -1,6 +1,6 @@
 /** The checks of `doctor` for a provider class of octoDNS, which has been created already. */
+import { counted, listed } from '../../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
-import { counted, listed } from '../../report/english.ts'
 import { type Provider, type ProviderCallOptions, ProviderError } from '../provider.ts'
 import type { ClassFeatures } from './class-capabilities.ts'
 

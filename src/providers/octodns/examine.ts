@@ -1,6 +1,6 @@
 /** The checks of `doctor` for a folder of octoDNS's zone files. */
+import { counted, listed } from '../../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
-import { counted, listed } from '../../report/english.ts'
 import { type Provider, ProviderError } from '../provider.ts'
 import { isWritableFolder } from '../replace-file.ts'
 

@@ -1,5 +1,5 @@
 /** The provider type `octodns`: a folder of octoDNS's zone files (`directory`), or any provider class of octoDNS (`class`). */
-import type { ProviderConfig } from '../../definition/config/config.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import type { ProviderType, StarterText } from '../provider.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
 import { classCapabilities, featuresOf } from './class-capabilities.ts'

@@ -1,15 +1,15 @@
 /** Records that a provider class of octoDNS has read, in the terms of plans. */
+import { isError, type SourcePosition } from '../../base/diagnostic.ts'
+import { listed } from '../../base/english.ts'
+import { compareText, excerpt } from '../../base/text.ts'
 import { collectDiagnostics, newParseState } from '../../definition/parse/parse-state.ts'
 import { readRecord } from '../../definition/parse/read-record.ts'
 import { OCTODNS_TYPES } from '../../definition/print/octodns-value.ts'
 import type { YamlNode, YamlScalar } from '../../definition/yaml/yaml-node.ts'
-import { isError, type SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
-import { compareText, excerpt } from '../../dns/excerpt.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { compareRrsets } from '../../plan/changesets.ts'
-import { listed } from '../../report/english.ts'
 import type { Message } from './bridge-process.ts'
 
 /** A zone as a class reads it. */

@@ -1,11 +1,10 @@
 /** Wraps a provider package as a provider type: checks its settings, and everything that it returns. */
-
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import { resolveSecret } from '../../definition/config/resolve-secret.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import type { ProviderConfig } from '../../config/config.ts'
+import { resolveSecret } from '../../config/resolve-secret.ts'
 import { pointerSteps } from '../../definition/yaml/yaml-node.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../dns/diagnostic-codes.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
 import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts'

@@ -1,5 +1,4 @@
 /** What a zone of a PowerDNS server can hold. */
-
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rdataFields, targetName } from '../../dns/rdata/canonical.ts'
 import { typeCode } from '../../dns/record-type.ts'

@@ -3,8 +3,7 @@
  * Disabled records of that read are sent again with the others, because a replacement would delete them. A zone whose serial the server does not raise is read
  * again, so that its serial never falls.
  */
-
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'

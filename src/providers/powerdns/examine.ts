@@ -1,6 +1,6 @@
 /** The checks of `doctor` for a PowerDNS server: connection, key, kind of server, TSIG keys and zones. */
+import { counted, listed } from '../../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
-import { counted, listed } from '../../report/english.ts'
 import { type Provider, type ProviderCallOptions, ProviderError } from '../provider.ts'
 import type { PowerDns } from './change-zone.ts'
 import { keysShape, serverShape } from './powerdns-api.ts'

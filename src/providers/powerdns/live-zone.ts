@@ -1,7 +1,6 @@
 /** Zones as the API returns them, in the terms of plans. */
-
+import { compareText } from '../../base/text.ts'
 import { type DomainName, isAtOrBelow, parseDomainName } from '../../dns/domain-name.ts'
-import { compareText } from '../../dns/excerpt.ts'
 import { type ExistingRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { splitSoa } from '../../dns/soa.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'

@@ -1,6 +1,6 @@
 /** Creates a PowerDNS provider from its settings in the config. */
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'

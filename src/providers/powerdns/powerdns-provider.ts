@@ -1,9 +1,9 @@
 /** A provider that reads and changes zones by the HTTP API of PowerDNS Authoritative. */
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { listed } from '../../base/english.ts'
+import { quoted } from '../../base/text.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { quoted } from '../../dns/excerpt.ts'
 import { serialOf } from '../../dns/soa.ts'
-import { listed } from '../../report/english.ts'
 import type { ApiConnection } from '../json-api.ts'
 import {
   type Provider,

@@ -2,6 +2,7 @@
  * Rdata as the API writes it. The server compares each text with the one that it would write itself and refuses a difference ("Not in expected format"), apart
  * from letter case. Types that it does not know have the generic form (RFC 3597).
  */
+import { ok, type Result } from '../../base/result.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { ipv6Groups } from '../../dns/ip-address.ts'
 import { canonicalRdata, isGenericForm, rdataFields } from '../../dns/rdata/canonical.ts'
@@ -9,7 +10,6 @@ import { presentationTokens } from '../../dns/rdata/field.ts'
 import { parseGenericForm, toGenericForm } from '../../dns/rdata/generic-form.ts'
 import { svcParamKey } from '../../dns/rdata/svc-param-forms.ts'
 import { parseRecordType, typeCode } from '../../dns/record-type.ts'
-import { ok, type Result } from '../../dns/result.ts'
 
 /** Types of the registry that version 4.7 does not know, or knows in the generic form only. */
 const UNKNOWN_TYPES: ReadonlySet<string> = new Set(

@@ -2,14 +2,13 @@
  * Keeps a catalog zone (RFC 9432) of the server up to date by dynamic update. The server's own zones are the truth: a zone of a run that the server serves becomes
  * a member, and a member that the server no longer serves is removed. Members under labels that Zonewright does not give belong to another client and stay.
  */
-
 import pLimit from 'p-limit'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { agreeing, counted, listed } from '../../base/english.ts'
 import type { DoctorFinding } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import { createUpdate, type Prerequisite, RCODE, type UpdatePart } from '../../dns/wire/message.ts'
-import { agreeing, counted, listed } from '../../report/english.ts'
 import { formatServer } from '../../transport/dns-exchange.ts'
 import { isMember, memberRecord, versionRecord } from '../catalog-zone.ts'
 import { assertMayWrite } from '../may-write.ts'

@@ -1,6 +1,6 @@
 /** Creates a dynamic-update provider from its settings in the config. */
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import { type DomainName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 import { checkNameServer, nameServerEndpoints, readNameServer } from '../name-server-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderType } from '../provider.ts'

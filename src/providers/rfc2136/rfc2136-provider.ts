@@ -1,5 +1,4 @@
 /** A provider that changes zones by dynamic update (RFC 2136) and reads them by transfer (AXFR, IXFR), over TCP only. */
-
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { serialOf } from '../../dns/soa.ts'

@@ -3,9 +3,9 @@
  * the batch if a record set to delete has other values, or one to create exists: so another client's change is never overwritten.
  */
 import type { Change } from '@aws-sdk/client-route-53'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { compareText } from '../../base/text.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { compareText } from '../../dns/excerpt.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import { type RrsetChange, type RrsetImage, sameImage } from '../../plan/changesets.ts'

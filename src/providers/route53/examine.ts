@@ -1,6 +1,6 @@
 /** The checks of `doctor` for Route 53: connection, credentials, zones, and the permission to change them. */
+import { counted, listed } from '../../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
-import { counted, listed } from '../../report/english.ts'
 import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { sendBatch } from './change-records.ts'
 import { readSets } from './live-zone.ts'

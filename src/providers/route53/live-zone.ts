@@ -1,7 +1,6 @@
 /** Record sets of the API in the terms of plans. */
-
+import { compareText } from '../../base/text.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { compareText } from '../../dns/excerpt.ts'
 import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { compareRrsets } from '../../plan/changesets.ts'

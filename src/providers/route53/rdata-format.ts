@@ -1,7 +1,7 @@
 /** Names and rdata as the API writes them: presentation form with octal escapes (`\052`) instead of decimal ones. */
+import type { Result } from '../../base/result.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { parseRdata, rdataFields } from '../../dns/rdata/canonical.ts'
-import type { Result } from '../../dns/result.ts'
 
 const octal = (code: number): string => `\\${code.toString(8).padStart(3, '0')}`
 

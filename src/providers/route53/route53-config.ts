@@ -1,7 +1,7 @@
 /** Creates a Route 53 provider from its settings in the config. */
-import type { ProviderConfig } from '../../definition/config/config.ts'
-import { addSecret } from '../../definition/config/secret-guard.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { addSecret } from '../../base/secret-guard.ts'
+import type { ProviderConfig } from '../../config/config.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { ALLOWED_HOSTS, endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
 import { proxyFor } from '../../transport/proxy.ts'

@@ -1,5 +1,5 @@
 /** Waits until all name servers of Route 53 have a change. */
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { sleep } from '../../transport/retry.ts'
 import { fieldsOf, textOf } from '../json-shape.ts'

@@ -2,8 +2,8 @@
  * Makes one call: a list of changes that is one version of the zone. The API cannot state what it expects to find, so a run calls only soon after it has read the
  * zone. Records are changed by the identifiers of that read, which keeps their comments; the answer has the records as Scaleway stores them.
  */
+import { groupBy } from '../../base/group-by.ts'
 import { type DomainName, parentOf, relativeName } from '../../dns/domain-name.ts'
-import { groupBy } from '../../dns/group-by.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import { type RrsetChange, type RrsetImage, rrsetImage } from '../../plan/changesets.ts'
 import { refuseConflicts } from '../changed-rrsets.ts'

@@ -1,6 +1,6 @@
 /** Records of the API in the terms of plans. */
+import { append } from '../../base/group-by.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { append } from '../../dns/group-by.ts'
 import { type ExistingRecord, isApexNs, rrsetKey } from '../../dns/record.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { apiRecord, lenientRdata, relativeOwner } from '../api-records.ts'

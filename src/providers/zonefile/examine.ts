@@ -1,9 +1,8 @@
 /** The checks of `doctor` for a folder of zone files. Runs no command. */
-
-import { findProgram, NO_PROGRAM } from '../../definition/files/find-program.ts'
+import { counted, listed } from '../../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import { counted, listed } from '../../report/english.ts'
+import { findProgram, NO_PROGRAM } from '../../files/find-program.ts'
 import { ProviderError } from '../provider.ts'
 import { isWritableFolder } from '../replace-file.ts'
 import type { Publisher } from './publish.ts'

@@ -4,9 +4,9 @@
  */
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryName } from '../../definition/files/temporary-file.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { temporaryName } from '../../files/temporary-file.ts'
 import { type CompletedCalls, diagnosticOf } from '../provider.ts'
 import { canBeServed } from './capabilities.ts'
 import { type Command, type CommandRun, fillIn, hasPlaceholder, runCommand } from './run-command.ts'

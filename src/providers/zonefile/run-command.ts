@@ -1,11 +1,11 @@
 /** Runs the check and reload commands of the config: without a shell, with bounded time and output, and without the secrets of the environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { delimiter } from 'node:path'
-import { findProgram, NO_PROGRAM, programFolders } from '../../definition/files/find-program.ts'
-import { oneLine } from '../../dns/diagnostic.ts'
-import { isCi } from '../../dns/environment.ts'
-import { excerpt } from '../../dns/excerpt.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
+import { oneLine } from '../../base/diagnostic.ts'
+import { isCi } from '../../base/environment.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import { excerpt } from '../../base/text.ts'
+import { findProgram, NO_PROGRAM, programFolders } from '../../files/find-program.ts'
 
 /** A program and its arguments, in which `{zone}` and `{file}` are placeholders. */
 export type Command = readonly [program: string, ...args: string[]]

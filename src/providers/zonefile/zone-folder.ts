@@ -1,15 +1,15 @@
 /** The folder of the served zone files: which file a zone has, and which zones there are. */
 import { existsSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { PathScope } from '../../definition/files/allowed-paths.ts'
-import { isInside, resolveLinks } from '../../definition/files/file-path.ts'
-import { readTextSync, readZoneFileText } from '../../definition/files/read-text.ts'
-import { linkPolicy } from '../../definition/load/source-policy.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
 import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../dns/zone-file/scope.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
+import type { PathScope } from '../../files/allowed-paths.ts'
+import { isInside, resolveLinks } from '../../files/file-path.ts'
+import { readTextSync, readZoneFileText } from '../../files/read-text.ts'
+import { linkPolicy } from '../../files/source-policy.ts'
 import { ProviderError } from '../provider.ts'
 
 export interface FolderOptions {

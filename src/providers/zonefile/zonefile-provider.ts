@@ -1,10 +1,10 @@
 /** A provider whose zones are the zone files of a folder that a name server serves: BIND, NSD, Knot DNS or any other. */
-import type { PathScope } from '../../definition/files/allowed-paths.ts'
+import type { Result } from '../../base/result.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
-import type { Result } from '../../dns/result.ts'
 import { nextSerial, type SerialNumber } from '../../dns/serial-number.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { chooseSerial } from '../../dns/zone-file/choose-serial.ts'
+import type { PathScope } from '../../files/allowed-paths.ts'
 import { differingSettings } from '../../plan/domain-change.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import type { DomainChange } from '../../plan/plan.ts'

@@ -3,10 +3,10 @@
  * it load nothing and run only its own script. The changes of a zone are lines of text that the script shows as a table.
  */
 import { createHash } from 'node:crypto'
-import { type Diagnostic, oneLine, type Severity } from '../../dns/diagnostic.ts'
-import { escapeHtml, escapeHtmlText } from '../../dns/excerpt.ts'
+import { type Diagnostic, oneLine, type Severity } from '../../base/diagnostic.ts'
+import { agreeing, counted, formatCount } from '../../base/english.ts'
+import { escapeHtml, escapeHtmlText } from '../../base/text.ts'
 import type { Action } from '../../plan/plan.ts'
-import { agreeing, counted, formatCount } from '../english.ts'
 import { groupDiagnostics } from '../group-diagnostics.ts'
 import type { PageLink, ReportOptions } from '../report.ts'
 import { groupByOwner, ownerTitle } from '../summary.ts'

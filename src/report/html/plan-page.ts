@@ -1,7 +1,7 @@
 /** Plans and outcomes as a page. */
-import { isError, oneLine } from '../../dns/diagnostic.ts'
+import { isError, oneLine } from '../../base/diagnostic.ts'
+import { counted } from '../../base/english.ts'
 import type { Outcome } from '../../plan/plan.ts'
-import { counted } from '../english.ts'
 import { shortHeadline, summaryLine } from '../headline.ts'
 import { impactLines } from '../impact-text.ts'
 import { blockingRefusals, type Report, type ReportOptions, summarize, summarizeOutcomes, type ZoneView, zoneViews } from '../report.ts'

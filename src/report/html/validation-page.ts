@@ -1,7 +1,7 @@
 /** Validations as a page. */
-import { hasErrors, isError, oneLine } from '../../dns/diagnostic.ts'
+import { hasErrors, isError, oneLine } from '../../base/diagnostic.ts'
+import { counted } from '../../base/english.ts'
 import { countDiagnostics } from '../diagnostics-report.ts'
-import { counted } from '../english.ts'
 import type { ReportOptions } from '../report.ts'
 import { zoneTitleAlone } from '../summary.ts'
 import { countOf, diagnosticsOfNoZone, type ValidatedZone, type Validation, validatedText } from '../validation.ts'

@@ -1,6 +1,6 @@
 /** Verifications as a page. */
-import { isError, oneLine } from '../../dns/diagnostic.ts'
-import { counted } from '../english.ts'
+import { isError, oneLine } from '../../base/diagnostic.ts'
+import { counted } from '../../base/english.ts'
 import type { ReportOptions } from '../report.ts'
 import { ownerText, zoneTitleAlone } from '../summary.ts'
 import {

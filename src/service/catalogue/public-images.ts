@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv'
 import IMAGES from '../../../schemas/service/public-images.json' with { type: 'json' }
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { nodeAt, parseTimestamps, type ReportProblem, reasonOf, stepsOf } from '../seed/seed.ts'
 
 /** An image that every account can deploy. */

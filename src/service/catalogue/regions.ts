@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
 import type { YamlNode } from '../../definition/yaml/yaml-node.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
 
 /** A place for instances and volumes. */
 export interface Region {

@@ -8,8 +8,8 @@
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { compareText } from '../../base/text.ts'
 import { type DomainName, sortKey } from '../../dns/domain-name.ts'
-import { compareText } from '../../dns/excerpt.ts'
 import type { Answer } from './answer.ts'
 
 /** The counter of one RRset. It is kept with cached responses, so that counting needs neither a look-up nor the time. */

@@ -9,9 +9,9 @@ import DEVICE from '../../../schemas/service/seed-devices.json' with { type: 'js
 import LOGIN from '../../../schemas/service/seed-logins.json' with { type: 'json' }
 import SECURITY_QUESTION from '../../../schemas/service/seed-security-questions.json' with { type: 'json' }
 import SSH_KEY from '../../../schemas/service/seed-ssh-keys.json' with { type: 'json' }
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
-import type { Diagnostic } from '../../dns/diagnostic.ts'
 import { domainToSeed } from '../api/domains/domain-routes.ts'
 import { parseEmail, parseZoneName } from '../api/domains/name-input.ts'
 import { isTimeZone } from '../api/profile/profile-routes.ts'

@@ -1,6 +1,6 @@
 /** Tags, and the objects that have them. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { append } from '../../dns/group-by.ts'
+import { append } from '../../base/group-by.ts'
 import { filterItems, type ListQuery, type ListSlice } from '../filter/filter.ts'
 import { lockAccountRow } from './account-store.ts'
 import type { Connection } from './database.ts'

@@ -5,9 +5,9 @@
 import { isIP } from 'node:net'
 import { Ajv } from 'ajv'
 import TSIG_KEYS from '../../../schemas/service/tsig-keys.json' with { type: 'json' }
+import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import { toJsonValue } from '../../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../../definition/yaml/read-yaml.ts'
-import type { Diagnostic, SourcePosition } from '../../dns/diagnostic.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { canonicalAddress } from '../../dns/ip-address.ts'
 import { parseTsigSecret, type TsigAlgorithm, type TsigKey } from '../../dns/wire/tsig.ts'

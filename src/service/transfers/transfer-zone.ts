@@ -1,10 +1,10 @@
 /** Client for other name servers: queries a zone's SOA and transfers the full zone (AXFR, RFC 5936), over TCP only. */
 import { randomInt } from 'node:crypto'
 import { connect } from 'node:net'
+import type { Result } from '../../base/result.ts'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { META_TYPE, wireTypeCode } from '../../dns/record-type.ts'
-import type { Result } from '../../dns/result.ts'
 import { type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { type DecodeOptions, decodeMessage } from '../../dns/wire/decode-message.ts'

@@ -4,12 +4,12 @@
  * The text form of stored zones: one record per line, fields separated by tabs. Owners are relative and in lower case. One that the master wrote
  * with capital letters is absolute, as it wrote it.
  */
+import { failure, ok, type Result } from '../../base/result.ts'
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
 import { type DomainName, lowerCaseName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'
 import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
-import { failure, ok, type Result } from '../../dns/result.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadDefinitions } from '../../../src/definition/load/load-definitions.ts'
-import { formatDiagnostic } from '../../../src/dns/diagnostic.ts'
+import { formatDiagnostic } from '../../../src/base/diagnostic.ts'
+import { loadDefinitions } from '../../../src/load/load-definitions.ts'
 import { addFiles, configIn, folderWith } from '../../definition/files.ts'
 import { type CliResult, cli } from '../../support/cli.ts'
 

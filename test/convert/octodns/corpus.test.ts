@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { hasErrors } from '../../../src/base/diagnostic.ts'
 import { type ParsedDefinition, parseDefinition, parseSplitZone } from '../../../src/definition/parse/parse-definition.ts'
 import { octetsToTxtRdata } from '../../../src/dns/character-string.ts'
-import { hasErrors } from '../../../src/dns/diagnostic.ts'
 import { type DomainName, parseDomainName, relativeName } from '../../../src/dns/domain-name.ts'
 import { canonicalRdata } from '../../../src/dns/rdata/canonical.ts'
 import { groupRrsets } from '../../../src/dns/record.ts'

@@ -1,5 +1,4 @@
 /** Records of every type that octoDNS supports, with values that are hard to write: names like numbers, quotes, semicolons, escapes. */
-
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { DefinedRecord } from '../../../src/dns/record.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'

@@ -1,8 +1,8 @@
 /** Providers of octoDNS become native ones if these have all their options; everything else runs octoDNS's class. */
 import { expect, test } from 'vitest'
+import { readConfig } from '../../../src/config/read-config.ts'
 import { convertTarget } from '../../../src/convert/octodns/octodns-provider.ts'
 import { readOctodnsConfig } from '../../../src/convert/octodns/read-octodns-config.ts'
-import { readConfig } from '../../../src/definition/config/read-config.ts'
 import { checkSettings } from '../../../src/providers/registry.ts'
 
 type Settings = Readonly<Record<string, unknown>>

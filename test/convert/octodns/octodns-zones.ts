@@ -1,5 +1,4 @@
 /** Generated zones of every type that octoDNS supports, with names and values that YAML, Python or a zone file could misread. */
-
 import { type DomainName, parseDomainName } from '../../../src/dns/domain-name.ts'
 import { type DefinedRecord, groupRrsets } from '../../../src/dns/record.ts'
 import { parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkZone } from '../../../src/definition/rules/rules.ts'
+import { checkZone } from '../../../src/checks/rules/rules.ts'
 import type { DesiredZone } from '../../../src/dns/zone.ts'
 import { diagnosticLines, parse } from '../parse.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { Result } from '../../../src/base/result.ts'
 import { canonicalSvcParams } from '../../../src/dns/rdata/svc-params.ts'
-import type { Result } from '../../../src/dns/result.ts'
 
 const canonical = (...tokens: string[]): Result<string> => canonicalSvcParams(tokens.map((text) => ({ text, quoted: false })))
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { hasErrors } from '../../../src/dns/diagnostic.ts'
+import { hasErrors } from '../../../src/base/diagnostic.ts'
 import { rdataFields } from '../../../src/dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'
 import { fc } from '../../support/fast-check.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SourcePosition } from '../../../src/dns/diagnostic.ts'
+import type { SourcePosition } from '../../../src/base/diagnostic.ts'
 import { nameFromLabels, ROOT } from '../../../src/dns/domain-name.ts'
 import { decodeRdata, rdataOctets } from '../../../src/dns/rdata/rdata-codec.ts'
 import { RDATA_TYPES } from '../../../src/dns/rdata/rdata-types.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Diagnostic } from '../../../src/dns/diagnostic.ts'
+import type { Diagnostic } from '../../../src/base/diagnostic.ts'
 import type { DefinedRecord } from '../../../src/dns/record.ts'
 import { createZoneFileReader, parseZoneFile } from '../../../src/dns/zone-file/parse-zone-file.ts'
 import type { ReadZoneInclude } from '../../../src/dns/zone-file/scope.ts'

@@ -1,4 +1,4 @@
-import { formatDiagnostic } from '../../../src/dns/diagnostic.ts'
+import { formatDiagnostic } from '../../../src/base/diagnostic.ts'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import type { DefinedRecord, ResourceRecord } from '../../../src/dns/record.ts'
 import { parseZoneFile, type ZoneFileOptions, type ZoneFileSummary } from '../../../src/dns/zone-file/parse-zone-file.ts'

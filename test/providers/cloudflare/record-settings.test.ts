@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checksumOf } from '../../../src/apply/saved-plan/plan-json.ts'
+import { checksumOf } from '../../../src/stored/plans/plan-json.ts'
 import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN } from '../scripted-scene.ts'
 import { startCloudflareScene as start } from './scene.ts'

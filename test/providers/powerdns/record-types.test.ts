@@ -1,5 +1,4 @@
 /** Every record type through the API to a real PowerDNS server and back, judged by a zone transfer. */
-
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { addSecret, noSecrets } from '../../../src/definition/config/secret-guard.ts'
+import { addSecret, noSecrets } from '../../../src/base/secret-guard.ts'
 import type { Ttl } from '../../../src/dns/ttl.ts'
 import { createProvider } from '../../../src/providers/registry.ts'
 import { parseCommand, runCommand } from '../../../src/providers/zonefile/run-command.ts'

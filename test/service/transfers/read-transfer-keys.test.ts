@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Diagnostic, formatDiagnostic } from '../../../src/dns/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic } from '../../../src/base/diagnostic.ts'
 import { readTransferKeys } from '../../../src/service/index.ts'
 
 const SECRET = Buffer.alloc(32, 3).toString('base64')

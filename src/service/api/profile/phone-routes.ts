@@ -7,7 +7,7 @@ import { randomInt, timingSafeEqual } from 'node:crypto'
 import type { NumberType } from 'libphonenumber-js'
 import PHONE_NUMBER from '../../../../schemas/service/phone-number.json' with { type: 'json' }
 import PHONE_VERIFY from '../../../../schemas/service/phone-verify.json' with { type: 'json' }
-import { counted } from '../../../report/english.ts'
+import { counted } from '../../../base/english.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import { findUser, updateUser } from '../../store/account-store.ts'
 import type { Connection } from '../../store/database.ts'

@@ -1,0 +1,29 @@
+/**
+ * All lints: findings about data that is valid DNS, but probably not intended. They know all zones of a run, so the findings of one zone may depend on
+ * others. Their cost is linear in the records. Each has a page, `docs/lints/CODE.md`.
+ */
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { dkimInvalid, dmarcInvalid, dmarcReportRefused } from './dkim-dmarc-lints.ts'
+import { type LintedZone, managedNames } from './managed-names.ts'
+import { nameSimilar } from './similar-names.ts'
+import { spfLint } from './spf-lints.ts'
+import { addressPrivate, glueMissing, targetDangling, targetTakeover } from './target-lints.ts'
+
+type Lint = (linted: LintedZone) => Diagnostic[]
+
+/** The findings of each zone, in the order of `zones`. */
+export function lintZones(zones: readonly LintedZone[]): Diagnostic[][] {
+  const managed = managedNames(zones)
+  const lints: readonly Lint[] = [
+    spfLint(managed),
+    dkimInvalid,
+    dmarcInvalid,
+    dmarcReportRefused(managed),
+    targetDangling(managed),
+    targetTakeover(managed),
+    addressPrivate,
+    glueMissing(managed),
+    nameSimilar(managed),
+  ]
+  return zones.map((linted) => (linted.zone.absent ? [] : lints.flatMap((lint) => lint(linted))))
+}

@@ -1,0 +1,97 @@
+/** The lint for names that are probably one name with a typing mistake. */
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { append } from '../../base/group-by.ts'
+import { type DomainName, parentOf } from '../../dns/domain-name.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import type { DesiredZone } from '../../dns/zone.ts'
+import type { LintedZone, ManagedNames } from './managed-names.ts'
+
+/** Shorter labels have no likely mistake. */
+const MIN_LABEL = 3
+
+/** Labels of three letters are mostly codes, such as those of airports: two of them often have the same letters. */
+const MIN_SWAPPED = 4
+
+/**
+ * Reports two names below the same parent with the same data, but for different owners or targets, whose first labels differ only by two neighbouring
+ * letters in the other order, or by a letter that is doubled. Other small differences are mostly meant: `web1` and `web2`, `map` and `maps`, `color` and
+ * `colour`; and so are both names if one owner wants them at the same targets.
+ */
+export const nameSimilar =
+  ({ indexOf }: ManagedNames) =>
+  (linted: LintedZone): Diagnostic[] => {
+    const { byName } = indexOf(linted)
+    const diagnostics: Diagnostic[] = []
+    const byData = new Map<string, DomainName[]>()
+    for (const [name, records] of byName) append(byData, dataOf(records), name)
+    for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarOnes(names, byName, linted.zone))
+    return diagnostics
+  }
+
+/** The owners of a name's records, and the targets that they are limited to. */
+const scopeOf = (name: DomainName, records: readonly DefinedRecord[] = [], { owner, rrsetTargets }: DesiredZone): string => {
+  const limits = rrsetTargets.flatMap((one) => (one.name === name ? `${one.type} ${one.included} ${one.excluded}` : []))
+  return JSON.stringify([...new Set([...records.map((record) => `owner ${record.owner ?? owner}`), ...limits])].sort())
+}
+
+function similarOnes(
+  names: readonly DomainName[],
+  byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>,
+  zone: DesiredZone,
+): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const scope = (name: DomainName): string => scopeOf(name, byName.get(name), zone)
+  const known = new Map<string, DomainName>()
+  for (const name of names) {
+    const label = name.slice(0, name.indexOf('.'))
+    if (label.length < MIN_LABEL || !/^[a-z0-9-]+$/.test(label)) continue
+    const suffix = ` ${parentOf(name)}`
+    for (const form of formsOf(label)) {
+      const key = form + suffix
+      const other = known.get(key)
+      if (other === undefined) known.set(key, name)
+      else if (other !== name && areSimilar(label, other.slice(0, other.indexOf('.'))) && scope(name) !== scope(other)) {
+        diagnostics.push(similar(name, byName.get(name) ?? [], other, byName.get(other) ?? []))
+        break
+      }
+    }
+  }
+  return diagnostics
+}
+
+const dataOf = (records: readonly DefinedRecord[]): string =>
+  records.length === 1
+    ? `${records[0]?.type} ${records[0]?.data}`
+    : records
+        .map(({ type, data }) => `${type} ${data}`)
+        .sort()
+        .join('\n')
+
+/** Two similar labels have one of these in common: the label without doubled letters, and its letters in order. */
+const formsOf = (label: string): string[] => [`d${label.replace(/([a-z])\1/g, '$1')}`, `s${[...label].sort().join('')}`]
+
+/** Whether two labels differ by one doubled letter, or by two neighbouring letters in the other order. */
+function areSimilar(a: string, b: string): boolean {
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
+  let i = 0
+  while (i < short.length && short[i] === long[i]) i += 1
+  if (short.length === long.length) {
+    if (short.length < MIN_SWAPPED) return false
+    const [x, y] = [a[i] ?? '', a[i + 1] ?? '']
+    return /^[a-z]{2}$/.test(x + y) && b[i] === y && b[i + 1] === x && a.slice(i + 2) === b.slice(i + 2)
+  }
+  const letter = long[i] ?? ''
+  return /^[a-z]$/.test(letter) && long[i - 1] === letter && short.slice(i) === long.slice(i + 1)
+}
+
+function similar(name: DomainName, records: readonly DefinedRecord[], other: DomainName, others: readonly DefinedRecord[]): Diagnostic {
+  const at = others[0]?.at
+  return {
+    severity: 'notice',
+    code: 'name-similar',
+    message: `${name} has the same data as ${other}: one of the names may be misspelt`,
+    at: records[0]?.at,
+    hint: 'remove the wrong name; if both are meant, write a CNAME from one to the other',
+    ...(at && { related: [{ message: 'the other name', at }] }),
+  }
+}

@@ -1,0 +1,224 @@
+/** Lints for targets and addresses. */
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { append } from '../../base/group-by.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { targetName } from '../../dns/rdata/canonical.ts'
+import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
+import { hostOfUrl } from '../../dns/server-address.ts'
+import { openTest } from '../rules/existing-names.ts'
+import { ADDRESS, HOST_TARGET, RESOLVED_TARGET } from '../rules/target-rules.ts'
+import { highestCut, type ZoneIndex } from '../rules/zone-index.ts'
+import type { LintedZone, ManagedNames } from './managed-names.ts'
+
+/** The lint for targets in other managed zones. Those in the zone itself are `target-nonexistent`. */
+export const targetDangling =
+  (managed: ManagedNames) =>
+  ({ zone }: LintedZone): Diagnostic[] =>
+    zone.records.flatMap((record): Diagnostic[] => {
+      const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
+      if (target === null || target === '.') return []
+      const other = managed.zoneOf(target)
+      if (other === null || other === zone.name || hostOfUrl(target) !== null) return []
+      if (managed.lookUp(target, HOST_TARGET.has(record.type) ? ADDRESS : null) !== 'missing') return []
+      const isName = managed.lookUp(target, null) !== 'missing'
+      return [
+        {
+          severity: 'warning',
+          code: 'target-dangling',
+          message: `${record.name} ${record.type} points to ${target}, ${isName ? 'which has no addresses' : `which ${other} does not have`}`,
+          at: record.at,
+          hint: `remove the record, or add ${target} to ${other}`,
+        },
+      ]
+    })
+
+/** The lint for aliases to services where others can claim the name once the customer has released it, unless a record proves who owns the alias. */
+export const targetTakeover =
+  (managed: ManagedNames) =>
+  ({ zone }: LintedZone): Diagnostic[] =>
+    zone.records.flatMap((record): Diagnostic[] => {
+      const target = record.type === 'CNAME' || record.type === 'ALIAS' ? targetName(record.type, record.data) : null
+      const found = target === null ? null : takeoverService(target)
+      if (target === null || found === null) return []
+      if (found.proof !== undefined && hasText(`${found.proof}.${record.name.replace('*.', '')}` as DomainName, managed)) return []
+      const cause = `the target is a name at ${found.service}, which others can claim once it is released`
+      return [
+        {
+          severity: 'notice',
+          code: 'target-takeover',
+          message: `${record.name} ${record.type}: the target ${target} is a name at ${found.service}, which others can claim once it is released`,
+          at: record.at,
+          hint: 'remove the record before you delete the service',
+          cause: { subject: 'record', message: cause },
+        },
+      ]
+    })
+
+const TXT: ReadonlySet<string> = new Set(['TXT'])
+
+const hasText = (name: DomainName, managed: ManagedNames): boolean => typeof managed.lookUp(name, TXT) !== 'string'
+
+/** Names that the public DNS does not delegate (RFC 6761, RFC 6762 and its appendix G, RFC 8375, and `internal`, which ICANN has reserved). */
+const PRIVATE_NAME = /(?:^|\.)(?:home\.arpa|test|localhost|invalid|local|internal|intranet|private|corp|home|lan)\.$/
+
+/** RFC 1918, RFC 6598, RFC 1122 section 3.2.1.3 (loopback and this host), RFC 3927 (link-local). */
+const PRIVATE_IPV4 =
+  /^(?:(10\.|192\.168\.|172\.(?:1[6-9]|2[0-9]|3[01])\.)|(100\.(?:6[4-9]|[7-9][0-9]|1[01][0-9]|12[0-7])\.)|(127\.)|(169\.254\.)|(0\.))/
+
+/** RFC 4193, RFC 4291 sections 2.5.2 (unspecified), 2.5.3 (loopback), 2.5.5.2 (IPv4-mapped) and 2.5.6 (link-local). */
+const PRIVATE_IPV6 = /^(?:(f[cd][0-9a-f]{2}:)|(::1$)|(fe[89ab][0-9a-f]:)|(::$)|(::ffff:))/
+
+const KINDS_IPV4 = ['private (RFC 1918)', 'shared (RFC 6598)', 'loopback', 'link-local', 'reserved (RFC 1122)']
+const KINDS_IPV6 = ['unique local (RFC 4193)', 'loopback', 'link-local', 'reserved (RFC 4291)', 'mapped IPv4 (RFC 4291)']
+
+/** Reports addresses that only a private network, or only the host itself, reaches. */
+export function addressPrivate({ zone, internal }: LintedZone): Diagnostic[] {
+  if (internal || PRIVATE_NAME.test(zone.name)) return []
+  return zone.records.flatMap(({ name, type, data, at }): Diagnostic[] => {
+    const match = type === 'A' ? PRIVATE_IPV4.exec(data) : type === 'AAAA' ? PRIVATE_IPV6.exec(data) : null
+    if (match === null) return []
+    const kind = (type === 'A' ? KINDS_IPV4 : KINDS_IPV6)[match.slice(1).findIndex((part) => part !== undefined)]
+    // RFC 1912 section 4.1 told every zone to have localhost.
+    if (kind === 'loopback' && name === `localhost.${zone.name}`) return []
+    return [
+      {
+        severity: 'warning',
+        code: 'address-private',
+        message: `${name} ${type}: ${data} is a ${kind} address, which the internet does not reach`,
+        at,
+        hint: 'use a public address, or write internal: true in the rule of the zone if only an internal network sees it',
+        cause: { subject: 'record', message: `a ${kind} address in a public zone` },
+      },
+    ]
+  })
+}
+
+// Services that give names under a common suffix to anyone, again after their owner has released them, and that do not ask for a proof of ownership of the
+// domains that point there. The list is short: names whose owner is checked, or that are random or the same for all customers, are left out.
+
+interface TakeoverService {
+  /** Names below these are given to customers. */
+  readonly suffixes: readonly string[]
+  readonly service: string
+  /** The label before the name of a record where a TXT record proves to the service who owns the name. */
+  readonly proof?: string
+  readonly source: string
+}
+
+const AZURE = 'https://learn.microsoft.com/azure/security/fundamentals/subdomain-takeover'
+const COMMUNITY = 'https://github.com/EdOverflow/can-i-take-over-xyz'
+
+export const TAKEOVER_SERVICES: readonly TakeoverService[] = [
+  { service: 'Azure App Service', suffixes: ['azurewebsites.net'], proof: 'asuid', source: AZURE },
+  { service: 'Azure Cloud Services', suffixes: ['cloudapp.net', 'cloudapp.azure.com'], source: AZURE },
+  { service: 'Azure Traffic Manager', suffixes: ['trafficmanager.net'], source: AZURE },
+  { service: 'Azure CDN', suffixes: ['azureedge.net'], source: AZURE },
+  { service: 'Azure API Management', suffixes: ['azure-api.net'], source: AZURE },
+  { service: 'Azure Container Instances', suffixes: ['azurecontainer.io'], source: AZURE },
+  { service: 'Azure Blob Storage', suffixes: ['blob.core.windows.net', 'web.core.windows.net'], source: AZURE },
+  { service: 'AWS Elastic Beanstalk', suffixes: ['elasticbeanstalk.com'], source: `${COMMUNITY}/issues/194` },
+  { service: 'Bitbucket Cloud', suffixes: ['bitbucket.io'], source: COMMUNITY },
+  { service: 'Ghost', suffixes: ['ghost.io'], source: `${COMMUNITY}/issues/89` },
+  { service: 'Help Scout', suffixes: ['helpscoutdocs.com'], source: COMMUNITY },
+  { service: 'Helpjuice', suffixes: ['helpjuice.com'], source: COMMUNITY },
+  { service: 'ngrok', suffixes: ['ngrok.io'], source: `${COMMUNITY}/issues/92` },
+  { service: 'Pantheon', suffixes: ['pantheonsite.io'], source: `${COMMUNITY}/issues/24` },
+  { service: 'ReadMe', suffixes: ['readme.io'], source: `${COMMUNITY}/issues/41` },
+  { service: 'Surge', suffixes: ['surge.sh'], source: COMMUNITY },
+  { service: 'UptimeRobot', suffixes: ['stats.uptimerobot.com'], source: `${COMMUNITY}/issues/45` },
+  { service: 'WordPress.com', suffixes: ['wordpress.com'], source: `${COMMUNITY}/pull/176` },
+  { service: 'YouTrack Cloud', suffixes: ['youtrack.cloud'], source: COMMUNITY },
+]
+
+/** Buckets are found by the name that a client asks for, so the bucket has the name of the record. */
+const S3: TakeoverService = { service: 'Amazon S3', suffixes: [], source: `${COMMUNITY}/issues/36` }
+
+const BUCKET = /(?:^|\.)s3(?:-website|\.dualstack)?(?:[.-][a-z0-9-]{2,30})?\.amazonaws\.com\.$/
+
+const BY_SUFFIX: ReadonlyMap<string, TakeoverService> = new Map(
+  TAKEOVER_SERVICES.flatMap((one) => one.suffixes.map((suffix) => [`${suffix}.`, one] as const)),
+)
+
+/** Default names of Azure App Service with a hash of the owner, which nobody else can get (same page of Microsoft, "unique default hostname"). */
+const UNIQUE_NAME = /-[a-z0-9]{16}\.[a-z0-9]+-[0-9]{2}\.azurewebsites\.net\.$/
+
+/** The service that gives out a name; null if none of the list does. */
+function takeoverService(name: string): TakeoverService | null {
+  for (let dot = name.indexOf('.'); dot !== -1 && dot < name.length - 1; dot = name.indexOf('.', dot + 1)) {
+    const service = BY_SUFFIX.get(name.slice(dot + 1))
+    if (service !== undefined) return UNIQUE_NAME.test(name) ? null : service
+  }
+  return BUCKET.test(name) ? S3 : null
+}
+
+// The lint for delegations to name servers whose addresses no resolver can find.
+
+/** A name server of a delegation that only an answer from below a delegation of the same zone can locate. */
+interface Unlocated {
+  readonly record: DefinedRecord
+  readonly server: DomainName
+  /** The delegation that the server is below. */
+  readonly below: DomainName
+}
+
+const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
+
+/**
+ * Reports name servers below their own delegation without an address in the zone (RFC 9471 section 3.1), and those below another delegation of the zone if
+ * the two need each other, so that resolvers reach neither (RFC 9471 section 2.3).
+ */
+export const glueMissing =
+  ({ indexOf, hasAll }: ManagedNames) =>
+  (linted: LintedZone): Diagnostic[] => {
+    const index = indexOf(linted)
+    if (index.delegations.size === 0 || !hasAll(linted)) return []
+    const unlocated = unlocatedServers(index)
+    if (unlocated.size === 0) return []
+    const isReachable = reachabilityTest(index, unlocated)
+    return [...unlocated].flatMap(([cut, servers]) =>
+      servers
+        .filter(({ below }) => below === cut || !isReachable(cut))
+        .map(({ record, server }) => missingGlue(record, server, index.zone.name)),
+    )
+  }
+
+const missingGlue = (record: DefinedRecord, server: DomainName, zone: DomainName): Diagnostic => ({
+  severity: 'warning',
+  code: 'glue-missing',
+  message: `${record.name} NS: the name server ${server} has no address in ${zone}, so resolvers cannot find it`,
+  at: record.at,
+  hint: `add its addresses, such as '${server} A 192.0.2.1', beside the NS record`,
+})
+
+const nameServers = (cut: DomainName, { rrsets }: ZoneIndex): readonly DefinedRecord[] =>
+  rrsets.get(rrsetKey({ name: cut, type: 'NS' })) ?? []
+
+/** By delegation. Delegations below others are never answered, which is `below-delegation`. */
+function unlocatedServers(index: ZoneIndex): ReadonlyMap<DomainName, readonly Unlocated[]> {
+  const { zone, delegations, rrsets } = index
+  const isOpen = openTest({ ...index, delegations: new Map() })
+  const isLocated = (server: DomainName): boolean =>
+    [...ADDRESSES].some((type) => rrsets.has(rrsetKey({ name: server, type }))) || isOpen(server, ADDRESSES)
+  const found = new Map<DomainName, Unlocated[]>()
+  for (const cut of delegations.keys()) {
+    if (highestCut(delegations, cut, zone.name)?.name !== cut) continue
+    const servers = nameServers(cut, index).flatMap((record): Unlocated[] => {
+      const server = targetName('NS', record.data)
+      const below = server === null ? undefined : highestCut(delegations, server, zone.name)?.name
+      return server === null || below === undefined || isLocated(server) ? [] : [{ record, server, below }]
+    })
+    if (servers.length > 0) found.set(cut, servers)
+  }
+  return found
+}
+
+/** A test whether resolvers reach a delegation: one of its name servers is located, or is below another delegation that they reach. */
+function reachabilityTest(index: ZoneIndex, unlocated: ReadonlyMap<DomainName, readonly Unlocated[]>): (cut: DomainName) => boolean {
+  const unreachable = new Set([...unlocated].flatMap(([cut, servers]) => (servers.length === nameServers(cut, index).length ? cut : [])))
+  const needing = new Map<DomainName, DomainName[]>()
+  for (const [cut, servers] of unlocated) for (const { below } of servers) append(needing, below, cut)
+  const reached = [...needing.keys()].filter((cut) => !unreachable.has(cut))
+  for (let cut = reached.pop(); cut !== undefined; cut = reached.pop())
+    for (const other of needing.get(cut) ?? []) if (unreachable.delete(other)) reached.push(other)
+  return (cut) => !unreachable.has(cut)
+}

@@ -1,0 +1,105 @@
+/** Rules for CAA records. */
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { unescapeString } from '../../dns/character-string.ts'
+import { rdataFields } from '../../dns/rdata/canonical.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import type { ZoneIndex } from './zone-index.ts'
+
+/** The registry of CAA properties (RFC 8659, 8657, 9495 and the CA/Browser Forum's contacts). */
+const REGISTERED_TAGS: ReadonlySet<string> = new Set([
+  'issue',
+  'issuewild',
+  'iodef',
+  'issuemail',
+  'issuevmc',
+  'contactemail',
+  'contactphone',
+])
+
+/** Properties that name an issuer, with the syntax of RFC 8659 section 4.2. */
+const ISSUER_TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'issuemail', 'issuevmc'])
+
+/** The one flag there is: issuer critical (RFC 8659 section 4.1). */
+const CRITICAL = 128
+
+const LABEL = '[A-Za-z0-9](?:-*[A-Za-z0-9])*'
+const ISSUER = new RegExp(`^[ \\t]*(?:${LABEL}(?:\\.${LABEL})*)?[ \\t]*(?:;.*)?$`)
+const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*(?:[\x21-\x3a\x3c-\x7e]+[ \t]*)?$/
+
+const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/].*)$/i
+
+/** Reports flags other than 0 and 128: all other bits are reserved. A common mistake is 1 for critical. */
+export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {
+  return caaRecords(zone.records).flatMap(({ record, flags }) =>
+    flags === 0 || flags === CRITICAL
+      ? []
+      : [
+          {
+            severity: 'warning',
+            code: 'caa-flags-reserved',
+            message: `${record.name} CAA: the flags are ${flags}, but only 0 and 128 (critical) are defined`,
+            at: record.at,
+            hint: 'write 128 if an issuer that does not know the tag must refuse, otherwise 0',
+          } satisfies Diagnostic,
+        ],
+  )
+}
+
+/** Reports unregistered tags: issuers ignore them, or refuse every certificate if the record is critical. */
+export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
+  return caaRecords(zone.records).flatMap(({ record, flags, tag }) =>
+    REGISTERED_TAGS.has(tag)
+      ? []
+      : [
+          {
+            severity: 'warning',
+            code: 'caa-tag-unknown',
+            message: `${record.name} CAA: the tag "${tag}" is not registered, so issuers ${flags >= CRITICAL ? 'refuse every certificate' : 'ignore it'}`,
+            at: record.at,
+            hint: `registered tags are ${[...REGISTERED_TAGS].join(', ')}`,
+          } satisfies Diagnostic,
+        ],
+  )
+}
+
+/**
+ * Reports issuers with invalid syntax, which match no authority (RFC 8659 section 4.2), and invalid report URLs. Name servers serve any
+ * value, so zones have them.
+ */
+export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
+  return caaRecords(zone.records).flatMap(({ record, tag, value }): Diagnostic[] => {
+    const shown = `${record.name} CAA: the ${tag} value ${JSON.stringify(value)}`
+    const found = { severity: 'warning', code: 'caa-value-invalid', at: record.at } as const
+    if (ISSUER_TAGS.has(tag) && !isIssuerValue(value))
+      return [{ ...found, message: `${shown} is not a valid issuer, so it allows no authority to issue certificates`, hint: ISSUER_HINT }]
+    if (tag === 'iodef' && !REPORT_URL.test(value)) return [{ ...found, message: `${shown} is not a mailto:, http: or https: URL` }]
+    return []
+  })
+}
+
+const ISSUER_HINT = 'write the domain name of the issuer without a final dot, such as "ca.example", or ";" to allow no issuer'
+
+function isIssuerValue(value: string): boolean {
+  if (!ISSUER.test(value)) return false
+  const [, ...parameters] = value.split(';')
+  // Issuers accept a semicolon at the end.
+  return parameters.every((parameter, i) => PARAMETER.test(parameter) || (i === parameters.length - 1 && parameter.trim() === ''))
+}
+
+interface CaaFields {
+  readonly record: DefinedRecord
+  readonly flags: number
+  readonly tag: string
+  readonly value: string
+}
+
+function caaRecords(records: readonly DefinedRecord[]): CaaFields[] {
+  const found: CaaFields[] = []
+  for (const record of records) {
+    if (record.type !== 'CAA') continue
+    const [flags = '', tag = '', quoted = ''] = rdataFields(record.data)
+    const octets = unescapeString(quoted.slice(1, -1))
+    if (octets.ok) found.push({ record, flags: Number(flags), tag, value: Buffer.from(octets.value).toString('latin1') })
+  }
+  return found
+}

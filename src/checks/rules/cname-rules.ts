@@ -1,0 +1,85 @@
+/** Rules for CNAME records. */
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
+import { targetName } from '../../dns/rdata/canonical.ts'
+import { type DefinedRecord, mayBeBesideCname } from '../../dns/record.ts'
+import type { ZoneIndex } from './zone-index.ts'
+
+/** Types allowed at the name of a CNAME: those of DNSSEC (RFC 4034 sections 3 and 4, RFC 2535 section 2.3.5). */
+const ALLOWED_WITH_CNAME: ReadonlySet<string> = new Set(['CNAME', 'RRSIG', 'NSEC', 'KEY', 'TYPE46', 'TYPE47', 'TYPE25'])
+
+/** A name with a CNAME has no other data (RFC 1034 section 3.6.2, RFC 2181 section 10.1). Plans refuse a CNAME that is proxied at one target for the others. */
+export function cnameNotAlone({ byName, cnames }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const [name, cname] of cnames) {
+    const settings = cname.settings ?? cname.providerSettings?.['cloudflare']
+    const others = (byName.get(name) ?? []).filter(({ type }) => !ALLOWED_WITH_CNAME.has(type) && !mayBeBesideCname(type, { settings }))
+    const first = others[0]
+    if (!first) continue
+    const types = [...new Set(others.map((record) => record.type))].sort().join(', ')
+    diagnostics.push({
+      severity: 'error',
+      code: 'cname-not-alone',
+      message: `${name} has a CNAME record and also ${types}; a name with a CNAME cannot have other records`,
+      at: cname.at,
+      hint: 'remove the CNAME, or move the other records to its target',
+      related: [{ message: `the ${first.type} record`, at: first.at }],
+    })
+  }
+  return diagnostics
+}
+
+/** The apex has SOA and NS records, so it cannot have a CNAME. */
+export function cnameAtApex({ zone, cnames }: ZoneIndex): Diagnostic[] {
+  const cname = cnames.get(zone.name)
+  if (!cname) return []
+  return [
+    {
+      severity: 'error',
+      code: 'cname-at-apex',
+      message: `${zone.name} CNAME: the apex cannot have a CNAME, since it has SOA and NS records`,
+      at: cname.at,
+      hint: 'use A and AAAA records, or ALIAS if the target supports it',
+    },
+  ]
+}
+
+/** Reports each cycle of CNAME records once, at its first name: such names never resolve. */
+export function cnameLoop({ cnames }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const walked = new Map<DomainName, number>()
+  let walk = 0
+  for (const start of cnames.keys()) {
+    walk += 1
+    let name: DomainName | null = start
+    while (name !== null && cnames.has(name) && !walked.has(name)) {
+      walked.set(name, walk)
+      name = targetOf(cnames.get(name) as DefinedRecord)
+    }
+    if (name === null || !cnames.has(name) || walked.get(name) !== walk) continue
+    diagnostics.push(cycleFrom(name, cnames))
+  }
+  return diagnostics
+}
+
+function cycleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRecord>): Diagnostic {
+  const cycle: DefinedRecord[] = []
+  let name = first
+  do {
+    const cname = cnames.get(name) as DefinedRecord
+    cycle.push(cname)
+    name = targetOf(cname) as DomainName
+  } while (name !== first)
+  const shown = cycle.slice(0, 5).map((cname) => cname.name)
+  const path = [...shown, ...(cycle.length > shown.length ? ['…'] : []), first].join(' → ')
+  return {
+    severity: 'warning',
+    code: 'cname-loop',
+    message: cycle.length === 1 ? `${first} CNAME: the record points to itself` : `${first} CNAME: the records form a loop: ${path}`,
+    at: cycle[0]?.at,
+    hint: 'point one of them to a name that has addresses',
+    related: cycle.slice(1, 5).map((cname) => ({ message: `the CNAME of ${cname.name}`, at: cname.at })),
+  }
+}
+
+const targetOf = (cname: DefinedRecord): DomainName | null => targetName('CNAME', cname.data)

@@ -1,0 +1,116 @@
+/** Rules for targets of records. */
+import { isIP } from 'node:net'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { type DomainName, isAtOrBelow, isWildcard } from '../../dns/domain-name.ts'
+import { targetName } from '../../dns/rdata/canonical.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
+import { hostOfUrl } from '../../dns/server-address.ts'
+import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
+import { highestCut, type ZoneIndex } from './zone-index.ts'
+
+/** Types whose target must have its own addresses. */
+export const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
+
+/** Types whose target clients resolve. */
+export const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', 'ALIAS'])
+
+/** Types that give a name addresses, directly or through another name. */
+export const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
+
+/** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS may (RFC 9460 section 3). */
+export function targetIsCname(index: ZoneIndex): Diagnostic[] {
+  const { zone } = index
+  const diagnostics: Diagnostic[] = []
+  const aliasAt = aliasFinder(index)
+  for (const record of zone.records) {
+    if (!HOST_TARGET.has(record.type)) continue
+    const target = targetName(record.type, record.data)
+    const cname = target === null ? undefined : aliasAt(target)
+    if (!cname) continue
+    diagnostics.push({
+      severity: 'warning',
+      code: 'target-is-cname',
+      message: `${record.name} ${record.type} points to ${target}, which is a CNAME`,
+      at: record.at,
+      hint: `point to the host that has the addresses: ${targetName('CNAME', cname.data)}`,
+      related: [{ message: `the CNAME of ${target}`, at: cname.at }],
+    })
+  }
+  return diagnostics
+}
+
+/** A function that finds the CNAME the zone answers for a name: its own or that of a wildcard. Below a zone cut the child zone answers. */
+function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: DomainName) => DefinedRecord | undefined {
+  const hasWildcard = [...cnames.keys()].some(isWildcard)
+  const nodes = hasWildcard ? nodesOf({ zone, byName }) : null
+  return (name) => {
+    if (highestCut(delegations, name, zone.name)) return undefined
+    if (nodes === null || nodes.has(name) || !isAtOrBelow(name, zone.name)) return cnames.get(name)
+    return cnames.get(`*.${closestEncloser(name, nodes)}` as DomainName)
+  }
+}
+
+/** Every address has a colon or ends with a digit. */
+const MAYBE_ADDRESS = /:|[0-9]\.$/
+
+/** Reports targets that are addresses: clients would look up a host named `192.0.2.1.`. */
+export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const record of zone.records) {
+    const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
+    if (target === null || !MAYBE_ADDRESS.test(target) || isIP(target.slice(0, -1)) === 0) continue
+    diagnostics.push({
+      severity: 'warning',
+      code: 'target-is-address',
+      message: `${record.name} ${record.type} points to the address ${target}; it needs a name`,
+      at: record.at,
+      hint: 'give the address a name with an A or AAAA record, and point to that name',
+    })
+  }
+  return diagnostics
+}
+
+/** Reports targets that are URLs: clients would look up a host named `https://www.example.com/.`. */
+export function targetIsUrl({ zone }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  for (const record of zone.records) {
+    const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
+    const host = target === null ? null : hostOfUrl(target)
+    if (host === null) continue
+    diagnostics.push({
+      severity: 'warning',
+      code: 'target-is-url',
+      message: `${record.name} ${record.type} points to the URL ${target}; it needs a name`,
+      at: record.at,
+      hint: `write the host name alone: ${host}`,
+    })
+  }
+  return diagnostics
+}
+
+/** Reports targets inside the zone that do not exist there or have no addresses. */
+export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
+  const { zone } = index
+  const diagnostics: Diagnostic[] = []
+  let exists: ((target: DomainName, types: ReadonlySet<string> | null) => boolean) | null = null
+  for (const record of zone.records) {
+    if (!RESOLVED_TARGET.has(record.type)) continue
+    const target = targetName(record.type, record.data)
+    if (target === null || target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
+    exists ??= existenceTest(index)
+    if (exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
+    diagnostics.push(nonexistent(record, target, index))
+  }
+  return diagnostics
+}
+
+function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }: ZoneIndex): Diagnostic {
+  const why = byName.has(target) ? 'which has no addresses' : `which ${zone.name} does not have`
+  return {
+    severity: 'warning',
+    code: 'target-nonexistent',
+    message: `${record.name} ${record.type} points to ${target}, ${why}`,
+    at: record.at,
+    hint: 'add records for that name, or end the target with a dot if it is outside the zone',
+  }
+}

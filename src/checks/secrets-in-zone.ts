@@ -1,0 +1,43 @@
+/** Searches the records and settings of a zone for the secrets of the run. */
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { type LoadedSecrets, secretExposedDiagnostic } from '../base/secret-guard.ts'
+import type { DomainName } from '../dns/domain-name.ts'
+import type { ResourceRecord } from '../dns/record.ts'
+
+/** A zone of a definition or an import. */
+interface SearchedZone {
+  readonly name: DomainName
+  readonly at?: SourcePosition | undefined
+  /** Not searched: positions, and texts that are searched separately. */
+  readonly settingPositions?: unknown
+  readonly files?: unknown
+  readonly records: readonly (ResourceRecord & { readonly at?: SourcePosition | undefined })[]
+}
+
+/** Maximum number of records reported. */
+const REPORTED = 20
+
+/**
+ * An error for each record or setting of a zone that contains a secret of the run. The texts of its files have been searched already; this finds
+ * secrets that appear only in the records: after escapes and variables are resolved and strings are joined.
+ */
+export function secretsInZone(zone: SearchedZone, { guard }: LoadedSecrets): Diagnostic[] {
+  if (guard === null) return []
+  const { records, at, settingPositions: _, files: __, ...rest } = zone
+  const found: Diagnostic[] = []
+  const look = (text: string, what: string, place: SourcePosition | undefined): void => {
+    const setting = guard.find(text)
+    if (setting !== null && found.length < REPORTED) found.push(secretExposedDiagnostic(what, setting, place))
+  }
+  look(JSON.stringify(rest), 'a setting of the definition', at)
+  // Most records are too short for a secret. One search in all others together takes a tenth of the time of one search each.
+  const candidates = records.filter(({ name, data }) => guard.mayHold(name.length) || guard.mayHold(data.length))
+  const all = guard.find(candidates.map(textOf).join('\n'))
+  if (all === null) return found
+  const before = found.length
+  for (const record of candidates) look(textOf(record), `${guard.redact(record.name)} ${record.type}`, record.at)
+  if (found.length === before) found.push(secretExposedDiagnostic('the definition', all, at))
+  return found
+}
+
+const textOf = ({ name, data }: Pick<ResourceRecord, 'name' | 'data'>): string => `${name}\n${data}`

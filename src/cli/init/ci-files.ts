@@ -1,0 +1,128 @@
+/** The CI jobs that `zonewright init` writes: pull requests are planned, merges applied, and the live zones compared with the definitions on schedule. */
+import { listed } from '../../base/english.ts'
+import { allowedLines, type CiNeeds, type CiSettings, INSTALL_SCRIPT, installPackages, installPythonPackages } from './ci-needs.ts'
+import { githubChecks, githubJobs } from './github-workflows.ts'
+import type { Release } from './release.ts'
+
+/** The sites whose CI has a template. */
+export const CI_SITES = ['github', 'gitlab'] as const
+export type CiSite = (typeof CI_SITES)[number]
+
+interface CiFile {
+  /** Relative to the folder of the repository, with `/`. */
+  readonly path: string
+  readonly text: string
+}
+
+export const ciFiles = (site: CiSite, release: Release, hosts: readonly string[], needs: CiNeeds): readonly CiFile[] => {
+  const settings: CiSettings = { ...needs, release, hosts }
+  if (site === 'gitlab') return [{ path: '.gitlab-ci.yml', text: gitlabPipeline(settings) }]
+  return [
+    { path: '.github/workflows/dns.yml', text: githubJobs(settings) },
+    { path: '.github/workflows/dns-check.yml', text: githubChecks(settings) },
+  ]
+}
+
+const IMAGE = 'node:20-bookworm'
+
+/** Assignments before a command: the variables of the config get the values of those that may only read. */
+const reading = ({ variables, readSecret }: CiSettings): string =>
+  variables.map((variable) => `${variable}="$${readSecret(variable)}" `).join('')
+
+const secretsOf = ({ variables, readSecret }: CiSettings): string =>
+  variables.length === 0
+    ? ''
+    : `#   ${listed(variables)}    protected, for the environment "dns" only
+#   ${listed([...new Set(variables.map(readSecret))])}    for all jobs
+`
+
+const gitlabPipeline = (
+  settings: CiSettings,
+): string => `# DNS from this repository: planned on merge requests, applied when they are merged, compared with the live zones on schedule.
+${settings.rights}
+# Variables of the project, all masked:
+${secretsOf(settings)}#   ZONEWRIGHT_GITLAB_TOKEN    a project access token, role Reporter, scope api: it comments and opens issues
+#   ZONEWRIGHT_PLAN_KEY    signs plans (openssl rand -hex 32)
+variables:
+  # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers, and GitLab.
+  ZONEWRIGHT_ALLOWED_HOSTS: '${[...settings.hosts, '$CI_SERVER_HOST'].join(', ')}'
+${allowedLines(settings.allowed)}  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
+  ZONEWRIGHT_TARBALL: '${settings.release.tarball}'
+  ZONEWRIGHT_CHECKSUM: '${settings.release.checksum}'
+
+.zonewright:
+  image: ${IMAGE}
+  variables:
+    # The whole history: --since compares with the target branch.
+    GIT_DEPTH: '0'
+  before_script:
+    - |
+${(INSTALL_SCRIPT + installPackages(settings.packages) + installPythonPackages(settings.pythonPackages)).replace(/^/gm, '      ').trimEnd()}
+      export PATH="$folder/bin:$PATH"
+
+# Merge requests from forks run this job in the project of the fork, without the variables of this one.
+dns:check:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+  script:
+    - zonewright validate
+    # Only the files that the merge request changes.
+    - zonewright fmt --check --since "$CI_MERGE_REQUEST_DIFF_BASE_SHA"
+
+dns:plan:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID
+  script:
+    # The definitions as they will be after the merge. Providers, hosts and limits are those of the config of the target branch.
+    - git -c user.name=zonewright -c user.email=zonewright@localhost merge --quiet --no-edit "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME" || zonewright ci plan --unmerged
+    - rm -rf plan.json
+    - ${reading(settings)}zonewright ci plan --since "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME" --out plan.json
+  artifacts: &plan
+    when: always
+    access: developer
+    expire_in: 90 days
+    paths: [plan.json]
+
+dns:apply:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  environment: dns
+  # One at a time, in the order of the merges if the process mode of the resource group is oldest_first.
+  resource_group: dns
+  script:
+    # Finds the plan of the merged merge request, and applies it in the zones that have not changed since. If something is left, it shows a new
+    # plan, and ends with status 3.
+    - zonewright ci apply
+
+# By hand (Build, Pipelines, New pipeline): plans the default branch as it is, and applies that plan once somebody starts the second job. For what the job of a merge
+# has left.
+dns:plan-main:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "web" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  script:
+    - rm -rf plan.json
+    - ${reading(settings)}zonewright ci plan --out plan.json
+  artifacts: *plan
+
+dns:apply-main:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "web" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+      when: manual
+  needs: [dns:plan-main]
+  environment: dns
+  resource_group: dns
+  script:
+    - zonewright ci apply --plan plan.json
+
+dns:drift:
+  extends: .zonewright
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "schedule" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  script:
+    - ${reading(settings)}zonewright ci drift
+`

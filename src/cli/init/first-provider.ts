@@ -1,0 +1,71 @@
+/** The first entry of `providers` in a new config. */
+import { didYouMean } from '../../base/nearest-word.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
+import type { Config } from '../../config/config.ts'
+import type { SecretSource } from '../../config/resolve-secret.ts'
+import { printText } from '../../definition/yaml/print-yaml.ts'
+import { createProvider, STARTER_TYPES, starterOf } from '../../providers/registry.ts'
+
+/** The types of providers that a new config can begin with, as the command line takes them. */
+export const FIRST_TYPES: readonly string[] = STARTER_TYPES.map((type) => {
+  const text = starterOf(type)?.neededText
+  return text === undefined ? type : `${type}=${text}`
+})
+
+/** The first entry of `providers`, in flow style, and its name. */
+export interface FirstProvider {
+  readonly name: string
+  readonly entry: string
+  /** The environment variables with its secrets; none for that of the service. */
+  readonly variables: readonly string[]
+  /** The code that its runs have to allow; null if it needs no permission. */
+  readonly allowed: string | null
+  /** The packages beside Zonewright that it needs, each with its version. */
+  readonly packages: readonly string[]
+}
+
+/**
+ * The provider of a new config. `from` is the base URL of a service, the name of a preset, or a type of provider, with another address of its API or a needed
+ * setting as `TYPE=TEXT`. `serviceVariable` is the environment variable with the token of a service.
+ */
+export function firstProvider(from: string, serviceVariable: string): Result<FirstProvider> {
+  const [, type = '', text] = /^([a-z0-9]+)(?:=(.*))?$/s.exec(from) ?? []
+  const starter = starterOf(type)
+  if (starter === null) {
+    const meant = didYouMean(type, STARTER_TYPES)
+    if (type !== '' && meant !== undefined) return failure(`--from ${type}: there is no such type of provider. ${meant}`)
+    const address = /^[a-z]+$/.test(from) ? `preset: ${from}` : `base_url: ${printText(from, 'flow')}`
+    return ok({
+      name: 'cloud',
+      entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`,
+      variables: [],
+      allowed: null,
+      packages: [],
+    })
+  }
+  const { settings, textKey = 'base_url', neededText, packages = [], read } = starter
+  if (neededText !== undefined && !text) return failure(`${type} needs a setting: --from ${type}=${neededText}`)
+  if (read !== undefined) {
+    const stated = read(text ?? '')
+    if (stated === null) return failure(`${JSON.stringify(from)} is malformed: write --from ${type}=${neededText}`)
+    return ok({ name: type, entry: `{type: ${type}, ${stated.settings}}`, ...stated, packages })
+  }
+  const given = text === undefined ? '' : `, ${textKey}: ${printText(text, 'flow')}`
+  const references = Object.entries(settings).map(([key, reference]) => `, ${key}: '${reference}'`)
+  const own = Object.values(settings).flatMap((reference) => (reference.startsWith('env:') ? [reference.slice('env:'.length)] : []))
+  return ok({
+    name: type,
+    entry: `{type: ${type}${given}${references.join('')}}`,
+    variables: starter.variables ?? own,
+    allowed: null,
+    packages,
+  })
+}
+
+/** The Python packages that a provider runs on this machine, as pip takes them. */
+export async function pythonPackagesOf(config: Config, name: string, env: SecretSource['env']): Promise<readonly string[]> {
+  const entry = config.providers.get(name)
+  const created = entry && (await createProvider(entry, { secrets: { folder: config.folder, env, loaded: config.secrets } }))
+  await created?.provider?.close()
+  return created?.provider?.pythonPackages ?? []
+}

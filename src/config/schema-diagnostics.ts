@@ -1,0 +1,145 @@
+import type { SchemaError } from '../../generated/config-schema.js'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { didYouMean } from '../base/nearest-word.ts'
+import type { YamlNode } from '../definition/yaml/yaml-node.ts'
+import { keyPosition, nodeAt, pointerSteps, positionAt } from '../definition/yaml/yaml-node.ts'
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: 'a mapping',
+  array: 'a list',
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'nothing',
+}
+
+/** The diagnostics for the errors of the schema validator, with their positions in the file. */
+export function schemaDiagnostics(root: YamlNode, errors: readonly SchemaError[]): Diagnostic[] {
+  // The validator reports a bad name twice, and the errors within an `if`, an `anyOf` and a `oneOf` once more for the whole.
+  return errors
+    .filter((error) => error.propertyName === undefined && error.keyword !== 'if' && !/\/(?:anyOf|oneOf)\/[0-9]+\//.test(error.schemaPath))
+    .filter((error) => error.keyword !== 'oneOf' || nodeAt(root, pointerSteps(error.instancePath))?.kind === 'mapping')
+    .map((error) => {
+      const path = pointerSteps(error.instancePath)
+      const what = path.length === 0 ? 'the file' : `"${path.join('.')}"`
+      const at = positionAt(root, path)
+      switch (error.keyword) {
+        case 'additionalProperties': {
+          const key = String(error.params['additionalProperty'])
+          const node = nodeAt(root, path)
+          const known = Object.keys(error.parentSchema?.['properties'] ?? {})
+          return {
+            severity: 'error',
+            code: 'schema-unknown-key',
+            message: `unknown key "${[...path, key].join('.')}"`,
+            at: (node?.kind === 'mapping' && keyPosition(node, key)) || at,
+            hint: didYouMean(key, known) ?? `the keys allowed here are ${known.join(', ')}`,
+          }
+        }
+        case 'required':
+          return {
+            severity: 'error',
+            code: 'schema-missing-key',
+            message: `${what} needs the key "${String(error.params['missingProperty'])}"`,
+            at,
+            hint: hasKey(root, path, 'class')
+              ? '"class" belongs to octoDNS: import its configuration with "zonewright import octodns FILE"'
+              : undefined,
+          }
+        case 'type':
+          return {
+            severity: 'error',
+            code: 'schema-type',
+            message: `${what} must be ${typeNames(error.params['type'])}`,
+            at,
+            hint: typeHint(error),
+          }
+        case 'anyOf':
+          return { severity: 'error', code: 'schema-missing-key', message: `${what} needs the key ${alternativeKeys(error)}`, at }
+        case 'oneOf': {
+          const isMissing = error.params['passingSchemas'] === null
+          return {
+            severity: 'error',
+            code: isMissing ? 'schema-missing-key' : 'schema-value',
+            message: `${what} ${isMissing ? 'needs' : 'can only have'} the key ${alternativeKeys(error)}`,
+            at,
+          }
+        }
+        case 'enum':
+          if (path[0] === 'providers' && path.length === 3 && path[2] === 'type') return unknownType(root, path, error, at)
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: `${what} must be one of ${listed(error.params['allowedValues'])}`,
+            at,
+            hint: suggestion(root, path, error.params['allowedValues']),
+          }
+        case 'minLength':
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: error.params['limit'] === 1 ? `${what} is empty` : `${what} is too short`,
+            at,
+          }
+        case 'propertyNames':
+          return {
+            severity: 'error',
+            code: 'schema-value',
+            message: `"${String(error.params['propertyName'])}" is not a valid name`,
+            at: keyPlaceAt(root, path, String(error.params['propertyName'])) ?? at,
+            hint: 'use letters, digits, hyphens, underscores and dots',
+          }
+        default:
+          return { severity: 'error', code: 'schema-value', message: `${what} ${error.message ?? 'is not allowed'}`, at }
+      }
+    })
+}
+
+/** The keys of which one is required: `"a" or "b"`. Every `anyOf` and `oneOf` of the schema is such a list. */
+function alternativeKeys({ keyword, parentSchema }: SchemaError): string {
+  const branches = parentSchema?.[keyword] as readonly { readonly required: readonly string[] }[]
+  return branches
+    .map(({ required }) => `"${required.join('" and "')}"`)
+    .join(', or ')
+    .replace(/^("[^"]*"), or (?="[^"]*"$)/, '$1 or ')
+}
+
+function unknownType(root: YamlNode, path: readonly string[], { params }: SchemaError, at: SourcePosition): Diagnostic {
+  const node = nodeAt(root, path)
+  const type = node?.kind === 'scalar' ? node.text : ''
+  const types = (params['allowedValues'] as readonly string[]).map(String)
+  return {
+    severity: 'error',
+    code: 'provider-unknown',
+    message: `${path.slice(0, 2).join('.')}: ${type === '' ? 'the provider has no valid type' : `there is no provider type ${JSON.stringify(type)}`}`,
+    at,
+    hint: didYouMean(type, types) ?? `the types are ${types.join(', ')}`,
+  }
+}
+
+function hasKey(root: YamlNode, path: readonly string[], key: string): boolean {
+  const node = nodeAt(root, path)
+  return node?.kind === 'mapping' && keyPosition(node, key) !== undefined
+}
+
+const typeNames = (type: unknown): string =>
+  [type]
+    .flat()
+    .map((one) => TYPE_NAMES[String(one)] ?? String(one))
+    .join(' or ')
+
+const typeHint = (error: SchemaError): string | undefined =>
+  error.params['type'] === 'string' ? 'put quotes around a number that should be text' : undefined
+
+const listed = (values: unknown): string => (Array.isArray(values) ? values.map(String).join(', ') : '')
+
+function suggestion(root: YamlNode, path: readonly string[], allowed: unknown): string | undefined {
+  const node = nodeAt(root, path)
+  return node?.kind === 'scalar' && Array.isArray(allowed) ? didYouMean(node.text, allowed.map(String)) : undefined
+}
+
+function keyPlaceAt(root: YamlNode, path: readonly string[], key: string): Diagnostic['at'] {
+  const node = nodeAt(root, path)
+  return node?.kind === 'mapping' ? keyPosition(node, key) : undefined
+}

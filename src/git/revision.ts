@@ -1,0 +1,307 @@
+/** Reads a revision of the git repository that a folder belongs to, whose working tree is not changed. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { type Diagnostic, oneLine } from '../base/diagnostic.ts'
+import { excerpt, quoted } from '../base/text.ts'
+import { isInside, resolveLinks } from '../files/file-path.ts'
+import { findProgram, NO_PROGRAM } from '../files/find-program.ts'
+import { MAX_FILE_OCTETS } from '../files/read-text.ts'
+import { cleanAtExit } from '../files/temporary-file.ts'
+
+/** The files of a folder as a revision has them, copied to a temporary folder. */
+export interface Revision {
+  /** The commit whose files these are: the merge base of the named revision and HEAD, or with `..` after it the revision itself. The empty tree before the first commit. */
+  readonly commit: string
+  /** The copy of the folder. */
+  readonly folder: string
+  /** Removes the copy. */
+  close(): void
+}
+
+export type RevisionResult = { readonly ok: true; readonly revision: Revision } | { readonly ok: false; readonly diagnostic: Diagnostic }
+
+/** Maximum files, and octets in total, that are copied. */
+const MAX_FILES = 100_000
+const MAX_OCTETS = 256 * 1024 * 1024
+
+/** Maximum octets of a list of files. */
+const MAX_LIST_OCTETS = 32 * 1024 * 1024
+
+/**
+ * Copies the files below a folder, as a revision has them, to a temporary folder. `text` is what the user wrote: the files are those of the merge base of
+ * that revision and HEAD, as `git diff REV...` compares, or with `..` at its end those of the revision itself. Files that are too large for a definition,
+ * links that lead outside the folder, and submodules are left out.
+ */
+export async function openRevision(
+  folder: string,
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<RevisionResult> {
+  try {
+    const git = gitIn(folder, env)
+    const prefix = await prefixOf(git, folder)
+    const commit = await commitOf(git, text)
+    const entries = (await filesOf(git, commit, prefix)).filter(({ octets }) => octets <= MAX_FILE_OCTETS)
+    const total = entries.reduce((sum, { octets }) => sum + octets, 0)
+    if (entries.length > MAX_FILES || total > MAX_OCTETS) throw tooLarge(text, folder)
+    const contents = await contentsOf(git, entries, total)
+    return { ok: true, revision: { commit, ...writeCopy(entries, contents) } }
+  } catch (error) {
+    if (error instanceof RevisionError) return { ok: false, diagnostic: error.diagnostic }
+    throw error
+  }
+}
+
+/** Whether a revision has a file or link of that name in a folder; null if the folder is in no repository, or the revision is missing. */
+export async function existsInRevision(
+  folder: string,
+  text: string,
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<boolean | null> {
+  try {
+    const git = gitIn(folder, env)
+    const commit = await commitOf(git, text)
+    return (await git(['cat-file', '-e', `${commit}:./${name}`])).status === 0
+  } catch (error) {
+    if (error instanceof RevisionError) return null
+    throw error
+  }
+}
+
+/** Fetches a branch of the remote `origin`. Returns why that was not possible; null if it was. */
+export async function fetchBranch(
+  folder: string,
+  branch: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | null> {
+  try {
+    const refs = `+refs/heads/${branch}:refs/remotes/origin/${branch}`
+    const { status, stderr } = await gitIn(folder, env, true)(['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', 'origin', refs])
+    return status === 0 ? null : stderr
+  } catch (error) {
+    if (error instanceof RevisionError) return error.diagnostic.message
+    throw error
+  }
+}
+
+const tooLarge = (text: string, folder: string): RevisionError =>
+  new RevisionError(
+    `${quoted(text)} has more than ${MAX_FILES} files or ${MAX_OCTETS / 1024 / 1024} MiB below ${folder}`,
+    'put the config into a folder with the definitions and little else',
+  )
+
+/** The path of the folder in its repository; empty for the top folder. */
+async function prefixOf(git: Git, folder: string): Promise<string> {
+  const { status, stdout, stderr } = await git(['rev-parse', '--show-prefix'])
+  if (status === 0) return stdout.toString('utf8').replace(/\n$/, '')
+  if (stderr.includes('dubious ownership'))
+    throw new RevisionError(
+      `git refuses the repository of ${folder}, which belongs to another user`,
+      `allow it: git config --global --add safe.directory ${folder}`,
+    )
+  throw new RevisionError(
+    stderr.includes('not a git repository')
+      ? `${folder} is not in a git repository`
+      : `git cannot read the repository of ${folder}: ${stderr}`,
+    'run the command in a checkout of the repository, or select zones by name, path or glob',
+  )
+}
+
+/** The commit that a revision stands for. */
+async function commitOf(git: Git, text: string): Promise<string> {
+  const isExact = text.endsWith('..')
+  const name = isExact ? text.slice(0, -2) : text
+  if (name === '' || name.startsWith('-') || name.includes('..') || name.length > 500 || /\p{Cc}/u.test(name))
+    throw new RevisionError(`${quoted(text)} is not a revision`, 'name a branch, tag or commit, such as origin/main')
+  const commit = await resolveCommit(git, name)
+  const head = await resolveCommit(git, 'HEAD')
+  if (head === null && name === 'HEAD' && (await git(['symbolic-ref', '--quiet', 'HEAD'])).status === 0) return emptyTree(git)
+  if (commit === null || head === null) {
+    const missing = commit === null ? quoted(name) : 'HEAD'
+    const shallow = await shallowHint(git)
+    throw new RevisionError(
+      `the repository has no revision ${missing}`,
+      shallow ?? '"git fetch" gets the branches of the remote: name one as origin/main',
+    )
+  }
+  if (isExact) return commit
+  const { status, stdout } = await git(['merge-base', commit, head])
+  const [base = ''] = stdout.toString('utf8').split('\n')
+  if (status === 0 && isObject(base)) return base
+  const hint = (await shallowHint(git)) ?? `to compare with the revision itself, write ${name}..`
+  throw new RevisionError(`${quoted(name)} and HEAD have no common ancestor`, hint)
+}
+
+/** The object without files, for `HEAD` before the first commit: a hook that checks what has changed since then checks everything. */
+const emptyTree = async (git: Git): Promise<string> => (await git(['hash-object', '-t', 'tree', '--stdin'])).stdout.toString('utf8').trim()
+
+const isObject = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
+
+async function resolveCommit(git: Git, name: string): Promise<string | null> {
+  const { status, stdout } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])
+  const commit = stdout.toString('utf8').trim()
+  return status === 0 && isObject(commit) ? commit : null
+}
+
+/** What to do in a shallow clone; null if the clone is complete. */
+async function shallowHint(git: Git): Promise<string | null> {
+  const { stdout } = await git(['rev-parse', '--is-shallow-repository'])
+  if (stdout.toString('utf8').trim() !== 'true') return null
+  return 'the clone is shallow: check out the whole history ("fetch-depth: 0" of actions/checkout, "GIT_DEPTH: 0" of GitLab), or run "git fetch --unshallow"'
+}
+
+interface TreeFile {
+  /** Relative to the folder, with `/`. */
+  readonly path: string
+  readonly object: string
+  readonly isLink: boolean
+  readonly octets: number
+}
+
+/** The files and links of a commit below a folder. */
+async function filesOf(git: Git, commit: string, prefix: string): Promise<TreeFile[]> {
+  const limit = prefix === '' ? [] : ['--', prefix]
+  const listed = await git(['ls-tree', '-r', '-l', '-z', '--full-tree', commit, ...limit], { maxOctets: MAX_LIST_OCTETS })
+  if (listed.status !== 0) throw new RevisionError(`git cannot list the files of ${commit}: ${listed.stderr}`)
+  return listed.stdout
+    .toString('utf8')
+    .split('\0')
+    .flatMap((line): TreeFile[] => {
+      const [, mode = '', object = '', size = '', path = ''] = /^([0-7]{6}) blob ([0-9a-f]+) +([0-9]+)\t(.*)$/s.exec(line) ?? []
+      const own = path.slice(prefix.length)
+      // A crafted tree may have names that lead elsewhere.
+      const isSafe =
+        own !== '' && !own.includes('\\') && own.split('/').every((part) => !['', '.', '..', '.git'].includes(part.toLowerCase()))
+      return isSafe && path.startsWith(prefix) ? [{ path: own, object, isLink: mode === '120000', octets: Number(size) }] : []
+    })
+}
+
+/** The contents of files, in their order. */
+async function contentsOf(git: Git, files: readonly TreeFile[], total: number): Promise<Buffer[]> {
+  if (files.length === 0) return []
+  const input = files.map(({ object }) => `${object}\n`).join('')
+  const { status, stdout, stderr } = await git(['cat-file', '--batch'], { input, maxOctets: total + files.length * 128 })
+  const incomplete = (): RevisionError =>
+    new RevisionError(
+      `git cannot read the files of the revision${stderr === '' ? '' : `: ${stderr}`}`,
+      'a partial clone needs all files: clone without --filter',
+    )
+  if (status !== 0) throw incomplete()
+  let at = 0
+  return files.map(({ object, octets }) => {
+    const end = stdout.indexOf(10, at)
+    if (stdout.toString('latin1', at, end) !== `${object} blob ${octets}`) throw incomplete()
+    at = end + 1 + octets + 1
+    return stdout.subarray(end + 1, end + 1 + octets)
+  })
+}
+
+/** Writes the files to a new temporary folder, then the links, so that no file is written through one. */
+function writeCopy(files: readonly TreeFile[], contents: readonly Buffer[]): Pick<Revision, 'folder' | 'close'> {
+  const folder = mkdtempSync(join(resolveLinks(tmpdir()), 'zonewright-revision-'))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  const cancel = cleanAtExit(remove)
+  const close = (): void => {
+    cancel()
+    remove()
+  }
+  try {
+    const folders = new Set<string>()
+    for (const isLink of [false, true])
+      for (const [index, file] of files.entries()) {
+        if (file.isLink !== isLink) continue
+        const path = join(folder, file.path)
+        if (!folders.has(dirname(path))) mkdirSync(dirname(path), { recursive: true })
+        folders.add(dirname(path))
+        const content = contents[index] as Buffer
+        if (!isLink) writeFileSync(path, content, { flag: 'wx', mode: 0o600 })
+        else if (isInside(resolve(dirname(path), content.toString('utf8')), folder)) symlinkSync(content.toString('utf8'), path)
+      }
+    return { folder, close }
+  } catch (error) {
+    close()
+    throw new RevisionError(`the files of the revision cannot be written to ${folder}: ${(error as Error).message}`)
+  }
+}
+
+// Runs `git` without a shell, without the secrets of the environment and without the network, unless it is asked to fetch, with bounded time and output.
+
+/** Milliseconds after which a call of git is killed. */
+const TIMEOUT = 60_000
+
+/** The environment of git. Its own variables are not passed: those of a hook name another folder. */
+const VARIABLES = /^(?:PATH|HOME|XDG_CONFIG_HOME|USERPROFILE|SYSTEMROOT|TMPDIR|GIT_CONFIG_.*)$/
+const NETWORK_VARIABLES = /^(?:(?:https?|all|no)_proxy|GIT_SSL_.*|SSH_AUTH_SOCK)$/i
+
+/** Why a revision cannot be read. */
+class RevisionError extends Error {
+  readonly diagnostic: Diagnostic
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.diagnostic = { severity: 'error', code: 'revision-unreadable', message, hint }
+  }
+}
+
+interface GitOutput {
+  readonly status: number
+  readonly stdout: Buffer
+  readonly stderr: string
+}
+
+type Git = (args: readonly string[], options?: { readonly input?: string; readonly maxOctets?: number }) => Promise<GitOutput>
+
+/**
+ * Options that keep git from running programs that the config of the repository names, and from taking a folder of the checkout, which may hold the files of
+ * a bare repository, for the repository (git 2.38 or later).
+ */
+const SAFE = [
+  ...['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'].flatMap((setting) => ['-c', setting]),
+  ...['--no-replace-objects', '--no-optional-locks'],
+]
+
+const INSTALL_GIT = 'install git, or select zones by name, path or glob instead of by revision'
+
+const ONLINE = { GIT_ALLOW_PROTOCOL: 'https:http:ssh:file' }
+/** No protocol is allowed, so that a partial clone fetches nothing. */
+const OFFLINE = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
+
+/** `isOnline`: whether git may contact the remote. */
+const gitIn =
+  (folder: string, env: Readonly<Record<string, string | undefined>>, isOnline = false): Git =>
+  (args, { input = '', maxOctets = 65_536 } = {}) =>
+    new Promise((done, fail) => {
+      const own = Object.entries(env).filter(([name]) => VARIABLES.test(name) || (isOnline && NETWORK_VARIABLES.test(name)))
+      const program = findProgram('git', { folder, env })
+      if (program === null) return fail(new RevisionError(`git ${NO_PROGRAM}`, INSTALL_GIT))
+      const child = spawn(program, [...SAFE, '-C', folder, ...args], {
+        env: { ...Object.fromEntries(own), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...(isOnline ? ONLINE : OFFLINE) },
+        stdio: 'pipe',
+        timeout: TIMEOUT,
+        killSignal: 'SIGKILL',
+      })
+      const chunks: Buffer[] = []
+      let octets = 0
+      let stderr = ''
+      child.stdout.on('data', (chunk: Buffer) => {
+        octets += chunk.length
+        if (octets <= maxOctets) chunks.push(chunk)
+        else child.kill('SIGKILL')
+      })
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr = (stderr + text).slice(0, 4096)
+      })
+      // Git may end before it has read everything.
+      child.stdin.on('error', () => undefined).end(input)
+      child.once('error', (error: NodeJS.ErrnoException) =>
+        fail(new RevisionError(`git cannot be started (${error.code ?? error.message})`, INSTALL_GIT)),
+      )
+      child.once('close', (status, signal) => {
+        if (octets > maxOctets)
+          return fail(new RevisionError(`the output of git ${args[0]} is too large`, 'put the config into a smaller folder'))
+        if (status === null) return fail(new RevisionError(`git ${args[0]} was ended by ${signal}`))
+        done({ status, stdout: Buffer.concat(chunks), stderr: excerpt(oneLine(stderr.trim().split('\n', 1)[0] ?? ''), 300) })
+      })
+    })

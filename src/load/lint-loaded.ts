@@ -1,0 +1,95 @@
+/** Lints the zones of a run, and removes the findings that definitions and config suppress. */
+import { type Diagnostic, isError } from '../base/diagnostic.ts'
+import { listed } from '../base/english.ts'
+import { groupBy } from '../base/group-by.ts'
+import { lintZones } from '../checks/lints/lints.ts'
+import type { LoadedZone } from '../config/configured-zone.ts'
+import { unusedSuppression } from '../definition/parse/read-suppressions.ts'
+import { suppress } from '../dns/suppress.ts'
+import type { Suppression } from '../dns/suppression.ts'
+import type { DesiredZone } from '../dns/zone.ts'
+import type { Capabilities } from '../plan/capabilities.ts'
+import { fitToTarget } from '../plan/fit-to-target.ts'
+
+export interface LintOptions {
+  /** Whether all zones of the config are among `zones`, so that a suppression without a finding has no use. */
+  readonly isComplete: boolean
+  /** What a target can store, for the TTLs that it rounds; null if that is unknown. If absent, TTLs are not compared. */
+  readonly capabilities?: CapabilityLookUp | undefined
+}
+
+export type CapabilityLookUp = (target: string) => Capabilities | null
+
+/** Returns the zones in the same order with the findings about them. */
+export function lintLoaded(zones: readonly LoadedZone[], { isComplete, capabilities }: LintOptions): LoadedZone[] {
+  const findings = lintZones(zones.map(({ zone, internal, valid }) => ({ zone, internal, isIncomplete: !valid })))
+  const used = new Set<string>()
+  const linted = zones.map((loaded, index): LoadedZone => {
+    const found = [...loaded.diagnostics, ...(findings[index] ?? []), ...(capabilities ? roundedTtls(loaded, capabilities) : [])]
+    const suppressed = suppress(loaded.zone, found)
+    for (const one of suppressed.used) used.add(keyOf(one))
+    return { ...loaded, diagnostics: joinRepeated(suppressed.kept) }
+  })
+  if (!isComplete || zones.some(({ diagnostics }) => diagnostics.some(isError))) return linted
+  return linted.map((loaded) => {
+    const unused = suppressionsOf(loaded).filter(
+      (one) => !used.has(keyOf(one)) && (one.code !== 'ttl-rounded' || capabilities !== undefined),
+    )
+    // Zones share the suppressions of the config and of included files.
+    for (const one of unused) used.add(keyOf(one))
+    return unused.length === 0 ? loaded : { ...loaded, diagnostics: [...loaded.diagnostics, ...unused.map(unusedSuppression)] }
+  })
+}
+
+/** Lines in the hint of a finding about a file. */
+const MOST_LINES = 20
+
+/** One finding for the targets without the final dot of a file, and one for the targets of a record set with the same flaw. */
+function joinRepeated(findings: readonly Diagnostic[]): Diagnostic[] {
+  const groups = groupBy(findings, (one): unknown => {
+    const set = /^\S+ \S+ points to /.exec(one.message)?.[0]
+    return one.code === 'target-relative' ? one.at?.file : set === undefined ? one : `${one.code} ${set}`
+  })
+  return [...groups.values()].map(([first, ...rest]) => {
+    const found = first as Diagnostic
+    if (rest.length === 0) return found
+    const others = rest.flatMap(({ message, at }) => (at ? [{ message, at }] : []))
+    if (found.code !== 'target-relative') return { ...found, related: [...(found.related ?? []), ...others] }
+    const lines = [...new Set([found, ...others].map(({ at }) => String(at?.line)))]
+    const text = 'targets without the final dot were read as absolute names'
+    const hint = `write the dot in the lines ${listed(lines, MOST_LINES)}`
+    return { ...found, message: `${rest.length + 1} ${text}`, hint, cause: { subject: 'file', message: text } }
+  })
+}
+
+const keyOf = ({ code, at: { file, line, column } }: Suppression): string => `${file}:${line}:${column} ${code}`
+
+function suppressionsOf({ zone }: LoadedZone): Suppression[] {
+  const found = new Set(zone.ignore)
+  for (const { ignore } of [...zone.records, ...(zone.sourced ?? [])]) for (const one of ignore ?? []) found.add(one)
+  return [...found]
+}
+
+/** A notice for each RRset whose TTL a target rounds, as its plan has it. */
+function roundedTtls({ zone, targets, valid, diagnostics }: LoadedZone, capabilities: CapabilityLookUp): Diagnostic[] {
+  if (!valid || zone.absent) return []
+  const isMixed = diagnostics.some(({ code }) => code === 'ttl-mixed')
+  return targets.flatMap((target) => {
+    const known = capabilities(target)
+    if (known === null) return []
+    // Most zones fit exactly, which a sample of their records shows.
+    const mayDiffer = isMixed || zone.rrsetTargets.length > 0 || fitToTarget(sampleOf(zone), target, known).diagnostics.length > 0
+    return mayDiffer ? fitToTarget(zone, target, known).diagnostics.filter(({ code }) => code === 'ttl-rounded') : []
+  })
+}
+
+/** The zone with one record for each type and TTL, at the apex and elsewhere, and with all records that have settings at a provider. */
+function sampleOf(zone: DesiredZone): DesiredZone {
+  const seen = new Set<string>()
+  const records = zone.records.filter(({ name, type, ttl, providerSettings }) => {
+    if (providerSettings !== undefined) return true
+    const key = `${type} ${ttl} ${name === zone.name}`
+    return !seen.has(key) && seen.add(key)
+  })
+  return { ...zone, records }
+}
