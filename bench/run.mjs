@@ -83,7 +83,7 @@ try {
     env,
     status: [0, 2],
   })
-  console.log(`${`verify, ${COUNT} record sets asked for`.padEnd(46)} ${verified.seconds.toFixed(1).padStart(7)} s`)
+  console.log(`${`verify, ${COUNT} record sets queried`.padEnd(46)} ${verified.seconds.toFixed(1).padStart(7)} s`)
 } finally {
   await service.stop()
   rmSync(cwd, { recursive: true, force: true })

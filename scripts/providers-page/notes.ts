@@ -154,7 +154,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     },
     remarks: [
       'A file with comments, or with anything else that would be lost, is not changed (`zone-read-only`).',
-      'With `class`, the class decides what a zone can hold, and the tables above do not apply. `doctor` and [its page](providers/octodns.md) say more.',
+      'With `class`, the class decides what a zone supports, and the tables above do not apply. `doctor` and [its page](providers/octodns.md) say more.',
     ],
     setup: 'octodns-and-dnscontrol.md#to-octodns',
   },

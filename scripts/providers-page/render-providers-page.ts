@@ -1,4 +1,4 @@
-/** docs/providers.md: what each type of provider can hold and do, from its capabilities and `notes.ts`. */
+/** docs/providers.md: what each type of provider supports, from its capabilities and `notes.ts`. */
 import type { Capabilities } from '../../src/plan/capabilities.ts'
 import { CAPABILITY_SUBJECTS, type CapabilitySubject, describeCapabilities } from '../../src/report/describe-capabilities.ts'
 import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from './notes.ts'

@@ -208,7 +208,7 @@ export const RECORD_NOTES: Readonly<Record<string, RecordNotes>> = {
     'The DHCP server writes it. Leave such names alone with `unmanaged: [{preset: dhcp}]`.',
   ),
   SPF: notes(
-    'SPF policy in the former type of its own',
+    'SPF policy in an obsolete type of its own',
     'RFC 7208 section 3.1',
     '@ 3600 IN SPF "v=spf1 -all"',
     'Obsolete. Mail servers read [TXT](TXT.md) alone.',

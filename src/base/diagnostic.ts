@@ -19,7 +19,7 @@ export interface Diagnostic {
   readonly at?: SourcePosition | undefined
   /** What to do about it. */
   readonly hint?: string | undefined
-  /** What others of this kind have in common, such as `cloud stores TTL 300, not 600` of `record set`: reports may show them as one. */
+  /** What others of this kind have in common, such as `cloud rounds TTL 600 down to 300` of `record set`: reports may show them as one. */
   readonly cause?: { readonly subject: string; readonly message: string } | undefined
   /** Related positions, such as the first of two duplicates. */
   readonly related?: readonly { readonly message: string; readonly at: SourcePosition }[] | undefined

@@ -92,10 +92,7 @@ export const withPlanningOptions = (command: Command): Command =>
 export const withUsageOption = (command: Command): Command =>
   command.addOption(
     command
-      .createOption(
-        '--usage <source>',
-        'a CSV file or address with how often names are asked for (repeatable); names in use are not deleted',
-      )
+      .createOption('--usage <source>', 'a CSV file or address with how often names are queried (repeatable); names in use are not deleted')
       .argParser(usageSource)
       .default([], 'those in the configuration'),
   )

@@ -38,7 +38,7 @@ export interface CliOutput extends ApplyOutput {
    * Writes diagnostics on standard error, with a count if they are many. `--quiet` leaves out all except errors. With `secret`, no source lines are shown.
    */
   diagnostics(diagnostics: readonly Diagnostic[], options?: DiagnosticsOptions & { readonly secret?: boolean }): void
-  /** Writes a table of what a target cannot hold, on standard error. */
+  /** Writes a table of what a target does not support, on standard error. */
   misfits(zone: DomainName, target: string, misfits: readonly Misfit[]): void
   verification(verification: Verification): void
   /** Writes a document of a run that could not verify. */

@@ -34,7 +34,7 @@ export interface Config {
   readonly deleteRemoved: boolean
   /** Servers that verify asks, as `address` or `address:port`; null for the NS records of the zone. */
   readonly nameservers: readonly string[] | null
-  /** Where it is known how often names are asked for. */
+  /** Where it is known how often names are queried. */
   readonly usage: UsageConfig
   /** How long record sets are kept that their source no longer has, unless the source says otherwise. */
   readonly quarantine: QuarantineRule

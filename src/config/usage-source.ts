@@ -1,4 +1,4 @@
-/** Where it is known how often names are asked for: the key `usage` of the config, and `--usage`. */
+/** Where it is known how often names are queried: the key `usage` of the config, and `--usage`. */
 import { resolve } from 'node:path'
 import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
 import { failure, ok, type Result } from '../base/result.ts'
@@ -15,7 +15,7 @@ export type UsageSource = { readonly shown: string; readonly at?: SourcePosition
 
 export interface UsageConfig {
   readonly sources: readonly UsageSource[]
-  /** Seconds: a name that was asked for within them is in use. */
+  /** Seconds: a name that was queried within them is in use. */
   readonly inUse: number
 }
 

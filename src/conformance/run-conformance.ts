@@ -1,6 +1,6 @@
 /**
  * Runs the conformance suite against one zone of a provider. Each step is planned, applied, read again and planned to empty, with the same
- * functions as `zonewright apply`. What the provider cannot hold follows from its capabilities and is skipped, with the reason.
+ * functions as `zonewright apply`. What the provider does not support follows from its capabilities and is skipped, with the reason.
  */
 import { type Diagnostic, isError } from '../base/diagnostic.ts'
 import { checkZone } from '../checks/rules/rules.ts'

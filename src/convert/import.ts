@@ -160,10 +160,10 @@ async function existingFiles({ zones, cwd, options: { out } }: ImportZonesReques
     }))
 }
 
-// Warns of targets that cannot hold the SOA records of imported zones.
+// Warns of targets that do not support the SOA records of imported zones.
 
 /**
- * One warning per target that cannot hold fields of the SOA records of imported zones, with the number of zones. `pathOf` returns the absolute path of
+ * One warning per target that does not support fields of the SOA records of imported zones, with the number of zones. `pathOf` returns the absolute path of
  * the definition that will be written.
  */
 function soaWarnings(zones: readonly ImportedZone[], config: Config, pathOf: (zone: ImportedZone) => string): Diagnostic[] {
@@ -181,7 +181,7 @@ function soaWarnings(zones: readonly ImportedZone[], config: Config, pathOf: (zo
   return [...byTarget].map(([target, { zones: count, fields }]) => ({
     severity: 'warning',
     code: 'setting-unsupported',
-    message: `${counted(count, 'zone')}: ${target} cannot hold ${listed(FIELDS.filter((field) => fields.has(field)))} of the SOA record`,
+    message: `${counted(count, 'zone')}: ${target} does not support ${listed(FIELDS.filter((field) => fields.has(field)))} of the SOA record`,
     hint: `${target} sets its own; "export zonefile" writes those of the definition`,
   }))
 }

@@ -135,7 +135,7 @@ export interface DesiredZone extends Ownership {
   readonly ignore?: readonly Suppression[] | undefined
   /** Whether plans change the NS records of the apex. */
   readonly apexNs: ApexNsMode
-  /** Whether a record that the target cannot hold is an error or is skipped. */
+  /** Whether a record that the target does not support is an error or is skipped. */
   readonly unsupported: 'error' | 'skip'
   /** Whether types that only some providers know are skipped where they are unknown, as in files of octoDNS; absent if `unsupported` decides. */
   readonly skipsProviderTypes?: true | undefined

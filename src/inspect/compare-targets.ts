@@ -1,4 +1,4 @@
-/** `plan --compare-targets`: what the targets of each zone can hold and do, before anything is written. Contacts no server and needs no secret. */
+/** `plan --compare-targets`: what the targets of each zone support, before anything is written. Contacts no server and needs no secret. */
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { hasErrors } from '../base/diagnostic.ts'
 import { misfitsOf } from '../plan/misfits.ts'

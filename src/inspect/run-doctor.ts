@@ -139,7 +139,7 @@ async function examineProvider(provider: Provider, jobs: readonly ZoneJob[], now
   }
 }
 
-/** A warning about the zones that a provider holds without a definition. If it cannot list its zones, warnings about those that former runs applied there. */
+/** A warning about the zones that a provider holds without a definition. If it cannot list its zones, warnings about those that previous runs applied there. */
 async function findingsOfUndescribed(provider: Provider, { isDescribed, nameRemoved }: Workspace): Promise<readonly DoctorFinding[]> {
   if (isDescribed === undefined) return []
   const found = await listUndescribedZones(provider, isDescribed)

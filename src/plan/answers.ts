@@ -101,5 +101,5 @@ export function createAnswers(zone: Pick<ExistingZone, 'name' | 'unplanned'>, re
   }
 }
 
-/** Whether records of the type answer what an alias of the name was asked for: addresses, or at a name such as `_dmarc` any type. */
+/** Whether records of the type answer the query for an alias of the name: addresses, or at a name such as `_dmarc` any type. */
 const replacesAlias = (name: DomainName, type: string): boolean => ADDRESS_TYPES.has(type) || /(?:^|\.)_/.test(name)

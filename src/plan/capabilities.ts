@@ -3,7 +3,7 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { DefinedRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
 
-/** A target's rule for single records: returns the record as the target stores it, or null with diagnostics if the target cannot hold it. */
+/** A target's rule for single records: returns the record as the target stores it, or null with diagnostics if the target does not support it. */
 export type RecordRule = (
   record: DefinedRecord,
   zone: DomainName,

@@ -23,7 +23,7 @@ export interface FittedZone {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Records that the target cannot hold are errors, or warnings with `unsupported: skip`. */
+/** Records that the target does not support are errors, or warnings with `unsupported: skip`. */
 export function fitToTarget(zone: DesiredZone, target: string, capabilities: Capabilities): FittedZone {
   const diagnostics: Diagnostic[] = []
   const leftAlone = excludedRrsets(zone, target)
@@ -39,7 +39,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
   for (const { name, type, at } of zone.providerSpecific) {
     if (leftAlone.has(rrsetKey({ name, type }))) continue
     const { severity, skipped, hint } = unsupported(type)
-    diagnostics.push({ severity, code: 'type-unsupported', message: `${target} cannot hold ${type} at ${name}${skipped}`, at, hint })
+    diagnostics.push({ severity, code: 'type-unsupported', message: `${target} does not support ${type} at ${name}${skipped}`, at, hint })
   }
 
   const records: DefinedRecord[] = []
@@ -55,7 +55,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
     }
     const { severity, skipped, hint } = unsupported(record.type)
     if (capabilities.types !== null && !capabilities.types.has(record.type)) {
-      const cannot = `${target} cannot hold ${record.type} records`
+      const cannot = `${target} does not support ${record.type} records`
       const message = `${cannot} (${record.name})${skipped}`
       const cause = { subject: 'record', message: cannot + skipped }
       diagnostics.push({ severity, code: 'type-unsupported', message, at: record.at, hint, cause })
@@ -78,7 +78,7 @@ export function fitToTarget(zone: DesiredZone, target: string, capabilities: Cap
   }
   for (const { record, beside } of removeSurplusValues(records, capabilities)) {
     const { severity, skipped, hint } = unsupported(record.type)
-    const message = `${target} cannot hold a second ${record.type} record at ${record.name}, beside ${beside.data}${skipped}`
+    const message = `${target} does not support a second ${record.type} record at ${record.name}, beside ${beside.data}${skipped}`
     diagnostics.push({ severity, code: 'record-unsupported', message, at: record.at, hint })
   }
   if (capabilities.maxRecords !== null && records.length > capabilities.maxRecords) {
@@ -145,13 +145,16 @@ function roundedNotice(
   target: string,
   { defaultTtl }: DesiredZone,
 ): Diagnostic {
-  const stored = `${target} stores TTL ${fitted ?? 'default'}`
+  const rounded =
+    fitted === null || ttl === null
+      ? `${target} stores TTL ${fitted ?? 'default'} instead of ${ttl ?? 'default'}`
+      : `${target} rounds TTL ${ttl} ${fitted > ttl ? 'up' : 'down'} to ${fitted}`
   return {
     severity: 'notice',
     code: 'ttl-rounded',
-    message: `${stored} for ${name} ${type}, not ${ttl}`,
+    message: `${rounded} for ${name} ${type}`,
     at,
-    cause: { subject: 'record set', message: `${stored}, not ${ttl}` },
+    cause: { subject: 'record set', message: rounded },
     ...(defaultTtl !== undefined && defaultTtl.ttl === ttl && { related: [{ message: 'default_ttl', at: defaultTtl.at }] }),
   }
 }

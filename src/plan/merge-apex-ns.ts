@@ -68,7 +68,7 @@ export function withApexNs(
   const lacking = records.map(({ data }) => data).filter((data) => !stored.has(data))
   if (lacking.length === 0) return { desired: merged, diagnostics: [] }
   return unchanged(
-    `it cannot hold NS records at the apex: ${listed(lacking, MOST_NAMED)}`,
+    `it does not support NS records at the apex: ${listed(lacking, MOST_NAMED)}`,
     'resolvers find the servers of the other targets only by the delegation of the parent zone and the answers of the other targets',
   )
 }

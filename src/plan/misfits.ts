@@ -1,4 +1,4 @@
-/** What a target cannot hold as it is desired, for tables: each RRset and setting once, with the reason. */
+/** What a target does not support as it is desired, for tables: each RRset and setting once, with the reason. */
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { type DomainName, isAtOrBelow } from '../dns/domain-name.ts'
 import { isGenericForm, parseRdata } from '../dns/rdata/canonical.ts'

@@ -61,14 +61,14 @@ export interface ZonePlan {
   }
   /** The zone's default TTL in seconds before and after the plan, for changed records that follow it; absent if there are none. */
   readonly defaultTtl?: DefaultTtl | undefined
-  /** How long caches may hold former answers; absent if the plan changes the data of no existing RRset. */
+  /** How long caches may keep old answers; absent if the plan changes the data of no existing RRset. */
   readonly cachedAnswers?: CachedAnswers | undefined
   /** What a reader must know first; absent if there is nothing. */
   readonly impact?: Impact | undefined
   readonly changes: readonly Change[]
   readonly calls: CallCount
   readonly refusals: readonly Refusal[]
-  /** How often the record sets that it deletes are asked for; absent if it deletes none, or if no source is configured. */
+  /** How often the record sets that it deletes are queried; absent if it deletes none, or if no source is configured. */
   readonly usage?: DeletionUsage | undefined
   /** Values that are kept although their source no longer has them; absent if there are none. */
   readonly quarantine?: readonly QuarantinedRrset[] | undefined

@@ -82,7 +82,7 @@ export function aliasesBesideAddresses(records: readonly DefinedRecord[], held: 
   return aliases.flatMap(({ name, at }) => {
     const beside = addresses.get(name)
     if (beside === undefined) return []
-    const message = `${target} cannot hold ${name} ALIAS beside ${name} ${beside.type} ${beside.data}`
+    const message = `${target} does not support ${name} ALIAS beside ${name} ${beside.type} ${beside.data}`
     return { severity: 'error', code: 'record-unsupported', message, at, hint: 'keep one of them' }
   })
 }

@@ -1,5 +1,5 @@
 /**
- * Whether the names that a plan deletes are asked for. A source of usage has counts of queries by name and type in a window of time. Each count belongs to
+ * Whether the names that a plan deletes are queried. A source of usage has counts of queries by name and type in a window of time. Each count belongs to
  * the record sets that gave the answer: of a name with a CNAME the CNAME and its target in the zone, of a name below a delegation its NS records and the
  * addresses of these name servers in the zone, below a DNAME the DNAME, of a name that only a wildcard covers the wildcard (RFC 1034 section 4.3.2, RFC 4592).
  */
@@ -40,7 +40,7 @@ export interface Usage {
 
 /** Which deletions are refused. */
 export interface UsageRules {
-  /** Seconds: a name that was asked for within them is in use. */
+  /** Seconds: a name that was queried within them is in use. */
   readonly inUse: number
   readonly allow: ReadonlySet<Allowance>
 }
@@ -171,7 +171,7 @@ function indexNames(zone: DomainName, records: readonly Pick<ResourceRecord, 'na
   return index
 }
 
-/** The record sets that answer a query: none, one, those of a chain of aliases, or for ANY all of the name. Glue also counts if it was asked for itself. */
+/** The record sets that answer a query: none, one, those of a chain of aliases, or for ANY all of the name. Glue also counts if it was queried itself. */
 function answeringRrsets(name: DomainName, type: string, zone: DomainName, index: NameIndex): Set<string> {
   const found = new Set<string>()
   const visit = (asked: DomainName, wanted: string): void => {
@@ -216,7 +216,7 @@ function answersAt(types: ReadonlyMap<string, unknown>, type: string): string[] 
   if (type === 'ANY') return [...types.keys()]
   if (types.has('CNAME')) return ['CNAME']
   if (type === 'CNAME') {
-    // The server counts an alias without the type that was asked for, which mostly is an address. It may also have become other records since.
+    // The server counts an alias without the queried type, which mostly is an address. It may also have become other records since.
     const addresses = [...types.keys()].filter((one) => ADDRESSES.has(one) || one === 'ALIAS')
     return addresses.length > 0 ? addresses : [...types.keys()]
   }
@@ -252,11 +252,11 @@ function inUseRefusals({ source, problem, deletions }: DeletionUsage): Refusal[]
         ({ name, type, count, lastAsked }) =>
           `${name} ${type} (${formatCount(count)} ${agreeing(count, 'time', 'times')}, last at ${lastAsked})`,
       )
-      return `${counts(sets)} to delete ${agreeing(sets.length, 'is', 'are')} still asked for, as ${source} says: ${listed(names, MAX_LISTED)}`
+      return `${counts(sets)} to delete ${agreeing(sets.length, 'is', 'are')} still queried, as ${source} says: ${listed(names, MAX_LISTED)}`
     }),
     ...refuse('unknown', (sets) => {
       const names = sets.map(({ name, type }) => `${name} ${type}`)
-      return `whether ${counts(sets)} to delete ${agreeing(sets.length, 'is', 'are')} still asked for is unknown, since ${problem}: ${listed(names, MAX_LISTED)}`
+      return `whether ${counts(sets)} to delete ${agreeing(sets.length, 'is', 'are')} still queried is unknown, since ${problem}: ${listed(names, MAX_LISTED)}`
     }),
   ]
 }

@@ -80,7 +80,7 @@ export const numberedLists =
       idOf,
     )
 
-/** The totals of a list that states its number of items, and whose pages may have fewer than were asked for. */
+/** The totals of a list that states its number of items, and whose pages may have fewer than were requested. */
 export const totalsOf = (total: number, count: number) => ({ total, pages: count === 0 ? 0 : Math.ceil(total / count) })
 
 /** Whether the number of items on the first page fits the stated totals. A server may return fewer items per page than requested. */

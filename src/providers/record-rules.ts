@@ -5,7 +5,7 @@ import type { DefinedRecord } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../plan/capabilities.ts'
 
-/** Why a target cannot hold a record; without a code `record-unsupported`. */
+/** Why a target does not support a record; without a code `record-unsupported`. */
 export type Refusal = string | readonly [code: 'type-unsupported' | 'record-unsupported' | 'limit-exceeded', why: string, hint?: string]
 
 /** A rule that refuses the records for which the function has a reason. */
@@ -33,7 +33,7 @@ export const plainTargets = (service: string, rootTypes: readonly string[] | nul
   refuseIf(({ type, data }) => {
     const target = targetName(type, data)
     const isHeld = target === null || pattern.test(target) || (target === '.' && (rootTypes?.includes(type) ?? true))
-    return isHeld ? null : `${service} cannot hold the target ${target}`
+    return isHeld ? null : `${service} does not support the target ${target}`
   })
 
 export const isPrintable = (octets: Uint8Array): boolean => octets.every((octet) => octet >= 0x20 && octet <= 0x7e)

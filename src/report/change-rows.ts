@@ -9,7 +9,7 @@ import type { ResourceRecord } from '../dns/record.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
 import type { Change, DomainChange, Outcome, ZonePlan } from '../plan/plan.ts'
 import type { ZoneView } from './report.ts'
-import { ownerText, usageNotes, zoneUsageNote } from './summary.ts'
+import { ownerText, takeUsageNotes, zoneUsageNote } from './summary.ts'
 
 /** One value, or the existing and the desired value of a setting. */
 export type Cell = readonly [value: string] | readonly [existing: string, desired: string]
@@ -45,7 +45,7 @@ export interface DomainRow extends RowBase {
 export type ChangeRow = RecordRow | DomainRow
 
 export function changeRows(view: ZoneView): ChangeRow[] {
-  const usageOf = usageNotes(view.plan)
+  const usageOf = takeUsageNotes(view.plan)
   const keyed = view.plan.changes.flatMap((change, index) => rowsOf(change, index, view, usageOf))
   keyed.sort(
     (a, b) => compareText(a.owner, b.owner) || compareText(a.type, b.type) || compareMarkers(a.row, b.row) || a.row.change - b.row.change,
@@ -80,7 +80,7 @@ const MARKER_ORDER = { '~': 0, '-': 1, '+': 2 } as const
 
 const compareMarkers = (a: ChangeRow, b: ChangeRow): number => MARKER_ORDER[a.marker] - MARKER_ORDER[b.marker]
 
-function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView, usageOf: ReturnType<typeof usageNotes>): KeyedRow[] {
+function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView, usageOf: ReturnType<typeof takeUsageNotes>): KeyedRow[] {
   const outcome = outcomes?.[index] ?? null
   if (change.subject === 'domain') return [{ row: domainRow(change, index, outcome, plan), owner: '', type: '' }]
   const { existing, desired } = change

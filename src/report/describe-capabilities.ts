@@ -1,5 +1,5 @@
-/** What a provider can hold and do, in words: for the report of `providers` and for docs/providers.md. */
-import { counted, formatCount, listed } from '../base/english.ts'
+/** What a provider supports, in words: for the report of `providers` and for docs/providers.md. */
+import { agreeing, counted, formatCount, listed } from '../base/english.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { SOA_TIMES } from '../dns/soa.ts'
@@ -125,7 +125,7 @@ function soaText({ settings, storesSoaFields, readOnly }: Capabilities): string 
   const fields = [...settings].filter((setting) => SOA_SETTINGS.includes(setting)).sort()
   if (fields.length === 0) return "the target's own"
   const verb = readOnly ? 'compared' : 'set'
-  return `${listed(fields)} are ${verb}${storesSoaFields ? '; other fields too' : ''}`
+  return `${listed(fields)} ${agreeing(fields.length, 'is', 'are')} ${verb}${storesSoaFields ? '; other fields too' : ''}`
 }
 
 function settingsText({ settings, fixedSettings }: Capabilities): string {

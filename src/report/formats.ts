@@ -12,7 +12,7 @@ export const REPORT_FORMATS = {
   zones: ['text', 'json', 'codeowners'],
 } as const
 
-/** The formats whose renderers are loaded only when they are asked for, so that the others start as fast without them. */
+/** The formats whose renderers are loaded only when they are used, so that the others start as fast without them. */
 export const LOADED_FORMATS = ['markdown', 'html', 'junit', 'sarif'] as const satisfies readonly ReportFormat[]
 
 export const isLoadedFormat = (format: unknown): format is (typeof LOADED_FORMATS)[number] =>

@@ -1,4 +1,4 @@
-/** The lines with which a report leads: deleted zones, names without answers, mail and name servers, zones that change as a whole, and how long caches keep former answers. */
+/** The lines with which a report leads: deleted zones, names without answers, mail and name servers, zones that change as a whole, and how long caches keep old answers. */
 import { oneLine } from '../base/diagnostic.ts'
 import { agreeing, counted, durationText, listed } from '../base/english.ts'
 import { isEmptyImpact } from '../plan/impact.ts'
@@ -105,11 +105,11 @@ export function impactLines(views: readonly ZoneView[]): string[] {
   ]
 }
 
-/** How long caches may hold former answers, of the zone where that is longest. */
+/** How long caches may keep old answers, of the zone where that is longest. */
 function cacheLine(views: readonly ZoneView[]): string[] {
   const [longest] = views.flatMap(changedCachedAnswers).sort((a, b) => b.seconds - a.seconds)
   if (longest === undefined) return []
-  return [`Caches may hold former answers for ${durationText(longest.seconds)} (${oneLine(longest.name)} ${longest.type})`]
+  return [`Caches may keep old answers for ${durationText(longest.seconds)} (${oneLine(longest.name)} ${longest.type})`]
 }
 
 /** The answers that a plan makes wrong, or an apply made wrong. */

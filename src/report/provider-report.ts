@@ -1,4 +1,4 @@
-/** What providers can hold and do, as text and as the versioned document of `schemas/providers.schema.json`. */
+/** What providers support, as text and as the versioned document of `schemas/providers.schema.json`. */
 import { oneLine } from '../base/diagnostic.ts'
 import { jsonText } from '../base/text.ts'
 import type { Capabilities } from '../plan/capabilities.ts'

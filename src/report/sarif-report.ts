@@ -38,7 +38,7 @@ type Finding = Omit<Diagnostic, 'code'> & { readonly code: string }
 const OWN_RULES: Readonly<Record<string, string>> = {
   'change-failed': 'A change was not applied.',
   'change-unknown': 'It is unknown whether a change was applied.',
-  'deletion-usage': 'A plan deletes a record set. The message says how often it is asked for.',
+  'deletion-usage': 'A plan deletes a record set. The message says how often it is queried.',
 }
 
 const REFUSAL = 'refusal-'

@@ -65,9 +65,9 @@ export function renderedText({ rendered }: ZonePlan, verbose: boolean): string |
 
 /** Whether the records after the changes equal the plan's result, as they were read or as the responses state them; null if that is not worth reporting. */
 export function readBackText({ readBack, outcomes }: ZoneView, verbose: boolean): string | null {
-  if (readBack === 'different') return 'not confirmed: the records are not what the plan makes'
+  if (readBack === 'different') return 'the zone differs from the planned result'
   if (readBack === 'equal') return verbose ? 'confirmed: the records are what the plan makes' : null
-  return outcomes?.some(({ state }) => state === 'applied' || state === 'unknown') ? 'read again: not possible' : null
+  return outcomes?.some(({ state }) => state === 'applied' || state === 'unknown') ? 'the zone could not be read again' : null
 }
 
 /**
@@ -117,7 +117,7 @@ const MOST_EQUAL = 10
 /** What a plan deletes, or an apply deleted: a heading, and a line per zone or record; one for the same record in many zones. */
 export function deletions(views: readonly ZoneView[]): { readonly title: string; readonly lines: readonly string[] } {
   const found = views.flatMap(({ plan, outcomes }) => {
-    const usageOf = usageNotes(plan)
+    const usageOf = takeUsageNotes(plan)
     return plan.changes
       .filter(({ action }, index) => action === 'delete' && (outcomes === null || outcomes[index]?.state === 'applied'))
       .map((change) => {
@@ -167,11 +167,11 @@ export function unappliedReasons(views: readonly ZoneView[]): { readonly isFailu
     .sort((a, b) => Number(b.isFailure) - Number(a.isFailure))
 }
 
-/** `caches may hold former answers for 1 h (www A)`; null if no former answer becomes wrong. */
+/** `caches may keep old answers for 1 h (www A)`; null if no old answer becomes wrong. */
 export function cachedAnswersText({ zone, cachedAnswers }: ZonePlan): string | null {
   if (cachedAnswers === undefined) return null
   const { seconds, name, type } = cachedAnswers
-  return `caches may hold former answers for ${durationText(seconds)} (${ownerText(name, zone)} ${type})`
+  return `caches may keep old answers for ${durationText(seconds)} (${ownerText(name, zone)} ${type})`
 }
 
 /** What a line about a zone says besides its calls: its state, records, cached answers, and differences found when it was read. */
@@ -218,10 +218,10 @@ export function groupByOwner<Zone>(zones: readonly Zone[], ownerOf: (zone: Zone)
 /** The heading of a group. */
 export const ownerTitle = (owner: string | null): string => (owner === null ? 'No owner' : oneLine(owner))
 
-// How often the record sets that a plan deletes are asked for, in words. Text contains no control characters.
+// How often the record sets that a plan deletes are queried, in words. Text contains no control characters.
 
-/** A function that returns the note of a record set that the plan deletes, the first time that it is asked for it; null for others. */
-export function usageNotes({ usage }: ZonePlan): (rrset: { readonly name: string; readonly type: string }) => string | null {
+/** A function that returns the note of a record set that the plan deletes, the first time that it is called for that record set; null for others. */
+export function takeUsageNotes({ usage }: ZonePlan): (rrset: { readonly name: string; readonly type: string }) => string | null {
   if (usage === undefined) return () => null
   const notes = new Map(usage.deletions.map((one) => [rrsetKey(one), one]))
   return (rrset) => {
@@ -233,16 +233,16 @@ export function usageNotes({ usage }: ZonePlan): (rrset: { readonly name: string
 }
 
 function noteOf({ state, count, lastAsked }: RrsetUsage, { from, to }: DeletionUsage): string {
-  if (state === 'not-asked') return `never asked for from ${timeOf(from)} to ${timeOf(to)}`
-  const asked = `asked for ${formatCount(count)} ${agreeing(count, 'time', 'times')} since ${timeOf(from)}, last at ${timeOf(lastAsked)}`
+  if (state === 'not-asked') return `never queried from ${timeOf(from)} to ${timeOf(to)}`
+  const asked = `queried ${formatCount(count)} ${agreeing(count, 'time', 'times')} since ${timeOf(from)}, last at ${timeOf(lastAsked)}`
   if (state === 'replaced') return lastAsked === null ? 'other records answer in its place' : `${asked}; other records answer in its place`
-  if (state === 'unknown') return lastAsked === null ? 'unknown whether it is asked for' : `unknown whether it is in use: ${asked}`
+  if (state === 'unknown') return lastAsked === null ? 'unknown whether it is queried' : `unknown whether it is in use: ${asked}`
   return asked
 }
 
 /** A line for each record set that the plan deletes, in reports that have no table of changes. */
 export const usageLines = (plan: ZonePlan): string[] => {
-  const noteOfSet = usageNotes(plan)
+  const noteOfSet = takeUsageNotes(plan)
   return (plan.usage?.deletions ?? []).map((one) => `${oneLine(one.name)} ${oneLine(one.type)} to delete: ${noteOfSet(one)}`)
 }
 
@@ -255,7 +255,7 @@ export function zoneUsageNote({ usage }: ZonePlan): string | null {
   const [last] = [...asked].sort((a, b) => ((a.lastAsked ?? '') < (b.lastAsked ?? '') ? 1 : -1))
   if (last !== undefined)
     return `${formatCount(asked.length)} of its ${sets} asked for since ${timeOf(from)}, last ${oneLine(last.name)} ${oneLine(last.type)} at ${timeOf(last.lastAsked)}`
-  if (deletions.some(({ state }) => state === 'unknown')) return `unknown whether its ${sets} are asked for`
+  if (deletions.some(({ state }) => state === 'unknown')) return `unknown whether its ${sets} are queried`
   return `none of its ${sets} asked for from ${timeOf(from)} to ${timeOf(to)}`
 }
 

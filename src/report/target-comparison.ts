@@ -1,4 +1,4 @@
-/** What the targets of a zone can hold and do, side by side, and what each would leave out or change of the zone: as text, Markdown and JSON. */
+/** What the targets of a zone support, side by side, and what each would leave out or change of the zone: as text, Markdown and JSON. */
 import { type Diagnostic, oneLine } from '../base/diagnostic.ts'
 import { counted, listed } from '../base/english.ts'
 import { jsonText } from '../base/text.ts'

@@ -177,7 +177,7 @@ function unmanagedLine({ zone, target, unmanaged = [] }: ZoneVerification, palet
   return [palette.dim(`${zone} at ${oneLine(target)}: ${leaves}`)]
 }
 
-/** `1 error. Verified: 2 of 3 zones as defined, 20 record sets asked for.` */
+/** `1 error. Verified: 2 of 3 zones as defined, 20 record sets queried.` */
 export function verificationSummary({ zones, diagnostics }: Verification): string {
   const verified = zones.filter(isVerified).length
   const asked = zones.reduce((sum, zone) => sum + zone.nameServers.reduce((all, server) => all + server.asked, 0), 0)
@@ -186,7 +186,7 @@ export function verificationSummary({ zones, diagnostics }: Verification): strin
     0,
   )
   const errors = [...diagnostics, ...zones.flatMap((zone) => zone.diagnostics)].filter(isError).length
-  const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} asked for`]
+  const parts = [`${verified} of ${counted(zones.length, 'zone')} as defined`, `${counted(asked, 'record set')} queried`]
   if (hidden > 0) parts.push(`${counted(hidden, 'record set')} hidden by delegations`)
   if (hasErrors(diagnostics)) parts.push('the rest could not be read')
   return `${errors > 0 ? `${counted(errors, 'error')}. ` : ''}Verified: ${parts.join(', ')}.`
@@ -235,7 +235,7 @@ function serverLines(server: NameServerVerification, palette: Palette, verbose: 
     for (const line of answered) if (!expected.includes(line)) lines.push(palette.added(`      instead ${oneLine(line)}`))
   }
   if (verbose)
-    for (const name of server.covered) lines.push(palette.dim(`    not shown, since the server holds the zone below too: ${name} NS`))
+    for (const name of server.covered) lines.push(palette.dim(`    not shown, since the server also has the zone below: ${name} NS`))
   const more = server.asked - server.agreed - shown.length
   if (more > 0) lines.push(palette.dim(`    and ${counted(more, 'record set')} more`))
   return lines

@@ -136,8 +136,8 @@ function checkTls(what: string, endpoint: Endpoint, at: SourcePosition | undefin
 const EMPTY: Diagnostic = {
   severity: 'error',
   code: 'allowed-hosts-invalid',
-  message: `${ALLOWED_HOSTS} is set and empty`,
-  hint: 'list the hosts this run may contact, or unset the variable to allow all',
+  message: `${ALLOWED_HOSTS} is empty`,
+  hint: 'set it to the hosts this run may contact, or remove it to allow all',
 }
 
 const malformedEntry = (text: string): Diagnostic => ({

@@ -26,7 +26,7 @@ const DNS_PORT = 53
 
 /**
  * Asks every server of the parent (RFC 1034 section 4.2.1). It is a failure if one does not answer, or answers with neither the records nor a proof that there are
- * none: it may have the former delegation.
+ * none: it may have the previous delegation.
  */
 export async function askParent(zone: DomainName, servers: readonly DnsServer[]): Promise<DelegationResult> {
   try {

@@ -83,9 +83,9 @@ describeWithTools(['git'], 'plan --base', () => {
     const { repo, plan, live } = await repository()
     repo.commit({ 'zones/b.example.yaml': null })
     const offline = await plan(...OFFLINE)
-    expect(offline.stderr).toContain('warning[zone-removed] b.example. is at cloud, and no definition describes it there; the snapshot')
+    expect(offline.stderr).toContain('warning[zone-removed] b.example. still exists at cloud, but its definition is gone; the snapshot')
     expect((await plan(...OFFLINE, '--base', 'main')).stderr.match(/warning\[zone-removed\]/g)).toHaveLength(1)
-    expect((await live('--base', 'main')).stderr).toContain('warning[zone-removed] b.example. may be at cloud, and no definition')
+    expect((await live('--base', 'main')).stderr).toContain('warning[zone-removed] b.example. may still exist at cloud, but its definition')
     expect((await plan(...OFFLINE, 'example.com')).stderr).not.toContain('zone-removed')
   })
 

@@ -81,18 +81,18 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     expectEnd(await copy('cloud', 'lab', '--yes'), 0, { out: 'No changes' })
   })
 
-  test('what a target cannot hold is a table; it stops the copy, or with --lossy is left out', async () => {
+  test('what a target does not support is a table; it stops the copy, or with --lossy is left out', async () => {
     const odd =
       'loc LOC 52 22 23 N 4 53 32 E -2m 0m 10000m 10m\nweb 100 A 192.0.2.1\napi 100 A 192.0.2.2\nuri URI 1 1 "https://example.com/"\n'
     const { scene, bind, copy } = await openWithBind(SERVED(odd))
     scene.write({ 'zonewright.yaml': `${scene.config()}defaults: {soa_email: hostmaster@example.com}\n` })
     const refused = expectEnd(await copy('lab', 'cloud', '--yes'), 1)
     expect(refused.stderr.split('\n').slice(0, 6)).toEqual([
-      'What cloud cannot hold of example.com. as it is:',
+      'What cloud does not support of example.com. as it is:',
       '            records  which            why',
       '  changed         2  api A and web A  TTL 100 becomes 300',
-      '  left out        1  loc LOC          cloud cannot hold LOC records',
-      '  left out        1  uri URI          cloud cannot hold URI records',
+      '  left out        1  loc LOC          cloud does not support LOC records',
+      '  left out        1  uri URI          cloud does not support URI records',
       expect.stringContaining('notice[ttl-rounded]'),
     ])
     expect(expectEnd(await copy('lab', 'cloud', '--yes', '--lossy'), 0, { out: '3 created' }).stderr).not.toMatch(/lab:1:1/)

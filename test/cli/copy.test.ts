@@ -31,14 +31,14 @@ test.each([
   const copy = (...more: string[]) => scene.run('copy', '--from', 'cloud', '--to', 'own', 'example.com', '--yes', ...more)
   const refused = expectEnd(await copy(...lossy), 1, { err: `others may do more without it, so --lossy must name it` })
   expect(refused.stderr).toMatch(
-    new RegExp(`error\\[record-unsupported\\] \\S+ ${type}: own cannot hold ${type} records .*--lossy=${type}`),
+    new RegExp(`error\\[record-unsupported\\] \\S+ ${type}: own does not support ${type} records .*--lossy=${type}`),
   )
   expect(refused.stderr).not.toMatch(/error\[.*(SRV|note)/)
   expect(refused.stderr).not.toContain('it is skipped')
   expectEnd(await copy(`--lossy=${type}`), 1, { err: /error\[record-unsupported\] _sip\._tcp\.example\.com\. SRV: .*--lossy=SRV/ })
   expect(own.writes()).toEqual([])
   expectEnd(await copy(...lossy, `--lossy=${type}`), 0, {
-    err: `warning[type-unsupported] own cannot hold ${type} records`,
+    err: `warning[type-unsupported] own does not support ${type} records`,
     out: /created/,
   })
 })

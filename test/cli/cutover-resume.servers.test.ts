@@ -14,7 +14,7 @@ const firstState = (folder: string): string => {
   return name === undefined ? '' : readFileSync(join(path, name), 'utf8')
 }
 describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
-  test('a run that was killed after it lowered the TTLs: the next one waits out the former ones', async () => {
+  test('a run that was killed after it lowered the TTLs: the next one waits out the previous ones', async () => {
     const move = await openMove()
     // The first state on the disk, which is there while the TTLs are lowered.
     let during = ''
@@ -42,7 +42,7 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
     expectEnd(await move.cutover(90_000), 2, { err: '+ ns7.example.net.\n  + ns8.example.net.' })
   })
 
-  test('a new provider with the name servers of the former one is refused: the parent would show no difference', async () => {
+  test('a new provider with the name servers of the previous one is refused: the parent would show no difference', async () => {
     const move = await openMove('files')
     expect((await move.cutover(0)).status).toBe(2)
     const copied = expectEnd(await move.cutover(90_000), 1, { err: 'name the servers of example.test. at files with --apex-ns' })
@@ -50,7 +50,7 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
     expect(stateOf(move).step).toBe('copy')
   })
 
-  test('a change at the former provider after the copy is reported once the parent has changed', async () => {
+  test('a change at the previous provider after the copy is reported once the parent has changed', async () => {
     const move = await openMove()
     expect((await move.cutover(0, ...NEW)).status).toBe(2)
     expect((await move.cutover(90_000)).stderr).toContain('+ ns7.example.net.')
@@ -60,7 +60,7 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
     const late = 'zone example.test.\nupdate add late.example.test. 600 A 192.0.2.9\n'
     expect(await nsupdate(move.former.port, late, TEST_KEY)).toMatchObject({ status: 0 })
     const { stderr: seen } = await move.cutover(90_100)
-    expect(seen).toContain('example.test. has changed at former since it was copied')
+    expect(seen).toContain('example.test. has changed at previous since it was copied')
     expect(seen).toContain('late.example.test. A')
   })
 

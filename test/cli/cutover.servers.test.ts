@@ -142,7 +142,7 @@ describeWithTools(['named', 'knotd', 'dig'], 'cutover', () => {
     expect([named.status, named.stderr]).toEqual([1, expect.stringContaining('host-not-allowed] --parent-server')])
   })
 
-  test('nothing is lowered if no name server of the former provider can be asked', async () => {
+  test('nothing is lowered if no name server of the previous provider can be asked', async () => {
     const { scene, at, parent } = await open(FORMER)
     const args = ['cutover', 'example.test', '--from', 'cloud', '--to', 'own', '--yes', '--parent-server', `127.0.0.1:${parent.port}`]
     expectEnd(await at(0, ...args, '--from-server', '127.0.0.1:1'), 1, {

@@ -104,7 +104,7 @@ const address = (name: string): object => ({ ...A, name })
 
 /** What is said of a record that no definition can have, at the owner `x` unless another is given. */
 const lost = (type: string, why: string, owner = 'x.example.com.'): string => `${owner} ${type}: a definition cannot express ${why}`
-const EMPTY_TXT = lost('TXT', '"": the service holds no empty TXT')
+const EMPTY_TXT = lost('TXT', '"": the service accepts no empty TXT')
 const INVALID = 'its data is invalid'
 const [FIRST, SECOND] = ['a.example.net', 'b.example.net']
 const LONG_LABEL = 'n'.repeat(70)
@@ -115,17 +115,22 @@ describe('records that no definition can have', () => {
     ['an empty TXT', [record('TXT', '')], [EMPTY_TXT], '{name: x, type: TXT}'],
     ['an empty TXT beside others', [record('TXT', ''), record('TXT', 'text')], [EMPTY_TXT], `{name: x, type: TXT, target: '""'}`],
     ['half a letter', [record('TXT', 'a\ud800')], [lost('TXT', `"a\\239\\191\\189" (of half a character)`)], '{name: x, type: TXT}'],
-    ['NUL in a text', [record('TXT', 'a\0b')], [lost('TXT', '"a\\000b": the service holds no text')], '{name: x, type: TXT}'],
-    ['the apex as @', [address('@')], [lost('A', '192.0.2.1: the service holds names of letters', `\\@.${APEX}`)], '{name: \\@, type: A}'],
+    ['NUL in a text', [record('TXT', 'a\0b')], [lost('TXT', '"a\\000b": the service accepts no text')], '{name: x, type: TXT}'],
+    [
+      'the apex as @',
+      [address('@')],
+      [lost('A', '192.0.2.1: the service accepts names of letters', `\\@.${APEX}`)],
+      '{name: \\@, type: A}',
+    ],
     ['a space', [address('a b')], [lost('A', `192.0.2.1 (named "a b"): ${INVALID}`, `a\\032b.${APEX}`)], '{name: a\\032b, type: A}'],
     ['a label of 70 octets', [address(LONG_LABEL)], [`192.0.2.1 (named "${LONG_LABEL}"): ${INVALID}`], 'type: A}'],
     ['an empty label', [address('x..y'), address('x.y')], [lost('A', '192.0.2.1 (named "x..y")', `x.y.${APEX}`)], '(named "x..y")}'],
     ['a name of 300 octets', [address('abcdefghi.'.repeat(30))], [INVALID], 'type: A\n'],
     ['an invalid address', [record('A', 'none')], [lost('A', `none: ${INVALID}`)], '{name: x, type: A}'],
     ['an invalid target', [record('CNAME', 'b c.example.net')], [lost('CNAME', `b c.example.net: ${INVALID}`)], '{name: x, type: CNAME}'],
-    ['no target', [record('PTR', '')], [lost('PTR', '.: the service cannot hold the root as a target')], '{name: x, type: PTR}'],
+    ['no target', [record('PTR', '')], [lost('PTR', '.: the service does not support the root as a target')], '{name: x, type: PTR}'],
     ['a TTL beyond all', [{ ...A, ttl_sec: 2 ** 33 }], [lost('A', '192.0.2.1: its TTL of 8589934592 s', APEX)], "{name: '@', type: A}"],
-    ['a type of others', [record('ALIAS', FIRST)], [lost('ALIAS', `${FIRST}.: cloud cannot hold ALIAS`)], '{name: x, type: ALIAS}'],
+    ['a type of others', [record('ALIAS', FIRST)], [lost('ALIAS', `${FIRST}.: cloud does not support ALIAS`)], '{name: x, type: ALIAS}'],
     ['an unknown type', [record('WEIRD', 'foo')], [lost('WEIRD', `foo: ${INVALID}`)], '{name: x, target: foo}'],
     ['an SOA', [record('SOA', 'x', { name: '' })], [lost('SOA', `x: ${INVALID}`, APEX)], "{name: '@', type: SOA}"],
     ['a CAA tag', [record('CAA', 'a', { name: '', tag: 'tbs' })], [lost('CAA', '0 tbs "a": the service', APEX)], "{name: '@', type: CAA}"],

@@ -129,7 +129,7 @@ describe('init', () => {
       expect((await cli(['apply', '--yes'], setting)).status).toBe(0)
       await service.flush()
       const verified = await cli(['verify'], setting)
-      expect(verified).toMatchObject({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 3 record sets asked for.\n' })
+      expect(verified).toMatchObject({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 3 record sets queried.\n' })
     } finally {
       await service.stop()
     }

@@ -184,7 +184,7 @@ test('--abort ends a cutover whose TTLs cannot be restored, after consent', asyn
   expect(await scene.state.read()).toBeNull()
 })
 
-test('--abort says that the former provider does not have the zone any more', async () => {
+test('--abort says that the previous provider does not have the zone any more', async () => {
   const scene = await openMoving()
   scene.memory.removeZone('example.com')
   const { status, stderr } = await abort(scene, '--yes')
@@ -192,7 +192,7 @@ test('--abort says that the former provider does not have the zone any more', as
   expect(stderr).not.toContain('are as before')
 })
 
-test('--abort ends a cutover whose former provider is not in the config any more', async () => {
+test('--abort ends a cutover whose previous provider is not in the config any more', async () => {
   const scene = await openMoving()
   writeFileSync(join(scene.folder, 'zonewright.yaml'), `providers:\n${provider('own')}`)
   const ended = await abort(scene, '--yes')

@@ -20,9 +20,9 @@ async function sceneAfterRemoval(config = ''): Promise<Scene> {
 const documentOf = (result: Pick<CliResult, 'stdout'>) => documentIn(result, isPlan)
 
 const NAMED =
-  /^warning\[zone-removed\] example\.org\. is at cloud, and no definition describes it there; run \S+ applied one \(to delete it, set "delete_removed: true"/m
+  /^warning\[zone-removed\] example\.org\. still exists at cloud, but its definition is gone; run \S+ applied one \(to delete it, set "delete_removed: true"/m
 
-describe('a zone that a former run applied', () => {
+describe('a zone that a previous run applied', () => {
   test('is named by each plan of all zones, and not by a plan of others', async () => {
     const scene = await sceneAfterRemoval()
     expectEnd(await scene.run('plan', '--detailed-exitcode'), 0, { err: NAMED })
@@ -154,19 +154,21 @@ test('many zones of a provider that was renamed in the config are one warning', 
 })
 
 describe('doctor', () => {
-  test('names what former runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
+  test('names what previous runs applied at a provider that cannot list zones, or that is gone from the config', async () => {
     const scene = await openLiveScene({ files: FILES, also: ['other'] })
     rmSync(join(scene.folder, 'zones/example.org.yaml'))
     const renamed = scene.config().replace('  cloud:', '  other:')
     scene.write({ 'zonewright.yaml': renamed })
-    expect((await scene.run('doctor')).stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +cloud is not in the config/)
+    expect((await scene.run('doctor')).stdout).toMatch(
+      /warning +zones +example\.org\. may still exist at cloud, .*\n +cloud is not in the config/,
+    )
     // A server that answers nothing has no list of its zones either.
     scene.write({ 'zonewright.yaml': renamed.replace('providers:\n', "providers:\n  cloud: {type: rfc2136, server: '127.0.0.1:9'}\n") })
     for (const name of ['example.com', 'example.net'])
       scene.write({ [`zones/${name}.yaml`]: zoneOf(name).replace('records:', 'targets: [other]\nrecords:') })
     const others = [...scene.providerTypes].filter(([name]) => name !== 'cloud')
     const unlisted = await scene.runIn({ providerTypes: new Map(others) }, 'doctor')
-    expect(unlisted.stdout).toMatch(/warning +zones +example\.org\. may be at cloud, .*\n +plans cannot delete zones at cloud/)
+    expect(unlisted.stdout).toMatch(/warning +zones +example\.org\. may still exist at cloud, .*\n +plans cannot delete zones at cloud/)
   })
 
   test('lists what a provider holds without a definition, bounded', async () => {

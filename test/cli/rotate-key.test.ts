@@ -104,7 +104,7 @@ test('the same command completes a key rotation killed before any step', LONG, a
     killed += 1
     // The folder option may be on either side of the command, or omitted.
     expectEnd(await cli(['serve', '--data', 'data', 'rotate-key'], { cwd }), 0, {
-      err: /^All secrets are encrypted with the new key \(\d of them by this run\)\.\nThe former key is the second line of \S+secrets\.key: /,
+      err: /^All secrets are encrypted with the new key \(\d of them by this run\)\.\nThe previous key is the second line of \S+secrets\.key: /,
       out: '',
     })
     const keys = readFileSync(join(folder, 'secrets.key'), 'utf8')

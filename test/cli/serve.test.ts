@@ -198,10 +198,10 @@ describe('a running service', () => {
 
       write('{name: two.example, account: nobody, secret: file:secret}')
       run.kill('SIGHUP')
-      await run.until('The new transfer keys cannot be used, so the former ones stay: the key two.example. belongs')
+      await run.until('The new transfer keys cannot be used, so the previous ones stay: the key two.example. belongs')
       write('{name: two.example, account: admin, secret: file:nothing}')
       run.kill('SIGHUP')
-      await run.until('The former transfer keys stay.\n')
+      await run.until('The previous transfer keys stay.\n')
       expect(await given(key('one.example.', 1))).toBe(true)
 
       write('{name: two.example, account: admin, secret: file:secret}')
@@ -238,7 +238,7 @@ describeWithTools(['openssl', 'mkfifo'], 'with --tls-cert', () => {
     await writer.write(pem)
     await writer.close()
     await run.until('--tls-key key.pem is not a regular file')
-    await run.until('The former certificate stays.')
+    await run.until('The previous certificate stays.')
     rmSync(pipe)
     writeFileSync(pipe, pem)
     run.kill('SIGHUP')

@@ -10,7 +10,7 @@ test('a zone as defined exits with 0 and prints one line', async () => {
   const scene = await openServiceScene()
   await scene.run('apply', '--yes')
   const { stdout: line } = expectEnd(await scene.run('verify'), 0, { err: '' })
-  expect(line).toBe('Verified: 1 of 1 zone as defined, 3 record sets asked for.\n')
+  expect(line).toBe('Verified: 1 of 1 zone as defined, 3 record sets queried.\n')
   const { stdout } = await scene.run('verify', '--verbose')
   expect(stdout).toMatch(
     /^example\.com\. at cloud\n {2}records: as defined\n {2}rendered zone file: match\n {2}127\.0\.0\.1:\d+: 3 of 3 record sets as defined\n\nVerified: /,
@@ -29,7 +29,7 @@ test('a changed record exits with 2 and shows how to see the difference', async 
     out: [
       '  records: 1 change pending ("zonewright plan example.com." shows it)\n',
       / {4}mail\.example\.com\. A\n {6}missing 3600 192\.0\.2\.2\n {6}instead 3600 192\.0\.2\.66\n/,
-      /\nVerified: 0 of 1 zone as defined, 3 record sets asked for\.\n$/,
+      /\nVerified: 0 of 1 zone as defined, 3 record sets queried\.\n$/,
     ],
   })
   expect(scene.proxy.mutations()).toHaveLength(4)

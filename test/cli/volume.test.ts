@@ -10,7 +10,7 @@ default_ttl: 600
 records:
 ${Array.from({ length: RECORDS }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1}\n`).join('')}`
 
-const NOTICE = 'notice[ttl-rounded] 1,100 record sets: cloud stores TTL 300, not 600; default_ttl at zones/example.com.yaml:3:14\n'
+const NOTICE = 'notice[ttl-rounded] 1,100 record sets: cloud rounds TTL 600 down to 300; default_ttl at zones/example.com.yaml:3:14\n'
 
 test('1,100 record sets with a TTL that the target rounds are one line; JSON and --verbose have them all', { tags: ['long'] }, async () => {
   const scene = openScene({ files: { 'zones/example.com.yaml': DEFINITION } })

@@ -14,13 +14,13 @@ const zone = (times: string): string =>
 const PROVIDER = '{type: cloud, base_url: "http://127.0.0.1:9/v4", token: env:TOKEN}'
 const CONFIG = `providers: {cloud: ${PROVIDER}, other: ${PROVIDER}}\nzones:\n  - {files: zones/other/*, targets: [other]}\n  - {files: zones/*, targets: [cloud]}\n`
 
-it('import warns once, with the number of zones, that the target cannot hold fields of the SOA record', async () => {
+it('import warns once, with the number of zones, that the target does not support fields of the SOA record', async () => {
   const [a, b] = [zone('0 3600 9 300'), zone('7200 3600 1209600 300')]
   const cwd = folderOf({ 'zonewright.yaml': CONFIG, 'in/a.example.zone': a, 'in/b.example.zone': b })
   const { stderr } = expectEnd(await run(cwd, 'import', 'zonefile', 'in', '-o', 'zones'), 0)
   expect(stderr.match(/warning/g)).toEqual(['warning'])
-  expect(stderr).toContain('warning[setting-unsupported] 2 zones: cloud cannot hold the primary, the serial and a time of 0')
-  expect((await run(cwd, 'import', 'zonefile', 'in', 'b.example', '-o', 'zones/other')).stderr).toContain('1 zone: other cannot hold')
+  expect(stderr).toContain('warning[setting-unsupported] 2 zones: cloud does not support the primary, the serial and a time of 0')
+  expect((await run(cwd, 'import', 'zonefile', 'in', 'b.example', '-o', 'zones/other')).stderr).toContain('1 zone: other does not support')
   expect((await run(cwd, 'import', 'zonefile', 'in', '-o', 'elsewhere')).stderr).not.toContain('warning')
 })
 

@@ -1,7 +1,7 @@
 import { conformanceTests, withoutTypes } from './provider-suite.ts'
 import { OCTODNS } from './targets.ts'
 
-/** What octoDNS's files cannot hold: types that it lacks, the ECH parameter, octets that are not text, and records without a TTL. */
+/** What octoDNS's files does not support: types that it lacks, the ECH parameter, octets that are not text, and records without a TTL. */
 conformanceTests(OCTODNS, {
   ...withoutTypes('RP DHCID DNSKEY SMIMEA'),
   '19. Ech': 4,

@@ -12,7 +12,7 @@ import { openProvider, type RunningTarget, type TargetKind, ZONE } from './targe
 /** Steps with more records are for the long tests. */
 const MAX_SIZE = rounds(1) > 1 ? Number.POSITIVE_INFINITY : 120
 
-/** The groups with steps that the provider cannot hold, and how many they are. Groups about a vendor's features are not listed. */
+/** The groups with steps that the provider does not support, and how many they are. Groups about a vendor's features are not listed. */
 export type ExpectedSkips = Readonly<Record<string, number>>
 
 /** The steps that a provider skips without a type, by group. */
@@ -37,7 +37,7 @@ const STEPS_OF_TYPE: Readonly<Record<string, ExpectedSkips>> = {
 export const withoutTypes = (types: string): ExpectedSkips =>
   Object.fromEntries(types.split(' ').flatMap((type) => Object.entries(STEPS_OF_TYPE[type] ?? {})))
 
-/** What the cloud cannot hold: it has the types A, AAAA, NS, MX, CNAME, TXT, SRV, PTR and CAA, with the limits of `src/providers/cloud/record-rules.ts`. */
+/** What the cloud does not support: it has the types A, AAAA, NS, MX, CNAME, TXT, SRV, PTR and CAA, with the limits of `src/providers/cloud/record-rules.ts`. */
 export const CLOUD_SKIPS: ExpectedSkips = {
   ...withoutTypes('RP HTTPS SVCB LOC NAPTR SSHFP TLSA DS DHCID DNAME DNSKEY ALIAS OPENPGPKEY SMIMEA'),
   '27. complex TXT': 1,
@@ -82,7 +82,7 @@ export function conformanceTests(kind: TargetKind, skips: ExpectedSkips): void {
       else expect(failed).toEqual([expect.stringMatching(defect)])
     })
 
-    test('skips only what the provider cannot hold', () => {
+    test('skips only what the provider does not support', () => {
       const count = (state: StepResult['state']): number => results.filter((one) => one.state === state).length
       process.stderr.write(`${kind.name}: ${count('passed')} steps passed, ${count('failed')} failed, ${count('skipped')} skipped\n`)
       const counts: Record<string, number> = {}

@@ -45,7 +45,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
 
     offset = 0
     const made = proxy.mutations().length
-    expectEnd(await run('plan', ...usage, '--out', 'plan.json'), 0, { out: /- former .*\n\s+never asked for from 20\S+Z to 20\S+Z\n/ })
+    expectEnd(await run('plan', ...usage, '--out', 'plan.json'), 0, { out: /- former .*\n\s+never queried from 20\S+Z to 20\S+Z\n/ })
 
     for (let i = 0; i < 3; i += 1) expect(await ask('shop', 'AAAA')).toEqual(['www.example.com.'])
     expect(await ask('old', 'MX')).toEqual([])
@@ -57,9 +57,9 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     for (const format of ['text', 'markdown', 'html', 'github', 'junit', 'sarif']) {
       const { stdout, status } = await run('plan', ...usage, '--format', format)
       expect(status, format).toBe(3)
-      expect(stdout, format).toMatch(/asked for 3 times since 20\S+Z, last at 20\S+Z/)
-      expect(stdout, format).toMatch(/never asked for from 20\S+Z to 20\S+Z/)
-      expect(stdout, format).toMatch(/1 record set to delete is still asked for/)
+      expect(stdout, format).toMatch(/queried 3 times since 20\S+Z, last at 20\S+Z/)
+      expect(stdout, format).toMatch(/never queried from 20\S+Z to 20\S+Z/)
+      expect(stdout, format).toMatch(/1 record set to delete is still queried/)
     }
 
     // The name came into use after the plan was saved.
@@ -113,7 +113,7 @@ describeWithTools(['dig'], 'at the name server of the service', () => {
     // Of two sources, both must be good.
     const both = ['--usage', 'usage.csv', '--usage', 'other.csv']
     expect((await run('plan', ...both)).stdout).toMatch(/since other\.csv cannot be used/)
-    // One that is used, and one that is asked for long ago.
+    // One that is used, and one that is queried long ago.
     write({ 'usage.csv': file(24, 0, `${zone}old.example.com,ANY,2,${hours(1)}\nformer.example.com,TXT,2,${hours(20)}\n`) })
     const { stdout } = await run('plan', '--format', 'json')
     expect(states(JSON.parse(stdout))).toEqual(['former TXT asked 2', 'old A in-use 2', 'shop CNAME not-asked 0'])

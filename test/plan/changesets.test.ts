@@ -73,7 +73,7 @@ describe('replacements of RRsets', () => {
   it.each([
     ['TTLs become one', 'x 300 A 192.0.2.1\nx 600 A 192.0.2.2', 'x 300 A 192.0.2.1\nx 300 A 192.0.2.2', ['= x 300 A 192.0.2.1, 192.0.2.2']],
     [
-      'creates a target before its pointer changes, and deletes the former target after',
+      'creates a target before its pointer changes, and deletes the previous target after',
       'z A 192.0.2.1\nm MX 10 z',
       'a A 192.0.2.1\nm MX 10 a',
       ['= a - A 192.0.2.1', '= m - MX 10 a.example.com.', '- z A'],

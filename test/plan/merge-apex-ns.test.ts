@@ -55,14 +55,14 @@ test('a target that sets its own names gets those of the others; without its own
   })
 })
 
-test('a target that cannot hold NS records at the apex is reported and stays', () => {
+test('a target that does not support NS records at the apex is reported and stays', () => {
   const refuse: RecordRule = (record) => ({ record: record.type === 'NS' ? null : record, diagnostics: [] })
   const closed: ApexNsTarget = { ...plain(''), target: 'closed', capabilities: { ...RRSET_STORE, rules: [refuse] } }
   const [, second] = merged(DESIRED, [plain('@ 300 NS a.example.net.'), closed])
   expect(second).toEqual({
     apexNs: 'keep',
     records: [],
-    messages: ['example.com. at closed: it cannot hold NS records at the apex: a.example.net.'],
+    messages: ['example.com. at closed: it does not support NS records at the apex: a.example.net.'],
   })
 })
 

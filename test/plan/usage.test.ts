@@ -162,9 +162,9 @@ describe('refusals', () => {
 
   test('name what is in use, and are lifted whole or by name', () => {
     const used = usageOf('web A\nwww A\nweb AAAA 100')
-    const message = 'record set to delete is still asked for, as usage.csv says: '
+    const message = 'record set to delete is still queried, as usage.csv says: '
     const desired = without('web', 'www', 'a.wild')
-    const both = `2 record sets to delete are still asked for, as usage.csv says: web.example.com. A (2 times, last at 2026-11-23T19:00:00Z) and www.example.com. CNAME (1 time, last at 2026-11-23T19:00:00Z)`
+    const both = `2 record sets to delete are still queried, as usage.csv says: web.example.com. A (2 times, last at 2026-11-23T19:00:00Z) and www.example.com. CNAME (1 time, last at 2026-11-23T19:00:00Z)`
     expect(refusalsOf(desired, used)).toEqual([`refused: ${both}; --allow in-use:NAME allows one name`])
     expect(refusalsOf(desired, used, 'in-use')).toEqual([`allowed: ${both}`])
     expect(refusalsOf(desired, used, 'in-use:web.example.com.')).toEqual([
@@ -178,7 +178,7 @@ describe('refusals', () => {
   test('say why it is unknown', () => {
     const unknown = usageOf('web A', { window: null, queried: new Map(), covered: new Set(), problem: 'usage.csv: no such file' })
     expect(refusalsOf(without('a.wild'), unknown)).toEqual([
-      'refused: whether 1 record set to delete is still asked for is unknown, since usage.csv: no such file: a.wild.example.com. TXT; --allow in-use:NAME allows one name',
+      'refused: whether 1 record set to delete is still queried is unknown, since usage.csv: no such file: a.wild.example.com. TXT; --allow in-use:NAME allows one name',
     ])
     expect(refusalsOf(without('a.wild'), unknown, 'in-use:a.wild.example.com.')[0]).toMatch(/^allowed: /)
   })

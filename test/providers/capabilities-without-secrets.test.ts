@@ -1,4 +1,4 @@
-/** What a provider can hold is known from its settings and the facts of an earlier run alone: without its secret, and without the provider. */
+/** What a provider supports is known from its settings and the facts of an earlier run alone: without its secret, and without the provider. */
 import { expect, test } from 'vitest'
 import { noSecrets } from '../../src/base/secret-guard.ts'
 import { readConfig } from '../../src/config/read-config.ts'

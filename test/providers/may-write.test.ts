@@ -1,4 +1,4 @@
-/** Each request that changes something is asked for first, repetitions included, with the time that it may take. */
+/** Each request that changes something is queried first, repetitions included, with the time that it may take. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'

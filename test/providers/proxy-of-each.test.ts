@@ -36,7 +36,7 @@ const SIGN_INS: readonly (readonly [service: string, type: string, settings: str
 
 const ENTRIES = [...Object.entries(PROVIDERS).map(([type, settings]) => [type, type, settings] as const), ...SIGN_INS]
 
-/** Runs a plan with a zone at each provider, with a proxy that opens no tunnel, and returns the servers that the proxy was asked for. */
+/** Runs a plan with a zone at each provider, with a proxy that opens no tunnel, and returns the servers that the proxy was queried. */
 async function runPlan(): Promise<{ readonly tunnels: ReadonlySet<string>; readonly output: string }> {
   const tunnels = new Set<string>()
   const proxy = createServer()

@@ -77,7 +77,7 @@ async function update(server: DnsServer): Promise<void> {
 async function replace(server: DnsServer): Promise<void> {
   server.replaceZone('example.com', zoneText(2))
   await waitForZone(server.port, 'example.com', { serial: 2 })
-  // The former processes of NSD may still accept a connection.
+  // The previous processes of NSD may still accept a connection.
   await setTimeout(500)
 }
 

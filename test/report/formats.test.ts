@@ -66,7 +66,7 @@ test.each(['text', 'markdown', 'github', 'html'] as const)('a plan of many zones
   expect(text).toContain('rendered zone file older than the records: z0.example. at cloud, z1.example. at cloud, z2')
 })
 
-test('renderers that are loaded when they are asked for are imported in no other way', () => {
+test('renderers that are loaded when they are queried are imported in no other way', () => {
   const source = new URL('../../src/', import.meta.url)
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const imports = /^import (?!type )[^;]*?from '[^']*(?:html-report|junit-report|sarif-report|markdown-report)\.ts'/m

@@ -8,9 +8,9 @@ const many = (count: number, make: (index: number) => Diagnostic): Diagnostic[] 
 const rounded = (index: number, more: Partial<Diagnostic> = {}): Diagnostic => ({
   severity: 'notice',
   code: 'ttl-rounded',
-  message: `cloud stores TTL 300 for h${index}.example.com. A, not 600`,
+  message: `cloud rounds TTL 600 down to 300 for h${index}.example.com. A`,
   at: at(index + 1),
-  cause: { subject: 'record set', message: 'cloud stores TTL 300, not 600' },
+  cause: { subject: 'record set', message: 'cloud rounds TTL 600 down to 300' },
   ...more,
 })
 
@@ -19,7 +19,7 @@ const lines = (diagnostics: readonly Diagnostic[], options = {}): string[] => gr
 describe('diagnostics with one cause', () => {
   test('are one line with a count and three places', () => {
     expect(lines(many(1838, rounded))).toEqual([
-      'zones/a.yaml:1:3: notice[ttl-rounded] 1,838 record sets: cloud stores TTL 300, not 600; also at zones/a.yaml:2:3, zones/a.yaml:3:3 and 1,835 more',
+      'zones/a.yaml:1:3: notice[ttl-rounded] 1,838 record sets: cloud rounds TTL 600 down to 300; also at zones/a.yaml:2:3, zones/a.yaml:3:3 and 1,835 more',
     ])
   })
 
@@ -39,14 +39,14 @@ describe('diagnostics with one cause', () => {
   test('name the place that they share', () => {
     const related = [{ message: 'default_ttl', at: at(9, 'zonewright.yaml') }]
     expect(lines(many(5, (index) => rounded(index, { related })))).toEqual([
-      'notice[ttl-rounded] 5 record sets: cloud stores TTL 300, not 600; default_ttl at zonewright.yaml:9:3',
+      'notice[ttl-rounded] 5 record sets: cloud rounds TTL 600 down to 300; default_ttl at zonewright.yaml:9:3',
     ])
   })
 
   test('name the places of several files that they share', () => {
     const found = many(40, (index) => rounded(index, { related: [{ message: 'default_ttl', at: at(2, `zones/${index % 4}.yaml`) }] }))
     expect(lines(found)).toEqual([
-      'notice[ttl-rounded] 40 record sets: cloud stores TTL 300, not 600; default_ttl at zones/0.yaml:2:3, zones/1.yaml:2:3, zones/2.yaml:2:3 and 1 more',
+      'notice[ttl-rounded] 40 record sets: cloud rounds TTL 600 down to 300; default_ttl at zones/0.yaml:2:3, zones/1.yaml:2:3, zones/2.yaml:2:3 and 1 more',
     ])
   })
 
@@ -80,7 +80,7 @@ describe('diagnostics with one cause', () => {
   })
 
   test('of two causes are two lines', () => {
-    const other = { cause: { subject: 'record set', message: 'cloud stores TTL 3600, not 1800' } }
+    const other = { cause: { subject: 'record set', message: 'cloud rounds TTL 1800 up to 3600' } }
     expect(lines([...many(5, rounded), ...many(5, (index) => rounded(index + 5, other))])).toHaveLength(2)
   })
 })

@@ -99,7 +99,7 @@ const VERIFIED = {
 } as const
 
 test.each([
-  [0, 3, 'Verified: 1 of 1 zone as defined, 3 record sets asked for.'],
+  [0, 3, 'Verified: 1 of 1 zone as defined, 3 record sets queried.'],
   [2, 3, '1 of 1 zone not as defined: 2 changes pending'],
   [1, 1, '1 of 1 zone not as defined: 1 change pending, 2 answers not as defined'],
 ])('a verification with %i pending changes and %i of 3 right answers: %s', (pending, agreed, headline) => {

@@ -35,7 +35,7 @@ const LEAD = [
   'Mail records change: example.com. MX',
   'Name server records change: sub.example.com. NS',
   'All records change: example.com. at cloud',
-  'Caches may hold former answers for 1 d (sub.example.com. NS)',
+  'Caches may keep old answers for 1 d (sub.example.com. NS)',
 ]
 
 const PHRASE = '2 names stop answering, mail and name server records change, all records change in 1 zone'
@@ -63,10 +63,10 @@ test.each(['text', 'markdown', 'html', 'github', 'junit'] as const)('the format 
   if (format !== 'html') expect(body).toContain(PHRASE)
 })
 
-test('a zone repeats how long caches hold former answers only beside other zones', () => {
+test('a zone repeats how long caches hold old answers only beside other zones', () => {
   const render = (...zones: ZonePlan[]) => renderPlan(planOf(zones), 'text', OPTIONS)
   expect(render(ZONE)).not.toContain('caches may hold')
-  expect(render(ZONE, { ...ZONE, target: 'lab' })).toContain('caches may hold former answers for 1 d (sub NS)')
+  expect(render(ZONE, { ...ZONE, target: 'lab' })).toContain('caches may keep old answers for 1 d (sub NS)')
 })
 
 test('the report of an apply says what it did: the rest did not happen', () => {
@@ -77,7 +77,7 @@ test('the report of an apply says what it did: the rest did not happen', () => {
   expect(impactLines(zoneViews(report))).toEqual([
     'Stopped answering: www.example.com.',
     'Mail records changed: example.com. MX',
-    'Caches may hold former answers for 1 d (sub.example.com. NS)',
+    'Caches may keep old answers for 1 d (sub.example.com. NS)',
   ])
   const none = outcomes.map((): Outcome => ({ state: 'skipped', because: 'x' }))
   const outcome = { plan: ZONE, outcomes: none, readBack: 'not-read' as const, diagnostics: [] }

@@ -270,7 +270,7 @@ example.com. at cloud (13 → 14 of 12,000 records)
       skipped: b failed
   - d  300  A  192.0.2.1
       unknown whether it was carried out: the connection was lost
-  not confirmed: the records are not what the plan makes
+  the zone differs from the planned result
   1 created (1 call); 1 failed, 1 unknown, 1 skipped
 
 example.net. at cloud (10 of 12,000 records)

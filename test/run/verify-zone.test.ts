@@ -22,7 +22,7 @@ describe('TTLs', () => {
     })
     await scene.run('apply', '--yes')
     const { status, stdout } = await scene.run('verify')
-    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets asked for.\n' })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets queried.\n' })
   })
 
   test('accepts additional apex NS records of the service', async () => {
@@ -30,7 +30,7 @@ describe('TTLs', () => {
     await scene.run('apply', '--yes')
     await changeLive(scene, 'POST', '/records', { type: 'NS', name: '', target: 'ns.example.net', ttl_sec: 300 })
     const { status, stdout } = await scene.run('verify')
-    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets asked for.\n' })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 2 record sets queried.\n' })
   })
 
   test('accepts duplicates with another TTL that are rendered once', async () => {
@@ -42,7 +42,7 @@ describe('TTLs', () => {
     for (const ttl_sec of [300, 3600]) await changeLive(scene, 'POST', '/records', { type: 'TXT', name: 'token', target: 'one', ttl_sec })
     const { status, stdout } = await scene.run('verify')
     const left = 'example.com. at cloud: "unmanaged" leaves 1 record set to other clients: token.example.com. TXT'
-    expect({ status, stdout }).toEqual({ status: 0, stdout: `${left}\n\nVerified: 1 of 1 zone as defined, 2 record sets asked for.\n` })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `${left}\n\nVerified: 1 of 1 zone as defined, 2 record sets queried.\n` })
   })
 
   test('reports an undefined TTL', async () => {
@@ -75,7 +75,7 @@ test('a zone of which no name server is known gives a warning, unless none is to
   const warning =
     'zones/example.com.yaml:1:9: warning[nameservers-unknown] example.com. at files: no name server is known, so none was queried'
   const { status, stdout, stderr } = await scene.run('verify')
-  expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 0 record sets asked for.\n' })
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'Verified: 1 of 1 zone as defined, 0 record sets queried.\n' })
   expect(stderr).toContain(warning)
   const { diagnostics } = JSON.parse((await scene.run('verify', '--format', 'json')).stdout).zones[0]
   expect(diagnostics).toMatchObject([{ code: 'nameservers-unknown', severity: 'warning' }])

@@ -51,7 +51,7 @@ describe('X-Filter on domains', () => {
     [{ '+or': [{ '+and': [{ tags: 'prod' }, { domain: { '+neq': 'alpha.example' } }] }, { group: '' }] }, ['beta', 'gamma']],
     [{ '+order_by': 'domain', '+order': 'desc' }, ['gamma', 'delta', 'beta', 'alpha']],
     [{ '+order_by': 'group', tags: 'prod' }, ['alpha', 'beta']],
-    // List modules of clients send an order and an empty list without being asked for either.
+    // List modules of clients send an order and an empty list without being queried either.
     [{ '+and': [], '+order': 'asc' }, ['alpha', 'beta', 'gamma', 'delta']],
     [{ '+and': [{ '+or': [] }] }, []],
     // By the lowest tag; those without tags come first.

@@ -1,5 +1,5 @@
 /**
- * A second, minimal implementation of the record rules: for any sequence of creates, updates and deletes, the service holds the same records
+ * A second, minimal implementation of the record rules: for any sequence of creates, updates and deletes, the service accepts the same records
  * and reports the same errors. It uses only the responses of the service.
  */
 import { isIPv4, isIPv6 } from 'node:net'

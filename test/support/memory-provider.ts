@@ -193,7 +193,7 @@ export function createMemory(options: MemoryOptions): Memory {
       throw refusal('provider-rejected', `${what}: 400 ${why}`)
     }
 
-    /** The record as the target stores it. Throws if the target cannot hold it. */
+    /** The record as the target stores it. Throws if the target does not support it. */
     function storedRecord(record: ResourceRecord, zone: DomainName, what: string): ResourceRecord {
       if (capabilities.types !== null && !capabilities.types.has(record.type)) reject(what, `there is no type ${record.type}`)
       let fitted: DefinedRecord = { ...record, at: { file: name, line: 1, column: 1 } }

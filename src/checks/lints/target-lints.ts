@@ -130,7 +130,7 @@ export const TAKEOVER_SERVICES: readonly TakeoverService[] = [
   { service: 'YouTrack Cloud', suffixes: ['youtrack.cloud'], source: COMMUNITY },
 ]
 
-/** Buckets are found by the name that a client asks for, so the bucket has the name of the record. */
+/** Buckets are found by the name that a client queries, so the bucket has the name of the record. */
 const S3: TakeoverService = { service: 'Amazon S3', suffixes: [], source: `${COMMUNITY}/issues/36` }
 
 const BUCKET = /(?:^|\.)s3(?:-website|\.dualstack)?(?:[.-][a-z0-9-]{2,30})?\.amazonaws\.com\.$/

@@ -84,7 +84,7 @@ async function withFormerConfig<T>(
 }
 
 /**
- * The path where the config was in a revision: a branch that moves the config does not hide the former one. Null if there was none, or if the revision cannot
+ * The path where the config was in a revision: a branch that moves the config does not hide the previous one. Null if there was none, or if the revision cannot
  * be read.
  */
 async function formerPath({ cwd, env }: Pick<CliIo, 'cwd' | 'env'>, file: string | undefined, before: string): Promise<string | null> {

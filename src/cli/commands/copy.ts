@@ -16,7 +16,7 @@ import type { CliIo } from '../io.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withLossyOption(withPlanningOptions(withConfigOption(command)), 'leave out what the new provider cannot hold')
+  withLossyOption(withPlanningOptions(withConfigOption(command)), 'leave out what the new provider does not support')
     .argument('<zone...>', 'zones')
     .requiredOption('--from <provider>', 'the provider to read, by its name in the config')
     .requiredOption('--to <provider>', 'the provider to change')

@@ -20,7 +20,7 @@ import { oneReport } from '../output.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  withLossyOption(withPlanningOptions(withConfigOption(command)), 'leave out what the new provider cannot hold')
+  withLossyOption(withPlanningOptions(withConfigOption(command)), 'leave out what the new provider does not support')
     .argument('<zone>', 'the zone')
     .option('--from <provider>', 'the provider that the zone leaves, by its name in the config')
     .option('--to <provider>', 'the new provider')
@@ -28,7 +28,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--low-ttl <ttl>', 'the TTL of the NS records during the move', ttl, 300 as Ttl)
     .option('--stay', 'wait for the steps to come, and do them')
     .option('--abort', 'end the move and restore the TTLs')
-    .option('--from-server <address>', 'a name server of the former provider to ask (repeatable)', collect, [])
+    .option('--from-server <address>', 'a name server of the previous provider to ask (repeatable)', collect, [])
     .option('--to-server <address>', 'a name server of the new provider to ask (repeatable)', collect, [])
     .option('--parent-server <address>', 'a name server of the parent zone to ask (repeatable)', collect, [])
     .addHelpText('after', HELP)

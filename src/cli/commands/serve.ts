@@ -216,13 +216,13 @@ function reloadOnHangup(io: CliIo, output: CliOutput, options: ServeOptions) {
 
 function reloadCertificate(io: CliIo, output: CliOutput, service: RunningService, options: ServeOptions): void {
   const certificate = readCertificate(io, output, options, true)
-  if (certificate === undefined) output.say('The former certificate stays.')
+  if (certificate === undefined) output.say('The previous certificate stays.')
   if (!certificate) return
   try {
     service.useCertificate(certificate)
     output.note('The certificate has been read again.')
   } catch (error) {
-    output.say(`The new certificate cannot be used, so the former one stays: ${(error as Error).message}`)
+    output.say(`The new certificate cannot be used, so the previous one stays: ${(error as Error).message}`)
   }
 }
 
@@ -230,11 +230,11 @@ async function reloadTransferKeys(io: CliIo, output: CliOutput, service: Running
   if (tsigKeys === undefined) return
   try {
     const keys = await readTransferKeysFile(io, output, tsigKeys)
-    if (keys === undefined) return output.say('The former transfer keys stay.')
+    if (keys === undefined) return output.say('The previous transfer keys stay.')
     await service.useTransferKeys(keys)
     output.note('The transfer keys have been read again.')
   } catch (error) {
-    output.say(`The new transfer keys cannot be used, so the former ones stay: ${(error as Error).message}`)
+    output.say(`The new transfer keys cannot be used, so the previous ones stay: ${(error as Error).message}`)
   }
 }
 
@@ -418,11 +418,11 @@ async function rotateKey(io: CliIo, _args: readonly [], options: StoreOptions): 
     const { resealed, keyFile, notErased } = await service.rotateKey(storePlace(io, options), io.env['ZONEWRIGHT_SECRETS_KEY'] || null)
     output.note(`All secrets are encrypted with the new key (${resealed} of them by this run).`)
     if (notErased !== null)
-      output.note(`Former values are still in free space of the tables (${notErased}); run the command again to erase them.`)
+      output.note(`Previous values are still in free space of the tables (${notErased}); run the command again to erase them.`)
     output.note(
       keyFile === null
-        ? 'Restart every process with only the new key. Earlier backups need the former key: keep it with them.'
-        : `The former key is the second line of ${keyFile}: earlier backups need it.`,
+        ? 'Restart every process with only the new key. Earlier backups need the previous key: keep it with them.'
+        : `The previous key is the second line of ${keyFile}: earlier backups need it.`,
     )
   })
 }

@@ -207,7 +207,7 @@ const templating: Effect = (_, zone) => {
   return count === 0 ? NOTHING : createOnly(`the values that it fills in for ${counted(count, 'record set')}`)
 }
 
-/** Changes of apex NS records are errors to it, or are left out. The safety limits refuse the former here. */
+/** Changes of apex NS records are errors to it, or are left out. Here, the safety limits refuse such errors. */
 const rootNsChanges: Effect = (settings) => (isOff(settings['error'] ?? true) ? { ...NOTHING, unmanaged: [ROOT_NS] } : NOTHING)
 
 const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([

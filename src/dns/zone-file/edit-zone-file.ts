@@ -106,7 +106,7 @@ export function renameOwner(text: string, lines: ReadonlySet<number>, from: Doma
   return ok(output.join('\n'))
 }
 
-/** The new owner in the form of the former one: absolute, relative, or `@`. */
+/** The new owner in the form of the previous one: absolute, relative, or `@`. */
 function ownerLike(owner: string, from: DomainName, to: DomainName): string {
   if (owner.endsWith('.') || owner.includes('\\')) return to
   let origin = owner === '@' ? from : ROOT

@@ -32,7 +32,7 @@ import type { EditedFile } from './edit-text.ts'
 import { editProblem, type NameEdit } from './record-edit.ts'
 
 /**
- * Renames the owner of all records at a name, without writing the files. Records elsewhere that point at the former name stay as they are. The
+ * Renames the owner of all records at a name, without writing the files. Records elsewhere that point at the previous name stay as they are. The
  * definitions are loaded and validated before and after; the zone may differ in nothing but the owner of these records.
  */
 export async function renameRecord(

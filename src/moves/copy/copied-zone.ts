@@ -20,7 +20,7 @@ export interface CopyOptions {
   readonly isNew: boolean
   /** Settings for those that the source does not have. */
   readonly defaults: ZoneSettings
-  /** Whether what the target cannot hold is left out. */
+  /** Whether what the target does not support is left out. */
   readonly lossy: boolean
 }
 
@@ -132,7 +132,7 @@ export const leftBehindDiagnostics = (left: readonly LeftBehind[], zone: DomainN
 export const copyHint = (accepted: AcceptedLosses, type: string, restricts: boolean): string =>
   `${restricts ? 'others may do more without it, so --lossy must name it: ' : ''}change it at the provider to copy from, or copy the rest with --lossy${restricts || accepted !== false ? `=${type}` : ''}`
 
-/** Errors for what the target cannot hold and `--lossy`, which is given, does not accept. */
+/** Errors for what the target does not support and `--lossy`, which is given, does not accept. */
 export function refusedLosses({ name: zone, records }: DesiredZone, misfits: readonly Misfit[], accepted: AcceptedLosses): Diagnostic[] {
   const restrictions = new Set(records.filter(isRestriction).map(rrsetKey))
   return misfits.flatMap(({ rrset, state, reason }): Diagnostic[] => {

@@ -1,4 +1,4 @@
-/** `copy`: reads zones at one provider, shows what another cannot hold of them, plans them there, and makes the changes. Needs no definitions. */
+/** `copy`: reads zones at one provider, shows what another does not support of them, plans them there, and makes the changes. Needs no definitions. */
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
 import type { Config } from '../../config/config.ts'
@@ -165,13 +165,13 @@ const problem = (code: Diagnostic['code'], message: string): Diagnostic => ({ se
 
 /** Options of a plan to copy. */
 export interface CopyPlanOptions extends ApplyOptions {
-  /** The types of records to leave out if the target cannot hold them. */
+  /** The types of records to leave out if the target does not support them. */
   readonly lossy?: AcceptedLosses | undefined
 }
 
 type CopyPlanContext = ApplyContext<CopyPlanOptions> & { readonly output: CopySetup['output'] }
 
-/** Plans the zones at the target, and shows what it cannot hold of them. */
+/** Plans the zones at the target, and shows what it does not support of them. */
 export async function planCopy(
   context: CopyPlanContext,
   zones: readonly ZoneSnapshot[],
@@ -219,7 +219,7 @@ export async function planCopy(
   return withoutPositions({ ...planned, zones: planned.zones.map(withLosses), diagnostics: [...problems, ...planned.diagnostics] })
 }
 
-/** Errors about records that the target cannot hold. */
+/** Errors about records that the target does not support. */
 const UNSUPPORTED: ReadonlySet<Diagnostic['code']> = new Set(['type-unsupported', 'record-unsupported'])
 
 /** The plan without positions: records of a provider have none. */

@@ -66,7 +66,7 @@ async function runStep(setup: CutoverSetup, argument: string): Promise<StepResul
   }
 }
 
-/** Does what is asked for, from the state that a run before left while this one waited for its locks. */
+/** Does what the user requested, from the state that a run before left while this one waited for its locks. */
 async function underLock(context: MoveContext, lockedRun: LockedRun): Promise<StepResult> {
   const { options, output, workspace } = context
   const { state, known, file, zone } = workspace
@@ -89,7 +89,7 @@ async function dueStep(context: CutoverContext, lockedRun: LockedRun): Promise<S
   const { now } = context.environment
   const number = `step ${STEPS.indexOf(state.step) + 1} of ${STEPS.length}`
   if (state.notBefore !== null && now().getTime() < Date.parse(state.notBefore)) {
-    output.say(`${zone}: ${number} (${state.step}) waits until caches have forgotten former answers.`)
+    output.say(`${zone}: ${number} (${state.step}) waits until caches have forgotten old answers.`)
     return { status: EXIT.pending, state, readyAt: new Date(state.notBefore) }
   }
   output.say(`${zone}: ${number}, ${state.step}.`)

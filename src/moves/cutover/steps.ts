@@ -483,7 +483,7 @@ async function changesSinceCopy(context: CutoverContext): Promise<readonly Chang
 const MOST_NAMED = 10
 
 /**
- * Warns of changes at the former provider that the copy does not have. They are not copied once the parent has changed: the new provider's records are those
+ * Warns of changes at the previous provider that the copy does not have. They are not copied once the parent has changed: the new provider's records are those
  * in use. A provider that cannot be read stops nothing here.
  */
 async function reportLateChanges(context: CutoverContext): Promise<void> {
@@ -507,7 +507,7 @@ interface AnswerDifference {
   readonly name: DomainName
   readonly type: string
   readonly server: string
-  /** The answer of the former side, and of the server. */
+  /** The answer of the previous side, and of the server. */
   readonly former: string
   readonly now: string
 }

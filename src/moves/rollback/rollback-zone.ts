@@ -329,7 +329,7 @@ interface RrsetChange {
   readonly live: readonly ResourceRecord[]
 }
 
-/** `changed-again`: by the run, and again since. `cannot-coexist`: the former records conflict with records that were added at their name. */
+/** `changed-again`: by the run, and again since. `cannot-coexist`: the previous records conflict with records that were added at their name. */
 interface RrsetConflict extends RrsetChange {
   readonly reason: 'changed-again' | 'cannot-coexist'
 }
@@ -445,7 +445,7 @@ function resolveClashes(sets: readonly RrsetStates[], overwrite: boolean): void 
   }
 }
 
-/** The changes from the live RRset to the former one. Records with equal data are one record, whatever their TTLs (RFC 2181 section 5). */
+/** The changes from the live RRset to the previous one. Records with equal data are one record, whatever their TTLs (RFC 2181 section 5). */
 function changesFromLive(
   live: readonly ExistingRecord[],
   before: readonly ResourceRecord[],
@@ -482,7 +482,7 @@ function conflictText({ reason, ...set }: RrsetConflict, { overwrite }: Overwrit
   if (reason === 'changed-again') return `${set.name} ${set.type} was changed by the run, and again since: ${describeRrset(set)}`
   return overwrite
     ? `${describeRrset(set)} conflicts with what is restored`
-    : `the former records at ${set.name} conflict with what was added there since, so ${set.type} is not restored`
+    : `the previous records at ${set.name} conflict with what was added there since, so ${set.type} is not restored`
 }
 
 /** Maximum RRsets that are listed. */

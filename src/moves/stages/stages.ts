@@ -1,6 +1,6 @@
 /**
- * A change in stages, so that no cache holds a former answer for long: lower the TTLs of the RRsets that will change, wait until caches have forgotten the
- * former ones, change the records, and restore the TTLs after the low TTL has passed. This file decides what to do next; it is pure.
+ * A change in stages, so that no cache holds an old answer for long: lower the TTLs of the RRsets that will change, wait until caches have forgotten the
+ * previous ones, change the records, and restore the TTLs after the low TTL has passed. This file decides what to do next; it is pure.
  */
 import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { Ttl } from '../../dns/ttl.ts'

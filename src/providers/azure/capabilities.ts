@@ -13,10 +13,10 @@ const MAX_TEXT = 4096
 
 const places = refuseIf(({ name, type }, zone) => {
   if (type === 'CNAME' && name === zone) return 'a CNAME cannot be at the apex'
-  return type === 'NS' && name.startsWith('*.') ? 'Azure DNS holds no wildcard NS record' : null
+  return type === 'NS' && name.startsWith('*.') ? 'Azure DNS accepts no wildcard NS record' : null
 })
 
-const PRINTABLE = 'Azure DNS holds texts of printable ASCII characters'
+const PRINTABLE = 'Azure DNS accepts texts of printable ASCII characters'
 
 const values = refuseIf(({ type, data }) => {
   const strings = type === 'CAA' ? rdataFields(data).filter((field) => field.startsWith('"')) : []
@@ -25,13 +25,13 @@ const values = refuseIf(({ type, data }) => {
 
 const printable = texts('Azure DNS', (octets) => {
   if (!isPrintable(octets)) return PRINTABLE
-  return octets.length > MAX_TEXT ? ['limit-exceeded', `the text has ${octets.length} octets; Azure DNS holds ${MAX_TEXT}`] : null
+  return octets.length > MAX_TEXT ? ['limit-exceeded', `the text has ${octets.length} octets; Azure DNS accepts ${MAX_TEXT}`] : null
 })
 
 const storedTtl: RecordRule = (record) => {
   const stored = fitTtlRange(record, MIN_TTL, MAX_TTL)
   if (stored === record) return { record, diagnostics: [] }
-  const message = `Azure DNS stores TTL ${stored.ttl} for ${record.name} ${record.type}, not ${record.ttl}`
+  const message = `Azure DNS rounds TTL ${record.ttl} to ${stored.ttl} for ${record.name} ${record.type}`
   return { record: stored, diagnostics: [{ severity: 'notice', code: 'ttl-rounded', message, at: record.at }] }
 }
 

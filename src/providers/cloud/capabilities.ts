@@ -15,7 +15,7 @@ function cloudSettingProblems(settings: ZoneSettings): SettingProblem[] {
   const problems: SettingProblem[] = []
   const atMost = (field: 'description' | 'group', limit: number): void => {
     const length = settings[field]?.length ?? 0
-    if (length > limit) problems.push({ field, message: `${field} has ${length} characters; the service holds ${limit}` })
+    if (length > limit) problems.push({ field, message: `${field} has ${length} characters; the service accepts ${limit}` })
   }
   atMost('description', MAX_DESCRIPTION)
   atMost('group', MAX_GROUP)
@@ -23,13 +23,13 @@ function cloudSettingProblems(settings: ZoneSettings): SettingProblem[] {
     if (tag.length < TAG_LENGTHS[0] || tag.length > TAG_LENGTHS[1])
       problems.push({
         field: 'tags',
-        message: `the tag ${JSON.stringify(tag)} has ${tag.length} characters; the service holds ${TAG_LENGTHS[0]} to ${TAG_LENGTHS[1]}`,
+        message: `the tag ${JSON.stringify(tag)} has ${tag.length} characters; the service accepts ${TAG_LENGTHS[0]} to ${TAG_LENGTHS[1]}`,
       })
   }
   for (const field of ['axfr_ips', 'master_ips'] as const) {
     const length = (settings[field] ?? []).reduce((sum, address) => sum + address.length, 0)
     if (length > MAX_ADDRESSES)
-      problems.push({ field, message: `${field} has ${length} characters in all; the service holds ${MAX_ADDRESSES}` })
+      problems.push({ field, message: `${field} has ${length} characters in all; the service accepts ${MAX_ADDRESSES}` })
   }
   return problems
 }

@@ -24,10 +24,10 @@ const refuse = (record: DefinedRecord, why: string, code: Diagnostic['code'] = '
 const nameCharacters: RecordRule = (record, zone) => {
   const relative = relativeName(record.name, zone)
   if (relative.length > MAX_NAME) {
-    return refuse(record, `the name is ${relative.length} characters long; the service holds ${MAX_NAME}`, 'limit-exceeded')
+    return refuse(record, `the name is ${relative.length} characters long; the service accepts ${MAX_NAME}`, 'limit-exceeded')
   }
   if (!/^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)?$/.test(relative)) {
-    return refuse(record, 'the service holds names of letters, digits, hyphens and underscores, with a leading "*" at most')
+    return refuse(record, 'the service accepts names of letters, digits, hyphens and underscores, with a leading "*" at most')
   }
   return accept(record)
 }
@@ -37,8 +37,8 @@ const targetCharacters: RecordRule = (record) => {
   if (target === null) return accept(record)
   // A null MX (RFC 7505), or a service that is not available (RFC 2782).
   if (target === '.' && (record.type === 'MX' || record.type === 'SRV')) return accept(record)
-  if (target === '.') return refuse(record, 'the service cannot hold the root as a target')
-  return /^(?:[a-z0-9_-]+\.)+$/.test(target) ? accept(record) : refuse(record, `the service cannot hold the target ${target}`)
+  if (target === '.') return refuse(record, 'the service does not support the root as a target')
+  return /^(?:[a-z0-9_-]+\.)+$/.test(target) ? accept(record) : refuse(record, `the service does not support the target ${target}`)
 }
 
 const nullMx: RecordRule = (record) =>
@@ -52,7 +52,7 @@ const priorityLimit: RecordRule = (record) => {
   return priority > MAX_PRIORITY
     ? refuse(
         record,
-        `the ${record.type === 'MX' ? 'preference' : 'priority'} is ${priority}; the service holds 0 to ${MAX_PRIORITY}`,
+        `the ${record.type === 'MX' ? 'preference' : 'priority'} is ${priority}; the service accepts 0 to ${MAX_PRIORITY}`,
         'limit-exceeded',
       )
     : accept(record)
@@ -81,16 +81,16 @@ const PLAIN_TEXT = /^"[ !#-[\]-~]{1,255}"$/
 const textStrings: RecordRule = (record) => {
   if (record.type !== 'TXT' || PLAIN_TEXT.test(record.data)) return accept(record)
   const octets = txtRdataToOctets(record.data)
-  if (octets.length === 0) return refuse(record, 'the service holds no empty TXT')
+  if (octets.length === 0) return refuse(record, 'the service accepts no empty TXT')
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets)
   } catch {
-    return refuse(record, 'the text is not UTF-8, and the service holds text')
+    return refuse(record, 'the text is not UTF-8, and the service accepts text')
   }
-  if (text.includes('\0')) return refuse(record, 'the service holds no text with the character NUL')
+  if (text.includes('\0')) return refuse(record, 'the service accepts no text with the character NUL')
   if (text.length > MAX_TARGET)
-    return refuse(record, `the text is ${text.length} characters long; the service holds ${MAX_TARGET}`, 'limit-exceeded')
+    return refuse(record, `the text is ${text.length} characters long; the service accepts ${MAX_TARGET}`, 'limit-exceeded')
   const data = octetsToTxtRdata(octets)
   return accept(data === record.data ? record : { ...record, data })
 }
@@ -113,10 +113,10 @@ const caa: RecordRule = (record) => {
   if (flags !== '0') return refuse(record, `the service has no CAA flags, so the flag ${flags} would be dropped`)
   // Octets that are not UTF-8 become U+FFFD, which no name or URL contains.
   const value = Buffer.from(txtRdataToOctets(quoted)).toString('utf8')
-  if (value.includes('\0') || value.includes('\ufffd')) return refuse(record, `the service cannot hold ${quoted} for ${tag}`)
-  if (tag === 'iodef') return IODEF.test(value) ? accept(record) : refuse(record, `the service cannot hold ${quoted} for iodef`)
+  if (value.includes('\0') || value.includes('\ufffd')) return refuse(record, `the service does not support ${quoted} for ${tag}`)
+  if (tag === 'iodef') return IODEF.test(value) ? accept(record) : refuse(record, `the service does not support ${quoted} for iodef`)
   if (tag !== 'issue' && tag !== 'issuewild') return refuse(record, `the service has the tags issue, issuewild and iodef, not ${tag}`)
-  return CA_DOMAIN.test(value) ? accept(record) : refuse(record, `the service holds a domain name or ";" for ${tag}, not ${quoted}`)
+  return CA_DOMAIN.test(value) ? accept(record) : refuse(record, `the service accepts a domain name or ";" for ${tag}, not ${quoted}`)
 }
 
 export const CLOUD_RECORD_RULES: readonly RecordRule[] = [

@@ -70,12 +70,12 @@ const PLAIN = /^[ !#-[\]-~]*$/
 const strings = refuseIf(({ type, data }) => {
   const fields = type === 'CAA' || type === 'NAPTR' || type === 'URI' ? rdataFields(data).filter((field) => field.startsWith('"')) : []
   const isPlain = fields.every((field) => PLAIN.test(field.slice(1, -1)))
-  return isPlain ? null : 'Cloudflare holds strings of printable ASCII characters without quotes and backslashes'
+  return isPlain ? null : 'Cloudflare accepts strings of printable ASCII characters without quotes and backslashes'
 })
 
 const printable = texts('Cloudflare', (octets) => {
-  if (octets.length > MAX_TEXT) return ['limit-exceeded', `the text has ${octets.length} octets; Cloudflare holds ${MAX_TEXT}`]
-  return isPrintable(octets) ? null : 'Cloudflare holds texts of printable ASCII characters'
+  if (octets.length > MAX_TEXT) return ['limit-exceeded', `the text has ${octets.length} octets; Cloudflare accepts ${MAX_TEXT}`]
+  return isPrintable(octets) ? null : 'Cloudflare accepts texts of printable ASCII characters'
 })
 
 const ZONE_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){2,}$/

@@ -31,7 +31,7 @@ const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+$/
 
 const lengths = refuseIf(({ name }, zone) =>
   name.length - zone.length - 1 > MAX_SUBNAME
-    ? ['limit-exceeded', `deSEC holds names with ${MAX_SUBNAME} characters before that of the domain`]
+    ? ['limit-exceeded', `deSEC accepts names with ${MAX_SUBNAME} characters before that of the domain`]
     : null,
 )
 
@@ -42,12 +42,12 @@ const targets = refuseIf(({ type, data }) => {
   const target = targetName(type, data)
   if (target === null || (target === '.' && type !== 'NS')) return null
   if (HOST_TARGETS.has(type) && !HOST.test(target)) return `deSEC does not accept ${target} as the name of a host`
-  return type === 'CNAME' && !PLAIN_NAME.test(target) ? `deSEC cannot hold the target ${target}` : null
+  return type === 'CNAME' && !PLAIN_NAME.test(target) ? `deSEC does not support the target ${target}` : null
 })
 
 const places = refuseIf(({ name, type }, zone) => {
-  if (type === 'DNSKEY' && name !== zone) return 'deSEC holds DNSKEY records only at the apex'
-  return (type === 'DS' || type === 'CNAME') && name === zone ? `deSEC holds no ${type} records at the apex` : null
+  if (type === 'DNSKEY' && name !== zone) return 'deSEC accepts DNSKEY records only at the apex'
+  return (type === 'DS' || type === 'CNAME') && name === zone ? `deSEC accepts no ${type} records at the apex` : null
 })
 
 /** The digests whose lengths dnspython knows, with which deSEC checks contents. */
@@ -56,8 +56,8 @@ const DIGEST_CHARACTERS: Readonly<Record<string, number>> = { '1': 40, '2': 64, 
 const digests = refuseIf(({ type, data }) => {
   if (type !== 'DS' && type !== 'CDS' && type !== 'DLV') return null
   const [, , digestType = '', digest = ''] = rdataFields(data)
-  if (type === 'CDS' && digestType === '0') return digest === '00' ? null : 'deSEC holds no such digest'
-  if (digestType === '0') return 'deSEC holds no digest of type 0'
+  if (type === 'CDS' && digestType === '0') return digest === '00' ? null : 'deSEC accepts no such digest'
+  if (digestType === '0') return 'deSEC accepts no digest of type 0'
   const characters = DIGEST_CHARACTERS[digestType]
   return characters === undefined || digest.length === characters ? null : `a digest of type ${digestType} has ${characters} characters`
 })

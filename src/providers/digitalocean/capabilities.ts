@@ -24,14 +24,16 @@ const apex = refuseIf(({ name, type }, zone) => (type === 'CNAME' && name === zo
 const authorities = refuseIf(({ type, data }) => {
   if (type !== 'CAA') return null
   const [, tag = '', value = ''] = rdataFields(data)
-  if (!CAA_TAGS.has(tag)) return `DigitalOcean holds the CAA tags ${[...CAA_TAGS].join(', ')}`
-  return CAA_VALUE.test(value) ? null : 'DigitalOcean holds CAA values of letters, digits and ._:/@-, or ";"'
+  if (!CAA_TAGS.has(tag)) return `DigitalOcean accepts the CAA tags ${[...CAA_TAGS].join(', ')}`
+  return CAA_VALUE.test(value) ? null : 'DigitalOcean accepts CAA values of letters, digits and ._:/@-, or ";"'
 })
 
 const noEscapes = texts('DigitalOcean', (octets) => {
   const { length } = octetsToTxtRdata(octets)
-  if (length > MAX_TEXT) return ['limit-exceeded', `the text has ${length} characters with its quotes; DigitalOcean holds ${MAX_TEXT}`]
-  return isPrintable(octets) && !octets.includes(0x5c) ? null : 'DigitalOcean holds texts of printable ASCII characters without backslashes'
+  if (length > MAX_TEXT) return ['limit-exceeded', `the text has ${length} characters with its quotes; DigitalOcean accepts ${MAX_TEXT}`]
+  return isPrintable(octets) && !octets.includes(0x5c)
+    ? null
+    : 'DigitalOcean accepts texts of printable ASCII characters without backslashes'
 })
 
 export const DIGITALOCEAN_CAPABILITIES: Capabilities = {

@@ -17,7 +17,7 @@ const apex = refuseIf(({ name, type }, zone) => {
   return type === 'DS' ? 'the DS records of the zone belong to its parent' : null
 })
 
-const printable = texts('Gandi', (octets) => (isPrintable(octets) ? null : 'Gandi holds texts of printable ASCII characters'))
+const printable = texts('Gandi', (octets) => (isPrintable(octets) ? null : 'Gandi accepts texts of printable ASCII characters'))
 
 const ZONES = primaryZones('Gandi LiveDNS has no secondary zones')
 

@@ -16,12 +16,12 @@ const TYPES = 'A AAAA CAA CNAME DS HTTPS IPSECKEY MX NAPTR NS PTR SRV SSHFP SVCB
 const NAME = /^(?:\*\.)?(?:[a-z0-9_/-]+\.)+$/
 
 const owners = refuseIf(({ name }) =>
-  NAME.test(name) ? null : 'Cloud DNS holds names of letters, digits, "-", "_" and "/", with a leading "*" at most',
+  NAME.test(name) ? null : 'Cloud DNS accepts names of letters, digits, "-", "_" and "/", with a leading "*" at most',
 )
 
 const places = refuseIf(({ name, type }, zone) => {
-  if (type === 'ALIAS' && name !== zone) return 'Cloud DNS holds an ALIAS at the apex only'
-  if (type === 'NS' && name.startsWith('*.')) return 'Cloud DNS holds no wildcard NS record'
+  if (type === 'ALIAS' && name !== zone) return 'Cloud DNS accepts an ALIAS at the apex only'
+  if (type === 'NS' && name.startsWith('*.')) return 'Cloud DNS accepts no wildcard NS record'
   return type === 'DS' && name === zone ? 'the DS records of the zone belong to its parent' : null
 })
 
@@ -30,7 +30,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(['CAA', 'NAPTR', 'TXT'])
 /** Strings that need no escape but those of quotes and backslashes. */
 const strings = refuseIf(({ type, data }) => {
   const quoted = TEXT_TYPES.has(type) ? rdataFields(data).filter((field) => field.startsWith('"')) : []
-  return quoted.every((field) => isPrintable(txtRdataToOctets(field))) ? null : 'Cloud DNS holds texts of printable ASCII characters'
+  return quoted.every((field) => isPrintable(txtRdataToOctets(field))) ? null : 'Cloud DNS accepts texts of printable ASCII characters'
 })
 
 /** Public zones have name servers of Google, so only they can have an ALIAS, and can be created without a network. */

@@ -29,7 +29,7 @@ const apex = refuseIf(({ name, type }, zone) => {
 })
 
 /** A string may be empty. */
-const strings = refuseIf(({ type, data }) => (type === 'TXT' && rdataFields(data).length === 0 ? 'Hetzner holds no empty TXT' : null))
+const strings = refuseIf(({ type, data }) => (type === 'TXT' && rdataFields(data).length === 0 ? 'Hetzner accepts no empty TXT' : null))
 
 export const HETZNER_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
@@ -43,7 +43,7 @@ export const HETZNER_CAPABILITIES: Capabilities = {
   settingProblems: ({ ttl_sec: ttl }) =>
     ttl === undefined || (ttl >= MIN_TTL && ttl <= MAX_TTL)
       ? []
-      : [{ field: 'ttl_sec', message: `ttl_sec is ${ttl}; Hetzner holds ${MIN_TTL} to ${MAX_TTL}` }],
+      : [{ field: 'ttl_sec', message: `ttl_sec is ${ttl}; Hetzner accepts ${MIN_TTL} to ${MAX_TTL}` }],
   neededToCreate: { master: [], slave: ['master_ips'] },
   createsZones: true,
   newZoneNameservers: HETZNER_NAMESERVERS,

@@ -1,4 +1,4 @@
-/** What a provider class of octoDNS can hold and do. */
+/** What a provider class of octoDNS supports. */
 import { OCTODNS_TYPES, SINGLE_VALUE_TYPES } from '../../definition/print/octodns-value.ts'
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'

@@ -58,7 +58,9 @@ const MAX_SIZE = 40_000_000
 const locationRange = refuseIf(({ type, data }) => {
   if (type !== 'LOC') return null
   const [altitude = 0, ...sizes] = rdataFields(data).slice(8).map(Number.parseFloat)
-  return altitude > MAX_ALTITUDE || sizes.some((size) => size > MAX_SIZE) ? 'the server cannot hold so large an altitude or size' : null
+  return altitude > MAX_ALTITUDE || sizes.some((size) => size > MAX_SIZE)
+    ? 'the server does not support so large an altitude or size'
+    : null
 })
 
 /** With SQLite, the server fails with status 500 if two requests write at the same time. */

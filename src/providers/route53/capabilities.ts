@@ -20,12 +20,12 @@ const TYPES: ReadonlySet<string> = new Set('A AAAA ALIAS CAA CNAME DS HTTPS MX N
 export const isPlannedType = (type: string): boolean => TYPES.has(type) && type !== 'ALIAS'
 
 const apex = refuseIf(({ name, type }, zone) =>
-  type === 'CNAME' && name === zone ? ['record-unsupported', 'Route 53 holds no CNAME at the apex', 'use ALIAS'] : null,
+  type === 'CNAME' && name === zone ? ['record-unsupported', 'Route 53 accepts no CNAME at the apex', 'use ALIAS'] : null,
 )
 
 const textLength = refuseIf(({ type, data }) => {
   const { length } = type === 'TXT' || type === 'SPF' ? txtRdataToOctets(data) : []
-  return length > MAX_TEXT ? ['limit-exceeded', `the text has ${length} octets; Route 53 holds ${MAX_TEXT}`] : null
+  return length > MAX_TEXT ? ['limit-exceeded', `the text has ${length} octets; Route 53 accepts ${MAX_TEXT}`] : null
 })
 
 /** An alias leads to a name of the same zone, or to an AWS resource whose hosted zone is known. */

@@ -25,11 +25,11 @@ const PLAIN = /^[ !#-[\]-~]*$/
 
 const strings = refuseIf(({ type, data }) =>
   !['TXT', 'HTTPS', 'SVCB'].includes(type) && rdataFields(data).some((field) => field.startsWith('"') && !PLAIN.test(field.slice(1, -1)))
-    ? 'Scaleway holds strings of printable ASCII characters without quotes and backslashes'
+    ? 'Scaleway accepts strings of printable ASCII characters without quotes and backslashes'
     : null,
 )
 
-const printable = texts('Scaleway', (octets) => (isPrintable(octets) ? null : 'Scaleway holds texts of printable ASCII characters'))
+const printable = texts('Scaleway', (octets) => (isPrintable(octets) ? null : 'Scaleway accepts texts of printable ASCII characters'))
 
 export const SCALEWAY_CAPABILITIES: Capabilities = {
   ...primaryZones('Scaleway has no secondary zones'),

@@ -291,7 +291,7 @@ export function applyJournalled(
 
 // The serials that new zones must exceed: secondaries ignore a zone that is older than theirs (RFC 1982 section 3.2).
 
-/** Zones that are asked for concurrently. */
+/** Zones that are queried concurrently. */
 const ZONES_AT_ONCE = 16
 
 /** The zones, new ones with the newest serial that the journal remembers or a name server of the zone has. Servers that the environment does not allow are not asked. */

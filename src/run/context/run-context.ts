@@ -68,7 +68,7 @@ export interface DiagnosticsOptions {
   readonly also?: 'before-zones' | 'with-zones' | undefined
 }
 
-/** Prints what a run reports, in the format that the command line was asked for. */
+/** Prints what a run reports, in the format that the command line names. */
 export interface RunOutput {
   /** Whether the report is one document at the end of the run. Text is printed during the run. */
   readonly isDocument: boolean

@@ -9,7 +9,7 @@ import type { RunContext } from '../context/run-context.ts'
 /**
  * `lower`: lower the TTL of the apex NS records. `copy`: when caches have forgotten the former TTL, copy the zone and compare the answers of both sides.
  * `unsign`: wait until the parent has no DS record. `delegate`: wait until the parent has the new name servers. `drain`: wait until caches have forgotten the
- * former delegation. `restore`: set the former TTL at the new provider.
+ * previous delegation. `restore`: set the previous TTL at the new provider.
  */
 export type Step = 'lower' | 'copy' | 'unsign' | 'delegate' | 'drain' | 'restore'
 
@@ -37,7 +37,7 @@ export interface Cutover {
   readonly apexNs: readonly string[]
   /** The names of the new name servers; empty until they are known. */
   readonly nameservers: readonly string[]
-  /** The longest TTL of the former delegation, or of a DS record, at the parent. */
+  /** The longest TTL of the previous delegation, or of a DS record, at the parent. */
   readonly parentTtl: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Zones that no definition describes, though a revision had one or a former run applied one. `delete_removed` plans their deletion; otherwise a plan names
+ * Zones that no definition describes, though a revision had one or a previous run applied one. `delete_removed` plans their deletion; otherwise a plan names
  * those that their provider still holds, with what to do.
  */
 import { existsSync, readdirSync } from 'node:fs'
@@ -23,7 +23,7 @@ import type { SelectedZones } from './select-zones.ts'
 /** A zone without a definition, at a target. */
 export interface RemovedZone {
   readonly name: DomainName
-  /** The provider's name in the config, or in that of a former run. */
+  /** The provider's name in the config, or in that of a previous run. */
   readonly target: string
   /** How the zone is known, in words that follow a comma: `zones/a.yaml described it in origin/main`. */
   readonly origin: string
@@ -193,7 +193,10 @@ export function nameUndescribedZones(
   const subject = ({ name, target }: Pick<RemovedZone, 'name' | 'target'>, state: string): string => `${name} ${state} at ${target},`
   const isNamed = (zone: Pick<RemovedZone, 'name' | 'target'>): boolean =>
     jobs.some(({ desired, target }) => desired.name === zone.name && target === zone.target) ||
-    known.some(({ code, message }) => code === 'zone-removed' && ['is', 'may be'].some((state) => message.startsWith(subject(zone, state))))
+    known.some(
+      ({ code, message }) =>
+        code === 'zone-removed' && ['still exists', 'may still exist'].some((state) => message.startsWith(subject(zone, state))),
+    )
   return zones
     .filter((zone) => !isDescribed(zone.name, zone.target) && !isNamed(zone))
     .slice(0, MAX_REMOVED)
@@ -201,9 +204,9 @@ export function nameUndescribedZones(
 }
 
 function warningOf({ name, target, origin, hint, deletion }: RemovedZone, provider: Provider | undefined, isHeld: boolean): Diagnostic {
-  const state = isHeld ? `is at ${target}` : `may be at ${target}`
+  const state = isHeld ? `still exists at ${target}` : `may still exist at ${target}`
   const isFixed = provider !== undefined && !deletesZones(provider)
-  const message = `${name} ${state}, and no definition describes it there; ${origin}`
+  const message = `${name} ${state}, but its definition is gone; ${origin}`
   const reason = isFixed
     ? `plans cannot delete zones at ${target}: delete it there, or restore its definition`
     : `it is not deleted, because ${target} cannot be used: "zonewright doctor" says why`
@@ -298,7 +301,7 @@ export function noticesOfUndescribed(
   return found.flatMap(({ provider, names }): Diagnostic[] => {
     const deleted = new Set(jobs.flatMap(({ desired, target }) => (target === provider.name ? [desired.name] : [])))
     const rest = names.filter(
-      (name) => !deleted.has(name) && !named.some((message) => message.startsWith(`${name} is at ${provider.name},`)),
+      (name) => !deleted.has(name) && !named.some((message) => message.startsWith(`${name} still exists at ${provider.name},`)),
     )
     if (rest.length === 0) return []
     const { message, hint } = describeUndescribed({ provider, names: rest })

@@ -1,4 +1,4 @@
-/** Adds to a plan how often the names that it deletes are asked for, and refuses to delete those in use. Reads nothing if nothing is deleted. */
+/** Adds to a plan how often the names that it deletes are queried, and refuses to delete those in use. Reads nothing if nothing is deleted. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { parseUsageSource, type UsageConfig } from '../../config/usage-source.ts'
 import type { Allowance } from '../../dns/zone.ts'
@@ -56,7 +56,7 @@ async function guard<Zone extends PlannedZone, Planned extends PlannedZones<Zone
 const incomplete = (problem: string): Diagnostic => ({
   severity: 'warning',
   code: 'usage-incomplete',
-  message: `it is unknown whether names to delete are still asked for: ${problem}`,
+  message: `it is unknown whether names to delete are still queried: ${problem}`,
   hint: 'mend the source; --allow in-use deletes the names all the same',
 })
 

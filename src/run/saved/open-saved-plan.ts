@@ -95,8 +95,8 @@ async function readSavedPlan({ options, environment: { env, cwd } }: ApplySetup,
   if (prefer === 'calls') usage('warning', '--prefer has no effect on a saved plan: its changes are applied unchanged')
   const key = env[PLAN_KEY]
   if (key === '') {
-    const hint = 'set it to the key that signed the plan, or unset it'
-    diagnostics.push({ severity: 'error', code: 'plan-file-signature', message: `${PLAN_KEY} is set and empty`, hint })
+    const hint = 'set it to the key that signed the plan, or remove it'
+    diagnostics.push({ severity: 'error', code: 'plan-file-signature', message: `${PLAN_KEY} is empty`, hint })
   }
   if (hasErrors(diagnostics)) return { saved: null, text: '', diagnostics }
   const text = await readPlanText(resolve(cwd, file))

@@ -82,7 +82,7 @@ export async function writePrivateFile({ environment, output }: RunSetup, file: 
 const EMPTY_KEY: Diagnostic = {
   severity: 'warning',
   code: 'plan-file-signature',
-  message: `${PLAN_KEY} is set and empty: the plan is not signed`,
+  message: `${PLAN_KEY} is empty: the plan is not signed`,
 }
 
 /** Shows the plan of a run that could apply it, and writes it to a file instead. `fences` are those from before it was read. */

@@ -143,7 +143,7 @@ export interface NameServer {
   removeZone(name: DomainName): void
   /** The number of zones that have data. */
   zoneCount(): number
-  /** How often the RRsets of a served zone, or of all, were asked for in the last day; null if the zone is not served. */
+  /** How often the RRsets of a served zone, or of all, were queried in the last day; null if the zone is not served. */
   countedQueries(zone: DomainName | null): ServedCounts | null
   /** The counts of queries, for a later process. */
   saveCounts(): SavedCounts
@@ -271,7 +271,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
       const zone = buildZoneData(name, serial, records)
       const [existing, before] = [zones.get(name), clients.get(name) ?? NO_CLIENTS]
       const now: AllowedClients = { addresses: new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? [])), accountId }
-      // If another account now owns the name, the history must not reveal the former owner's records.
+      // If another account now owns the name, the history must not reveal the previous owner's records.
       if (existing && now.addresses.size > 0 && accountId === before.accountId) history.record(existing, zone)
       else history.forget(name)
       zones.set(name, zone)

@@ -1,5 +1,5 @@
 /**
- * How often each RRset of the served zones was asked for, by hour, for a day. An RRset is counted if it gives an answer: for an alias the CNAME, for
+ * How often each RRset of the served zones was queried, by hour, for a day. An RRset is counted if it gives an answer: for an alias the CNAME, for
  * a name below a delegation its NS, for a name that a wildcard covers the wildcard. Names that do not exist are not counted, so queries for them
  * cannot push out others.
  *
@@ -37,7 +37,7 @@ interface QueryCount {
   readonly lastAsked: number
 }
 
-/** What was asked for between two times, in seconds since 1970. */
+/** What was queried between two times, in seconds since 1970. */
 export interface CountedQueries {
   readonly from: number
   readonly to: number
@@ -56,7 +56,7 @@ export interface QueryCounts {
   addZone(zone: DomainName, accountId: number): void
   /** Keeps the counts of a zone that is no longer served until they are a day old. */
   removeZone(zone: DomainName): void
-  /** The RRsets of these zones that were asked for. */
+  /** The RRsets of these zones that were queried. */
   read(zones: Iterable<DomainName>): CountedQueries
   /** All counts, for `createQueryCounts` of a later process. */
   save(): SavedCounts

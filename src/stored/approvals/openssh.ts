@@ -63,7 +63,7 @@ export function signerFinder(text: string): (base64: string) => SshPublicKey | n
     }, base64)
 }
 
-/** The key of a signature in base64; null if it is not one of this text by an Ed25519 key for this purpose. */
+/** The key of a signature in base64; null unless an Ed25519 key signed this text for this purpose. */
 function signerOf(signed: (hash: Hash) => Buffer, base64: string): SshPublicKey | null {
   if (base64.length > MAX_BASE64) return null
   const octets = Buffer.from(base64, 'base64')

@@ -50,7 +50,7 @@ export function bucketStore(bucket: BucketConfig, context: StoreEnvironment): Jo
     }
     if (written !== null) return { state: 'written', version: written }
     if (expected !== null) return { state: 'conflict' }
-    // What another run is removing, or could not remove completely, does not exist.
+    // An object marked as removed counts as missing.
     const rest = await readRaw(client, bucket.name, keyOf(name), name)
     if (rest?.text !== REMOVED) return { state: 'conflict' }
     const again = await put(client, bucket.name, keyOf(name), name, text, rest.version)

@@ -53,7 +53,7 @@ export async function readFences(store: JournalStore): Promise<Fences> {
   const read = await store.read(NAME)
   if (read === null) return { store: null, version: null, zones: new Map() }
   const broken = (why: string): StoreError =>
-    new StoreError(`${NAME} in ${store.address} ${why}`, { hint: 'restore the object from its former version' })
+    new StoreError(`${NAME} in ${store.address} ${why}`, { hint: 'restore the object from its previous version' })
   let document: { readonly format?: unknown; readonly version?: unknown; readonly store?: unknown; readonly zones?: unknown }
   try {
     document = JSON.parse(read.text)

@@ -41,7 +41,7 @@ export async function storeRun(store: JournalStore, run: string, folder: string)
       const name = journalPart(run, number)
       let written = await store.write(name, now, version)
       if (written.state === 'conflict') {
-        // A former request may have been carried out although its response was lost.
+        // A previous request may have been carried out although its response was lost.
         const rest = await store.read(name)
         if (rest !== null && now.startsWith(rest.text)) written = await store.write(name, now, rest.version)
       }

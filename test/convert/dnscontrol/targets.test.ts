@@ -75,7 +75,7 @@ test('a config that exists stays, and its providers are the targets of the same 
   expect(made('example.com.yaml')).toContain('targets: [cf]')
 })
 
-test('without credentials, the file is asked for', async () => {
+test('without credentials, the file is queried', async () => {
   const { run } = project([domain('example.com', ['cf'])], null)
   expectEnd(await run(), 0, { err: '--credentials creds.json' })
 })

@@ -15,7 +15,7 @@ test.each([
   expect(formerZone(zone, { formerZoneTtl } as Cutover).settings).toEqual({ type: 'master', ...(copied && { ttl_sec: copied }) })
 })
 
-test('no server is asked for a type that has no number', async () => {
+test('no server is queried a type that has no number', async () => {
   const server = { host: '127.0.0.1', port: 9 }
   const records = ['ALIAS', 'LUA'].map((type) => ({ name: name('www.example.com.'), type, ttl: null, data: 'example.net.' }))
   const compared = await compareSides(name('example.com.'), records, [server], [server], () => false)

@@ -193,7 +193,7 @@ test('errors of the settings name what to do, and never the token', async () => 
 describe('responses that are not of the API', () => {
   const properties = { TTL: 300, ARecords: [{ ipv4Address: '192.0.2.1' }] }
   const SET = { name: 'www', type: 'Microsoft.Network/dnszones/A', etag: '1', properties }
-  test('a next page at another host is asked for at this one', async () => {
+  test('a next page at another host is queried at this one', async () => {
     const scene = await start({
       definition: '  www: {type: A, ttl: 300, value: 192.0.2.1}\n',
       answer: ({ path, query }) =>

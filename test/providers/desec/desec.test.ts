@@ -25,9 +25,9 @@ describe('TTLs', () => {
     ])
     const plan = expectEnd(await scene.run(PLAN), 0)
     const notices = plan.stderr.split('\n').filter((line) => line.includes('[ttl-rounded]'))
-    expect(notices.map((line) => line.replace(/^.*stores /, ''))).toEqual([
-      ...(minimum === undefined ? ['TTL 3600 for low.example.com. A, not 60'] : []),
-      'TTL 86400 for high.example.com. A, not 90000',
+    expect(notices.map((line) => line.replace(/^.*rounds /, ''))).toEqual([
+      ...(minimum === undefined ? ['TTL 60 up to 3600 for low.example.com. A'] : []),
+      'TTL 90000 down to 86400 for high.example.com. A',
     ])
   })
 })

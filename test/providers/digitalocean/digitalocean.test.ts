@@ -24,7 +24,7 @@ test('texts have no quotes at the API, CAA values no final dot, and low TTLs bec
       '  a: {type: TXT, ttl: 5, value: \'say "hi" to; us\'}\n' +
       "  '': {type: CAA, values: [{flags: 0, tag: issue, value: ca.example.net}, {flags: 0, tag: issuewild, value: ;}]}\n",
   })
-  expectEnd(await scene.run(APPLY), 0, { err: 'stores TTL 30 for a.example.com. TXT, not 5' })
+  expectEnd(await scene.run(APPLY), 0, { err: 'rounds TTL 5 up to 30 for a.example.com. TXT' })
   expect(
     scene
       .records()
@@ -41,7 +41,7 @@ test.each([
   ['a null MX', 'MX', '{preference: 0, exchange: .}'],
 ])('%s is refused by the plan', async (_, type, value) => {
   const scene = await start({ definition: `  www: {type: ${type}, value: ${value}}\n` })
-  expectEnd(await scene.run(PLAN), 1, { err: /DigitalOcean (?:holds|cannot hold)/ })
+  expectEnd(await scene.run(PLAN), 1, { err: /DigitalOcean (?:accepts|does not support)/ })
 })
 
 describe('domains', () => {

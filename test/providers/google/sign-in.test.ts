@@ -59,7 +59,7 @@ describe.each(CASES)('%s', (_, settings, env) => {
   })
 })
 
-test('a lost answer to the sign-in is no uncertain change: it is asked for again', async () => {
+test('a lost answer to the sign-in is no uncertain change: it is queried again', async () => {
   const scene = await openScene({
     definition: DEFINITION,
     account: known,

@@ -133,11 +133,15 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
     expect(stored()).toHaveLength(6)
   })
 
-  test('what a class cannot hold is an error of the plan', async () => {
+  test('what a class does not support is an error of the plan', async () => {
     const { run, define } = awkwardWorkspace()
     define(`${KEPT}  mx: {type: SRV, value: {priority: 1, weight: 1, port: 1, target: keep}}\n  p: {type: PTR, values: [a.example.net., b.example.net.]}\n  t: {type: TXT, value: 'a\\b'}\n`)
     const { stderr } = expectEnd(await run('plan'), 1)
-    for (const words of ['odd cannot hold SRV records', 'odd cannot hold a second PTR record at p.', 'octoDNS may change this text'])
+    for (const words of [
+      'odd does not support SRV records',
+      'odd does not support a second PTR record at p.',
+      'octoDNS may change this text',
+    ])
       expect(stderr).toContain(words)
   })
 

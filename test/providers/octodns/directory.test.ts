@@ -84,7 +84,7 @@ describe('a folder of octoDNS', () => {
   })
 
   test.each([
-    ['a type that octoDNS lacks', '  b: {type: HINFO, value: {cpu: a, os: b}}\n', 'cannot hold HINFO'],
+    ['a type that octoDNS lacks', '  b: {type: HINFO, value: {cpu: a, os: b}}\n', 'does not support HINFO'],
     ['octets that are no text', '  b: {type: TXT, value: {rdata: \'"\\255"\'}}\n', 'octoDNS cannot express octets that are not UTF-8 text'],
   ])('refuses %s', async (_, records, expected) => void expectEnd(await workspace(records).run('plan'), 1, { err: new RegExp(expected) }))
 

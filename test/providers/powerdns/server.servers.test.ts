@@ -152,7 +152,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     expect(rrsets.find(({ name }) => name === 'www.keep.example.')?.comments).toMatchObject([{ content: 'rack 3', account: 'ann' }])
     // Of the apex NS, back, on, swap and www: no query can ask for ALIAS and LUA records, which have no numbers.
     const verified = await run(folder, server, 'verify', '--nameserver', `127.0.0.1:${server.port}`)
-    expectEnd(verified, 0, { out: 'Verified: 1 of 1 zone as defined, 5 record sets asked for.' })
+    expectEnd(verified, 0, { out: 'Verified: 1 of 1 zone as defined, 5 record sets queried.' })
   })
 
   test('imports a zone, and says which records the definition cannot have', async () => {

@@ -1,6 +1,6 @@
 /**
  * The provider at moto, which others test with. moto refuses a record set whose exact values a zone had before, and does not change what a batch refuses in
- * part, so no zone here gets former values again; the conformance suite runs at the scripted Route 53.
+ * part, so no zone here gets previous values again; the conformance suite runs at the scripted Route 53.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -47,7 +47,7 @@ describe('what stays as it is', () => {
     const scene = await start({ sets: [weighted('one', 10, '192.0.2.1')], definition: '  www: {type: A, value: 192.0.2.9}\n' })
     expect((await scene.run(PLAN)).stderr).toContain('www.example.com. A of the definition is ignored')
     scene.define('  www: {type: ALIAS, value: d1.cloudfront.net.}\n')
-    expectEnd(await scene.run(PLAN), 1, { said: 'cannot hold www.example.com. ALIAS beside' })
+    expectEnd(await scene.run(PLAN), 1, { said: 'does not support www.example.com. ALIAS beside' })
     expect(changesIn(scene.server)).toBe(0)
   })
 

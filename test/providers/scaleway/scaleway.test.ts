@@ -155,7 +155,7 @@ describe('requests', () => {
 
 test('TTLs below a minute become a minute', async () => {
   const scene = await start({ definition: '  www: {type: A, ttl: 30, value: 192.0.2.1}\n' })
-  expectEnd(await scene.run(APPLY), 0, { err: 'live stores TTL 60 for www.example.com. A, not 30' })
+  expectEnd(await scene.run(APPLY), 0, { err: 'live rounds TTL 30 up to 60 for www.example.com. A' })
   expect((await scene.run(PLAN)).status).toBe(0)
 })
 

@@ -23,7 +23,7 @@ describe('the profile', () => {
   test.each<[string, object, object]>([
     ['email', { email: 'Other@example.org' }, { email: 'Other@example.org' }],
     ['time zone', { timezone: 'America/New_York' }, { timezone: 'America/New_York' }],
-    ['a former name of a time zone', { timezone: 'US/Eastern' }, { timezone: 'US/Eastern' }],
+    ['a previous name of a time zone', { timezone: 'US/Eastern' }, { timezone: 'US/Eastern' }],
     ['shell access', { shell_auth_method: 'keys_only' }, { shell_auth_method: 'keys_only', lish_auth_method: 'keys_only' }],
     ['keys', { authorized_keys: [ED25519, ` ${RSA}\n`] }, { authorized_keys: [ED25519, RSA] }],
     ['omitted keys', { authorized_keys: null }, { authorized_keys: [ED25519, RSA] }],

@@ -150,7 +150,7 @@ test('an update changes only the label', async () => {
   expect((await as(made.token).call('GET', '/profile/tokens')).status).toBe(401)
 })
 
-/** A copy of the service's database, since the service holds SQLite exclusively. */
+/** A copy of the service's database, since the service accepts SQLite exclusively. */
 function openBeside() {
   const onError = () => undefined
   if (store.database) return openDatabase({ url: store.database, folder: null, onError })

@@ -80,7 +80,7 @@ export async function startClientService(options: Pick<Partial<ServiceOptions>, 
 }
 
 /**
- * Starts the service for clients that know one host only: with a certificate for it, behind a proxy that leads there whatever is asked for. Needs openssl.
+ * Starts the service for clients that know one host only: with a certificate for it, behind a proxy that leads there whatever is queried. Needs openssl.
  */
 export async function startBehindProxy(): Promise<ClientService> {
   const tls = selfSigned('test', ['rsa:2048'], 'DNS:api.linode.com')

@@ -157,7 +157,7 @@ describe('a server that continues the counts of an earlier one', () => {
     return { begin: from - NOW, incomplete, rows }
   }
 
-  test('has its window after a short pause; after a longer one, only what was asked for', () => {
+  test('has its window after a short pause; after a longer one, only what was queried', () => {
     const saved = savedAt(NOW)
     expect(readAt(NOW + 600, saved)).toEqual({ begin: -80_000, incomplete: [], rows: [asked] })
     expect(readAt(NOW + 601, saved)).toEqual({ begin: 601, incomplete: [], rows: [asked] })

@@ -144,7 +144,7 @@ test.concurrent('ignores NOTIFY with the current or an older serial', async () =
   expect(new Set(sentOf('known.test').slice(1))).toEqual(new Set(['AXFR 5', 'SOA 5']))
 })
 
-test.concurrent('does not expect the serial that a former master announced from new masters', async () => {
+test.concurrent('does not expect the serial that a previous master announced from new masters', async () => {
   const id = await createServed('former.test', 5)
   await sendNotify(port, 'former.test', { serial: 7 })
   await eventually(async () => expect(await errorsOf(id)).toContain('NOTIFY'), WITHIN)

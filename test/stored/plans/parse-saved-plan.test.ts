@@ -400,7 +400,7 @@ describe('targets', () => {
 
   test.each<[string, object, RegExp]>([
     ['a TTL that the target does not store', { ttl: 301 }, /records\[0\]\.ttl would be stored differently/],
-    ['a type that the target does not hold', { type: 'HINFO', data: '"a" "b"' }, /cannot hold HINFO/],
+    ['a type that the target does not hold', { type: 'HINFO', data: '"a" "b"' }, /does not support HINFO/],
   ])('%s is refused', (_, patch, expected) => {
     const plan = planOf('', 'www A 192.0.2.1')
     const text = resealed(savedText([{ plan, existing: existingZone(ORIGIN, '') }]), (document) => {

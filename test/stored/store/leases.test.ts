@@ -291,7 +291,7 @@ describe('the fence of a zone', () => {
 
   it.each([
     ['of this store', true, 'own', 1, MADE, true],
-    ['of this store, with a former number', true, 'own', 0, '2026-11-21T08:00:00.000Z', false],
+    ['of this store, with a previous number', true, 'own', 0, '2026-11-21T08:00:00.000Z', false],
     ['from before the first run', true, null, 0, '2026-11-21T08:00:00.000Z', false],
     ['of another store that machines share', true, 'other', 1, '2026-11-21T08:00:00.000Z', false],
     ['of another machine, made later', false, 'other', 7, '2026-11-21T08:00:00.000Z', true],
