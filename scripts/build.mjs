@@ -58,7 +58,15 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
   try {
     const lazy = new Map()
     const program = join(fresh, `${name}.js`)
-    const front = await build({ ...common, entryPoints: [entry], outfile: program, format: 'cjs', plugins: [outsideIfLazy(lazy)] })
+    const front = await build({
+      ...common,
+      entryPoints: [entry],
+      outfile: program,
+      format: 'cjs',
+      plugins: [outsideIfLazy(lazy)],
+      // CommonJS has no `import.meta`: a module that finds files of the package beside itself belongs into a chunk.
+      logOverride: { 'empty-import-meta': 'error' },
+    })
     const rest = await build({
       ...common,
       entryPoints: Object.fromEntries([...lazy].map(([path, chunk]) => [chunk, path])),

@@ -14,7 +14,7 @@ import type { NotifyOptions } from '../run/notify.ts'
 import type { CommonOptions } from './command.ts'
 import type { CliIo } from './io.ts'
 import { createOutput } from './output.ts'
-import { TOOL } from './package-folder.ts'
+import { TOOL } from './version.ts'
 
 export interface ObserveOptions extends NotifyOptions {
   readonly metricsFile?: string | undefined

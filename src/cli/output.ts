@@ -23,8 +23,8 @@ import { type FromRoot, plainLines } from '../report/workflow-command.ts'
 import type { ApplyOutput, DiagnosticsOptions, Progress, ProgressBar } from '../run/context/run-context.ts'
 import type { CommonOptions } from './command.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
-import { TOOL } from './package-folder.ts'
 import { readEvent } from './read-event.ts'
+import { TOOL } from './version.ts'
 
 /** Prints reports on standard output, and everything else on standard error. Knows the format of the report. */
 export interface CliOutput extends ApplyOutput {

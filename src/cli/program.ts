@@ -7,7 +7,7 @@ import { isLoadedFormat } from '../report/formats.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
-import { VERSION } from './package-folder.ts'
+import { VERSION } from './version.ts'
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]

@@ -4,7 +4,7 @@ import type { CommonOptions } from './command.ts'
 import { exitAsInit, listenForInterruption } from './interruption.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, createOutput } from './output.ts'
-import { TOOL } from './package-folder.ts'
+import { TOOL } from './version.ts'
 
 /** For a run that changes nothing. The default of the system ends it also while the program computes, when no handler would be called. */
 export function readOnlySetup<Options extends WorkspaceOptions & CommonOptions>(

@@ -87,6 +87,13 @@ describe('reads', () => {
   test.each(CLOUD_TYPES)('a plan of 9,990 records at %s', { tags: ['long'] }, (type) => expectReads(type, 9990))
 })
 
+test('a full page of Gandi that does not state how many record sets there are is not taken for all', async () => {
+  const rrsets = times(500, (host) => ({ rrset_name: `h${host}`, rrset_type: 'A', rrset_ttl: 3600, rrset_values: ['192.0.2.1'] }))
+  const page = { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(rrsets) }
+  const scene = await WITH_HOSTS.gandi(500, hostLines(501), ({ path }) => (path.endsWith('/records') ? page : undefined))
+  expect(await scene.run(PLAN)).toMatchObject({ status: 1, stderr: expect.stringContaining('provider-garbled') })
+})
+
 describe('calls', () => {
   /** Requests that change 20 records, or 1,000 of them. */
   const COUNTS: readonly (readonly [type: CloudType, few: number, many: number])[] = [

@@ -7,7 +7,7 @@ import { apiRecord, byType, checkReturned, relativeOwner, relativeRdata, relativ
 import { refuseConflicts } from '../changed-rrsets.ts'
 import { hostedProvider, snapshotOf } from '../hosted-service.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
-import { anyShape, checkZoneName, type Fields, fieldsOf, textOf, textsOf, wholeNumberOf } from '../json-shape.ts'
+import { anyShape, checkZoneName, type Fields, fieldsOf, ShapeError, textOf, textsOf, wholeNumberOf } from '../json-shape.ts'
 import type { AppliedCall, Provider, ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { numberedLists, totalsOf } from '../read-pages.ts'
 import { reading } from '../send-request.ts'
@@ -20,7 +20,10 @@ const PER_PAGE = 500
 export function createGandiProvider(connection: ApiConnection): Provider {
   const { provider } = connection
   const { request, close } = createJsonApi(connection, { authorization: `Bearer ${connection.token}` }, DIALECT)
-  const list = numberedLists(provider, request, (_, count, { headers }) => totalsOf(Number(headers['total-count'] ?? count), count))
+  const list = numberedLists(provider, request, (_, count, { headers: { 'total-count': total } }) => {
+    if (total === undefined && count >= PER_PAGE) throw new ShapeError('a full page has no header Total-Count')
+    return totalsOf(Number(total ?? count), count)
+  })
   const domains = { perPage: PER_PAGE, shape: domainShape, idOf: ({ name }: { name: string }) => name }
   const read = async ({ name }: Pick<ZoneReference, 'name'>, options?: ProviderCallOptions) => {
     const call = reading(`${domainPath(name)}/records`, `reading the records of ${name}`, options)

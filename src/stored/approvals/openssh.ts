@@ -105,7 +105,7 @@ export function parseOpenSshKey(text: string): Result<OpenSshKey> {
   const base64 = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END OPENSSH PRIVATE KEY-----/.exec(text)?.[1]
   if (base64 === undefined) return failure(otherFile(text))
   const octets = Buffer.from(base64, 'base64')
-  const isKey = octets.subarray(0, KEY_MAGIC.length).equals(MAGIC)
+  const isKey = octets.subarray(0, KEY_MAGIC.length).equals(KEY_MAGIC)
   // Cipher, key derivation and its options; then the number of keys, the public key and the list of private keys.
   const head = isKey ? takeStrings(octets.subarray(KEY_MAGIC.length), 3) : null
   if (head === null || head.rest.length < 4 || head.rest.readUInt32BE(0) !== 1) return DAMAGED
