@@ -128,14 +128,6 @@ describe('zones', () => {
     expect(scene.zones()).toEqual([])
   })
 
-  test('with an alias record set are not deleted', async () => {
-    const alias = recordSet('lb', 'A', [], { targetResource: { id: '/x/y/front' } })
-    const scene = await start({ definition: '  {}\n', sets: [hostSet('www', '192.0.2.1'), alias] })
-    scene.define('  {}\n', 'absent: true\n')
-    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'deleted with the zone: lb.example.com. A' })
-    expect(scene.zones()).toEqual(['example.com'])
-  })
-
   test('that are private have their own path and names of properties', async () => {
     const scene = await start({
       definition: '  www: {type: A, values: [192.0.2.1, 192.0.2.2]}\n  alias: {type: CNAME, value: www.example.com.}\n',

@@ -86,11 +86,6 @@ test('a token that may only read is told what it needs', async () => {
   expect(stdout + stderr).not.toContain(TOKEN)
 })
 
-test('records of other types are listed and stay', async () => {
-  const scene = await start({ records: [record(1, 'www', 'A', '192.0.2.1'), record(2, 'www', 'HTTPS', '1 .')], definition: WWW })
-  expectEnd(await scene.run(PLAN), 0, { said: '[record-unplanned]' })
-})
-
 test('a deletion that was not carried out', async () => {
   const scene = await start({
     records: [record(1, 'www', 'A', '192.0.2.1'), record(2, 'other', 'A', '192.0.2.1')],

@@ -108,15 +108,6 @@ describe('zones', () => {
     expect(scene.rrsets(scene.zones()[0]?.id)[0]?.rrdatas).toHaveLength(4)
   })
 
-  test('with records that the plan does not know are not deleted', async () => {
-    const routed = routedBy({ geo: { items: [] } })
-    const scene = await start({ definition: '  {}\n', rrsets: ['www 300 A 192.0.2.1', routed] })
-    scene.define('  {}\n', 'absent: true\n')
-    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'deleted with the zone: lb.example.com. A' })
-    expect(scene.zones()).toHaveLength(1)
-    expect(scene.lines()).toHaveLength(2)
-  })
-
   test('of one DNS name: the config says which is managed, and none is created', async () => {
     const twice = [
       PUBLIC_ZONE,

@@ -125,15 +125,6 @@ describe('zones', () => {
     expect(scene.route53.zones()).toEqual([])
   })
 
-  test('are not deleted with records that are left alone', async () => {
-    const scene = await start({ sets: [weighted('one', 10, '192.0.2.1'), plainSet('a.example.com.', 'A', 60, '192.0.2.1')] })
-    scene.define('  {}\n', 'absent: true\n')
-    expectEnd(await scene.run(['apply', '--yes', '--allow', 'delete-zone']), 1, {
-      said: 'deleted with the zone: www.example.com. A (has the weighted routing policy)',
-    })
-    expect(scene.held()).toHaveLength(2)
-  })
-
   const TWINS = [
     { id: 'ZPUBLIC', name: 'example.com.' },
     { id: 'ZPRIVATE1', name: 'example.com.', isPrivate: true },
