@@ -83,25 +83,6 @@ describe('files', () => {
     expect(scene.memory.requests).toEqual([])
   })
 
-  test('a definition of ten megabytes', { tags: ['long'] }, async () => {
-    const lines = Array.from({ length: 190_000 }, (_, index) => `  h${index}: {type: A, value: 192.0.2.1, ttl: x}\n`).join('')
-    const scene = openScene({ files: { 'zones/example.com.yaml': `domain: example.com\nrecords:\n${lines}` } })
-    expect((await scene.run('validate')).status).toBe(1)
-  })
-
-  test('a duplicate zone: both positions', async () => {
-    const scene = openScene({ files: { 'zones/a/example.com.yaml': ZONE, 'zones/b/example.com.yaml': ZONE } })
-    const { stderr } = await expectNothingDone(scene, 'zone-duplicate', 'plan')
-    expect(stderr).toContain('zones/b/example.com.yaml:1:')
-    expect(stderr).toContain('zones/a/example.com.yaml:1:')
-  })
-
-  test('no definitions at all', async () => {
-    const scene = openScene({ files: {} })
-    await expectNothingDone(scene, 'no-definitions', 'plan')
-    await expectNothingDone(scene, 'no-definitions', 'validate')
-  })
-
   test('a missing path', async () => {
     const scene = openScene()
     await expectNothingDone(scene, 'file-unreadable', 'validate', 'zones/nowhere.yaml')

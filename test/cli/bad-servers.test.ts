@@ -1,6 +1,4 @@
 /** Missing, lying or refusing servers: a clear diagnostic with its code, exit 1, no partial changes. The cloud provider's own tests have more replies. */
-import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
 import { describe, expect, type TestContext, test } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
 import { freePort } from '../support/free-port.ts'
@@ -19,32 +17,18 @@ const json = (body: unknown): Reply => raw(JSON.stringify(body))
 const errors = (status: number, reason: string): Reply => raw(JSON.stringify({ errors: [{ reason }] }), undefined, status)
 const page = (data: unknown, more = {}): Reply => json({ data, page: 1, pages: 1, results: Array.isArray(data) ? data.length : 1, ...more })
 const HTML = '<!doctype html><title>Sign in</title><p>Please sign in to the proxy.'
-const SHAPE = 'does not match the API'
 
 /** The reply to every request, and the expected diagnostic with a part of its message. */
 const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: string, message: string])[] = [
   ['HTML with 200', raw(HTML, 'text/html'), 'garbled', `the response is not JSON (text/html, ${HTML.length} characters)`],
-  ['HTML as JSON', raw(HTML), 'garbled', 'the response is malformed JSON'],
   ['no content type', raw('{"data":[],"page":1,"pages":1,"results":0}', ''), 'garbled', 'not JSON (no content type'],
   ['JSON in Latin-1', raw(Buffer.from('{"data":[],"page":1,"pages":1,"results":0,"x":"\xe9"}', 'latin1')), 'garbled', 'is not UTF-8 text'],
-  ['nothing', raw(''), 'garbled', 'malformed JSON'],
-  ['null', json(null), 'garbled', SHAPE],
-  ['a list as a page', json([]), 'garbled', SHAPE],
-  ['text as a page', page(['x']), 'garbled', SHAPE],
-  ['a page whose data is a number', page(5), 'garbled', SHAPE],
-  ['a domain without an id', page([{ domain: 'example.com', type: 'master' }]), 'garbled', SHAPE],
-  ['a million pages', page([], { pages: 1e6, results: 5e8 }), 'garbled', ''],
   ['endless pages', page([], { pages: 1e308 }), 'garbled', ''],
-  ['a negative number of pages', page([], { pages: -1, results: -1 }), 'garbled', ''],
   ['a wrong number of items', page([], { results: 3 }), 'garbled', 'has 0 items and states 3 items on 1 page'],
   ['JSON nested 100,000 deep', raw(`{"data":${'['.repeat(1e5)}${']'.repeat(1e5)}}`), 'garbled', ''],
-  ['204', { status: 204, headers: {}, body: '' }, 'garbled', 'not JSON'],
   ['401', errors(401, 'Invalid Token'), 'unauthorized', 'the token is wrong, revoked or expired'],
-  ['401 in HTML', raw(HTML, 'text/html', 401), 'garbled', '401 the response is not from the API (text/html'],
   ['403', errors(403, 'Unauthorized'), 'forbidden', 'grant'],
   ['404', errors(404, 'Not found'), 'not-found', '404 Not found (check that base_url of cloud is the URL of the API with its version'],
-  ['404 in HTML', raw(HTML, 'text/html', 404), 'garbled', '404 the response is not from the API'],
-  ['418', errors(418, 'Teapot'), 'rejected', '418 Teapot'],
 ]
 
 describe('a server that replies with', () => {
@@ -109,8 +93,8 @@ test('plans the other zones and applies none if one zone cannot be read', async 
 
 describe.concurrent('an unreachable server', () => {
   /** A scene whose provider has another address. */
-  async function openAt(origin: string, context: TestContext, timeout = 1): Promise<WireScene> {
-    const scene = await openWireScene(() => null, { provider: `timeout: ${timeout}` }, context)
+  async function openAt(origin: string, context: TestContext): Promise<WireScene> {
+    const scene = await openWireScene(() => null, { provider: 'timeout: 1' }, context)
     scene.write({ 'zonewright.yaml': scene.config().replace(scene.proxy.origin, origin) })
     return scene
   }
@@ -125,41 +109,5 @@ describe.concurrent('an unreachable server', () => {
   test('a name without an address', async (context) => {
     const { stderr } = await expectNothingDone(await openAt('https://nobody.invalid', context), 'provider-unreachable', 'plan')
     context.expect(stderr).toMatch(/nobody\.invalid cannot be reached \(E/)
-  })
-
-  const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
-
-  /** What a raw TCP server does after the first octets of a request. */
-  const SPEAKERS: readonly (readonly [name: string, behave: (socket: Socket) => void, code: string])[] = [
-    ['speaks another protocol', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), 'provider-garbled'],
-    ['sends less than its length', (socket) => socket.end(`${OK}content-length: 100\r\n\r\n{"data"`), 'provider-(?:failed|timeout)'],
-    ['sends endless headers', (socket) => socket.end(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(1e5)}\r\n`), 'provider-[a-z]+'],
-    ['never answers', () => undefined, 'provider-timeout'],
-    [
-      'sends single octets for ever',
-      (socket) => {
-        socket.write(`${OK}transfer-encoding: chunked\r\n\r\n`)
-        const timer = setInterval(() => socket.write('1\r\n \r\n'), 50)
-        socket.on('close', () => clearInterval(timer))
-      },
-      'provider-timeout',
-    ],
-  ]
-
-  test.for(SPEAKERS)('that %s', async ([, behave, code], context) => {
-    const sockets = new Set<Socket>()
-    const server = createServer((socket) => {
-      sockets.add(socket)
-      socket.on('error', () => undefined)
-      socket.once('data', () => behave(socket))
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    context.onTestFinished(() => {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    })
-    const { port } = server.address() as { port: number }
-    const scene = await openAt(`http://127.0.0.1:${port}`, context, code === 'provider-timeout' ? 0.2 : 30)
-    await expectNothingDone(scene, code, 'plan')
   })
 })

@@ -106,11 +106,6 @@ describe('export zonefile', () => {
     expect((await run(again, 'export', 'zonefile')).stdout).toBe(text)
   })
 
-  it('needs no provider', async () => {
-    const cwd = folderWith({ 'zones/example.com.yaml': ZONE, 'zonewright.yaml': 'providers: {}\n' })
-    expect(await run(cwd, 'export', 'zonefile', 'example.com')).toMatchObject({ status: 0, stdout: expect.stringContaining('IN SOA') })
-  })
-
   it('uses the given name servers and serial if the zone has none', async () => {
     const cwd = folderWith({ 'zones/example.com.yaml': 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n' })
     expectEnd(await run(cwd, 'export', 'zonefile'), 0, { err: 'warning[zone-without-ns]' })

@@ -45,17 +45,6 @@ describe('plan and apply --format json', () => {
     expect(await states('--yes')).toEqual(['applied', 'applied', 'applied', 'applied'])
     expect(await states('--yes')).toEqual([])
   })
-
-  test('the document contains failures', async () => {
-    const scene = openScene({
-      fault: ({ changes: [change] }) =>
-        change?.name === 'mail.example.com.' ? { kind: 'refused', code: 'provider-rejected', message: '418 Teapot' } : null,
-    })
-    const document = documentOf(expectEnd(await scene.run('apply', '--yes', '--format', 'json'), 4), validatePlan)
-    expect(document.summary).toMatchObject({ applied: 3, failed: 1 })
-    const states = document.zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
-    expect(states.sort()).toEqual(['applied', 'applied', 'applied', 'failed'])
-  })
 })
 
 describe('validate --format json', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -61,19 +61,14 @@ describe('init', () => {
     expect((await inFolder(folder, 'fmt', '--check')).status).toBe(0)
   })
 
-  test.each([
-    ['nobody'],
-    ['a b@example.com'],
-    ['a@b'],
-    ['x: y@example.com'],
-    ["'@example.com"],
-    ['#@example.com'],
-    ['a@example.com\nrecords: {}'],
-  ])('refuses the mail address %j', async (email) => {
-    const folder = temporaryDirectory()
-    expectEnd(await inFolder(folder, 'init', '--soa-email', email), 1, { err: /^error\[usage\] .*\n$/ })
-    expect(filesBelow(folder)).toEqual({})
-  })
+  test.each([['nobody'], ['a b@example.com'], ['x: y@example.com'], ['a@example.com\nrecords: {}']])(
+    'refuses the mail address %j',
+    async (email) => {
+      const folder = temporaryDirectory()
+      expectEnd(await inFolder(folder, 'init', '--soa-email', email), 1, { err: /^error\[usage\] .*\n$/ })
+      expect(filesBelow(folder)).toEqual({})
+    },
+  )
 
   test.each(FILES)('keeps an existing %s, and writes nothing else', async (path) => {
     const folder = temporaryDirectory()
@@ -81,22 +76,6 @@ describe('init', () => {
     writeFileSync(join(folder, path), 'mine')
     expectEnd(await inFolder(folder, 'init'), 1, { err: `error[file-exists] ${path} already exists`, out: '' })
     expect(filesBelow(folder)).toEqual({ [path]: 'mine' })
-  })
-
-  test('overwrites nothing the second time, and lists every existing file', async () => {
-    const folder = temporaryDirectory()
-    await inFolder(folder, 'init')
-    const before = filesBelow(folder)
-    const { stderr } = expectEnd(await inFolder(folder, 'init', '--zone', 'example.com', '--soa-email', 'other@example.com'), 1)
-    expect(stderr.match(/error\[file-exists\]/g)).toHaveLength(2)
-    expect(filesBelow(folder)).toEqual(before)
-  })
-
-  test('does not overwrite a dangling link', async () => {
-    const folder = temporaryDirectory()
-    symlinkSync(join(folder, 'elsewhere'), join(folder, 'zonewright.yaml'))
-    expect((await inFolder(folder, 'init')).stderr).toContain('zonewright.yaml already exists')
-    expect(existsSync(join(folder, 'elsewhere'))).toBe(false)
   })
 
   test('removes the written files if one cannot be written', async () => {

@@ -149,9 +149,3 @@ describe('comments', () => {
     expect(after).not.toContain('\r\r')
   })
 })
-
-it('a record with an inherited owner gets the owner in place of its blanks', async () => {
-  const text = 'www   60 A 192.0.2.1\n      60 A 192.0.2.2 ; two\n'
-  const { changed } = await edit({ 'zones/example.com.zone': text }, 'remove example.com www A 192.0.2.1')
-  expect(changed).toEqual({ 'zones/example.com.zone': 'www   60 A 192.0.2.2 ; two\n' })
-})

@@ -66,11 +66,6 @@ test('a plan without changes sends no request', async () => {
   expect(scene.memory.requests).toHaveLength(requests)
 })
 
-test('asks for confirmation, and needs --yes without a terminal', async () => {
-  const { there } = await savedScene()
-  expect(await there.run('apply', 'plan.json')).toMatchObject({ status: 1, stderr: expect.stringContaining('error[not-confirmed]') })
-})
-
 test('the JSON outcome has the format of a plan', async () => {
   const { scene, there } = await savedScene()
   const applied = JSON.parse((await there.run('apply', 'plan.json', '--yes', '--format', 'json')).stdout)
@@ -202,12 +197,6 @@ test('is not written for a plan with errors, over another file, or into a missin
 
 const forbidden: FaultChoice = () => ({ kind: 'refused', code: 'provider-forbidden', message: '403 no', status: '403' })
 
-test('is not written if a zone cannot be read', async () => {
-  const scene = openScene({ fault: forbidden })
-  expectEnd(await scene.run('plan', '--out', 'plan.json'), 1, { err: 'plan.json was not written: the plan has errors.' })
-  expect(existsSync(join(scene.folder, 'plan.json'))).toBe(false)
-})
-
 test('applies nothing and fails if a target cannot be read', async () => {
   const scene = openScene()
   expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
@@ -258,12 +247,4 @@ test('reports an unmanaged record at the name of a planned CNAME before any call
     ],
   })
   expect(scene.memory.writes()).toHaveLength(before)
-})
-
-test('the plan contains the unmanaged selectors', async () => {
-  const { zones } = JSON.parse(textOf(await unmanagedScene()))
-  expect(zones[0].unmanaged).toEqual([
-    { name: '_acme-challenge*', type: 'TXT' },
-    { name: 'alias', type: 'TXT' },
-  ])
 })

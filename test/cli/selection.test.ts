@@ -107,11 +107,6 @@ describe('shards', () => {
   test.each(['0/2', '3/2', '1', '1/0', '1/257', 'a/b', '1/2/3'])('%s is refused', async (shard) => {
     expectEnd(await cli(['plan', '--shard', shard], { cwd: temporaryDirectory() }), 1, { err: 'It must be I/N' })
   })
-
-  test('a file of another program is not merged', async () => {
-    const { status, stderr } = await cli(['report', 'merge', 'a.json'], { cwd: folderWith({ 'a.json': '{"format": "other"}' }) })
-    expect([status, stderr]).toEqual([1, expect.stringContaining('error[plan-file-invalid] a.json')])
-  })
 })
 
 describe('--keep-going', () => {

@@ -30,51 +30,29 @@ const ACCEPTED = [
   ...Object.entries(NAMES).map(([name, stored]) => stores({ type: 'A', name, target: '192.0.2.1' }, { name: stored })),
   stores({ type: 'A', target: '192.0.2.1' }, { type: 'A', name: '', target: '192.0.2.1' }),
   stores({ type: 'AAAA', name: 'a', target: '2001:DB8::1' }, { target: '2001:DB8::1' }),
-  // As forms send it.
-  stores({ type: 'AAAA', name: 'a', target: '192.0.2.1' }, { type: 'A', target: '192.0.2.1' }),
-  stores({ type: 'A', name: 'me', target: '[remote_addr]' }, { target: '127.0.0.1' }),
   stores({ type: 'NS', name: 'sub', target: 'ns1.example.net.' }, { target: 'ns1.example.net' }),
-  stores({ type: 'NS', target: 'ns9.example.net' }, { name: '', target: 'ns9.example.net' }),
   stores({ type: 'MX', target: 'Mail.example.net', priority: 255 }, { target: 'Mail.example.net', priority: 255 }),
-  stores({ type: 'MX', name: 'p', target: 'mail.example.net' }, { priority: 0 }),
-  stores({ type: 'MX', name: 'l', target: 'mail' }, { target: 'mail.example.com' }),
-  stores({ type: 'MX', name: 'd', target: 'mail.' }, { target: 'mail' }),
-  stores({ type: 'MX', name: 'null', target: '' }, { target: '', priority: 0 }),
-  stores({ type: 'MX', name: 'nulldot', target: '.' }, { target: '', priority: 0 }),
   stores({ type: 'CNAME', name: 'c', target: 'www.example.net.' }, { target: 'www.example.net' }),
-  stores({ type: 'CNAME', name: 'c1', target: 'www' }, { target: 'www.example.com' }),
   stores({ type: 'CNAME', name: 'c2', target: 'bücher.example' }, { target: 'xn--bcher-kva.example' }),
   stores({ type: 'PTR', name: '1', target: 'host.example.net.' }, { target: 'host.example.net' }),
   ...[' "v=spf1" \\; ä 😀 \n. ', LONG_TEXT].map((target, index) => stores({ type: 'TXT', name: `t${index}`, target }, { target })),
   stores({ type: 'CAA', tag: 'issue', target: 'ca.example.net' }, { tag: 'issue', target: 'ca.example.net' }),
-  stores({ type: 'CAA', tag: 'issuewild', target: ';' }, { tag: 'issuewild', target: ';' }),
   ...['mailto:ca@example.com', 'https://example.com/ca?x=1', 'report.example.com'].map((target) =>
     stores({ type: 'CAA', tag: 'iodef', target }, { tag: 'iodef', target }),
   ),
   stores(SRV, { ...SRV, name: '_sip._tcp' }),
-  stores({ ...SRV, service: '_sips', protocol: '_tcp' }, { name: '_sips._tcp', service: 'sips', protocol: 'tcp' }),
-  stores({ ...SRV, service: '__sip' }, { name: '_sip._tcp', service: 'sip', protocol: 'tcp' }),
   stores({ ...SRV, service: 'xmpp.' }, { name: '_xmpp._tcp', service: 'xmpp' }),
-  stores({ ...SRV, protocol: 'tcp.sub' }, { name: '_sip._tcp.sub', protocol: 'tcp.sub' }),
-  stores({ ...SRV, name: 'ignored' }, { name: '_sip._tcp' }),
-  stores({ ...SRV, target: 'host' }, { target: 'host.example.com' }),
   stores({ ...SRV, target: '8.8.8.8' }, { target: '8.8.8.8' }),
   ...[undefined, null, ''].map((protocol) => stores({ ...SRV, protocol }, { name: '_sip._tcp', service: 'sip', protocol: null })),
   // The root as it is sent, and as it is returned.
   ...['.', ''].map((target) => stores({ ...SRV, target }, { target: '' })),
-  stores({ ...SRV, priority: 0, weight: 0, port: 0 }, { priority: 0, weight: 0, port: 0 }),
-  // Numbers that the type does not have are ignored.
-  ...Object.entries({ A: '192.0.2.1', AAAA: '2001:db8::1', CNAME: 'host.example.net', TXT: 'text' }).map(([type, target]) => {
-    const body = { type, name: `${type.toLowerCase()}-numbers`, target }
-    return stores({ ...body, priority: 7, weight: 1, port: 80 }, { ...body, ...UNSET })
-  }),
   stores({ type: 'A', target: '192.0.2.1', name: null, weight: null, ttl_sec: null, more: null }, { ...UNSET, name: '' }),
   stores({ type: 'A', name: 'z', target: '192.0.2.1', ...UNSET, service: '', tag: '' }, UNSET),
   // Read-only fields are ignored.
   stores({ type: 'A', name: 'r', target: '192.0.2.1', id: 1, created: 2, updated: [] }, { name: 'r' }),
 ]
 
-// Every rule is also in record-model.test.ts, with updates and conflicts of any records.
+// The values that record-model.test.ts does not generate: it has every rule, with updates and conflicts of any records.
 describe('create', () => {
   test.each(ACCEPTED)('%s', async (_title, body, expected) => {
     const record = await client.ok('POST', RECORDS, body)
@@ -93,7 +71,6 @@ describe('create', () => {
 
   const ADDRESS = 'target: Invalid IPv4 or IPv6 address'
   const TARGET = invalid('target')
-  const CHARACTERS = ['name: Name contains invalid characters', 'name: Invalid hostname']
   const a = { type: 'A', target: '192.0.2.1' }
   const caa = { type: 'CAA', tag: 'issue', target: 'ca.example.net' }
   const iodef = { type: 'CAA', tag: 'iodef' }
@@ -102,61 +79,25 @@ describe('create', () => {
 
   const REFUSED: Refusals = [
     ['type: type is required', {}],
-    ['type: Invalid record type', { type: 'DS', target: 'x' }, { type: 'a', target: 'x' }, { type: 1 }, { ...a, type: null }],
-    [CHARACTERS, ...named('@', 'a b', 'a\\.b')],
-    ['name: Invalid hostname', ...named('a..b', 'a'.repeat(64), 'a.*', '*a', 'a.example.net.', '.')],
     ['name: Length must be 1-100 characters', ...named(`${'a'.repeat(50)}.${'b'.repeat(50)}`, 'a'.repeat(5000))],
     ['name: Length must be 1-100 characters', { ...SRV, service: 's'.repeat(60), protocol: `tcp.${'a'.repeat(40)}` }],
-    [invalid('name'), ...named(5)],
     ['target: target is required', ...['A', 'NS', 'MX', 'TXT'].map((type) => ({ type })), { type: 'CAA', tag: 'issue' }],
-    ['target: target is required', { type: 'A', target: '' }, { type: 'TXT', target: '' }, { type: 'MX', priority: 10 }],
-    [ADDRESS, ...leading({ type: 'A' }, 'www', '192.0.2', '192.000.002.001', '192.0.2.1.', '2001:db8::1')],
-    // The requester has an IPv4 address.
-    [ADDRESS, ...leading({ type: 'AAAA' }, '192.000.002.001', 'fe80::1%eth0', '[remote_addr]')],
-    ['name: NS records cannot have wildcard names', { type: 'NS', name: '*.sub', target: 'ns.example.net' }],
-    ['priority: priority must be 0 for a null MX record', { type: 'MX', name: 'n', target: '', priority: 10 }],
-    ...Object.entries({ MX: ['weight', 'port'], NS: ['weight', 'priority'], PTR: ['port'], CAA: ['weight'] }).flatMap(([type, fields]) =>
-      fields.map((field) => {
-        const body = type === 'CAA' ? caa : { type, name: 'n', target: 'm.example.net' }
-        return [`${field}: Cannot specify ${field} for ${type} record`, { ...body, [field]: 1 }] as const
-      }),
-    ),
-    ...Object.entries({ service: 'sip', protocol: 'tcp', tag: 'issue' }).map(
-      ([field, value]) => [`${field}: Cannot specify ${field} for A record`, { ...a, [field]: value }] as const,
-    ),
+    [ADDRESS, ...leading({ type: 'AAAA' }, 'fe80::1%eth0')],
     ['name: name is required', { type: 'CNAME', target: 'www.example.net' }],
-    ['name: CNAME records cannot be at the root of the domain', { type: 'CNAME', name: 'example.com', target: 'a.example.net' }],
-    [TARGET, ...leading({ type: 'CNAME', name: 'cr' }, '.', '@', 'a b', 'a..example', 'a.'.repeat(128), `${'a'.repeat(64)}.example`)],
+    [TARGET, ...leading({ type: 'CNAME', name: 'cr' }, '@', 'a.'.repeat(128))],
     [TARGET, ...leading({ type: 'TXT' }, 'a\u0000', '\udc00'), { ...SRV, target: '..' }, { type: 'A', target: ['192.0.2.1'] }],
     ['target: Length must be 1-65535 characters', { type: 'TXT', target: `${LONG_TEXT}x` }],
-    // Also if the target implies the tag.
-    ['tag: tag is required', ...leading({ type: 'CAA' }, 'ca.example.net', 'mailto:ca@example.net')],
-    ['tag: tag is not valid', { ...caa, tag: 'contactemail' }],
     ...[
       ...leading(caa, 'ca.example.net; a=b', 'ca.example.net.', `${'a.'.repeat(127)}example`),
       { ...caa, tag: 'issuewild', target: '*.example.net' },
       ...leading(iodef, 'ftp://example.net', ';', 'https://example.net/"', 'https://example.net/\u0001', 'https://example.net/ä'),
       ...leading(iodef, 'https://?x', 'mailto:ca@example..net'),
     ].map((body) => ['target: You have entered an invalid target', body] as const),
-    [['tag: tag is required', 'target: You have entered an invalid target'], { ...caa, tag: '', target: 'a b' }],
     [['priority', 'weight', 'port', 'target', 'service'].map((field) => `${field}: ${field} is required`), { type: 'SRV' }],
-    ['service: service is required', { ...SRV, service: '' }],
     [invalid('service'), { ...SRV, service: 'a.b' }, { ...SRV, service: 's'.repeat(63) }],
-    [invalid('protocol'), { ...SRV, protocol: 't cp' }],
-    ['priority: priority must be between 0 and 255', { ...SRV, priority: 256 }, { ...SRV, priority: -1 }],
-    ['priority: priority is required', { ...SRV, priority: null }],
-    ['weight: weight must be between 0 and 65535', { ...SRV, weight: 65536 }],
-    ['port: port must be between 0 and 65535', { ...SRV, port: 65536 }],
-    [invalid('port'), { ...SRV, port: '80' }],
-    [invalid('ttl_sec'), { ...a, ttl_sec: '300' }, { ...a, ttl_sec: -1 }, { ...a, ttl_sec: 300.5 }],
     [
       ['type: Invalid record type', 'priority: priority must be between 0 and 255', 'ttl_sec: ttl_sec is not valid'],
       { type: 'X', priority: 300, ttl_sec: '1' },
-    ],
-    // Errors of the schema come first.
-    [
-      ['priority: priority must be between 0 and 255', 'ttl_sec: ttl_sec is not valid', ...CHARACTERS, ADDRESS],
-      { type: 'A', name: '@', target: 'x', weight: 1, ttl_sec: '1', priority: 256 },
     ],
     // Each error is reported once.
     [
@@ -166,15 +107,10 @@ describe('create', () => {
       ],
       { type: 'SRV', service: 5, protocol: '', priority: '1', weight: -1, target: 'a b' },
     ],
-    [[...CHARACTERS, ADDRESS], { type: 'A', name: '@', target: 'x', weight: 1 }],
   ]
 
   test.each(refusalsOf(REFUSED))('%s is refused', async (_title, body, problems) => {
     expect(await client.problems('POST', RECORDS, body)).toEqual(problems)
-  })
-
-  test('a missing domain is 404', async () => {
-    expect((await client.call('POST', '/domains/999999/records', { type: 'A', target: '192.0.2.1' })).status).toBe(404)
   })
 
   test('a slave accepts and lists no records', async () => {

@@ -27,7 +27,8 @@ async function ask(fault: Fault): Promise<[result: string, reached: number]> {
   proxy.use(() => fault)
   const [host = '', port] = proxy.origin.split(':')
   const query = createQuery(0, { name: name('www.example.com.'), type: 'A' })
-  const result = await requestTcp({ host, port: Number(port) }, query, { timeout: 400 }).then(
+  const timeout = fault.kind === 'silence' || fault.kind === 'late' ? 400 : 20_000
+  const result = await requestTcp({ host, port: Number(port) }, query, { timeout }).then(
     ({ rcode }) => (rcode === RCODE.NOERROR ? 'answer' : rcode === RCODE.SERVFAIL ? 'SERVFAIL' : 'other'),
     () => 'no answer',
   )

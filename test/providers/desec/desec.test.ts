@@ -103,12 +103,6 @@ test('parameters of services are the same with quotes and without', async () => 
   expect((await scene.run(PLAN)).status).toBe(0)
 })
 
-test('record sets of a type that is not managed are reported and stay', async () => {
-  const answer = [{ name: 'x.example.com.', type: 'NEWTYPE', ttl: 3600, records: ['1 2 3'] }]
-  const scene = await startDesecScene({ definition: '', answer: ({ path }) => (path === LIST ? answer : undefined) })
-  expectEnd(await scene.run(PLAN), 0, { err: /x\.example\.com\. NEWTYPE 1 2 3 has a type that is not managed at live, and stays as it is/ })
-})
-
 test('a refused bulk request names the record set, and the others are changed', async () => {
   const scene = await startDesecScene({
     definition: `${WWW}  old: {type: A, value: 192.0.2.1}\n`,

@@ -64,17 +64,12 @@ describe('routing policies', () => {
   ]
   const routed = routedBy({ wrr: { items } })
 
-  test('are reported and left alone', async () => {
-    const scene = await start({ definition: '  www: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
-    expect((await scene.run(APPLY)).status).toBe(0)
+  test('are reported and left alone, and never replaced by a definition', async () => {
+    const definition = '  www: {type: A, value: 192.0.2.9}\n  lb: {type: A, value: 192.0.2.9}\n'
+    const scene = await start({ definition, rrsets: [routed] })
+    expectEnd(await scene.run(APPLY), 0, { err: 'lb.example.com. A of the definition is ignored: the one at gcp has' })
     expect((await scene.run(['plan', '--format', 'json'])).stdout).toContain('has a routing policy (wrr)')
     expect(scene.rrsets().find(({ name }) => name === 'lb.example.com.')).toEqual(routed)
-  })
-
-  test('are never replaced by a definition', async () => {
-    const scene = await start({ definition: '  lb: {type: A, value: 192.0.2.9}\n', rrsets: [routed] })
-    expectEnd(await scene.run(APPLY), 0, { err: 'lb.example.com. A of the definition is ignored: the one at gcp has' })
-    expect(changesOf(scene.server.requests)).toBe(0)
   })
 
   test('of another client after the plan stop the call', async () => {
@@ -111,15 +106,6 @@ describe('zones', () => {
     const scene = await start({ definition: WWW, zones: [], rrsets: [] })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     expect(scene.rrsets(scene.zones()[0]?.id)[0]?.rrdatas).toHaveLength(4)
-  })
-
-  test('with records that the plan does not know are not deleted', async () => {
-    const routed = routedBy({ geo: { items: [] } })
-    const scene = await start({ definition: '  {}\n', rrsets: ['www 300 A 192.0.2.1', routed] })
-    scene.define('  {}\n', 'absent: true\n')
-    expectEnd(await scene.run([...APPLY, '--allow', 'delete-zone']), 1, { said: 'deleted with the zone: lb.example.com. A' })
-    expect(scene.zones()).toHaveLength(1)
-    expect(scene.lines()).toHaveLength(2)
   })
 
   test('of one DNS name: the config says which is managed, and none is created', async () => {

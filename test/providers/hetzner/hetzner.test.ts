@@ -37,12 +37,6 @@ describe('what plans do not manage', () => {
     expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
   })
 
-  test('record sets of other types are listed and stay', async () => {
-    const scene = await start({ rrsets: [rrset('www', 'LOC', ['1 N 1 E 1m'])], definition: WWW })
-    expectEnd(await scene.run(APPLY), 0, { said: '[record-unplanned]' })
-    expect(scene.rrsets().map(({ id }) => id)).toEqual(['www/A', 'www/LOC'])
-  })
-
   test('relative names are read as the zone has them', async () => {
     const scene = await start({
       rrsets: [rrset('docs', 'CNAME', ['www']), rrset('@', 'MX', ['10 mail'])],

@@ -106,15 +106,7 @@ describeWithTools([OCTODNS_PYTHON], 'the process of a provider class', () => {
     expect(stored()).toHaveLength(2)
   })
 
-  test('may log at any time', async () => {
-    const { run, define, behave, stored } = awkwardWorkspace()
-    define(WANTED)
-    behave('chatter read')
-    expect((await run('apply', '--yes')).status).toBe(0)
-    expect(stored()).toHaveLength(2)
-  })
-
-  test.each(['forks read', 'forks apply', 'badlog read', 'badlog apply'])('is not disturbed by %s', async (mode) => {
+  test.each(['chatter read', 'forks read', 'forks apply', 'badlog read', 'badlog apply'])('is not disturbed by %s', async (mode) => {
     const { run, define, behave, stored } = awkwardWorkspace()
     define(WANTED)
     behave(mode)

@@ -1,26 +1,15 @@
-/** Provider classes of octoDNS at the services that they are for: PowerDNS, a scripted Cloudflare, and Route 53 as moto plays it. */
-import { spawn } from 'node:child_process'
+/** Provider classes of octoDNS at the name servers that they are for. Those for cloud services are in test/scripted/clients.test.ts. */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, request as httpRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createCloudflare } from '../../scripted/cloudflare/service.ts'
-import { startScriptedServer } from '../../scripted/scripted-server.ts'
-import { afterThisFile } from '../../support/after-file.ts'
-import { selfSigned } from '../../support/certificate.ts'
 import { cli, expectEnd } from '../../support/cli.ts'
 import { startBind, startPowerDns, TEST_KEY } from '../../support/dns-servers.ts'
 import { NONE, startFaultProxy } from '../../support/fault-proxy.ts'
-import { findForeignClient } from '../../support/foreign-clients.ts'
 import { freePort } from '../../support/free-port.ts'
 import { OCTODNS_PYTHON } from '../../support/octodns-python.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { dig } from '../../support/tools.ts'
-
-const python = findForeignClient('cloud-clients')
 
 /** A folder with this entry of the config as provider `live`. */
 function workspace(entry: string, env: Readonly<Record<string, string>>) {
@@ -132,99 +121,3 @@ describeWithTools([OCTODNS_PYTHON, 'pdns_server', 'pdnsutil', 'named', 'dig'], '
     expect(await planAt(server.port)).toMatch(/AxfrSourceZoneTransferFailed: Unable to Perform Zone Transfer/)
   })
 })
-
-describeWithTools([python, 'openssl'], 'classes of octoDNS at cloud services', () => {
-  test('octodns-cloudflare at the scripted Cloudflare', async () => {
-    const id = '1'.repeat(32)
-    const cloudflare = createCloudflare({ token: 'cloudflare-token', zones: [{ id, name: 'example.com', plan: { legacy_id: 'pro' } }] })
-    const host = 'api.cloudflare.com'
-    const tls = selfSigned('test', ['rsa:2048'], `DNS:${host}`)
-    const server = await startScriptedServer(cloudflare.service, tls)
-    const folder = temporaryDirectory()
-    writeFileSync(join(folder, 'certificate.pem'), tls.cert)
-    // Python runs this file when it starts.
-    writeFileSync(join(folder, 'sitecustomize.py'), 'import direct_to\n')
-    const env = {
-      CLOUDFLARE_TOKEN: 'cloudflare-token',
-      SERVER: server.origin,
-      HOSTS: host,
-      REQUESTS_CA_BUNDLE: join(folder, 'certificate.pem'),
-      PYTHONPATH: `${folder}:${join(import.meta.dirname, '../../scripted/clients')}`,
-    }
-    const { define, run, apply } = workspace(
-      `{type: octodns, class: octodns_cloudflare.CloudflareProvider, python: '${python}', environment: [SERVER, HOSTS], options: {token: env:CLOUDFLARE_TOKEN, pagerules: false, retry_period: 0}}`,
-      env,
-    )
-    define(RECORDS)
-    expect(await apply()).toMatchObject({ readBack: 'equal', calls: { total: 1 } })
-    expect(cloudflare.records(id)).toHaveLength(4)
-    define(RECORDS.replace('192.0.2.2', '192.0.2.3'))
-    expect(await apply()).toMatchObject({ readBack: 'equal' })
-    expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
-    // The class keeps the zone that it reads, so each reading needs a new one.
-    const reads = server.requests.filter(({ method, path }) => method === 'GET' && path.endsWith('/dns_records')).length
-    expect(reads).toBe(3 + 3 + 1)
-  })
-
-  test('octodns-route53 at moto reads, and writes through a proxy that completes a list of moto', async () => {
-    const moto = await startMoto()
-    const env = {
-      AWS_ENDPOINT_URL: moto.proxy,
-      AWS_DEFAULT_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'test-key-0123456789',
-      AWS_SECRET_ACCESS_KEY: 'test-secret-0123456789',
-    }
-    const { define, run, apply } = workspace(
-      `{type: octodns, class: octodns_route53.Route53Provider, python: '${python}', environment: ['AWS_*']}`,
-      env,
-    )
-    define(RECORDS)
-    expect(await apply()).toMatchObject({ readBack: 'equal', calls: { total: 1 } })
-    expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
-    define(RECORDS.replace('192.0.2.2', '192.0.2.3').replace(/ {2}mail.*\n/, ''))
-    expect(await apply('--allow', 'deletes')).toMatchObject({ readBack: 'equal' })
-    expect((await run('import', '--from', 'live', '-o', 'imported')).status).toBe(0)
-    // Without the proxy moto can be read, and a change fails.
-    const direct = workspace(`{type: octodns, class: octodns_route53.Route53Provider, python: '${python}', environment: ['AWS_*']}`, {
-      ...env,
-      AWS_ENDPOINT_URL: moto.origin,
-    })
-    direct.define(RECORDS)
-    expect((await direct.run('plan', '--detailed-exitcode')).status).toBe(2)
-    expectEnd(await direct.run('apply', '--yes'), 1, { said: /KeyError: 'IsTruncated'/ })
-  })
-})
-
-/** moto as Route 53, and a proxy before it that adds `IsTruncated` to its list of health checks, which the class expects. */
-async function startMoto(): Promise<{ origin: string; proxy: string }> {
-  const port = await freePort()
-  const child = spawn(join(dirname(python), 'moto_server'), ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
-  afterThisFile(() => void child.kill('SIGKILL'))
-  const origin = `http://127.0.0.1:${port}`
-  for (let tries = 0; tries < 300; tries += 1) {
-    if (
-      await fetch(`${origin}/moto-api/`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      break
-    await sleep(100)
-  }
-  const server = createServer((incoming, outgoing) => {
-    const { method, url, headers } = incoming
-    const upstream = httpRequest(`${origin}${url}`, { method, headers }, async (response) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of response) chunks.push(chunk)
-      const text = Buffer.concat(chunks).toString('utf8')
-      const body = text.replace(/<\/ListHealthChecksResponse>/, '<IsTruncated>false</IsTruncated>$&')
-      const { 'content-length': _, 'transfer-encoding': __, ...others } = response.headers
-      outgoing.writeHead(response.statusCode ?? 500, others).end(body)
-    })
-    upstream.on('error', () => outgoing.destroy())
-    incoming.pipe(upstream)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterThisFile(() => void server.close())
-  return { origin, proxy: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}

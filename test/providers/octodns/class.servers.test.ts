@@ -145,17 +145,6 @@ describeWithTools([OCTODNS_PYTHON], 'a provider class', () => {
       expect(stderr).toContain(words)
   })
 
-  test('a rollback restores the zone, and the journal shows the run', async () => {
-    const { run, define, stored, store } = awkwardWorkspace()
-    store([KEEP, A('old', '192.0.2.4')])
-    define(`${KEPT}  www: {type: A, ttl: 300, value: 192.0.2.2}\n`)
-    expect((await run('apply', '--yes', '--allow', 'deletes')).status).toBe(0)
-    expect(stored().map(({ name }) => name)).toEqual(['keep', 'www'])
-    const [{ run: id }] = JSON.parse((await run('history', '--format', 'json')).stdout).runs
-    expect(await run('rollback', id, '--yes', '--allow', 'deletes')).toMatchObject({ status: 0 })
-    expect(stored()).toEqual([KEEP, A('old', '192.0.2.4')])
-  })
-
   test('a saved plan is applied to the same class with the same options only', async () => {
     const { run, define, stored, folder } = awkwardWorkspace()
     define(`${KEPT}  www: {type: A, ttl: 300, value: 192.0.2.2}\n`)

@@ -200,30 +200,6 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
     expect(server.log()).toContain("queue notification for domain 'notify.example'")
   })
 
-  test('another client in between is kept, whatever it changed', async () => {
-    await api.create('shared.example.')
-    await api.replace('shared.example.', { name: 'www.shared.example.', type: 'A', records: [record('192.0.2.1')] })
-    const folder = here()
-    define(folder, 'shared.example', 'default_ttl: 300\nrecords:\n  www: {type: A, value: 192.0.2.2}\n')
-    expect((await run(folder, server, 'plan', '--out', 'plan.json')).status).toBe(0)
-    await api.replace('shared.example.', { name: 'www.shared.example.', type: 'A', records: [record('192.0.2.99')] })
-    expectEnd(await run(folder, server, 'apply', 'plan.json', '--yes'), 3, { said: '192.0.2.99' })
-    expect(await api.lines('shared.example.')).toContain('www.shared.example. 300 A 192.0.2.99')
-  })
-
-  test('rollback brings back what a run found', async () => {
-    await api.create('undo.example.')
-    await api.replace('undo.example.', { name: 'www.undo.example.', type: 'A', records: [record('192.0.2.1')] })
-    const before = await api.lines('undo.example.')
-    const folder = here()
-    define(folder, 'undo.example', 'records:\n  new: {type: A, value: 192.0.2.2}\n  www: {type: A, value: 192.0.2.3}\n')
-    expect((await apply(folder, '--allow', 'updates')).status).toBe(0)
-    const { runs } = JSON.parse((await run(folder, server, 'history', '--format', 'json')).stdout)
-    const back = await run(folder, server, 'rollback', runs[0].run, '--yes')
-    expect([back.status, back.stderr]).toEqual([0, expect.not.stringContaining('error[')])
-    expect(await api.lines('undo.example.')).toEqual(before)
-  })
-
   test('12,000 records are created and 1,000 changed in few calls', { tags: ['long'] }, async () => {
     const folder = here(', new_zones: {nameservers: [ns1.example.net.]}')
     const text = (last: number): string =>

@@ -1,11 +1,8 @@
-/** What plans and runs do at Route 53 beyond the conformance suite: what stays as it is, other clients, zones, requests. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { plainSet } from '../../scripted/route53/service.ts'
 import { expectEnd } from '../../support/cli.ts'
 import { APPLY, PLAN, WWW } from '../scripted-scene.ts'
-import { aliasSet, changesIn, startRoute53Scene as start, succeeded, ZONE_ID } from './scene.ts'
+import { changesIn, startRoute53Scene as start, succeeded, ZONE_ID } from './scene.ts'
 
 const weighted = (identifier: string, weight: number, value: string) => {
   return { ...plainSet('www.example.com.', 'A', 60, value), setIdentifier: identifier, others: [['Weight', weight]] as const }
@@ -128,15 +125,6 @@ describe('zones', () => {
     expect(scene.route53.zones()).toEqual([])
   })
 
-  test('are not deleted with records that are left alone', async () => {
-    const scene = await start({ sets: [weighted('one', 10, '192.0.2.1'), plainSet('a.example.com.', 'A', 60, '192.0.2.1')] })
-    scene.define('  {}\n', 'absent: true\n')
-    expectEnd(await scene.run(['apply', '--yes', '--allow', 'delete-zone']), 1, {
-      said: 'deleted with the zone: www.example.com. A (has the weighted routing policy)',
-    })
-    expect(scene.held()).toHaveLength(2)
-  })
-
   const TWINS = [
     { id: 'ZPUBLIC', name: 'example.com.' },
     { id: 'ZPRIVATE1', name: 'example.com.', isPrivate: true },
@@ -174,18 +162,4 @@ describe('zones', () => {
     succeeded(await scene.run(APPLY))
     expect(scene.route53.zones()).toMatchObject([{ name: 'example.com.', isPrivate: true }])
   })
-})
-
-test('import, doctor and plan work as the documents show them', async () => {
-  const sets = [
-    plainSet('www.example.com.', 'A', 300, '192.0.2.1'),
-    plainSet('example.com.', 'MX', 300, '10 mail.example.com'),
-    aliasSet('example.com.', 'A', 'Z2FDTNDATAQYW2', 'd1.cloudfront.net.'),
-  ]
-  const scene = await start({ sets })
-  scene.undefine()
-  succeeded(await scene.run(['import', '--from', 'aws', '-o', 'zones']))
-  expect(existsSync(join(scene.folder, 'zones/example.com.yaml'))).toBe(true)
-  succeeded(await scene.run(['doctor']))
-  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
 })

@@ -166,15 +166,6 @@ test('a key that may only read is told what it needs', async () => {
   expect(stdout + stderr).not.toContain(TOKEN)
 })
 
-test('import, doctor and plan work as the documents show them', async () => {
-  const text = { name: '', type: 'TXT', ttl: 300, data: 'a text of another client' }
-  const scene = await start({ definition: '', added: [A, text, { ...A, name: '', type: 'ALIAS', data: 'host.example.net.' }] })
-  scene.undefine()
-  expect(await scene.run(['import', '--from', 'live', '-o', 'zones'])).toMatchObject({ status: 0 })
-  expect(await scene.run(['doctor'])).toMatchObject({ status: 0 })
-  expect(await scene.run(PLAN)).toMatchObject({ status: 0, stdout: 'No changes. 1 zone matches.\n' })
-})
-
 test('a zone that does not exist is never read or written, because the service may answer for the one above it', async () => {
   const parent = { status: 200, headers: { 'content-type': 'application/json' } }
   const scene = await start({

@@ -135,7 +135,8 @@ describe('other editors', () => {
 
   test('the file of another run is not written at the same time', async () => {
     const space = await applied()
-    const check = space.program('slow', 'sleep 0.3')
+    // Longer than one run may start before the other on a busy machine.
+    const check = space.program('slow', 'sleep 2')
     edit(space, 'directory: served', `directory: served\n    check: ['${check}', '{file}']`)
     space.write('other.yaml', `${space.read('zonewright.yaml')}journal: .other\n`)
     space.define('example.com', `${NS + WWW}  new: {type: A, value: 192.0.2.2}\n`)

@@ -1,7 +1,7 @@
 /** What the scripted Cloudflare refuses, and how it pages and batches. */
 import { describe, expect, test } from 'vitest'
 import { createReplay, type Exchange, readRecording } from '../replay.ts'
-import { type Answered, openService, repeat, serviceTests } from '../service-tests.ts'
+import { openService, repeat, serviceTests } from '../service-tests.ts'
 import { CLOUDFLARE_ZONE } from '../services.ts'
 import { createCloudflare } from './service.ts'
 
@@ -78,14 +78,6 @@ describe('batches', () => {
   })
 })
 
-test('lists have pages', () => {
-  const { call } = openService('cloudflare')
-  call('POST', `${RECORDS}/batch`, { posts: repeat(25, (host) => ({ ...A, name: `h${host}` })) })
-  const { body } = call('GET', `${RECORDS}?per_page=10&page=3`)
-  expect(body.result).toHaveLength(5)
-  expect(body.result_info).toEqual({ page: 3, per_page: 10, count: 5, total_count: 25, total_pages: 3 })
-})
-
 test.each<[string, object, boolean]>([
   ['none', {}, false],
   ['another value', { ttl: 300 }, true],
@@ -103,18 +95,4 @@ test.each<[string, object, boolean]>([
   const { answer, expected } = createReplay(service, { authorization: 'Bearer test-token' }, { pattern }).run({ ...exchange, response })
   if (isFound) expect(answer).not.toEqual(expected)
   else expect(answer).toEqual(expected)
-})
-
-test('zones are created in the account of the token, once, and deleted', () => {
-  const account = { id: '2'.repeat(32) }
-  const { call } = openService('cloudflare', { account: account.id })
-  const create = (more: object): Answered => call('POST', '/zones', { name: 'example.net', account, ...more })
-  expect(create({ account: { id: '3'.repeat(32) } })).toMatchObject(error(403, 0))
-  const created = create({})
-  expect(created).toMatchObject({ status: 200, body: { result: { name: 'example.net', status: 'pending', account } } })
-  expect(create({})).toMatchObject(error(400, 1061))
-  expect(call('GET', `/zones?account.id=${account.id}`).body.result).toMatchObject([{ name: 'example.net' }])
-  const { id } = created.body.result
-  expect(call('DELETE', `/zones/${id}`)).toMatchObject({ status: 200, body: { result: { id } } })
-  expect(call('GET', '/zones?name=example.net').body.result).toEqual([])
 })

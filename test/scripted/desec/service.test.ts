@@ -1,6 +1,6 @@
 /** What the scripted deSEC refuses, and its pages and limits. */
 import { describe, expect, test } from 'vitest'
-import { openService, repeat, serviceTests } from '../service-tests.ts'
+import { openService, serviceTests } from '../service-tests.ts'
 
 const A = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
 const LIST = '/domains/example.com/rrsets/'
@@ -96,22 +96,4 @@ test('the domain shows when it was last written', () => {
   expect(second > first).toBe(true)
   call('DELETE', `${LIST}www/A/`)
   expect(touched() > second).toBe(true)
-})
-
-test('lists have pages, which new items do not move', () => {
-  const { call } = openService('desec', { pageSize: 10 })
-  const rrsets = repeat(24, (host) => ({ ...A, subname: `h${host}` }))
-  call('POST', LIST, rrsets)
-  const refused = call('GET', LIST)
-  expect([refused.status, refused.headers['link']]).toEqual([400, expect.stringMatching(/^<[^>]+cursor=>; rel="first"$/)])
-  const names: string[] = []
-  let path: string | null = `${LIST}?cursor=`
-  while (path !== null) {
-    const { status, body, headers } = call('GET', path)
-    expect(status).toBe(200)
-    names.push(...body.map(({ subname }: { subname: string }) => subname))
-    if (names.length === 10) call('POST', LIST, { ...A, subname: 'late' })
-    path = /<https:\/\/desec\.io\/api\/v1([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1] ?? null
-  }
-  expect(names).toEqual([...rrsets.map(({ subname }) => subname).reverse(), ''])
 })

@@ -50,16 +50,8 @@ serviceTests('google', {
   throttled: [['GET', ZONES], error(429, 'rateLimitExceeded')],
 })
 
-test('lists have pages, changes become done, and only a zone without records is deleted', () => {
-  const { call } = openService('google', { pendingReads: 1 })
-  const additions = hosts(8)
-  const { body: change } = call('POST', `${ZONE}/changes`, { additions })
-  const status = (): string => call('GET', `${ZONE}/changes/${change.id}`).body.status
-  expect([change.status, status(), status()]).toEqual(['pending', 'pending', 'done'])
-  const first = call('GET', `${ZONE}/rrsets?maxResults=7`).body
-  const second = call('GET', `${ZONE}/rrsets?maxResults=7&pageToken=${first.nextPageToken}`).body
-  expect([first.rrsets.length, second.rrsets.length, second.nextPageToken]).toEqual([7, 3, undefined])
+test('only a zone without records is deleted', () => {
+  const { call } = openService('google')
+  call('POST', `${ZONE}/changes`, add(A))
   expect(call('DELETE', ZONE)).toMatchObject(error(400, 'containerNotEmpty'))
-  call('POST', `${ZONE}/changes`, { deletions: additions })
-  expect(call('DELETE', `${ZONES}/example-com`).status).toBe(204)
 })

@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { type Asked, openService, repeat, serviceTests } from '../service-tests.ts'
 import { ACCESS_KEY, ROUTE53_ZONE } from '../services.ts'
-import { plainSet, type Route53Options } from './service.ts'
+import type { Route53Options } from './service.ts'
 import { printXml, type XmlContent } from './xml.ts'
 
 const { id: ZONE } = ROUTE53_ZONE
@@ -94,8 +94,6 @@ serviceTests('route53', {
   throttled: [['GET', AT_ZONE, undefined, { authorization }], error(400, 'Throttling')],
 })
 
-test('1,000 records are one batch', () => expect(open().change(...hosts(1000, 'CREATE')).status).toBe(200))
-
 test('a signature as the specification of Signature Version 4 says, and with another secret', () => {
   const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -110,22 +108,6 @@ test('a signature as the specification of Signature Version 4 says, and with ano
   }
   expect(list(ACCESS_KEY.secret).status).toBe(200)
   expect(list('wrong')).toMatchObject(error(403, 'SignatureDoesNotMatch'))
-})
-
-test('without a permission', () => {
-  expect(open({ denied: ['ListResourceRecordSets'] }).call('GET', `${AT_ZONE}/rrset`)).toMatchObject(error(403, 'AccessDenied'))
-})
-
-test('record sets come in pages of at most 300, by reversed names', () => {
-  const sets = repeat(350, (host) => plainSet(`h${host}.example.com.`, 'A', 60, '192.0.2.1'))
-  const { call } = open({ zones: [{ ...ROUTE53_ZONE, sets }] })
-  const page = (query: string): unknown[] => {
-    const list = call('GET', `${AT_ZONE}/rrset${query}`).body.ListResourceRecordSetsResponse
-    return [list.ResourceRecordSets.ResourceRecordSet.length, list.IsTruncated, list.NextRecordName]
-  }
-  expect(page('')).toEqual([100, 'true', 'h187.example.com.'])
-  expect(page('?maxitems=1000')).toEqual([300, 'true', 'h52.example.com.'])
-  expect(page('?maxitems=300&name=h52.example.com.&type=A')).toEqual([52, 'false', undefined])
 })
 
 describe('zones', () => {

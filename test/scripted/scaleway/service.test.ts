@@ -1,6 +1,6 @@
 /** What the scripted Scaleway refuses, and its pages and changes. */
 import { describe, expect, test } from 'vitest'
-import { type Answered, openService, repeat, serviceTests } from '../service-tests.ts'
+import { type Answered, openService, serviceTests } from '../service-tests.ts'
 
 const A = { name: 'www', type: 'A', ttl: 3600, data: '192.0.2.1' }
 const RECORDS = '/dns-zones/example.com/records'
@@ -82,25 +82,4 @@ describe('changes', () => {
       ['t', 'TXT', '"say \\"hi\\""', 0],
     ])
   })
-})
-
-test('zones are listed by name and project, created below a domain and deleted', () => {
-  const { call, scripted } = openService('scaleway')
-  const create = (domain: string): Answered => call('POST', '/dns-zones', { domain, subdomain: 'dev' })
-  expect(create('example.com')).toMatchObject({ status: 200, body: { status: 'active' } })
-  expect([create('example.com').status, create('example.net').status]).toEqual([409, 403])
-  const { body } = call('GET', '/dns-zones?dns_zones=dev.example.com&dns_zones=none.example.com')
-  expect(body).toMatchObject({ total_count: 1, dns_zones: [{ domain: 'example.com', subdomain: 'dev' }] })
-  expect(call('GET', '/dns-zones?project_id=none').body.total_count).toBe(0)
-  expect(call('DELETE', '/dns-zones/dev.example.com')).toMatchObject({ status: 200, body: {} })
-  expect(scripted.records('dev.example.com')).toBeNull()
-})
-
-test('lists have pages, by name', () => {
-  const { call } = openService('scaleway')
-  call('PATCH', RECORDS, { changes: [add(...repeat(25, (host) => ({ ...A, name: `h${String(host).padStart(2, '0')}` })))] })
-  const first = call('GET', RECORDS).body
-  expect([first.total_count, first.records.length]).toEqual([27, 20])
-  const third = call('GET', `${RECORDS}?page=3&page_size=10`).body
-  expect(third.records.map(({ name }: { name: string }) => name)).toEqual(['h18', 'h19', 'h20', 'h21', 'h22', 'h23', 'h24'])
 })

@@ -201,14 +201,17 @@ describe('NOTIFY is sent', () => {
   })
 
   test('no more after the zone or the address is removed', async () => {
-    const { secondary, server, outcomes } = await startBoth(undefined, { notifyWaits: [300, 300] })
+    const { secondary, server, outcomes } = await startBoth(undefined, { notifyWaits: Array(20).fill(300) })
     server.setZone(zone(7))
     server.setZone(zone(7, ['127.0.0.1'], 'other.test.' as DomainName))
-    await until(() => secondary.received.length === 2)
+    await until(() => secondary.received.length >= 2)
     server.removeZone(ZONE)
     server.setZone(zone(7, [], 'other.test.' as DomainName))
+    // What was sent before has arrived by then.
+    await sleep(20)
+    const before = secondary.received.length
     await sleep(400)
-    expect([secondary.received.length, outcomes.length]).toEqual([2, 0])
+    expect([secondary.received.length, outcomes.length]).toEqual([before, 0])
   })
 
   test('once for each of many zones, at a limited rate', async () => {

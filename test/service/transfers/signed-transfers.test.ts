@@ -1,12 +1,12 @@
 /** Transfers with keys: access by key, for any address. */
-import { createHmac, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { decodeMessage } from '../../../src/dns/wire/decode-message.ts'
 import { encodeMessage } from '../../../src/dns/wire/encode-message.ts'
 import { createQuery, OPCODE, rcodeName } from '../../../src/dns/wire/message.ts'
-import { appendSignature, type Signature, splitSignature, type TsigKey, tsigVariables } from '../../../src/dns/wire/tsig.ts'
+import { appendSignature, splitSignature, type TsigKey } from '../../../src/dns/wire/tsig.ts'
 import { createTsigVerifier, signMessage } from '../../../src/dns/wire/tsig-client.ts'
 import { describeWithTools } from '../../support/skip.ts'
 import { dig, kdig } from '../../support/tools.ts'
@@ -92,27 +92,6 @@ describe('a zone with a key is transferred', () => {
     const question = createQuery(1, { name: 'alice.example.' as DomainName, type: 'IXFR' })
     const ixfr = encodeMessage({ ...question, authorities: [soa(1, '1 1 1 1', 'alice.example.')] })
     expect(outcomeOf(await askOctets(keyed.port, ixfr))).toMatchObject({ rcode: 'REFUSED', records: 0 })
-  })
-
-  test('not with another secret: BADSIG without a digest', async () => {
-    const { octets } = signedQuery('alice.example', 'AXFR', { ...wireKey(ALICE), secret: Buffer.alloc(32) })
-    expect(await sendTcp(octets)).toMatchObject({ rcode: 'NOTAUTH', error: 16, hasMac: false, records: 0 })
-  })
-
-  test('not with a signature of another time: BADTIME with a digest', async () => {
-    for (const ahead of [-400, 400])
-      expect(await transferSigned('alice.example', ALICE, ahead)).toMatchObject({ rcode: 'NOTAUTH', error: 18, hasMac: true, records: 0 })
-    expect(await transferSigned('alice.example', ALICE, 200)).toMatchObject(GIVEN)
-  })
-
-  test('not with a truncated digest', async () => {
-    const { octets } = signedQuery('alice.example', 'AXFR', wireKey(ALICE))
-    const found = splitSignature(octets)
-    if (!found.ok) throw new Error(found.message)
-    const { signature, unsigned: plain } = found.value as { signature: Signature; unsigned: Uint8Array }
-    const cut = (length: number) => sendTcp(appendSignature(plain, { ...signature, mac: signature.mac.subarray(0, length) }))
-    expect(await cut(16)).toMatchObject({ rcode: 'NOTAUTH', error: 22, hasMac: true, records: 0 })
-    expect(await cut(4)).toMatchObject({ rcode: 'FORMERR', error: null, records: 0 })
   })
 
   test('once per request: a repeated one gets BADTIME', async () => {
@@ -253,18 +232,10 @@ describe('a transfer from a master with a key', () => {
   const recordsOf = (zone: string) =>
     [soa(7, '3600 600 604800 300', zone), record(zone, 'NS', 'ns1.example.net.'), record(`www.${zone}`, 'A', '192.0.2.66')] as const
 
-  const CASES: readonly (readonly [string, (query: Buffer, answer: Buffer) => Buffer, RegExp])[] = [
-    ['responds without a signature', (_, answer) => answer, /the answer is not signed/],
-    ['signs with another key', (query, answer) => signAnswer(query, answer, wireKey(BOB)), /another key|the answer is wrong/],
-    ['signs by another secret', (query, answer) => signAnswer(query, answer, { ...wireKey(ALICE), secret: Buffer.alloc(32) }), /is wrong/],
-    ['signs an hour ago', (query, answer) => signAnswer(query, answer, wireKey(ALICE), -3600), /not signed just now/],
-    [
-      'repeats the response to another query',
-      (_, answer) => signAnswer(signedQuery('in.example', 'SOA', wireKey(ALICE)).octets, answer, wireKey(ALICE)),
-      /is wrong/,
-    ],
-    ['does not know the key', (_, answer) => answerWithError(answer, 17), /BADKEY: the server does not know the key/],
-    ['has another clock', (_, answer) => answerWithError(answer, 18), /BADTIME/],
+  const CASES: readonly (readonly [string, (answer: Buffer) => Buffer, RegExp])[] = [
+    ['responds without a signature', (answer) => answer, /the answer is not signed/],
+    ['does not know the key', (answer) => answerWithError(answer, 17), /BADKEY: the server does not know the key/],
+    ['has another clock', (answer) => answerWithError(answer, 18), /BADTIME/],
   ]
   const zoneOf = (index: number): string => `in${index}.example`
   let alice: Keyed['alice']
@@ -272,13 +243,13 @@ describe('a transfer from a master with a key', () => {
   beforeAll(async () => {
     // The zone decides how the master signs.
     const master = await scriptedMaster(
-      (query, socket, octets) => {
+      (query, socket) => {
         const [question] = query.questions
         const name = question?.name.replace('other.', '') as string
         const [, change] = CASES[Number(/^in(\d)/.exec(name)?.[1])] as (typeof CASES)[number]
         const zone = recordsOf(name)
         const answer = answerOf({ ...query, additionals: [] }, question?.type === 'SOA' ? [zone[0]] : [...zone, zone[0]]).subarray(2)
-        socket.write(framed(change(octets as Buffer, answer)))
+        socket.write(framed(change(answer)))
       },
       { keep: true },
     )
@@ -297,25 +268,6 @@ describe('a transfer from a master with a key', () => {
     },
   )
 })
-
-/** A response with the signature of the master. */
-function signAnswer(query: Buffer, answer: Buffer, key: TsigKey, ahead = 0): Buffer {
-  const asked = signatureOf(query)
-  const plain = signatureOf(signMessage(answer, key, Math.floor(Date.now() / 1000) + ahead).octets)
-  const hmac = createHmac(key.algorithm.replace('hmac-', ''), key.secret)
-  hmac
-    .update(Buffer.from([0, asked.mac.length]))
-    .update(asked.mac)
-    .update(answer)
-    .update(tsigVariables(key, plain))
-  return appendSignature(answer, { ...plain, mac: hmac.digest() })
-}
-
-function signatureOf(octets: Buffer): Signature {
-  const found = splitSignature(octets)
-  if (!found.ok || found.value.signature === null) throw new Error('it is not signed')
-  return found.value.signature
-}
 
 /** A refusal with an error in a TSIG record without a digest. */
 function answerWithError(answer: Buffer, error: number): Buffer {

@@ -23,21 +23,11 @@ const giving =
   (query, socket) =>
     socket.write(answerOf(query, records, changes))
 
-/** A response with these octets as its answer section: a pointer refers to the name at its offset; the question is that of the query. */
-const pointingTo =
-  (offset: number): Script =>
-  (query, socket) => {
-    const message = answerOf(query, [soa()])
-    const owner = 2 + 12 + 18
-    message.writeUInt16BE(0xc000 | offset, owner)
-    socket.write(message)
-  }
-
 const LIMITS = { ...TRANSFER_LIMITS, connect: 1_500, idle: 1_500, total: 2_500, records: 1000, octets: 200_000, characters: 300_000 }
 const hasIpv6 = Object.values(networkInterfaces()).some((entries) => entries?.some(({ address }) => address === '::1'))
 
 describe('a hostile master', () => {
-  // Each has its own master, and some wait for a timeout.
+  // What no zone is, whoever reads it, is in test/transport/dns-client.test.ts. Each has its own master, and some wait for a timeout.
   test.concurrent.each<[string, Script, string]>([
     ['that closes the connection', (_, socket) => void socket.end(), 'unreachable'],
     ['that resets the connection', (_, socket) => void socket.resetAndDestroy(), 'unreachable'],
@@ -49,11 +39,7 @@ describe('a hostile master', () => {
     ['of another ID', (query, socket) => void socket.write(answerOf(query, [soa(), soa()], { id: (query.id + 1) & 0xffff })), 'malformed'],
     ['that responds with a query', giving([soa(), soa()], { response: false }), 'malformed'],
     ['of another zone', giving([soa(), soa()], { questions: [{ name: 'o.org.' as DomainName, type: 'AXFR', class: 1 }] }), 'malformed'],
-    ['that sends another zone', giving([soa(1, '1 1 1 1', 'example.org.'), soa(1, '1 1 1 1', 'example.org.')]), 'malformed'],
     ['that truncates', giving([soa(), soa()], { truncated: true }), 'malformed'],
-    ['that does not start with the SOA', giving([host, soa(), soa()]), 'malformed'],
-    ['that ends with another SOA', giving([soa(1), host, soa(2)]), 'malformed'],
-    ['that sends records after the last SOA', giving([soa(), host, soa(), host]), 'malformed'],
     ['that never sends the last SOA', closing([soa(), host]), 'unreachable'],
     ['that never sends it and keeps the connection open', giving([soa(), host]), 'timeout'],
     ['whose records have another class', giving([soa(), { ...host, class: 3 }, soa()]), 'malformed'],
@@ -62,8 +48,6 @@ describe('a hostile master', () => {
       giving([soa(), record('example.test.', type, '\\# 0'), soa()]),
       'malformed',
     ]),
-    ['whose compression pointers form a cycle', pointingTo(12 + 18), 'malformed'],
-    ['whose compression pointers point forwards', pointingTo(0x3000), 'malformed'],
     ['that sends random octets', (_, socket) => void socket.write(frameMessage(Buffer.alloc(400, 0xa5))), 'malformed'],
     ['that sends empty messages', (_, socket) => void socket.write(Buffer.alloc(4000)), 'malformed'],
     ['truncated', (query, socket) => void socket.write(frameMessage(answerOf(query, [soa(), host, soa()]).subarray(2, -7))), 'malformed'],

@@ -39,27 +39,6 @@ const serialOf = async (name: string): Promise<number> =>
   Number((await query(`select serial from served_zones where name = '${name}'`))[0]?.['serial'])
 
 describe('writers of several processes', () => {
-  test('create each name only once', async () => {
-    const answers = await inParallel(120, 40, (index) =>
-      client(index).call('POST', '/domains', { ...MASTER, domain: `once-${index % 20}.example`, tags: ['shared', `tag-${index % 3}`] }),
-    )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-    expect(new Set(answers.filter(({ status }) => status !== 200).map(({ body }) => JSON.stringify(body)))).toEqual(
-      new Set([JSON.stringify({ errors: [{ field: 'domain', reason: 'DNS zone already exists.' }] })]),
-    )
-    expect((await client(0).ok('GET', '/domains', undefined, { 'x-filter': '{"tags":"shared"}' })).results).toBe(20)
-  })
-
-  test('rename to the same name, and one of them succeeds', async () => {
-    const ids = await inParallel(
-      12,
-      12,
-      async (index) => (await client(index).ok('POST', '/domains', { ...MASTER, domain: `from-${index}.example` })).id,
-    )
-    const answers = await inParallel(12, 12, (index) => client(index).call('PUT', `/domains/${ids[index]}`, { domain: 'wanted.example' }))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 11 }, () => 400)])
-  })
-
   test('stop exactly at the record limit', async () => {
     const { id } = await client(0).ok('POST', '/domains', { ...MASTER, domain: 'limit.example' })
     await query(`insert into records (domain_id, type, name, target, priority, weight, port, ttl_sec, created, updated)
