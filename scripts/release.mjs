@@ -83,8 +83,7 @@ async function release({
     const texts = { SHA256SUMS: sums.map(({ name, sha256: sum }) => `${sum}  ${name}\n`).join('') }
     if (!isDirty) Object.assign(texts, provenance(base, sums, { url, builder, key, packages: readJson('package-lock.json').packages }))
     mkdirSync(out, { recursive: true })
-    for (const former of readdirSync(out))
-      if (former === 'SHA256SUMS' || former.startsWith(`${manifest.name}-`)) rmSync(join(out, former))
+    for (const former of readdirSync(out)) if (former === 'SHA256SUMS' || former.startsWith(`${manifest.name}-`)) rmSync(join(out, former))
     for (const { name, path } of files) moveInto(out, name, (to) => copyFileSync(path, to))
     for (const [name, text] of Object.entries(texts)) moveInto(out, name, (to) => writeFileSync(to, text))
     for (const { name, path } of files) console.error(`${join(out, name)}: ${statSync(path).size} octets`)

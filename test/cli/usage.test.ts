@@ -76,7 +76,9 @@ describe('help', () => {
         words.map((word) => word.replaceAll("'", '')),
         setting,
       )
-      expect(stderr, example).toMatch(/^error\[(?:config-missing|file-unreadable|no-definitions|provider-unknown|zone-unknown)\]/)
+      expect(stderr, example).toMatch(
+        /^(?:dnsconfig\.js:1:1: )?error\[(?:config-missing|file-unreadable|no-definitions|provider-unknown|zone-unknown)\]/,
+      )
     }
   })
 
