@@ -21,7 +21,7 @@ export function refusedPath(path: string, { folder, env }: PathScope): string | 
   const real = realPath(path)
   return allowed.some((one) => isInside(real, realPath(one)))
     ? null
-    : `is outside the folder of the config, links resolved, and not in ${ALLOWED_PATHS}`
+    : `is outside the config folder, links resolved, and not in ${ALLOWED_PATHS}`
 }
 
 /** A path with links resolved in the part that exists. What cannot be resolved, such as a link that leads nowhere, stands for the root, which is in no other folder. */

@@ -236,7 +236,7 @@ const globPath = (search: Search, path: string): string => relative(search.confi
 function reportOutside(search: Search, path: string, rule: ZoneRule | null): void {
   if (search.refused.has(path)) return
   search.refused.add(path)
-  const message = `${displayPath(path, search.config.cwd)} is outside the folder of the config, so no definition is read from it`
+  const message = `${displayPath(path, search.config.cwd)} is outside the config folder, so no definition is read from it`
   report(search, 'path-outside', message, rule, 'error', 'move the definitions below the folder of the config, or the config above them')
 }
 

@@ -159,7 +159,7 @@ describe('a file of the machine', () => {
     const scene = checkout(provider, {}, more)
     for (const [path, target] of Object.entries(LINKS)) symlinkSync(join(scene.root, target), join(scene.folder, path))
     const { stdout, stderr } = expectEnd(await scene.run(command), 1, { said: code })
-    expect(stdout + stderr).toContain('is outside the folder of the config, links resolved, and not in ZONEWRIGHT_ALLOWED_PATHS')
+    expect(stdout + stderr).toContain('is outside the config folder, links resolved, and not in ZONEWRIGHT_ALLOWED_PATHS')
     expect(stdout + stderr).not.toContain(SECRET)
   })
 
