@@ -1,8 +1,7 @@
 /**
- * Patterns that match in at most (length of the pattern) × (length of the text) steps. A pattern is a small program. Matching follows all
- * instructions that the text so far can have reached in parallel (Thompson, CACM 11(6), 1968), so it reads each character once. A JavaScript
- * `RegExp` backtracks and takes exponential time on a pattern written for that purpose, so text from definitions, configs and imports
- * never becomes one.
+ * Patterns that match in at most (length of the pattern) × (length of the text) steps. A pattern is a small program. Matching follows, in parallel,
+ * all instructions that the text so far can reach (Thompson, CACM 11(6), 1968). So it reads each character once. A JavaScript `RegExp` backtracks, and
+ * a hostile one takes exponential time. So text from definitions, configs and imports never becomes a `RegExp`.
  */
 
 /** Whether a character matches. `previous` is the character before it, or `''` at the start. */
@@ -10,7 +9,7 @@ export type CharacterTest = (character: string, previous: string) => boolean
 
 type Instruction =
   | { readonly kind: 'take' | 'take-any'; readonly test: CharacterTest }
-  /** Continues only if the test holds for the next character, which is `''` at the end. */
+  /** Continues only if the next character (`''` at the end) passes the test. */
   | { readonly kind: 'check'; readonly test: CharacterTest }
   | { readonly kind: 'fork'; readonly to: number[] }
 
@@ -19,11 +18,11 @@ export interface LinearPattern {
   readonly take: (test: CharacterTest) => void
   /** Matches any number of characters. */
   readonly takeAny: (test: CharacterTest) => void
-  /** Tests the next character, which is `''` at the end, without consuming it. */
+  /** Tests the next character (`''` at the end) without consuming it. */
   readonly check: (test: CharacterTest) => void
-  /** Matches what `part` adds, or nothing. */
+  /** Makes the part of the pattern that `part` adds optional. */
   readonly optional: (part: () => void) => void
-  /** Matches what `part` adds any number of times. */
+  /** Repeats the part of the pattern that `part` adds any number of times. */
   readonly repeat: (part: () => void) => void
   /** Begins a list of alternatives. Lists can be nested. */
   readonly openChoice: () => void
@@ -33,7 +32,7 @@ export interface LinearPattern {
   readonly matches: (text: string) => boolean
 }
 
-/** Called once per matching step, so that tests can count them. */
+/** Called once per matching step, so that tests can count the steps. */
 export type OnStep = () => void
 
 /** Creates an empty pattern. */
@@ -72,14 +71,14 @@ export function createLinearPattern(onStep: OnStep = () => {}): LinearPattern {
       endChoice()
       for (const to of choices.pop()?.ends ?? []) to.push(program.length)
     },
-    matches: (text) => run(program, text, onStep),
+    matches: (text) => runProgram(program, text, onStep),
   }
 }
 
-/** Runs the program over the text. Reaching the address after the last instruction is a match. */
-function run(program: readonly Instruction[], text: string, onStep: OnStep): boolean {
+/** Whether the whole text matches. The text matches if its end reaches the address after the last instruction. */
+function runProgram(program: readonly Instruction[], text: string, onStep: OnStep): boolean {
   const match = program.length
-  /** Per address, the text offset at which it was reached last. */
+  /** The last text offset at which each address was reached. */
   const reached = new Int32Array(match + 1).fill(-1)
   /** Addresses of character instructions reached at this offset and at the next one. */
   let [takers, nextTakers] = [new Int32Array(match), new Int32Array(match)]
@@ -127,7 +126,7 @@ function run(program: readonly Instruction[], text: string, onStep: OnStep): boo
   return reached[match] === text.length
 }
 
-/** The character at an offset, which has two UTF-16 code units outside the Basic Multilingual Plane; `''` at the end. */
+/** The character at an offset, as one or two UTF-16 code units; `''` at the end. */
 function characterAt(text: string, at: number): string {
   const code = text.codePointAt(at)
   if (code === undefined) return ''

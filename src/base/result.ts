@@ -1,4 +1,4 @@
-/** The result of parsing input: a value, or a message for the user that says what is wrong. */
+/** The result of parsing input: a value, or an error message for the user. */
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string }
 
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value })

@@ -1,23 +1,24 @@
-/** Searches texts for the secrets of a run. */
+/**
+ * Searches texts for the secrets of a run.
+ *
+ * A text is searched in two forms:
+ * - in lower case (names are case-insensitive), without the escapes of zone files and JSON, and with the strings of TXT records joined (255 octets
+ *   each, RFC 1035 section 3.3.14);
+ * - reduced to letters and digits, line by line. This form reveals a secret that is split between labels, grouped or padded.
+ *
+ * Both forms are searched for the secret itself, and for the secret in hexadecimal, percent-encoded, as a JSON string and in base64. Base64 has three
+ * variants, because the octets before a secret shift it by zero, two or four bits (RFC 4648 section 4). Each variant lacks the characters at both
+ * ends that depend on neighbouring octets.
+ */
 import type { Diagnostic, SourcePosition } from './diagnostic.ts'
 
-/**
- * Finds secrets in texts.
- *
- * A text is searched in two forms. The first is in lower case (names are case-insensitive), with the escapes of zone files and JSON removed
- * and the strings of TXT records joined (255 octets each, RFC 1035 section 3.3.14). The second has only letters and digits, line by line: it
- * reveals a secret that is split between labels, grouped or padded. Both are searched for the secret as it is, in hexadecimal,
- * percent-encoded, as a JSON string and in base64. The octets before a secret shift its base64 by zero, two or four bits, so there are three
- * forms of it (RFC 4648 section 4), without the characters at both ends that depend on neighbouring octets.
- */
-
-/** The shortest secret that is searched for: shorter ones match by chance. */
+/** Minimum length of a secret: shorter ones match by chance, so they are ignored. */
 const MIN_LENGTH = 8
 
-/** The fewest letters and digits of a form that is searched for in the second form of a text: `19202100` occurs in 192.0.2.100. */
+/** Minimum letters and digits of a secret for a search in a text's second form: the secret `19202100` would match 192.0.2.100. */
 const MIN_COMPACT = 32
 
-/** The shortest line that is searched for separately in a secret of several lines, such as a private key. */
+/** Minimum length of a line that is searched for on its own, if the secret has several lines, as a private key does. */
 const MIN_LINE = 16
 
 /** Adds a secret to the run, and creates its guard for the first one. */
@@ -27,7 +28,7 @@ export function addSecret(loaded: LoadedSecrets, setting: string, value: string)
 }
 
 export function createGuard(): SecretGuard {
-  /** The forms in lower case, with the name of their setting. */
+  /** The setting of each secret, by lower-case form. */
   const exact = new Map<string, string>()
   const compact = new Map<string, string>()
   const known = new Set<string>()
@@ -45,7 +46,7 @@ export function createGuard(): SecretGuard {
       if (letters.length >= MIN_COMPACT && !compact.has(letters)) compact.set(letters, setting)
     }
   }
-  const findWhole: SecretGuard['findWhole'] = (text) => firstIn(exact, text.toLowerCase())
+  const findUnsplit: SecretGuard['findUnsplit'] = (text) => firstIn(exact, text.toLowerCase())
   const find: SecretGuard['find'] = (text) => {
     const folded = text.toLowerCase()
     const joined = joinedStrings(unescaped(folded))
@@ -66,7 +67,7 @@ export function createGuard(): SecretGuard {
       .join('\n')
     return find(lines) === null ? lines : OMITTED
   }
-  return { add, find, findWhole, mayHold: (length) => length >= shortest, redact }
+  return { add, find, findUnsplit, mayContain: (length) => length >= shortest, redact }
 }
 
 const OMITTED = '[omitted: contains a secret]'
@@ -109,7 +110,7 @@ const unescaped = (text: string): string =>
 
 const joinedStrings = (text: string): string => (text.includes('" "') ? text.replaceAll('" "', '') : text)
 
-/** Per ASCII code, 1 for letters, digits and the line end. */
+/** 1 for the ASCII codes of lower-case letters, digits and the line end. */
 const IS_KEPT = Uint8Array.from({ length: 128 }, (_, code) => (/[a-z0-9\n]/.test(String.fromCharCode(code)) ? 1 : 0))
 
 /** The letters, digits and line ends of a lower-case text. */
@@ -130,17 +131,18 @@ export interface SecretGuard {
   /** The setting whose secret the text contains; null if it contains none. Linear in the length of the text. */
   find(text: string): string | null
   /** Like `find`, but only for unsplit secrets, in a third of the time. */
-  findWhole(text: string): string | null
+  findUnsplit(text: string): string | null
   /** Whether a text of this length can contain a secret in any form. */
-  mayHold(length: number): boolean
+  mayContain(length: number): boolean
   /** The text with its secrets replaced. */
   redact(text: string): string
 }
 
-/** The secrets of a run: filled when secrets are resolved, and checked whenever something is read or written. `guard` is null without secrets. */
+/** The secrets of a run. Resolving a secret adds it here; every read and write searches for it. */
 export interface LoadedSecrets {
+  /** Null without secrets. */
   guard: SecretGuard | null
-  /** A message contained a secret and was redacted: the run must not change anything more, and it fails. */
+  /** A message contained a secret and was redacted. The run makes no further changes, and fails. */
   hasLeaked: boolean
 }
 
@@ -148,7 +150,7 @@ export const noSecrets = (): LoadedSecrets => ({ guard: null, hasLeaked: false }
 
 export const redacted = ({ guard }: LoadedSecrets, text: string): string => (guard === null ? text : guard.redact(text))
 
-const HINT = 'remove it and replace the secret, since anyone who can read that place knows it'
+const HINT = 'remove the secret there and replace it: anyone who can read that place knows it'
 
 /** The error for a place that contains a secret. `what` names the place. */
 export const secretExposedDiagnostic = (what: string, setting: string, at?: SourcePosition): Diagnostic => ({

@@ -1,20 +1,18 @@
-/** The losses that `--lossy` accepts, and the records without which others may do more. */
+/** Which losses `--lossy` accepts, and which records restrict other people. */
 import { parseTxtRdata } from '../dns/character-string.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { isPolicyText } from './rules/value-rules.ts'
 
-/**
- * The losses that `--lossy` accepts: none, all, or those with these names. All, or the name `''`, are those without which nobody may do more.
- */
+/** The losses that `--lossy` accepts: none, all, or the named ones. All, or the name `''`, does not include restrictions. */
 export type AcceptedLosses = boolean | ReadonlySet<string>
 
 export const acceptsAll = (accepted: AcceptedLosses): boolean => (typeof accepted === 'boolean' ? accepted : accepted.has(''))
 
-/** Whether a loss with this name is accepted. One that restricts others must be named. */
+/** Whether the loss with this name is accepted. The loss of a restriction must be named. */
 export const acceptsLoss = (accepted: AcceptedLosses, name: string, restricts: boolean): boolean =>
   (typeof accepted !== 'boolean' && accepted.has(name)) || (acceptsAll(accepted) && !restricts)
 
-/** Whether others may do more without the record: issue certificates (RFC 8659), or send mail in the name of the owner. */
+/** Whether the record restricts who may issue certificates (RFC 8659) or send mail from the name. */
 export function isRestriction({ name, type, data }: Pick<ResourceRecord, 'name' | 'type' | 'data'>): boolean {
   const octets = type === 'TXT' && data.startsWith('"') ? parseTxtRdata(data) : null
   return type === 'CAA' || (octets !== null && isPolicyText(name, Buffer.from(octets).toString('latin1')))

@@ -1,18 +1,18 @@
-/** What the jobs of a CI system ask of the site that hosts the repository. `github.ts` and `gitlab.ts` implement it. */
+/** The interface between CI jobs and the site that hosts the repository. `github.ts` and `gitlab.ts` implement it. */
 
 /** A comment or an issue. */
 export interface Post {
   readonly id: number
-  /** The user name of its author. */
+  /** The author's user name. */
   readonly author: string
   readonly text: string
 }
 
 /** A set of posts, such as the comments of a pull request. The methods throw `SiteError`. */
 export interface Posts {
-  /** In messages, such as `comment`. */
+  /** The noun for one post in messages, such as `comment`. */
   readonly noun: string
-  /** All posts that may be ours, the oldest first. */
+  /** All posts that Zonewright may have written, the oldest first. */
   list(): Promise<readonly Post[]>
   create(text: string): Promise<Post>
   /** Returns false if the post no longer exists. */
@@ -21,7 +21,7 @@ export interface Posts {
   remove(post: Post): Promise<void>
 }
 
-/** A pull request, or at GitLab a merge request. */
+/** A pull request of GitHub, or a merge request of GitLab. */
 export interface PullRequest {
   readonly number: number
   /** The last commit of its branch. */
@@ -35,14 +35,14 @@ export interface PullRequest {
   readonly isFork: boolean
 }
 
-/** A file that a job has kept. */
+/** A file that a job stored. */
 export interface FoundArtifact {
-  /** The run or job that made it, and its own identifier, for the step that downloads it. */
+  /** The run or job that stored the file. The download step needs both numbers. */
   readonly run: number
   readonly id: number
 }
 
-/** Artifacts, and why there are no others that may be used. */
+/** Usable artifacts, and the reasons why other artifacts are not usable. */
 export interface ArtifactSearch {
   readonly found: readonly FoundArtifact[]
   readonly reasons: readonly string[]
@@ -52,22 +52,22 @@ export const oneArtifact = (run: number, id: number): ArtifactSearch => ({ found
 export const noArtifact = (reason: string): ArtifactSearch => ({ found: [], reasons: [reason] })
 
 export interface Site {
-  /** The name of the site, and of its pull requests and issues in messages. */
+  /** Words for messages: the site, a pull request, and the sign before its number. */
   readonly words: { readonly site: string; readonly pullRequest: string; readonly sign: string }
   /** Maximum characters of a comment or issue. */
   readonly maxText: number
   /** The user name of the token; null if the site does not reveal it. */
   findAuthor(): Promise<string | null>
   comments(pullRequest: number): Posts
-  /** The open issues with this title for those that it creates. */
+  /** The open issues. `create` opens issues with this title. */
   issues(title: string): Posts & { close(post: Post, text: string): Promise<void> }
-  /** Null if there is none. */
+  /** Null if there is no pull request with this number. */
   findPullRequest(number: number): Promise<PullRequest | null>
   /** The merged pull request that put a commit on the branch; null if none did. */
   findMerged(commit: string, branch: string): Promise<PullRequest | null>
-  /** The commits that a push put on the branch, without those of merged branches, the newest first; only the last one if the site does not know. */
+  /** The commits that a push added to the branch, the newest first, without commits of merged branches. At least the last one, if the site knows no more. */
   commitsOfPush(before: string, commit: string): Promise<readonly string[]>
-  /** Finds the plan of the last commit of a pull request that a trusted run made. */
+  /** Finds the plan that a trusted run made for a pull request's last commit. */
   findReviewedPlan(pullRequest: PullRequest, name: string): Promise<ArtifactSearch>
   close(): Promise<void>
 }

@@ -60,10 +60,10 @@ export function sourcePolicy(
     secretsIn(text, shown) {
       const { guard } = secrets
       // Secrets split between strings or labels are found later, in the records.
-      const setting = guard?.findWhole(text) ?? null
+      const setting = guard?.findUnsplit(text) ?? null
       if (guard === null || setting === null) return []
       const found = text.split('\n').flatMap((line, index) => {
-        const ofLine = guard.findWhole(line)
+        const ofLine = guard.findUnsplit(line)
         return ofLine === null ? [] : [secretExposedDiagnostic('the line', ofLine, { file: shown, line: index + 1, column: 1 })]
       })
       return found.length > 0

@@ -1,12 +1,12 @@
 /**
  * Step 5: the `after` edges of a plan, in a topological order within the record limit.
  *
- * All required edges stand. Continuity, preferred and best-effort edges that would close a cycle with them yield, the weaker first.
+ * All required edges are kept. Continuity, preferred and best-effort edges that would close a cycle are dropped, the weaker ones first.
  *
- * If a zone may become full, creates wait for deletes: along one order of the calls, create number i waits for delete number i - headroom. So at any moment
- * each create beyond the first `headroom` has a delete of its own that is done, and the limit is never exceeded. In that order deletes come as early as they
- * can, then updates, then creates. If only creates are left and there is no room, a delete comes first although it should wait: the limit precedes
- * continuity, and the plan names what is interrupted.
+ * If the creates may exceed the record limit, they wait for deletes: along one order of the calls, create number i waits for delete number i - headroom.
+ * So each create after the first `headroom` waits for a different delete, and the zone never exceeds the limit. The order has deletes as early as
+ * possible, then updates, then creates. If only creates are left and the zone is full, a delete comes before the calls it should wait for: the limit takes
+ * precedence over continuity, and the plan lists the interrupted names.
  */
 import { addEdge, NO_CALLS, type OrderEdges } from './order-edges.ts'
 import type { Call } from './pair-records.ts'
@@ -16,15 +16,15 @@ type Edges = readonly ReadonlySet<number>[]
 export interface CallOrder {
   /** For each call the indexes of the calls it waits for, ascending. */
   readonly after: readonly number[][]
-  /** Whether the record limit holds calls back. */
+  /** Whether calls wait because of the record limit. */
   readonly isLimited: boolean
-  /** The names that may be empty for a moment because edges yielded, or in every order. */
+  /** The names that may be empty for a moment: in every order, or because edges were dropped. */
   readonly missed: readonly string[]
 }
 
 /**
- * `calls` are listed in an order along all required edges; `hasRoom` if each of them finds room in that order. The provider accepts `headroom` more records;
- * below 0, the zone holds too many already.
+ * Adds the edges of the record limit and drops edges until there is no cycle. `calls` is sorted along all required edges. `hasRoom`: that order never
+ * exceeds the record limit. The provider accepts `headroom` more records; if it is negative, the zone already has too many.
  */
 export function orderCalls(calls: readonly Call[], edges: OrderEdges, headroom: number, hasRoom: boolean): CallOrder {
   const isLimited = calls.filter(({ existing }) => existing === null).length > headroom
@@ -32,13 +32,13 @@ export function orderCalls(calls: readonly Call[], edges: OrderEdges, headroom: 
     ? withLimitEdges(calls, hasRoom ? [...calls.keys()] : deletesFirst(calls, edges, headroom), edges.required, headroom)
     : edges.required
   const waits = withoutCycles(required, [edges.continuity, edges.preferred, edges.bestEffort])
-  const yielded = [edges.continuity, edges.preferred].flatMap((layer) =>
+  const atStake = [edges.continuity, edges.preferred].flatMap((layer) =>
     layer.flatMap((set, at) => [...set].flatMap((before) => (waits[at]?.has(before) ? [] : edges.namesAtStake(at, before)))),
   )
   return {
     after: waits.map((set) => [...set].sort((a, b) => a - b)),
     isLimited,
-    missed: [...new Set([...edges.missed, ...yielded])].sort(),
+    missed: [...new Set([...edges.missed, ...atStake])].sort(),
   }
 }
 
@@ -66,7 +66,7 @@ function deletesFirstAlong(calls: readonly Call[], waits: Edges, headroom: numbe
   const deletes = [...calls.keys()].filter((at) => calls[at]?.desired === null)
   let room = headroom
   let forced = 0
-  const make = (at: number): void => {
+  const place = (at: number): void => {
     done[at] = 1
     order.push(at)
     const { existing, desired } = calls[at] as Call
@@ -80,29 +80,29 @@ function deletesFirstAlong(calls: readonly Call[], waits: Edges, headroom: numbe
     const left = deletes.filter((at) => !done[at])
     if (left.length === 0) return false
     forced += 1
-    make(left.reduce((best, at) => ((open[at] as number) < (open[best] as number) ? at : best)))
+    place(left.reduce((best, at) => ((open[at] as number) < (open[best] as number) ? at : best)))
     return true
   }
   while (order.length < calls.length) {
     const at = ready[0].pop() ?? ready[1].pop()
     if (at !== undefined) {
-      if (!done[at]) make(at)
+      if (!done[at]) place(at)
       continue
     }
     if (room <= 0 && forceDelete()) continue
-    make((ready[2].pop() ?? ready[3].pop()) as number)
+    place((ready[2].pop() ?? ready[3].pop()) as number)
   }
   return { order, forced }
 }
 
 /**
- * Create number i waits for delete number i - headroom. A zone that holds too many records already, by `-headroom`, loses those first: every create waits
- * for the next delete after them, and that one for all before it.
+ * Makes create number i wait for delete number i - headroom. If the zone already has `-headroom` records too many, the same number of deletes comes first:
+ * the next delete waits for them, and every create waits for that next delete.
  */
 function withLimitEdges(calls: readonly Call[], order: readonly number[], required: Edges, headroom: number): Edges {
   const edges = required.map((set) => (set.size === 0 ? NO_CALLS : new Set(set)))
   const deletes = order.filter((at) => calls[at]?.desired === null)
-  // If there are too few deletes, the zone would hold too many records in the end, which the plan reports; no create waits for more than the last.
+  // With too few deletes the zone ends with too many records, which the plan reports. The remaining creates wait for the last delete.
   const deleteAt = (position: number): number | undefined => deletes[Math.min(position, deletes.length - 1)]
   const first = headroom < 0 ? deleteAt(-headroom) : undefined
   if (first !== undefined) for (const before of deletes.slice(0, -headroom)) addEdge(edges, first, before)
@@ -123,8 +123,8 @@ function followersOf(waits: Edges): number[][] {
 }
 
 /**
- * For each call the calls it waits for along required edges and along all others that close no cycle. `others` are listed from strong to weak. Required edges
- * have a cycle only in a zone that is invalid, which its plan reports; then some of them yield too.
+ * The edges without those that close a cycle: for each call, the calls it waits for. `others` is sorted from strong to weak. Required edges close a cycle
+ * only in an invalid zone. Then the plan reports the zone, and some required edges are dropped too.
  */
 export function withoutCycles(required: Edges, others: readonly Edges[]): Edges {
   const isUsed = (layer: Edges): boolean => layer.some((set) => set !== NO_CALLS)
@@ -141,8 +141,8 @@ export function withoutCycles(required: Edges, others: readonly Edges[]): Edges 
 }
 
 /**
- * Kahn's algorithm. When every call left waits for another, one that no required edge holds goes on: one that only weak edges hold before one that strong
- * edges hold. If required edges hold all of them, any call goes on.
+ * Kahn's algorithm. If every remaining call waits for another, the next call is the one whose strongest open edge is the weakest. If all of them have open
+ * required edges, any call is next.
  */
 function acyclicOrder(layers: readonly [Edges, ...Edges[]]): number[] {
   const count = layers[0].length
@@ -150,7 +150,7 @@ function acyclicOrder(layers: readonly [Edges, ...Edges[]]): number[] {
   const followers = layers.map(followersOf)
   const done = new Uint8Array(count)
   const order: number[] = []
-  /** 0 for a call that nothing holds, the number of layers for one that a required edge holds. */
+  /** The strength of a call's strongest open edge: 0 without one, the number of layers for a required edge. */
   const strengthOf = (at: number): number => {
     const layer = open.findIndex((counts) => (counts[at] as number) > 0)
     return layer === -1 ? 0 : layers.length - layer
@@ -175,7 +175,7 @@ function acyclicOrder(layers: readonly [Edges, ...Edges[]]): number[] {
   return order
 }
 
-/** Tarjan's algorithm without recursion. Each component comes after those it waits for; without cycles, this is a topological order of single indexes. */
+/** Tarjan's algorithm without recursion. A component follows the components it waits for. Without cycles, each has one index, in topological order. */
 export function stronglyConnectedComponents(waits: readonly ReadonlySet<number>[]): number[][] {
   const order = new Int32Array(waits.length).fill(-1)
   const low = new Int32Array(waits.length)

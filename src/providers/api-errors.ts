@@ -3,25 +3,25 @@ import type { DiagnosticCode } from '../base/diagnostic-codes.ts'
 import type { HttpResponse, TransportError } from '../transport/http-client.ts'
 import { ProviderError } from './provider.ts'
 
-/** How one API reports errors, and what to tell its users. */
+/** How one API reports errors, and the hints for its users. */
 export interface ApiDialect {
   /** The error of a response with an error status. `what` names the request for messages. */
   errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError
-  /** Whether the server did not act and asks to send the request again, although the status is not 429. */
+  /** Whether the server did nothing and asks for the request again, with a status other than 429. */
   isBusy?(response: HttpResponse): boolean
-  /** What to check if a response does not come from the API. */
+  /** The hint if a response does not come from the API. */
   addressHint(provider: string): string
-  /** How to start the server, if it should run on this machine; absent if nothing is known about that. */
+  /** The hint if a server on this machine does not answer; `start the server` if absent. */
   readonly startHint?: string
 }
 
-/** What to check about the address of a service that has one for all: `Cloudflare's is https://…`. */
-export const usualAddress =
+/** The address hint for a service with one public address. `address` is a clause: `Cloudflare's is https://…`. */
+export const publicAddressHint =
   (address: string, setting = 'base_url') =>
   (provider: string): string =>
-    `check ${setting} of ${provider}: ${address}, which is used without the setting`
+    `check ${setting} of ${provider}: ${address}, the default`
 
-/** The usual meanings of error statuses. */
+/** The usual code of each error status. */
 const CODES: Readonly<Record<number, DiagnosticCode>> = {
   401: 'provider-unauthorized',
   403: 'provider-forbidden',
@@ -32,18 +32,18 @@ const CODES: Readonly<Record<number, DiagnosticCode>> = {
   429: 'provider-rate-limited',
 }
 
-/** What an error response says. */
+/** The error that a response states. */
 export interface StatedError {
   /** Null if the body is not an error body of the service. */
   readonly text: string | null
-  /** The code, if it is not the one that the status implies. */
+  /** Only if it differs from the usual code of the status. */
   readonly code?: DiagnosticCode | undefined
   readonly hint?: string | ((code: DiagnosticCode) => string | undefined) | undefined
 }
 
 /**
- * The error of a response with an error status. A proxy or gateway may answer in place of the service: without an error body of the service, a status says nothing
- * about the request, except that of a rate limit (RFC 6585 section 4).
+ * The error of a response with an error status. A response without an error body of the service may come from a proxy or gateway. Then its status says
+ * nothing about the request, except the status of a rate limit (RFC 6585 section 4).
  */
 export function statusError(
   provider: string,
@@ -70,18 +70,18 @@ export function statusError(
   )
 }
 
-/** What to do about the error of a read of which the service says no more. Reports give the outcome of a change instead. */
+/** The hint for a read, if the service states none. Changes have no usual hint: reports show their outcome instead. */
 export const usualHint = (code: DiagnosticCode, mutates: boolean): string | undefined => (mutates ? undefined : USUAL_HINTS[code])
 
 const USUAL_HINTS: Partial<Record<DiagnosticCode, string>> = {
-  'provider-garbled': 'check base_url; if it is right, a proxy or gateway has answered in place of the service',
-  'provider-failed': 'the server has a problem of its own: try again later',
+  'provider-garbled': 'check base_url; if it is right, a proxy or gateway answered instead of the service',
+  'provider-failed': 'the server has an internal problem: try again later',
   'provider-not-found': 'check base_url; if it is right, another client may have deleted the zone: plan again',
   'provider-timeout': 'try again later; "timeout" in the settings of the provider allows more time',
   'provider-rate-limited': 'try again later; a lower "parallelism" sends fewer requests at a time',
 }
 
-/** A hint for errors about the token. `rights` says what it needs. */
+/** A hint for errors about the token. `rights` is a clause about the rights of the token: `needs the scopes …`. */
 export const tokenHint =
   (rights: string, what = 'token') =>
   (code: DiagnosticCode): string | undefined =>
@@ -91,7 +91,7 @@ export const tokenHint =
         ? `the ${what} ${rights}`
         : undefined
 
-/** What `read` finds in the JSON of an error response; null if it finds nothing or the body is not JSON of the API. Errors of `read` count as nothing found. */
+/** Calls `read` with the JSON of an error response. Returns null if the body is not JSON, or if `read` finds nothing or throws. */
 export function readErrorBody<T>({ text }: HttpResponse, read: (body: unknown) => T | null | undefined): T | null {
   try {
     return read(JSON.parse(text)) ?? null
@@ -100,15 +100,16 @@ export function readErrorBody<T>({ text }: HttpResponse, read: (body: unknown) =
   }
 }
 
-/** What an error body says: its reason, the code if it is not the one that the status implies, and whether the service asks to send the request again. */
+/** The contents of an error body. */
 interface ErrorBody extends StatedError {
+  /** Whether the service asks for the request again. */
   readonly isBusy?: boolean
 }
 
 /** Maximum characters of a reason in a message. */
 const MAX_REASON = 600
 
-/** The dialect of a service whose error bodies `read` understands. Its errors count as null: the body does not come from the service. */
+/** The dialect of a service whose error bodies `read` understands. If `read` returns null or throws, the body does not come from the service. */
 export function bodyDialect(
   address: string,
   read: (body: unknown, response: HttpResponse) => ErrorBody | string | null,
@@ -122,11 +123,11 @@ export function bodyDialect(
   return {
     errorOfResponse: (provider, what, response, mutates) => statusError(provider, what, response, mutates, stated(response)),
     isBusy: (response) => stated(response).isBusy === true,
-    addressHint: usualAddress(address),
+    addressHint: publicAddressHint(address),
   }
 }
 
-/** The result of a read, or null if the API says that there is no such zone. */
+/** The result of a read; null if the API reports that there is no such object. */
 export async function nullIfMissing<T>(read: Promise<T>): Promise<T | null> {
   try {
     return await read

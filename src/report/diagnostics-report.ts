@@ -1,4 +1,4 @@
-/** Diagnostics as text and as annotations. */
+/** Renders diagnostics as text or as annotations. */
 import { type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../base/diagnostic.ts'
 import { counted } from '../base/english.ts'
 import { type GroupOptions, groupDiagnostics } from './group-diagnostics.ts'
@@ -8,15 +8,15 @@ import { diagnosticAnnotation, type FromRoot } from './workflow-command.ts'
 export interface DiagnosticsOptions {
   readonly format?: 'text' | 'github'
   readonly color: boolean
-  /** Which diagnostics to show, and which of them as one. */
+  /** How to group diagnostics that have one cause. */
   readonly groups?: GroupOptions | undefined
-  /** Names a file from the root of the repository, for annotations; file names are unchanged if absent. */
+  /** Makes the file names of annotations relative to the repository root; without it they do not change. */
   readonly fromRoot?: FromRoot | undefined
-  /** Returns the text of a source file if it is available. If given, each diagnostic is followed by its source lines and its hint. */
+  /** Returns the text of a source file, if available. With this option, source lines and hints follow each diagnostic. */
   readonly frames?: ((file: string) => string | undefined) | undefined
 }
 
-/** Renders diagnostics by file and position: one line each, or several with frames. */
+/** Renders diagnostics sorted by file and position. Each takes one line; with frames, several. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: DiagnosticsOptions): string {
   const sorted = groupDiagnostics(diagnostics, options.groups)
   if (options.format === 'github') return sorted.map((diagnostic) => `${diagnosticAnnotation(diagnostic, options.fromRoot)}\n`).join('')
@@ -45,7 +45,7 @@ function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: Sourc
   const line = `${plain.slice(0, start)}${palette[severity](label)}${plain.slice(start + label.length)}`
   const places = related.map((other) => oneLine(`${other.message}: ${other.at.file}:${other.at.line}:${other.at.column}`))
   if (linesOf === null) {
-    // In a log each diagnostic is one line, with its hint.
+    // A log has one line per diagnostic, which includes the hint.
     const more = [...places, ...(hint === undefined ? [] : [oneLine(hint)])]
     return [more.length === 0 ? line : `${line} (${more.join('; ')})`]
   }
@@ -56,7 +56,7 @@ function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: Sourc
   return lines
 }
 
-/** Each file is split into lines once. */
+/** Returns the line source for frames, which splits each file once; null without frames. */
 function sourceLines(frames: DiagnosticsOptions['frames']): SourceLines | null {
   if (frames === undefined) return null
   const split = new Map<string, readonly string[]>()
@@ -73,7 +73,7 @@ function sourceLines(frames: DiagnosticsOptions['frames']): SourceLines | null {
 /** Maximum number of columns of a source line; a longer one is cut around the position. */
 const WINDOW = 100
 
-/** The line of a position with its neighbours, and a caret below the column. Empty if the file has no such line. */
+/** The source line of the diagnostic, the lines before and after it, and a caret below the column. Empty if the file has no such line. */
 function codeFrame(lines: readonly string[], { line, column }: SourcePosition, palette: Palette): string[] {
   const text = lines[line - 1]
   if (text === undefined) return []

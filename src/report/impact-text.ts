@@ -1,4 +1,7 @@
-/** The lines with which a report leads: deleted zones, names without answers, mail and name servers, zones that change as a whole, and how long caches keep old answers. */
+/**
+ * The first lines of a report: deleted zones, names that stop answering, changed mail and name server records, zones in which all records change, and
+ * the time for which caches keep old answers.
+ */
 import { oneLine } from '../base/diagnostic.ts'
 import { agreeing, counted, durationText, listed } from '../base/english.ts'
 import { isEmptyImpact } from '../plan/impact.ts'
@@ -9,7 +12,7 @@ import { zoneTitle } from './summary.ts'
 /** Maximum number of names in a line. */
 const NAMES_SHOWN = 10
 
-/** The impact of what a plan changes, or of what an apply changed; null if there is none. */
+/** The impact of a plan, or the impact of its applied changes after an apply; null if there is none. */
 export function impactOfView({ plan: { impact, changes }, outcomes }: ZoneView): Impact | null {
   if (impact === undefined || outcomes === null) return impact ?? null
   const isApplied = (index: number): boolean => outcomes[index]?.state === 'applied'
@@ -21,12 +24,12 @@ export function impactOfView({ plan: { impact, changes }, outcomes }: ZoneView):
   })
   const isTouched = (one: NameAndType): boolean => isDeleted || done.has(keyOf(one))
   const isAllApplied = changes.every((_, index) => isApplied(index))
-  // A name that no change concerns is an alias of one that a change does.
-  const isLost = (one: NameAndType): boolean => isDeleted || (!open.has(keyOf(one)) && (done.has(keyOf(one)) || isAllApplied))
+  // A name that no change touches is an alias of a changed name.
+  const hasStopped = (one: NameAndType): boolean => isDeleted || (!open.has(keyOf(one)) && (done.has(keyOf(one)) || isAllApplied))
   const applied: Impact = {
     stopsAnswering: impact.stopsAnswering.flatMap(({ name, types, isGone }) => {
-      const lost = types.filter((type) => isLost({ name, type }))
-      return lost.length === 0 ? [] : [{ name, types: lost, isGone: isGone && lost.length === types.length }]
+      const stopped = types.filter((type) => hasStopped({ name, type }))
+      return stopped.length === 0 ? [] : [{ name, types: stopped, isGone: isGone && stopped.length === types.length }]
     }),
     mail: impact.mail.filter(isTouched),
     nameservers: impact.nameservers.filter(isTouched),
@@ -38,16 +41,17 @@ export function impactOfView({ plan: { impact, changes }, outcomes }: ZoneView):
 const keyOf = ({ name, type }: NameAndType): string => `${name} ${type}`
 
 interface Impacts {
-  /** Names without answers, with the types if only some have none. */
-  readonly lost: readonly string[]
+  /** Names that stop answering; with their types if the name still answers for others. */
+  readonly stopped: readonly string[]
   readonly mail: readonly string[]
   readonly nameservers: readonly string[]
-  /** Zones that are deleted, and others that change as a whole. */
+  /** Deleted zones. */
   readonly deleted: readonly string[]
+  /** Other zones in which all records change. */
   readonly zones: readonly string[]
 }
 
-/** The impacts of all zones. What happens to a zone at several targets is said once. */
+/** The impacts of all zones. If a zone has the same impact at several targets, it is listed once. */
 function impactsOf(views: readonly ZoneView[]): Impacts {
   const found = views.map((view) => ({ view, impact: impactOfView(view) }))
   const distinct = (textsOf: (impact: Impact, view: ZoneView) => readonly string[]): string[] => [
@@ -60,7 +64,7 @@ function impactsOf(views: readonly ZoneView[]): Impacts {
     )
   return {
     deleted: views.filter(isDeleted).map(({ plan }) => zoneTitle(plan)),
-    lost: distinct(({ stopsAnswering }) =>
+    stopped: distinct(({ stopsAnswering }) =>
       stopsAnswering.map(({ name, types, isGone }) => (isGone ? oneLine(name) : `${oneLine(name)} (${types.join(', ')})`)),
     ),
     mail: distinct(({ mail }) => mail.map(shown)),
@@ -72,7 +76,7 @@ function impactsOf(views: readonly ZoneView[]): Impacts {
 /** `1 zone is deleted, 2 names stop answering, mail and name server records change`; null without an impact. */
 export function impactPhrase(views: readonly ZoneView[]): string | null {
   const isDone = views.some(({ outcomes }) => outcomes !== null)
-  const { deleted, lost, mail, nameservers, zones } = impactsOf(views)
+  const { deleted, stopped, mail, nameservers, zones } = impactsOf(views)
   const records = [...(mail.length > 0 ? ['mail'] : []), ...(nameservers.length > 0 ? ['name server'] : [])]
   const parts = [
     ...(deleted.length === 0
@@ -80,24 +84,24 @@ export function impactPhrase(views: readonly ZoneView[]): string | null {
       : [
           `${counted(deleted.length, 'zone')} ${isDone ? agreeing(deleted.length, 'was', 'were') : agreeing(deleted.length, 'is', 'are')} deleted`,
         ]),
-    ...(lost.length === 0
+    ...(stopped.length === 0
       ? []
-      : [`${counted(lost.length, 'name')} ${isDone ? 'stopped' : agreeing(lost.length, 'stops', 'stop')} answering`]),
+      : [`${counted(stopped.length, 'name')} ${isDone ? 'stopped' : agreeing(stopped.length, 'stops', 'stop')} answering`]),
     ...(records.length === 0 ? [] : [`${listed(records)} records ${isDone ? 'changed' : 'change'}`]),
     ...(zones.length === 0 ? [] : [`${isDone ? 'all records changed' : 'all records change'} in ${counted(zones.length, 'zone')}`]),
   ]
   return parts.length === 0 ? null : parts.join(', ')
 }
 
-/** One line per kind of impact, and one about caches; none if there is nothing to say. */
+/** One line per kind of impact, and one about caches. Empty without an impact. */
 export function impactLines(views: readonly ZoneView[]): string[] {
   const isDone = views.some(({ outcomes }) => outcomes !== null)
-  const { deleted, lost, mail, nameservers, zones } = impactsOf(views)
+  const { deleted, stopped, mail, nameservers, zones } = impactsOf(views)
   const line = (title: string, items: readonly string[]): string[] =>
     items.length === 0 ? [] : [`${title}: ${listed(items, NAMES_SHOWN)}`]
   return [
     ...line(isDone ? 'Zones deleted with all records' : 'Deletes zones with all records', deleted),
-    ...line(isDone ? 'Stopped answering' : 'Stops answering', lost),
+    ...line(isDone ? 'Stopped answering' : 'Stops answering', stopped),
     ...line(isDone ? 'Mail records changed' : 'Mail records change', mail),
     ...line(isDone ? 'Name server records changed' : 'Name server records change', nameservers),
     ...line(isDone ? 'All records changed' : 'All records change', zones),
@@ -105,13 +109,13 @@ export function impactLines(views: readonly ZoneView[]): string[] {
   ]
 }
 
-/** How long caches may keep old answers, of the zone where that is longest. */
+/** A line with the longest time for which caches may keep old answers; none if no answer changes. */
 function cacheLine(views: readonly ZoneView[]): string[] {
   const [longest] = views.flatMap(changedCachedAnswers).sort((a, b) => b.seconds - a.seconds)
   if (longest === undefined) return []
   return [`Caches may keep old answers for ${durationText(longest.seconds)} (${oneLine(longest.name)} ${longest.type})`]
 }
 
-/** The answers that a plan makes wrong, or an apply made wrong. */
+/** The cached answers that a plan or an apply makes wrong. */
 export const changedCachedAnswers = ({ plan: { cachedAnswers }, outcomes }: ZoneView): CachedAnswers[] =>
   cachedAnswers === undefined || outcomes?.every(({ state }) => state !== 'applied') ? [] : [cachedAnswers]

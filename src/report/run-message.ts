@@ -1,11 +1,13 @@
-/** A run as a message for a chat room: a payload with `text`, as incoming webhooks of Slack, Mattermost and others take it. */
+/** Describes a run in a chat message: a payload with `text`, for the incoming webhooks of Slack, Mattermost and others. */
 import { oneLine } from '../base/diagnostic.ts'
 import { agreeing, counted } from '../base/english.ts'
 import type { RunDocument, RunResult, ZoneFigures } from './run-document.ts'
 
-/** The most that a message lists. */
+/** Maximum zones in a message. */
 const MAX_ZONES = 10
+/** Maximum errors in a message. */
 const MAX_ERRORS = 3
+/** Maximum characters of an error. */
 const MAX_MESSAGE = 300
 
 const SIGNS: Readonly<Record<RunResult, string>> = {
@@ -29,9 +31,9 @@ const WORDS: Readonly<Record<RunResult, string>> = {
 export function chatMessage(run: RunDocument): { readonly text: string } {
   const { command, result, summary, zones, errors, job, omittedZones } = run
   const title = `${SIGNS[result]} *zonewright ${command}*: ${WORDS[result]}, ${summaryText(run)}`
-  const listed = zones.slice(0, MAX_ZONES).map((zone) => `• ${escaped(zone.zone)} at ${escaped(zone.target)}: ${zoneText(zone)}`)
+  const listed = zones.slice(0, MAX_ZONES).map((zone) => `• ${escapeText(zone.zone)} at ${escapeText(zone.target)}: ${zoneText(zone)}`)
   const rest = zones.length + omittedZones - listed.length
-  const shown = errors.slice(0, MAX_ERRORS).map(({ code, message }) => `• error ${code}: ${escaped(message.slice(0, MAX_MESSAGE))}`)
+  const shown = errors.slice(0, MAX_ERRORS).map(({ code, message }) => `• error ${code}: ${escapeText(message.slice(0, MAX_MESSAGE))}`)
   const more = summary.errors - shown.length
   const lines = [
     title,
@@ -39,15 +41,15 @@ export function chatMessage(run: RunDocument): { readonly text: string } {
     ...(rest > 0 ? [`• and ${counted(rest, 'zone')} more`] : []),
     ...shown,
     ...(more > 0 ? [`• and ${counted(more, 'error')} more`] : []),
-    ...(job === null ? [] : [`<${withoutMarks(job).replace(/\|/g, '%7C')}|The job>`]),
+    ...(job === null ? [] : [`<${escapeMarkup(job).replace(/\|/g, '%7C')}|The job>`]),
   ]
   return { text: lines.join('\n') }
 }
 
-/** Names and messages are not formatted: neither as links, nor as mentions of people. */
-const escaped = (text: string): string => withoutMarks(oneLine(text)).replace(/[*_~`@]/g, (sign) => `${sign}\u2060`)
+/** Escapes a name or message, so that the chat room shows it without formatting, links and mentions. */
+const escapeText = (text: string): string => escapeMarkup(oneLine(text)).replace(/[*_~`@]/g, (sign) => `${sign}\u2060`)
 
-const withoutMarks = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+const escapeMarkup = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 
 function summaryText({ summary, command }: RunDocument): string {
   const { zones, differences, create, update, delete: deletes, applied, refusals, errors } = summary
@@ -73,7 +75,7 @@ function zoneText(zone: ZoneFigures): string {
     ...(zone.refusals.length > 0 ? [`refused: ${zone.refusals.join(', ')}`] : []),
     ...((zone.differences ?? 0) > 0 ? [counted(zone.differences ?? 0, 'difference')] : []),
     ...(zone.errors > 0 ? [counted(zone.errors, 'error')] : []),
-    ...(zone.owner === null ? [] : [`owner ${escaped(zone.owner)}`]),
+    ...(zone.owner === null ? [] : [`owner ${escapeText(zone.owner)}`]),
   ]
   return parts.join(', ')
 }

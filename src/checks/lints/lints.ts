@@ -1,6 +1,6 @@
 /**
- * All lints: findings about data that is valid DNS, but probably not intended. They know all zones of a run, so the findings of one zone may depend on
- * others. Their cost is linear in the records. Each has a page, `docs/lints/CODE.md`.
+ * All lints. A lint reports data that is valid DNS, but probably not intended. It sees all zones of the run, so a finding in one zone may depend on
+ * another. Its time is linear in the number of records. Each lint has a page, `docs/lints/CODE.md`.
  */
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { dkimInvalid, dmarcInvalid, dmarcReportRefused } from './dkim-dmarc-lints.ts'

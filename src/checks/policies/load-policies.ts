@@ -16,33 +16,33 @@ const MAX_RULES = 1000
 
 export interface PolicySource {
   readonly now: Date
-  /** The git revision that has the policies; the working tree if absent. */
+  /** The git revision to read the policies from; the working tree if absent. */
   readonly revision?: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * The policies of a config; null if it has none. Those of the trusted config that it names come first: a trusted config in a folder of its own, without
- * policies beside it, leaves those of the config itself. Their compiler is loaded only if there are some.
+ * The policies of a config; null if it has none. If the config names a trusted config, the trusted policies apply instead. The config's own policies
+ * apply only if the trusted config has neither the key `policies` nor policy files. The compiler of policies is loaded only if it is needed.
  */
 export async function loadPolicies(config: Config, { now, revision, env }: PolicySource): Promise<Policies | null> {
   const { trusted } = config
   if (revision === undefined) {
-    const found = trusted === null ? null : await readAll(trusted, trusted, now)
-    return found === null && (trusted?.policies ?? null) === null ? readAll(config, config, now) : found
+    const found = trusted === null ? null : await readPoliciesOf(trusted, trusted, now)
+    return found === null && (trusted?.policies ?? null) === null ? readPoliciesOf(config, config, now) : found
   }
   const opened = await openRevision(config.folder, revision, env)
   if (!opened.ok) return { rules: [], diagnostics: [{ ...opened.diagnostic, message: `policies: ${opened.diagnostic.message}` }] }
   try {
-    const former = await configOf(config, opened.revision.folder)
-    if ('diagnostics' in former) return { rules: [], diagnostics: former.diagnostics }
-    return former.config === null ? withoutConfig(config, revision) : await readAll(former.config, config, now)
+    const reviewed = await readConfigIn(opened.revision.folder, config)
+    if ('diagnostics' in reviewed) return { rules: [], diagnostics: reviewed.diagnostics }
+    return reviewed.config === null ? withoutConfig(config, revision) : await readPoliciesOf(reviewed.config, config, now)
   } finally {
     opened.revision.close()
   }
 }
 
-/** No policies, with a warning: a branch may have moved the config. */
+/** No policies, with a warning rather than an error, since a branch may have moved the config. */
 const withoutConfig = ({ file }: Config, revision: string): Policies => ({
   rules: [],
   diagnostics: [
@@ -50,15 +50,15 @@ const withoutConfig = ({ file }: Config, revision: string): Policies => ({
       severity: 'warning',
       code: 'config-missing',
       message: `policies: ${revision} has no ${file ?? 'config'}, so none apply`,
-      hint: 'policies come from the config of that revision; they apply once it has one',
+      hint: 'policies are read from the config of that revision; they apply once that revision has a config',
     },
   ],
 })
 
-/** The config that a revision had, in the copy of its folder; null if it had none. */
-async function configOf(
-  config: Config,
+/** Reads the config from `folder`, the copy of a revision; null if that revision has no config. */
+async function readConfigIn(
   folder: string,
+  config: Config,
 ): Promise<{ readonly config: Config | null } | { readonly diagnostics: readonly Diagnostic[] }> {
   const file = config.file === null ? null : basename(fromDisplayPath(config.file, config.cwd))
   if (file === null) return { config: null }
@@ -68,8 +68,8 @@ async function configOf(
   return read.config === null ? { diagnostics: read.diagnostics } : { config: read.config }
 }
 
-/** Reads the policies of a config. Messages name their files as below the folder of `shown`. */
-async function readAll(config: Config, shown: Pick<Config, 'folder' | 'cwd'>, now: Date): Promise<Policies | null> {
+/** Reads the policies of a config. Messages show their files below the folder of `shown`. */
+async function readPoliciesOf(config: Config, shown: Pick<Config, 'folder' | 'cwd'>, now: Date): Promise<Policies | null> {
   const { paths, diagnostics: found } = findPolicyFiles(config)
   if (paths.length === 0) return found.length === 0 ? null : { rules: [], diagnostics: found }
   const [{ createSchemaCompiler }, { readPolicies }] = await Promise.all([import('./compile-schema.ts'), import('./read-policies.ts')])
@@ -118,7 +118,7 @@ const tooMany = (rules: readonly PolicyRule[]): Diagnostic => ({
   at: rules[MAX_RULES]?.at,
 })
 
-/** A warning for each exception that has expired, and a notice for each that will soon. */
+/** A warning for each expired exception, and a notice for each one that expires soon. */
 function exceptionDiagnostics({ name, exceptions }: PolicyRule, now: Date): Diagnostic[] {
   return exceptions.flatMap((exception): Diagnostic[] => {
     const { until, reason, at } = exception
@@ -142,7 +142,7 @@ function exceptionDiagnostics({ name, exceptions }: PolicyRule, now: Date): Diag
 
 const EXPIRED_HINT = 'remove it, or give it a new date'
 
-// Finds the policy files of a config. Only names are examined.
+// Finds the policy files of a config by their names, without reading them.
 
 /** The folder that is read if the config does not have `policies`. */
 const POLICY_FOLDER = 'policies'
@@ -151,12 +151,15 @@ const POLICY_FOLDER = 'policies'
 const MAX_FILES = 200
 
 interface PolicyFiles {
-  /** Absolute, in the order of the config, those of a folder by name. */
+  /** Absolute, in the order of the config; files in a folder are sorted by name. */
   readonly paths: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The files that `policies` of the config names, and the YAML files of its folders, which may have folders of their own. Without the key, those of the folder `policies`, if it exists. */
+/**
+ * The files listed in the config's `policies`, and all YAML files below the listed folders. Without the key, the YAML files below the folder
+ * `policies`, if it exists.
+ */
 function findPolicyFiles({ policies, folder, cwd, file }: Pick<Config, 'policies' | 'folder' | 'cwd' | 'file'>): PolicyFiles {
   const diagnostics: Diagnostic[] = []
   const report = (code: Diagnostic['code'], message: string, at: Diagnostic['at']): void =>
@@ -168,15 +171,15 @@ function findPolicyFiles({ policies, folder, cwd, file }: Pick<Config, 'policies
     const absolute = resolve(folder, path)
     const shown = displayPath(absolute, cwd)
     if (!isInside(resolveLinks(absolute), resolveLinks(folder))) {
-      report('path-outside', `policies: ${shown} is outside the folder of the config`, at)
+      report('path-outside', `policies: ${shown} is outside the config folder`, at)
       continue
     }
     try {
-      const found = statSync(absolute).isDirectory() ? filesOf(absolute) : [absolute]
+      const found = statSync(absolute).isDirectory() ? yamlFilesBelow(absolute) : [absolute]
       if (found.length === 0 && policies !== null) report('file-unreadable', `policies: ${shown} has no YAML file`, at)
       for (const one of found) {
         if (isInside(resolveLinks(one), resolveLinks(folder))) paths.add(one)
-        else report('path-outside', `policies: ${displayPath(one, cwd)} is a link that leads outside the folder of the config`, at)
+        else report('path-outside', `policies: ${displayPath(one, cwd)} is a link that leads outside the config folder`, at)
       }
     } catch (error) {
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
@@ -188,14 +191,14 @@ function findPolicyFiles({ policies, folder, cwd, file }: Pick<Config, 'policies
   return { paths: [...paths].slice(0, MAX_FILES), diagnostics }
 }
 
-/** The YAML files of a folder and of those in it. Links to folders are listed like files, so that reading them is an error. */
-function filesOf(folder: string): string[] {
+/** The YAML files below a folder. A link to a folder is listed like a file, so reading it fails. */
+function yamlFilesBelow(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'))
   return entries
     .sort((a, b) => compareText(a.name, b.name))
     .flatMap((entry) => {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) return filesOf(path)
+      if (entry.isDirectory()) return yamlFilesBelow(path)
       return /\.ya?ml$/i.test(entry.name) || (entry.isSymbolicLink() && isFolder(path)) ? [path] : []
     })
 }

@@ -8,16 +8,16 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
-/** Octets of a UDP answer that every network passes unfragmented: the size resolvers request since DNS Flag Day 2020. */
+/** Maximum octets of a UDP answer that no network fragments. Resolvers have requested this size since DNS Flag Day 2020. */
 const SAFE_MESSAGE_OCTETS = 1232
 
-/** Octets of the largest DNS message, without header, question and OPT record. */
+/** Maximum octets of a DNS message without header, question and OPT record. */
 const LARGEST_RRSET_OCTETS = 65_535 - 300
 
-/** Octets of a record in an answer without its rdata: compressed owner, type, class, TTL, length. */
+/** Octets that a record in an answer takes beside its rdata: compressed owner, type, class, TTL, length. */
 const RECORD_OVERHEAD_OCTETS = 12
 
-/** Reports records with the same owner, type and data: they are one record (RFC 2181 section 5). */
+/** Reports records with the same owner, type and data: DNS treats them as one record (RFC 2181 section 5). */
 export function recordDuplicate({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets.values()) {
@@ -63,8 +63,8 @@ export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
 }
 
 /**
- * Reports RRsets with different TTLs, which caches lower to the smallest (RFC 2181 section 5.2). A signature has the TTL of the
- * records it covers (RFC 4034 section 3).
+ * Reports RRsets whose records have different TTLs: caches use the smallest for all (RFC 2181 section 5.2). RRSIG records may differ, since a
+ * signature has the TTL of the records it covers (RFC 4034 section 3).
  */
 export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
@@ -85,7 +85,7 @@ export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** Reports TXT values whose answer does not fit into a UDP message: resolvers must ask again over TCP. */
+/** Reports TXT values that are too long for a UDP answer: resolvers must ask again over TCP. */
 export function txtLong({ zone }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const record of zone.records) {
@@ -103,7 +103,7 @@ export function txtLong({ zone }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** Reports RRsets larger than any DNS message: no server can answer with them. */
+/** Reports RRsets that are larger than any DNS message, so that no server can answer with them. */
 export function rrsetTooLarge({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets.values()) {
@@ -114,7 +114,7 @@ export function rrsetTooLarge({ rrsets }: ZoneIndex): Diagnostic[] {
     diagnostics.push({
       severity: 'error',
       code: 'rrset-too-large',
-      message: `${first.name} ${first.type}: the ${set.length} records take at least ${octets} octets; a DNS message holds 65535`,
+      message: `${first.name} ${first.type}: the ${set.length} records take at least ${octets} octets; a DNS message has at most 65535`,
       at: first.at,
       hint: 'remove records, or spread them over several names',
     })
@@ -124,7 +124,7 @@ export function rrsetTooLarge({ rrsets }: ZoneIndex): Diagnostic[] {
 
 const textLength = (set: readonly DefinedRecord[]): number => set.reduce((sum, record) => sum + Math.max(record.data.length, 16), 0)
 
-/** A lower bound of the octets of rdata, exact for the types of which large RRsets exist. */
+/** The least possible number of rdata octets. It is exact for A, AAAA, TXT and SPF, the types with large RRsets. */
 function leastRdataOctets({ type, data }: DefinedRecord): number {
   if (type === 'A') return 4
   if (type === 'AAAA') return 16
@@ -132,11 +132,11 @@ function leastRdataOctets({ type, data }: DefinedRecord): number {
     const { length } = txtRdataToOctets(data)
     return length + Math.max(1, Math.ceil(length / 255))
   }
-  // An escape takes four characters per octet.
+  // An escaped octet takes four characters.
   return Math.floor(data.length / 4)
 }
 
-/** Reports a null MX, which refuses all mail, with other MX records (RFC 7505 section 3). */
+/** Reports a null MX beside other MX records: it refuses all mail (RFC 7505 section 3). */
 export function nullMxNotAlone(index: ZoneIndex): Diagnostic[] {
   return nullTargets(index, 'MX').map(({ empty, other }) => ({
     severity: 'error',
@@ -148,7 +148,7 @@ export function nullMxNotAlone(index: ZoneIndex): Diagnostic[] {
   }))
 }
 
-/** Reports an SRV with the target `.`, which denies the service, with other SRV records (RFC 2782). */
+/** Reports an SRV with the target `.` beside other SRV records: it denies the service (RFC 2782). */
 export function nullSrvNotAlone(index: ZoneIndex): Diagnostic[] {
   return nullTargets(index, 'SRV').map(({ empty, other }) => ({
     severity: 'warning',
@@ -160,7 +160,7 @@ export function nullSrvNotAlone(index: ZoneIndex): Diagnostic[] {
   }))
 }
 
-/** For each RRset of the type with the target `.` and others: the record with that target and one of the others. */
+/** For each RRset of the type that has the target `.` and another target: one record with each. */
 function nullTargets({ rrsets }: ZoneIndex, type: string): { empty: DefinedRecord; other: DefinedRecord }[] {
   const found: { empty: DefinedRecord; other: DefinedRecord }[] = []
   for (const set of rrsets.values()) {

@@ -1,10 +1,10 @@
-/** Removes the types of TypeScript. Lines stay; the places of columns that move are kept. */
+/** Removes the types from TypeScript. Line numbers do not change; for columns that move there is a map. */
 import { transform } from 'sucrase'
 import type { SourcePosition } from '../../base/diagnostic.ts'
 
 export interface ProgramText {
   readonly text: string
-  /** The column of the file for a column of the text in a line, both from 1. */
+  /** Converts a column of `text` to the column in the file. Lines and columns start at 1. */
   readonly columnOf: (line: number, column: number) => number
 }
 
@@ -34,7 +34,7 @@ export function stripTypes(file: string, text: string): Stripped {
   }
 }
 
-/** Columns of the text from `from` on are those of the file from `to` on; both from 0. */
+/** From column `from` of the text on, columns correspond to those of the file from `to` on. Both start at 0. */
 interface Shift {
   readonly from: number
   readonly to: number
@@ -42,7 +42,7 @@ interface Shift {
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** Decodes the mappings of a source map (ECMA-426): per line, segments of numbers in base 64, of which the first and the fourth are differences of columns. */
+/** Decodes the mappings of a source map (ECMA-426). A line has segments of base-64 numbers; the first and the fourth number are column differences. */
 function decodeMappings(mappings: string): Shift[][] {
   let to = 0
   return mappings.split(';').map((line) => {

@@ -1,4 +1,4 @@
-/** Signing in at Microsoft Entra: the secret of an application, a token of another identity provider, or the managed identity of a machine at Azure. */
+/** Signs in at Microsoft Entra with an application's secret, a token from another identity provider, or an Azure machine's managed identity. */
 import { type AccessToken, createTokenEndpoint, type TokenEndpoint, type TokenRequest } from '../access-tokens.ts'
 import type { ApiConnection } from '../json-api.ts'
 import type { ProviderCallOptions } from '../provider.ts'
@@ -9,7 +9,7 @@ export type Credentials =
       readonly clientId: string
       readonly proof: { readonly secret: string } | { readonly assertion: string }
     }
-  /** `clientId`: which identity, if the machine has several. */
+  /** `clientId` selects an identity if the machine has several. */
   | { readonly kind: 'machine'; readonly clientId: string | null }
   /** A token that was obtained elsewhere. */
   | { readonly kind: 'token'; readonly token: string }
@@ -17,7 +17,7 @@ export type Credentials =
 const RESOURCE = 'https://management.azure.com'
 
 export const tokenUrl = (tenant: string): string => `https://login.microsoftonline.com/${encodeURIComponent(tenant)}/oauth2/v2.0/token`
-/** The instance metadata service of a machine. */
+/** The metadata service of an Azure machine. */
 export const MACHINE_URL = 'http://169.254.169.254/metadata/identity/oauth2/token'
 
 export interface SignIn {
@@ -25,7 +25,7 @@ export interface SignIn {
   close(): Promise<void>
 }
 
-/** Signs in with credentials at `connection.baseUrl`, which is `tokenUrl` or `MACHINE_URL` unless the config says otherwise. */
+/** Signs in at `connection.baseUrl`: `tokenUrl` or `MACHINE_URL`, unless the config sets another URL. */
 export function createSignIn(credentials: Credentials, connection: ApiConnection): SignIn {
   if (credentials.kind === 'token')
     return { fetch: async () => ({ token: credentials.token, lifetime: Number.POSITIVE_INFINITY }), close: async () => undefined }

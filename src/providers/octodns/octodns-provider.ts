@@ -1,4 +1,4 @@
-/** A provider whose zones are the files of octoDNS's YamlProvider in a folder. */
+/** A provider that stores its zones in a folder, as files of octoDNS's YamlProvider. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isError } from '../../base/diagnostic.ts'
@@ -58,7 +58,7 @@ interface OctodnsOptions {
   readonly parallelism: number
 }
 
-/** What a file holds that is kept when the file is written. */
+/** The parts of a file that Zonewright keeps when it writes the file. */
 interface OctodnsFile {
   readonly records: readonly ResourceRecord[]
   readonly rrsetTargets: readonly RrsetTargets[]
@@ -90,7 +90,7 @@ function createOctodnsProvider(options: OctodnsOptions): Provider {
       for (const file of readdirSync(directory).sort()) {
         const name = /^[^.].*\.yaml$/.test(file) ? parseAbsoluteName(file.slice(0, -'yaml'.length)) : null
         if (name?.ok && file === octodnsFileName({ name: name.value })) zones.push(referenceTo(name.value))
-        else if (name !== null) unusable.push({ name: file, id: file, reason: 'its file is not named after a zone in lower case' })
+        else if (name !== null) unusable.push({ name: file, id: file, reason: 'the name of its file is not a zone name in lower case' })
       }
       return { zones, unusable }
     },
@@ -111,7 +111,7 @@ const pathOf = ({ directory }: OctodnsOptions, name: DomainName): string => join
 
 const shownPath = ({ provider, shown }: OctodnsOptions, name: DomainName): string => `${provider}: ${shown}/${name}yaml`
 
-/** Without its folder no zone would seem to exist. */
+/** Throws if the folder does not exist: otherwise every zone would seem to be missing. */
 function assertFolder({ provider, directory, shown }: OctodnsOptions): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
   throw new ProviderError('file-unreadable', `${provider}: the folder ${shown} does not exist`, {
@@ -127,7 +127,7 @@ async function readZoneFile(options: OctodnsOptions, name: DomainName): Promise<
   const parsed = parseDefinition(text.text, { file, zoneName: name, octodnsDefaultTtl: DEFAULT_TTL })
   const error = parsed.diagnostics.find(isError)
   const place = error?.at === undefined ? '' : `${error.at.file}:${error.at.line}:${error.at.column}: `
-  // Its message may quote the file, which is perhaps no zone file but one with secrets.
+  // The message of the error may quote the file, and the file may contain secrets instead of a zone.
   if (error !== undefined)
     throw new ProviderError('provider-garbled', `${provider}: ${place}this is not a zone file of octoDNS (${error.code})`, {
       hint: 'correct the file; "zonewright import octodns" says what is wrong with it',
@@ -148,7 +148,7 @@ async function readZoneFile(options: OctodnsOptions, name: DomainName): Promise<
   }
 }
 
-/** What a file has that is not written again; null if nothing. */
+/** The first part of a file that writing would drop; null if there is none. */
 function whyReadOnly(text: string, { zone, unsupportedKeys, includedFiles }: ReturnType<typeof parseDefinition>): string | null {
   const [comment] = commentsOf(text)
   if (comment !== undefined) return `the comment ${quoted(comment.trim())}`
@@ -199,7 +199,7 @@ async function applyCall(
 const conflict = (provider: string, name: DomainName, what: string): ProviderError =>
   new ProviderError('provider-conflict', `${provider}: ${name} ${what}`, { hint: 'plan again to see the change' })
 
-/** The file with these records. The keys below `octodns:` stay where their RRset does. */
+/** The text of the file with these records. RRsets that remain keep their keys below `octodns:`. */
 function textOf(name: DomainName, { rrsetTargets, lenient }: OctodnsFile, records: readonly ResourceRecord[]): string {
   const at = { file: '', line: 1, column: 1 }
   const placed = records.map((record): DefinedRecord => ({ ...record, at }))

@@ -1,4 +1,4 @@
-/** Wraps a provider package as a provider type: checks its settings, and everything that it returns. */
+/** Wraps a provider package as a provider type. Checks its settings, and everything that the package returns. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../base/diagnostic-codes.ts'
@@ -18,7 +18,7 @@ import type { PackageProvider, PackageRecord, PackageZone, ProviderPackage } fro
 
 const DEFAULT_PARALLELISM = 4
 
-/** A plain store of RRsets: any type and TTL, whole RRsets in calls of any size, no settings of zones. */
+/** A plain store of RRsets: any type and TTL, whole RRsets in calls of any size, no zone settings. */
 export const PACKAGE_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
   calls: { ...RRSET_STORE.calls, atomic: false },
@@ -26,13 +26,13 @@ export const PACKAGE_CAPABILITIES: Capabilities = {
   rules: [],
 }
 
-/** Settings of every provider, which a package does not describe. */
-/** Milliseconds that a call of a package is expected to take at most: it sends its requests itself. */
+/** Maximum milliseconds that a package's call is expected to take. The package sends its requests itself. */
 const CALL_LIMIT = 30_000
 
+/** Settings that every provider has, and that packages do not describe. */
 const COMMON_SETTINGS: ReadonlySet<string> = new Set(['parallelism', 'timeout'])
 
-/** The provider type of a package. Throws if its schema is invalid. */
+/** The provider type of a package. Throws if the package's schema of settings is invalid. */
 export function packageType(provided: ProviderPackage): ProviderType {
   const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(provided.settings)
   const capabilities = { ...PACKAGE_CAPABILITIES, ...provided.capabilities }
@@ -94,7 +94,7 @@ async function createFromPackage(
     if (failures.length > 0) return { provider: null, diagnostics: failures }
     return { provider: wrapProvider(config, inner, capabilities, parallelism ?? inner.parallelism ?? DEFAULT_PARALLELISM), diagnostics: [] }
   } catch (error) {
-    const { code, message, hint } = errorOf(error, name, { isCall: false })
+    const { code, message, hint } = toProviderError(error, name, { isCall: false })
     return { provider: null, diagnostics: [{ severity: 'error', code, message, hint, at: config.at }] }
   }
 }
@@ -104,7 +104,7 @@ function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, ca
     try {
       return await work()
     } catch (error) {
-      throw errorOf(error, name, { isCall })
+      throw toProviderError(error, name, { isCall })
     }
   }
   const assertMaySend = (stop: AbortSignal | undefined): void => {
@@ -157,7 +157,7 @@ function zoneList(listed: readonly PackageZone[]): ZoneList {
   return { zones: [...zones.values()], unusable }
 }
 
-/** The records of a package in canonical form. */
+/** The package's records in canonical form. */
 function parseRecords(found: readonly PackageRecord[], zone: DomainName, provider: string): ExistingRecord[] {
   const garbled = (what: string): ProviderError =>
     new ProviderError('provider-garbled', `${provider}: reading ${zone}: the package returns ${what}`)
@@ -169,8 +169,8 @@ function parseRecords(found: readonly PackageRecord[], zone: DomainName, provide
   return records.map(({ name, type, ttl, data }, index) => ({ name, type, ttl, data, id: found[index]?.id }))
 }
 
-/** The error of a package as one of ours: a package may have another copy of the class. An unknown error of a call leaves its result unknown. */
-function errorOf(error: unknown, provider: string, { isCall }: { readonly isCall: boolean }): ProviderError {
+/** Converts a package's error, which may come from another copy of `ProviderError`. After an unexpected error, the result of a call is unknown. */
+function toProviderError(error: unknown, provider: string, { isCall }: { readonly isCall: boolean }): ProviderError {
   if (error instanceof ProviderError) return error
   const { code, message, ambiguous, mayCompleteLater, notSent, status, hint } =
     isObject(error) || error instanceof Error ? (error as Fields) : {}
@@ -187,7 +187,7 @@ function errorOf(error: unknown, provider: string, { isCall }: { readonly isCall
   })
 }
 
-/** Whether a value is an object and no list. */
+/** Whether a value is an object, but not a list. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

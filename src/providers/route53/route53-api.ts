@@ -7,7 +7,7 @@ import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { createSilenceClock } from '../../transport/read-deadline.ts'
 import { httpRequestOf, type SdkRequest, sdkResponseOf, sendElsewhere, whyNoCredentials } from '../../transport/sdk-handler.ts'
-import { type ApiDialect, garbled, statusError, usualAddress } from '../api-errors.ts'
+import { type ApiDialect, garbled, publicAddressHint, statusError } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
 import { loadOptionalPackage } from '../optional-package.ts'
@@ -228,7 +228,7 @@ const ROUTE53_DIALECT: ApiDialect = {
     })
   },
   isBusy: (response) => reasonOf(response).code === 'PriorRequestNotComplete',
-  addressHint: usualAddress("Route 53's is https://route53.amazonaws.com", 'endpoint'),
+  addressHint: publicAddressHint("Route 53's is https://route53.amazonaws.com", 'endpoint'),
 }
 
 const MAX_REASON = 1000

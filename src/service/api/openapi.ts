@@ -27,8 +27,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Serves `openapi.json` (OpenAPI 3.1), which describes the operations added after this call with the schemas that validate them. It needs no
- * token; `limitRate` may refuse a request for it.
+ * Serves `openapi.json` (OpenAPI 3.1) without a token. The document describes the operations that are added after this call, with the schemas that
+ * validate their requests. `limitRate` may refuse a request for the document.
  */
 export async function addOpenApi(
   app: FastifyInstance,
@@ -52,7 +52,7 @@ export async function addOpenApi(
     }),
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new TypeError('the generator returned no OpenAPI document')
-      return completed(document.openapiObject as unknown as OpenApi, routes) as typeof document.openapiObject
+      return completeDocument(document.openapiObject as unknown as OpenApi, routes) as typeof document.openapiObject
     },
   })
   let document: string | null = null
@@ -69,13 +69,14 @@ function namedUrl(url: string, routes: readonly Route[]): string {
   return route === undefined ? url : url.replace('*', `:${route.wildcard}`)
 }
 
-/** The document as the generator creates it from the schemas. */
+/** The document that the generator creates from the schemas. */
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components?: { readonly schemas?: object }
 }
 
-function completed(document: OpenApi, routes: readonly Route[]): object {
+/** The generator's document with names, descriptions, errors and named schemas. */
+function completeDocument(document: OpenApi, routes: readonly Route[]): object {
   const schemas: NamedSchemas = new Map()
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) {
@@ -101,7 +102,7 @@ function completed(document: OpenApi, routes: readonly Route[]): object {
   }
 }
 
-/** The parts of an OpenAPI operation that are used here. */
+/** The used parts of an OpenAPI operation. */
 interface Operation {
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Content }
@@ -124,7 +125,7 @@ interface Response {
 
 type Schema = Readonly<Record<string, unknown>> & { readonly title?: string; readonly properties?: Readonly<Record<string, Schema>> }
 
-/** Schemas by their names in the document. */
+/** Schemas by name in the document. */
 type NamedSchemas = Map<string, Schema>
 
 const X_FILTER =
@@ -171,7 +172,7 @@ function describeOperation(operation: Operation, route: Route, schemas: NamedSch
       })),
       ...(route.filter ? [filterParameter(Object.keys(route.filter))] : []),
     ],
-    ...(requestBody ? { requestBody: { ...requestBody, content: byReference(requestBody.content, schemas) } } : {}),
+    ...(requestBody ? { requestBody: { ...requestBody, content: extractSchemas(requestBody.content, schemas) } } : {}),
     security: [...(route.open ? [{}] : []), { token: scopesOf(route) }],
     responses: {
       ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, describeResponse(status, response, schemas)])),
@@ -211,17 +212,19 @@ function describeResponse(status: string, { content, ...response }: Response, sc
   if (status === 'default') return { ...response, description: 'Any other error.', content, headers }
   const title = schema?.title ?? (schema?.properties?.['data'] ? 'A page of the list' : undefined)
   const description = response.description === DEFAULT_DESCRIPTION ? (title ?? 'Done') : response.description
-  return { ...response, description, ...(content ? { content: byReference(content, schemas) } : {}), headers }
+  return { ...response, description, ...(content ? { content: extractSchemas(content, schemas) } : {}), headers }
 }
 
-/** The generator's placeholder. */
+/** The generator's placeholder for a missing description. */
 const DEFAULT_DESCRIPTION = 'Default Response'
 
-const byReference = (content: Content, schemas: NamedSchemas): object =>
-  Object.fromEntries(Object.entries(content).map(([type, { schema, ...rest }]) => [type, { ...rest, schema: reference(schema, schemas) }]))
+const extractSchemas = (content: Content, schemas: NamedSchemas): object =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, { schema, ...rest }]) => [type, { ...rest, schema: extractSchema(schema, schemas) }]),
+  )
 
-/** Moves a schema with a title to the components of the document; in a page, the schema of its items. */
-function reference(schema: Schema, schemas: NamedSchemas): object {
+/** Adds a schema with a title to `schemas`, and returns a reference to it. In a page of a list, does so with the schema of the items. */
+function extractSchema(schema: Schema, schemas: NamedSchemas): object {
   const { title, properties } = schema
   if (title !== undefined) {
     const name = pascalCase(title)
@@ -230,12 +233,13 @@ function reference(schema: Schema, schemas: NamedSchemas): object {
   }
   const data = properties?.['data']
   const items = data?.['items'] as Schema | undefined
-  return items === undefined ? schema : { ...schema, properties: { ...properties, data: { ...data, items: reference(items, schemas) } } }
+  if (items === undefined) return schema
+  return { ...schema, properties: { ...properties, data: { ...data, items: extractSchema(items, schemas) } } }
 }
 
 const VERBS = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' } as const
 
-/** `listDomains`, `createDomainRecord`, `cloneDomain`: the names of the functions in generated clients. */
+/** The function name in generated clients: `listDomains`, `createDomainRecord`, `cloneDomain`. */
 function operationId({ method, path, filter }: Pick<Route, 'method' | 'path' | 'filter'>): string {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'compute')
   const last = segments.at(-1) as string

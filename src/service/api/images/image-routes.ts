@@ -1,6 +1,6 @@
 /**
- * The operations on images: public ones, those made from a disk, and uploads. The route that receives the data of an image is outside the API: its
- * URL contains a secret key instead of a token.
+ * The operations on images: public images, images made from a disk, and uploads. The route that receives image data is outside the API: its URL contains
+ * a secret key, and it needs no token.
  */
 import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -41,18 +41,18 @@ import { badRequest, notFound, orNotFound, RequestError } from '../request-error
 import { pageOf, resource } from '../resource.ts'
 import type { Route } from '../route.ts'
 
-/** The path that image data is sent to by PUT, followed by the secret key of the upload. */
+/** Clients send image data by PUT to this path, followed by the upload's secret key. */
 export const UPLOADS_PATH = '/uploads/'
 
 /** The path without the upload key, for the log. */
 export const withoutUploadKey = (path: string): string => path.replace(/^(.*?uploads(?:\/|%2f)).*$/i, '$1(secret)')
 
-/** Sockets that are receiving image data: only the upload's own time limit applies to them. */
+/** Sockets that are receiving image data: only the time limit of their upload applies. */
 const receiving = new WeakSet<object>()
 
 export const isReceiving = (socket: object): boolean => receiving.has(socket)
 
-/** Milliseconds that a refused sender may continue to send, so that it can read the response. */
+/** Milliseconds for which a refused client may continue to send, so that it can read the response. */
 const DRAIN_TIME = 10_000
 
 /** Adds `PUT /uploads/KEY`, which receives image data. The key is the only credential. */
@@ -68,7 +68,7 @@ export function addUploadRoute(app: FastifyInstance, uploads: ImageUploads, limi
       try {
         reply.headers(rateHeaders(limiter.take(addressCaller(request.ip), 'PUT /uploads')))
         if (mediaTypeOf(request) !== 'application/octet-stream') throw new RequestError(415, [problem(NOT_OCTETS)])
-        // A part of the data must not pass for the whole (RFC 9110 section 14.5).
+        // A part of an image must not be stored as the whole image (RFC 9110 section 14.5).
         if (request.headers['content-range'] !== undefined) throw new RequestError(400, [problem('The data must be sent as a whole')])
         const announced = request.headers['content-length']
         const { key } = request.params as { readonly key: string }
@@ -88,7 +88,7 @@ export function addUploadRoute(app: FastifyInstance, uploads: ImageUploads, limi
   })
 }
 
-/** Discards further data for a while: closing the connection on a sender would lose the response. */
+/** Discards further data for a while: if the connection closed at once, the client would lose the response. */
 function drain(stream: Readable): void {
   stream.removeAllListeners('readable')
   stream.on('data', () => undefined).resume()
@@ -224,7 +224,7 @@ function privateNumber(images: SharedImages, id: string, action: string): number
   return orNotFound(numberOfImage(id))
 }
 
-/** Milliseconds of the service's clock until an image made from a disk is available. */
+/** Milliseconds of the service's clock after which an image made from a disk is available. */
 const CREATION_TIME = 30_000
 
 interface CreateContext {
@@ -253,12 +253,12 @@ async function createImageFromDisk(
   if (actor.restricted && !(await findPermissions(connection, actor, 'instance', disk.instance_id))) throw forbidden()
   if (disk.status !== 'ready') throw instanceBusy()
   const content = { label: label ?? disk.label, description, size: disk.size, status: 'creating', type: 'manual' } as const
-  const { number, image } = await insert(connection, actor, content, now)
+  const { number, image } = await insertWithGrant(connection, actor, content, now)
   await enqueueJob(connection, { kind: IMAGE_CREATION, subject: number, due: now + CREATION_TIME })
   return image
 }
 
-/** Creates an image that waits for its data, and the key of the upload URL. Only a hash of the key is stored. */
+/** Creates an image without data, and the key for its upload URL. The database stores only a hash of the key. */
 async function createImageForUpload(
   connection: Connection,
   actor: Actor,
@@ -270,12 +270,14 @@ async function createImageForUpload(
   const key = randomBytes(32).toString('base64url')
   const until = now + UPLOAD_TIMEOUT
   const upload = { upload_hash: hashUploadKey(key), upload_until: until }
-  const { number, image } = await insert(connection, actor, { ...text, ...upload, size: 0, status: 'pending_upload', type: 'manual' }, now)
+  const content = { ...text, ...upload, size: 0, status: 'pending_upload', type: 'manual' } as const
+  const { number, image } = await insertWithGrant(connection, actor, content, now)
   await enqueueJob(connection, { kind: UPLOAD_EXPIRY, subject: number, due: until })
   return { image, key }
 }
 
-async function insert(
+/** Inserts an image and grants its creator access. */
+async function insertWithGrant(
   connection: Connection,
   actor: Actor,
   content: Omit<Parameters<typeof insertImage>[1], 'account_id' | 'created_by'>,
