@@ -22,7 +22,7 @@ export interface PolicySource {
 }
 
 /**
- * The policies of a config; null if it has none. If the config names a trusted config, the trusted policies apply instead. The config's own policies
+ * The policies of a config; null if it has none. If the config names a trusted config, the trusted policies apply. Then the config's own policies
  * apply only if the trusted config has neither the key `policies` nor policy files. The compiler of policies is loaded only if it is needed.
  */
 export async function loadPolicies(config: Config, { now, revision, env }: PolicySource): Promise<Policies | null> {
