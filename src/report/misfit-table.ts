@@ -1,4 +1,4 @@
-/** The table of what a target does not support as it is desired. */
+/** A table of the records and settings that a target leaves out or changes. */
 import { oneLine } from '../base/diagnostic.ts'
 import { formatCount, listed } from '../base/english.ts'
 import type { DomainName } from '../dns/domain-name.ts'
@@ -43,5 +43,5 @@ export function misfitTable(zone: DomainName, target: string, misfits: readonly 
   const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] as string).length)))
   const line = (cells: readonly string[]): string =>
     `  ${cells.map((cell, column) => (column === 1 ? cell.padStart(widths[column] as number) : cell.padEnd(widths[column] as number))).join('  ')}`.trimEnd()
-  return [`What ${target} does not support of ${zone} as it is:`, ...[header, ...rows].map((row) => oneLine(line(row)))]
+  return [`${target} does not support all of ${zone}:`, ...[header, ...rows].map((row) => oneLine(line(row)))]
 }

@@ -88,7 +88,7 @@ describeWithTools(['named', 'dig'], 'copies between the service and BIND', () =>
     scene.write({ 'zonewright.yaml': `${scene.config()}defaults: {soa_email: hostmaster@example.com}\n` })
     const refused = expectEnd(await copy('lab', 'cloud', '--yes'), 1)
     expect(refused.stderr.split('\n').slice(0, 6)).toEqual([
-      'What cloud does not support of example.com. as it is:',
+      'cloud does not support all of example.com.:',
       '            records  which            why',
       '  changed         2  api A and web A  TTL 100 becomes 300',
       '  left out        1  loc LOC          cloud does not support LOC records',

@@ -49,7 +49,7 @@ describeWithTools(['named', 'dig', ...SIGNING], 'copies of signed zones', () => 
   ] as const)('from %s', async (_, from, options) => {
     const { own, copy } = await open(await signed(...options))
     const [title, , row = ''] = expectEnd(await copy(from, 'own', '--yes'), 0).stderr.split('\n')
-    expect(title).toBe('What own does not support of example.com. as it is:')
+    expect(title).toBe('own does not support all of example.com.:')
     expect(row).toMatch(/^ {2}left out +\d+ .*they belong to the signer \(DNSSEC\): sign the zone at own$/)
     const verbose = await copy(from, 'own', '--dry-run', '--verbose')
     for (const name of ['@ DNSKEY', '@ CDS', '@ CDNSKEY', 'www RRSIG']) expect(verbose.stderr).toContain(name)

@@ -50,7 +50,7 @@ const withoutConfig = ({ file }: Config, revision: string): Policies => ({
       severity: 'warning',
       code: 'config-missing',
       message: `policies: ${revision} has no ${file ?? 'config'}, so none apply`,
-      hint: 'policies come from the config of that revision; they apply once it has one',
+      hint: 'policies are read from the config of that revision: they apply once the revision has a config',
     },
   ],
 })
