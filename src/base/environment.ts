@@ -2,5 +2,5 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whether the process is part of a CI job, where the checkout may hold what a pull request wrote. */
+/** Whether the process runs in a CI job. Its checkout may contain files of a pull request that nobody has reviewed. */
 export const isCi = ({ CI: ci = '' }: Environment): boolean => !['', '0', 'false'].includes(ci.toLowerCase())

@@ -1,9 +1,9 @@
-/** Longer words are not typing mistakes and are not compared. */
+/** Maximum characters of a word to compare: a longer one is hardly a misspelt name. */
 const MAX_LENGTH = 64
 
 /**
- * The candidate that a misspelt word most likely means; null if none is near enough. The limit is one edit for short words and a third of
- * the length for others. An edit inserts, deletes or replaces a character, or swaps two adjacent ones.
+ * The candidate with the fewest edits from a misspelt word; null if all need too many. The limit is one edit for short words, and a third of the length for
+ * others. An edit inserts, deletes or replaces a character, or swaps two adjacent ones.
  */
 export function nearestWord(word: string, candidates: Iterable<string>): string | null {
   const from = normalize(word)
@@ -22,10 +22,10 @@ export function nearestWord(word: string, candidates: Iterable<string>): string 
   return best
 }
 
-/** Ignores case, hyphens and underscores, which people mix up most. */
+/** Removes the differences that people mix up most: case, hyphens, underscores and spaces. */
 const normalize = (word: string): string => word.toLowerCase().replace(/[-_\s]/g, '')
 
-/** Optimal string alignment distance. */
+/** The number of edits between two texts (optimal string alignment distance). */
 export function editDistance(a: string, b: string): number {
   let above: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -43,7 +43,7 @@ export function editDistance(a: string, b: string): number {
   return row[b.length] as number
 }
 
-/** `Did you mean "x"?` for the candidate a word was most likely meant to be; undefined where none is near. */
+/** The hint `Did you mean "x"?` for the nearest candidate; undefined if none is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const candidate = nearestWord(word, candidates)
   return candidate === null ? undefined : `Did you mean ${JSON.stringify(candidate)}?`

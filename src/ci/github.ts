@@ -1,4 +1,4 @@
-/** GitHub: comments, issues, pull requests and artifacts by its REST API (docs.github.com/en/rest, version 2022-11-28). */
+/** Comments, issues, pull requests and artifacts at GitHub, through its REST API (docs.github.com/en/rest, version 2022-11-28). */
 import { type ArtifactSearch, noArtifact, oneArtifact, type Post, type PullRequest, type Site } from './site.ts'
 import { fieldOf, type SiteClient, valueAt } from './site-client.ts'
 
@@ -16,11 +16,11 @@ export interface GithubPlace {
 }
 
 /** A run of a workflow. */
-interface Run {
+interface WorkflowRun {
   readonly id: number
-  /** The `run-name` of the workflow; if it has none, what GitHub makes of the event, such as the title of the pull request. */
+  /** The `run-name` of the workflow. If it has none, GitHub derives a title from the event, such as the title of the pull request. */
   readonly title: string
-  /** When its last attempt began (ISO 8601, UTC). */
+  /** The start of the last attempt (ISO 8601, UTC). */
   readonly startedAt: string
   readonly event: string
   readonly path: string
@@ -31,25 +31,25 @@ interface Run {
 }
 
 /**
- * The `run-name` of the workflow that plans pull requests. It is all that ties a run for `pull_request_target` to a pull request once that is merged: GitHub
- * then lists none in the field `pull_requests`, and the commit of the run is that of the base branch.
+ * The `run-name` of the workflow that plans pull requests. After a merge, nothing else links a run for `pull_request_target` to its pull request: GitHub
+ * lists no pull request in the field `pull_requests`, and gives the commit of the base branch as the commit of the run.
  */
 export const planRunName = (number: number | string, head: string): string => `DNS plan of pull request ${number} at ${head}`
 const PLAN_RUN = /^DNS plan of pull request [0-9]+ at [0-9a-f]+$/
 
 export interface GithubSite extends Site {
-  /** The artifact of a run, if the run is for the commit and the artifact has at most so many octets. */
+  /** Finds the artifact of a run. The run must be for the commit `head`, and the artifact must have at most `maxOctets` octets. */
   findArtifactOfRun(run: number, name: string, head: string, maxOctets?: number): Promise<ArtifactSearch>
-  /** The newest artifact that a run of the workflow on the branch made for a push, on schedule or by hand. */
+  /** Finds the newest artifact of the workflow on the branch. Its run must have been started by a push, by the schedule or by hand. */
   findArtifactOfBranch(branch: string, name: string): Promise<ArtifactSearch>
-  /** The open pull requests of a branch of a repository whose last commit is `head`. */
+  /** Finds the open pull requests from a branch of the owner's repository, if the last commit of the branch is `head`. */
   findOpen(owner: string, branch: string, head: string): Promise<readonly PullRequest[]>
 }
 
-/** Maximum octets of an artifact from a fork. The plan of 400 zones has a tenth of it. */
+/** Maximum octets of an artifact from a fork, ten times the plan of 400 zones. */
 export const MAX_FORK_ARTIFACT = 32 * 1024 * 1024
 
-/** GitHub counts 65,536 characters. */
+/** GitHub's maximum number of characters in a comment or issue. */
 const MAX_TEXT = 65_536
 
 export function createGithub(client: SiteClient, { repository, workflow }: GithubPlace): GithubSite {
@@ -61,31 +61,31 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     base: fieldOf(body, 'string', 'base', 'ref'),
     createdAt: fieldOf(body, 'string', 'created_at'),
     isOpen: fieldOf(body, 'string', 'state') === 'open',
-    // The repository of the branch may be deleted.
+    // The repository of the branch may have been deleted. It is missing then.
     isFork: valueAt(body, 'head', 'repo', 'full_name') !== repository,
   })
   const isHere = (body: unknown): boolean => valueAt(body, 'base', 'repo', 'full_name') === repository
-  const asRun = (body: unknown): Run => ({
+  const asRun = (body: unknown): WorkflowRun => ({
     id: fieldOf(body, 'number', 'id'),
     title: String(valueAt(body, 'display_title') ?? ''),
     startedAt: fieldOf(body, 'string', 'run_started_at'),
     event: fieldOf(body, 'string', 'event'),
-    // At times followed by `@` and the branch.
+    // Sometimes `@` and the branch follow the path.
     path: fieldOf(body, 'string', 'path').replace(/@.*$/, ''),
     headSha: fieldOf(body, 'string', 'head_sha'),
     headBranch: String(valueAt(body, 'head_branch') ?? ''),
     conclusion: String(valueAt(body, 'conclusion') ?? 'none'),
     isOwn: valueAt(body, 'repository', 'full_name') === repository,
   })
-  const readRun = async (id: number): Promise<Run> =>
+  const readRun = async (id: number): Promise<WorkflowRun> =>
     asRun((await client.send({ method: 'GET', path: `${repo}/actions/runs/${id}`, what: `read the run ${id}` })).body)
   const artifactsNamed = async (of: string, name: string): Promise<unknown[]> => {
     const path = `${repo}/actions${of}/artifacts?name=${encodeURIComponent(name)}&per_page=100`
     const listed = await client.list(path, `look for the artifact ${name}`, (body) => valueAt(body, 'artifacts'))
     return listed.filter((one) => valueAt(one, 'name') === name)
   }
-  /** The newest artifact with the name, of the first run that has no problem. The reason is that of the newest run with one. */
-  const findArtifact = async (name: string, problemOf: (run: Run) => string | null): Promise<ArtifactSearch> => {
+  /** Finds the newest artifact with the name whose run has no problem. If there is none, the reason is the problem of the newest run. */
+  const findArtifact = async (name: string, problemOf: (run: WorkflowRun) => string | null): Promise<ArtifactSearch> => {
     const named = (await artifactsNamed('', name)).sort((a, b) => fieldOf(b, 'number', 'id') - fieldOf(a, 'number', 'id'))
     let reason: string | null = null
     for (const one of named.slice(0, MAX_RUNS)) {
@@ -97,7 +97,7 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     }
     return noArtifact(reason ?? `there is no artifact ${name}`)
   }
-  /** The only artifact of a run with the name. */
+  /** Finds the artifact with the name in a run, which must have exactly one. */
   const artifactOf = async (run: number, name: string, problemOf: (artifact: unknown) => string | null): Promise<ArtifactSearch> => {
     const named = await artifactsNamed(`/runs/${run}`, name)
     const [artifact] = named
@@ -106,8 +106,9 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     if (problem !== null) return noArtifact(`the artifact ${name} of run ${run} ${problem}`)
     return oneArtifact(run, fieldOf(artifact, 'number', 'id'))
   }
-  const madeHere = ({ isOwn, path }: Run): string | null => {
-    if (!isOwn) return 'is of a run in another repository'
+  /** The problem of a run that this workflow of this repository did not make; null if it did. */
+  const originProblem = ({ isOwn, path }: WorkflowRun): string | null => {
+    if (!isOwn) return 'belongs to a run in another repository'
     return path === workflow ? null : `was made by the workflow ${path}, not by ${workflow}`
   }
   /** Whether a commit is on a branch. */
@@ -116,11 +117,11 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     const { status, body } = await client.send({ method: 'GET', path, what: `compare ${commit} with ${branch}`, expected: [404] })
     return status !== 404 && /^(?:identical|behind)$/.test(fieldOf(body, 'string', 'status'))
   }
-  const problemOfLast = async (last: Run, earlier: Run | undefined, base: string): Promise<string | null> => {
+  const problemOfLast = async (last: WorkflowRun, earlier: WorkflowRun | undefined, base: string): Promise<string | null> => {
     if (!PLAN_RUN.test(last.title)) return `does not say which pull request it is for: set the run-name of ${workflow} as docs/ci.md shows`
     if (last.startedAt === earlier?.startedAt) return `began in the same second as run ${earlier.id}`
     if (last.conclusion !== 'success') return `ended with ${last.conclusion}`
-    // GitHub has shown such a run both for the last commit of the pull request and for that of the base branch, and documents neither.
+    // For such a run, GitHub has given both the last commit of the pull request and the last commit of the base branch; its documentation mentions neither.
     const isShown = last.title.endsWith(last.headSha) || (await isOnBranch(last.headSha, base))
     return isShown ? null : `used a workflow that is not on ${base}`
   }
@@ -168,7 +169,10 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
       return status === 404 ? null : asPullRequest(body)
     },
     async findMerged(commit, branch) {
-      const all = await client.listSome(`${repo}/commits/${encodeURIComponent(commit)}/pulls?per_page=100`, 'find the merged pull request')
+      const all = await client.listUntilFound(
+        `${repo}/commits/${encodeURIComponent(commit)}/pulls?per_page=100`,
+        'find the merged pull request',
+      )
       const merged = all.filter(
         (one) =>
           isHere(one) &&
@@ -180,7 +184,7 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     },
     async commitsOfPush(before, commit) {
       const path = `${repo}/compare/${encodeURIComponent(before)}...${encodeURIComponent(commit)}?per_page=100`
-      // A forced push may have removed the commit before it.
+      // A forced push may have removed the commit `before`.
       const all = await client.list(path, 'list the commits of the push', (body) => valueAt(body, 'commits') ?? [], [404])
       const parents = new Map(all.map((one) => [valueAt(one, 'sha'), valueAt(one, 'parents', '0', 'sha')]))
       const found = [commit]
@@ -190,7 +194,7 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     async findReviewedPlan({ number, head, base, createdAt }, name) {
       const file = encodeURIComponent(workflow.replace(/^.*\//, ''))
       const created = encodeURIComponent(`>=${createdAt}`)
-      // The workflow of any other event may come from the branch of the pull request.
+      // For any other event, GitHub may take the workflow from the branch of the pull request.
       const path = `${repo}/actions/workflows/${file}/runs?event=pull_request_target&created=${created}&per_page=100`
       let total = 0
       const listed = await client.list(path, `read the runs of ${workflow}`, (body) => {
@@ -198,11 +202,11 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
         return valueAt(body, 'workflow_runs')
       })
       if (listed.length < total) return noArtifact(`GitHub lists only ${listed.length} of ${total} runs of ${workflow}`)
-      // A run with another title may be one for this pull request.
+      // A run without the title of a plan may be for this pull request, too.
       const runs = listed.map(asRun).filter(({ title }) => title === planRunName(number, head) || !PLAN_RUN.test(title))
       const [last, earlier] = runs.sort((a, b) => b.startedAt.localeCompare(a.startedAt))
       if (last === undefined) return noArtifact(`no run of ${workflow} for pull_request_target planned ${head}`)
-      const problem = madeHere(last) ?? (await problemOfLast(last, earlier, base))
+      const problem = originProblem(last) ?? (await problemOfLast(last, earlier, base))
       if (problem !== null) return noArtifact(`the last run for ${head}, ${last.id}, ${problem}`)
       return artifactOf(last.id, `${name}-${head}`, (artifact) =>
         fieldOf(artifact, 'string', 'created_at') < last.startedAt ? 'was made before the last attempt of the run' : null,
@@ -210,14 +214,14 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
     },
     findArtifactOfBranch: (branch, name) =>
       findArtifact(name, (run) => {
-        const elsewhere = madeHere(run)
-        if (elsewhere !== null) return elsewhere
+        const problem = originProblem(run)
+        if (problem !== null) return problem
         if (!/^(?:push|schedule|workflow_dispatch)$/.test(run.event)) return `was made for the event ${run.event}`
         return run.headBranch === branch ? null : `was made on the branch ${run.headBranch}, not on ${branch}`
       }),
     findArtifactOfRun: (run, name, head, maxOctets = Number.POSITIVE_INFINITY) =>
       artifactOf(run, name, (artifact) => {
-        if (valueAt(artifact, 'workflow_run', 'head_sha') !== head) return 'is of another commit'
+        if (valueAt(artifact, 'workflow_run', 'head_sha') !== head) return 'belongs to another commit'
         const size = fieldOf(artifact, 'number', 'size_in_bytes')
         return size > maxOctets ? `has ${size} octets, more than ${maxOctets}` : null
       }),
@@ -232,18 +236,19 @@ export function createGithub(client: SiteClient, { repository, workflow }: Githu
   }
 }
 
-/** Runs that are looked at for one artifact, and commits of a push for pull requests: a group of a merge queue has at most 100. */
+/** Maximum runs to read in search of an artifact. */
 const MAX_RUNS = 20
+/** Maximum commits of a push to read: a group of a merge queue has at most 100. */
 const MAX_COMMITS = 100
 
 const asPost = (body: unknown): Post => ({
   id: fieldOf(body, 'number', 'id'),
-  // The account of an author may be deleted.
+  // The account of the author may have been deleted. It is missing then.
   author: String(valueAt(body, 'user', 'login') ?? ''),
   text: String(valueAt(body, 'body') ?? ''),
 })
 
-/** An issue is addressed by its number. */
+/** An issue as a post. The API addresses an issue by its number, not by its id. */
 const asIssue = (body: unknown): Post => ({ ...asPost(body), id: fieldOf(body, 'number', 'number') })
 
 async function patch(client: SiteClient, path: string, body: unknown, what: string): Promise<boolean> {

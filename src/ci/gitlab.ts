@@ -87,7 +87,7 @@ export function createGitlab(client: SiteClient, { project: id, job: jobName }: 
     },
     async findMerged(commit, branch) {
       const path = `${project}/repository/commits/${encodeURIComponent(commit)}/merge_requests?per_page=20`
-      const all = await client.listSome(path, 'find the merged merge request')
+      const all = await client.listUntilFound(path, 'find the merged merge request')
       const merged = all.filter(
         (one) =>
           valueAt(one, 'state') === 'merged' &&

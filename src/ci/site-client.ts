@@ -9,16 +9,16 @@ import { createHttpClient, type HttpRequest, type HttpResponse, TransportError }
 import { proxyFor } from '../transport/proxy.ts'
 import { DEFAULT_RETRY, parseRateLimit, parseRetryAfter, type RetryPolicy, retryDelay, sleep } from '../transport/retry.ts'
 
-/** Maximum octets of a response: a page of 100 comments of 1,000,000 characters would be larger, so pages have fewer entries. */
+/** Maximum octets of a response. 100 comments of GitLab, with 1,000,000 characters each, would exceed it, so a page of them has 20. */
 const MAX_RESPONSE = 64 * 1024 * 1024
-/** Milliseconds without an octet after which a request fails. */
+/** A request fails after this many milliseconds without an octet. */
 const TIMEOUT = 30_000
 const CONNECT_TIMEOUT = 10_000
-/** The pages that are read of one list. */
+/** Maximum pages of a list; a longer list is an error. */
 const MAX_PAGES = 200
-/** Milliseconds to wait after a secondary rate limit that names no time: GitHub's documentation asks for at least a minute. */
+/** Milliseconds to wait if a secondary rate limit does not say how long. GitHub's documentation asks for at least a minute. */
 const UNNAMED_PAUSE = 60_000
-/** Milliseconds to wait if the time of the reset has just passed. */
+/** Milliseconds to wait if the rate limit was reset just now. */
 const JUST_RESET = 1000
 const MAX_MESSAGE = 300
 
@@ -27,7 +27,7 @@ export class SiteError extends Error {
   readonly code: DiagnosticCode
   /** The HTTP status; null without a response. */
   readonly status: number | null
-  /** Whether the site may have done what the request asks for. */
+  /** Whether the site may have executed the request. */
   readonly mayBeDone: boolean
   constructor(message: string, { status, mayBeDone = false, cause }: { status: number | null; mayBeDone?: boolean; cause?: unknown }) {
     super(message, { cause })
@@ -53,10 +53,10 @@ const HINTS: Readonly<Record<number, string>> = {
 
 export interface SiteRequest {
   readonly method: HttpRequest['method']
-  /** Below the address of the API, with a leading slash. */
+  /** Relative to the base URL of the API, with a leading slash. */
   readonly path: string
   readonly body?: unknown
-  /** What the request does, for messages: `read the comments`. */
+  /** The purpose of the request, for messages: `read the comments`. */
   readonly what: string
   /** Error statuses that the caller handles. */
   readonly expected?: readonly number[]
@@ -74,10 +74,10 @@ export interface SiteClient {
   readonly baseUrl: URL
   /** Throws `SiteError`. */
   send(request: SiteRequest): Promise<SiteResponse>
-  /** All entries of a list, page after page. `entries` takes them from the body of a page; it is the body itself if absent. */
+  /** Reads all pages of a list and returns their entries. `entries` extracts them from the body of a page; if absent, the body is the list. */
   list(path: string, what: string, entries?: (body: unknown) => unknown, expected?: readonly number[]): Promise<readonly unknown[]>
-  /** As `list`, but an empty list is asked for again: soon after a push, the site may not know yet what belongs to its commits. */
-  listSome(path: string, what: string): Promise<readonly unknown[]>
+  /** Like `list`, but repeats the request while the list is empty: after a push, the site may need a moment to link its commits to pull requests. */
+  listUntilFound(path: string, what: string): Promise<readonly unknown[]>
   close(): Promise<void>
 }
 
@@ -85,7 +85,7 @@ export interface SiteConnection {
   /** The variable with the address of the API, and its value. */
   readonly urlVariable: string
   readonly url: string
-  /** The header that has the token, for example `authorization`, and the token. */
+  /** Includes the header with the token, such as `authorization`. */
   readonly headers: Readonly<Record<string, string>>
   readonly token: string
   readonly env: Readonly<Record<string, string | undefined>>
@@ -94,7 +94,7 @@ export interface SiteConnection {
   readonly random?: () => number
 }
 
-/** Creates a client, after the host has been checked against ZONEWRIGHT_ALLOWED_HOSTS. */
+/** Creates a client. Fails if ZONEWRIGHT_ALLOWED_HOSTS does not allow the host. */
 export function createSiteClient(connection: SiteConnection): Result<SiteClient> {
   const { env, secrets, token, url, urlVariable, retry = DEFAULT_RETRY, random = Math.random } = connection
   const baseUrl = URL.canParse(url) ? new URL(url) : null
@@ -117,7 +117,7 @@ export function createSiteClient(connection: SiteConnection): Result<SiteClient>
   })
   const send = async (request: SiteRequest): Promise<SiteResponse> => {
     for (let attempt = 1; ; attempt += 1) {
-      const tried = await attemptOf(request)
+      const tried = await sendOnce(request)
       if (!('wait' in tried)) return tried
       if (attempt >= tried.tries) throw tried.error
       const pause = retryDelay(retry, attempt, tried.wait, random)
@@ -125,8 +125,8 @@ export function createSiteClient(connection: SiteConnection): Result<SiteClient>
       await sleep(pause)
     }
   }
-  /** A response, or the error with the milliseconds to wait (null for the usual backoff). Throws if another attempt is pointless or not safe. */
-  const attemptOf = async (
+  /** Sends a request once. Returns the response, or an error with the milliseconds to wait (null: usual backoff). Throws if a retry is pointless or unsafe. */
+  const sendOnce = async (
     request: SiteRequest,
   ): Promise<SiteResponse | { readonly error: SiteError; readonly wait: number | null; readonly tries: number }> => {
     const { method, path, body, what, expected = [] } = request
@@ -146,7 +146,7 @@ export function createSiteClient(connection: SiteConnection): Result<SiteClient>
     if (status < 300 || expected.includes(status)) return { status, headers, text, body: jsonOf(text) }
     const problem = `${baseUrl.host} answers ${status}${reasonOf(text)}`
     const pause = pauseOf(response)
-    // Nothing was done: a limit refuses before the site looks at the request.
+    // A rate limit refuses a request before the site executes it.
     if (pause !== null) return { error: fail(problem, status, false), wait: pause, tries: retry.busyTries }
     if (status < 500) throw fail(problem, status, false)
     const error = fail(problem, status, method !== 'GET')
@@ -159,7 +159,7 @@ export function createSiteClient(connection: SiteConnection): Result<SiteClient>
     baseUrl,
     send,
     list,
-    listSome: async (path, what) => {
+    listUntilFound: async (path, what) => {
       for (let attempt = 1; ; attempt += 1) {
         const found = await list(path, what)
         if (found.length > 0 || attempt >= retry.tries) return found
@@ -185,7 +185,7 @@ async function listAll(
   const all: unknown[] = []
   let next: string | null = path
   for (let page = 0; next !== null; page += 1) {
-    // A list that was cut could hide the comment to update.
+    // If the list were cut off here, the comment to update could be missing.
     if (page >= MAX_PAGES) throw new SiteError(`cannot ${what}: there are more than ${MAX_PAGES} pages`, { status: null })
     const { body, headers }: SiteResponse = await send({ method: 'GET', path: next, what, expected })
     const found = entries(body)
@@ -196,7 +196,7 @@ async function listAll(
   return all
 }
 
-/** The path of the next page in a Link header (RFC 8288); null if there is none, or if it is not below the same address. */
+/** The path of the next page in a Link header (RFC 8288); null if there is none, or if it is not below the base URL. */
 function nextPage(header: string | undefined, baseUrl: URL): string | null {
   const [, target] = /<([^<>]*)>\s*;[^<]*?\brel="?next"?/i.exec(header ?? '') ?? []
   if (target === undefined || !URL.canParse(target, baseUrl.href)) return null
@@ -205,7 +205,7 @@ function nextPage(header: string | undefined, baseUrl: URL): string | null {
   return origin === baseUrl.origin && pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) + search : null
 }
 
-/** The milliseconds that a rate limit asks to wait; null if the response is no rate limit. */
+/** The milliseconds to wait for a rate limit; null if the response reports no rate limit. */
 function pauseOf({ status, headers, text }: HttpResponse): number | null {
   if (status !== 429 && status !== 403 && status !== 503) return null
   const serverNow = Date.parse(headers['date'] ?? '')
@@ -213,7 +213,7 @@ function pauseOf({ status, headers, text }: HttpResponse): number | null {
   const asked = parseRetryAfter(headers['retry-after'], now)
   if (asked !== null) return asked
   if (status === 503) return null
-  // The time of the reset may have passed already.
+  // The limit may have been reset already.
   if (headers['x-ratelimit-remaining'] === '0') return parseRateLimit(headers, now)?.resetIn ?? JUST_RESET
   return status === 429 || /secondary rate limit|abuse detection/i.test(text) ? UNNAMED_PAUSE : null
 }
@@ -226,7 +226,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The reason in an error response, as text of one line. */
+/** The reason in the body of an error response, on one line; empty if there is none. */
 function reasonOf(text: string): string {
   const body = jsonOf(text)
   if (typeof body !== 'object' || body === null) return ''

@@ -182,7 +182,7 @@ function soaWarnings(zones: readonly ImportedZone[], config: Config, pathOf: (zo
     severity: 'warning',
     code: 'setting-unsupported',
     message: `${counted(count, 'zone')}: ${target} does not support ${listed(FIELDS.filter((field) => fields.has(field)))} of the SOA record`,
-    hint: `${target} sets its own; "export zonefile" writes those of the definition`,
+    hint: `${target} sets its own values; "export zonefile" writes the values of the definition`,
   }))
 }
 

@@ -12,10 +12,10 @@ import pLimit from 'p-limit'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { fileError, lacksHardLinks } from './file-error.ts'
 import { cleanAtExit, removeDeadTemporaries, syncFolder, temporaryName, writeTemporary } from './temporary-file.ts'
-import { type WriteTarget, writeTarget } from './write-target.ts'
+import { findWriteTarget, type WriteTarget } from './write-target.ts'
 
 export interface ReplacedFile {
-  /** Absolute; not a symbolic link (see `writeTarget`). */
+  /** Absolute; not a symbolic link (see `findWriteTarget`). */
   readonly path: string
   readonly text: string | Uint8Array
   /** Null for the default of new files, 0666 minus the umask. */
@@ -61,7 +61,7 @@ export async function replaceFiles(files: readonly ReplacedFile[]): Promise<Repl
 
 /** Replaces one file, whatever it holds, or creates it with `newMode`. The mode of an existing file and symbolic links stay. Throws the system's error. */
 export async function writeFileAtomically(path: string, text: string | Uint8Array, newMode: number | null = null): Promise<void> {
-  const target = writeTarget(path)
+  const target = findWriteTarget(path)
   const mode = target.facts === null ? newMode : target.facts.mode & 0o7777
   const outcome = await replaceFiles([{ path: target.path, text, mode, before: 'any' }])
   if (!outcome.ok) throw outcome.error

@@ -8,7 +8,7 @@ import { hasLock, lockFolders, type Writer } from './locks.ts'
 import { makeFolder, removeFolders } from './make-folder.ts'
 import { type FileChange, modeOf, type WriteOutcome, writeChanges, writeFailure } from './replace-files.ts'
 import { cleanAtExit, removeDeadTemporaries } from './temporary-file.ts'
-import { type WriteTarget, writeTarget } from './write-target.ts'
+import { findWriteTarget, type WriteTarget } from './write-target.ts'
 
 /** A file of definitions. `path` is relative to the folder it is written to, with `/`. */
 export interface OutputFile {
@@ -111,7 +111,7 @@ function inspectAll(
 function inspect(folder: string, { path: name, text, replaces }: OutputFile, overwrite: boolean): FileChange | 'unchanged' | 'exists' {
   let target: WriteTarget
   try {
-    target = writeTarget(join(folder, name), folder)
+    target = findWriteTarget(join(folder, name), folder)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (!overwrite && (code === 'EDANGLING' || code === 'EOUTSIDE')) return 'exists'
@@ -155,7 +155,7 @@ export async function writeEdits(edits: readonly TextChange[], writer: Writer): 
   try {
     const targets = edits.map(({ path }) => {
       current = path
-      return writeTarget(path)
+      return findWriteTarget(path)
     })
     const locks = await lockFolders(
       targets.map(({ path }) => dirname(path)),

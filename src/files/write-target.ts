@@ -1,22 +1,22 @@
-/** Finds the file to write for a path. */
+/** Follows a path to the file that a write would create or replace. */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileError } from './file-error.ts'
 import { isInside } from './file-path.ts'
 
-/** The destination of a text. */
+/** The file that a write creates or replaces. */
 export interface WriteTarget {
-  /** Absolute, without a symbolic link at its end. */
+  /** The absolute path of the file, which is no symbolic link. */
   readonly path: string
-  /** Of the existing file; null if there is none. */
+  /** The facts of the existing file; null if there is none. */
   readonly facts: Stats | null
 }
 
 /**
- * Finds the file to write for an absolute path. A symbolic link is followed; if `folder` (absolute, without links) is given, the file must be inside it.
- * Throws the system's error, or `EISDIR`, `ENOTFILE`, `EDANGLING`, `EOUTSIDE`: no folder, device or pipe is ever replaced.
+ * Finds the file to write for an absolute path, and follows symbolic links. If `folder` (absolute, without links) is given, the file must be inside it.
+ * Throws the system's error; `EISDIR` or `ENOTFILE` for a folder, device or pipe, `EDANGLING` for a link to nothing, or `EOUTSIDE`.
  */
-export function writeTarget(path: string, folder: string | null = null): WriteTarget {
+export function findWriteTarget(path: string, folder: string | null = null): WriteTarget {
   const own = lstatSync(path, { throwIfNoEntry: false })
   if (own === undefined) return { path: checkInside(join(realFolder(dirname(path)), basename(path)), folder), facts: null }
   const facts = statSync(path, { throwIfNoEntry: false })
@@ -26,7 +26,7 @@ export function writeTarget(path: string, folder: string | null = null): WriteTa
   return { path: checkInside(realpathSync(path), folder), facts }
 }
 
-/** Resolves the links in the part of the path that exists. Throws the system's error. */
+/** The path with the links in its existing part resolved. Throws the system's error. */
 export function realFolder(path: string): string {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path)
   const parent = dirname(path)

@@ -1,4 +1,4 @@
-/** Reads a revision of the git repository that a folder belongs to, whose working tree is not changed. */
+/** Reads a revision of a folder's git repository. The working tree is not changed. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,9 +10,12 @@ import { findProgram, NO_PROGRAM } from '../files/find-program.ts'
 import { MAX_FILE_OCTETS } from '../files/read-text.ts'
 import { cleanAtExit } from '../files/temporary-file.ts'
 
-/** The files of a folder as a revision has them, copied to a temporary folder. */
+/** A temporary copy of a folder's files at a revision. */
 export interface Revision {
-  /** The commit whose files these are: the merge base of the named revision and HEAD, or with `..` after it the revision itself. The empty tree before the first commit. */
+  /**
+   * The commit with these files: the merge base of HEAD and the revision that the user named, or that revision itself if `..` follows its name. Before the
+   * first commit, the empty tree.
+   */
   readonly commit: string
   /** The copy of the folder. */
   readonly folder: string
@@ -22,17 +25,17 @@ export interface Revision {
 
 export type RevisionResult = { readonly ok: true; readonly revision: Revision } | { readonly ok: false; readonly diagnostic: Diagnostic }
 
-/** Maximum files, and octets in total, that are copied. */
+/** Maximum number of copied files, and their maximum octets in total. */
 const MAX_FILES = 100_000
 const MAX_OCTETS = 256 * 1024 * 1024
 
-/** Maximum octets of a list of files. */
+/** Maximum octets of git's list of the files. */
 const MAX_LIST_OCTETS = 32 * 1024 * 1024
 
 /**
- * Copies the files below a folder, as a revision has them, to a temporary folder. `text` is what the user wrote: the files are those of the merge base of
- * that revision and HEAD, as `git diff REV...` compares, or with `..` at its end those of the revision itself. Files that are too large for a definition,
- * links that lead outside the folder, and submodules are left out.
+ * Copies the files that a folder had at a revision to a temporary folder. `text` is the user's argument: a revision, meaning its merge base with
+ * HEAD (as in `git diff REV...`), or a revision and `..`, meaning the revision itself. Leaves out submodules, files too large for a definition, and
+ * links that lead outside the folder.
  */
 export async function openRevision(
   folder: string,
@@ -54,7 +57,7 @@ export async function openRevision(
   }
 }
 
-/** Whether a revision has a file or link of that name in a folder; null if the folder is in no repository, or the revision is missing. */
+/** Whether a folder has a file or link with this name at a revision; null if there is no repository or no such revision. */
 export async function existsInRevision(
   folder: string,
   text: string,
@@ -71,7 +74,7 @@ export async function existsInRevision(
   }
 }
 
-/** Fetches a branch of the remote `origin`. Returns why that was not possible; null if it was. */
+/** Fetches a branch of the remote `origin`. Returns the problem if that fails, otherwise null. */
 export async function fetchBranch(
   folder: string,
   branch: string,
@@ -110,7 +113,7 @@ async function prefixOf(git: Git, folder: string): Promise<string> {
   )
 }
 
-/** The commit that a revision stands for. */
+/** The commit of a user's argument (see `openRevision`). */
 async function commitOf(git: Git, text: string): Promise<string> {
   const isExact = text.endsWith('..')
   const name = isExact ? text.slice(0, -2) : text
@@ -135,7 +138,7 @@ async function commitOf(git: Git, text: string): Promise<string> {
   throw new RevisionError(`${quoted(name)} and HEAD have no common ancestor`, hint)
 }
 
-/** The object without files, for `HEAD` before the first commit: a hook that checks what has changed since then checks everything. */
+/** The tree without files. It replaces `HEAD` before the first commit, so that a hook that checks the changes since `HEAD` checks all files. */
 const emptyTree = async (git: Git): Promise<string> => (await git(['hash-object', '-t', 'tree', '--stdin'])).stdout.toString('utf8').trim()
 
 const isObject = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
@@ -146,7 +149,7 @@ async function resolveCommit(git: Git, name: string): Promise<string | null> {
   return status === 0 && isObject(commit) ? commit : null
 }
 
-/** What to do in a shallow clone; null if the clone is complete. */
+/** A hint for shallow clones; null if the clone is complete. */
 async function shallowHint(git: Git): Promise<string | null> {
   const { stdout } = await git(['rev-parse', '--is-shallow-repository'])
   if (stdout.toString('utf8').trim() !== 'true') return null
@@ -161,7 +164,7 @@ interface TreeFile {
   readonly octets: number
 }
 
-/** The files and links of a commit below a folder. */
+/** The files and links that a commit has below a folder. */
 async function filesOf(git: Git, commit: string, prefix: string): Promise<TreeFile[]> {
   const limit = prefix === '' ? [] : ['--', prefix]
   const listed = await git(['ls-tree', '-r', '-l', '-z', '--full-tree', commit, ...limit], { maxOctets: MAX_LIST_OCTETS })
@@ -172,14 +175,14 @@ async function filesOf(git: Git, commit: string, prefix: string): Promise<TreeFi
     .flatMap((line): TreeFile[] => {
       const [, mode = '', object = '', size = '', path = ''] = /^([0-7]{6}) blob ([0-9a-f]+) +([0-9]+)\t(.*)$/s.exec(line) ?? []
       const own = path.slice(prefix.length)
-      // A crafted tree may have names that lead elsewhere.
+      // A crafted tree may have names that lead outside the folder.
       const isSafe =
         own !== '' && !own.includes('\\') && own.split('/').every((part) => !['', '.', '..', '.git'].includes(part.toLowerCase()))
       return isSafe && path.startsWith(prefix) ? [{ path: own, object, isLink: mode === '120000', octets: Number(size) }] : []
     })
 }
 
-/** The contents of files, in their order. */
+/** The contents of the files, in the same order. */
 async function contentsOf(git: Git, files: readonly TreeFile[], total: number): Promise<Buffer[]> {
   if (files.length === 0) return []
   const input = files.map(({ object }) => `${object}\n`).join('')
@@ -199,7 +202,7 @@ async function contentsOf(git: Git, files: readonly TreeFile[], total: number): 
   })
 }
 
-/** Writes the files to a new temporary folder, then the links, so that no file is written through one. */
+/** Writes the files to a new temporary folder, and the links after all files, so that no file is written through a link. */
 function writeCopy(files: readonly TreeFile[], contents: readonly Buffer[]): Pick<Revision, 'folder' | 'close'> {
   const folder = mkdtempSync(join(resolveLinks(tmpdir()), 'zonewright-revision-'))
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
@@ -227,16 +230,16 @@ function writeCopy(files: readonly TreeFile[], contents: readonly Buffer[]): Pic
   }
 }
 
-// Runs `git` without a shell, without the secrets of the environment and without the network, unless it is asked to fetch, with bounded time and output.
+// Runs `git` without a shell and without the secrets of the environment, and limits its time and output. Only a fetch may use the network.
 
-/** Milliseconds after which a call of git is killed. */
+/** Milliseconds after which git is killed. */
 const TIMEOUT = 60_000
 
-/** The environment of git. Its own variables are not passed: those of a hook name another folder. */
+/** The variables that git gets. Git's own variables, such as GIT_DIR, are left out: in a hook they name another folder. */
 const VARIABLES = /^(?:PATH|HOME|XDG_CONFIG_HOME|USERPROFILE|SYSTEMROOT|TMPDIR|GIT_CONFIG_.*)$/
 const NETWORK_VARIABLES = /^(?:(?:https?|all|no)_proxy|GIT_SSL_.*|SSH_AUTH_SOCK)$/i
 
-/** Why a revision cannot be read. */
+/** A problem that prevents reading a revision. */
 export class RevisionError extends Error {
   readonly diagnostic: Diagnostic
   constructor(message: string, hint?: string) {
@@ -254,8 +257,8 @@ interface GitOutput {
 type Git = (args: readonly string[], options?: { readonly input?: string; readonly maxOctets?: number }) => Promise<GitOutput>
 
 /**
- * Options that keep git from running programs that the config of the repository names, and from taking a folder of the checkout, which may hold the files of
- * a bare repository, for the repository (git 2.38 or later).
+ * Options that keep git from running programs that the repository's config names, and (git 2.38 or later) from treating a folder of the checkout as a bare
+ * repository.
  */
 const SAFE = [
   ...['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'].flatMap((setting) => ['-c', setting]),
@@ -265,10 +268,10 @@ const SAFE = [
 const INSTALL_GIT = 'install git, or select zones by name, path or glob instead of by revision'
 
 const ONLINE = { GIT_ALLOW_PROTOCOL: 'https:http:ssh:file' }
-/** No protocol is allowed, so that a partial clone fetches nothing. */
+/** Allows no protocol, so that git fetches nothing for a partial clone. */
 const OFFLINE = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
 
-/** `isOnline`: whether git may contact the remote. */
+/** A function that runs git in a folder. `isOnline`: whether git may contact the remote. */
 export const gitIn =
   (folder: string, env: Readonly<Record<string, string | undefined>>, isOnline = false): Git =>
   (args, { input = '', maxOctets = 65_536 } = {}) =>
@@ -293,7 +296,7 @@ export const gitIn =
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         stderr = (stderr + text).slice(0, 4096)
       })
-      // Git may end before it has read everything.
+      // Git may end before it has read all input.
       child.stdin.on('error', () => undefined).end(input)
       child.once('error', (error: NodeJS.ErrnoException) =>
         fail(new RevisionError(`git cannot be started (${error.code ?? error.message})`, INSTALL_GIT)),

@@ -100,7 +100,7 @@ function defaultTtlOf({ existing, domain, capabilities }: DifferenceInput, chang
 /** The TTL in seconds of records without one; null if it is unknown. */
 const zoneTtlOf = (settings: ZoneSettings, { fallbackTtl }: Capabilities): number | null => settings.ttl_sec || fallbackTtl || null
 
-/** An error if records that no plan may delete would go with their zone. Those of a slave stay at its masters. */
+/** An error if deleting the zone would delete records that plans leave alone. The records of a slave stay at its masters. */
 function recordsOfOthers({ zone, at, target, existing, difference }: DifferenceInput): Diagnostic[] {
   const kept = existing?.settings.type === 'slave' ? [] : [...(existing?.unplanned ?? []), ...difference.undescribable]
   if (kept.length === 0) return []
@@ -108,7 +108,7 @@ function recordsOfOthers({ zone, at, target, existing, difference }: DifferenceI
     kept.map(({ name, type, reason }) => `${name} ${type} (${reason})`),
     MAX_LISTED,
   )
-  const message = `${zone} at ${target} has ${counted(kept.length, 'record')} that plans leave alone, and would be deleted with the zone: ${names}`
+  const message = `${zone} at ${target}: deleting the zone would delete ${counted(kept.length, 'record')} that plans leave alone: ${names}`
   return [{ severity: 'error', code: 'record-unplanned', message, at, hint: `delete them at ${target} first, or keep the zone` }]
 }
 

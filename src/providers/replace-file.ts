@@ -8,7 +8,7 @@ import { ownProcess } from '../files/process-identity.ts'
 import { describeReadError } from '../files/read-text.ts'
 import { cleanAtExit, removeDeadTemporaries, syncFolder, temporaryName, writeTemporary } from '../files/temporary-file.ts'
 import { writeProblemText } from '../files/write-problem.ts'
-import { writeTarget } from '../files/write-target.ts'
+import { findWriteTarget } from '../files/write-target.ts'
 import { ProviderError } from './provider.ts'
 
 export interface FileReplacement {
@@ -42,7 +42,7 @@ export function isWritableFolder(folder: string): boolean {
 export async function replaceFile(file: FileReplacement): Promise<void> {
   const { path, shown, before, text } = file
   await withFileErrors(shown, async () => {
-    const target = writeTarget(path, resolveLinks(dirname(path)))
+    const target = findWriteTarget(path, resolveLinks(dirname(path)))
     const temporary = temporaryName(target.path)
     const clean = (): void => rmSync(temporary, { force: true })
     const cancel = cleanAtExit(clean)

@@ -1,4 +1,4 @@
-/** The content of a report, and its totals. */
+/** The data that reports show, and totals of it. */
 import { type Diagnostic, formatDiagnostic, isError } from '../base/diagnostic.ts'
 import { failure, ok, type Result } from '../base/result.ts'
 import type { Action, Outcome, Plan, Refusal, ZoneOutcome, ZonePlan, ZoneRefusal } from '../plan/plan.ts'
@@ -7,11 +7,11 @@ import type { FromRoot } from './workflow-command.ts'
 /** A plan, with its outcomes if it was applied. */
 export interface Report {
   readonly plan: Plan
-  /** Null for a plan that was not applied. A zone without an outcome was not applied. */
+  /** Null if the plan was not applied. A zone that was not applied has no outcome. */
   readonly outcomes: readonly ZoneOutcome[] | null
 }
 
-/** A link to an address that begins with https: or http:. */
+/** A link; `url` begins with https: or http:. */
 export interface PageLink {
   readonly text: string
   readonly url: string
@@ -25,15 +25,18 @@ export interface ReportOptions {
   readonly verbose: boolean
   /** Whether to include the diagnostics of the plan; true if absent. */
   readonly diagnostics?: boolean | undefined
-  /** The program and its version. A plan has its own. */
+  /** The program and its version, for reports without a plan: a plan names its own. */
   readonly tool?: string | undefined
-  /** When the report is made (ISO 8601, UTC), and what for, for HTML pages. */
+  /** For HTML pages: the time of the report (ISO 8601, UTC), and links to the pages of the CI job. */
   readonly origin?: { readonly time: string; readonly links: readonly PageLink[] } | undefined
-  /** Names a file from the root of the repository, for annotations; file names are unchanged if absent. */
+  /** For annotations: converts a file name to a path from the root of the repository. If absent, file names stay unchanged. */
   readonly fromRoot?: FromRoot | undefined
   /** Whether the reader has seen the plan. A text report then lists only changes that were not applied, unless it is verbose. */
   readonly planShown?: boolean | undefined
-  /** Maximum characters of a Markdown report, which then shows each of a few zones in full or not at all; 60,000 if absent, and the last zone is cut. */
+  /**
+   * Maximum characters of a Markdown report; 60,000 if absent. If it is given, a report of few zones shows each zone in full or not at all. Otherwise the
+   * last zone may be cut off.
+   */
   readonly maxLength?: number | undefined
 }
 
@@ -46,8 +49,8 @@ export interface ZoneView {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The outcome of the changes of a zone that was not applied. */
-const notRun = ({ refused }: ZonePlan): Outcome => ({
+/** The outcome of each change in a zone that was not applied. */
+const outcomeIfNotApplied = ({ refused }: ZonePlan): Outcome => ({
   state: 'skipped',
   because: refused === undefined ? 'the zone was not applied' : REFUSED[refused],
 })
@@ -65,7 +68,7 @@ export function zoneViews({ plan, outcomes }: Report): ZoneView[] {
     const outcome = byZone.get(viewKey(zone))
     return {
       plan: zone,
-      outcomes: zone.changes.map((_, index) => outcome?.outcomes[index] ?? notRun(zone)),
+      outcomes: zone.changes.map((_, index) => outcome?.outcomes[index] ?? outcomeIfNotApplied(zone)),
       readBack: outcome?.readBack ?? 'not-read',
       diagnostics: [...zone.diagnostics, ...(outcome?.diagnostics ?? [])],
     }
@@ -74,7 +77,7 @@ export function zoneViews({ plan, outcomes }: Report): ZoneView[] {
 
 const viewKey = ({ zone, target }: ZonePlan): string => `${zone} ${target}`
 
-/** Totals over all zones. `unchanged` is a number of records. */
+/** Totals over all zones. `create`, `update` and `delete` are numbers of calls, `unchanged` is a number of records. */
 export interface Summary {
   readonly errors: number
   readonly refusedZones: number
@@ -112,12 +115,12 @@ export function summarize(report: Report): Summary {
   return summary
 }
 
-/** The refusals that are not lifted. */
+/** The refusals that neither `--allow` nor the config lifts. */
 export const blockingRefusals = (zone: ZonePlan): Refusal[] => zone.refusals.filter(({ allowed }) => !allowed)
 
 /** The outcomes over all zones. */
 export interface OutcomeSummary {
-  /** `total` counts changes, `calls` the calls that carried them. */
+  /** `total` is the number of changes, `calls` is the number of calls that made them. */
   readonly applied: Readonly<Record<Action, number>> & { readonly total: number; readonly calls: number; readonly zones: number }
   readonly failed: number
   readonly skipped: number
@@ -145,7 +148,7 @@ export function summarizeOutcomes(views: readonly ZoneView[]): OutcomeSummary {
 
 // Merges the reports of shards into one.
 
-/** The zones of all reports, sorted as in a plan, and what belongs to no zone, once. Fails if two reports have the same zone at the same target. */
+/** Merges zones, sorted as in a plan, and diagnostics without a zone, each once. Fails if two reports have the same zone at the same target. */
 export function mergeReports(reports: readonly Report[]): Result<Report> {
   const zones = reports.flatMap(({ plan }) => plan.zones)
   const seen = new Set<string>()
@@ -161,10 +164,10 @@ export function mergeReports(reports: readonly Report[]): Result<Report> {
     ...first.plan,
     zones: zones.sort((a, b) => (order(a.zone, a.target) < order(b.zone, b.target) ? -1 : 1)),
     diagnostics: [...diagnostics.values()],
-    // An error of one job does not stop the others.
+    // Each job makes its own report, and an error in one job does not stop the others.
     ...(reports.length > 1 && { keepsGoing: true as const }),
   }
-  // A report without outcomes among others is of a job that applied nothing.
+  // A job that applied nothing has a report without outcomes.
   const isApplied = reports.some(({ outcomes }) => outcomes !== null)
   return ok({ plan, outcomes: isApplied ? reports.flatMap(({ outcomes }) => outcomes ?? []) : null })
 }

@@ -110,7 +110,7 @@ function groupLines(group: TargetGroup, palette: Palette, verbose: boolean): str
     lines.push('')
     group.targets.forEach(({ name }, index) => {
       const table = misfitTable(zone, name, misfits[index] ?? [], verbose)
-      lines.push(...(table.length === 0 ? [`${name} holds ${zone} as it is.`] : table))
+      lines.push(...(table.length === 0 ? [`${name} supports all of ${zone}`] : table))
     })
   }
   return lines
@@ -133,7 +133,7 @@ export function renderComparisonMarkdown(groups: readonly TargetGroup[], { verbo
       )
       const losses =
         misfits.length === 0
-          ? '\nEvery target holds every zone as it is.\n'
+          ? '\nEvery target supports every zone in full.\n'
           : `\n${tableRow(['zone', 'target', '', 'records', 'which', 'why'])}${tableRow(['---', '---', '---', '---:', '---', '---'])}${misfits.join('')}`
       return head + table + facts.map(({ label, values }) => tableRow([label, ...values.map(codeCell)])).join('') + losses
     })

@@ -1,4 +1,4 @@
-/** The zones of a config, as text and as the versioned document of `schemas/zones.schema.json`. */
+/** Renders the list of a config's zones: as text, as the versioned document of `schemas/zones.schema.json`, and as code owners. */
 import { oneLine } from '../base/diagnostic.ts'
 import { counted, formatCount } from '../base/english.ts'
 import { compareText, jsonText } from '../base/text.ts'
@@ -6,26 +6,26 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { Policy } from '../dns/zone.ts'
 import { paletteOf } from './palette.ts'
 
-/** A zone as its definition and the config have it. With split horizon, several have one name. */
+/** A zone with the settings of its definition and of the config. With split horizon, several zones share a name. */
 export interface ZoneView {
   readonly name: DomainName
   /** Whether the zone is to be deleted. */
   readonly absent: boolean
   /** Sorted. */
   readonly files: readonly string[]
-  /** Who is responsible for it; null for nobody. */
+  /** The person or team responsible for the zone; null if there is none. */
   readonly owner: string | null
-  /** The names of providers. */
+  /** The names of the providers that serve the zone. */
   readonly targets: readonly string[]
   readonly policy: Policy
   readonly records: number
-  /** The selectors of records that another system manages. */
+  /** The number of selectors for records that another system manages. */
   readonly unmanaged: number
-  /** Whether it has no errors. */
+  /** Whether the definition has no errors. */
   readonly valid: boolean
 }
 
-/** The document as text that ends in a newline. Its key order is fixed. */
+/** Renders the document with a fixed order of keys and a final newline. */
 export const renderZonesJson = (zones: readonly ZoneView[]): string =>
   jsonText({
     format: 'zonewright-zones',
@@ -45,7 +45,7 @@ export const renderZonesJson = (zones: readonly ZoneView[]): string =>
 
 const HEADER = ['zone', 'targets', 'policy', 'records', 'files'] as const
 
-/** A table, and the number of zones. */
+/** Renders a table, followed by the number of zones unless `quiet` is set. */
 export function renderZonesText(
   zones: readonly ZoneView[],
   { color, quiet }: { readonly color: boolean; readonly quiet: boolean },
@@ -77,19 +77,19 @@ function policyOf({ policy, absent, unmanaged, valid }: ZoneView): string {
   return unmanaged === 0 ? policy : `${policy}, ${counted(unmanaged, 'unmanaged selector')}`
 }
 
-// The owners of definitions and included files in the format of a CODEOWNERS file of GitHub and GitLab.
+// Renders the owners of definitions and included files as lines of a CODEOWNERS file for GitHub or GitLab.
 
 interface CodeOwnersOptions {
   /** The path of a file from the root of the repository. */
   readonly fromRoot: (file: string) => string
-  /** The organization of owners that are neither a user, a team nor a mail address: `team-a` becomes `@ORGANIZATION/team-a`; null for none. */
+  /** The organization of teams that are given by name alone: the owner `team-a` becomes `@ORGANIZATION/team-a`. Null if there is none. */
   readonly organization: string | null
 }
 
 interface CodeOwners {
-  /** Lines between two markers, each with a newline. */
+  /** The lines with a marker before and after them, each line with a newline. */
   readonly text: string
-  /** Owners that are no code owner, sorted. */
+  /** Owners that a CODEOWNERS file cannot name, sorted. */
   readonly invalid: readonly string[]
 }
 
@@ -99,7 +99,7 @@ const END = '# End of the owners of zones'
 /** `@user`, `@organization/team`, or a mail address. */
 const CODE_OWNER = /^(?:@[A-Za-z0-9][\w.-]*(?:\/[\w.-]+)*|[^\s@]+@[^\s@]+\.[^\s@]+)$/
 
-/** One line per file, sorted. A file that zones of several owners include has all of them; a file of no owner has no line. */
+/** Renders one line per file, sorted. If zones of several owners include a file, its line has all owners. A file without an owner has no line. */
 export function codeOwners(zones: readonly ZoneView[], { fromRoot, organization }: CodeOwnersOptions): CodeOwners {
   const owners = new Map<string, Set<string>>()
   const invalid = new Set<string>()

@@ -44,7 +44,7 @@ describe('a record that no definition could describe at the target', () => {
     const plan = planOf(null, '', { desired, existing, allow: new Set(['delete-zone']) })
     expect(changesOf(plan)).toEqual(['delete zone []'])
     expect(notices(plan, 'record-unplanned')).toEqual(
-      named.map((one) => `error example.com. at cloud has 1 record that plans leave alone, and would be deleted with the zone: ${one}`),
+      named.map((one) => `error example.com. at cloud: deleting the zone would delete 1 record that plans leave alone: ${one}`),
     )
   })
 

@@ -171,7 +171,7 @@ test.each(SERVICES)('%s: what a plan deletes a definition can describe, and the 
   expect(deleted.filter((one) => shown.includes(one))).toEqual([])
   // The zone stays for their sake.
   writeFileSync(join(folder, 'zones/example.com.yaml'), 'domain: example.com\nabsent: true\n')
-  const said = /error\[record-unplanned\] .* would be deleted with the zone: .*(?:NEWTYPE|more)/
+  const said = /error\[record-unplanned\] .*: deleting the zone would delete .*(?:NEWTYPE|more)/
   expectEnd(await cli(['plan', '--allow', 'delete-zone'], { cwd: folder, env }), 1, { err: said })
 
   rmSync(join(folder, 'zones/example.com.yaml'))

@@ -1,4 +1,4 @@
-/** The lint for names that are probably one name with a typing mistake. */
+/** The lint for pairs of similar names. One of them is probably misspelt. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { append } from '../../base/group-by.ts'
 import { type DomainName, parentOf } from '../../dns/domain-name.ts'
@@ -6,16 +6,16 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
-/** Shorter labels have no likely mistake. */
+/** Minimum characters of a label: in shorter ones, a difference is rarely a mistake. */
 const MIN_LABEL = 3
 
-/** Labels of three letters are mostly codes, such as those of airports: two of them often have the same letters. */
+/** Minimum characters of a label with swapped letters. Labels of three letters are mostly codes, such as those of airports, and many codes differ by a swap. */
 const MIN_SWAPPED = 4
 
 /**
- * Reports two names below the same parent with the same data, but for different owners or targets, whose first labels differ only by two neighbouring
- * letters in the other order, or by a letter that is doubled. Other small differences are mostly meant: `web1` and `web2`, `map` and `maps`, `color` and
- * `colour`; and so are both names if one owner wants them at the same targets.
+ * Reports two names if they have the same parent and the same data, but different owners or targets, and if their first labels differ only by two swapped
+ * neighbouring letters or by one doubled letter. Other small differences are mostly intended: `web1` and `web2`, `map` and `maps`, `color` and `colour`.
+ * Names with the same owner and the same targets are intended, too.
  */
 export const nameSimilar =
   ({ indexOf }: ManagedNames) =>
@@ -24,17 +24,17 @@ export const nameSimilar =
     const diagnostics: Diagnostic[] = []
     const byData = new Map<string, DomainName[]>()
     for (const [name, records] of byName) append(byData, dataOf(records), name)
-    for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarOnes(names, byName, linted.zone))
+    for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarPairs(names, byName, linted.zone))
     return diagnostics
   }
 
-/** The owners of a name's records, and the targets that they are limited to. */
+/** The owners of the records of a name and their limits to targets, as a text to compare. */
 const scopeOf = (name: DomainName, records: readonly DefinedRecord[] = [], { owner, rrsetTargets }: DesiredZone): string => {
   const limits = rrsetTargets.flatMap((one) => (one.name === name ? `${one.type} ${one.included} ${one.excluded}` : []))
   return JSON.stringify([...new Set([...records.map((record) => `owner ${record.owner ?? owner}`), ...limits])].sort())
 }
 
-function similarOnes(
+function similarPairs(
   names: readonly DomainName[],
   byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>,
   zone: DesiredZone,
@@ -46,12 +46,12 @@ function similarOnes(
     const label = name.slice(0, name.indexOf('.'))
     if (label.length < MIN_LABEL || !/^[a-z0-9-]+$/.test(label)) continue
     const suffix = ` ${parentOf(name)}`
-    for (const form of formsOf(label)) {
-      const key = form + suffix
+    for (const similarityKey of similarityKeysOf(label)) {
+      const key = similarityKey + suffix
       const other = known.get(key)
       if (other === undefined) known.set(key, name)
       else if (other !== name && areSimilar(label, other.slice(0, other.indexOf('.'))) && scope(name) !== scope(other)) {
-        diagnostics.push(similar(name, byName.get(name) ?? [], other, byName.get(other) ?? []))
+        diagnostics.push(similarityNotice(name, byName.get(name) ?? [], other, byName.get(other) ?? []))
         break
       }
     }
@@ -67,10 +67,10 @@ const dataOf = (records: readonly DefinedRecord[]): string =>
         .sort()
         .join('\n')
 
-/** Two similar labels have one of these in common: the label without doubled letters, and its letters in order. */
-const formsOf = (label: string): string[] => [`d${label.replace(/([a-z])\1/g, '$1')}`, `s${[...label].sort().join('')}`]
+/** Keys for finding similar labels: the label without doubled letters, and its sorted letters. Two similar labels share at least one key. */
+const similarityKeysOf = (label: string): string[] => [`d${label.replace(/([a-z])\1/g, '$1')}`, `s${[...label].sort().join('')}`]
 
-/** Whether two labels differ by one doubled letter, or by two neighbouring letters in the other order. */
+/** Whether two labels differ by one doubled letter, or by two swapped neighbouring letters. */
 function areSimilar(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   let i = 0
@@ -84,7 +84,12 @@ function areSimilar(a: string, b: string): boolean {
   return /^[a-z]$/.test(letter) && long[i - 1] === letter && short.slice(i) === long.slice(i + 1)
 }
 
-function similar(name: DomainName, records: readonly DefinedRecord[], other: DomainName, others: readonly DefinedRecord[]): Diagnostic {
+function similarityNotice(
+  name: DomainName,
+  records: readonly DefinedRecord[],
+  other: DomainName,
+  others: readonly DefinedRecord[],
+): Diagnostic {
   const at = others[0]?.at
   return {
     severity: 'notice',

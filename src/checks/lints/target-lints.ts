@@ -10,7 +10,7 @@ import { ADDRESS, HOST_TARGET, RESOLVED_TARGET } from '../rules/target-rules.ts'
 import { highestCut, type ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
-/** The lint for targets in other managed zones. Those in the zone itself are `target-nonexistent`. */
+/** The lint for missing targets in other managed zones. `target-nonexistent` reports missing targets in the zone itself. */
 export const targetDangling =
   (managed: ManagedNames) =>
   ({ zone }: LintedZone): Diagnostic[] =>
@@ -32,7 +32,10 @@ export const targetDangling =
       ]
     })
 
-/** The lint for aliases to services where others can claim the name once the customer has released it, unless a record proves who owns the alias. */
+/**
+ * The lint for aliases to a service where anyone can claim a name that its customer has released. An alias is not reported if a TXT record proves to the
+ * service who owns it.
+ */
 export const targetTakeover =
   (managed: ManagedNames) =>
   ({ zone }: LintedZone): Diagnostic[] =>
@@ -71,14 +74,14 @@ const PRIVATE_IPV6 = /^(?:(f[cd][0-9a-f]{2}:)|(::1$)|(fe[89ab][0-9a-f]:)|(::$)|(
 const KINDS_IPV4 = ['private (RFC 1918)', 'shared (RFC 6598)', 'loopback', 'link-local', 'reserved (RFC 1122)']
 const KINDS_IPV6 = ['unique local (RFC 4193)', 'loopback', 'link-local', 'reserved (RFC 4291)', 'mapped IPv4 (RFC 4291)']
 
-/** Reports addresses that only a private network, or only the host itself, reaches. */
+/** Reports addresses that are reachable only from a private network, or only from the host itself. */
 export function addressPrivate({ zone, internal }: LintedZone): Diagnostic[] {
   if (internal || PRIVATE_NAME.test(zone.name)) return []
   return zone.records.flatMap(({ name, type, data, at }): Diagnostic[] => {
     const match = type === 'A' ? PRIVATE_IPV4.exec(data) : type === 'AAAA' ? PRIVATE_IPV6.exec(data) : null
     if (match === null) return []
     const kind = (type === 'A' ? KINDS_IPV4 : KINDS_IPV6)[match.slice(1).findIndex((part) => part !== undefined)]
-    // RFC 1912 section 4.1 told every zone to have localhost.
+    // RFC 1912 section 4.1 recommends that every zone has localhost.
     if (kind === 'loopback' && name === `localhost.${zone.name}`) return []
     return [
       {
@@ -86,21 +89,21 @@ export function addressPrivate({ zone, internal }: LintedZone): Diagnostic[] {
         code: 'address-private',
         message: `${name} ${type}: ${data} is a ${kind} address, which the internet does not reach`,
         at,
-        hint: 'use a public address, or write internal: true in the rule of the zone if only an internal network sees it',
+        hint: 'use a public address, or, if only an internal network sees the zone, write internal: true in its rule',
         cause: { subject: 'record', message: `a ${kind} address in a public zone` },
       },
     ]
   })
 }
 
-// Services that give names under a common suffix to anyone, again after their owner has released them, and that do not ask for a proof of ownership of the
-// domains that point there. The list is short: names whose owner is checked, or that are random or the same for all customers, are left out.
+// Services that give names under a common suffix to anyone. They give a released name out again, and ask for no proof that the new customer owns the domains
+// that point to it. The list leaves out services that check the owner, choose random names, or have one name for all customers.
 
 interface TakeoverService {
-  /** Names below these are given to customers. */
+  /** The service gives names below these suffixes to its customers. */
   readonly suffixes: readonly string[]
   readonly service: string
-  /** The label before the name of a record where a TXT record proves to the service who owns the name. */
+  /** The label to put before the name of the alias: a TXT record at that name proves to the service who owns the alias. */
   readonly proof?: string
   readonly source: string
 }
@@ -130,7 +133,7 @@ export const TAKEOVER_SERVICES: readonly TakeoverService[] = [
   { service: 'YouTrack Cloud', suffixes: ['youtrack.cloud'], source: COMMUNITY },
 ]
 
-/** Buckets are found by the name that a client queries, so the bucket has the name of the record. */
+/** S3 finds a bucket by the name that a client requests, so the bucket has the same name as the record. */
 const S3: TakeoverService = { service: 'Amazon S3', suffixes: [], source: `${COMMUNITY}/issues/36` }
 
 const BUCKET = /(?:^|\.)s3(?:-website|\.dualstack)?(?:[.-][a-z0-9-]{2,30})?\.amazonaws\.com\.$/
@@ -139,10 +142,10 @@ const BY_SUFFIX: ReadonlyMap<string, TakeoverService> = new Map(
   TAKEOVER_SERVICES.flatMap((one) => one.suffixes.map((suffix) => [`${suffix}.`, one] as const)),
 )
 
-/** Default names of Azure App Service with a hash of the owner, which nobody else can get (same page of Microsoft, "unique default hostname"). */
+/** Names of Azure App Service that contain a hash of the owner: nobody else can claim them (the page `AZURE`, "unique default hostname"). */
 const UNIQUE_NAME = /-[a-z0-9]{16}\.[a-z0-9]+-[0-9]{2}\.azurewebsites\.net\.$/
 
-/** The service that gives out a name; null if none of the list does. */
+/** The listed service that gives out a name; null if there is none. */
 function takeoverService(name: string): TakeoverService | null {
   for (let dot = name.indexOf('.'); dot !== -1 && dot < name.length - 1; dot = name.indexOf('.', dot + 1)) {
     const service = BY_SUFFIX.get(name.slice(dot + 1))
@@ -153,19 +156,19 @@ function takeoverService(name: string): TakeoverService | null {
 
 // The lint for delegations to name servers whose addresses no resolver can find.
 
-/** A name server of a delegation that only an answer from below a delegation of the same zone can locate. */
+/** A name server of a delegation whose name is itself in a delegated zone, and that has no addresses in this zone. */
 interface Unlocated {
   readonly record: DefinedRecord
   readonly server: DomainName
-  /** The delegation that the server is below. */
+  /** The name of the delegation that has the server's name at or below it. */
   readonly below: DomainName
 }
 
 const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
 
 /**
- * Reports name servers below their own delegation without an address in the zone (RFC 9471 section 3.1), and those below another delegation of the zone if
- * the two need each other, so that resolvers reach neither (RFC 9471 section 2.3).
+ * Reports name servers that have no address in the zone and that no resolver can find: those below their own delegation (RFC 9471 section 3.1), and those
+ * of delegations that depend on each other, so that resolvers reach none of them (RFC 9471 section 2.3).
  */
 export const glueMissing =
   ({ indexOf, hasAll }: ManagedNames) =>
@@ -193,7 +196,7 @@ const missingGlue = (record: DefinedRecord, server: DomainName, zone: DomainName
 const nameServers = (cut: DomainName, { rrsets }: ZoneIndex): readonly DefinedRecord[] =>
   rrsets.get(rrsetKey({ name: cut, type: 'NS' })) ?? []
 
-/** By delegation. Delegations below others are never answered, which is `below-delegation`. */
+/** The unlocated name servers of each delegation. Leaves out delegations below another one: they are never served, and `below-delegation` reports them. */
 function unlocatedServers(index: ZoneIndex): ReadonlyMap<DomainName, readonly Unlocated[]> {
   const { zone, delegations, rrsets } = index
   const isOpen = openTest({ ...index, delegations: new Map() })
@@ -212,13 +215,13 @@ function unlocatedServers(index: ZoneIndex): ReadonlyMap<DomainName, readonly Un
   return found
 }
 
-/** A test whether resolvers reach a delegation: one of its name servers is located, or is below another delegation that they reach. */
+/** A test whether resolvers reach a delegation. They do if they can locate one of its name servers: by its addresses, or through a delegation they reach. */
 function reachabilityTest(index: ZoneIndex, unlocated: ReadonlyMap<DomainName, readonly Unlocated[]>): (cut: DomainName) => boolean {
   const unreachable = new Set([...unlocated].flatMap(([cut, servers]) => (servers.length === nameServers(cut, index).length ? cut : [])))
-  const needing = new Map<DomainName, DomainName[]>()
-  for (const [cut, servers] of unlocated) for (const { below } of servers) append(needing, below, cut)
-  const reached = [...needing.keys()].filter((cut) => !unreachable.has(cut))
+  const dependents = new Map<DomainName, DomainName[]>()
+  for (const [cut, servers] of unlocated) for (const { below } of servers) append(dependents, below, cut)
+  const reached = [...dependents.keys()].filter((cut) => !unreachable.has(cut))
   for (let cut = reached.pop(); cut !== undefined; cut = reached.pop())
-    for (const other of needing.get(cut) ?? []) if (unreachable.delete(other)) reached.push(other)
+    for (const other of dependents.get(cut) ?? []) if (unreachable.delete(other)) reached.push(other)
   return (cut) => !unreachable.has(cut)
 }

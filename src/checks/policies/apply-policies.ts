@@ -3,7 +3,7 @@ import { type Diagnostic, hasErrors, type SourcePosition } from '../../base/diag
 import type { LoadedZone } from '../../config/configured-zone.ts'
 import { globTest } from '../../dns/glob.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import { completeDocument, type RecordSetDocument, UNKNOWN, type ZoneContents, zoneDocument } from './policy-documents.ts'
+import { completeTestDocument, type RecordSetDocument, UNKNOWN, type ZoneContents, zoneDocument } from './policy-documents.ts'
 import { daysLeft, type Policies, type PolicyException, type PolicyRule, type PolicySubject, type SchemaProblem } from './policy-rule.ts'
 
 /** What a document is about, for messages and exceptions. */
@@ -212,7 +212,7 @@ function testRule({ name, each, tests, at, selects, problemOf }: PolicyRule): Di
       },
     ]
   return tests.flatMap(({ given, expect, at: place }): Diagnostic[] => {
-    const document = completeDocument(each, given as Readonly<Record<string, unknown>>)
+    const document = completeTestDocument(each, given as Readonly<Record<string, unknown>>)
     const problem = problemOf(document)
     if ((problem === null) === (expect === 'pass')) return []
     const message = `the policy ${name}: a test expects ${expect}, and the rule ${problem === null ? 'accepts' : 'refuses'} the document`

@@ -1,4 +1,4 @@
-/** The documents that policies see, and their keys. They resemble the plan document of `schemas/plan.schema.json`. */
+/** The documents that policies check, and the keys of these documents. They resemble the plan document of `schemas/plan.schema.json`. */
 import { printValue } from '../../definition/print/print-value.ts'
 import type { YamlData } from '../../definition/yaml/print-yaml.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
@@ -10,33 +10,33 @@ import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
 import type { SourcedRrset } from '../../dns/zone-source.ts'
 import type { PolicySubject } from './policy-rule.ts'
 
-/** The keys that a document, or a part of it, can have; `any` if they are not known. */
+/** The possible keys of a document or of a part of it; `any` if the keys are unknown. */
 export type Shape = { readonly keys: Readonly<Record<string, Shape>> } | { readonly items: Shape } | 'any'
 
-/** A zone as the definitions describe it. */
+/** A zone as its definition describes it. */
 export interface ZoneDocument {
   readonly zone: string
-  /** That of the record set, or else of its zone; null if neither the definition nor the config names one. */
+  /** The owner of the record set if it has its own, otherwise the owner of the zone; null if neither the definition nor the config names one. */
   readonly owner: string | null
-  /** The day from whose begin it has expired; null if none is set. */
+  /** The first day on which it has expired (`2027-03-31`); null if none is set. */
   readonly expires: string | null
-  /** The names of its providers. */
+  /** The names of the providers that it is planned for. */
   readonly targets: readonly string[]
-  /** With its `type`, and the other settings that are stated. */
+  /** The `type` of the zone, and the other settings in its definition. */
   readonly settings: ZoneSettings
   readonly recordSets: readonly RecordSetDocument[]
 }
 
 export interface RecordSetDocument extends Pick<ZoneDocument, 'zone' | 'owner' | 'expires' | 'targets'> {
   readonly name: string
-  /** `''` at the apex. */
+  /** The name relative to the zone; `''` at the apex. */
   readonly relativeName: string
   readonly type: string
   /** In seconds; null if neither the definition nor the config states one. */
   readonly ttl: number | null
-  /** The canonical text of each record, as zone files have it. Empty while values are not read from their source. */
+  /** The data of each record as in a zone file, in canonical form. Empty until the values have been read from their source. */
   readonly data: readonly string[]
-  /** Each record as definitions have it: `{preference: 10, exchange: mail}`, or text. */
+  /** Each record in the syntax of definitions: `{preference: 10, exchange: mail}`, or a text. */
   readonly values: readonly YamlData[]
 }
 
@@ -61,7 +61,7 @@ const SETTINGS: Record<string, Shape> = {
   axfr_ips: LIST,
 }
 
-/** A record, or the settings of the zone itself. */
+/** The state before or after a change: a record, or the settings of the zone. */
 const STATE: Shape = { keys: { ...SETTINGS, ...scalars('name', 'type', 'ttl', 'data', 'source'), settings: 'any' } }
 
 const CHANGE: Shape = {
@@ -97,28 +97,28 @@ export const SHAPES: Readonly<Record<PolicySubject, Shape>> = {
   },
 }
 
-/** What the document of a zone is made from. */
+/** The data for the document of a zone. */
 export interface ZoneContents {
   readonly name: DomainName
   readonly owner: string | null
   readonly targets: readonly string[]
   readonly expires?: string | undefined
   readonly settings: ZoneSettings
-  /** For records without a TTL. */
+  /** The TTL of records without their own; null if it is unknown. */
   readonly defaultTtl: Ttl | null
   readonly records: readonly (ResourceRecord & Ownership)[]
-  /** Record sets whose values are not known yet. */
+  /** Record sets with values that have not been read from their source yet. */
   readonly sourced?: readonly SourcedRrset[] | undefined
-  /** Whether more record sets are read when the zone is planned; false if absent. */
+  /** Whether planning the zone reads more record sets; false if absent. */
   readonly isPartial?: boolean | undefined
-  /** What is not known of a record set (by owner and type), or of the zone (null). Nothing if absent. */
+  /** Returns the unknown properties of a record set (given by `rrsetKey`) or of the zone (null). If absent, all properties are known. */
   readonly unknownOf?: ((set: string | null) => readonly UnknownProperty[]) | undefined
 }
 
-/** What definitions say, and the zones and plans of a provider do not. */
+/** A property that a definition states, and that the zones and plans of a provider lack. */
 export type UnknownProperty = 'owner' | 'expires' | 'targets'
 
-/** Thrown when a rule looks at a property whose value is not known. */
+/** Thrown when a rule reads a property with an unknown value. */
 export const UNKNOWN = new Error('the value of the property is not known')
 
 const unknown = {
@@ -128,10 +128,11 @@ const unknown = {
   },
 }
 
-const withoutUnknown = <Document extends object>(document: Document, names: readonly UnknownProperty[] = []): Document =>
+/** The document itself, with the named properties changed to throw `UNKNOWN` when they are read. */
+const guardUnknown = <Document extends object>(document: Document, names: readonly UnknownProperty[] = []): Document =>
   Object.defineProperties(document, Object.fromEntries(names.map((name) => [name, unknown])))
 
-/** The document of a zone. Its record sets are in the order of the definition, those with unknown values at the end. */
+/** The document of a zone. Its record sets have the order of the definition; those with unread values follow at the end. */
 export function zoneDocument({
   name: zone,
   owner,
@@ -158,13 +159,13 @@ export function zoneDocument({
       type,
       ttl: ttl ?? defaultTtl,
       data,
-      // Few rules need them, and some take long to print.
+      // Printed on first use: few rules read the values, and some values take long to print.
       get values() {
         values ??= data.map((one) => definedValue(type, one, zone))
         return values
       },
     }
-    return unknownOf === undefined ? document : withoutUnknown(document, unknownOf(rrsetKey({ name, type })))
+    return unknownOf === undefined ? document : guardUnknown(document, unknownOf(rrsetKey({ name, type })))
   }
   const sets = [...groupRrsets(records).values()].map((set) =>
     setOf(
@@ -180,10 +181,10 @@ export function zoneDocument({
     settings: { type: 'master', ...settings } as ZoneSettings,
     recordSets: [...sets, ...sourced.map((set) => setOf(set, []))],
   }
-  return withoutUnknown(document, unknownOf?.(null))
+  return guardUnknown(document, unknownOf?.(null))
 }
 
-/** The value as definitions have it. Data of a provider that has no such form, in a saved plan, stays as it is. */
+/** The value in the syntax of definitions. A saved plan may have data from a provider that this syntax cannot express: then the data itself. */
 function definedValue(type: string, data: string, zone: DomainName): YamlData {
   try {
     return printValue(type, data, zone)
@@ -194,10 +195,10 @@ function definedValue(type: string, data: string, zone: DomainName): YamlData {
 
 const ZONE = 'example.com.'
 
-/** The document of a test, with neutral values for the keys that it leaves out: the zone is `example.com.`, and a record set is at its apex. */
-export function completeDocument(each: PolicySubject, given: Readonly<Record<string, unknown>>, zone: unknown = ZONE): object {
+/** Completes the document of a policy test with neutral values: by default, the zone is `example.com.` and a record set is at its apex. */
+export function completeTestDocument(each: PolicySubject, given: Readonly<Record<string, unknown>>, zone: unknown = ZONE): object {
   const listOf = (key: string, part: PolicySubject, inner: unknown): unknown[] =>
-    (Array.isArray(given[key]) ? given[key] : []).map((one) => completeDocument(part, one, inner))
+    (Array.isArray(given[key]) ? given[key] : []).map((one) => completeTestDocument(part, one, inner))
   const own = typeof given['zone'] === 'string' ? given['zone'] : zone
   const named = { name: own, ...given, relativeName: given['relativeName'] ?? relativeTo(given['name'] ?? own, own) }
   switch (each) {
@@ -219,7 +220,7 @@ export function completeDocument(each: PolicySubject, given: Readonly<Record<str
         action: 'update',
         subject: 'record',
         type: isZone ? null : 'A',
-        ...STATES,
+        ...NEUTRAL_CHANGE,
         ...named,
       }
     }
@@ -233,9 +234,9 @@ export function completeDocument(each: PolicySubject, given: Readonly<Record<str
   }
 }
 
-const STATES = { existing: null, desired: null, fields: [], after: [], id: null, call: 0 }
+const NEUTRAL_CHANGE = { existing: null, desired: null, fields: [], after: [], id: null, call: 0 }
 
-/** A name relative to a zone; `''` if it is not a name of the zone. */
+/** A name relative to a zone; `''` if it is not below the zone. */
 function relativeTo(name: unknown, zone: unknown): string {
   const end = `.${zone}`
   return typeof name === 'string' && name.endsWith(end) ? name.slice(0, -end.length) : ''

@@ -5,7 +5,7 @@ import { rdataFields } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
-/** The registry of CAA properties (RFC 8659, 8657, 9495 and the CA/Browser Forum's contacts). */
+/** The tags in the IANA registry of CAA properties (RFC 8659, RFC 8657, RFC 9495 and the contact tags of the CA/Browser Forum). */
 const REGISTERED_TAGS: ReadonlySet<string> = new Set([
   'issue',
   'issuewild',
@@ -16,10 +16,10 @@ const REGISTERED_TAGS: ReadonlySet<string> = new Set([
   'contactphone',
 ])
 
-/** Properties that name an issuer, with the syntax of RFC 8659 section 4.2. */
+/** Tags with an issuer as their value, in the syntax of RFC 8659 section 4.2. */
 const ISSUER_TAGS: ReadonlySet<string> = new Set(['issue', 'issuewild', 'issuemail', 'issuevmc'])
 
-/** The one flag there is: issuer critical (RFC 8659 section 4.1). */
+/** The only defined flag, "issuer critical" (RFC 8659 section 4.1). */
 const CRITICAL = 128
 
 const LABEL = '[A-Za-z0-9](?:-*[A-Za-z0-9])*'
@@ -28,7 +28,7 @@ const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*(?:[\x21-\x3
 
 const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/].*)$/i
 
-/** Reports flags other than 0 and 128: all other bits are reserved. A common mistake is 1 for critical. */
+/** Reports flags other than 0 and 128, since all other bits are reserved. A common mistake is to write 1 for critical. */
 export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {
   return caaRecords(zone.records).flatMap(({ record, flags }) =>
     flags === 0 || flags === CRITICAL
@@ -39,7 +39,7 @@ export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {
             code: 'caa-flags-reserved',
             message: `${record.name} CAA: the flags are ${flags}, but only 0 and 128 (critical) are defined`,
             at: record.at,
-            hint: 'write 128 if an issuer that does not know the tag must refuse, otherwise 0',
+            hint: 'write 128 if an issuer must refuse certificates when it does not know the tag, otherwise 0',
           } satisfies Diagnostic,
         ],
   )
@@ -63,8 +63,8 @@ export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
 }
 
 /**
- * Reports issuers with invalid syntax, which match no authority (RFC 8659 section 4.2), and invalid report URLs. Name servers serve any
- * value, so zones have them.
+ * Reports issuers with invalid syntax, which match no certificate authority (RFC 8659 section 4.2), and invalid report URLs. Name servers accept any value,
+ * so such records exist.
  */
 export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
   return caaRecords(zone.records).flatMap(({ record, tag, value }): Diagnostic[] => {
@@ -82,7 +82,7 @@ const ISSUER_HINT = 'write the domain name of the issuer without a final dot, su
 function isIssuerValue(value: string): boolean {
   if (!ISSUER.test(value)) return false
   const [, ...parameters] = value.split(';')
-  // Issuers accept a semicolon at the end.
+  // A semicolon at the end is valid: an empty last parameter is accepted.
   return parameters.every((parameter, i) => PARAMETER.test(parameter) || (i === parameters.length - 1 && parameter.trim() === ''))
 }
 

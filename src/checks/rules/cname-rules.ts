@@ -5,10 +5,13 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, mayBeBesideCname } from '../../dns/record.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
-/** Types allowed at the name of a CNAME: those of DNSSEC (RFC 4034 sections 3 and 4, RFC 2535 section 2.3.5). */
+/** Types allowed at the name of a CNAME: the DNSSEC types (RFC 4034 sections 3 and 4, RFC 2535 section 2.3.5). */
 const ALLOWED_WITH_CNAME: ReadonlySet<string> = new Set(['CNAME', 'RRSIG', 'NSEC', 'KEY', 'TYPE46', 'TYPE47', 'TYPE25'])
 
-/** A name with a CNAME has no other data (RFC 1034 section 3.6.2, RFC 2181 section 10.1). Plans refuse a CNAME that is proxied at one target for the others. */
+/**
+ * Reports names that have a CNAME and other records (RFC 1034 section 3.6.2, RFC 2181 section 10.1). Records that Cloudflare allows beside a proxied CNAME
+ * are accepted here; plans refuse them at all other targets.
+ */
 export function cnameNotAlone({ byName, cnames }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const [name, cname] of cnames) {
@@ -29,7 +32,7 @@ export function cnameNotAlone({ byName, cnames }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** The apex has SOA and NS records, so it cannot have a CNAME. */
+/** Reports a CNAME at the apex, which always has SOA and NS records. */
 export function cnameAtApex({ zone, cnames }: ZoneIndex): Diagnostic[] {
   const cname = cnames.get(zone.name)
   if (!cname) return []
@@ -77,7 +80,7 @@ function cycleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRec
     code: 'cname-loop',
     message: cycle.length === 1 ? `${first} CNAME: the record points to itself` : `${first} CNAME: the records form a loop: ${path}`,
     at: cycle[0]?.at,
-    hint: 'point one of them to a name that has addresses',
+    hint: 'point one of these CNAME records to a name that has addresses',
     related: cycle.slice(1, 5).map((cname) => ({ message: `the CNAME of ${cname.name}`, at: cname.at })),
   }
 }

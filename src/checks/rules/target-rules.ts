@@ -8,16 +8,16 @@ import { hostOfUrl } from '../../dns/server-address.ts'
 import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
 import { highestCut, type ZoneIndex } from './zone-index.ts'
 
-/** Types whose target must have its own addresses. */
+/** Types whose target must have A or AAAA records itself, not a CNAME. */
 export const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
 
-/** Types whose target clients resolve. */
+/** Types with a target that clients resolve. */
 export const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', 'ALIAS'])
 
 /** Types that give a name addresses, directly or through another name. */
 export const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
 
-/** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS may (RFC 9460 section 3). */
+/** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS records may do so (RFC 9460 section 3). */
 export function targetIsCname(index: ZoneIndex): Diagnostic[] {
   const { zone } = index
   const diagnostics: Diagnostic[] = []
@@ -39,7 +39,7 @@ export function targetIsCname(index: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** A function that finds the CNAME the zone answers for a name: its own or that of a wildcard. Below a zone cut the child zone answers. */
+/** Returns a function that finds the CNAME of a name, which may come from a wildcard. It finds none below a zone cut, where the child zone answers. */
 function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: DomainName) => DefinedRecord | undefined {
   const hasWildcard = [...cnames.keys()].some(isWildcard)
   const nodes = hasWildcard ? nodesOf({ zone, byName }) : null
@@ -50,7 +50,7 @@ function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: D
   }
 }
 
-/** Every address has a colon or ends with a digit. */
+/** A quick first test: every address has a colon or ends with a digit. */
 const MAYBE_ADDRESS = /:|[0-9]\.$/
 
 /** Reports targets that are addresses: clients would look up a host named `192.0.2.1.`. */
@@ -88,7 +88,7 @@ export function targetIsUrl({ zone }: ZoneIndex): Diagnostic[] {
   return diagnostics
 }
 
-/** Reports targets inside the zone that do not exist there or have no addresses. */
+/** Reports targets inside the zone that do not exist, or that need addresses and have none. */
 export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
   const { zone } = index
   const diagnostics: Diagnostic[] = []

@@ -7,7 +7,7 @@ import type { DesiredZone } from '../../dns/zone.ts'
 /** The records of a zone, indexed for the rules. */
 export interface ZoneIndex {
   readonly zone: DesiredZone
-  /** By owner and type, see `rrsetKey`. */
+  /** The records of each record set, by `rrsetKey`. */
   readonly rrsets: ReadonlyMap<string, readonly DefinedRecord[]>
   readonly byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>
   /** The first CNAME of each name that has one. */
@@ -33,7 +33,7 @@ export function indexZone(zone: DesiredZone): ZoneIndex {
   let rrsets: ZoneIndex['rrsets'] | null = null
   return {
     zone,
-    // Lints of most zones do not need them.
+    // Grouped on first use: the lints of most zones do not need the record sets.
     get rrsets() {
       rrsets ??= groupRrsets(zone.records)
       return rrsets
@@ -45,7 +45,7 @@ export function indexZone(zone: DesiredZone): ZoneIndex {
   }
 }
 
-/** The highest of `cuts` at `name` or above it within the zone, which hides the lower ones; undefined if there is none. */
+/** The highest of `cuts` in the zone that is at `name` or above it: it hides the lower ones. Undefined if there is none. */
 export function highestCut(cuts: ReadonlyMap<DomainName, DefinedRecord>, name: DomainName, zone: DomainName): DefinedRecord | undefined {
   if (cuts.size === 0 || !isAtOrBelow(name, zone)) return undefined
   let highest = cuts.get(zone)

@@ -4,11 +4,11 @@ import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from '../command.ts'
 import type { CliIo, CommandReport } from '../io.ts'
 
-/** What a step printed and reported. */
+/** The result of a step. */
 export interface Step {
   readonly status: ExitStatus
   readonly stdout: string
-  /** The last report of the kind; null if there was none. */
+  /** The last report; null if the command made none. */
   readonly report: CommandReport | null
 }
 
@@ -20,7 +20,7 @@ const COMMANDS = {
   verify: () => import('../commands/verify.ts'),
 } satisfies Record<string, () => Promise<CommandModule>>
 
-/** Runs a command. Its reports are returned instead of printed; messages appear on standard error. */
+/** Runs a command. Returns its standard output and last report instead of printing them. Messages go to standard error. */
 export async function runCommand(io: CliIo, name: keyof typeof COMMANDS, args: readonly string[]): Promise<Step> {
   let stdout = ''
   let report: CommandReport | null = null

@@ -105,7 +105,8 @@ function readJson(text: string, context: ReadContext): unknown {
     const before = Number.isNaN(offset) ? '' : text.slice(0, offset)
     const line = before.split('\n').length
     const place = Number.isNaN(offset) ? context.at : { ...context.at, line, column: offset - before.lastIndexOf('\n') }
-    context.diagnostics.push({ severity: 'error', code: 'schema-type', message: 'the file is not JSON of valid Unicode texts', at: place })
+    const message = 'the file is not JSON, or a text in it is not valid Unicode'
+    context.diagnostics.push({ severity: 'error', code: 'schema-type', message, at: place })
     return null
   }
 }

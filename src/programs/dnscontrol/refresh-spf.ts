@@ -37,7 +37,7 @@ export async function refreshSpf(
   const programs = found.definitions.filter(({ kind }) => kind === 'program')
   const diagnostics: Diagnostic[] = [...found.diagnostics]
   if (programs.length === 0 && !hasErrors(diagnostics))
-    diagnostics.push({ severity: 'error', code: 'no-definitions', message: 'the config names no dnsconfig.js', hint: 'name its path' })
+    diagnostics.push({ severity: 'error', code: 'no-definitions', message: 'the config names no dnsconfig.js', hint: 'add its path' })
   const folders = new Map<string, Map<string, string>>()
   for (const { path } of hasErrors(diagnostics) ? [] : programs) {
     const folder = dirname(path)

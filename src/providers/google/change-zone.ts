@@ -115,7 +115,7 @@ async function waitUntilServed(
 const notServed = ({ name }: ZoneReference, why: string): Diagnostic => ({
   severity: 'warning',
   code: 'apply-incomplete',
-  message: `${name}: the records were changed, but it is not known that all name servers of Google serve them: ${why}`,
+  message: `${name}: the records were changed, but some of Google's name servers may not serve them yet: ${why}`,
   hint: 'run "zonewright verify" later',
 })
 

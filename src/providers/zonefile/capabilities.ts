@@ -24,7 +24,7 @@ const SOA_TIMES = ['refresh_sec', 'retry_sec', 'expire_sec'] as const
 function settingProblems(settings: ZoneSettings): SettingProblem[] {
   const problems: SettingProblem[] = SOA_TIMES.filter((field) => settings[field] === 0).map((field) => ({
     field,
-    message: `${field} is 0, with which secondary servers do not work; state the seconds`,
+    message: `${field} is 0, but secondary servers need a time above 0; write it in seconds`,
   }))
   if (settings.type === 'slave') problems.push({ field: 'type', message: 'a slave zone has no zone file to write' })
   return problems

@@ -92,7 +92,7 @@ export function createServedLists({ provider, shown, list, catalog }: ListOption
     if (text === null) return null
     const zone = parseServedZone(text, name, { file: folder.shownPathOf(fileName), include: folder.include, adopt: false })
     if (zone.ok) return zone.value
-    throw new ProviderError('provider-garbled', `${provider}: ${zone.message}`, { hint: 'remove the file to have it written' })
+    throw new ProviderError('provider-garbled', `${provider}: ${zone.message}`, { hint: 'remove the file: the next apply writes it' })
   }
 
   /** The zones of the folder. */

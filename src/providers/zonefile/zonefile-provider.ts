@@ -153,7 +153,7 @@ async function readServed(served: Served, name: DomainName): Promise<ServedZone 
   const zone = parseServedZone(text, name, { file: folder.shownPathOf(fileName), include: folder.include, adopt: options.adopt })
   if (!zone.ok)
     throw new ProviderError('provider-garbled', `${options.provider}: ${zone.message}`, {
-      hint: 'correct the file, or remove it to have it written',
+      hint: 'correct the file, or remove it: the next apply writes it',
     })
   if (folder.hasJournal(fileName)) return { ...zone.value, readOnly: journalReason(folder.shownPathOf(fileName), name) }
   if (!folder.isOutside(fileName)) {

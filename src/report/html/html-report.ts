@@ -1,4 +1,4 @@
-/** Reports as one HTML page. */
+/** Renders each kind of report as an HTML page. */
 import type { Renderers } from '../renderers.ts'
 import { renderPage } from './page.ts'
 import { planPage } from './plan-page.ts'

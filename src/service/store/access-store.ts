@@ -17,7 +17,7 @@ export const APPS = ownRows<AppRow, [userId: number, now: string]>(
   (userId, now) => sql`user_id = ${userId} and (expiry is null or expiry > ${now})`,
 )
 
-/** Returns the app's id; null if the user has already authorised this client. */
+/** Adds an app and returns its id. Adds none and returns null if the user has already authorised this client. */
 export async function insertApp(connection: Connection, app: Insertable<AppsTable>): Promise<number | null> {
   const row = await connection
     .insertInto('apps')
@@ -54,13 +54,13 @@ export async function deleteExpiredDevices(connection: Connection, now: string):
   await connection.deleteFrom('trusted_devices').where('expiry', '<=', now).execute()
 }
 
-/** Days until logins are deleted. */
+/** Days after which a recorded login is deleted. */
 export const LOGIN_DAYS = 90
 
-/** Maximum number of recorded logins per user and day, so that a client with many addresses cannot fill the disk. */
+/** Maximum recorded logins per user and day: a client with many addresses must not fill the disk. */
 const MAX_LOGINS_PER_DAY = 200
 
-/** The user's logins after a moment. */
+/** The user's logins after the time `since`. */
 export const LOGINS = ownRows<Selectable<LoginsTable>, [userId: number, since: string]>(
   'logins',
   { fields: {} },
@@ -79,7 +79,7 @@ export interface ObservedLogin {
   readonly status: 'successful' | 'failed'
 }
 
-/** Records a login, unless there is one on this day with the same address and outcome, or the day's limit is reached. */
+/** Records a login, unless the user's limit for the day is reached, or the day has a login with the same address and outcome. */
 export async function recordLogin(connection: Connection, { userId, ip, status, ...rest }: ObservedLogin, now: string): Promise<void> {
   const day = now.slice(0, 10)
   const { today } = await connection

@@ -130,7 +130,7 @@ const outdated = ({ zone, target }: LeasedZone, now: Fence | null): Diagnostic =
 const otherStore = ({ zone, target }: LeasedZone): Diagnostic => ({
   severity: 'error',
   code: 'plan-outdated',
-  message: `${zone} at ${target}: the plan was made with another journal, so whether another run has changed the zone since is unknown`,
+  message: `${zone} at ${target}: this plan was made with another journal, so another run may have changed the zone since`,
   hint: HINT,
 })
 
