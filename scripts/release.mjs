@@ -108,8 +108,8 @@ function refuseChanges(isAllowed) {
   return changes !== ''
 }
 
-/** The development packages that a build uses. */
-const BUILD_TOOLS = ['@types/node', 'esbuild', 'postject', 'typescript']
+/** The development packages that a build uses. underscore is part of DNSControl's language. */
+const BUILD_TOOLS = ['@types/node', 'esbuild', 'postject', 'typescript', 'underscore']
 
 /** Returns a folder with the sources, and the packages of package-lock.json that a build uses. npm refuses a package with another checksum, and runs no scripts of packages. */
 function makeTree(work, { name, version, dependencies, devDependencies, overrides }) {

@@ -60,7 +60,7 @@ describeWithTools(['named', 'dig', 'nsupdate'], 'cutover, resumed', () => {
     const late = 'zone example.test.\nupdate add late.example.test. 600 A 192.0.2.9\n'
     expect(await nsupdate(move.former.port, late, TEST_KEY)).toMatchObject({ status: 0 })
     const { stderr: seen } = await move.cutover(90_100)
-    expect(seen).toContain('example.test. has changed at previous since it was copied')
+    expect(seen).toContain('example.test. has changed at former since it was copied')
     expect(seen).toContain('late.example.test. A')
   })
 

@@ -115,7 +115,12 @@ describeWithTools(['git'], 'a zone of a revision', () => {
   }
   const UNDELETABLE = Object.fromEntries(['copy', 'dns'].map((name) => [name, expect.stringMatching(`^plans cannot delete zones at`)]))
   const hintsOf = (stderr: string) =>
-    Object.fromEntries([...stderr.matchAll(/r\.example\. (?:is|may be) at (\w+), .*\((.*)\)$/gm)].map(([, target, hint]) => [target, hint]))
+    Object.fromEntries(
+      [...stderr.matchAll(/r\.example\. (?:still exists|may still exist) at (\w+), .*\((.*)\)$/gm)].map(([, target, hint]) => [
+        target,
+        hint,
+      ]),
+    )
 
   test('at another provider is named with what can be done there', async () => {
     const { run } = await withTargets('')
