@@ -19,8 +19,8 @@ export { formatDefinition } from './src/definition/print/format-definition.ts'
 export { checkZone } from './src/checks/rules/rules.ts'
 export { parseZoneFile } from './src/dns/zone-file/parse-zone-file.ts'
 export { globTest } from './src/dns/glob.ts'
-export { parseSshKey } from './src/service/api/profile/ssh-key.ts'
-export { parseUserDefinedFields } from './src/service/api/scripts/user-defined-fields.ts'
+export { parseSshKey } from './src/service/api/profile/ssh-key-routes.ts'
+export { parseUserDefinedFields } from './src/service/api/scripts/script-routes.ts'
 `
 
 const repeated = (text, size) => text.repeat(Math.ceil(size / text.length)).slice(0, size)
