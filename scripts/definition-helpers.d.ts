@@ -91,7 +91,7 @@ export declare function dmarc(policy: {
   t?: 'y' | 'n'
 }): string
 
-/** Values for CAA (RFC 8659). `false` lets nobody issue. */
+/** Values for CAA (RFC 8659). `false` forbids every authority to issue. */
 export declare function caa(policy: {
   issue?: OneOrMore<string | false>
   issuewild?: OneOrMore<string | false>
