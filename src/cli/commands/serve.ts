@@ -292,46 +292,51 @@ function parseListen(text: string): { host: string; port: number } | null {
   return { host, port: Number(port) }
 }
 
-/** Reads the accounts and users of a seed file. Reports a file that cannot be used, and returns undefined. */
-async function readSeedFile(io: CliIo, output: CliOutput, file: string): Promise<Seed | undefined> {
+type Parsed<T> = readonly [value: T | null, diagnostics: readonly Diagnostic[]]
+
+/** Reads and parses a file for the service. Reports a file that cannot be used, and returns undefined. `secret`: reports show none of its text. */
+async function readServiceFile<T>(
+  io: CliIo,
+  output: CliOutput,
+  file: string,
+  secret: boolean,
+  parse: (text: string, service: typeof import('../../service/index.ts')) => Parsed<T> | Promise<Parsed<T>>,
+): Promise<T | undefined> {
   const text = await textOf(io, output, file)
   if (text === undefined) return undefined
-  const { readSeed } = await import('../../service/index.ts')
-  const { seed, diagnostics } = readSeed(text, file)
-  output.diagnostics(diagnostics, { secret: true })
-  return seed ?? undefined
+  const [value, diagnostics] = await parse(text, await import('../../service/index.ts'))
+  output.diagnostics(diagnostics, { secret })
+  return value ?? undefined
 }
 
-/** Reads the resolvers of regions. Reports a file that cannot be used, and returns undefined. */
-async function readRegionResolversFile(io: CliIo, output: CliOutput, file: string): Promise<RegionResolvers | undefined> {
-  const text = await textOf(io, output, file)
-  if (text === undefined) return undefined
-  const { readRegionResolvers } = await import('../../service/index.ts')
-  const { resolvers, diagnostics } = readRegionResolvers(text, file)
-  output.diagnostics(diagnostics)
-  return resolvers ?? undefined
-}
+/** Reads the accounts and users of a seed file. */
+const readSeedFile = (io: CliIo, output: CliOutput, file: string): Promise<Seed | undefined> =>
+  readServiceFile(io, output, file, true, (text, { readSeed }) => {
+    const { seed, diagnostics } = readSeed(text, file)
+    return [seed, diagnostics]
+  })
 
-/** Reads additional public images. Reports a file that cannot be used, and returns undefined. */
-async function readPublicImagesFile(io: CliIo, output: CliOutput, file: string): Promise<readonly PublicImage[] | undefined> {
-  const text = await textOf(io, output, file)
-  if (text === undefined) return undefined
-  const { readPublicImages } = await import('../../service/index.ts')
-  const { images, diagnostics } = readPublicImages(text, file)
-  output.diagnostics(diagnostics)
-  return images ?? undefined
-}
+/** Reads the resolvers of regions. */
+const readRegionResolversFile = (io: CliIo, output: CliOutput, file: string): Promise<RegionResolvers | undefined> =>
+  readServiceFile(io, output, file, false, (text, { readRegionResolvers }) => {
+    const { resolvers, diagnostics } = readRegionResolvers(text, file)
+    return [resolvers, diagnostics]
+  })
 
-/** Reads the keys of transfers. Paths of secrets are relative to the file's folder. Reports a file that cannot be used, and returns undefined. */
-async function readTransferKeysFile(io: CliIo, output: CliOutput, file: string): Promise<readonly TransferKey[] | undefined> {
-  const text = await textOf(io, output, file)
-  if (text === undefined) return undefined
-  const { readTransferKeys } = await import('../../service/index.ts')
-  const source = { folder: dirname(resolve(io.cwd, file)), env: io.env, loaded: io.secrets }
-  const { keys, diagnostics } = await readTransferKeys(text, file, (secret, what, at) => resolveSecret(secret, what, at, source))
-  output.diagnostics([...diagnostics, ...(await readableByOthers(io, file))], { secret: true })
-  return keys ?? undefined
-}
+/** Reads additional public images. */
+const readPublicImagesFile = (io: CliIo, output: CliOutput, file: string): Promise<readonly PublicImage[] | undefined> =>
+  readServiceFile(io, output, file, false, (text, { readPublicImages }) => {
+    const { images, diagnostics } = readPublicImages(text, file)
+    return [images, diagnostics]
+  })
+
+/** Reads the keys of transfers. Paths of secrets are relative to the file's folder. */
+const readTransferKeysFile = (io: CliIo, output: CliOutput, file: string): Promise<readonly TransferKey[] | undefined> =>
+  readServiceFile(io, output, file, true, async (text, { readTransferKeys }) => {
+    const source = { folder: dirname(resolve(io.cwd, file)), env: io.env, loaded: io.secrets }
+    const { keys, diagnostics } = await readTransferKeys(text, file, (secret, what, at) => resolveSecret(secret, what, at, source))
+    return [keys, [...diagnostics, ...(await readableByOthers(io, file))]]
+  })
 
 /** Permissions of the group and of other users. */
 const OTHERS = 0o077
