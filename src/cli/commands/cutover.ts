@@ -1,8 +1,8 @@
 /** `zonewright cutover`: options; the run itself is in `moves/cutover/run-cutover.ts`. */
 import type { Command } from 'commander'
 import type { Ttl } from '../../dns/ttl.ts'
+import type { CutoverOptions } from '../../moves/cutover/cutover-context.ts'
 import { runCutover } from '../../moves/cutover/run-cutover.ts'
-import type { CutoverOptions } from '../../moves/cutover/steps.ts'
 import type { ExitStatus } from '../../run/context/exit-status.ts'
 import {
   type CommonOptions,

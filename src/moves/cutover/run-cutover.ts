@@ -16,7 +16,7 @@ import { BrokenState } from '../../stored/states/state-file.ts'
 import { fetchJournal, mirrorOf } from '../../stored/store/fetch-journal.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { timeText, waitUntil } from '../stages/wait-until.ts'
-import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, MoveContext, StepResult } from './steps.ts'
+import type { CutoverContext, CutoverOptions, CutoverSetup, CutoverWorkspace, MoveContext, StepResult } from './cutover-context.ts'
 import { abortCutover, doStep } from './steps.ts'
 
 /** Moves the zone as far as it can. The status is `pending` while it waits. */

@@ -3,8 +3,7 @@ import type { Diagnostic } from '../../base/diagnostic.ts'
 import { agreeing, counted, durationText, listed } from '../../base/english.ts'
 import type { Config } from '../../config/config.ts'
 import { type DomainName, isAtOrBelow, relativeName } from '../../dns/domain-name.ts'
-import { groupRrsets, isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
-import { typeCode } from '../../dns/record-type.ts'
+import { isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { isSignerRecord } from '../../dns/signer-records.ts'
 import type { Ttl } from '../../dns/ttl.ts'
@@ -15,21 +14,19 @@ import type { ZoneJob } from '../../plan/planned-zone.ts'
 import { diagnosticOf, type Provider, type ZoneSnapshot } from '../../providers/provider.ts'
 import type { LockedRun } from '../../run/apply/locked-run.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
-import type { ApplyContext, ApplySetup, Workspace } from '../../run/context/run-context.ts'
 import type { Cutover } from '../../run/load/cutover-state.ts'
 import { type PlannedJob, type PlannedJobs, planAgain, readAndPlan } from '../../run/plan/plan-zones.ts'
 import { openZones } from '../../run/read/open-zones.ts'
 import { changeZones } from '../../run/run-apply.ts'
-import type { StateFile } from '../../stored/states/state-file.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
-import { createDnsClient, type DnsAnswer, type DnsClient, queryDns } from '../../transport/dns-client.ts'
+import { queryDns } from '../../transport/dns-client.ts'
 import { type DnsServer, formatServer, isDnsFailure } from '../../transport/dns-exchange.ts'
 import { askParent, type Delegation, parentServers } from '../../transport/parent-zone.ts'
 import { copiedZone, leftBehind } from '../copy/copied-zone.ts'
-import { type CopyEnds, type CopyPlanOptions, type CopySetup, planCopy, withoutPositions } from '../copy/run-copy.ts'
+import { planCopy, withoutPositions } from '../copy/run-copy.ts'
 import { loweringJob } from '../stages/stages.ts'
-
-/** Answers that a message lists. */
+import { compareSides } from './compare-sides.ts'
+import type { CutoverContext, MoveContext, StepResult } from './cutover-context.ts'
 
 /** Answers that a message lists. */
 const MOST_LISTED = 10
@@ -501,130 +498,4 @@ async function reportLateChanges(context: CutoverContext): Promise<void> {
   const message = `${zone} has changed at ${ends.source.name} since it was copied, and the parent has the new name servers already: ${listed(names, MOST_NAMED)}`
   const hint = `"zonewright copy --from ${ends.source.name} --to ${ends.target.name} ${zone} --dry-run" shows the differences`
   output.diagnostics([{ severity: 'warning', code: 'apply-drift', message, hint }])
-}
-
-interface AnswerDifference {
-  readonly name: DomainName
-  readonly type: string
-  readonly server: string
-  /** The answer of the previous side, and of the server. */
-  readonly former: string
-  readonly now: string
-}
-
-type Comparison =
-  | { readonly ok: true; readonly asked: number; readonly differences: readonly AnswerDifference[] }
-  | { readonly ok: false; readonly message: string }
-
-/** Maximum differences collected. */
-const MAX_DIFFERENCES = 100
-
-/**
- * Asks the first server of `former` and every server of `other` for each RRset of the zone. TTLs may differ; the apex NS records name the servers of a provider
- * and are left out, like `isLeftOut` RRsets.
- */
-export async function compareSides(
-  zone: DomainName,
-  records: readonly ResourceRecord[],
-  former: readonly DnsServer[],
-  other: readonly DnsServer[],
-  isLeftOut: (record: ResourceRecord) => boolean,
-): Promise<Comparison> {
-  const [reference] = former
-  if (reference === undefined || other.length === 0) return { ok: false, message: 'a side has no name server to ask' }
-  const sets = [...groupRrsets(records).values()]
-    .map(([first]) => first as ResourceRecord)
-    // No query can ask for a type that has no number.
-    .filter((record) => !isApexNs(record, zone) && !isLeftOut(record) && typeCode(record.type) !== null)
-  const clients = [reference, ...other].map((server) => ({ server, client: createDnsClient(server) }))
-  const [left, ...right] = clients as [Side, ...Side[]]
-  const differences: AnswerDifference[] = []
-  try {
-    await Promise.all(
-      sets.map(async ({ name, type }) => {
-        const expected = await contentOf(left.client, name, type)
-        for (const { server, client } of right) {
-          const found = await contentOf(client, name, type)
-          if ((found.text !== expected.text || !found.isAnswer) && differences.length < MAX_DIFFERENCES)
-            differences.push({ name, type, server: formatServer(server), former: expected.text, now: found.text })
-        }
-      }),
-    )
-  } catch (error) {
-    if (!isDnsFailure(error)) throw error
-    return { ok: false, message: error.message }
-  } finally {
-    for (const { client } of clients) client.close()
-  }
-  return { ok: true, asked: sets.length, differences }
-}
-
-interface Side {
-  readonly server: DnsServer
-  readonly client: DnsClient
-}
-
-interface Content {
-  readonly text: string
-  /** Whether the server says what the records are. Two servers that fail do not agree. */
-  readonly isAnswer: boolean
-}
-
-/** The data of an answer: the records, or the response code. A referral has its records in the authority section. */
-async function contentOf(client: DnsClient, name: DomainName, type: string): Promise<Content> {
-  const { rcode, answers, authorities, authoritative }: DnsAnswer = await client.query({ name, type })
-  if (rcode !== 'NOERROR') return { text: rcode, isAnswer: rcode === 'NXDOMAIN' }
-  const isReferral = !authoritative && answers.length === 0
-  if (!isReferral && !authoritative) return { text: 'no authoritative answer', isAnswer: false }
-  const section = isReferral ? authorities.filter((record) => record.type === 'NS' && isAtOrBelow(name, record.name)) : answers
-  const data = section.map((record) => `${record.type} ${record.data}`)
-  const text = data.length === 0 ? 'no records' : `${isReferral ? 'delegation: ' : ''}${[...new Set(data)].sort().join(', ')}`
-  return { text, isAnswer: !isReferral || data.length > 0 }
-}
-
-export interface CutoverOptions extends CopyPlanOptions {
-  /** The providers' names in the config; absent for those of the cutover in progress. */
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  /** The names of the new name servers; empty for those that the new provider has. */
-  readonly apexNs: readonly string[]
-  /** The TTL in seconds during the move. */
-  readonly lowTtl: number
-  /** Addresses of the name servers to ask, instead of those that NS records name. */
-  readonly fromServer: readonly string[]
-  readonly toServer: readonly string[]
-  readonly parentServer: readonly string[]
-  /** Whether to go back to the state before. */
-  readonly abort?: boolean | undefined
-  /** Whether to wait for the steps to come. */
-  readonly stay?: boolean | undefined
-}
-
-export interface CutoverSetup extends ApplySetup<CutoverOptions> {
-  readonly output: CopySetup['output']
-}
-
-export interface CutoverWorkspace extends Workspace {
-  readonly zone: DomainName
-  readonly state: Cutover
-  /** The state on disk before the locks were acquired; null for a new cutover. */
-  readonly known: Cutover | null
-  readonly file: StateFile<Cutover>
-  /** An abort needs the source only, and can do without it. */
-  readonly ends: { readonly [End in keyof CopyEnds]: CopyEnds[End] | undefined }
-}
-
-export type MoveContext = ApplyContext<CutoverOptions, CutoverWorkspace> & CutoverSetup
-
-/** The context of a step. */
-export type CutoverContext = MoveContext & { readonly workspace: { readonly ends: CopyEnds } }
-
-/** The result of one step. */
-export interface StepResult {
-  /** `done`: go on with `state`; `pending`: wait; otherwise the run ends with this status. */
-  readonly status: ExitStatus
-  /** The state to keep; null after the last step. */
-  readonly state: Cutover | null
-  /** When to look again; null if only the user can go on. */
-  readonly readyAt: Date | null
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Message, RCODE } from '../../../src/dns/wire/message.ts'
-import { compareSides, formerZone } from '../../../src/moves/cutover/steps.ts'
+import { compareSides } from '../../../src/moves/cutover/compare-sides.ts'
+import { formerZone } from '../../../src/moves/cutover/steps.ts'
 import type { ZoneSnapshot } from '../../../src/providers/provider.ts'
 import type { Cutover } from '../../../src/run/load/cutover-state.ts'
 import { existingZone, name } from '../../support/records.ts'
