@@ -43,13 +43,18 @@ const story = (open: () => Promise<Repository>) => (): void => {
     repository.commit('bad', {
       'zones/example.org.yaml': zone('example.org', '192.0.2.999'),
       'zones/example.net.yaml': zone('example.net', '  192.0.2.2'),
+      'zones/example.com.yaml': zone('example.com', '  192.0.2.3'),
     })
     const number = repository.open('bad')
     const planned = await repository.plan(number)
     expect(planned.status).toBe(1)
     expect(planned.output.match(/^::error file=zones\/example\.org\.yaml,line=4.*192\.0\.2\.999/gm)).toHaveLength(1)
     expect(planned.output).toMatch(/^::error file=zones\/example\.net\.yaml,line=1,title=fmt::/m)
-    expect(commentsOn(repository, number)).toEqual([expect.stringMatching(/not valid.*<code>zones\/example\.net\.yaml<\/code>.*2\.999/s)])
+    expect(commentsOn(repository, number)).toEqual([
+      expect.stringMatching(
+        /not valid.*layout:\*\* <code>zones\/example\.com\.yaml<\/code> and <code>zones\/example\.net\.yaml<\/code>\..*2\.999/s,
+      ),
+    ])
   })
 
   test('a plan that is longer than a comment may be is cut between zones; the summary has all of it', async () => {

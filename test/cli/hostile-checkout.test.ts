@@ -1,9 +1,11 @@
 /** A pull request that commits packages, programs and links: nothing of it runs, and it reads nothing outside its folder. */
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { childEnvironment } from '../../src/providers/octodns/class-environment.ts'
 import { cli, expectEnd } from '../support/cli.ts'
+import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 const SECRET = 'hunter2hunter2'
@@ -129,6 +131,16 @@ describe('a class of octoDNS', () => {
     const passed = (CI: string) => childEnvironment({ folder, env: { ...given, CI } }, ['PYTHON*'])
     expect(passed('true')).toEqual({ PYTHONPATH: `${root}/runner`, PYTHONHOME: '', PYTHONUSERBASE: '', HOME: folder, PATH: '/bin' })
     expect(passed('')).toMatchObject({ PYTHONPATH: `${folder}/x:${root}/runner`, PYTHONUSERBASE: '' })
+  })
+})
+
+describeWithTools(['python3'], 'the child of octoDNS', () => {
+  test('loads no module of the folder that it runs in', () => {
+    const { folder, write, ran } = checkout('{}')
+    write('checkout/queue.py', `open(${JSON.stringify(join(dirname(folder), 'ran'))}, 'w')\n`)
+    const bridge = readFileSync(resolve(import.meta.dirname, '../../src/providers/octodns/octodns_bridge.py'), 'utf8')
+    const { status } = spawnSync('python3', ['-c', bridge], { cwd: folder, input: '' })
+    expect([status, ran()]).toEqual([0, false])
   })
 })
 
