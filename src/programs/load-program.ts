@@ -1,5 +1,5 @@
 /** Loads the zones of programs. */
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Diagnostic, formatDiagnostic, isError } from '../base/diagnostic.ts'
 import { failure, ok } from '../base/result.ts'
 import type { Config } from '../config/config.ts'
@@ -15,7 +15,7 @@ import { createIncludeReader } from '../load/include-reader.ts'
 import type { LoadedProgram, ProgramLoader } from '../load/program-loader.ts'
 import { runDefinition } from './definition/run-definition.ts'
 import type { JsonObject } from './dnscontrol/json-object.ts'
-import { type DnsconfigRun, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
+import { type DnsconfigRun, isDnsconfig, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
 import type { SpfLookUp } from './dnscontrol/spf.ts'
 import { openSandbox, type Sandbox } from './sandbox/run-program.ts'
 import type { ProgramFiles, ProgramRun } from './sandbox/sandbox.ts'
@@ -69,7 +69,7 @@ export const programLoader =
   (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramLoader =>
   async (path, config, texts) => {
     const file = displayPath(path, config.cwd)
-    if (/^dnsconfig[^/\\]*\.js$/i.test(basename(path))) {
+    if (isDnsconfig(path)) {
       const { config: result, diagnostics, filesRead } = await runDnsconfigFile(path, config, { texts })
       if (result === null) return { zones: [], diagnostics, files: filesRead }
       const { zones, diagnostics: found } = zonesOf(result, file)
