@@ -17,10 +17,10 @@ import { runDefinition } from './definition/run-definition.ts'
 import type { JsonObject } from './dnscontrol/json-object.ts'
 import { type DnsconfigRun, isDnsconfig, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
 import type { SpfLookUp } from './dnscontrol/spf.ts'
-import { openSandbox, type Sandbox } from './sandbox/run-program.ts'
+import { openSandbox } from './sandbox/run-program.ts'
 import type { ProgramFiles, ProgramRun } from './sandbox/sandbox.ts'
 
-let sandbox: Sandbox | null = null
+const sandbox = openSandbox()
 
 /** The text of a program, and what it may read; the problem if it cannot be read itself. */
 type Opened =
@@ -57,7 +57,6 @@ export async function runDnsconfigFile(
 ): Promise<DnsconfigRun> {
   const opened = await openProgram(path, config, texts)
   if (!opened.ok) return { config: null, diagnostics: [opened.problem], filesRead: [displayPath(path, config.cwd)] }
-  sandbox ??= openSandbox()
   return runDnsconfig(sandbox, opened.program, lookUpSpf)
 }
 
@@ -77,7 +76,6 @@ export const programLoader =
     }
     const opened = await openProgram(path, config, texts)
     if (!opened.ok) return { zones: [], diagnostics: [opened.problem], files: [file] }
-    sandbox ??= openSandbox()
     const include = createIncludeReader(config, 'yaml', texts)
     const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program, { include })
     return { zones, diagnostics, files: filesRead }

@@ -40,9 +40,9 @@ const MAX_LINE = 512 * 2 ** 20
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
-/** Creates a sandbox. `start` starts the child process before the first program needs it. */
-export function openSandbox({ start = false }: { readonly start?: boolean } = {}): Sandbox {
-  let child: Child | null = start ? startChild() : null
+/** Creates a sandbox. Its child process starts with the first program. */
+export function openSandbox(): Sandbox {
+  let child: Child | null = null
   let last: Promise<unknown> = Promise.resolve()
   const runNext = async (program: ProgramRun): Promise<ProgramResult> => {
     if (child === null || child.stdout.readableEnded || child.stdout.destroyed) child = startChild()

@@ -24,9 +24,6 @@ export interface ProgramLimits {
 
 export const PROGRAM_LIMITS: ProgramLimits = { seconds: 10, mebibytes: 256, records: 1_000_000 }
 
-/** Maximum octets of one value that a program makes or reads. */
-export const MAX_VALUE = 2 ** 20
-
 export interface ProgramRun {
   /** The program as messages show it. Its text has been read by the same rules as all other files. */
   readonly entry: { readonly file: string; readonly text: string }
