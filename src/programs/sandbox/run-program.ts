@@ -71,8 +71,16 @@ function startChild(): Child {
   })
   // A child that ended does not read its input.
   child.stdin.on('error', () => undefined)
-  for (const one of [child, child.stdin, child.stdout] as unknown as { unref(): void }[]) one.unref()
+  setWaiting(child, false)
   return child
+}
+
+/** Whether this process stays alive for the child: only while a program runs. */
+function setWaiting(child: Child, isWaiting: boolean): void {
+  for (const one of [child, child.stdin, child.stdout] as unknown as readonly Pick<Child, 'ref' | 'unref'>[]) {
+    if (isWaiting) one.ref()
+    else one.unref()
+  }
 }
 
 async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<ProgramResult> {
@@ -86,8 +94,7 @@ async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<Progr
     diagnostics,
     filesRead: [...filesRead].sort(compareText),
   })
-  // This process stays alive for the child only while a program runs.
-  for (const one of [child, child.stdin, child.stdout] as unknown as { ref(): void }[]) one.ref()
+  setWaiting(child, true)
   try {
     write({ run, limits })
     for (;;) {
@@ -115,7 +122,7 @@ async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<Progr
   } finally {
     watch.stop()
     messages.stop()
-    for (const one of [child, child.stdin, child.stdout] as unknown as { unref(): void }[]) one.unref()
+    setWaiting(child, false)
   }
 }
 
