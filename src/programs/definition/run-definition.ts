@@ -40,7 +40,6 @@ export async function runDefinition(
     const { zone, enabled, diagnostics: found } = withRules(parseTree(treeOfZone(one, output, file), { ...options, file }))
     return { zone, enabled, diagnostics: found }
   })
-  const notes = output.messages.map(({ text, at }): Diagnostic => ({ severity: 'notice', code: 'program-message', message: text, at }))
   const empty: Diagnostic = {
     severity: 'error',
     code: 'definition-empty',
@@ -51,7 +50,7 @@ export async function runDefinition(
   const failed = zones.flatMap(({ zone, diagnostics: found }) => (zone === null ? found : []))
   return {
     zones: zones.flatMap(({ zone, ...rest }) => (zone === null ? [] : { zone, ...rest })),
-    diagnostics: [...notes, ...failed, ...(made.length === 0 ? [empty] : [])],
+    diagnostics: [...diagnostics, ...failed, ...(made.length === 0 ? [empty] : [])],
     filesRead,
   }
 }

@@ -52,8 +52,7 @@ export async function runDnsconfig(
   const cache = lookUpSpf === undefined && JSON.stringify(value).includes('"flatten":') ? files.read(SPF_CACHE, entry.file) : null
   const cached = cache?.ok ? readSpfCache(cache.value.text) : null
   const checked = checkProgram(value, entry.file, lookUpSpf ?? ((name) => cached?.get(name)))
-  const notes = output.messages.map(({ text, at }): Diagnostic => ({ severity: 'notice', code: 'program-message', message: text, at }))
-  const found = [...diagnostics, ...notes, ...checked.diagnostics]
+  const found = [...diagnostics, ...checked.diagnostics]
   if (cache?.ok && cached === null)
     found.push({
       severity: 'error',

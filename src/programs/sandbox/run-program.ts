@@ -7,7 +7,16 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { compareText } from '../../base/text.ts'
-import type { FromChild, ProgramFailure, ProgramLimits, ProgramOutput, ProgramResult, ProgramRun, ToChild } from './sandbox.ts'
+import type {
+  FromChild,
+  ProgramFailure,
+  ProgramLimits,
+  ProgramMessage,
+  ProgramOutput,
+  ProgramResult,
+  ProgramRun,
+  ToChild,
+} from './sandbox.ts'
 import { PROGRAM_LIMITS } from './sandbox.ts'
 
 export interface Sandbox {
@@ -116,7 +125,7 @@ async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<Progr
       } else if ('failure' in message) return finished([failed(message.failure, run)], null)
       else {
         const value: unknown = JSON.parse((await messages.next()) ?? 'null')
-        return finished([], { ...message.result, value })
+        return finished(message.messages.map(notice), { ...message.result, value })
       }
     }
   } finally {
@@ -139,6 +148,8 @@ function failed({ kind, message, line, calls: [first, ...above] }: ProgramFailur
     }),
   }
 }
+
+const notice = ({ text, at }: ProgramMessage): Diagnostic => ({ severity: 'notice', code: 'program-message', message: text, at })
 
 /** Kills the child if it uses more processor time than the program may: some functions of QuickJS do not ask whether to go on. */
 function watchTime(child: Child, { seconds }: ProgramLimits): { isOver(): boolean; stop(): void } {
