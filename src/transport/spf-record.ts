@@ -1,14 +1,10 @@
 /** Looks up SPF records. */
-import { getServers } from 'node:dns'
 import { failure, ok, type Result } from '../base/result.ts'
 import { parseTxtRdata } from '../dns/character-string.ts'
 import type { DomainName } from '../dns/domain-name.ts'
-import { parseServerAddress, type ServerAddress } from '../dns/server-address.ts'
+import type { ServerAddress } from '../dns/server-address.ts'
 import { queryDns } from './dns-client.ts'
 import { isDnsFailure } from './dns-exchange.ts'
-
-/** The resolvers of this machine. */
-export const systemResolvers = (): readonly ServerAddress[] => getServers().map(parseServerAddress)
 
 /** The SPF record of a name (RFC 7208 section 4.5), from the first resolver that answers. A failure is worded to follow the name. */
 export async function querySpf(name: DomainName, resolvers: readonly ServerAddress[]): Promise<Result<string>> {
