@@ -1,10 +1,9 @@
 /** Runs a dnsconfig.js in the sandbox, and checks its result as DNSControl does. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-// biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
-import { getAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { embeddedText } from '../../files/embedded-text.ts'
 import type { Sandbox } from '../sandbox/run-program.ts'
 import type { ProgramCall, ProgramRun } from '../sandbox/sandbox.ts'
 import { checkProgram } from './check-program.ts'
@@ -71,7 +70,8 @@ const preludeFor = (entry: string): string =>
   `(host) => { ${sourceOf('underscore-umd-min.js')}\n return (${sourceOf('dnscontrol-prelude.js').replace(/^\/\*\*[\s\S]*?\*\/\s*;?/, '')})(host, ${JSON.stringify(entry)}) }`
 
 function sourceOf(name: string): string {
-  if (isSea()) return getAsset(name, 'utf8')
+  const embedded = embeddedText(name)
+  if (embedded !== null) return embedded
   const beside = fileURLToPath(new URL(name, import.meta.url))
   try {
     return readFileSync(beside, 'utf8')
