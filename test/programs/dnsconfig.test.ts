@@ -39,6 +39,11 @@ test.each([
     PROGRAM.replace("TXT('site'", "CNAME('x', 'a.b'), TXT('site'"),
     /^dnsconfig\.js:7:3: error\[schema-value\] CNAME x of example\.com/m,
   ],
+  [
+    'a builder',
+    PROGRAM.replace("TXT('site'", "SPF_BUILDER({ parts: ['v=spf1', 'bad', '-all'], flatten: [hosts[0].name] }), TXT('site'"),
+    /^dnsconfig\.js:7:3: error\[schema-value\] the SPF record @ of example\.com: SPF has no part "bad"/m,
+  ],
   ['a missing file', PROGRAM.replace('./hosts', './creds'), /^dnsconfig\.js:4:\d+: error\[program-failed\] .*secrets/m],
   ['a provider that the config lacks', PROGRAM.replace("Provider('cloud'", "Provider('other'"), /error\[target-unknown\]|other/],
 ])('%s has its place in diagnostics', async (_, program, expected) => {
