@@ -131,6 +131,12 @@ test('SPF records are flattened from spfcache.json, which a command refreshes', 
   expect(expectEnd(await refresh(), 1).stderr).toContain('_more.example.net has no SPF record')
 })
 
+test('spf runs no program of the other language', async () => {
+  const scene = open(PROGRAM, { config: RULES.replace('dnsconfig.js', 'dnsconfig.js, other.ts') })
+  scene.write({ 'other.ts': "import { zone } from 'zonewright/definition'\nzone('example.net', {}, [])\n" })
+  expectEnd(await scene.run('spf'), 0)
+})
+
 test('a record of a program cannot be edited with "record", and fmt leaves programs alone', async () => {
   const scene = open()
   const { status, stderr } = await scene.run('record', 'add', 'example.com', 'mail', 'A', '192.0.2.9')

@@ -13,7 +13,7 @@ import { findDefinitions } from '../../load/find-definitions.ts'
 import { queryDns, systemResolvers } from '../../transport/dns-client.ts'
 import { isDnsFailure } from '../../transport/dns-exchange.ts'
 import { runDnsconfigFile } from '../load-program.ts'
-import { SPF_CACHE } from './run-dnsconfig.ts'
+import { isDnsconfig, SPF_CACHE } from './run-dnsconfig.ts'
 import { printSpfCache, readSpfCache, type SpfCache } from './spf.ts'
 
 export interface RefreshedCache {
@@ -37,7 +37,7 @@ export async function refreshSpf(
 ): Promise<RefreshedCaches> {
   const resolvers = given ?? systemResolvers()
   const found = await findDefinitions(config, paths)
-  const programs = found.definitions.filter(({ kind }) => kind === 'program')
+  const programs = found.definitions.filter(({ path }) => isDnsconfig(path))
   const diagnostics: Diagnostic[] = [...found.diagnostics]
   if (programs.length === 0 && !hasErrors(diagnostics))
     diagnostics.push({ severity: 'error', code: 'no-definitions', message: 'the config names no dnsconfig.js', hint: 'add its path' })
