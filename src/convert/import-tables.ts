@@ -140,12 +140,13 @@ function parseCsv(text: string): Result<{ readonly line: number; readonly cells:
   const rows: { line: number; cells: string[] }[] = []
   const pattern = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n|$)/y
   let [cells, line, begin]: [string[], number, number] = [[], 1, 1]
-  while (pattern.lastIndex < text.length) {
+  for (let hasNext = false; hasNext || pattern.lastIndex < text.length; ) {
     const [all, raw = '', end = ''] = pattern.exec(text) ?? []
     if (all === undefined) return failure(`line ${line}: a quotation mark is inside a cell, or has no partner`)
     cells.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
     line += all.split('\n').length - 1
-    if (end === ',') continue
+    hasNext = end === ','
+    if (hasNext) continue
     if (cells.some((cell) => cell !== '')) rows.push({ line: begin, cells })
     cells = []
     begin = line
