@@ -1,4 +1,5 @@
 /** Zones of programs that import `zonewright/definition`: what they made becomes the tree of a definition in YAML, which one parser checks. */
+import { parseCsv } from '../../base/csv.ts'
 import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import { type ParseOptions, parseTree } from '../../definition/parse/parse-definition.ts'
 import type { YamlEntry, YamlMapping, YamlNode, YamlScalar } from '../../definition/yaml/yaml-node.ts'
@@ -20,7 +21,7 @@ export const TYPE_FUNCTIONS: readonly (readonly [name: string, type: string])[] 
   .filter((type) => type !== 'SOA')
   .map((type) => [type.replaceAll('-', '_'), type])
 
-const PRELUDE = `(host) => (${definitionPrelude})(host, ${JSON.stringify(TYPE_FUNCTIONS)})`
+const PRELUDE = `(host) => (${definitionPrelude})(host, ${JSON.stringify(TYPE_FUNCTIONS)}, ${parseCsv})`
 
 /** Runs a program and parses its zones. Every diagnostic has the place of the call that made the record. */
 export async function runDefinition(
