@@ -76,8 +76,7 @@ export const programLoader =
     }
     const opened = await openProgram(path, config, texts)
     if (!opened.ok) return { zones: [], diagnostics: [opened.problem], files: [file] }
-    const include = createIncludeReader(config, 'yaml', texts)
-    const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program, { include })
+    const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program)
     return { zones, diagnostics, files: filesRead }
   }
 
