@@ -1,4 +1,4 @@
-/** The functions of `zonewright/definition`, which run in the sandbox. Their types for editors are in `definition-api.ts`. */
+/** The functions of `zonewright/definition`, which run in the sandbox. Their types for editors are in `scripts/definition-helpers.d.ts`. */
 import type { parseCsv } from '../../base/csv.ts'
 import type { SandboxHost } from '../sandbox/sandbox.ts'
 
