@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { type Diagnostic, formatDiagnostic, isError } from '../base/diagnostic.ts'
 import { failure, ok } from '../base/result.ts'
 import type { Config } from '../config/config.ts'
+import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../definition/yaml/read-yaml.ts'
-import { isNull, type YamlNode } from '../definition/yaml/yaml-node.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { folderTree } from '../files/folder-tree.ts'
@@ -142,14 +142,5 @@ function yamlAsJson(read: ReturnType<ProgramFiles['read']>): ReturnType<ProgramF
   const { root, diagnostics } = readYaml(text, { file })
   const problem = diagnostics.find(isError)
   if (problem !== undefined || root === null) return failure(problem === undefined ? `${file} is empty` : formatDiagnostic(problem))
-  return ok({ file, text: JSON.stringify(jsonOf(root)) })
-}
-
-function jsonOf(node: YamlNode): unknown {
-  if (node.kind === 'sequence') return node.items.map(jsonOf)
-  if (node.kind === 'mapping') return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, jsonOf(value)]))
-  if (!node.plain) return node.text
-  if (isNull(node)) return null
-  if (/^(?:true|false)$/i.test(node.text)) return node.text.toLowerCase() === 'true'
-  return /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(node.text) ? Number(node.text) : node.text
+  return ok({ file, text: JSON.stringify(toJsonValue(root)) })
 }
