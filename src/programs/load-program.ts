@@ -123,7 +123,7 @@ function programFiles(config: Config, texts: ReadonlyMap<string, string> | undef
           start.depth,
           () => true,
           (entry) => {
-            const path = displayPath(entry.path, folder).split('\\').join('/')
+            const path = displayPath(entry.path, folder)
             if (!entry.isFolder && !entry.isOutside && !isHiddenName(entry.path) && matches(path)) found.add(path)
           },
         )
