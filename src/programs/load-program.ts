@@ -82,8 +82,16 @@ export const programLoader =
 
 const UNTRACKED = 'is not tracked by git, so no program reads it in CI'
 
-/** The files that git tracks, as messages show them, in a CI job; null elsewhere. Empty if git cannot tell. */
-async function trackedFiles({ folder, cwd, isCi }: Config): Promise<ReadonlySet<string> | null> {
+const trackedByConfig = new WeakMap<Config, Promise<ReadonlySet<string> | null>>()
+
+/** The files that git tracks, as messages show them, in a CI job; null elsewhere. Empty if git cannot tell. All programs of a config share one list. */
+function trackedFiles(config: Config): Promise<ReadonlySet<string> | null> {
+  const files = trackedByConfig.get(config) ?? listTrackedFiles(config)
+  trackedByConfig.set(config, files)
+  return files
+}
+
+async function listTrackedFiles({ folder, cwd, isCi }: Config): Promise<ReadonlySet<string> | null> {
   if (isCi !== true) return null
   try {
     const { status, stdout } = await gitIn(folder, process.env)(['ls-files', '-z'], { maxOctets: MAX_LIST })
