@@ -1,6 +1,7 @@
 /** Imports zones from CSV and JSON, as `export-tables.ts` writes them. */
 import { resolve } from 'node:path'
 import { validate } from '../../generated/export-schema.js'
+import { parseCsv } from '../base/csv.ts'
 import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
 import { failure, ok, type Result } from '../base/result.ts'
 import { quoted } from '../base/text.ts'
@@ -20,9 +21,9 @@ import { type ImportedZones, type Importer, type ImportRequest, missingZones } f
 /** Imports a table of records: the columns zone, name, type, ttl and data in any order (RFC 4180). An empty TTL is the zone's default. */
 export const importCsv: Importer = (request) =>
   importTable(request, (text, file, refuse) => {
-    const rows = parseCsv(text)
-    if (!rows.ok) return refuse(1, rows.message)
-    const [header, ...lines] = rows.value
+    const table = parseCsv(text)
+    if (!table.ok) return refuse(1, `line ${table.line}: ${table.message}`)
+    const [header, ...lines] = table.rows
     const columns = COLUMNS.map((name) => header?.cells.indexOf(name) ?? -1)
     if (columns.includes(-1)) return refuse(1, `the first line must name the columns ${COLUMNS.join(', ')}`)
     const zones = new Map<DomainName, ImportedRecord[]>()
@@ -133,22 +134,4 @@ function parseJson(text: string): Result<unknown> {
   } catch (error) {
     return failure((error as Error).message)
   }
-}
-
-/** The rows of a table (RFC 4180) that are not empty, each with the line where it begins. */
-function parseCsv(text: string): Result<{ readonly line: number; readonly cells: readonly string[] }[]> {
-  const rows: { line: number; cells: string[] }[] = []
-  const pattern = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n|$)/y
-  let [cells, line, begin]: [string[], number, number] = [[], 1, 1]
-  while (pattern.lastIndex < text.length) {
-    const [all, raw = '', end = ''] = pattern.exec(text) ?? []
-    if (all === undefined) return failure(`line ${line}: a quotation mark is inside a cell, or has no partner`)
-    cells.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
-    line += all.split('\n').length - 1
-    if (end === ',') continue
-    if (cells.some((cell) => cell !== '')) rows.push({ line: begin, cells })
-    cells = []
-    begin = line
-  }
-  return ok(rows)
 }

@@ -1,7 +1,7 @@
 /**
  * Programs as definitions. `programs/` runs them and imports this folder, so the command line registers it here; it is loaded only if a definition is a program.
  */
-import type { Diagnostic } from '../base/diagnostic.ts'
+import { type Diagnostic, hasErrors } from '../base/diagnostic.ts'
 import type { Config } from '../config/config.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import { isProgramName } from './definition-name.ts'
@@ -42,7 +42,7 @@ export async function readProgram(
 ): Promise<LoadedDefinition[]> {
   if (open === null) throw new Error('nothing runs programs')
   const { zones, diagnostics, files } = await (await open())(definition.path, config, texts)
-  const isFailed = diagnostics.some(({ severity }) => severity === 'error')
+  const isFailed = hasErrors(diagnostics)
   const mayUseAutoPtr =
     isFailed ||
     definition.rules.some(({ autoPtr }) => autoPtr) ||

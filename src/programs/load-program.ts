@@ -1,10 +1,10 @@
 /** Loads the zones of programs. */
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Diagnostic, formatDiagnostic, isError } from '../base/diagnostic.ts'
 import { failure, ok } from '../base/result.ts'
 import type { Config } from '../config/config.ts'
+import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../definition/yaml/read-yaml.ts'
-import { isNull, type YamlNode } from '../definition/yaml/yaml-node.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { folderTree } from '../files/folder-tree.ts'
@@ -15,12 +15,12 @@ import { createIncludeReader } from '../load/include-reader.ts'
 import type { LoadedProgram, ProgramLoader } from '../load/program-loader.ts'
 import { runDefinition } from './definition/run-definition.ts'
 import type { JsonObject } from './dnscontrol/json-object.ts'
-import { type DnsconfigRun, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
+import { type DnsconfigRun, isDnsconfig, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
 import type { SpfLookUp } from './dnscontrol/spf.ts'
-import { openSandbox, type Sandbox } from './sandbox/run-program.ts'
+import { openSandbox } from './sandbox/run-program.ts'
 import type { ProgramFiles, ProgramRun } from './sandbox/sandbox.ts'
 
-let sandbox: Sandbox | null = null
+const sandbox = openSandbox()
 
 /** The text of a program, and what it may read; the problem if it cannot be read itself. */
 type Opened =
@@ -57,7 +57,6 @@ export async function runDnsconfigFile(
 ): Promise<DnsconfigRun> {
   const opened = await openProgram(path, config, texts)
   if (!opened.ok) return { config: null, diagnostics: [opened.problem], filesRead: [displayPath(path, config.cwd)] }
-  sandbox ??= openSandbox()
   return runDnsconfig(sandbox, opened.program, lookUpSpf)
 }
 
@@ -69,7 +68,7 @@ export const programLoader =
   (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramLoader =>
   async (path, config, texts) => {
     const file = displayPath(path, config.cwd)
-    if (/^dnsconfig[^/\\]*\.js$/i.test(basename(path))) {
+    if (isDnsconfig(path)) {
       const { config: result, diagnostics, filesRead } = await runDnsconfigFile(path, config, { texts })
       if (result === null) return { zones: [], diagnostics, files: filesRead }
       const { zones, diagnostics: found } = zonesOf(result, file)
@@ -77,16 +76,22 @@ export const programLoader =
     }
     const opened = await openProgram(path, config, texts)
     if (!opened.ok) return { zones: [], diagnostics: [opened.problem], files: [file] }
-    sandbox ??= openSandbox()
-    const include = createIncludeReader(config, 'yaml', texts)
-    const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program, { include })
+    const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program)
     return { zones, diagnostics, files: filesRead }
   }
 
 const UNTRACKED = 'is not tracked by git, so no program reads it in CI'
 
-/** The files that git tracks, as messages show them, in a CI job; null elsewhere. Empty if git cannot tell. */
-async function trackedFiles({ folder, cwd, isCi }: Config): Promise<ReadonlySet<string> | null> {
+const trackedByConfig = new WeakMap<Config, Promise<ReadonlySet<string> | null>>()
+
+/** The files that git tracks, as messages show them, in a CI job; null elsewhere. Empty if git cannot tell. All programs of a config share one list. */
+function trackedFiles(config: Config): Promise<ReadonlySet<string> | null> {
+  const files = trackedByConfig.get(config) ?? listTrackedFiles(config)
+  trackedByConfig.set(config, files)
+  return files
+}
+
+async function listTrackedFiles({ folder, cwd, isCi }: Config): Promise<ReadonlySet<string> | null> {
   if (isCi !== true) return null
   try {
     const { status, stdout } = await gitIn(folder, process.env)(['ls-files', '-z'], { maxOctets: MAX_LIST })
@@ -126,7 +131,7 @@ function programFiles(config: Config, texts: ReadonlyMap<string, string> | undef
           start.depth,
           () => true,
           (entry) => {
-            const path = displayPath(entry.path, folder).split('\\').join('/')
+            const path = displayPath(entry.path, folder)
             if (!entry.isFolder && !entry.isOutside && !isHiddenName(entry.path) && matches(path)) found.add(path)
           },
         )
@@ -145,14 +150,5 @@ function yamlAsJson(read: ReturnType<ProgramFiles['read']>): ReturnType<ProgramF
   const { root, diagnostics } = readYaml(text, { file })
   const problem = diagnostics.find(isError)
   if (problem !== undefined || root === null) return failure(problem === undefined ? `${file} is empty` : formatDiagnostic(problem))
-  return ok({ file, text: JSON.stringify(jsonOf(root)) })
-}
-
-function jsonOf(node: YamlNode): unknown {
-  if (node.kind === 'sequence') return node.items.map(jsonOf)
-  if (node.kind === 'mapping') return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, jsonOf(value)]))
-  if (!node.plain) return node.text
-  if (isNull(node)) return null
-  if (/^(?:true|false)$/i.test(node.text)) return node.text.toLowerCase() === 'true'
-  return /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(node.text) ? Number(node.text) : node.text
+  return ok({ file, text: JSON.stringify(toJsonValue(root)) })
 }

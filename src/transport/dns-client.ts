@@ -1,7 +1,9 @@
 /** A DNS client: queries one server over UDP and TCP. */
+import { getServers } from 'node:dns'
 import pLimit from 'p-limit'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
+import { parseServerAddress } from '../dns/server-address.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { decodeMessage } from '../dns/wire/decode-message.ts'
 import { encodeMessage } from '../dns/wire/encode-message.ts'
@@ -9,6 +11,9 @@ import { CLASS, createQuery, FLAG, type Message, RCODE, rcodeName, type WireReco
 import { createUdpExchange, type DnsFailure, type DnsServer, dnsFailure, exchangeTcp, formatServer, isDnsFailure } from './dns-exchange.ts'
 
 export type { DnsServer } from './dns-exchange.ts'
+
+/** The resolvers of this machine. */
+export const systemResolvers = (): readonly DnsServer[] => getServers().map(parseServerAddress)
 
 export interface DnsQuestion {
   readonly name: DomainName

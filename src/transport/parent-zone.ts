@@ -1,9 +1,7 @@
 /** What the servers of the parent zone say about a zone: its delegation and its DS records. */
-import { getServers } from 'node:dns'
 import { type DomainName, isAtOrBelow, parentOf } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
-import { parseServerAddress } from '../dns/server-address.ts'
-import { queryDns } from './dns-client.ts'
+import { queryDns, systemResolvers } from './dns-client.ts'
 import { type DnsServer, dnsFailure, formatServer, isDnsFailure } from './dns-exchange.ts'
 
 /** What one server of the parent says. */
@@ -65,7 +63,7 @@ async function recordsAt(server: DnsServer, zone: DomainName, type: 'NS' | 'DS')
 
 /** Finds the name servers of the zone above, by the resolvers of this machine. Null if no ancestor's servers can be found. */
 export async function parentServers(zone: DomainName): Promise<readonly DnsServer[] | null> {
-  const resolvers = getServers().map(parseServerAddress)
+  const resolvers = systemResolvers()
   for (let name = parentOf(zone); ; name = parentOf(name)) {
     for (const resolver of resolvers) {
       const found = await queryDns(resolver, { name, type: 'NS', recursion: true }).catch((error: unknown) => {

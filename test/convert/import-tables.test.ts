@@ -41,3 +41,9 @@ test.each([
   const scene = openScene({ files: { [`a.${format}`]: text } })
   expectEnd(await scene.run('import', format, `a.${format}`, '-o', 'zones'), 1, { err })
 })
+
+test('a table whose last line ends with an empty TTL is imported with that line', async () => {
+  const scene = openScene({ files: { 'a.csv': 'zone,name,type,data,ttl\nexample.com.,www.example.com.,A,192.0.2.1,' } })
+  expectEnd(await scene.run('import', 'csv', 'a.csv', '-o', 'zones'), 0)
+  expect(scene.files()['zones/example.com.yaml']).toContain('192.0.2.1')
+})

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { parseCsv } from '../../src/base/csv.ts'
 import { definitionPrelude } from '../../src/programs/definition/prelude.ts'
 import { TYPE_FUNCTIONS } from '../../src/programs/definition/run-definition.ts'
 import type { SandboxHost } from '../../src/programs/sandbox/sandbox.ts'
@@ -71,6 +72,6 @@ test('they declare what programs can import', () => {
   const text = readFileSync(join(root, 'generated/definition.d.ts'), 'utf8')
   const declared = [...text.matchAll(/^export declare (?:function|const) (\w+)/gm)].map(([, name]) => name)
   const host = { exports: {}, variables: {} } as unknown as SandboxHost
-  definitionPrelude(host, TYPE_FUNCTIONS)
+  definitionPrelude(host, TYPE_FUNCTIONS, parseCsv)
   expect([...new Set(declared)].sort()).toEqual(Object.keys(host.exports).sort())
 })

@@ -158,11 +158,14 @@ test('record refuses with the line to edit, and fmt leaves programs', async () =
   expect(scene.files()).toEqual(before)
 })
 
-test('--since follows every file that a program read', async () => {
-  const program = zoneWith("A('www', load('../data/hosts.json')[0])")
-  const scene = open(program, {
+test.each([
+  ['data/hosts.json', '["192.0.2.2"]'],
+  ['data/mail.yaml', 'mail: {type: A, value: 192.0.2.8}'],
+])('--since follows every file that a program read: %s', async (file, changed) => {
+  const scene = open(zoneWith("A('www', load('../data/hosts.json')[0])", "{ include: ['../data/mail.yaml'] }"), {
     'data/hosts.json': '["192.0.2.1"]',
-    'zones/b.js': program.replaceAll('example.com', 'example.net').replace(/load\(.*\)\[0\]/, "'192.0.2.9'"),
+    'data/mail.yaml': 'mail: {type: A, value: 192.0.2.7}',
+    'zones/b.js': zoneWith("A('www', '192.0.2.9')").replaceAll('example.com', 'example.net'),
   })
   const git = (...args: string[]): void =>
     void execFileSync('git', ['-C', scene.folder, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], { stdio: 'ignore' })
@@ -170,7 +173,7 @@ test('--since follows every file that a program read', async () => {
   git('add', '.')
   git('commit', '-m', 'x')
   expect((await scene.run('zones', '--since', 'HEAD')).stdout).not.toContain('example.')
-  scene.write({ 'data/hosts.json': '["192.0.2.2"]' })
+  scene.write({ [file]: changed })
   const { stdout } = await scene.run('zones', '--since', 'HEAD')
   expect(stdout).toContain('example.com')
   expect(stdout).not.toContain('example.net')

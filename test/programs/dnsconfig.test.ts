@@ -39,6 +39,11 @@ test.each([
     PROGRAM.replace("TXT('site'", "CNAME('x', 'a.b'), TXT('site'"),
     /^dnsconfig\.js:7:3: error\[schema-value\] CNAME x of example\.com/m,
   ],
+  [
+    'a builder',
+    PROGRAM.replace("TXT('site'", "SPF_BUILDER({ parts: ['v=spf1', 'bad', '-all'], flatten: [hosts[0].name] }), TXT('site'"),
+    /^dnsconfig\.js:7:3: error\[schema-value\] the SPF record @ of example\.com: SPF has no part "bad"/m,
+  ],
   ['a missing file', PROGRAM.replace('./hosts', './creds'), /^dnsconfig\.js:4:\d+: error\[program-failed\] .*secrets/m],
   ['a provider that the config lacks', PROGRAM.replace("Provider('cloud'", "Provider('other'"), /error\[target-unknown\]|other/],
 ])('%s has its place in diagnostics', async (_, program, expected) => {
@@ -124,6 +129,12 @@ test('SPF records are flattened from spfcache.json, which a command refreshes', 
   expect(expectEnd(await refresh(), 0).stdout).toBe('')
   answers['_more.example.net.'] = 'none'
   expect(expectEnd(await refresh(), 1).stderr).toContain('_more.example.net has no SPF record')
+})
+
+test('spf runs no program of the other language', async () => {
+  const scene = open(PROGRAM, { config: RULES.replace('dnsconfig.js', 'dnsconfig.js, other.ts') })
+  scene.write({ 'other.ts': "import { zone } from 'zonewright/definition'\nzone('example.net', {}, [])\n" })
+  expectEnd(await scene.run('spf'), 0)
 })
 
 test('a record of a program cannot be edited with "record", and fmt leaves programs alone', async () => {

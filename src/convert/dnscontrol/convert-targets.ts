@@ -10,6 +10,7 @@ import { escapeGlob } from '../../files/file-glob.ts'
 import { displayPath } from '../../files/file-path.ts'
 import { readText } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
+import { isObject } from '../../programs/dnscontrol/json-object.ts'
 import type { ImportedZones, ImportRequest } from '../importer.ts'
 import { placeConfig, pythonNotices, relocated } from '../octodns/convert-targets.ts'
 import { printProviders, providerProblem } from '../octodns/converted-config.ts'
@@ -310,9 +311,6 @@ function nameServer({ name, credentials, at }: DnscontrolProvider): ConvertedCre
   ]
   return { provider: { name, className: 'octodns_bind.Rfc2136Provider', settings, at }, left }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** JSON without the comments and trailing commas that DNSControl accepts. */
 const withoutComments = (text: string): string =>

@@ -1,4 +1,5 @@
-/** The functions of `zonewright/definition`, which run in the sandbox. Their types for editors are in `definition-api.ts`. */
+/** The functions of `zonewright/definition`, which run in the sandbox. Their types for editors are in `scripts/definition-helpers.d.ts`. */
+import type { parseCsv } from '../../base/csv.ts'
 import type { SandboxHost } from '../sandbox/sandbox.ts'
 
 /** A JSON value. */
@@ -20,7 +21,11 @@ export interface MadeRecord {
 }
 
 /** The prelude of definitions. `types`: every record type with the name of its function. Its source is evaluated in the sandbox, so it uses nothing outside itself. */
-export function definitionPrelude(host: SandboxHost, types: readonly (readonly [name: string, type: string])[]): () => readonly MadeZone[] {
+export function definitionPrelude(
+  host: SandboxHost,
+  types: readonly (readonly [name: string, type: string])[],
+  readCsv: typeof parseCsv,
+): () => readonly MadeZone[] {
   const MAX_DEPTH = 32
   const MAX_TEXT = 2 ** 20
   type Data = Readonly<Record<string, unknown>>
@@ -104,22 +109,11 @@ export function definitionPrelude(host: SandboxHost, types: readonly (readonly [
     if (/\.csv$/i.test(file)) return csvRows(content, file)
     throw new Error(`${file} cannot be loaded: its name ends in none of .csv, .json and .yaml`)
   }
-  /** The rows of a file (RFC 4180), by the names in its first line. */
+  /** The rows of a file, by the names in its first line. */
   const csvRows = (content: string, file: string): Record<string, string>[] => {
-    const rows: { line: number; cells: string[] }[] = []
-    let [cells, line, start]: [string[], number, number] = [[], 1, 1]
-    const cell = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r?\n|$)/y
-    while (cell.lastIndex < content.length) {
-      const [all, raw = '', end = ''] = cell.exec(content) ?? []
-      if (all === undefined) throw new Error(`${file}:${line}: a quotation mark is inside a value, or has no partner`)
-      cells.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw.trim())
-      line += all.split('\n').length - 1
-      if (end === ',' && cell.lastIndex < content.length) continue
-      if (cells.some((one) => one !== '')) rows.push({ line: start, cells })
-      cells = []
-      start = line
-    }
-    const [head, ...body] = rows
+    const table = readCsv(content)
+    if (!table.ok) throw new Error(`${file}:${table.line}: ${table.message}`)
+    const [head, ...body] = table.rows
     const names = head?.cells ?? []
     if (new Set(names).size < names.length) throw new Error(`${file}:1: two columns have the same name`)
     return body.map((row) => {

@@ -1,6 +1,7 @@
 /** Zones of programs that import `zonewright/definition`: what they made becomes the tree of a definition in YAML, which one parser checks. */
+import { parseCsv } from '../../base/csv.ts'
 import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
-import { type ParseOptions, parseTree } from '../../definition/parse/parse-definition.ts'
+import { parseTree } from '../../definition/parse/parse-definition.ts'
 import type { YamlEntry, YamlMapping, YamlNode, YamlScalar } from '../../definition/yaml/yaml-node.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import type { ProgramZone } from '../../load/program-loader.ts'
@@ -20,14 +21,10 @@ export const TYPE_FUNCTIONS: readonly (readonly [name: string, type: string])[] 
   .filter((type) => type !== 'SOA')
   .map((type) => [type.replaceAll('-', '_'), type])
 
-const PRELUDE = `(host) => (${definitionPrelude})(host, ${JSON.stringify(TYPE_FUNCTIONS)})`
+const PRELUDE = `(host) => (${definitionPrelude})(host, ${JSON.stringify(TYPE_FUNCTIONS)}, ${parseCsv})`
 
 /** Runs a program and parses its zones. Every diagnostic has the place of the call that made the record. */
-export async function runDefinition(
-  sandbox: Sandbox,
-  program: Omit<ProgramRun, 'language' | 'prelude'>,
-  options: Omit<ParseOptions, 'file'>,
-): Promise<DefinitionRun> {
+export async function runDefinition(sandbox: Sandbox, program: Omit<ProgramRun, 'language' | 'prelude'>): Promise<DefinitionRun> {
   const { output, diagnostics, filesRead } = await sandbox.run({ ...program, language: 'definition', prelude: PRELUDE })
   if (output === null) return { zones: [], diagnostics, filesRead }
   const { file } = program.entry
@@ -36,11 +33,7 @@ export async function runDefinition(
     const message = 'the program changed functions of the language that zones are made with, such as Array.prototype.map'
     return { zones: [], diagnostics: [{ severity: 'error', code: 'program-failed', message, at: { file, line: 1, column: 1 } }], filesRead }
   }
-  const zones = made.map((one) => {
-    const { zone, enabled, diagnostics: found } = withRules(parseTree(treeOfZone(one, output, file), { ...options, file }))
-    return { zone, enabled, diagnostics: found }
-  })
-  const notes = output.messages.map(({ text, at }): Diagnostic => ({ severity: 'notice', code: 'program-message', message: text, at }))
+  const parsed = made.map((one) => withRules(parseTree(treeOfZone(one, output, file), { file, include: program.files.read })))
   const empty: Diagnostic = {
     severity: 'error',
     code: 'definition-empty',
@@ -48,11 +41,11 @@ export async function runDefinition(
     at: { file, line: 1, column: 1 },
     hint: 'call zone(name, settings, records), or exclude the file with a glob such as "!zones/lib.ts" if other programs import it',
   }
-  const failed = zones.flatMap(({ zone, diagnostics: found }) => (zone === null ? found : []))
+  const failed = parsed.flatMap(({ zone, diagnostics: found }) => (zone === null ? found : []))
   return {
-    zones: zones.flatMap(({ zone, ...rest }) => (zone === null ? [] : { zone, ...rest })),
-    diagnostics: [...notes, ...failed, ...(made.length === 0 ? [empty] : [])],
-    filesRead,
+    zones: parsed.flatMap(({ zone, enabled, diagnostics: found }) => (zone === null ? [] : { zone, enabled, diagnostics: found })),
+    diagnostics: [...diagnostics, ...failed, ...(made.length === 0 ? [empty] : [])],
+    filesRead: [...new Set([...filesRead, ...parsed.flatMap(({ includedFiles }) => includedFiles)])].sort(),
   }
 }
 

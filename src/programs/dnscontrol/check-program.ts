@@ -156,7 +156,7 @@ function readRecord(raw: JsonObject, subject: string): Rec {
   for (const [key, value] of Object.entries(raw)) {
     const bits = BITS[key]
     if (bits === undefined) fields[key] = value
-    else if (value !== null && !(Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** bits))
+    else if (value !== null && !fits(value, bits))
       refuse(`${subject}: ${key} is ${quoted(String(value))}, not a whole number below ${2 ** bits}`)
     else fields[key] = value ?? 0
   }
@@ -170,6 +170,9 @@ function readRecord(raw: JsonObject, subject: string): Rec {
     meta: readMeta(raw['meta'], subject),
   }
 }
+
+/** Whether a value is an unsigned integer of that many bits. */
+const fits = (value: unknown, bits: number): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** bits
 
 /** A label of the zone: absolute names are shortened. */
 function checkLabel({ type, name, meta }: Rec, domain: Domain): string {
@@ -263,7 +266,6 @@ function checkRawRecord(raw: JsonObject, domain: Domain): Rec {
   if (kind === 'DS') {
     wants(4)
     const [tag, algorithm, digestType, digest] = args
-    const fits = (value: unknown, bits: number): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** bits
     if (!fits(tag, 16) || !fits(algorithm, 8) || !fits(digestType, 8)) refuse(`${subject}: a number does not fit in its field`)
     if (typeof digest !== 'string' || !/^[\da-f]*$/i.test(digest)) refuse(`${subject}: the digest is not hexadecimal`)
     const data = `${tag} ${algorithm} ${digestType} ${digest}`
@@ -285,11 +287,13 @@ function checkRawRecord(raw: JsonObject, domain: Domain): Rec {
   return { ...record, ttl: 1, target: redirect.value, comparable: redirect.value, zonfefilepartial: redirect.value }
 }
 
+const numberOfAddress = (address: string): number => address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
+
 /** Rows `LOW ~ HIGH ~ NEW BASE ~ NEW ADDRESSES`, joined by `;`. */
 function readTable(text: string): readonly { low: number; high: number; bases: number[]; addresses: string[] }[] {
   const numberOf = (address: string): number => {
     if (!parseIpv4(address).ok) refuse(`${quoted(address)} in a table of addresses is no IPv4 address`)
-    return address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
+    return numberOfAddress(address)
   }
   const rows = text.split(';').filter((row) => row.trim() !== '')
   return rows.map((row) => {
@@ -309,7 +313,7 @@ function readTable(text: string): readonly { low: number; high: number; bases: n
 
 /** The addresses that a table makes of one: itself if no row contains it. */
 function mapAddress(address: string, table: ReturnType<typeof readTable>): string[] {
-  const number = address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
+  const number = numberOfAddress(address)
   const row = table.find(({ low, high }) => number >= low && number <= high)
   if (row === undefined) return [address]
   const moved = row.bases.map((base) => base + number - row.low)

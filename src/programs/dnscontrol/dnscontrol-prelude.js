@@ -725,6 +725,8 @@
     HEDNS_DYNAMIC_OFF: { hedns_dynamic: 'off' },
     HEDNS_DDNS_KEY: (key) => ({ hedns_dynamic: 'on', hedns_ddns_key: key }),
   }
+  // The names of functions are in stacks, where the places of their calls are searched with them.
+  for (const [name, one] of Object.entries(language)) if (typeof one === 'function') Object.defineProperty(one, 'name', { value: name })
   Object.assign(globalThis, language, host.variables)
 
   return () => globalThis.conf

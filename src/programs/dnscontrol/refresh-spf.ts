@@ -1,16 +1,19 @@
 /** Refreshes `spfcache.json`: the SPF records that programs flatten. */
 import { dirname, join } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
 import type { Config } from '../../config/config.ts'
-import { parseAbsoluteName } from '../../dns/domain-name.ts'
+import { parseTxtRdata } from '../../dns/character-string.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { ServerAddress } from '../../dns/server-address.ts'
 import { displayPath } from '../../files/file-path.ts'
 import { readText } from '../../files/read-text.ts'
 import type { OutputFile } from '../../files/write-files.ts'
 import { findDefinitions } from '../../load/find-definitions.ts'
-import { querySpf, systemResolvers } from '../../transport/spf-record.ts'
+import { queryDns, systemResolvers } from '../../transport/dns-client.ts'
+import { isDnsFailure } from '../../transport/dns-exchange.ts'
 import { runDnsconfigFile } from '../load-program.ts'
-import { SPF_CACHE } from './run-dnsconfig.ts'
+import { isDnsconfig, SPF_CACHE } from './run-dnsconfig.ts'
 import { printSpfCache, readSpfCache, type SpfCache } from './spf.ts'
 
 export interface RefreshedCache {
@@ -34,7 +37,7 @@ export async function refreshSpf(
 ): Promise<RefreshedCaches> {
   const resolvers = given ?? systemResolvers()
   const found = await findDefinitions(config, paths)
-  const programs = found.definitions.filter(({ kind }) => kind === 'program')
+  const programs = found.definitions.filter(({ path }) => isDnsconfig(path))
   const diagnostics: Diagnostic[] = [...found.diagnostics]
   if (programs.length === 0 && !hasErrors(diagnostics))
     diagnostics.push({ severity: 'error', code: 'no-definitions', message: 'the config names no dnsconfig.js', hint: 'add its path' })
@@ -74,6 +77,28 @@ async function collect(
       cache.set(text, record.value)
     }
   }
+}
+
+/** The SPF record of a name (RFC 7208 section 4.5), from the first resolver that answers. A failure is worded to follow the name. */
+async function querySpf(name: DomainName, resolvers: readonly ServerAddress[]): Promise<Result<string>> {
+  let problem = 'cannot be queried: this machine has no resolver'
+  for (const resolver of resolvers) {
+    try {
+      const { rcode, answers } = await queryDns(resolver, { name, type: 'TXT', recursion: true })
+      if (rcode !== 'NOERROR') {
+        problem = `was answered with ${rcode} by ${resolver.host}`
+        continue
+      }
+      const texts = answers.flatMap(({ type, data }) => (type === 'TXT' ? Buffer.from(parseTxtRdata(data) ?? []).toString('utf8') : []))
+      const [record, ...more] = texts.filter((text) => /^v=spf1(?: |$)/i.test(text))
+      if (record === undefined) return failure('has no SPF record')
+      return more.length > 0 ? failure('has several SPF records') : ok(record)
+    } catch (error) {
+      if (!isDnsFailure(error)) throw error
+      problem = `cannot be queried: ${error.message}`
+    }
+  }
+  return failure(problem)
 }
 
 async function compare(folder: string, cache: SpfCache, config: Config): Promise<RefreshedCache> {

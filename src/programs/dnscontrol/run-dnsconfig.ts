@@ -1,12 +1,11 @@
 /** Runs a dnsconfig.js in the sandbox, and checks its result as DNSControl does. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-// biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
-import { getAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { embeddedText } from '../../files/embedded-text.ts'
 import type { Sandbox } from '../sandbox/run-program.ts'
-import type { ProgramCall, ProgramRun } from '../sandbox/sandbox.ts'
+import type { ProgramOutput, ProgramRun } from '../sandbox/sandbox.ts'
 import { checkProgram } from './check-program.ts'
 import type { JsonObject } from './json-object.ts'
 import { readSpfCache, type SpfLookUp } from './spf.ts'
@@ -32,7 +31,6 @@ export async function runDnsconfig(
   lookUpSpf?: SpfLookUp,
 ): Promise<DnsconfigRun> {
   const { entry, files } = program
-  const texts = new Map([[entry.file, entry.text]])
   const { output, diagnostics, filesRead } = await sandbox.run({
     ...program,
     entry: { ...entry, text: withoutDirective(entry.text) },
@@ -42,18 +40,16 @@ export async function runDnsconfig(
       ...files,
       read: (path, from) => {
         const read = files.read(path, from)
-        if (read.ok) texts.set(read.value.file, read.value.text)
         return read.ok ? { ...read, value: { ...read.value, text: withoutDirective(read.value.text) } } : read
       },
     },
   })
   if (output === null) return { config: null, diagnostics, filesRead }
-  const value = withPlaces(output.value, output.places, texts)
+  const value = withPlaces(output.value, output.places)
   const cache = lookUpSpf === undefined && JSON.stringify(value).includes('"flatten":') ? files.read(SPF_CACHE, entry.file) : null
   const cached = cache?.ok ? readSpfCache(cache.value.text) : null
   const checked = checkProgram(value, entry.file, lookUpSpf ?? ((name) => cached?.get(name)))
-  const notes = output.messages.map(({ text, at }): Diagnostic => ({ severity: 'notice', code: 'program-message', message: text, at }))
-  const found = [...diagnostics, ...notes, ...checked.diagnostics]
+  const found = [...diagnostics, ...checked.diagnostics]
   if (cache?.ok && cached === null)
     found.push({
       severity: 'error',
@@ -72,7 +68,8 @@ const preludeFor = (entry: string): string =>
   `(host) => { ${sourceOf('underscore-umd-min.js')}\n return (${sourceOf('dnscontrol-prelude.js').replace(/^\/\*\*[\s\S]*?\*\/\s*;?/, '')})(host, ${JSON.stringify(entry)}) }`
 
 function sourceOf(name: string): string {
-  if (isSea()) return getAsset(name, 'utf8')
+  const embedded = embeddedText(name)
+  if (embedded !== null) return embedded
   const beside = fileURLToPath(new URL(name, import.meta.url))
   try {
     return readFileSync(beside, 'utf8')
@@ -82,41 +79,8 @@ function sourceOf(name: string): string {
 }
 
 /** Replaces the numbers of places by the calls, as `FILE:LINE:COLUMN`. */
-function withPlaces(value: unknown, places: readonly (readonly ProgramCall[])[], texts: ReadonlyMap<string, string>): unknown {
-  const known = new Map<string, string>()
-  const starts = new Map([...texts].map(([file, text]) => [file, [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]]))
-  return JSON.parse(JSON.stringify(value), function (this: JsonObject, key, one: unknown) {
+const withPlaces = (value: unknown, places: ProgramOutput['places']): unknown =>
+  JSON.parse(JSON.stringify(value), (key, one: unknown) => {
     const at = key === 'filepos' && typeof one === 'number' ? places[one]?.[0]?.at : undefined
-    if (at === undefined) return one
-    const { type = 'D', args } = this
-    const name = String(Array.isArray(args) ? args[0] : type)
-    const place = `${at.file}:${at.line}:${at.column}`
-    const found = known.get(`${place} ${name}`)
-    if (found !== undefined) return found
-    const lines = starts.get(at.file) ?? [0]
-    const start = startOfCall(texts.get(at.file) ?? '', (lines[at.line - 1] ?? 0) + at.column - 1, name)
-    let line = at.line
-    while (start !== null && line > 1 && (lines[line - 1] ?? 0) > start) line -= 1
-    const shown = start === null ? place : `${at.file}:${line}:${start - (lines[line - 1] ?? 0) + 1}`
-    known.set(`${place} ${name}`, shown)
-    return shown
+    return at === undefined ? one : `${at.file}:${at.line}:${at.column}`
   })
-}
-
-/** Calls, and characters of their arguments, that are searched for the beginning of one. */
-const MAX_CALLS = 20
-const MAX_ARGUMENTS = 20_000
-
-/** The offset of a call of `name` whose arguments contain an offset: QuickJS says where the last call among the arguments is. Null if there is none. */
-function startOfCall(text: string, offset: number, name: string): number | null {
-  let start = offset
-  for (let tried = 0; tried < MAX_CALLS; tried += 1) {
-    start = start < 0 ? -1 : text.lastIndexOf(`${name}(`, start)
-    if (start < 0 || start < offset - MAX_ARGUMENTS) return null
-    const inside = text.slice(start + name.length, offset)
-    const isOpen = start === offset || inside.split('(').length > inside.split(')').length
-    if (isOpen && !/[\w$.]/.test(text[start - 1] ?? '')) return start
-    start -= 1
-  }
-  return null
-}

@@ -16,7 +16,7 @@ import {
 import { bootstrap } from './bootstrap.ts'
 import { ask, readLine, send, writeAll } from './child-io.ts'
 import { ProgramTexts } from './program-texts.ts'
-import type { FromChild, ProgramCall, ProgramFailure, ProgramOutput, ToChild } from './sandbox.ts'
+import type { FromChild, ProgramCall, ProgramFailure, ProgramMessage, ProgramOutput, ToChild } from './sandbox.ts'
 import { stripTypes } from './strip-types.ts'
 
 /** Octets of a page of WebAssembly memory, and the pages that QuickJS starts with. */
@@ -70,8 +70,8 @@ async function main(): Promise<void> {
         newVariant(variant as unknown as QuickJSSyncVariant, { wasmModule, wasmMemory }),
       )
       program = new Program(quickjs.newRuntime({ maxStackSizeBytes: STACK }), message)
-      const { json, ...result } = program.result()
-      send({ result })
+      const { json, messages, ...result } = program.result()
+      send({ result, messages })
       writeAll(`${json}\n`)
     } catch (error) {
       const failure = error instanceof Failure ? error.failure : failureOfSandbox(error as Error)
@@ -94,7 +94,7 @@ class Program {
   readonly #limits: Run['limits']
   readonly #texts = new ProgramTexts()
   readonly #imports = new Map<string, Set<string>>()
-  readonly #messages: { readonly text: string; readonly at: ProgramCall['at'] }[] = []
+  readonly #messages: ProgramMessage[] = []
   #exports: readonly string[] = []
   /** The processor time at which the run ends, and whether it has. */
   #end: number
@@ -119,7 +119,7 @@ class Program {
     this.#vm = runtime.newContext()
   }
 
-  result(): Omit<ProgramOutput, 'value'> & { readonly json: string } {
+  result(): Omit<ProgramOutput, 'value'> & { readonly json: string; readonly messages: readonly ProgramMessage[] } {
     const vm = this.#vm
     const { entry, language, prelude, variables, date = '1970-01-01' } = this.#run
     const code = `(${bootstrap})`

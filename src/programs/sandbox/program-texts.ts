@@ -3,8 +3,9 @@ import type { SourcePosition } from '../../base/diagnostic.ts'
 import type { ProgramCall } from './sandbox.ts'
 import type { ProgramText } from './strip-types.ts'
 
-/** Characters before the place of a stack in which the name of the called function is searched. */
+/** Characters before the place of a stack in which the call is searched, and the calls of the same function there that are tried. */
 const WINDOW = 20_000
+const MAX_CALLS = 20
 
 /** Characters of a line that are shown. */
 const MAX_LINE = 120
@@ -78,13 +79,18 @@ export class ProgramTexts {
   }
 }
 
-/** Where the call of a function begins that is at or before an offset; the offset itself if its name is not found. */
+/** Where the call of a function begins that is open at an offset; the offset itself if none is found. */
 function startOfCall(text: string, callee: string, offset: number): number {
   if (!/^[\w$]+$/.test(callee)) return offset
   const begin = Math.max(0, offset - WINDOW)
   const before = text.slice(begin, offset + callee.length + 1)
-  for (let found = before.lastIndexOf(`${callee}(`); found !== -1; found = found === 0 ? -1 : before.lastIndexOf(`${callee}(`, found - 1)) {
-    if (found === 0 || !/[\w$]/.test(before[found - 1] as string)) return begin + found
+  let found = before.length
+  for (let tried = 0; tried < MAX_CALLS && found > 0; tried += 1) {
+    found = before.lastIndexOf(`${callee}(`, found - 1)
+    if (found === -1) break
+    const open = found + callee.length
+    const inside = before.slice(open, Math.max(offset - begin, open + 1))
+    if (inside.split('(').length > inside.split(')').length && !/[\w$]/.test(before[found - 1] ?? '')) return begin + found
   }
   return offset
 }

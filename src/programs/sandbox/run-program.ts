@@ -7,7 +7,16 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { compareText } from '../../base/text.ts'
-import type { FromChild, ProgramFailure, ProgramLimits, ProgramOutput, ProgramResult, ProgramRun, ToChild } from './sandbox.ts'
+import type {
+  FromChild,
+  ProgramFailure,
+  ProgramLimits,
+  ProgramMessage,
+  ProgramOutput,
+  ProgramResult,
+  ProgramRun,
+  ToChild,
+} from './sandbox.ts'
 import { PROGRAM_LIMITS } from './sandbox.ts'
 
 export interface Sandbox {
@@ -40,9 +49,9 @@ const MAX_LINE = 512 * 2 ** 20
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
-/** Creates a sandbox. `start` starts the child process before the first program needs it. */
-export function openSandbox({ start = false }: { readonly start?: boolean } = {}): Sandbox {
-  let child: Child | null = start ? startChild() : null
+/** Creates a sandbox. Its child process starts with the first program. */
+export function openSandbox(): Sandbox {
+  let child: Child | null = null
   let last: Promise<unknown> = Promise.resolve()
   const runNext = async (program: ProgramRun): Promise<ProgramResult> => {
     if (child === null || child.stdout.readableEnded || child.stdout.destroyed) child = startChild()
@@ -71,8 +80,16 @@ function startChild(): Child {
   })
   // A child that ended does not read its input.
   child.stdin.on('error', () => undefined)
-  for (const one of [child, child.stdin, child.stdout] as unknown as { unref(): void }[]) one.unref()
+  setWaiting(child, false)
   return child
+}
+
+/** Whether this process stays alive for the child: only while a program runs. */
+function setWaiting(child: Child, isWaiting: boolean): void {
+  for (const one of [child, child.stdin, child.stdout] as unknown as readonly Pick<Child, 'ref' | 'unref'>[]) {
+    if (isWaiting) one.ref()
+    else one.unref()
+  }
 }
 
 async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<ProgramResult> {
@@ -86,8 +103,7 @@ async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<Progr
     diagnostics,
     filesRead: [...filesRead].sort(compareText),
   })
-  // This process stays alive for the child only while a program runs.
-  for (const one of [child, child.stdin, child.stdout] as unknown as { ref(): void }[]) one.ref()
+  setWaiting(child, true)
   try {
     write({ run, limits })
     for (;;) {
@@ -109,13 +125,13 @@ async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<Progr
       } else if ('failure' in message) return finished([failed(message.failure, run)], null)
       else {
         const value: unknown = JSON.parse((await messages.next()) ?? 'null')
-        return finished([], { ...message.result, value })
+        return finished(message.messages.map(notice), { ...message.result, value })
       }
     }
   } finally {
     watch.stop()
     messages.stop()
-    for (const one of [child, child.stdin, child.stdout] as unknown as { unref(): void }[]) one.unref()
+    setWaiting(child, false)
   }
 }
 
@@ -132,6 +148,8 @@ function failed({ kind, message, line, calls: [first, ...above] }: ProgramFailur
     }),
   }
 }
+
+const notice = ({ text, at }: ProgramMessage): Diagnostic => ({ severity: 'notice', code: 'program-message', message: text, at })
 
 /** Kills the child if it uses more processor time than the program may: some functions of QuickJS do not ask whether to go on. */
 function watchTime(child: Child, { seconds }: ProgramLimits): { isOver(): boolean; stop(): void } {

@@ -24,9 +24,6 @@ export interface ProgramLimits {
 
 export const PROGRAM_LIMITS: ProgramLimits = { seconds: 10, mebibytes: 256, records: 1_000_000 }
 
-/** Maximum octets of one value that a program makes or reads. */
-export const MAX_VALUE = 2 ** 20
-
 export interface ProgramRun {
   /** The program as messages show it. Its text has been read by the same rules as all other files. */
   readonly entry: { readonly file: string; readonly text: string }
@@ -74,13 +71,18 @@ export interface ProgramOutput {
   readonly value: unknown
   /** By the numbers of `host.place`: the calls of the program's own files. Never empty. */
   readonly places: readonly (readonly ProgramCall[])[]
-  /** Lines of `console`, with their place. */
-  readonly messages: readonly { readonly text: string; readonly at: SourcePosition }[]
+}
+
+/** A line of `console`. */
+export interface ProgramMessage {
+  readonly text: string
+  readonly at: SourcePosition
 }
 
 export interface ProgramResult {
   /** Null if there are errors. */
   readonly output: ProgramOutput | null
+  /** The error, or a notice per line of `console`. */
   readonly diagnostics: readonly Diagnostic[]
   /** All files that were read or looked for, the program itself included, as messages show them, sorted. */
   readonly filesRead: readonly string[]
@@ -97,7 +99,7 @@ export type ToChild =
 export type FromChild =
   | { readonly read: { readonly path: string; readonly from: string } }
   | { readonly list: { readonly glob: string; readonly from: string } }
-  | { readonly result: Omit<ProgramOutput, 'value'> }
+  | { readonly result: Omit<ProgramOutput, 'value'>; readonly messages: readonly ProgramMessage[] }
   | { readonly failure: ProgramFailure }
 
 export interface ProgramFailure {
