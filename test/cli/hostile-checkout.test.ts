@@ -1,5 +1,6 @@
 /** A pull request that commits packages, programs and links: nothing of it runs, and it reads nothing outside its folder. */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -135,12 +136,13 @@ describe('a class of octoDNS', () => {
 })
 
 describeWithTools(['python3'], 'the child of octoDNS', () => {
-  test('loads no module of the folder that it runs in', () => {
+  test('loads no module of the folder that it runs in', async () => {
     const { folder, write, ran } = checkout('{}')
     write('checkout/queue.py', `open(${JSON.stringify(join(dirname(folder), 'ran'))}, 'w')\n`)
     const bridge = readFileSync(resolve(import.meta.dirname, '../../src/providers/octodns/octodns_bridge.py'), 'utf8')
     // It leads a group of processes, which it ends at the end of its input.
-    const { signal } = spawnSync('python3', ['-c', bridge], { cwd: folder, input: '', detached: true })
+    const child = spawn('python3', ['-c', bridge], { cwd: folder, stdio: 'ignore', detached: true })
+    const [, signal] = await once(child, 'exit')
     expect([signal, ran()]).toEqual(['SIGKILL', false])
   })
 })
