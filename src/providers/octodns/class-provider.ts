@@ -1,18 +1,11 @@
 /** A provider that reads and changes zones through a provider class of octoDNS in a child process. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { excerpt } from '../../base/text.ts'
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import { sleep } from '../../transport/retry.ts'
 import { assertMayWrite } from '../may-write.ts'
-import {
-  type Provider,
-  type ProviderCallOptions,
-  ProviderError,
-  type UnusableZone,
-  type ZoneReference,
-  type ZoneSnapshot,
-} from '../provider.ts'
-import { masterZone } from '../zone-lists.ts'
+import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference, type ZoneSnapshot } from '../provider.ts'
+import { masterZone, zoneListOf } from '../zone-lists.ts'
 import { applyClassCall } from './class-apply.ts'
 import { type ClassFeatures, type ClassSettings, classCapabilities, factsOf } from './class-capabilities.ts'
 import type { ClassSession, LoggedMessage } from './class-session.ts'
@@ -95,7 +88,9 @@ export function createClassProvider(options: ClassProviderOptions): Provider {
     async listZones(call) {
       if (!features.listsZones)
         throw new ProviderError('provider-rejected', `${provider}: ${className} has no list of its zones`, { hint: 'name the zones' })
-      return zoneList(await session.inTurn((turn) => turn.list(), call))
+      const names = await session.inTurn((turn) => turn.list(), call)
+      const zones = names.map((name) => ({ name }))
+      return zoneListOf(zones, (_, name) => referenceTo(name), { twice: 'has the name of another zone' })
     },
     async readZone(reference, call) {
       const { name } = reference
@@ -142,15 +137,3 @@ const snapshot = ({ name }: ZoneReference, { records, unplanned, logs }: Exclude
     }),
   ),
 })
-
-function zoneList(names: readonly string[]): { zones: ZoneReference[]; unusable: UnusableZone[] } {
-  const zones = new Map<DomainName, ZoneReference>()
-  const unusable: UnusableZone[] = []
-  for (const name of names) {
-    const parsed = parseAbsoluteName(name.endsWith('.') ? name : `${name}.`)
-    if (!parsed.ok) unusable.push({ name, id: name, reason: parsed.message })
-    else if (zones.has(parsed.value)) unusable.push({ name, id: name, reason: 'has the name of another zone' })
-    else zones.set(parsed.value, referenceTo(parsed.value))
-  }
-  return { zones: [...zones.values()], unusable }
-}

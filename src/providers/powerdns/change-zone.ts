@@ -9,7 +9,7 @@ import { rrsetKey } from '../../dns/record.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
-import { refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { refuseConflicts } from '../changed-rrsets.ts'
 import { anyShape, checkZoneName } from '../json-shape.ts'
 import {
   type AppliedCall,
@@ -19,6 +19,7 @@ import {
   ProviderError,
   type ZoneReference,
 } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
 import { creationBody, type NewZones } from './new-zone.ts'
 import { keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
@@ -36,35 +37,15 @@ export interface PowerDns {
   readonly live: Map<DomainName, LiveZone>
 }
 
-export async function applyCall(
-  powerDns: PowerDns,
-  zone: ZoneReference | null,
-  call: ProviderCall,
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
-  const [first] = call.changes
-  if (first?.subject === 'domain' && first.action === 'create') return createZone(powerDns, first, call, options)
-  if (zone === null) throw new Error('no zone to change')
-  const known = powerDns.live.get(zone.name)
-  const isUsable = first?.subject === 'record' && known !== undefined && raisedSoa(known) === null
-  const live = isUsable ? known : await readLive(powerDns, zone, options)
-  powerDns.live.delete(zone.name)
-  if (first?.subject === 'domain') {
-    if (first.action === 'delete') return deleteZone(powerDns, live, call.rrsets, options)
-    return updateZone(powerDns, live, first, options)
-  }
-  return replaceRrsets(powerDns, live, call.rrsets, options)
-}
-
 /** Reads a zone with its records. */
 export async function readLive({ api, live }: PowerDns, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
-  const request = { method: 'GET', path: `${api.path}/zones/${id}`, what: `reading ${name}`, ...options } as const
+  const request = reading(`${api.path}/zones/${id}`, `reading ${name}`, options)
   const value = await api.request(request, (body) => liveZone(zoneWithRecordsShape(body), name))
   live.set(name, value)
   return value
 }
 
-async function createZone(
+export async function createZone(
   powerDns: PowerDns,
   { name, desired }: DomainChange,
   { changes, rrsets }: ProviderCall,
@@ -107,39 +88,38 @@ async function raiseNewZone(
   }
 }
 
-/** The server would create the zone and then refuse it for a missing key, and so leave half of it. */
-async function checkKeys({ api, name, newZones }: PowerDns, options?: ProviderCallOptions): Promise<void> {
+/** The keys of new zones that the server does not have. */
+export async function missingKeys({ api, newZones }: PowerDns, options?: ProviderCallOptions): Promise<string[]> {
   const wanted = [...newZones.primaryKeys, ...newZones.secondaryKeys]
-  if (wanted.length === 0) return
-  const known = await api.request({ method: 'GET', path: `${api.path}/tsigkeys`, what: 'listing TSIG keys', ...options }, keysShape)
-  const missing = wanted.find((key) => !known.includes(key.toLowerCase().replace(/\.$/, '')))
-  if (missing === undefined) return
-  throw new ProviderError('provider-rejected', `${name}: the server has no TSIG key ${JSON.stringify(missing)}, which new_zones names`, {
-    hint: 'create it with "pdnsutil import-tsig-key"',
-  })
+  if (wanted.length === 0) return []
+  const known = await api.request(reading(`${api.path}/tsigkeys`, 'listing TSIG keys', options), keysShape)
+  return wanted.filter((key) => !known.includes(key.toLowerCase().replace(/\.$/, '')))
 }
 
-async function deleteZone(
-  powerDns: PowerDns,
-  live: LiveZone,
-  rrsets: readonly RrsetChange[],
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
-  const { api } = powerDns
-  const { name, zone, records } = live
-  refuseChangedZone(powerDns.name, rrsets, { records })
+/** The server would create the zone and then refuse it for a missing key, and so leave half of it. */
+async function checkKeys(powerDns: PowerDns, options?: ProviderCallOptions): Promise<void> {
+  const [missing] = await missingKeys(powerDns, options)
+  if (missing === undefined) return
+  const message = `${powerDns.name}: the server has no TSIG key ${JSON.stringify(missing)}, which new_zones names`
+  throw new ProviderError('provider-rejected', message, { hint: 'create it with "pdnsutil import-tsig-key"' })
+}
+
+export async function deleteZone({ api, live }: PowerDns, { name, zone }: LiveZone, options?: ProviderCallOptions): Promise<AppliedCall> {
+  live.delete(name)
   await api.request({ method: 'DELETE', path: `${api.path}/zones/${zone.id}`, what: `deleting ${name}`, ...options }, anyShape)
   return {}
 }
 
 /** Updates the masters of a secondary, or the SOA record of any other zone. The type never changes. */
-async function updateZone(
+export async function updateZone(
   powerDns: PowerDns,
-  live: LiveZone,
+  reference: ZoneReference,
   { desired }: DomainChange,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = powerDns
+  const live = await readLive(powerDns, reference, options)
+  powerDns.live.delete(reference.name)
   const { zone, name, settings } = live
   const path = `${api.path}/zones/${zone.id}`
   const { master_ips: masters, ...times } = desired ?? {}
@@ -157,13 +137,16 @@ async function updateZone(
   return { changes: [{ id: zone.id }], problems: await afterwards(powerDns, live, options) }
 }
 
-async function replaceRrsets(
+export async function changeRecords(
   powerDns: PowerDns,
-  live: LiveZone,
+  zone: ZoneReference,
   rrsets: readonly RrsetChange[],
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = powerDns
+  const known = powerDns.live.get(zone.name)
+  const live = known !== undefined && raisedSoa(known) === null ? known : await readLive(powerDns, zone, options)
+  powerDns.live.delete(zone.name)
   refuseConflicts(powerDns.name, rrsets, (rrset) => imageOf(live, rrset))
   const pending = rrsets.filter((rrset) => !sameImage(imageOf(live, rrset), rrset.desired) || hasDuplicates(live, rrset))
   if (pending.length > 0) {
