@@ -2,17 +2,18 @@
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { listed } from '../../base/english.ts'
 import { quoted } from '../../base/text.ts'
+import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { serialOf } from '../../dns/soa.ts'
+import { createFindings, existingZones } from '../examine-zones.ts'
 import { hostedProvider } from '../hosted-service.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference, type ZoneSnapshot } from '../provider.ts'
 import { reading } from '../send-request.ts'
 import { powerDnsCapabilities } from './capabilities.ts'
-import { changeRecords, createZone, deleteZone, type PowerDns, readLive, updateZone } from './change-zone.ts'
-import { examinePowerDns } from './examine.ts'
+import { changeRecords, createZone, deleteZone, missingKeys, type PowerDns, readLive, updateZone } from './change-zone.ts'
 import { referenceTo } from './live-zone.ts'
-import { createPowerDnsApi, zonesShape } from './powerdns-api.ts'
+import { createPowerDnsApi, serverShape, zonesShape } from './powerdns-api.ts'
 
 /** Names in one warning. */
 const MOST_NAMED = 5
@@ -90,4 +91,35 @@ function capitalWarnings(provider: string, names: readonly string[]): Diagnostic
   const message = `${provider}: the server does not serve rows whose names have capital letters: ${listed(names.map(quoted), MOST_NAMED)}`
   const hint = 'set the names in its database to lower case; the API cannot change them'
   return [{ severity: 'warning', code: 'record-unplanned', message, hint }]
+}
+
+async function examinePowerDns(
+  provider: Provider,
+  powerDns: PowerDns,
+  { zones }: ProviderUsage,
+  call?: ProviderCallOptions,
+): Promise<DoctorFinding[]> {
+  const { findings, add, attempt } = createFindings()
+  const { address } = provider
+  await attempt(async () => {
+    const { program, version } = await powerDns.api.request(reading(powerDns.api.path, 'reading the server', call), serverShape)
+    if (program !== 'authoritative') {
+      add(
+        'error',
+        'connection',
+        `${address} is PowerDNS ${program}, which has no zones to manage`,
+        'set base_url to PowerDNS Authoritative',
+      )
+      return
+    }
+    add('ok', 'connection', `${address} responds: PowerDNS Authoritative ${version}`)
+    add('ok', 'token', 'the server accepts the key, which may change every zone')
+    for (const key of await missingKeys(powerDns, call)) {
+      const message = `the server has no TSIG key ${JSON.stringify(key)}, so it can create no zone`
+      add('error', 'config', message, 'create it with "pdnsutil import-tsig-key", or remove it from new_zones')
+    }
+    const found = await provider.findZones(zones, call)
+    if (zones.length > 0) add('ok', 'zones', existingZones(zones, found))
+  })
+  return findings
 }

@@ -9,6 +9,7 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import { type RrsetChange, type RrsetImage, sameImage } from '../../plan/changesets.ts'
+import { sleep } from '../../transport/retry.ts'
 import { conflict } from '../changed-rrsets.ts'
 import { fieldsOf, textOf } from '../json-shape.ts'
 import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
@@ -17,7 +18,7 @@ import { ALIAS_TTL } from './capabilities.ts'
 import { type ApiSet, liveZone, readSets, type ZoneMemory } from './live-zone.ts'
 import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
 import type { Route53 } from './route53.ts'
-import { waitForSync } from './wait-for-sync.ts'
+import type { Route53Api } from './route53-api.ts'
 
 interface BatchChange {
   readonly Action: 'CREATE' | 'DELETE' | 'UPSERT'
@@ -150,3 +151,35 @@ async function apexNsChange(
     })
   return sameImage(image, desired) ? [] : [{ Action: 'UPSERT', ResourceRecordSet: plainSet(name, type, desired) }]
 }
+
+/** Milliseconds between two questions, and the maximum of all. Changes usually reach all servers within a minute. */
+const PAUSE = 2000
+const MAX_WAIT = 300_000
+
+/** Returns a warning if that takes too long, the change cannot be read, or the run is stopped. The change was made in any case. */
+async function waitForSync(api: Route53Api, id: string, zone: DomainName, options?: ProviderCallOptions): Promise<readonly Diagnostic[]> {
+  const stop = options?.stop ?? options?.signal
+  for (let waited = 0; waited < MAX_WAIT; waited += PAUSE) {
+    try {
+      const status = await api.send({
+        what: `waiting for the change of ${zone}`,
+        command: (sdk) => new sdk.GetChangeCommand({ Id: id }),
+        shape: (output) => textOf(fieldsOf(output['ChangeInfo'], 'the change'), 'Status', 'the change'),
+        ...options,
+      })
+      if (status === 'INSYNC') return []
+    } catch (error) {
+      if (error instanceof ProviderError) return [unfinished(zone, error.message)]
+      throw error
+    }
+    await sleep(PAUSE, stop).catch(() => undefined)
+    if (stop?.aborted) return [unfinished(zone, 'the run was stopped')]
+  }
+  return [unfinished(zone, `it took more than ${MAX_WAIT / 1000} seconds`)]
+}
+
+const unfinished = (zone: DomainName, why: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'apply-incomplete',
+  message: `the records of ${zone} were changed, but it is not known whether all name servers of Route 53 have them: ${why}`,
+})
