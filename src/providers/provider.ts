@@ -312,3 +312,9 @@ export function diagnosticOf(error: unknown): Diagnostic {
   if (error instanceof ProviderError) return { severity: 'error', code: error.code, message: error.message, hint: error.hint }
   throw error
 }
+
+/** Throws if a request that changes something, and may take `timeLimit` milliseconds, must not be sent. */
+export async function assertMayWrite(provider: string, call: ProviderCallOptions | undefined, timeLimit: number): Promise<void> {
+  const obstacle = (await call?.mayWrite?.(timeLimit)) ?? null
+  if (obstacle !== null) throw new ProviderError('provider-stopped', `${provider}: not sent: ${obstacle}`, { notSent: true })
+}

@@ -43,7 +43,7 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
     },
     listing: {
       problemOf: ({ type }) => (type === 'secondary' ? 'gets its records from its primary' : null),
-      twice: 'exists twice: name the account of one under account_id',
+      twice: () => 'exists twice: name the account of one under account_id',
     },
     async read(zone, call) {
       const live = await readRecords(api, zone, call)

@@ -1,5 +1,5 @@
 /** A provider that stores its zones in a folder, as files of octoDNS's YamlProvider. */
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isError } from '../../base/diagnostic.ts'
 import { counted, listed } from '../../base/english.ts'
@@ -29,7 +29,7 @@ import {
   type UnusableZone,
   type ZoneReference,
 } from '../provider.ts'
-import { contentBefore, isWritableFolder, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
+import { assertFolder, contentBefore, isWritableFolder, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
 import { masterZone } from '../zone-lists.ts'
 import { DEFAULT_TTL, OCTODNS_CAPABILITIES } from './capabilities.ts'
 
@@ -112,14 +112,6 @@ const referenceTo = (name: DomainName) => masterZone(name, name)
 const pathOf = ({ directory }: OctodnsOptions, name: DomainName): string => join(directory, `${name}yaml`)
 
 const shownPath = ({ provider, shown }: OctodnsOptions, name: DomainName): string => `${provider}: ${shown}/${name}yaml`
-
-/** Throws if the folder does not exist: otherwise every zone would seem to be missing. */
-function assertFolder({ provider, directory, shown }: OctodnsOptions): void {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
-  throw new ProviderError('file-unreadable', `${provider}: the folder ${shown} does not exist`, {
-    hint: 'create the folder, or correct "directory" in the config',
-  })
-}
 
 async function readZoneFile(options: OctodnsOptions, name: DomainName): Promise<OctodnsFile> {
   const { provider, shown } = options

@@ -7,6 +7,7 @@ import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
 import { refuseConflicts } from '../changed-rrsets.ts'
@@ -21,10 +22,9 @@ import {
 } from '../provider.ts'
 import { reading } from '../send-request.ts'
 import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
-import { creationBody, type NewZones } from './new-zone.ts'
 import { keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
 import { rdataToApi, typeToApi } from './rdata-format.ts'
-import { changedSoa, newerSoa, raisedSoa } from './soa.ts'
+import { changedSoa, newerSoa, newSoa, raisedSoa } from './soa.ts'
 
 export interface PowerDns {
   readonly api: PowerDnsApi
@@ -215,3 +215,41 @@ async function afterwards(
     await attempt('notify', `sending NOTIFY for ${name}`, 'the secondaries transfer the zone at their next refresh')
   return problems
 }
+
+/** What zones are created with, beside what definitions say. */
+export interface NewZones {
+  /** The kind of zones that are no secondaries. */
+  readonly kind: 'Master' | 'Native' | 'Producer'
+  /** How the server raises the serial after changes by the API; null for its default. */
+  readonly soaEditApi: string | null
+  readonly account: string | null
+  /** Names of TSIG keys that may transfer the zone. */
+  readonly primaryKeys: readonly string[]
+  /** Names of TSIG keys with which the server transfers a secondary zone. */
+  readonly secondaryKeys: readonly string[]
+}
+
+/** `rrsets`: those of the first call. */
+function creationBody(name: DomainName, settings: ZoneSettings, rrsets: readonly RrsetChange[], newZones: NewZones): object {
+  const isSecondary = settings.type === 'slave'
+  const nameserver = rrsets.find((rrset) => rrset.type === 'NS' && rrset.name === name)?.desired?.data[0]
+  const soa = isSecondary ? null : newSoa(name, settings, nameserver)
+  return {
+    name,
+    kind: isSecondary ? 'Slave' : newZones.kind,
+    nameservers: [],
+    masters: settings.master_ips ?? [],
+    rrsets: [...(soa === null ? [] : [soa]), ...rrsets.map(apiRrset)],
+    ...(newZones.soaEditApi !== null && { soa_edit_api: newZones.soaEditApi }),
+    ...(newZones.account !== null && { account: newZones.account }),
+    ...(newZones.primaryKeys.length > 0 && { master_tsig_key_ids: newZones.primaryKeys }),
+    ...(newZones.secondaryKeys.length > 0 && { slave_tsig_key_ids: newZones.secondaryKeys }),
+  }
+}
+
+const apiRrset = ({ name, type, desired }: RrsetChange): object => ({
+  name,
+  type: typeToApi(type),
+  ttl: desired?.ttl ?? 0,
+  records: (desired?.data ?? []).map((data) => ({ content: rdataToApi(type, data).content, disabled: false })),
+})

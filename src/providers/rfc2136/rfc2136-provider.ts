@@ -4,10 +4,24 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import { serialOf } from '../../dns/soa.ts'
 import { createUpdate, type Message, RCODE, type UpdateContent, type UpdatePart } from '../../dns/wire/message.ts'
 import type { RrsetChange } from '../../plan/changesets.ts'
-import { examineNameServer } from '../examine-name-server.ts'
-import { assertMayWrite } from '../may-write.ts'
-import { addressOf, exchange, findServedZones, type NameServer, noZoneList, readServed, refusal } from '../name-server.ts'
-import { type Provider, type ProviderCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
+import {
+  addressOf,
+  examineNameServer,
+  exchange,
+  findServedZones,
+  type NameServer,
+  noZoneList,
+  readServed,
+  refusal,
+} from '../name-server.ts'
+import {
+  assertMayWrite,
+  type Provider,
+  type ProviderCall,
+  type ProviderCallOptions,
+  ProviderError,
+  type ZoneReference,
+} from '../provider.ts'
 import { createTransferReader } from '../transfer-reader.ts'
 import { RFC2136_CAPABILITIES } from './capabilities.ts'
 import { examineCatalog, previewCatalog, type ServedCatalog, updateCatalog } from './catalog.ts'

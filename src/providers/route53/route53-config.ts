@@ -2,10 +2,9 @@
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { addSecret } from '../../base/secret-guard.ts'
 import type { ProviderConfig } from '../../config/config.ts'
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { proxyFor } from '../../transport/proxy.ts'
 import { type Credentials, credentialHosts, environmentKeys } from '../../transport/sdk-handler.ts'
-import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, readNames, resolveToken } from '../api-settings.ts'
 import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
 import { settingProblem } from '../setting-problem.ts'
 import { route53Capabilities } from './capabilities.ts'
@@ -48,19 +47,6 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
 
 function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
   return endpointOfBaseUrl(config, 'endpoint', addressOf(config))
-}
-
-/** A setting that maps names to ids. */
-function readNames(config: ProviderConfig, key: string, diagnostics: Diagnostic[]): Map<DomainName, string> {
-  const entries = Object.entries((config.settings[key] as Readonly<Record<string, string>> | undefined) ?? {})
-  return new Map(
-    entries.flatMap(([text, id]) => {
-      const name = parseAbsoluteName(text)
-      if (name.ok) return [[name.value, id] as const]
-      diagnostics.push({ ...settingProblem(config, key, `${JSON.stringify(text)} ${name.message}`), at: config.placeOf(key, text) })
-      return []
-    }),
-  )
 }
 
 /** Creates the provider. `timeout` is in seconds, for a change or for a read with its retries. */
