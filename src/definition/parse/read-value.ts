@@ -220,7 +220,7 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
 const noNames = (): Result<DomainName> => failure('has no names')
 
 /** Reads a name, and reports why it is invalid or how an ambiguous one was read. */
-export function resolveTargetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
+function resolveTargetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
   const { zone, layout, problems } = context.state
   const target = readTargetName(text, zone, layout)
   if (!target.ok) {

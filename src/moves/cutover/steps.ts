@@ -308,17 +308,17 @@ const LOOK_AGAIN = 60_000
 
 const DNS_PORT = 53
 
-export const failed = (state: Cutover, status: ExitStatus = EXIT.failure): StepResult => ({ status, state, readyAt: null })
+const failed = (state: Cutover, status: ExitStatus = EXIT.failure): StepResult => ({ status, state, readyAt: null })
 
-export const next = (state: Cutover, change: Partial<Cutover>): StepResult => ({
+const next = (state: Cutover, change: Partial<Cutover>): StepResult => ({
   status: EXIT.done,
   state: { ...state, ...change },
   readyAt: null,
 })
 
-export const inSeconds = (now: Date, seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
+const inSeconds = (now: Date, seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
 
-export function reportProblem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
+function reportProblem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
   context.output.diagnostics([{ severity: 'error', code, message, hint }])
   return failed(context.workspace.state)
 }
