@@ -1,36 +1,43 @@
 /** A client of the cloud API: requests with retries, checked responses, and complete lists. */
 import type { HttpResponse } from '../../transport/http-client.ts'
 import { type ApiDialect, statusError } from '../api-errors.ts'
-import { type ApiConnection, createJsonApi, type ResponseHead, type SendAndCheck } from '../json-api.ts'
-import type { Fields } from '../json-shape.ts'
+import { type ApiConnection, createJsonApi, type ResponseHead } from '../json-api.ts'
+import { type Fields, wholeNumberOf } from '../json-shape.ts'
 import type { ProviderError } from '../provider.ts'
-import { readPages } from '../read-pages.ts'
+import { numberedLists } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
-import { pageShape } from './api-responses.ts'
 
-/** The items of a list, and what the response with the first page says. */
-interface ListedItems<T> extends ResponseHead {
-  readonly value: T[]
-}
+export type CloudApi = ReturnType<typeof createCloudApi>
 
-export interface CloudApi {
-  readonly request: SendAndCheck
-  /** Reads all items of a list: pages after the first in parallel, and all again if the list changed. `filter` is an `X-Filter`. */
-  list<T extends { readonly id: number | string }>(
-    request: ApiRequest & { readonly filter?: unknown },
-    shape: (item: unknown) => T,
-  ): Promise<ListedItems<T>>
-  close(): Promise<void>
+interface ListCall extends ApiRequest {
+  /** An `X-Filter`. */
+  readonly filter?: unknown
 }
 
 /** Creates a client of the API. It retries requests that are safe to repeat, checks every response, and throws `ProviderError`. */
-export function createCloudApi(connection: ApiConnection): CloudApi {
+export function createCloudApi(connection: ApiConnection) {
   const { provider, token } = connection
   const { request, close } = createJsonApi(connection, { authorization: `Bearer ${token}` }, CLOUD_DIALECT)
   return {
     request,
-    list: ({ filter, ...call }, shape) =>
-      readList(request, provider, filter === undefined ? call : { ...call, headers: { 'x-filter': asciiJson(filter) } }, shape),
+    /** Reads all items of a list: pages after the first in parallel, and all again if the list changed. `onFirstPage` learns what the response with it says. */
+    list: <T extends { readonly id: number | string }>(
+      { filter, ...call }: ListCall,
+      shape: (item: unknown) => T,
+      onFirstPage?: (head: ResponseHead) => void,
+    ): Promise<T[]> => {
+      const list = numberedLists(
+        provider,
+        request,
+        (fields, _, head) => {
+          if (fields['page'] === 1) onFirstPage?.(head)
+          return { pages: wholeNumberOf(fields, 'pages', 'a list'), total: wholeNumberOf(fields, 'results', 'a list') }
+        },
+        'page_size',
+      )
+      const headers = filter === undefined ? call.headers : { ...call.headers, 'x-filter': asciiJson(filter) }
+      return list({ ...call, ...(headers && { headers }) }, { key: 'data', perPage: PAGE_SIZE, shape, idOf: ({ id }) => id })
+    },
     close,
   }
 }
@@ -41,26 +48,6 @@ const asciiJson = (value: unknown): string =>
 
 /** Items per page: the maximum of the API. */
 const PAGE_SIZE = 500
-
-async function readList<T extends { readonly id: number | string }>(
-  request: SendAndCheck,
-  provider: string,
-  call: ApiRequest,
-  shape: (item: unknown) => T,
-): Promise<ListedItems<T>> {
-  let first: ResponseHead | null = null
-  const value = await readPages(
-    `${provider}: ${call.what}`,
-    (page) =>
-      request({ ...call, query: { ...call.query, page, page_size: PAGE_SIZE } }, (body, head) => {
-        if (page === 1) first = head
-        const { data, pages, results } = pageShape(body, shape)
-        return { items: data, pages, total: results }
-      }),
-    ({ id }) => id,
-  )
-  return { ...(first as unknown as ResponseHead), value }
-}
 
 /** One error of a request, as the API reports it. */
 interface ApiProblem {

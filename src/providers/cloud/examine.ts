@@ -40,7 +40,7 @@ export async function examineCloud(
     attempt(() => examined.listZones(call)),
   ])
   const found = zones.value ? new Map(zones.value.zones.map((zone) => [zone.name, zone])) : null
-  const alike = tokensLike(tokens.value?.value ?? [], token)
+  const alike = tokensLike(tokens.value ?? [], token)
   const scopes = alike.length === 1 ? (alike[0] as ApiToken).scopes : (headers['x-oauth-scopes'] ?? null)
   return [
     { status: 'ok', check: 'connection', message: `${address} responds` },

@@ -37,10 +37,9 @@ export const listZones = async (account: CloudAccount, call?: ProviderCallOption
 
 async function listDomains({ api, name }: CloudAccount, filter: unknown, call?: ProviderCallOptions): Promise<readonly ApiDomain[]> {
   const what = filter === undefined ? 'listing domains' : 'looking up domains'
-  const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape).catch((error: unknown) => {
+  return api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape).catch((error: unknown) => {
     throw withAddressHint(error, name)
   })
-  return value
 }
 
 /** Adds a hint to status 404: a server without a list of domains is the wrong one, or has the API at another path. */
