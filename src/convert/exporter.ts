@@ -53,18 +53,6 @@ export type DefinitionPart =
   | 'recordIgnore'
   | 'ignore'
 
-/** What a zone without records is, for formats whose files hold records only; null for a zone with records. */
-export function zoneWithoutRecords({ name: zone, settings, absent, at }: DesiredZone): UnsupportedFeature | null {
-  if (settings.type !== 'slave' && !absent) return null
-  return {
-    zone,
-    name: null,
-    type: null,
-    what: absent ? 'the deletion of the zone' : 'a slave zone, whose records come from its masters',
-    at,
-  }
-}
-
 /** Values that a zone has without saying so: leaving them out loses nothing. */
 const DEFAULT_SETTINGS: Readonly<Record<string, string>> = { type: 'master', status: 'active' }
 

@@ -1,7 +1,7 @@
 /** Exports zones as files of octoDNS's YamlProvider. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { octodnsFileName, printOctodnsZone } from '../../definition/print/octodns-zone.ts'
-import { type Exporter, type FormatSupport, unsupportedFeaturesOf, zoneWithoutRecords } from '../exporter.ts'
+import { type Exporter, type FormatSupport, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 /** The TTL in seconds of records without one in a zone without a default. */
@@ -15,9 +15,9 @@ export const exportOctodns: Exporter = (zones) => {
   const diagnostics: Diagnostic[] = []
   const managed = new Set(zones.map(({ name }) => name))
   const files = zones.flatMap((zone) => {
-    const empty = zoneWithoutRecords(zone)
-    if (empty !== null) {
-      dropped.push(empty)
+    if (zone.settings.type === 'slave' || zone.absent) {
+      const what = zone.absent ? 'the deletion of the zone' : 'a slave zone, whose records come from its masters'
+      dropped.push({ zone: zone.name, name: null, type: null, what, at: zone.at })
       return []
     }
     const path = octodnsFileName(zone)

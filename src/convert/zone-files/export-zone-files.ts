@@ -15,7 +15,7 @@ import { type PrintOptions, printZoneFile } from '../../dns/zone-file/print-zone
 import { verifyZoneDigest } from '../../dns/zone-file/zone-digest.ts'
 import { zoneFileName } from '../../dns/zone-file/zone-file-name.ts'
 import type { OutputFile } from '../../files/write-files.ts'
-import { type ExportedFiles, type Exporter, type ExportOptions, unsupportedFeaturesOf, zoneWithoutRecords } from '../exporter.ts'
+import { type ExportedFiles, type Exporter, type ExportOptions, unsupportedFeaturesOf } from '../exporter.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
 const SUPPORTED = {
@@ -30,9 +30,9 @@ export const exportZoneFiles: Exporter = (zones, options): ExportedFiles => {
   const diagnostics: Diagnostic[] = []
   const names = new Set<string>()
   for (const zone of zones) {
-    const empty = zoneWithoutRecords(zone)
-    if (empty !== null) {
-      dropped.push(empty)
+    if (zone.settings.type === 'slave' || zone.absent) {
+      const what = zone.absent ? 'the deletion of the zone' : 'a slave zone, whose records come from its masters'
+      dropped.push({ zone: zone.name, name: null, type: null, what, at: zone.at })
       continue
     }
     dropped.push(...unsupportedFeaturesOf(zone, SUPPORTED), ...pseudoRecords(zone))

@@ -4,16 +4,10 @@
  */
 import type { Route53Client, Route53ClientConfig } from '@aws-sdk/client-route-53'
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
+import type { Credentials } from '../../transport/aws-environment.ts'
 import { createHttpClient, type HttpClient, type HttpResponse } from '../../transport/http-client.ts'
 import { createSilenceClock } from '../../transport/read-deadline.ts'
-import {
-  type Credentials,
-  type Exchange,
-  loadOnce,
-  loadOptionalPackage,
-  sdkHandler,
-  whyNoCredentials,
-} from '../../transport/sdk-handler.ts'
+import { type Exchange, loadOnce, loadOptionalPackage, sdkHandler, whyNoCredentials } from '../../transport/sdk-handler.ts'
 import { type ApiDialect, garbled, publicAddressHint, statusError } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'

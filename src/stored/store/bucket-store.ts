@@ -3,18 +3,11 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { addSecret } from '../../base/secret-guard.ts'
 import type { BucketConfig } from '../../config/config.ts'
 import { endpointOfBucket, regionOf } from '../../config/journal-place.ts'
+import { credentialHosts, environmentKeys } from '../../transport/aws-environment.ts'
 import { createHttpClient, type HttpClient, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { proxyFor } from '../../transport/proxy.ts'
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, sleep } from '../../transport/retry.ts'
-import {
-  credentialHosts,
-  type Exchange,
-  environmentKeys,
-  loadOnce,
-  loadOptionalPackage,
-  sdkHandler,
-  whyNoCredentials,
-} from '../../transport/sdk-handler.ts'
+import { type Exchange, loadOnce, loadOptionalPackage, sdkHandler, whyNoCredentials } from '../../transport/sdk-handler.ts'
 import {
   assertStoreName,
   type ExpectedVersion,
