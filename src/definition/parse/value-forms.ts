@@ -53,7 +53,7 @@ export const LOCATION_KEYS = [
 ] as const
 
 /** The keys of an SVCB or HTTPS value (RFC 9460), as octoDNS names them; `svcparams` is optional. */
-const SERVICE_KEYS = ['svcpriority', 'targetname', 'svcparams'] as const
+export const SERVICE_KEYS = ['svcpriority', 'targetname', 'svcparams'] as const
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['TXT', 'SPF'])
 
