@@ -15,18 +15,18 @@ import { type RrsetChange, rrsetImage } from '../../src/plan/changesets.ts'
 import { storedTtl } from '../../src/plan/fit-to-target.ts'
 import type { Change, DomainChange } from '../../src/plan/plan.ts'
 import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../../src/providers/changed-rrsets.ts'
-import { assertMayWrite } from '../../src/providers/may-write.ts'
-import type {
-  AppliedChange,
-  Provider,
-  ProviderCall,
-  ProviderCallOptions,
-  ProviderContext,
-  ProviderType,
-  ZoneReference,
-  ZoneSnapshot,
+import {
+  type AppliedChange,
+  assertMayWrite,
+  type Provider,
+  type ProviderCall,
+  type ProviderCallOptions,
+  type ProviderContext,
+  ProviderError,
+  type ProviderType,
+  type ZoneReference,
+  type ZoneSnapshot,
 } from '../../src/providers/provider.ts'
-import { ProviderError } from '../../src/providers/provider.ts'
 
 /** A request that arrives. */
 export interface MemoryRequest {
