@@ -122,15 +122,12 @@ const NEED_CHECKOUT = 'run the command in a checkout of the repository, or selec
 
 const noRepository = (folder: string): RevisionError => new RevisionError(`${folder} is not in a git repository`, NEED_CHECKOUT)
 
-interface OpenRepository {
-  /** Runs git in the folder. */
-  readonly git: Git
-  /** The path of the folder in the work tree, with a slash at the end; empty for the top folder. */
-  readonly prefix: string
-}
-
-/** The repository of a folder. `isOnline`: whether git may contact the remote. Throws `RevisionError`. */
-export async function openRepository(folder: string, env: Environment, isOnline = false): Promise<OpenRepository> {
+/** `git` runs in the folder, and may contact the remote if `isOnline`. `prefix` is the path in the work tree, with a final slash; empty at the top. Throws `RevisionError`. */
+export async function openRepository(
+  folder: string,
+  env: Environment,
+  isOnline = false,
+): Promise<{ readonly git: Git; readonly prefix: string }> {
   const { gitDir, workTree } = await findRepository(folder, env)
   const place = resolveLinks(folder)
   if (!isInside(place, workTree)) throw noRepository(folder)
