@@ -54,9 +54,8 @@ const MARKUP = /[$%&*<>@[\\\]_`|~]|:(?=\/\/)|(?<=[wW]{3})\./g
 /** Addresses and mentions are found even if written as entities: an empty comment separates the character from what follows. */
 const SEPARATED = '.:@'
 
-/** What begins a reference: to an issue, merge request, alert or emoji; by the key of an issue, such as GL-1; to a commit. The others begin with markup. */
-const REFERENCE = /[#!^]|:(?=[\w+-])|\b[A-Z]\w+(?=-\d)|[0-9a-f]{6}(?=[0-9a-f])/g
-const MARKUP_OR_REFERENCE = new RegExp(`${MARKUP.source}|${REFERENCE.source}`, 'g')
+/** The same, and what begins a reference: to an issue, merge request, alert or emoji; by the key of an issue, such as GL-1; to a commit. */
+const MARKUP_OR_REFERENCE = /[!#$%&*<>@[\\\]^_`|~]|:(?=\/\/|[\w+-])|(?<=[wW]{3})\.|\b[A-Z]\w+(?=-\d)|[0-9a-f]{6}(?=[0-9a-f])/g
 
 const escaped = (text: string, pattern: RegExp, isSeparated: (part: string) => boolean): string =>
   shorten(oneLine(text), MAX_MESSAGE_LENGTH).replace(
