@@ -10,7 +10,7 @@ import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.t
 import { folderTree } from '../files/folder-tree.ts'
 import { readText, refuseSecrets } from '../files/read-text.ts'
 import { isHiddenName, sourcePolicy } from '../files/source-policy.ts'
-import { gitIn, RevisionError } from '../git/revision.ts'
+import { openRepository, RevisionError } from '../git/revision.ts'
 import { createIncludeReader } from '../load/include-reader.ts'
 import type { LoadedProgram, ProgramLoader } from '../load/program-loader.ts'
 import { runDefinition } from './definition/run-definition.ts'
@@ -94,7 +94,8 @@ function trackedFiles(config: Config): Promise<ReadonlySet<string> | null> {
 async function listTrackedFiles({ folder, cwd, isCi }: Config): Promise<ReadonlySet<string> | null> {
   if (isCi !== true) return null
   try {
-    const { status, stdout } = await gitIn(folder, process.env)(['ls-files', '-z'], { maxOctets: MAX_LIST })
+    const { git } = await openRepository(folder, process.env)
+    const { status, stdout } = await git(['ls-files', '-z'], { maxOctets: MAX_LIST })
     const paths = status === 0 ? stdout.toString('utf8').split('\0') : []
     return new Set(paths.filter((path) => path !== '').map((path) => displayPath(join(resolveLinks(folder), path), resolveLinks(cwd))))
   } catch (error) {

@@ -1,13 +1,16 @@
 /** A pull request that commits packages, programs and links: nothing of it runs, and it reads nothing outside its folder. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { childEnvironment } from '../../src/providers/octodns/class-config.ts'
+import { builtProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
+import { OCTODNS_PYTHON } from '../support/octodns-python.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
+import { runTool } from '../support/tools.ts'
 
 const SECRET = 'hunter2hunter2'
 const ZONE = "domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: NS, value: ns1.example.net.}}\n"
@@ -29,12 +32,12 @@ function checkout(provider: string, env: Readonly<Record<string, string>> = {}, 
   write('checkout/tools/checker', `#!/bin/sh\ntouch '${ran}'\n`)
   write('checkout/Makefile', `all:\n\ttouch '${ran}'\n`)
   for (const name of ['example.com.zone', 'example.com.yaml', 'token']) write(`runner/${name}`, `root: x ${SECRET} 0\n`)
-  const install = (place: string): void => {
+  const install = (place: string, name = 'zonewright-provider-acme'): void => {
     const module = `import { writeFileSync } from 'node:fs'\nwriteFileSync('${ran}', '')\nexport const provider = {}\n`
-    write(`${place}/node_modules/zonewright-provider-acme/package.json`, '{"type": "module", "exports": "./index.js"}')
-    write(`${place}/node_modules/zonewright-provider-acme/index.js`, module)
+    write(`${place}/node_modules/${name}/package.json`, '{"type": "module", "exports": "./index.js"}')
+    write(`${place}/node_modules/${name}/index.js`, module)
   }
-  const given = Object.entries(env).map(([name, value]) => [name, value.replace('CHECKOUT', folder)] as const)
+  const given = Object.entries(env).map(([name, value]) => [name, value.replaceAll('CHECKOUT', folder)] as const)
   const all = { CI: 'true', PATH: process.env['PATH'], ...Object.fromEntries(given) }
   return { root, folder, write, install, ran: () => existsSync(ran), run: (...args: string[]) => cli(args, { cwd: folder, env: all }) }
 }
@@ -85,6 +88,22 @@ describe('a package', () => {
   })
 })
 
+test.each(['true', ''])('no SDK of the checkout is loaded with CI=%j by a program that has none', async (CI) => {
+  const { root, folder, install, ran } = checkout('{type: route53}', {}, "journal: {url: 's3://bucket/dns', region: eu-west-1}")
+  cpSync(dirname(await builtProgram()), join(root, 'program'), { recursive: true })
+  const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: SECRET, AWS_EC2_METADATA_DISABLED: 'true' }
+  const env = { ...keys, CI, ZONEWRIGHT_ALLOWED_HOSTS: '*.amazonaws.com', NODE_PATH: join(folder, 'node_modules') }
+  const plan = () => runTool(process.execPath, [join(root, 'program/zonewright.js'), 'plan'], { cwd: folder, env })
+  const packages = ['@aws-sdk/client-route-53', '@aws-sdk/client-s3']
+  for (const name of packages) install('checkout', name)
+  expectEnd(await plan(), 1, { said: packages.map((name) => `the package ${name} is not installed`) })
+  expect(ran()).toBe(false)
+  // It is loaded from beside the program.
+  for (const name of packages) install('.', name)
+  await plan()
+  expect(ran()).toBe(true)
+})
+
 describe('a command', () => {
   const zonefile = (more: string): string => `{type: zonefile, directory: served, ${more}}`
   test.each<[settings: string, env: Readonly<Record<string, string>>, message: string]>([
@@ -132,6 +151,21 @@ describe('a class of octoDNS', () => {
     const passed = (CI: string) => childEnvironment({ folder, env: { ...given, CI } }, ['PYTHON*'])
     expect(passed('true')).toEqual({ PYTHONPATH: `${root}/runner`, PYTHONHOME: '', PYTHONUSERBASE: '', HOME: folder, PATH: '/bin' })
     expect(passed('')).toMatchObject({ PYTHONPATH: `${folder}/x:${root}/runner`, PYTHONUSERBASE: '' })
+  })
+})
+
+describeWithTools([OCTODNS_PYTHON], 'an allowed class of octoDNS', () => {
+  test.each([
+    ['true', 'CHECKOUT:CHECKOUT/lib:.:lib', false],
+    ['', '.:lib', false],
+    ['true', 'CHECKOUT/../runner', true],
+  ])('with CI=%j and PYTHONPATH=%s comes from outside the checkout', async (CI, PYTHONPATH, runs) => {
+    const env = { ...listed('acme.Provider', OCTODNS_PYTHON), CI, PYTHONPATH }
+    const { root, run, write, ran } = checkout(`{type: octodns, class: acme.Provider, python: ${OCTODNS_PYTHON}}`, env)
+    const module = `open(${JSON.stringify(join(root, 'ran'))}, 'w')\n`
+    for (const path of ['checkout/acme.py', 'checkout/lib/acme/__init__.py', ...(runs ? ['runner/acme.py'] : [])]) write(path, module)
+    expectEnd(await run('plan'), 1, { said: runs ? 'acme' : /provider-class.*acme/ })
+    expect(ran()).toBe(runs)
   })
 })
 
