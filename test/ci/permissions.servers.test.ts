@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { describeWithTools } from '../support/skip.ts'
 import { git, type JobRun, type WorkflowEvent } from '../support/workflow-runner.ts'
-import { openRepository, type Repository, zone } from './repository.ts'
+import { openRepository, type Repository, WRITE, zone } from './repository.ts'
 
 describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'the workflows', () => {
   let repository: Repository
@@ -83,6 +83,27 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'the workflows', () =
     const { status, output } = (await START[name]?.()) ?? {}
     expect([status, output]).toEqual([1, expect.stringContaining(message)])
     if (!message.startsWith('fatal')) expect(output).toContain('403: Resource not accessible by integration')
+    expect(repository.scene.proxy.mutations()).toHaveLength(before)
+  })
+
+  test.each<[string, Partial<WorkflowEvent>]>([
+    ['a tag', { name: 'push', ref: 'refs/tags/main' }],
+    ['another branch', { name: 'push', refName: 'one' }],
+    ['a pull request', { name: 'pull_request' }],
+    ['the base of a pull request', { name: 'pull_request_target' }],
+    ['a merge group', { name: 'merge_group', refName: 'gh-readonly-queue/main/pr-1' }],
+  ])('apply nothing for %s, even without an environment and conditions', async (_, event) => {
+    repository.on.workflow = (text) => {
+      const { jobs, ...workflow } = parse(text)
+      const { if: _if, needs: _needs, environment: _environment, ...apply } = jobs.apply
+      return JSON.stringify({ ...workflow, jobs: { apply } }).replaceAll('secrets.ZONEWRIGHT', 'vars.ZONEWRIGHT')
+    }
+    Object.assign(repository.vars, { ZONEWRIGHT_TOKEN: WRITE })
+    const repo = { full_name: repository.github.repository }
+    const payload = { number, pull_request: { number, head: { sha: revision('one'), ref: 'one', repo }, base: { ref: 'main' } } }
+    const before = repository.scene.proxy.mutations().length
+    const ran = await repository.job('dns.yml', 'apply', { ...merge, payload, ...event })
+    expect(ran).toMatchObject({ status: 1, output: expect.stringContaining('this job is not for the default branch') })
     expect(repository.scene.proxy.mutations()).toHaveLength(before)
   })
 
