@@ -121,7 +121,7 @@ const holds = (condition: string | undefined, contexts: Contexts): boolean =>
 const RUNS_ALWAYS = /\b(?:cancelled|always|failure)\(\)/
 
 /** The words of a simple command, as a shell splits them. */
-const wordsOf = (line: string, env: Readonly<Record<string, string>>): string[] =>
+export const wordsOf = (line: string, env: Readonly<Record<string, string>>): string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) =>
     single !== undefined ? single : (double ?? bare ?? '').replace(/\$\{?([A-Z_]+)\}?/g, (_, name: string) => env[name] ?? ''),
   )
