@@ -13,6 +13,7 @@ const ACTION = readFileSync(resolve(import.meta.dirname, '../../action.yml'), 'u
 describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'the action', () => {
   let repository: Repository
   let number: number
+  let unreviewed: WorkflowEvent
 
   beforeAll(async () => {
     repository = await openRepository()
@@ -26,6 +27,9 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'the action', () => {
       'zones/example.net.yaml': zone('example.net', '192.0.2.8'),
     })
     number = repository.open('one')
+    const before = main()
+    expect((await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.9') })).status).toBe(3)
+    unreviewed = { name: 'push', payload: { before, after: main() }, sha: main(), headSha: main(), refName: 'main' }
   })
 
   const main = () => git(repository.clone, 'rev-parse', 'main')
@@ -79,8 +83,6 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'the action', () => {
     const merged = await run({ command: 'apply', ...artifact }, repository.pushMerge(number))
     expect([merged.status, merged.output]).toEqual([0, expect.not.stringContaining('fetch-depth')])
     expect(repository.scene.proxy.mutations()).toHaveLength(before + 2)
-    // For the jobs below: something that nobody has reviewed.
-    expect((await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.9') })).status).toBe(3)
   })
 
   test.each<[Readonly<Record<string, string>>, string]>([
@@ -97,9 +99,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'the action', () => {
     [{ command: 'plan; rm -rf x' }, 'must be plan, apply'],
   ])('takes no input of %j for an option', async (inputs, message) => {
     const before = repository.scene.proxy.mutations().length
-    const payload = { before: git(repository.clone, 'rev-parse', 'main^'), after: main() }
-    const event = { name: 'push', payload, sha: main(), headSha: main(), refName: 'main' }
-    const { status, output } = await run({ comment: 'false', ...inputs }, inputs['command'] === 'apply' ? event : {})
+    const { status, output } = await run({ comment: 'false', ...inputs }, inputs['command'] === 'apply' ? unreviewed : {})
     expect([status, output]).toEqual([1, expect.stringContaining(message)])
     expect(repository.scene.proxy.mutations()).toHaveLength(before)
   })
