@@ -177,7 +177,10 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
   return worstOf([status, EXIT.refused])
 }
 
-/** The revision before the push and the zones that differ from it; both absent for all zones: the push created the branch, or a forced push removed that revision. */
+/**
+ * The revision before the push and the zones that differ from it; both absent for all zones: the push created the branch, or a forced push removed that revision.
+ * Throws `SiteError` if the revision that the user named cannot be read.
+ */
 async function changesOfPush(
   context: CiContext,
   { config, since }: ApplyJobOptions,
@@ -185,7 +188,9 @@ async function changesOfPush(
   const { before } = context.job
   const revision = since ?? (before === null ? undefined : `${before}..`)
   const names = revision === undefined ? null : await changedSince(context, config, revision)
-  return { since: names === null ? since : revision, names }
+  // Otherwise a misspelt revision would apply all zones.
+  if (names === null && since !== undefined) throw new SiteError(`cannot compare with ${since}`, { status: null })
+  return { since: names === null ? undefined : revision, names }
 }
 
 const applyArguments = (context: CiContext, { trustedConfig, wait }: ApplyJobOptions): string[] => [
