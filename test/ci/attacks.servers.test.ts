@@ -201,13 +201,6 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     repository.revert()
   })
 
-  test('pushes to main without a pull request: nothing is applied', async () => {
-    const before = repository.scene.proxy.mutations().length
-    const pushed = await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.55') })
-    expect(pushed).toMatchObject({ status: 3, output: expect.stringContaining('no single pull request put') })
-    expect(repository.scene.proxy.mutations()).toHaveLength(before)
-  })
-
   describe('the policies of the base branch', () => {
     beforeAll(async () => {
       await repository.push({ 'policies/rules.yaml': TTL })

@@ -103,8 +103,6 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     git(clone, 'update-ref', 'refs/remotes/origin/main', 'main')
     const planned = await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))
     expect(planned).toMatchObject({ status: 0, stderr: expect.stringContaining('newer commit') })
-    const train = { ...mergeRequest('b'.repeat(40)), CI_MERGE_REQUEST_EVENT_TYPE: 'merge_train', CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head }
-    expectEnd(await run(['ci', 'plan', '--since', 'main'], train), 0, { out: '192.0.2.7' })
     expect(gitlab.comments.map(({ body }) => body)).toEqual([before])
   })
 

@@ -1,69 +1,24 @@
 /** Whole pipelines of GitLab: merge requests, merges, runs by hand and merge trains, with the file that `init` writes. */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { ciFiles } from '../../src/cli/init/ci-files.ts'
-import { cloudNeeds } from '../../src/cli/init/ci-needs.ts'
-import { NO_RELEASE } from '../../src/cli/init/release.ts'
-import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
-import { createScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
-import { startScriptedServer } from '../scripted/scripted-server.ts'
-import { type PipelineRun, type PipelineScene, runPipeline } from '../support/pipeline-runner.ts'
+import type { ServiceScene } from '../cli/service-scene.ts'
+import { type PipelineRun, runPipeline } from '../support/pipeline-runner.ts'
 import { describeWithTools } from '../support/skip.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
 import { git } from '../support/workflow-runner.ts'
-import { READ, SEED, WRITE, zone } from './repository.ts'
-
-const BOT = 'glpat-0123456789abcdef'
+import { openProject, type Project } from './project.ts'
+import { READ, WRITE, zone } from './repository.ts'
 
 describeWithTools(['git', 'bash'], 'a pipeline', () => {
+  let project: Project
   let scene: ServiceScene
-  let project: PipelineScene
   let clone: string
-  let pipeline: string
 
   beforeAll(async () => {
-    scene = await openFileScene({ seed: SEED })
-    const gitlab = createScriptedGitlab(42, { [BOT]: 'project_42_bot_1' })
-    const { origin: api } = await startScriptedServer(gitlab.service)
-    const [bare, folder] = [temporaryDirectory(), temporaryDirectory()]
-    clone = folder
-    git(bare, 'init', '-q', '--bare', '.')
-    git(clone, 'clone', '-q', bare, '.')
-    git(clone, 'checkout', '-q', '-b', 'main')
-    const { proxy, service } = scene
-    const hosts = [new URL(proxy.origin).host, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`]
-    pipeline = ciFiles('gitlab', NO_RELEASE, hosts, cloudNeeds('ZONEWRIGHT_TOKEN'))[0]?.text ?? ''
-    const variables: PipelineScene['variables'] = [
-      { name: 'ZONEWRIGHT_TOKEN', value: WRITE, isProtected: true, scope: 'dns' },
-      { name: 'ZONEWRIGHT_READ_TOKEN', value: READ },
-      { name: 'ZONEWRIGHT_GITLAB_TOKEN', value: BOT },
-      { name: 'ZONEWRIGHT_PLAN_KEY', value: '0f'.repeat(32) },
-    ]
-    project = { bare, gitlab, api, variables }
-    const zones = { 'zones/example.com.yaml': zone('example.com', '192.0.2.1'), 'zones/example.net.yaml': zone('example.net', '192.0.2.2') }
-    commit({ 'zonewright.yaml': scene.config(), '.gitlab-ci.yml': pipeline, ...zones })
-    scene.write(zones)
-    expect((await scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, 'apply', '--yes')).status).toBe(0)
+    project = await openProject()
+    ;({ scene, clone } = project)
   })
 
   const revision = (name: string): string => git(clone, 'rev-parse', name)
   const mutations = (): number => scene.proxy.mutations().length
-
-  /** Commits files on a branch, which begins at main, and pushes it. */
-  function commit(files: Readonly<Record<string, string>>, branch = 'main'): string {
-    if (branch !== 'main') git(clone, 'checkout', '-q', '-b', branch, 'main')
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(clone, path)), { recursive: true })
-      writeFileSync(join(clone, path), text)
-    }
-    git(clone, 'add', '-A')
-    git(clone, 'commit', '-q', '-m', 'change')
-    git(clone, 'push', '-q', 'origin', branch)
-    const sha = revision('HEAD')
-    git(clone, 'checkout', '-q', 'main')
-    return sha
-  }
 
   const start = async (
     ...[source, sha, variables]: [Parameters<typeof runPipeline>[1]['source'], string, Record<string, string>]
@@ -77,7 +32,7 @@ describeWithTools(['git', 'bash'], 'a pipeline', () => {
   /** Opens a merge request. */
   function open(files: Readonly<Record<string, string>>): number {
     const number = project.gitlab.nextId()
-    const head = commit(files, `change-${number}`)
+    const head = project.commit(files, `change-${number}`)
     project.gitlab.pulls.push({
       number,
       head,
@@ -133,7 +88,7 @@ describeWithTools(['git', 'bash'], 'a pipeline', () => {
 
   test('by hand plans, and applies only once somebody starts its second job', async () => {
     const before = revision('main')
-    const sha = commit({ 'zones/example.com.yaml': zone('example.com', '192.0.2.8') })
+    const sha = project.commit({ 'zones/example.com.yaml': zone('example.com', '192.0.2.8') })
     const pushed = await push(sha, before)
     const page = 'start a run by hand for main: https://gitlab.example/team/dns/-/pipelines/new?ref=main\n'
     expect([statuses(pushed), pushed.jobs.get('dns:apply')?.output]).toEqual([['dns:apply 3'], expect.stringContaining(page)])
@@ -193,17 +148,17 @@ describeWithTools(['git', 'bash'], 'a pipeline', () => {
   ])('of a merge that deletes %s applies nothing with a shallow clone', async (name, lines, changed) => {
     const rule =
       '- {name: a, each: record_set, require: {properties: {ttl: {minimum: 60}}}, message: a, tests: [{given: {ttl: 1}, expect: fail}]}\n'
-    const shallow = pipeline.replace("GIT_DEPTH: '0'", "GIT_DEPTH: '1'")
-    commit({ 'zonewright.yaml': scene.config() + lines, 'rules.yaml': rule })
+    const shallow = project.pipeline.replace("GIT_DEPTH: '0'", "GIT_DEPTH: '1'")
+    project.commit({ 'zonewright.yaml': scene.config() + lines, 'rules.yaml': rule })
     const number = open({
       'zonewright.yaml': scene.config() + changed,
       'zones/example.net.yaml': zone('example.net', `192.0.2.${90 + name.length}`),
     })
     expect(statuses(await plan(number))).toEqual(['dns:check 0', 'dns:plan 0'])
-    commit({ '.gitlab-ci.yml': shallow })
+    project.commit({ '.gitlab-ci.yml': shallow })
     const before = mutations()
     const merged = await merge(number)
-    commit({ '.gitlab-ci.yml': pipeline })
+    project.commit({ '.gitlab-ci.yml': project.pipeline })
     expect([statuses(merged), merged.jobs.get('dns:apply')?.output]).toEqual([
       ['dns:apply 3'],
       expect.stringMatching(/Nothing is applied.*GIT_DEPTH: 0/),
