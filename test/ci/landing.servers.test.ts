@@ -124,7 +124,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
   })
 
   test.each<[string, 0 | 3, RegExp]>([
-    ['', 0, /^[^`]*### Plan[^`]*```text\nwarning\[zone-removed\] example\.org\..*192\.0\.2\.58/s],
+    ['', 0, /^[^`]*###[^`]*```text\nwarning\[zone-removed\] example\.org\..*192\.0\.2\.58/s],
     [
       'delete_removed: true\n',
       3,
