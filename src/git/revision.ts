@@ -68,12 +68,13 @@ export async function existsInRevision(folder: string, text: string, name: strin
   }
 }
 
-/** Fetches a branch of the remote `origin`. Returns the problem if that fails, otherwise null. */
-export async function fetchBranch(folder: string, branch: string, env: Environment): Promise<string | null> {
+/** Fetches a branch of the remote `origin`, `isWhole` with its history even if the clone is shallow. Returns the problem if that fails, otherwise null. */
+export async function fetchBranch(folder: string, branch: string, env: Environment, isWhole = false): Promise<string | null> {
   try {
-    const refs = `+refs/heads/${branch}:refs/remotes/origin/${branch}`
     const { git } = await openRepository(folder, env, true)
-    const { status, stderr } = await git(['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', 'origin', refs])
+    const depth = isWhole && (await isShallow(git)) ? ['--unshallow'] : []
+    const refs = `+refs/heads/${branch}:refs/remotes/origin/${branch}`
+    const { status, stderr } = await git(['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', ...depth, 'origin', refs])
     return status === 0 ? null : stderr
   } catch (error) {
     if (error instanceof RevisionError) return error.diagnostic.message
@@ -174,10 +175,12 @@ async function resolveCommit(git: Git, name: string): Promise<string | null> {
   return status === 0 && isObject(commit) ? commit : null
 }
 
+const isShallow = async (git: Git): Promise<boolean> =>
+  (await git(['rev-parse', '--is-shallow-repository'])).stdout.toString('utf8').trim() === 'true'
+
 /** A hint for shallow clones; null if the clone is complete. */
 async function shallowHint(git: Git): Promise<string | null> {
-  const { stdout } = await git(['rev-parse', '--is-shallow-repository'])
-  if (stdout.toString('utf8').trim() !== 'true') return null
+  if (!(await isShallow(git))) return null
   return 'the clone is shallow: check out the whole history ("fetch-depth: 0" of actions/checkout, "GIT_DEPTH: 0" of GitLab), or run "git fetch --unshallow"'
 }
 
@@ -257,8 +260,9 @@ function writeCopy(files: readonly TreeFile[], contents: readonly Buffer[]): Pic
 
 // Runs `git` without a shell and without the secrets of the environment, and limits its time and output. Only a fetch may use the network.
 
-/** Milliseconds after which git is killed. */
+/** Milliseconds after which git is killed, and after which a fetch is. */
 const TIMEOUT = 60_000
+const FETCH_TIMEOUT = 600_000
 
 /** The variables that git gets. Git's own variables, such as GIT_DIR, are left out: in a hook they name another folder. */
 const VARIABLES = /^(?:PATH|HOME|XDG_CONFIG_HOME|USERPROFILE|SYSTEMROOT|TMPDIR|GIT_CONFIG_.*)$/
@@ -314,7 +318,7 @@ const runGit = (
     const child = spawn(program, [...SAFE, ...place, ...args], {
       env: { ...Object.fromEntries(own), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...(isOnline ? ONLINE : OFFLINE) },
       stdio: 'pipe',
-      timeout: TIMEOUT,
+      timeout: isOnline ? FETCH_TIMEOUT : TIMEOUT,
       killSignal: 'SIGKILL',
     })
     const chunks: Buffer[] = []
