@@ -5,6 +5,7 @@ import { failure, ok } from '../base/result.ts'
 import type { Config } from '../config/config.ts'
 import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../definition/yaml/read-yaml.ts'
+import { parseFullDate } from '../dns/ownership.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { folderTree } from '../files/folder-tree.ts'
@@ -43,10 +44,10 @@ async function openProgram(path: string, config: Config, texts: ReadonlyMap<stri
     } as const
     return { ok: false, problem }
   }
-  const { variables = {} } = config
-  const { date } = variables
-  const day = date !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(date) ? { date } : {}
-  return { ok: true, program: { entry: { file, text: read.text }, files: programFiles(config, texts, tracked), variables, ...day } }
+  const { variables = {}, programDate } = config
+  const day = parseFullDate(variables['date'] ?? '')
+  const date = (day.ok ? day.value : programDate) ?? undefined
+  return { ok: true, program: { entry: { file, text: read.text }, files: programFiles(config, texts, tracked), variables, date } }
 }
 
 /** Runs a dnsconfig.js, given by its absolute path, with the files below the folder of the config. */

@@ -128,6 +128,16 @@ test('with CI set, a program reads only files that git tracks', async () => {
   )
 })
 
+test.each([
+  [[], '', '1970-01-01'],
+  [[], 'programs: {date: 2026-12-31}\n', '2026-12-31'],
+  [['--var', 'date=2027-01-01'], 'programs: {date: 2026-12-31}\n', '2027-01-01'],
+  [['--var', 'date=2027-02-30'], '', '1970-01-01'],
+])('with %j and "%s", Date says %s', async (args, config, day) => {
+  const scene = open(zoneWith("TXT('@', new Date().toISOString())"), {}, { config: CONFIG + config })
+  expect(expectEnd(await scene.run('render', ...args), 0).stdout).toContain(`${day}T00`)
+})
+
 test('programs that make the same zone, or none, are refused', async () => {
   const program = zoneWith("A('www', '192.0.2.1')")
   expect((await open(program, { 'zones/b.js': program }).run('validate')).stdout).toMatch(/error\[zone-duplicate\]/)
