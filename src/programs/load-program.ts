@@ -13,7 +13,7 @@ import { readText, refuseSecrets } from '../files/read-text.ts'
 import { isHiddenName, sourcePolicy } from '../files/source-policy.ts'
 import { gitIn, RevisionError } from '../git/revision.ts'
 import { createIncludeReader } from '../load/include-reader.ts'
-import type { LoadedProgram, ProgramLoader } from '../load/program-loader.ts'
+import type { LoadedProgram, ProgramRunner } from '../load/program-loader.ts'
 import { runDefinition } from './definition/run-definition.ts'
 import type { JsonObject } from './dnscontrol/json-object.ts'
 import { type DnsconfigRun, isDnsconfig, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
@@ -65,9 +65,9 @@ export async function runDnsconfigFile(
  * Loads programs: a script called dnsconfig….js is in DNSControl's language, every other program imports `zonewright/definition`. `zonesOf` returns the zones of
  * a configuration of DNSControl.
  */
-export const programLoader =
-  (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramLoader =>
-  async (path, config, texts) => {
+export const programRunner = (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramRunner => ({
+  start: sandbox.start,
+  load: async (path, config, texts) => {
     const file = displayPath(path, config.cwd)
     if (isDnsconfig(path)) {
       const { config: result, diagnostics, filesRead } = await runDnsconfigFile(path, config, { texts })
@@ -79,7 +79,8 @@ export const programLoader =
     if (!opened.ok) return { zones: [], diagnostics: [opened.problem], files: [file] }
     const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program)
     return { zones, diagnostics, files: filesRead }
-  }
+  },
+})
 
 const UNTRACKED = 'is not tracked by git, so no program reads it in CI'
 

@@ -20,6 +20,8 @@ import type {
 import { PROGRAM_LIMITS } from './sandbox.ts'
 
 export interface Sandbox {
+  /** Starts the child process, unless it runs. */
+  start(): void
   /** Runs a program. Several run one after another. */
   run(program: ProgramRun): Promise<ProgramResult>
   /** Ends the child process. */
@@ -49,17 +51,18 @@ const MAX_LINE = 512 * 2 ** 20
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
-/** Creates a sandbox. Its child process starts with the first program. */
+/** Creates a sandbox. Its child process starts with the first program at the latest. */
 export function openSandbox(): Sandbox {
   let child: Child | null = null
   let last: Promise<unknown> = Promise.resolve()
-  const runNext = async (program: ProgramRun): Promise<ProgramResult> => {
+  const start = (): Child => {
     if (child === null || child.stdout.readableEnded || child.stdout.destroyed) child = startChild()
-    return runIn(child, program)
+    return child
   }
   return {
+    start,
     run(program) {
-      const result = last.then(() => runNext(program))
+      const result = last.then(() => runIn(start(), program))
       last = result.catch(() => undefined)
       return result
     },
