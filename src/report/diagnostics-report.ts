@@ -14,6 +14,8 @@ export interface DiagnosticsOptions {
   readonly fromRoot?: FromRoot | undefined
   /** Returns the text of a source file, if available. With this option, source lines and hints follow each diagnostic. */
   readonly frames?: ((file: string) => string | undefined) | undefined
+  /** Whether only exceptions of programs have them, whose message alone says little. */
+  readonly brief?: boolean | undefined
 }
 
 /** Renders diagnostics sorted by file and position. Each takes one line; with frames, several. */
@@ -22,7 +24,8 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: D
   if (options.format === 'github') return sorted.map((diagnostic) => `${diagnosticAnnotation(diagnostic, options.fromRoot)}\n`).join('')
   const palette = paletteOf(options.color)
   const linesOf = sourceLines(options.frames)
-  return sorted.map((diagnostic) => `${diagnosticText(diagnostic, palette, linesOf).join('\n')}\n`).join('')
+  const isFramed = ({ code }: Diagnostic): boolean => options.brief !== true || code === 'program-failed' || code === 'program-limit'
+  return sorted.map((one) => `${diagnosticText(one, palette, isFramed(one) ? linesOf : null).join('\n')}\n`).join('')
 }
 
 /** `2 errors, 1 warning`; null if there are none. */

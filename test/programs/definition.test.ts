@@ -64,17 +64,21 @@ test.each([
   expect(stdout + stderr).toMatch(expected)
 })
 
-test('an exception shows its line and the calls above it', async () => {
-  const scene = open(zoneWith('web(undefined)').replace('zone(', 'const web = (host: any) => A("www", host.ip)\nzone('))
-  const { stdout, stderr } = await scene.run('validate', '--format', 'json')
-  expect(JSON.parse(stdout || stderr).diagnostics).toMatchObject([
-    {
-      code: 'program-failed',
-      line: 3,
-      hint: 'line 3: const web = (host: any) => A("www", host.ip)',
-      related: [{ line: 5, column: 3 }],
-    },
+test.each([
+  ['web(undefined)', 'web = (host: any) => A("www", host.ip)', 'program-failed'],
+  ['deep()', 'deep = (): any => [deep()]', 'program-limit'],
+])('%s shows message, code frame and the stack of the program', async (call, helper, code) => {
+  const scene = open(zoneWith(call).replace('zone(', `const ${helper}\nzone(`))
+  const { stdout } = await scene.run('validate')
+  const lines = stdout.split('\n')
+  expect(lines[0]).toMatch(new RegExp(`^zones/example\\.ts:3:\\d+: error\\[${code}\\] `))
+  expect(lines.slice(1, 5)).toEqual([
+    expect.stringMatching(/^ {4}2 \| const \{ zone, A/),
+    `  > 3 | const ${helper}`,
+    expect.stringMatching(/^ {6}\| +\^$/),
+    expect.stringMatching(/^ {4}4 \| zone\('example\.com'/),
   ])
+  expect(lines[5]).toMatch(/^ {2}zones\/example\.ts:[35]:\d+: called (?:here|in deep)$/)
 })
 
 test('helpers make the values of their RFCs', async () => {

@@ -139,13 +139,12 @@ async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<Progr
 }
 
 /** The error of a program, at the call that failed; the calls above it are related places. */
-function failed({ kind, message, line, calls: [first, ...above] }: ProgramFailure, { entry }: Pick<ProgramRun, 'entry'>): Diagnostic {
+function failed({ kind, message, calls: [first, ...above] }: ProgramFailure, { entry }: Pick<ProgramRun, 'entry'>): Diagnostic {
   return {
     severity: 'error',
     code: kind === 'limit' ? 'program-limit' : 'program-failed',
     message,
     at: first?.at ?? { file: entry.file, line: 1, column: 1 },
-    ...(line !== undefined && line !== '' && { hint: `line ${first?.at.line}: ${line}` }),
     ...(above.length > 0 && {
       related: above.map(({ at, inside }) => ({ message: inside === null ? 'called here' : `called in ${inside}`, at })),
     }),

@@ -106,6 +106,4 @@ export interface ProgramFailure {
   readonly kind: 'exception' | 'limit'
   readonly message: string
   readonly calls: readonly ProgramCall[]
-  /** The line of the first call, without the space around it. */
-  readonly line?: string | undefined
 }
