@@ -100,7 +100,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     const frames = secret ? undefined : (file: string) => (isConfig(file) ? undefined : framedText(resolve(io.cwd, file)))
     const brief = stream.isTTY !== true && !verbose
     const color = colorOf(stream, io, options.color)
-    return renderDiagnostics(diagnostics, { color, frames, brief, format, groups, fromRoot: fromRoot(io) })
+    return renderDiagnostics(diagnostics, { color, frames, brief, calls: verbose, format, groups, fromRoot: fromRoot(io) })
   }
   const report: CliOutput['report'] = (text, as = format) => {
     io.stdout.write(as === 'text' && isWorkflow(io) ? plainLines(text) : text)

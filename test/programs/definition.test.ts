@@ -81,6 +81,36 @@ test.each([
   expect(lines[5]).toMatch(/^ {2}zones\/example\.ts:[35]:\d+: called (?:here|in deep)$/)
 })
 
+const CALLED = {
+  'zones/lib.ts': "import { A } from 'zonewright/definition'\nexport const host = (name: string, ip: string) =>\n  A(name, ip)\n",
+  'zones/example.ts':
+    "import { zone } from 'zonewright/definition'\nimport { host } from './lib.ts'\nconst web = (ip: string) => host('www', ip)\nzone('example.com', {}, [web('192.0.2.1')])\n",
+}
+const CALLED_BY_DNSCONFIG = {
+  'dns/lib.js': 'function host(name, ip) {\n  return A(name, ip)\n}\n',
+  'dns/dnsconfig.js':
+    "require('lib.js')\nvar REG = NewRegistrar('none')\nvar DSP = NewDnsProvider('cloud')\nD('example.com', REG, DnsProvider(DSP),\n  host('www', '192.0.2.1'))\n",
+}
+
+test.each([
+  ['TypeScript', CALLED, 'zones/lib.ts:3:3', ['zones/example.ts:3:29', 'zones/example.ts:4:26']],
+  ['dnsconfig.js', CALLED_BY_DNSCONFIG, 'dns/lib.js:2:10', ['dns/dnsconfig.js:5:3']],
+])('%s: plan lines and diagnostics name the call that made a record, with --verbose those above it', async (_, files, made, above) => {
+  const scene = openScene({ files, config: CONFIG.replace('}"}', '}"}, {files: "dns/dnsconfig*.js"}') })
+  const plan = expectEnd(await scene.run('plan'), 0).stdout
+  expect(plan).toMatch(new RegExp(`^  \\+ www .* 192\\.0\\.2\\.1  ${made}$`, 'm'))
+  expect(expectEnd(await scene.run('plan', '--verbose'), 0).stdout).toContain(`192.0.2.1  ${made}, called at ${above.join(', ')}\n`)
+  expect(expectEnd(await scene.run('plan', '--format', 'markdown'), 0).stdout).toContain(`192.0.2.1  ${made}\n`)
+  for (const [file, text] of Object.entries(files)) scene.write({ [file]: text.replace('192.0.2.1', '10.0.0.1') })
+  const found = JSON.parse((await scene.run('validate', '--format', 'json')).stdout).diagnostics.filter(
+    ({ code }: { code: string }) => code === 'address-private',
+  )
+  const placed = ({ file, line, column }: Record<string, unknown>) => `${file}:${line}:${column}`
+  expect(found.map((one: { related: [] }) => [placed(one), one.related.map(placed)])).toEqual([[made, above]])
+  expect((await scene.run('validate')).stdout).not.toContain('called here')
+  expect((await scene.run('validate', '--verbose')).stdout).toContain(above.map((place) => `  ${place}: called here\n`).join(''))
+})
+
 test('helpers make the values of their RFCs', async () => {
   const records = [
     "TXT('a', spf({ ip4: '192.0.2.0/24', mx: true, include: 'x.example', all: '~all' }))",

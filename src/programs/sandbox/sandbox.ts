@@ -73,6 +73,10 @@ export interface ProgramOutput {
   readonly places: readonly (readonly ProgramCall[])[]
 }
 
+/** The positions of all places, each with the calls above it. */
+export const positionsOf = ({ places }: Pick<ProgramOutput, 'places'>): SourcePosition[] =>
+  places.map(([first, ...above]) => ({ ...(first as ProgramCall).at, calledFrom: above.map(({ at }) => at) }))
+
 /** A line of `console`. */
 export interface ProgramMessage {
   readonly text: string
