@@ -178,19 +178,6 @@ test('programs that make the same zone, or none, are refused', async () => {
   expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
 })
 
-test('render shows what a program makes, and reading that makes the same', async () => {
-  const scene = open(
-    zoneWith(
-      "A('www', '192.0.2.1', { ttl: 300, owner: 'web' }),\n  MX('@', { preference: 10, exchange: 'www' })",
-      "{ unmanaged: [{ name: 'x' }] }",
-    ),
-  )
-  const { stdout } = expectEnd(await scene.run('render'), 0)
-  expect(stdout).toMatch(/^# zones\/example\.ts:3\ndomain: example\.com\n/)
-  const other = openScene({ files: { 'zones/example.com.yaml': stdout }, config: CONFIG })
-  expect(expectEnd(await other.run('render'), 0).stdout.replace(/^#.*\n/, '')).toBe(stdout.replace(/^#.*\n/, ''))
-})
-
 test('record refuses with the line to edit, and fmt leaves programs', async () => {
   const scene = open(zoneWith("A('www', '192.0.2.1')"))
   const before = scene.files()
