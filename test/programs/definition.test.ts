@@ -172,10 +172,35 @@ test.each([
   expect(expectEnd(await scene.run('render', ...args), 0).stdout).toContain(`${day}T00`)
 })
 
-test('programs that make the same zone, or none, are refused', async () => {
-  const program = zoneWith("A('www', '192.0.2.1')")
-  expect((await open(program, { 'zones/b.js': program }).run('validate')).stdout).toMatch(/error\[zone-duplicate\]/)
+const TWICE = zoneWith("A('www', '192.0.2.1')")
+
+test.each([
+  ['two programs', { 'zones/b.ts': TWICE }, 'zones/example.ts:3:1', 'zones/b.ts:3:1'],
+  ['a program and YAML', { 'zones/b.yaml': 'domain: example.com\nrecords: {}\n' }, 'zones/example.ts:3:1', 'zones/b.yaml:1:9'],
+  ['one program', { 'zones/example.ts': `${TWICE}zone('example.com', {}, [])\n` }, 'zones/example.ts:6:1', 'zones/example.ts:3:1'],
+])('%s that make one zone: an error that names both places', async (_, files, later, first) => {
+  const { stdout } = await open(TWICE, files).run('validate')
+  expect(stdout).toContain(
+    `${later}: error[zone-duplicate] example.com. is defined twice for cloud (the other definition: ${first}; import the records`,
+  )
+})
+
+test('two programs for one zone with different targets both count', async () => {
+  const [a, b] = ['cloud', 'other'].map((target) => zoneWith("A('www', '192.0.2.1')", `{ targets: ['${target}'] }`))
+  const scene = open(
+    a ?? '',
+    { 'zones/b.ts': b ?? '' },
+    { also: ['other'], config: `  other: {type: cloud, preset: linode, token: env:ZONEWRIGHT_TOKEN}\n${CONFIG}` },
+  )
+  expect(expectEnd(await scene.run('plan'), 0).stdout).toMatch(/example\.com\. at cloud[\s\S]*example\.com\. at other/)
+})
+
+test('a program that makes no zone, or too many records, is refused', async () => {
   expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
+  const half = "A('www', new Array(500_001).fill('192.0.2.1'))"
+  expect((await open(zoneWith(`\n${half}, ${half}`)).run('validate')).stdout).toMatch(
+    /example\.ts:5:\d+: error\[program-failed\] RangeError: a program makes at most 1000000 records/,
+  )
 })
 
 test('record refuses with the line to edit, and fmt leaves programs', async () => {
