@@ -14,6 +14,7 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { FullDate } from '../dns/ownership.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { sourcePolicy } from '../files/source-policy.ts'
+import { isProgramName } from './definition-name.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { createIncludeReader } from './include-reader.ts'
 import { type CapabilityLookUp, lintLoaded } from './lint-loaded.ts'
@@ -270,7 +271,9 @@ function duplicate({ zone, targets }: LoadedZone, earlier: LoadedZone): Diagnost
     code: 'zone-duplicate',
     message: `${zone.name} is defined twice${shared.length > 0 ? ` for ${shared.join(', ')}` : ''}`,
     at: zone.at,
-    hint: 'give the definitions different targets, or merge them into one',
+    hint: isProgramName(zone.at.file)
+      ? 'import the records of one into the other, or give the zones different targets'
+      : 'give the definitions different targets, or merge them into one',
     related: [{ message: 'the other definition', at: earlier.zone.at }],
   }
 }

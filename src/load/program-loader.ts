@@ -4,8 +4,8 @@
 import { type Diagnostic, hasErrors } from '../base/diagnostic.ts'
 import type { Config } from '../config/config.ts'
 import type { DesiredZone } from '../dns/zone.ts'
-import { isProgramName } from './definition-name.ts'
-import type { FoundDefinition } from './find-definitions.ts'
+import { isProgramGlob, isProgramName } from './definition-name.ts'
+import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import type { LoadedDefinition } from './read-definition.ts'
 
 export interface ProgramZone {
@@ -27,11 +27,24 @@ export interface LoadedProgram {
 /** Runs a program. `texts` replace files, by absolute path. */
 export type ProgramLoader = (path: string, config: Config, texts: ReadonlyMap<string, string> | undefined) => Promise<LoadedProgram>
 
-let open: (() => Promise<ProgramLoader>) | null = null
+export interface ProgramRunner {
+  readonly load: ProgramLoader
+  /** Starts the process that runs programs. */
+  readonly start: () => void
+}
+
+let open: (() => Promise<ProgramRunner>) | null = null
 
 /** Says how programs are run. */
-export function usePrograms(loader: () => Promise<ProgramLoader>): void {
-  open = loader
+export function usePrograms(runner: () => Promise<ProgramRunner>): void {
+  open = runner
+}
+
+/** Starts the process that runs programs, if a definition of the config is one, or without a config. To be called before any secret is read. */
+export async function startPrograms(config: Config | null): Promise<void> {
+  if (config !== null && !config.zoneRules.some(({ enabled, files }) => enabled && files.some(isProgramGlob))) return
+  const found = config === null ? null : await findDefinitions(config)
+  if (found === null || found.definitions.some(({ kind }) => kind === 'program')) (await open?.())?.start()
 }
 
 /** Runs a definition that is a program, and returns a definition for each of its zones; one without a zone if it has none, or if it failed. */
@@ -41,7 +54,7 @@ export async function readProgram(
   texts: ReadonlyMap<string, string> | undefined,
 ): Promise<LoadedDefinition[]> {
   if (open === null) throw new Error('nothing runs programs')
-  const { zones, diagnostics, files } = await (await open())(definition.path, config, texts)
+  const { zones, diagnostics, files } = await (await open()).load(definition.path, config, texts)
   const isFailed = hasErrors(diagnostics)
   const mayUseAutoPtr =
     isFailed ||

@@ -5,6 +5,7 @@ import { failure, ok } from '../base/result.ts'
 import type { Config } from '../config/config.ts'
 import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../definition/yaml/read-yaml.ts'
+import { parseFullDate } from '../dns/ownership.ts'
 import { compileGlobs } from '../files/file-glob.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { folderTree } from '../files/folder-tree.ts'
@@ -12,7 +13,7 @@ import { readText, refuseSecrets } from '../files/read-text.ts'
 import { isHiddenName, sourcePolicy } from '../files/source-policy.ts'
 import { openRepository, RevisionError } from '../git/revision.ts'
 import { createIncludeReader } from '../load/include-reader.ts'
-import type { LoadedProgram, ProgramLoader } from '../load/program-loader.ts'
+import type { LoadedProgram, ProgramRunner } from '../load/program-loader.ts'
 import { runDefinition } from './definition/run-definition.ts'
 import type { JsonObject } from './dnscontrol/json-object.ts'
 import { type DnsconfigRun, isDnsconfig, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
@@ -43,10 +44,10 @@ async function openProgram(path: string, config: Config, texts: ReadonlyMap<stri
     } as const
     return { ok: false, problem }
   }
-  const { variables = {} } = config
-  const { date } = variables
-  const day = date !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(date) ? { date } : {}
-  return { ok: true, program: { entry: { file, text: read.text }, files: programFiles(config, texts, tracked), variables, ...day } }
+  const { variables = {}, programDate } = config
+  const day = parseFullDate(variables['date'] ?? '')
+  const date = (day.ok ? day.value : programDate) ?? undefined
+  return { ok: true, program: { entry: { file, text: read.text }, files: programFiles(config, texts, tracked), variables, date } }
 }
 
 /** Runs a dnsconfig.js, given by its absolute path, with the files below the folder of the config. */
@@ -64,9 +65,9 @@ export async function runDnsconfigFile(
  * Loads programs: a script called dnsconfig….js is in DNSControl's language, every other program imports `zonewright/definition`. `zonesOf` returns the zones of
  * a configuration of DNSControl.
  */
-export const programLoader =
-  (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramLoader =>
-  async (path, config, texts) => {
+export const programRunner = (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramRunner => ({
+  start: sandbox.start,
+  load: async (path, config, texts) => {
     const file = displayPath(path, config.cwd)
     if (isDnsconfig(path)) {
       const { config: result, diagnostics, filesRead } = await runDnsconfigFile(path, config, { texts })
@@ -78,7 +79,8 @@ export const programLoader =
     if (!opened.ok) return { zones: [], diagnostics: [opened.problem], files: [file] }
     const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program)
     return { zones, diagnostics, files: filesRead }
-  }
+  },
+})
 
 const UNTRACKED = 'is not tracked by git, so no program reads it in CI'
 

@@ -2,7 +2,7 @@
  * Diagnostics as people read them: many with one cause are one, with a count and up to three places, and no diagnostic occurs twice. This is a view:
  * documents in JSON have every diagnostic.
  */
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, type Severity, type SourcePosition } from '../base/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, placeText, type Severity } from '../base/diagnostic.ts'
 import { type DiagnosticCode, meaningOfCode } from '../base/diagnostic-codes.ts'
 import { counted, listed } from '../base/english.ts'
 import { groupBy } from '../base/group-by.ts'
@@ -106,8 +106,6 @@ function commonOrigin(group: readonly Diagnostic[]): string | null {
 
 /** The record or zone that a message begins with. */
 const subjectOf = ({ message }: Diagnostic): string[] => (message.includes(': ') ? [message.slice(0, message.indexOf(': '))] : [])
-
-const placeText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 
 /** The sentence within another one: acronyms keep their capitals. */
 const lowerCase = (text: string): string => (/^[A-Z](?![A-Z])/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text)

@@ -64,17 +64,51 @@ test.each([
   expect(stdout + stderr).toMatch(expected)
 })
 
-test('an exception shows its line and the calls above it', async () => {
-  const scene = open(zoneWith('web(undefined)').replace('zone(', 'const web = (host: any) => A("www", host.ip)\nzone('))
-  const { stdout, stderr } = await scene.run('validate', '--format', 'json')
-  expect(JSON.parse(stdout || stderr).diagnostics).toMatchObject([
-    {
-      code: 'program-failed',
-      line: 3,
-      hint: 'line 3: const web = (host: any) => A("www", host.ip)',
-      related: [{ line: 5, column: 3 }],
-    },
+test.each([
+  ['web(undefined)', 'web = (host: any) => A("www", host.ip)', 'program-failed'],
+  ['deep()', 'deep = (): any => [deep()]', 'program-limit'],
+])('%s shows message, code frame and the stack of the program', async (call, helper, code) => {
+  const scene = open(zoneWith(call).replace('zone(', `const ${helper}\nzone(`))
+  const { stdout } = await scene.run('validate')
+  const lines = stdout.split('\n')
+  expect(lines[0]).toMatch(new RegExp(`^zones/example\\.ts:3:\\d+: error\\[${code}\\] `))
+  expect(lines.slice(1, 5)).toEqual([
+    expect.stringMatching(/^ {4}2 \| const \{ zone, A/),
+    `  > 3 | const ${helper}`,
+    expect.stringMatching(/^ {6}\| +\^$/),
+    expect.stringMatching(/^ {4}4 \| zone\('example\.com'/),
   ])
+  expect(lines[5]).toMatch(/^ {2}zones\/example\.ts:[35]:\d+: called (?:here|in deep)$/)
+})
+
+const CALLED = {
+  'zones/lib.ts': "import { A } from 'zonewright/definition'\nexport const host = (name: string, ip: string) =>\n  A(name, ip)\n",
+  'zones/example.ts':
+    "import { zone } from 'zonewright/definition'\nimport { host } from './lib.ts'\nconst web = (ip: string) => host('www', ip)\nzone('example.com', {}, [web('192.0.2.1')])\n",
+}
+const CALLED_BY_DNSCONFIG = {
+  'dns/lib.js': 'function host(name, ip) {\n  return A(name, ip)\n}\n',
+  'dns/dnsconfig.js':
+    "require('lib.js')\nvar REG = NewRegistrar('none')\nvar DSP = NewDnsProvider('cloud')\nD('example.com', REG, DnsProvider(DSP),\n  host('www', '192.0.2.1'))\n",
+}
+
+test.each([
+  ['TypeScript', CALLED, 'zones/lib.ts:3:3', ['zones/example.ts:3:29', 'zones/example.ts:4:26']],
+  ['dnsconfig.js', CALLED_BY_DNSCONFIG, 'dns/lib.js:2:10', ['dns/dnsconfig.js:5:3']],
+])('%s: plan lines and diagnostics name the call that made a record, with --verbose those above it', async (_, files, made, above) => {
+  const scene = openScene({ files, config: CONFIG.replace('}"}', '}"}, {files: "dns/dnsconfig*.js"}') })
+  const plan = expectEnd(await scene.run('plan'), 0).stdout
+  expect(plan).toMatch(new RegExp(`^  \\+ www .* 192\\.0\\.2\\.1  ${made}$`, 'm'))
+  expect(expectEnd(await scene.run('plan', '--verbose'), 0).stdout).toContain(`192.0.2.1  ${made}, called at ${above.join(', ')}\n`)
+  expect(expectEnd(await scene.run('plan', '--format', 'markdown'), 0).stdout).toContain(`192.0.2.1  ${made}\n`)
+  for (const [file, text] of Object.entries(files)) scene.write({ [file]: text.replace('192.0.2.1', '10.0.0.1') })
+  const found = JSON.parse((await scene.run('validate', '--format', 'json')).stdout).diagnostics.filter(
+    ({ code }: { code: string }) => code === 'address-private',
+  )
+  const placed = ({ file, line, column }: Record<string, unknown>) => `${file}:${line}:${column}`
+  expect(found.map((one: { related: [] }) => [placed(one), one.related.map(placed)])).toEqual([[made, above]])
+  expect((await scene.run('validate')).stdout).not.toContain('called here')
+  expect((await scene.run('validate', '--verbose')).stdout).toContain(above.map((place) => `  ${place}: called here\n`).join(''))
 })
 
 test('helpers make the values of their RFCs', async () => {
@@ -128,23 +162,45 @@ test('with CI set, a program reads only files that git tracks', async () => {
   )
 })
 
-test('programs that make the same zone, or none, are refused', async () => {
-  const program = zoneWith("A('www', '192.0.2.1')")
-  expect((await open(program, { 'zones/b.js': program }).run('validate')).stdout).toMatch(/error\[zone-duplicate\]/)
-  expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
+test.each([
+  [[], '', '1970-01-01'],
+  [[], 'programs: {date: 2026-12-31}\n', '2026-12-31'],
+  [['--var', 'date=2027-01-01'], 'programs: {date: 2026-12-31}\n', '2027-01-01'],
+  [['--var', 'date=2027-02-30'], '', '1970-01-01'],
+])('with %j and "%s", Date says %s', async (args, config, day) => {
+  const scene = open(zoneWith("TXT('@', new Date().toISOString())"), {}, { config: CONFIG + config })
+  expect(expectEnd(await scene.run('render', ...args), 0).stdout).toContain(`${day}T00`)
 })
 
-test('render shows what a program makes, and reading that makes the same', async () => {
-  const scene = open(
-    zoneWith(
-      "A('www', '192.0.2.1', { ttl: 300, owner: 'web' }),\n  MX('@', { preference: 10, exchange: 'www' })",
-      "{ unmanaged: [{ name: 'x' }] }",
-    ),
+const TWICE = zoneWith("A('www', '192.0.2.1')")
+
+test.each([
+  ['two programs', { 'zones/b.ts': TWICE }, 'zones/example.ts:3:1', 'zones/b.ts:3:1'],
+  ['a program and YAML', { 'zones/b.yaml': 'domain: example.com\nrecords: {}\n' }, 'zones/example.ts:3:1', 'zones/b.yaml:1:9'],
+  ['one program', { 'zones/example.ts': `${TWICE}zone('example.com', {}, [])\n` }, 'zones/example.ts:6:1', 'zones/example.ts:3:1'],
+])('%s that make one zone: an error that names both places', async (_, files, later, first) => {
+  const { stdout } = await open(TWICE, files).run('validate')
+  expect(stdout).toContain(
+    `${later}: error[zone-duplicate] example.com. is defined twice for cloud (the other definition: ${first}; import the records`,
   )
-  const { stdout } = expectEnd(await scene.run('render'), 0)
-  expect(stdout).toMatch(/^# zones\/example\.ts:3\ndomain: example\.com\n/)
-  const other = openScene({ files: { 'zones/example.com.yaml': stdout }, config: CONFIG })
-  expect(expectEnd(await other.run('render'), 0).stdout.replace(/^#.*\n/, '')).toBe(stdout.replace(/^#.*\n/, ''))
+})
+
+test('two programs for one zone with different targets both count', async () => {
+  const [a, b] = ['cloud', 'other'].map((target) => zoneWith("A('www', '192.0.2.1')", `{ targets: ['${target}'] }`))
+  const scene = open(
+    a ?? '',
+    { 'zones/b.ts': b ?? '' },
+    { also: ['other'], config: `  other: {type: cloud, preset: linode, token: env:ZONEWRIGHT_TOKEN}\n${CONFIG}` },
+  )
+  expect(expectEnd(await scene.run('plan'), 0).stdout).toMatch(/example\.com\. at cloud[\s\S]*example\.com\. at other/)
+})
+
+test('a program that makes no zone, or too many records, is refused', async () => {
+  expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
+  const half = "A('www', new Array(500_001).fill('192.0.2.1'))"
+  expect((await open(zoneWith(`\n${half}, ${half}`)).run('validate')).stdout).toMatch(
+    /example\.ts:5:\d+: error\[program-failed\] RangeError: a program makes at most 1000000 records/,
+  )
 })
 
 test('record refuses with the line to edit, and fmt leaves programs', async () => {

@@ -72,7 +72,7 @@ export function definitionPrelude(
 
   /** The record of a call of `from`. */
   const make = (from: Callable, name: unknown, type: unknown, value: unknown, more?: unknown): object => {
-    const place = host.place(from)
+    const place = host.place(from, Array.isArray(value) ? value.length : 1)
     const owner = text(name, 'the name of a record')
     const kind = text(type, 'the type of a record')
     const body = options(more, () => `the options of ${kind} ${owner}`)

@@ -64,18 +64,17 @@ async function main(): Promise<void> {
     const message = JSON.parse(line) as Run
     const maximum = Math.floor((message.limits.mebibytes * 2 ** 20) / PAGE)
     const wasmMemory = new Memory({ initial: Math.min(FIRST_PAGES, maximum), maximum })
-    let program: Program | null = null
     try {
       const quickjs = await newQuickJSWASMModuleFromVariant(
         newVariant(variant as unknown as QuickJSSyncVariant, { wasmModule, wasmMemory }),
       )
-      program = new Program(quickjs.newRuntime({ maxStackSizeBytes: STACK }), message)
+      const program = new Program(quickjs.newRuntime({ maxStackSizeBytes: STACK }), message)
       const { json, messages, ...result } = program.result()
       send({ result, messages })
       writeAll(`${json}\n`)
     } catch (error) {
       const failure = error instanceof Failure ? error.failure : failureOfSandbox(error as Error)
-      send({ failure: { ...failure, line: program?.lineOf(failure) } })
+      send({ failure })
     }
   }
 }
@@ -151,11 +150,6 @@ class Program {
     return { json, places, messages: this.#messages }
   }
 
-  /** The line of a failure, as the user wrote it. */
-  lineOf({ calls: [first] }: ProgramFailure): string | undefined {
-    return first && this.#texts.lineAt(first.at)
-  }
-
   #text(boot: QuickJSHandle, name: string, ...args: QuickJSHandle[]): string {
     return this.#vm.getString(this.#value(this.#vm.callFunction(this.#vm.getProp(boot, name), this.#vm.undefined, ...args)))
   }
@@ -198,7 +192,7 @@ class Program {
     const unchanged = { ok: true, value: { text, columnOf: (_line: number, column: number): number => column } } as const
     const stripped = /\.[cm]?ts$/i.test(file) ? stripTypes(file, text) : unchanged
     if (!stripped.ok) throw new Failure('exception', `SyntaxError: ${stripped.message}`, [{ at: stripped.at, inside: null }])
-    this.#texts.add(file, text, stripped.value)
+    this.#texts.add(file, stripped.value)
     const promise = this.#run.language === 'definition' ? promiseIn(stripped.value.text) : null
     if (promise !== null) {
       const message = `${promise.word} cannot be used: an error in a promise that nothing awaits would be lost, and its records with it. All functions return at once`
