@@ -1,5 +1,5 @@
 /** A dnsconfig.js as the definition of zones, and its import. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
@@ -83,6 +83,38 @@ zones:
   expectEnd(await cli(['validate'], { cwd }), 0)
   expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js', '--convert', '-o', 'zones', '--force'], { cwd }), 0)
   expect(readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')).toContain('192.0.2.2')
+})
+
+test.each<[name: string, cloud: string, other: string, status: number, said: string | RegExp, rules: string | null]>([
+  [
+    'some providers',
+    'DESEC',
+    'MIKROTIK',
+    0,
+    /import-aside\].*"other \(MIKROTIK\)".*disables the zones/,
+    `zones:
+  - files: [dnsconfig.js]
+    zone: [example.net]
+    enabled: false # a provider is missing
+  - files: [dnsconfig.js]
+`,
+  ],
+  ['no provider', 'NAMECHEAP', 'MIKROTIK', 1, /provider-unknown\].*"cloud \(NAMECHEAP\)", "other \(MIKROTIK\)".*new zonewright.yaml/, null],
+])('an import that can convert %s', async (_, cloud, other, status, said, rules) => {
+  const cwd = temporaryDirectory()
+  const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
+  const more =
+    "const OTHER = NewDnsProvider('other', { default_ns: ['ns1.example.net.'] })\nD('example.net', REG, DnsProvider(DNS), DnsProvider(OTHER), { ns_ttl: '5' })\n"
+  write('dnsconfig.js', `${PROGRAM}${more}`)
+  write('hosts.json', HOSTS)
+  write('creds.json', JSON.stringify({ cloud: { TYPE: cloud, 'auth-token': '$T' }, other: { TYPE: other } }))
+  const { stdout, stderr } = expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js'], { cwd }), status, { err: [said, 'default_ns'] })
+  expect(stderr).toMatch(/^dnsconfig\.js:11:1: warning\[record-extra\] example\.net\.: .*ns_ttl/m)
+  expect(stdout).toBe(rules === null ? '' : 'zonewright.yaml\n')
+  expect(
+    existsSync(join(cwd, 'zonewright.yaml')) ? readFileSync(join(cwd, 'zonewright.yaml'), 'utf8').replace(/^.*?(?=zones:)/s, '') : null,
+  ).toBe(rules)
+  if (rules !== null) expectEnd(await cli(['validate'], { cwd }), 0)
 })
 
 test('an import ends with the plan of the program', async () => {
