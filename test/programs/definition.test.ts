@@ -134,6 +134,16 @@ test('programs that make the same zone, or none, are refused', async () => {
   expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
 })
 
+test('many small programs do not exhaust the memory', async () => {
+  const text = (name: string) =>
+    `import { TXT, zone } from 'zonewright/definition'\nzone('${name}', {}, [TXT('@', Array.from({ length: 600 }, (_, i) => i + 'x'.repeat(60000)))])\n`
+  const { stdout } = await open(text('a.example'), { 'zones/b.ts': text('b.example'), 'zones/c.ts': text('c.example') }).run('validate')
+  expect(stdout).toMatch(
+    /error\[file-too-large\] with this definition, more than \d+ octets of data of all definitions are made by programs/,
+  )
+  expect(stdout.match(/file-too-large/g)).toHaveLength(1)
+})
+
 test('render shows what a program makes, and reading that makes the same', async () => {
   const scene = open(
     zoneWith(

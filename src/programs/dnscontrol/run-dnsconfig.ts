@@ -78,9 +78,10 @@ function sourceOf(name: string): string {
   }
 }
 
-/** Replaces the numbers of places by the calls, as `FILE:LINE:COLUMN`. */
+/** Replaces the numbers of places by the calls, as `FILE:LINE:COLUMN`. Places that a program wrote itself are removed. */
 const withPlaces = (value: unknown, places: ProgramOutput['places']): unknown =>
   JSON.parse(JSON.stringify(value), (key, one: unknown) => {
-    const at = key === 'filepos' && typeof one === 'number' ? places[one]?.[0]?.at : undefined
-    return at === undefined ? one : `${at.file}:${at.line}:${at.column}`
+    if (key !== 'filepos') return one
+    const at = typeof one === 'number' ? places[one]?.[0]?.at : undefined
+    return at && `${at.file}:${at.line}:${at.column}`
   })
