@@ -168,11 +168,3 @@ test('spf runs no program of the other language', async () => {
   scene.write({ 'other.ts': "import { zone } from 'zonewright/definition'\nzone('example.net', {}, [])\n" })
   expectEnd(await scene.run('spf'), 0)
 })
-
-test('a record of a program cannot be edited with "record", and fmt leaves programs alone', async () => {
-  const scene = open()
-  const { status, stderr } = await scene.run('record', 'add', 'example.com', 'mail', 'A', '192.0.2.9')
-  expect([status, stderr]).toEqual([1, expect.stringContaining('dnsconfig.js')])
-  await scene.run('fmt')
-  expect(scene.files()['dnsconfig.js']).toBe(PROGRAM)
-})
