@@ -39,6 +39,10 @@ reverse('192.0.2.0/24', hosts)
 })
 
 test.each([
+  ["A('www' '192.0.2.1')", /example\.ts:4:\d+: error\[program-failed\] SyntaxError/],
+  ["A('www', undefined.ip)", /example\.ts:4:\d+: error\[program-failed\] TypeError/],
+  ["MX('@', undefined)", /example\.ts:4:3: error/],
+  ["]), zone('example.com', {}, [", /example\.ts:4:\d+: error\[zone-duplicate\]/],
   ["A('www', '192.0.2.256')", /example\.ts:4:3: error\[value-invalid\]/],
   ["A('www', '192.0.2.1', { tll: 5 })", /example\.ts:4:3: error\[schema-unknown-key\]/],
   ["A('www.example.net.', '192.0.2.1')", /example\.ts:4:3: error\[name-outside-zone\]/],

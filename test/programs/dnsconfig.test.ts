@@ -51,6 +51,34 @@ test.each([
   expect(stdout + stderr).toMatch(expected)
 })
 
+const D = "D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('cloud')),"
+test.each<[text: string, expected: string | RegExp]>([
+  [`\n${D} A('www' '192.0.2.1'))`, /dnsconfig\.js:2:\d+: error\[program-failed\] SyntaxError/],
+  [`${D}\n  A('www', undefined.ip))`, 'dnsconfig.js:2:3: error[program-failed] TypeError'],
+  ["\n  require('./missing.js')", 'dnsconfig.js:2:3: error[program-failed] missing.js does not exist'],
+  [
+    "\n  require('./cycle.js')",
+    'cycle.js:1:1: error[program-limit] the calls of the program are nested too deep (called here: dnsconfig.js:2:3',
+  ],
+  ["\n  require('./broken.js')", /broken\.js:2:\d+: error\[program-failed\] SyntaxError/],
+  [`${D}\n  A('www.example.net.', '192.0.2.1'))`, 'dnsconfig.js:2:3: error[schema-value] the label "www.example.net." is not in a.example'],
+  [
+    `${D}\n  A('x', '192.0.2.1'),\n  A('x', '192.0.2.1'))`,
+    'dnsconfig.js:3:3: error[schema-value] the record x A "192.0.2.1" of a.example is there twice',
+  ],
+  [`${D} [])\n ${D} [])`, 'dnsconfig.js:2:2: error[program-failed] a.example is declared more than once'],
+  [`\n${D} 5)`, 'dnsconfig.js:2:1: error[program-failed] domain modifier type unsupported: number'],
+  [`\n${D} 'text')`, 'dnsconfig.js:2:1: error[program-failed] domain modifier type unsupported: string'],
+  [`\n${D} null)`, 'dnsconfig.js:2:1: error[program-failed] domain modifier type unsupported'],
+  [`\n${D} Promise.resolve([]))`, 'dnsconfig.js:2:1: error[program-failed] a promise is neither a record nor a modifier'],
+  [`\n${D} A('x'))`, 'dnsconfig.js:2:76: error[program-failed] A record requires 2 arguments'],
+  ["\n D_EXTEND('b.example', [])", 'dnsconfig.js:2:2: error[program-failed] b.example was not declared yet'],
+])('%j has its place', async (text, expected) => {
+  const scene = open(text)
+  scene.write({ 'cycle.js': "require('./dnsconfig.js')\n", 'broken.js': '\nlet = ;\n' })
+  expect((await scene.run('validate')).stdout).toMatch(expected)
+})
+
 test('zones/**/* matches no program', async () => {
   const scene = open(PROGRAM, { config: 'zones: [{files: ["**/*"]}]\n' })
   expect((await scene.run('validate')).stdout).toContain('no-definitions')
