@@ -24,6 +24,9 @@ import { createRecordTotal, type LoadedDefinition, readDefinition } from './read
 import { unmatchedDefinitions, unmatchedWarning } from './unmatched-definitions.ts'
 import { isWanted, type WantedZones, wantedZones, wantsReverse } from './wanted-zones.ts'
 
+/** Maximum number of records that all programs of a config make. */
+const MAX_PROGRAM_RECORDS = 1_000_000
+
 /** Maximum number of files open at the same time. */
 const OPEN_FILES = 32
 
@@ -93,8 +96,9 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
       ),
     )
   // A program names its zones only when it has run.
+  const made = createRecordTotal('made by programs', MAX_PROGRAM_RECORDS)
   const programs = (
-    await Promise.all(definitions.filter(isProgram).map((definition) => readProgram(definition, config, options.texts)))
+    await Promise.all(definitions.filter(isProgram).map((definition) => readProgram(definition, config, options.texts, made)))
   ).flat()
   const read = await readEach(written, wanted?.mayBeFragments ? null : wanted)
   const needsOthers = options.autoPtr !== false && wanted !== null && areLinked([...read, ...programs], wanted)

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { DesiredZone } from '../dns/zone.ts'
 import { isProgramGlob, isProgramName } from './definition-name.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
-import type { LoadedDefinition } from './read-definition.ts'
+import type { LoadedDefinition, RecordTotal } from './read-definition.ts'
 
 export interface ProgramZone {
   readonly zone: DesiredZone
@@ -52,6 +52,7 @@ export async function readProgram(
   definition: FoundDefinition,
   config: Config,
   texts: ReadonlyMap<string, string> | undefined,
+  total: RecordTotal,
 ): Promise<LoadedDefinition[]> {
   if (open === null) throw new Error('nothing runs programs')
   const { zones, diagnostics, files } = await (await open()).load(definition.path, config, texts)
@@ -65,6 +66,11 @@ export async function readProgram(
   const own = { definition, files, includedFiles, mayUseAutoPtr }
   if (isFailed) return [{ ...own, zone: null, enabled: true, diagnostics }]
   if (zones.length === 0) return [{ ...own, zone: null, enabled: true, diagnostics: [...diagnostics, withoutZone(definition.file)] }]
+  const excess = total.count(
+    zones.flatMap(({ zone }) => zone.records),
+    { length: 0, file: definition.file },
+  )
+  if (total.isExceeded()) return [{ ...own, zone: null, enabled: true, diagnostics: excess === null ? [] : [excess] }]
   return zones.map((one, i) => ({ ...own, ...one, diagnostics: i === 0 ? [...diagnostics, ...one.diagnostics] : one.diagnostics }))
 }
 

@@ -31,24 +31,25 @@ type Opened =
 async function openProgram(path: string, config: Config, texts: ReadonlyMap<string, string> | undefined): Promise<Opened> {
   const file = displayPath(path, config.cwd)
   const policy = sourcePolicy(config)
+  const real = displayPath(resolveLinks(path), resolveLinks(config.cwd))
+  if (OF_OTHERS.test(real)) return { ok: false, problem: protectedProblem(file, OF_OTHERS_REASON) }
   const given = texts?.get(path)
   const read = given === undefined ? await readText(path, file, policy) : refuseSecrets(given, file, policy)
   if (!read.ok) return { ok: false, problem: { severity: 'error', ...read.problem, at: read.problem.at ?? { file, line: 1, column: 1 } } }
   const tracked = await trackedFiles(config)
-  if (tracked !== null && given === undefined && !tracked.has(displayPath(resolveLinks(path), resolveLinks(config.cwd)))) {
-    const problem = {
-      severity: 'error',
-      code: 'path-protected',
-      message: `${file} ${UNTRACKED}`,
-      at: { file, line: 1, column: 1 },
-    } as const
-    return { ok: false, problem }
-  }
+  if (tracked !== null && given === undefined && !tracked.has(real)) return { ok: false, problem: protectedProblem(file, UNTRACKED) }
   const { variables = {}, programDate } = config
   const day = parseFullDate(variables['date'] ?? '')
   const date = (day.ok ? day.value : programDate) ?? undefined
   return { ok: true, program: { entry: { file, text: read.text }, files: programFiles(config, texts, tracked), variables, date } }
 }
+
+const protectedProblem = (file: string, reason: string): Diagnostic => ({
+  severity: 'error',
+  code: 'path-protected',
+  message: `${file} ${reason}`,
+  at: { file, line: 1, column: 1 },
+})
 
 /** Runs a dnsconfig.js, given by its absolute path, with the files below the folder of the config. */
 export async function runDnsconfigFile(
@@ -110,6 +111,7 @@ async function listTrackedFiles({ folder, cwd, isCi }: Config): Promise<Readonly
 const MAX_LIST = 32 * 2 ** 20
 
 /** Files that no program reads: those of other tools with secrets. */
+const OF_OTHERS_REASON = 'may have secrets, so no program reads it'
 const OF_OTHERS = /(?:^|[/\\])(?:creds\.json|[^/\\]*\.tfstate(?:\.backup)?|terraform\.tfstate\.d[/\\].*)$/i
 
 /** Reads files for programs, by the rules of `include`. */
@@ -118,7 +120,7 @@ function programFiles(config: Config, texts: ReadonlyMap<string, string> | undef
   const read: ProgramFiles['read'] = (path, from) => {
     const found = OF_OTHERS.test(path) ? null : include(path, from)
     // A link may have another name than what it leads to.
-    if (found === null || (found.ok && OF_OTHERS.test(found.value.file))) return failure(`${path} may have secrets, so no program reads it`)
+    if (found === null || (found.ok && OF_OTHERS.test(found.value.file))) return failure(`${path} ${OF_OTHERS_REASON}`)
     return !found.ok || tracked === null || tracked.has(found.value.file) ? found : failure(`${found.value.file} ${UNTRACKED}`)
   }
   return {

@@ -147,8 +147,9 @@
       .map((row) => ['low', 'high', 'newBase', 'newIP'].map((key) => [row[key] ?? ''].flat().map(address).join(',')).join(' ~ '))
       .join(' ; ')
 
-  /** Copies metadata. A table of addresses becomes text. */
+  /** Copies metadata. A table of addresses becomes text. The records of a promise would be missing without a word. */
   function addMetadata(meta, more) {
+    if (more instanceof Promise) throw problem('a promise is neither a record nor a modifier')
     for (const key of Object.keys(more))
       meta[key] = (key === 'transform' || key === 'ip_conversions') && Array.isArray(more[key]) ? table(more[key]) : more[key]
     return meta
