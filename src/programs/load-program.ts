@@ -6,10 +6,10 @@ import type { Config } from '../config/config.ts'
 import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../definition/yaml/read-yaml.ts'
 import { compileGlobs } from '../files/file-glob.ts'
-import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
+import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 import { folderTree } from '../files/folder-tree.ts'
 import { readText, refuseSecrets } from '../files/read-text.ts'
-import { isHiddenName, sourcePolicy } from '../files/source-policy.ts'
+import { sourcePolicy } from '../files/source-policy.ts'
 import { gitIn, RevisionError } from '../git/revision.ts'
 import { createIncludeReader } from '../load/include-reader.ts'
 import type { LoadedProgram, ProgramLoader } from '../load/program-loader.ts'
@@ -120,19 +120,23 @@ function programFiles(config: Config, texts: ReadonlyMap<string, string> | undef
   }
   return {
     read: (path, from) => (path.startsWith(AS_YAML) ? yamlAsJson(read(path.slice(AS_YAML.length), from)) : read(path, from)),
-    async list(glob, from) {
-      const folder = dirname(fromDisplayPath(from, config.cwd))
+    async list(glob, file) {
+      const folder = dirname(fromDisplayPath(file, config.cwd))
       const { starts, matches } = compileGlobs([glob], folder)
-      const tree = folderTree(resolveLinks(config.folder))
+      const root = resolveLinks(config.folder)
+      const tree = folderTree(root)
+      const policy = sourcePolicy(config)
       const found = new Set<string>()
       for (const start of starts) {
+        const from = fromDisplayPath(start.path, folder)
+        if (!isInside(resolveLinks(from), root)) continue
         await tree.walk(
-          fromDisplayPath(start.path, folder),
+          from,
           start.depth,
           () => true,
           (entry) => {
             const path = displayPath(entry.path, folder)
-            if (!entry.isFolder && !entry.isOutside && !isHiddenName(entry.path) && matches(path)) found.add(path)
+            if (!entry.isFolder && !entry.isOutside && policy.refusePath(entry.path) === null && matches(path)) found.add(path)
           },
         )
       }
