@@ -116,6 +116,8 @@ function programFiles(config: Config, texts: ReadonlyMap<string, string> | undef
     const found = OF_OTHERS.test(path) ? null : include(path, from)
     // A link may have another name than what it leads to.
     if (found === null || (found.ok && OF_OTHERS.test(found.value.file))) return failure(`${path} may have secrets, so no program reads it`)
+    // QuickJS would take the text until there.
+    if (found.ok && found.value.text.includes('\0')) return failure(`${found.value.file} has a NUL character, so it is no text`)
     return !found.ok || tracked === null || tracked.has(found.value.file) ? found : failure(`${found.value.file} ${UNTRACKED}`)
   }
   return {

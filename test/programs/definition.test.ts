@@ -50,15 +50,20 @@ test.each([
   ["A('www', Promise.resolve('192.0.2.1'))", /example\.ts:4:\d+: error\[program-failed\] Promise cannot be used/],
   ["A('www', () => 1)", /example\.ts:4:\d+: error\[program-failed\] .*a value of type function/],
   ["A('www', { get a() { throw new Error('poison') } })", /example\.ts:4:\d+: error\[program-failed\] poison/],
+  [
+    "TXT('www', '\u{1f600}'.slice(1))",
+    /example\.ts:4:\d+: error\[program-failed\] TypeError: the value of TXT www has half a surrogate pair/,
+  ],
   ["TXT('www', 'x'.repeat(2 ** 21))", /example\.ts:4:\d+: error\[program-failed\] RangeError: the value of TXT www has 2097152 characters/],
   ["load('../creds.json')", /example\.ts:4:\d+: error\[program-failed\] \.\.\/creds\.json may have secrets/],
   ["load('../link.json')", /example\.ts:4:\d+: error\[program-failed\] \.\.\/link\.json may have secrets/],
   ["load('../zonewright.yaml')", /example\.ts:4:\d+: error\[program-failed\] .*is the config/],
+  ["load('../nul.csv')", /example\.ts:4:\d+: error\[program-failed\] nul\.csv has a NUL character/],
   ["load('../.env.json')", /example\.ts:4:\d+: error\[program-failed\] .*is hidden/],
   ["load('../../x.json')", /example\.ts:4:\d+: error\[program-failed\] .*outside/],
   ["TXT('@', spf({ al: '-all' }))", /example\.ts:4:\d+: error\[program-failed\] TypeError: spf does not know al/],
 ])('%s has its place', async (records, expected) => {
-  const scene = open(zoneWith(records), { 'creds.json': '{}' })
+  const scene = open(zoneWith(records), { 'creds.json': '{}', 'nul.csv': 'a\n\0b\n' })
   symlinkSync('creds.json', join(scene.folder, 'link.json'))
   const { stdout, stderr } = await scene.run('validate')
   expect(stdout + stderr).toMatch(expected)

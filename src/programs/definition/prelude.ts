@@ -45,7 +45,10 @@ export function definitionPrelude(
   }
   /** A copy as JSON. Absent values of objects are left out, so that options can be optional. `what` is only called for an error: most records have none. */
   const plain = (value: unknown, what: () => string, depth = 0): Plain => {
-    if (typeof value === 'string' && value.length <= MAX_TEXT) return value
+    if (typeof value === 'string' && value.length <= MAX_TEXT) {
+      if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${what()} has half a surrogate pair, which is not Unicode`)
+      return value
+    }
     if (value === null || typeof value === 'boolean') return value
     if (typeof value === 'number' && Number.isFinite(value)) return value
     if (typeof value === 'string') throw new RangeError(`${what()} has ${value.length} characters; at most ${MAX_TEXT} are allowed`)
