@@ -111,6 +111,18 @@ test('helpers make the values of their RFCs', async () => {
   )
 })
 
+test('a reverse zone for a part of a /24 has names below it (RFC 2317)', async () => {
+  const hosts = "[{ name: 'h', ip: '192.0.2.65' }, { name: 'i', ip: '192.0.2.1' }, { name: 'j', ip: '2001:db8::1' }]"
+  const { stdout } = expectEnd(await open(`${zoneWith('')}reverse('192.0.2.64/26', ${hosts})`).run('render', '64/26*'), 0)
+  expect(stdout).toMatch(/^domain: 64\/26\.2\.0\.192\.in-addr\.arpa\n(?:.*\n)*records:\n {2}'65': \{type: PTR, value: h\.example\.com\.\}\n$/m)
+})
+
+test('the reverse zones of thousands of hosts are within the limits', { tags: ['long'] }, async () => {
+  const hosts = 'Array.from({ length: 12_000 }, (_, i) => ({ name: "h" + i, ip: ip.host("10.0.0.0/16", i) }))'
+  const scene = open(`${zoneWith('')}const hosts = ${hosts}\nfor (let i = 0; i < 47; i++) reverse('10.0.' + i + '.0/24', hosts)\n`)
+  expect((await scene.run('validate')).stdout).not.toContain('program-limit')
+})
+
 test('modules are shared, and no definitions of their own; data that is a definition stays one', async () => {
   const program = `import { zone } from 'zonewright/definition'\nimport { mail } from './lib.ts'\nfor (const name of ['a.example', 'b.example']) zone(name, {}, [mail()])\n`
   const files = {
