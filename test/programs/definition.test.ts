@@ -114,7 +114,9 @@ test('helpers make the values of their RFCs', async () => {
 test('a reverse zone for a part of a /24 has names below it (RFC 2317)', async () => {
   const hosts = "[{ name: 'h', ip: '192.0.2.65' }, { name: 'i', ip: '192.0.2.1' }, { name: 'j', ip: '2001:db8::1' }]"
   const { stdout } = expectEnd(await open(`${zoneWith('')}reverse('192.0.2.64/26', ${hosts})`).run('render', '64/26*'), 0)
-  expect(stdout).toMatch(/^domain: 64\/26\.2\.0\.192\.in-addr\.arpa\n(?:.*\n)*records:\n {2}'65': \{type: PTR, value: h\.example\.com\.\}\n$/m)
+  expect(stdout).toMatch(
+    /^domain: 64\/26\.2\.0\.192\.in-addr\.arpa\n(?:.*\n)*records:\n {2}'65': \{type: PTR, value: h\.example\.com\.\}\n$/m,
+  )
 })
 
 test('the reverse zones of thousands of hosts are within the limits', { tags: ['long'] }, async () => {
@@ -154,9 +156,10 @@ test('programs that make the same zone, or none, are refused', async () => {
 test('render shows what a program makes, and reading that makes the same', async () => {
   const scene = open(
     zoneWith(
-      "A('www', '192.0.2.1', { ttl: 300, owner: 'web' }),\n  MX('@', { preference: 10, exchange: 'www' })",
+      "A('www', load('../data/ips.json')[0], { ttl: 300, owner: 'web' }),\n  MX('@', { preference: 10, exchange: 'www' })",
       "{ unmanaged: [{ name: 'x' }] }",
     ),
+    { 'data/ips.json': '["192.0.2.1"]' },
   )
   const { stdout } = expectEnd(await scene.run('render'), 0)
   expect(stdout).toMatch(/^# zones\/example\.ts:3\ndomain: example\.com\n/)

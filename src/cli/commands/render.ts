@@ -34,8 +34,9 @@ async function render(io: CliIo, [names]: readonly [string[]], options: CommonOp
   return EXIT.done
 }
 
-function document({ zone, files: [first = zone.at.file], targets }: LoadedZone): string {
-  return `# ${zone.at.file === first ? `${first}:${zone.at.line}` : first}\n${printDefinition({ ...zone, targets, policy: zone.policy ?? undefined })}`
+function document({ zone, files, targets }: LoadedZone): string {
+  const { file, line } = zone.at
+  return `# ${files.includes(file) ? `${file}:${line}` : (files[0] ?? file)}\n${printDefinition({ ...zone, targets, policy: zone.policy ?? undefined })}`
 }
 
 /** A warning about settings that the output lacks. */
