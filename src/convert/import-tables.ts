@@ -9,6 +9,7 @@ import type { ImportedRecord, ImportedZone } from '../definition/imported-zone.t
 import { printDefinition } from '../definition/print/print-definition.ts'
 import { printEntry, type YamlData } from '../definition/yaml/print-yaml.ts'
 import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
+import { type Ownership, ownershipOf } from '../dns/ownership.ts'
 import { parseRdata } from '../dns/rdata/canonical.ts'
 import { parseRecordType } from '../dns/record-type.ts'
 import { parseTtl } from '../dns/ttl.ts'
@@ -28,13 +29,21 @@ export const importCsv: Importer = (request) =>
     if (columns.includes(-1)) return refuse(1, `the first line must name the columns ${COLUMNS.join(', ')}`)
     const zones = new Map<DomainName, ImportedRecord[]>()
     for (const { cells, line } of lines) {
+      if (cells.length !== header?.cells.length) {
+        refuse(line, `the row has ${cells.length} values, the first one has ${header?.cells.length}`)
+        continue
+      }
       const [zone = '', name = '', type = '', ttl = '', data = ''] = columns.map((column) => cells[column])
       const at = { file, line, column: 1 }
       const owner = parseAbsoluteName(zone)
       const record = recordOf({ name, type, ttl: ttl === '' ? null : ttl, data }, at)
       if (!owner.ok) refuse(line, `${quoted(zone)}: ${owner.message}`)
       else if (!record.ok) refuse(line, record.message)
-      else zones.set(owner.value, [...(zones.get(owner.value) ?? []), record.value])
+      else {
+        const records = zones.get(owner.value) ?? []
+        zones.set(owner.value, records)
+        records.push(record.value)
+      }
     }
     return [...zones].map(([name, records]) => ({ name, settings: {}, records }))
   })
@@ -56,30 +65,33 @@ export const importJson: Importer = (request) =>
       const records = zone.records.flatMap((one) => {
         const record = recordOf(one, { file, line: 1, column: 1 })
         if (!record.ok) return refuse(1, record.message)
-        const { provider_settings: providerSettings, ignore } = one
-        return { ...record.value, ...(providerSettings && { providerSettings }), ...(ignore && { ignore }) } as ImportedRecord
+        const { provider_settings: providerSettings, ignore, auto_ptr: autoPtr } = one
+        const more = { ...(providerSettings && { providerSettings }), ...(ignore && { ignore }), ...(autoPtr !== undefined && { autoPtr }) }
+        return { ...record.value, ...ownershipOf(one), ...more } as ImportedRecord
       })
       return zoneOf(zone, name.value, records)
     })
   })
 
 /** A zone of the document, as `schemas/export.schema.json` describes it. */
-interface ExportedZone extends Pick<ImportedZone, 'settings' | 'soa' | 'targets' | 'policy' | 'unmanaged'> {
+interface ExportedZone extends Pick<ImportedZone, 'settings' | 'soa' | 'targets' | 'policy' | 'unmanaged' | 'owner' | 'expires'> {
   readonly zone: string
   readonly apex_ns?: ImportedZone['apexNs']
   readonly scopes?: ImportedZone['rrsetTargets']
   readonly absent?: YamlData
+  readonly auto_ptr?: YamlData
   readonly allow?: YamlData
   readonly unsupported?: YamlData
   readonly ignore?: YamlData
-  readonly records: readonly (RecordText & { readonly provider_settings?: object; readonly ignore?: object })[]
+  readonly records: readonly (RecordText &
+    Ownership & { readonly provider_settings?: object; readonly ignore?: object; readonly auto_ptr?: boolean })[]
 }
 
 function zoneOf(zone: ExportedZone, name: DomainName, records: readonly ImportedRecord[]): ImportedZone {
   const { settings, soa, targets, policy, unmanaged, apex_ns: apexNs, scopes: rrsetTargets, absent, allow, unsupported, ignore } = zone
-  const imported: ImportedZone = { name, settings, soa, targets, policy, unmanaged, apexNs, rrsetTargets, records }
+  const imported: ImportedZone = { name, settings, soa, targets, policy, unmanaged, apexNs, rrsetTargets, records, ...ownershipOf(zone) }
   // What no other format has.
-  const others = Object.entries({ absent, allow, unsupported, ignore }).filter(([, value]) => value !== undefined)
+  const others = Object.entries({ absent, allow, unsupported, ignore, auto_ptr: zone.auto_ptr }).filter(([, value]) => value !== undefined)
   if (others.length === 0) return imported
   const lines = others.map(([key, value]) => printEntry(key, value as YamlData, 0)).join('')
   const text = printDefinition(imported).replace(/^domain: .*\n/m, (domain) => domain + lines)
@@ -132,6 +144,7 @@ function parseJson(text: string): Result<unknown> {
   try {
     return ok(JSON.parse(text))
   } catch (error) {
-    return failure((error as Error).message)
+    // V8 quotes the file, which may have secrets.
+    return failure((error as Error).message.replace(/, (?:\.\.\.)?".*/s, ''))
   }
 }
