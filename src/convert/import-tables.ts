@@ -8,7 +8,7 @@ import { quoted } from '../base/text.ts'
 import type { ImportedRecord, ImportedZone } from '../definition/imported-zone.ts'
 import { printDefinition } from '../definition/print/print-definition.ts'
 import { printEntry, type YamlData } from '../definition/yaml/print-yaml.ts'
-import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
 import { type Ownership, ownershipOf } from '../dns/ownership.ts'
 import { parseRdata } from '../dns/rdata/canonical.ts'
 import { parseRecordType } from '../dns/record-type.ts'
@@ -36,14 +36,15 @@ export const importCsv: Importer = (request) =>
       const [zone = '', name = '', type = '', ttl = '', data = ''] = columns.map((column) => cells[column])
       const at = { file, line, column: 1 }
       const owner = parseAbsoluteName(zone)
-      const record = recordOf({ name, type, ttl: ttl === '' ? null : ttl, data }, at)
-      if (!owner.ok) refuse(line, `${quoted(zone)}: ${owner.message}`)
-      else if (!record.ok) refuse(line, record.message)
-      else {
-        const records = zones.get(owner.value) ?? []
-        zones.set(owner.value, records)
-        records.push(record.value)
+      if (!owner.ok) {
+        refuse(line, `${quoted(zone)}: ${owner.message}`)
+        continue
       }
+      const record = recordOf({ name, type, ttl: ttl === '' ? null : ttl, data }, owner.value, at)
+      const records = zones.get(owner.value) ?? []
+      zones.set(owner.value, records)
+      if (record.ok) records.push(record.value)
+      else refuse(line, record.message)
     }
     return [...zones].map(([name, records]) => ({ name, settings: {}, records }))
   })
@@ -63,7 +64,7 @@ export const importJson: Importer = (request) =>
       const name = parseAbsoluteName(zone.zone)
       if (!name.ok) return refuse(1, `${quoted(zone.zone)}: ${name.message}`)
       const records = zone.records.flatMap((one) => {
-        const record = recordOf(one, { file, line: 1, column: 1 })
+        const record = recordOf(one, name.value, { file, line: 1, column: 1 })
         if (!record.ok) return refuse(1, record.message)
         const { provider_settings: providerSettings, ignore, auto_ptr: autoPtr } = one
         const more = { ...(providerSettings && { providerSettings }), ...(ignore && { ignore }), ...(autoPtr !== undefined && { autoPtr }) }
@@ -105,15 +106,20 @@ interface RecordText {
   readonly data: string
 }
 
-function recordOf({ name, type, ttl, data }: RecordText, at: SourcePosition): Result<ImportedRecord> {
+/** Names in data end with a dot: one without might be meant relative to the zone. */
+const readTarget = (text: string): Result<DomainName> =>
+  text.endsWith('.') ? parseAbsoluteName(text) : failure(`${quoted(text)} must be an absolute name, with a final dot`)
+
+function recordOf({ name, type, ttl, data }: RecordText, zone: DomainName, at: SourcePosition): Result<ImportedRecord> {
   const subject = `${quoted(name)} ${quoted(type)}`
   const owner = parseAbsoluteName(name)
   if (!owner.ok) return failure(`${subject}: ${owner.message}`)
+  if (!isAtOrBelow(owner.value, zone)) return failure(`${subject}: the name is not in ${zone}; names are absolute, such as www.${zone}`)
   const known = parseRecordType(type)
   if (!known.ok) return failure(`${subject}: ${known.message}`)
   const seconds = ttl === null ? ok(null) : parseTtl(String(ttl))
   if (!seconds.ok) return failure(`${subject}: ${seconds.message}`)
-  const rdata = parseRdata(known.value, data)
+  const rdata = parseRdata(known.value, data, readTarget)
   return rdata.ok
     ? ok({ name: owner.value, type: known.value, ttl: seconds.value, data: rdata.value, at })
     : failure(`${subject}: ${rdata.message}`)

@@ -45,6 +45,17 @@ test.each([
     'zone,name,type,ttl,data\nexample.com.,www.example.com.,HTTPS,,1 . alpn=h2,h3\n',
     'a.csv:2:1: error[value-invalid] the row has 6',
   ],
+  [
+    'csv',
+    'zone,name,type,ttl,data\nexample.com.,www,A,,192.0.2.1\n',
+    'a.csv:2:1: error[value-invalid] "www" "A": the name is not in example.com.',
+  ],
+  ['csv', 'zone,name,type,ttl,data\nexample.com.,www.example.com.,MX,,10 mail\n', '"mail" must be an absolute name'],
+  [
+    'json',
+    '{"format": "zonewright-zones", "version": 1, "zones": [{"zone": "example.com.", "settings": {}, "records": [{"name": "x.", "type": "A", "ttl": null, "data": "192.0.2.1"}]}]}',
+    'a.json:1:1: error[value-invalid] "x." "A": the name is not in',
+  ],
   ['csv', 'zone,name,type,data\n', 'a.csv:1:1: error[value-invalid] the first line must name the columns'],
   ['csv', 'zone,name,type,ttl,data\n"a', 'a.csv:1:1: error[value-invalid] line 2: a quotation mark'],
   ['json', '{"zones": []}', 'a.json:1:1: error[value-invalid] this is no document of "export json"'],
