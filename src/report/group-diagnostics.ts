@@ -66,10 +66,10 @@ function limited(diagnostics: readonly Diagnostic[], atMost: number | undefined)
 }
 
 /** Quoted texts, and words with a dot or slash (names, addresses, paths) with the type that follows. */
-const NAMES = /(?:"(?:[^"\\]|\\.)*"|[^\s"]*[./][^\s"]*[^\s":,;.]\.?|[^\s"]+\.(?=\s))(?: [A-Z][A-Z0-9-]*(?=[\s:,;]|$))?/g
+const NAMES = /(?:"(?:[^"\\]|\\.)*"|[^\s"./]*[./][^\s"]*[^\s":,;.]\.?|[^\s"]+\.(?=\s))(?: [A-Z][A-Z0-9-]*(?=[\s:,;]|$))?/g
 
-/** Of a long message the begin is enough; the pattern takes cubic time for the dots that a program may write. */
-const withoutNames = (message: string): string => message.slice(0, 300).replace(NAMES, '…')
+/** Of a long message the begin is enough: the pattern takes quadratic time for the dots that a program may write. */
+const withoutNames = (message: string): string => message.slice(0, 500).replace(NAMES, '…')
 
 /** One diagnostic instead of a group. */
 function joined(first: Diagnostic, group: readonly Diagnostic[]): Diagnostic {
