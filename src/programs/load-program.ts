@@ -7,10 +7,10 @@ import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../definition/yaml/read-yaml.ts'
 import { parseFullDate } from '../dns/ownership.ts'
 import { compileGlobs } from '../files/file-glob.ts'
-import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
+import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../files/file-path.ts'
 import { folderTree } from '../files/folder-tree.ts'
 import { readText, refuseSecrets } from '../files/read-text.ts'
-import { isHiddenName, sourcePolicy } from '../files/source-policy.ts'
+import { sourcePolicy } from '../files/source-policy.ts'
 import { openRepository, RevisionError } from '../git/revision.ts'
 import { createIncludeReader } from '../load/include-reader.ts'
 import type { LoadedProgram, ProgramRunner } from '../load/program-loader.ts'
@@ -121,23 +121,29 @@ function programFiles(config: Config, texts: ReadonlyMap<string, string> | undef
     const found = OF_OTHERS.test(path) ? null : include(path, from)
     // A link may have another name than what it leads to.
     if (found === null || (found.ok && OF_OTHERS.test(found.value.file))) return failure(`${path} ${OF_OTHERS_REASON}`)
+    // QuickJS would take the text until there.
+    if (found.ok && found.value.text.includes('\0')) return failure(`${found.value.file} has a NUL character, so it is no text`)
     return !found.ok || tracked === null || tracked.has(found.value.file) ? found : failure(`${found.value.file} ${UNTRACKED}`)
   }
   return {
     read: (path, from) => (path.startsWith(AS_YAML) ? yamlAsJson(read(path.slice(AS_YAML.length), from)) : read(path, from)),
-    async list(glob, from) {
-      const folder = dirname(fromDisplayPath(from, config.cwd))
+    async list(glob, file) {
+      const folder = dirname(fromDisplayPath(file, config.cwd))
       const { starts, matches } = compileGlobs([glob], folder)
-      const tree = folderTree(resolveLinks(config.folder))
+      const root = resolveLinks(config.folder)
+      const tree = folderTree(root)
+      const policy = sourcePolicy(config)
       const found = new Set<string>()
       for (const start of starts) {
+        const from = fromDisplayPath(start.path, folder)
+        if (!isInside(resolveLinks(from), root)) continue
         await tree.walk(
-          fromDisplayPath(start.path, folder),
+          from,
           start.depth,
           () => true,
           (entry) => {
             const path = displayPath(entry.path, folder)
-            if (!entry.isFolder && !entry.isOutside && !isHiddenName(entry.path) && matches(path)) found.add(path)
+            if (!entry.isFolder && !entry.isOutside && policy.refusePath(entry.path) === null && matches(path)) found.add(path)
           },
         )
       }

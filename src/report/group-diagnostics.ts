@@ -66,7 +66,7 @@ function limited(diagnostics: readonly Diagnostic[], atMost: number | undefined)
 }
 
 /** Quoted texts, and words with a dot or slash (names, addresses, paths) with the type that follows. */
-const NAMES = /(?:"(?:[^"\\]|\\.)*"|[^\s"]*[./][^\s"]*[^\s":,;.]\.?|[^\s"]+\.(?=\s))(?: [A-Z][A-Z0-9-]*(?=[\s:,;]|$))?/g
+const NAMES = /(?:"(?:[^"\\]|\\.)*"|[^\s"./]*[./][^\s"]*[^\s":,;.]\.?|[^\s"]+\.(?=\s))(?: [A-Z][A-Z0-9-]*(?=[\s:,;]|$))?/g
 
 /** Characters of a message that tell its group: a long word takes quadratic time. */
 const COMPARED = 500

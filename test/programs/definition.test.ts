@@ -54,15 +54,20 @@ test.each([
   ["A('www', Promise.resolve('192.0.2.1'))", /example\.ts:4:\d+: error\[program-failed\] Promise cannot be used/],
   ["A('www', () => 1)", /example\.ts:4:\d+: error\[program-failed\] .*a value of type function/],
   ["A('www', { get a() { throw new Error('poison') } })", /example\.ts:4:\d+: error\[program-failed\] poison/],
+  [
+    "TXT('www', '\u{1f600}'.slice(1))",
+    /example\.ts:4:\d+: error\[program-failed\] TypeError: the value of TXT www has half a surrogate pair/,
+  ],
   ["TXT('www', 'x'.repeat(2 ** 21))", /example\.ts:4:\d+: error\[program-failed\] RangeError: the value of TXT www has 2097152 characters/],
   ["load('../creds.json')", /example\.ts:4:\d+: error\[program-failed\] \.\.\/creds\.json may have secrets/],
   ["load('../link.json')", /example\.ts:4:\d+: error\[program-failed\] \.\.\/link\.json may have secrets/],
   ["load('../zonewright.yaml')", /example\.ts:4:\d+: error\[program-failed\] .*is the config/],
+  ["load('../nul.csv')", /example\.ts:4:\d+: error\[program-failed\] nul\.csv has a NUL character/],
   ["load('../.env.json')", /example\.ts:4:\d+: error\[program-failed\] .*is hidden/],
   ["load('../../x.json')", /example\.ts:4:\d+: error\[program-failed\] .*outside/],
   ["TXT('@', spf({ al: '-all' }))", /example\.ts:4:\d+: error\[program-failed\] TypeError: spf does not know al/],
 ])('%s has its place', async (records, expected) => {
-  const scene = open(zoneWith(records), { 'creds.json': '{}' })
+  const scene = open(zoneWith(records), { 'creds.json': '{}', 'nul.csv': 'a\n\0b\n' })
   symlinkSync('creds.json', join(scene.folder, 'link.json'))
   const { stdout, stderr } = await scene.run('validate')
   expect(stdout + stderr).toMatch(expected)
@@ -142,6 +147,20 @@ test('helpers make the values of their RFCs', async () => {
       '_m._tcp.example.com. 300 SRV 1 2 3 n.example.com.',
     ]),
   )
+})
+
+test('a reverse zone for a part of a /24 has names below it (RFC 2317)', async () => {
+  const hosts = "[{ name: 'h', ip: '192.0.2.65' }, { name: 'i', ip: '192.0.2.1' }, { name: 'j', ip: '2001:db8::1' }]"
+  const { stdout } = expectEnd(await open(`${zoneWith('')}reverse('192.0.2.64/26', ${hosts})`).run('render', '64/26*'), 0)
+  expect(stdout).toMatch(
+    /^domain: 64\/26\.2\.0\.192\.in-addr\.arpa\n(?:.*\n)*records:\n {2}'65': \{type: PTR, value: h\.example\.com\.\}\n$/m,
+  )
+})
+
+test('the reverse zones of thousands of hosts are within the limits', { tags: ['long'] }, async () => {
+  const hosts = 'Array.from({ length: 12_000 }, (_, i) => ({ name: "h" + i, ip: ip.host("10.0.0.0/16", i) }))'
+  const scene = open(`${zoneWith('')}const hosts = ${hosts}\nfor (let i = 0; i < 47; i++) reverse('10.0.' + i + '.0/24', hosts)\n`)
+  expect((await scene.run('validate')).stdout).not.toContain('program-limit')
 })
 
 test('modules are shared, and no definitions of their own; data that is a definition stays one', async () => {

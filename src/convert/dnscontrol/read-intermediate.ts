@@ -189,7 +189,9 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
     const isRead = key === 'ns_ttl' && isServersTtl(value) && records.some(({ name, type }) => name === zone && type === 'NS')
     if (key.startsWith('dnscontrol_') || isRead || (key === 'cloudflare_proxy_default' && isProxied)) continue
     const what = `the metadata ${displayKey(key)} (${quoteValue(value)})`
-    if (RECORDS_META.test(key) && !isOff(value)) drop(what)
+    // R53_ZONE: among hosted zones of one name, such as a public and a private one.
+    if (key === 'zone_id') drop(what, 'choose the hosted zone with "zone_ids", or with "zone_type", of its provider')
+    else if (RECORDS_META.test(key) && !isOff(value)) drop(what)
     else warn(`${what} is not imported`)
   }
   warnAboutProviders(domain, warn)

@@ -59,9 +59,14 @@ export async function runDnsconfig(
   return { config: checked.config, diagnostics: found, filesRead: cache?.ok ? [...filesRead, cache.value.file].sort() : filesRead }
 }
 
-/** Takes away a byte order mark, and the effect of a directive "use strict", which DNSControl ignores. Columns of the first line are one higher then. */
-const withoutDirective = (text: string): string =>
-  text.replace(/^\uFEFF/, '').replace(/^(?=(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*['"]use strict['"])/, ';')
+/** Takes away a byte order mark, and the effect of a directive "use strict", which DNSControl ignores. The columns of its line are one higher then. */
+function withoutDirective(written: string): string {
+  const text = written.replace(/^\uFEFF/, '')
+  const space = /\s+|\/\/.*|\/\*[\s\S]*?\*\//y
+  let start = 0
+  while (space.test(text)) start = space.lastIndex
+  return /^['"]use strict['"]/.test(text.slice(start, start + 12)) ? `${text.slice(0, start)};${text.slice(start)}` : text
+}
 
 /** The file with the language, beside this one or in the single executable, and the library `_` that DNSControl's programs may use. */
 const preludeFor = (entry: string): string =>

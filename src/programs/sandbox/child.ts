@@ -193,7 +193,7 @@ class Program {
     const stripped = /\.[cm]?ts$/i.test(file) ? stripTypes(file, text) : unchanged
     if (!stripped.ok) throw new Failure('exception', `SyntaxError: ${stripped.message}`, [{ at: stripped.at, inside: null }])
     this.#texts.add(file, stripped.value)
-    const promise = this.#run.language === 'definition' ? promiseIn(stripped.value.text) : null
+    const promise = promiseIn(stripped.value.text, this.#run.language === 'dnscontrol')
     if (promise !== null) {
       const message = `${promise.word} cannot be used: an error in a promise that nothing awaits would be lost, and its records with it. All functions return at once`
       throw new Failure('exception', message, [{ at: this.#texts.placeOf(file, promise.offset), inside: null }])
@@ -271,11 +271,12 @@ class Program {
   }
 }
 
-/** What makes promises, outside comments and quotes. QuickJS does not tell which of them are rejected without being handled. */
-function promiseIn(text: string): { readonly word: string; readonly offset: number } | null {
+/** What makes promises, outside comments and quotes. DNSControl's language has those whose rejection the sandbox sees. */
+function promiseIn(text: string, isAsyncOnly: boolean): { readonly word: string; readonly offset: number } | null {
   const parts =
-    /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<![.\w$])(?:async(?=\s*(?:function|\(|[\w$]+\s*=>|[\w$]+\s*\())|Promise)\b/g
-  for (const { 0: word, index } of text.matchAll(parts)) if (/^[aP]/.test(word)) return { word, offset: index }
+    /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<![.\w$])(?:async(?=\s*(?:function|[([*#]|[\w$]+\s*=>|[\w$]+\s*\())|Promise|(?<!await\s{1,9})import(?=\s*\())\b/g
+  for (const { 0: word, index } of text.matchAll(parts))
+    if (/^[aPi]/.test(word) && !(isAsyncOnly && word !== 'async')) return { word, offset: index }
   return null
 }
 
