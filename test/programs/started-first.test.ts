@@ -1,58 +1,52 @@
 /** The process that runs programs starts before the first secret of the config is read, and only if a program is used. */
-import { beforeEach, expect, test, vi } from 'vitest'
-import type { ProviderType } from '../../src/providers/provider.ts'
-import { openScene } from '../cli/scene.ts'
-import { expectEnd } from '../support/cli.ts'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startProgram } from '../support/built-program.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
 
-const events = vi.hoisted((): string[] => [])
-
-/** The functions of a module; calls of those with a name are noted. */
-const noting = vi.hoisted(() => async (load: () => Promise<object>, names: Readonly<Record<string, string>>) => {
-  const module = (await load()) as Record<string, (...args: unknown[]) => unknown>
-  const noted = Object.entries(names).map(([name, event]) => {
-    const note = (...args: unknown[]) => {
-      events.push(event)
-      return module[name]?.(...args)
-    }
-    return [name, note]
-  })
-  return { ...module, ...Object.fromEntries(noted) }
-})
-vi.mock('node:child_process', (load) => noting(load, { spawn: 'start' }))
-vi.mock('../../src/config/resolve-secret.ts', (load) => noting(load, { resolveSecret: 'secret', registerSecrets: 'secret' }))
-
-const CONFIG = 'zones: [{files: "zones/*.{yaml,ts}"}]\ndefaults: {soa_email: hostmaster@example.com}\n'
+/** Loaded before the program: notes in a file when it starts a process, and when it reads the token. */
+const NOTING = `
+import child from 'node:child_process'
+import { appendFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+const { env } = process
+const note = (event) => appendFileSync(env.EVENTS, event + '\\n')
+const { spawn } = child
+child.spawn = (...args) => { note('start'); return spawn(...args) }
+syncBuiltinESMExports()
+Object.defineProperty(process, 'env', { value: new Proxy(env, { get(all, name) { if (name === 'ZONEWRIGHT_TOKEN') note('secret'); return all[name] } }) })
+`
 const PROGRAM = "import { zone, A } from 'zonewright/definition'\nzone('example.com', {}, [A('www', '192.0.2.1')])\n"
+const YAML = 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n'
 
-function open(files?: Readonly<Record<string, string>>) {
-  const scene = openScene({ ...(files && { files }), config: CONFIG })
-  const noted = (type: ProviderType): ProviderType => ({
-    ...type,
-    create(...args) {
-      events.push('provider')
-      return type.create(...args)
-    },
-  })
-  const providerTypes = new Map([...scene.providerTypes].map(([name, type]) => [name, noted(type)]))
-  return { ...scene, run: (...args: string[]) => scene.runIn({ providerTypes }, ...args) }
+/** What a command does, in order: `start` of a process, `secret`. */
+async function eventsOf(command: string, file: string, text: string): Promise<string[]> {
+  const folder = temporaryDirectory()
+  const events = join(folder, 'events')
+  mkdirSync(join(folder, 'zones'))
+  writeFileSync(join(folder, 'zones', file), text)
+  // Nothing listens at the port: the run ends after it has read the token.
+  writeFileSync(
+    join(folder, 'zonewright.yaml'),
+    "providers: {cloud: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: env:ZONEWRIGHT_TOKEN}}\nzones: [{files: 'zones/*.{yaml,ts}'}]\ndefaults: {soa_email: hostmaster@example.com}\n",
+  )
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(NOTING)}`
+  const env = { ZONEWRIGHT_TOKEN: 'a-token-of-the-test', EVENTS: events, NODE_OPTIONS }
+  await (await startProgram([command], { cwd: folder, env })).ended
+  return existsSync(events) ? readFileSync(events, 'utf8').trim().split('\n') : []
 }
 
-beforeEach(() => void events.splice(0))
-
-// The process lives as long as the others need it, so runs without programs come first.
 test('without a program, nothing starts', async () => {
-  const scene = open()
-  expectEnd(await scene.run('plan'), 0)
-  expect(new Set(events)).toEqual(new Set(['secret', 'provider']))
+  expect(new Set(await eventsOf('plan', 'a.yaml', YAML))).toEqual(new Set(['secret']))
 })
 
 test('a run that reads no definition starts nothing', async () => {
-  expectEnd(await open({ 'zones/a.ts': PROGRAM }).run('providers'), 0)
-  expect(events).toEqual(['secret'])
+  expect(await eventsOf('history', 'a.ts', PROGRAM)).not.toContain('start')
 })
 
 test('with a program, its process starts before a secret is read', async () => {
-  expectEnd(await open({ 'zones/a.ts': PROGRAM }).run('plan'), 0)
-  expect(events.slice(0, 2)).toEqual(['start', 'secret'])
-  expect(events).toContain('provider')
+  const events = await eventsOf('plan', 'a.ts', PROGRAM)
+  expect(events[0]).toBe('start')
+  expect(events).toContain('secret')
 })
