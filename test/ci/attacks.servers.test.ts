@@ -107,7 +107,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     expect(attacker.received()).toBe('')
   })
 
-  test('by a bare repository in the folder of the config is refused in the plan and after the merge', async () => {
+  test('by a bare repository in the folder of the config reads and runs nothing of it, in the plan and after the merge', async () => {
     const [name, path] = ['zones/example.org.yaml', 'dns/zones/example.org.yaml']
     await repository.push({ 'dns/zonewright.yaml': repository.scene.config(), [path]: readFileSync(join(repository.clone, name), 'utf8') })
     const evil = temporaryDirectory()
@@ -124,14 +124,13 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
       cpSync(join(evil, '.git'), join(folder, 'dns'), { recursive: true })
       writeFileSync(join(folder, path), zone('example.org', '192.0.2.64'))
     })
-    const before = repository.scene.proxy.mutations().length
-    const refused = { status: 1, output: expect.stringContaining("safe.bareRepository is 'explicit'") }
-    expect(await repository.plan(number)).toMatchObject(refused)
-    expect(await repository.merge(number)).toMatchObject(refused)
+    // In CI the outermost repository counts, so that of the pull request answers for nothing.
+    expect(await repository.plan(number)).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.64') })
+    expect(await repository.merge(number)).toMatchObject({ status: 0 })
     repository.on.workflow = (text) => text
-    expect(repository.scene.proxy.mutations()).toHaveLength(before)
     expect([attacker.received(), existsSync(program)]).toEqual(['', false])
     repository.revert()
+    await repository.applyMain()
   })
 
   test('by a host that is not in the list fails the check, which has no token', async () => {
