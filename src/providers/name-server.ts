@@ -185,8 +185,6 @@ export function refusal({ provider, server, key }: NameServer, rcode: number, wh
   }
 }
 
-/** The checks of `doctor` for a name server: connection, key, and for each zone that the config assigns to it the transfer and the permission to update it. */
-
 /** What differs between providers that talk to one name server. */
 interface NameServerChecks {
   /** Why unsigned requests are a risk; null if they are none. */
@@ -197,6 +195,7 @@ interface NameServerChecks {
   readonly tryUpdate: ((zone: ZoneReference) => Promise<void>) | null
 }
 
+/** The checks of `doctor` for a name server: connection, key, and for each zone that the config assigns to it the transfer and the permission to update it. */
 export async function examineNameServer(
   provider: Provider,
   { server: address, key }: NameServer,

@@ -5,7 +5,7 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import { groupRrsets } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 
-/** What a rule or lint finds. Its code is that of the rule, and so is its severity if it has none. */
+/** What a rule or lint finds. It has the code of its rule, and the severity of its rule unless it states its own. */
 export type Finding = Omit<Diagnostic, 'severity' | 'code'> & { readonly severity?: Severity }
 
 /** The records of a zone, indexed for the rules. */

@@ -143,7 +143,7 @@ The definitions equal the zones at the provider, so a plan is empty:
 From now on, change the definitions and run "zonewright apply".
 `
 
-/** The settings of the site without which a refused plan can be merged, a branch can use the secrets, and nobody consents to a run by hand. */
+/** The settings of the site that keep refused plans from being merged and secrets from other branches, and let a reviewer approve each apply. */
 const mergeStep = (site: CiSite): string =>
   site === 'github'
     ? `

@@ -118,7 +118,7 @@ async function changeRecord(
   return { changes: [sameRecord(stored, desired) ? { id: stored.id } : { id: stored.id, stored }], storedRecords: [stored] }
 }
 
-/** Sends a deletion. A response other than that of the API, as that of a repeated request, is believed if `isGone` finds that nothing is left. */
+/** Sends a deletion. If the response is not that of the API, `isGone` decides whether it was carried out. */
 async function remove(api: DigitalOceanApi, provider: string, request: ApiRequest, isGone: () => Promise<boolean>): Promise<void> {
   const hasNoBody = await api.request(request, (body) => body === undefined)
   if (hasNoBody || (await isGone())) return

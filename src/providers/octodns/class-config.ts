@@ -115,9 +115,7 @@ function addressOf(className: string, options: unknown): string {
   return `octodns:${className}#${digest}`
 }
 
-/** The environment of a child process that runs a provider class: no variable that the config does not name, apart from those that every program needs. */
-
-/** Where programs, packages and files are; language; proxies and certificates. None has a token. */
+/** The variables that every child process gets: where programs, packages and files are; language; proxies and certificates. None has a token. */
 const VARIABLES: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'TZ', 'LANG', 'LC_*'],
   ...['PYTHONPATH', 'PYTHONHOME', 'VIRTUAL_ENV'],
@@ -125,7 +123,7 @@ const VARIABLES: readonly string[] = [
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'],
 ]
 
-/** `more`: the names of the setting `environment`; a final `*` stands for any end. Programs and modules are found in no relative folder and, in CI, in none of the checkout. */
+/** The environment of a child process that runs a provider class. `more`: the names of the setting `environment`; a final `*` stands for any end. Programs and modules are found in no relative folder and, in CI, in none of the checkout. */
 export function childEnvironment(scope: PathScope, more: readonly string[]): Record<string, string> {
   const patterns = [...VARIABLES, ...more]
   const inherited: Record<string, string> = {}
