@@ -1,21 +1,21 @@
 /**
  * A provider whose zones are in this process, for tests of the flow. Its capabilities are its settings: what one call carries, whether it is atomic and states
  * what it expects, limits, types, TTLs. It refuses what a service with these capabilities refuses, and stores what such a service stores. Latency, lost
- * answers, refusals and other clients are options. `test/support/memory-provider.test.ts` compares it with recordings of real services.
+ * answers, refusals and other clients are options. `test/providers/memory/memory-provider.test.ts` compares it with recordings of real services.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { DiagnosticCode } from '../../src/base/diagnostic-codes.ts'
-import { type DomainName, parseAbsoluteName } from '../../src/dns/domain-name.ts'
-import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, recordKey, rrsetKey } from '../../src/dns/record.ts'
-import type { Ttl } from '../../src/dns/ttl.ts'
-import type { ZoneSettings } from '../../src/dns/zone.ts'
-import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
-import type { Capabilities } from '../../src/plan/capabilities.ts'
-import { type RrsetChange, rrsetImage } from '../../src/plan/changesets.ts'
-import { storedTtl } from '../../src/plan/fit-to-target.ts'
-import type { Change, DomainChange } from '../../src/plan/plan.ts'
-import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../../src/providers/changed-rrsets.ts'
-import { assertMayWrite } from '../../src/providers/may-write.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
+import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
+import type { Capabilities } from '../../plan/capabilities.ts'
+import { type RrsetChange, rrsetImage } from '../../plan/changesets.ts'
+import { storedTtl } from '../../plan/fit-to-target.ts'
+import type { Change, DomainChange } from '../../plan/plan.ts'
+import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { assertMayWrite } from '../may-write.ts'
 import type {
   AppliedChange,
   Provider,
@@ -25,8 +25,8 @@ import type {
   ProviderType,
   ZoneReference,
   ZoneSnapshot,
-} from '../../src/providers/provider.ts'
-import { ProviderError } from '../../src/providers/provider.ts'
+} from '../provider.ts'
+import { ProviderError } from '../provider.ts'
 
 /** A request that arrives. */
 export interface MemoryRequest {
