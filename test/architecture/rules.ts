@@ -122,7 +122,7 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
   forbid(
     'provider-door',
     { path: '^src/', pathNot: '^src/providers/' },
-    { path: '^src/providers/', pathNot: '^src/providers/(?:(?:provider|registry)|memory/memory-provider)\\.ts$' },
+    { path: '^src/providers/', pathNot: '^src/providers/(?:provider|registry|memory/memory-provider)\\.ts$' },
   ),
   // `validate` knows the settings and capabilities of every type, and creates no provider.
   forbid(

@@ -46,7 +46,7 @@ export type MemoryFault =
   | { readonly kind: 'lost'; readonly carriedOut: boolean | number }
 
 /** Decides the fault of a request before it is carried out, and may act as another client; null for none. */
-export type FaultChoice = (request: MemoryRequest, memory: Memory) => MemoryFault | null | Promise<MemoryFault | null>
+export type FaultChoice = (request: MemoryRequest, memory: InMemoryProvider) => MemoryFault | null | Promise<MemoryFault | null>
 
 export interface MemoryOptions {
   readonly capabilities: Capabilities
@@ -70,11 +70,9 @@ export interface MemoryOptions {
   readonly clock?: () => number
 }
 
-export interface Memory {
-  /** A provider for these zones under a name of the config. Several have the same zones. */
-  open(name?: string, context?: Pick<ProviderContext, 'parallelism' | 'onRequest'>): Provider
-  /** The type of a config entry with these zones: that of `type`, with its settings and their checks, except that it contacts nobody. */
-  as(type: ProviderType): ProviderType
+/** A provider whose zones are in this process, to give to a run instead of one of its config. It contacts nobody and needs no secret. */
+export interface InMemoryProvider {
+  readonly kind: 'memory'
   /** All requests so far, refused ones included. */
   readonly requests: readonly MemoryRequest[]
   /** One line per write that arrived, carried out or not: `create www.example.com. A 192.0.2.1; …`. */
@@ -96,6 +94,15 @@ export interface Memory {
   removeZone(name: string): void
   /** Sets the fault of later requests. */
   use(fault: FaultChoice | undefined): void
+}
+
+export interface Memory extends InMemoryProvider {
+  /** The type of every config entry that it replaces, whatever the settings of the entry are. */
+  readonly providerType: ProviderType
+  /** A provider for these zones under a name of the config. Several have the same zones. */
+  open(name?: string, context?: Pick<ProviderContext, 'parallelism' | 'onRequest'>): Provider
+  /** The type of a config entry with these zones: that of `type`, with its settings and their checks, except that it contacts nobody. */
+  as(type: ProviderType): ProviderType
 }
 
 interface StoredZone {
@@ -413,6 +420,13 @@ export function createMemory(options: MemoryOptions): Memory {
   }
 
   const memory: Memory = {
+    kind: 'memory',
+    providerType: {
+      capabilities,
+      checkSettings: () => [],
+      endpoints: () => [],
+      create: async ({ name }, context) => ({ provider: open(name, context), diagnostics: [] }),
+    },
     open,
     as: (type) => ({
       ...type,

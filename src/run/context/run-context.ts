@@ -39,6 +39,8 @@ export interface ProcessEnvironment {
 export interface RunEnvironment extends ProcessEnvironment {
   /** Program and version, for plans and journals. */
   readonly tool: string
+  /** Aborted when the caller stops a run that changes nothing. A run that changes zones listens to its `Interruption`. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface ApplyEnvironment extends RunEnvironment {
@@ -137,6 +139,8 @@ export interface ApplyOptions extends WorkspaceOptions {
   readonly wait?: number | undefined
   /** Whether zones of a saved plan that have changed do not hold up the others. */
   readonly partial?: boolean | undefined
+  /** Whether the argument is a plan file; found out if absent. */
+  readonly isPlanFile?: boolean | undefined
 }
 
 /** The values that a command passes to a run. */

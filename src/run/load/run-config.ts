@@ -41,6 +41,8 @@ export async function loadRunConfig(
   const { cwd, env, secrets, baseConfig, variables } = environment
   const given = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
   const loaded = baseConfig === undefined || given.config === null ? given : await withBase(given.config, baseConfig, given.diagnostics)
+  const unused = loaded.config === null ? [] : useGivenTypes(loaded.config.providers, environment.providerTypes)
+  if (unused.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...unused] }
   const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
@@ -97,7 +99,7 @@ export const readRunConfig = (environment: ConfigEnvironment, text: string, plac
 /** Checks the settings of all providers, whether this run uses them or not, and the hosts that they name. */
 function checkConfig({ env, providerTypes }: ConfigEnvironment, read: ConfigResult, offline = false): ConfigResult {
   if (read.config === null) return read
-  if (providerTypes !== undefined) useGivenTypes(read.config.providers.values(), providerTypes)
+  useGivenTypes(read.config.providers, providerTypes)
   const found = [
     ...[...read.config.providers.values()].flatMap(checkSettings),
     ...(offline ? [] : hostDiagnostics(read.config, readHostPolicy(env), env)),
