@@ -47,6 +47,10 @@ export interface Outcome {
   readonly result: RunResult
   /** Every error, warning and notice of the run, each once. */
   readonly diagnostics: readonly DiagnosticDocument[]
+}
+
+/** What functions return that contact providers. */
+export interface RunOutcome extends Outcome {
   /** The run in figures: `schemas/run.schema.json`. */
   readonly run: RunDocument
 }
@@ -58,17 +62,17 @@ export interface LoadResult extends Outcome {
   readonly zones: readonly ZoneDocument[]
 }
 
-export interface PlanResult extends Outcome {
+export interface PlanResult extends RunOutcome {
   /** `schemas/plan.schema.json`. */
   readonly plan: PlanDocument
 }
 
-export interface ApplyResult extends Outcome {
+export interface ApplyResult extends RunOutcome {
   /** `schemas/plan.schema.json`, with the outcome of each change if anything was applied. */
   readonly plan: PlanDocument
 }
 
-export interface VerifyResult extends Outcome {
+export interface VerifyResult extends RunOutcome {
   /** `schemas/verification.schema.json`. */
   readonly verification: VerificationDocument
 }
@@ -76,11 +80,11 @@ export interface VerifyResult extends Outcome {
 /** Reads and checks definitions and policies, like `zonewright validate`. Contacts no server. */
 export async function loadDefinitions(options: LoadOptions = {}): Promise<LoadResult> {
   const given = await setupOf(options, LOAD_CHECKS)
-  const run = await runOf(given, 'validate', validateRun)
-  return resultOf(given, run, ({ validation, diagnostics }) => ({
+  const { run: _, ...result } = await resultOf(given, await runOf(given, 'validate', validateRun), ({ validation, diagnostics }) => ({
     validation: validationDocument(validation ?? { figures: { files: 0, zones: 0, records: 0 }, zones: [], diagnostics }),
     zones: validation === null ? [] : given.loaded.flatMap(zoneOf),
   }))
+  return result
 }
 
 /** Reads the zones and plans what an apply would change, like `zonewright plan`. */
@@ -212,7 +216,7 @@ async function resultOf<Documents extends object>(
   { setup, declined }: Given,
   run: RecordedRun,
   build: (reported: Reported) => Documents,
-): Promise<Outcome & Documents> {
+): Promise<RunOutcome & Documents> {
   if (run.error !== null) throw run.error.thrown
   const { secrets } = setup.environment
   const document = await run.document()
