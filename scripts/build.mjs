@@ -127,7 +127,15 @@ export const ENTRIES = { zonewright: LIBRARY[0], 'zonewright/testing': LIBRARY[1
 export async function writeTypes(folder) {
   const all = mkdtempSync(join(root, '.types-'))
   try {
-    const flags = ['--ignoreConfig', '--declaration', '--emitDeclarationOnly', '--strict', '--noCheck', '--skipLibCheck', '--allowImportingTsExtensions']
+    const flags = [
+      '--ignoreConfig',
+      '--declaration',
+      '--emitDeclarationOnly',
+      '--strict',
+      '--noCheck',
+      '--skipLibCheck',
+      '--allowImportingTsExtensions',
+    ]
     const target = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--rewriteRelativeImportExtensions']
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
     await promisify(execFile)(

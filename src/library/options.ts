@@ -52,6 +52,8 @@ export interface ContactOptions extends CommonOptions {
   readonly keepGoing?: boolean | undefined
   /** Concurrent requests per target. */
   readonly parallelism?: number | undefined
+  /** The folder of the journal, instead of that of the config. Needed with a provider in memory, whose runs do not belong into the journal of the real zones. */
+  readonly journal?: string | undefined
 }
 
 interface PlanningOptions extends ContactOptions {
@@ -153,6 +155,7 @@ const CONTACT = {
   shard: check('an index from 1 and a count', isShard),
   keepGoing: flag,
   parallelism: count,
+  journal: text,
 } satisfies Record<keyof ContactOptions, Check>
 
 const PLANNING = {
@@ -163,7 +166,8 @@ const PLANNING = {
   trustedConfig: text,
 } satisfies Record<keyof PlanningOptions, Check>
 
-export const LOAD_CHECKS: Checks = { ...COMMON, policiesFrom: text, strict: flag } satisfies Record<keyof LoadOptions, Check>
+/** The options of other functions have no meaning for it: callers share theirs. */
+export const LOAD_CHECKS: Checks = { ...CONTACT, policiesFrom: text, strict: flag } satisfies Record<keyof LoadOptions, Check>
 
 export const PLAN_CHECKS: Checks = {
   ...{ ...PLANNING, out: text, base: text, policiesFrom: text, snapshot: text, verifyKey: text, maxAge: count },

@@ -132,9 +132,9 @@ function keeping(output: FlowOutput, kept: Kept, { now, tool }: RunEnvironment):
       kept.verification = verification
       output.verification(verification)
     },
-    validation(validation) {
+    validation(validation, zones) {
       kept.validation = validation
-      output.validation(validation)
+      output.validation(validation, zones)
     },
   }
   return own

@@ -13,7 +13,7 @@ import { type ZoneDocument, zoneDocument } from '../checks/policies/policy-docum
 import type { LoadedZone } from '../config/configured-zone.ts'
 import { parseAllowance } from '../dns/zone.ts'
 import type { Plan } from '../plan/plan.ts'
-import { typesOfValues } from '../providers/registry.ts'
+import { isInMemory, typesOfValues } from '../providers/registry.ts'
 import { type DiagnosticDocument, diagnosticDocument, type PlanDocument, planDocument } from '../report/plan-document.ts'
 import { diagnosticsOf, type RunDocument, type RunResult } from '../report/run-document.ts'
 import { type ValidationDocument, validationDocument } from '../report/validation.ts'
@@ -118,12 +118,14 @@ async function setupOf(options: AllOptions, checks: Checks) {
   const problems = optionProblems(options, checks)
   if (planFile !== undefined && zones !== undefined)
     problems.push({ severity: 'error', code: 'usage', message: 'planFile has its own zones, so it does not go with zones' })
+  if (checks !== LOAD_CHECKS && own.journal === undefined && Object.values(own.providers ?? {}).some(isInMemory))
+    problems.push({ severity: 'error', code: 'usage', message: 'a provider in memory needs the option journal', hint: NEEDS_JOURNAL })
   const values = problems.length > 0 ? { types: undefined, diagnostics: problems } : await typesOfValues(options.providers ?? {})
   const loaded: LoadedZone[] = []
   const declined: Diagnostic[] = []
   const setup = {
     environment: {
-      ...{ env, variables, signal, secrets, providerTypes: values.types, tool: TOOL },
+      ...{ env, variables, signal, secrets, providerTypes: values.types, journal: own.journal, tool: TOOL },
       cwd: resolve(options.cwd ?? process.cwd()),
       now: options.now ?? (() => new Date()),
       listen: () => interruptionOf(signal),
@@ -137,6 +139,8 @@ async function setupOf(options: AllOptions, checks: Checks) {
   }
   return { setup, args: planFile === undefined ? (zones ?? []) : [planFile], problems: values.diagnostics, loaded, declined }
 }
+
+const NEEDS_JOURNAL = 'name a temporary folder: the journal of the config says what was done to the real zones'
 
 /** Runs a flow, unless an option is wrong or the caller has stopped it already. */
 const runOf = (

@@ -63,7 +63,7 @@ export async function typesOfValues(
   const types = new Map<string, ProviderType>()
   const diagnostics: Diagnostic[] = []
   for (const [name, value] of Object.entries(values)) {
-    const made = isMemory(value)
+    const made = isInMemory(value)
       ? { type: value.providerType }
       : (await import('./package/package-type.ts')).typeOfValue(value, `the value of "providers.${name}"`, name)
     if (made.type !== null) types.set(name, made.type)
@@ -72,7 +72,7 @@ export async function typesOfValues(
   return { types, diagnostics }
 }
 
-const isMemory = (value: unknown): value is Memory => typeof value === 'object' && value !== null && 'providerType' in value
+export const isInMemory = (value: unknown): value is Memory => typeof value === 'object' && value !== null && 'providerType' in value
 
 /** Returns an error for each type whose name the config lacks: the run would use another provider than the caller means. */
 export function useGivenTypes(configs: ReadonlyMap<string, ProviderConfig>, given: GivenTypes = new Map()): readonly Diagnostic[] {

@@ -97,7 +97,7 @@ export interface ChangeDocument {
 
 export interface DiagnosticDocument {
   readonly severity: Diagnostic['severity']
-  readonly code: string
+  readonly code: Diagnostic['code']
   readonly message: string
   readonly file: string | null
   readonly line: number | null

@@ -16,7 +16,7 @@ import { openScene, type Scene, type SceneOptions, TOKEN, ZONE, zoneFiles } from
 function open(options: SceneOptions = {}) {
   const scene = openScene(options)
   const given = (more: ApplyOptions = {}): ApplyOptions => ({
-    ...{ cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN }, providers: { cloud: scene.memory } },
+    ...{ cwd: scene.folder, env: { ZONEWRIGHT_TOKEN: TOKEN }, providers: { cloud: scene.memory }, journal: '.zonewright' },
     ...more,
   })
   return { scene, given }
@@ -68,7 +68,7 @@ test('plan, apply and verify give the documents of the commands, and leave nothi
   ])
   // The journal is that of the command line, which can undo the run.
   expect(
-    (await scene.run('rollback', '--yes', '--allow', 'delete-zone', '--allow', 'deletes', '--allow', 'empty-zone')).stderr,
+    (await scene.run('rollback', '--last', '--yes', '--allow', 'delete-zone', '--allow', 'deletes', '--allow', 'empty-zone')).stderr,
   ).not.toContain('error[')
   const { created, ...document } = JSON.parse((await open({ files: scene.files() }).scene.run('plan', '--format', 'json')).stdout)
   expect(created).toMatch(/^20/)
@@ -122,6 +122,7 @@ describe('the refusals of the command', () => {
     [{ allow: ['everything'] }, 'the option allow must be a list of such values: "everything" is not one of'],
     [{ zones: 'example.com' }, 'the option zones must be a list of texts'],
     [{ shard: { index: 3, count: 2 } }, 'the option shard must be an index from 1 and a count'],
+    [{ journal: undefined }, 'a provider in memory needs the option journal'],
     [{ wait: -1 }, 'the option wait must be a whole number above 0'],
     [{ planFile: 'plan.json', zones: ['example.com'] }, 'planFile has its own zones'],
   ]

@@ -4,7 +4,7 @@ import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from 
 import { isCi } from '../../base/environment.ts'
 import type { Config } from '../../config/config.ts'
 import { createRuleLookup } from '../../config/configured-zone.ts'
-import { endpointOfBucket } from '../../config/journal-place.ts'
+import { endpointOfBucket, LOCAL_JOURNAL } from '../../config/journal-place.ts'
 import { limitConfig } from '../../config/limit-config.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { type ConfigLocation, type ConfigResult, defaultConfig, readConfig } from '../../config/read-config.ts'
@@ -38,7 +38,7 @@ export async function loadRunConfig(
   file: string | undefined,
   { offline = false, packages = true, trusted }: { offline?: boolean; packages?: boolean; trusted?: string | undefined } = {},
 ): Promise<ConfigResult> {
-  const { cwd, env, secrets, baseConfig, variables } = environment
+  const { cwd, env, secrets, baseConfig, variables, journal } = environment
   const given = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
   const loaded = baseConfig === undefined || given.config === null ? given : await withBase(given.config, baseConfig, given.diagnostics)
   const unused = loaded.config === null ? [] : useGivenTypes(loaded.config.providers, environment.providerTypes)
@@ -50,9 +50,14 @@ export async function loadRunConfig(
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   if (config === null) return read
-  const own = { ...read, config: { ...config, variables, isCi: isCi(env) } }
+  const own = {
+    ...read,
+    config: { ...config, variables, isCi: isCi(env), ...(journal !== undefined && ownJournal(resolve(cwd, journal))) },
+  }
   return trusted === undefined ? own : withTrusted(environment, own, trusted)
 }
+
+const ownJournal = (journal: string): Pick<Config, 'journal' | 'journalStore'> => ({ journal, journalStore: LOCAL_JOURNAL })
 
 /** The config of a pull request, limited by that of the base branch, whose paths are relative to the same folder. */
 async function withBase(own: Config, path: string, diagnostics: readonly Diagnostic[]): Promise<ConfigResult> {
