@@ -65,7 +65,7 @@ test('the suite passes, and says what each step does', async () => {
 test('the library of the package plans, and its types fit the examples', async () => {
   const script = `import { plan } from 'zonewright'
 import { inMemoryProvider } from 'zonewright/testing'
-const { result, plan: { summary } } = await plan({ journal: 'journal', providers: { files: inMemoryProvider({ type: 'cloud' }) } })
+const { result, plan: { summary } } = await plan({ journal: 'journal', providers: { files: inMemoryProvider({ type: 'powerdns' }) } })
 console.log(result, summary.create)`
   writeFileSync(join(folder, 'library.js'), script)
   expect(await runTool(process.execPath, ['library.js'], { cwd: folder })).toMatchObject({ stdout: 'pending 2\n', stderr: '' })

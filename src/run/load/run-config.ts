@@ -1,7 +1,6 @@
 /** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
 import { resolve } from 'node:path'
 import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from '../../base/diagnostic.ts'
-import { isCi } from '../../base/environment.ts'
 import type { Config } from '../../config/config.ts'
 import { createRuleLookup } from '../../config/configured-zone.ts'
 import { endpointOfBucket, LOCAL_JOURNAL } from '../../config/journal-place.ts'
@@ -52,7 +51,7 @@ export async function loadRunConfig(
   if (config === null) return read
   const own = {
     ...read,
-    config: { ...config, variables, isCi: isCi(env), ...(journal !== undefined && ownJournal(resolve(cwd, journal))) },
+    config: { ...config, variables, env, ...(journal !== undefined && ownJournal(resolve(cwd, journal))) },
   }
   return trusted === undefined ? own : withTrusted(environment, own, trusted)
 }
