@@ -132,6 +132,10 @@ function keeping(output: FlowOutput, kept: Kept, { now, tool }: RunEnvironment):
       kept.verification = verification
       output.verification(verification)
     },
+    unverified(diagnostics) {
+      if (output.isDocument) kept.verification = { zones: [], diagnostics }
+      output.unverified(diagnostics)
+    },
     validation(validation, zones) {
       kept.validation = validation
       output.validation(validation, zones)

@@ -125,7 +125,7 @@ async function setupOf(options: AllOptions, checks: Checks) {
   const declined: Diagnostic[] = []
   const setup = {
     environment: {
-      ...{ env, variables, signal, secrets, providerTypes: values.types, journal: own.journal, tool: TOOL },
+      ...{ env, variables, signal, secrets, providerTypes: values.types, needsTypes: true, journal: own.journal, tool: TOOL },
       cwd: resolve(options.cwd ?? process.cwd()),
       now: options.now ?? (() => new Date()),
       listen: () => interruptionOf(signal),

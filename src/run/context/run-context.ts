@@ -28,6 +28,8 @@ export interface ProcessEnvironment {
   readonly variables?: Readonly<Record<string, string>> | undefined
   /** Provider types of the caller, by names of config entries. They replace the types in the config. */
   readonly providerTypes?: GivenTypes | undefined
+  /** Whether the config must have an entry for each of them; false if absent. */
+  readonly needsTypes?: boolean | undefined
   /** The folder of the journal, instead of that of the config. */
   readonly journal?: string | undefined
   /** Counts the requests of the run; absent if nobody asks. */

@@ -41,7 +41,7 @@ export async function loadRunConfig(
   const given = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
   const loaded = baseConfig === undefined || given.config === null ? given : await withBase(given.config, baseConfig, given.diagnostics)
   const unused = loaded.config === null ? [] : useGivenTypes(loaded.config.providers, environment.providerTypes)
-  if (unused.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...unused] }
+  if (environment.needsTypes && unused.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...unused] }
   const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
