@@ -147,7 +147,8 @@ export async function writeTypes(folder) {
     )
     const files = new Set(Object.values(ENTRIES).map((path) => join(all, path.replace(/^src\/(.*)\.ts$/, '$1.d.ts'))))
     for (const file of files) {
-      const text = readFileSync(file, 'utf8').replace(/(from '\.{1,2}\/[^']*)\.ts'/g, "$1.js'")
+      const declared = readFileSync(file, 'utf8').replace(/^import '\.[^']*';\n/gm, '')
+      const text = declared.replace(/(from '\.{1,2}\/[^']*)\.ts'/g, "$1.js'")
       for (const [, path] of text.matchAll(/from '(\.{1,2}\/[^']*)\.js'/g)) files.add(`${resolve(dirname(file), path)}.d.ts`)
       const destination = join(folder, relative(all, file))
       mkdirSync(dirname(destination), { recursive: true })

@@ -112,10 +112,12 @@ type AllOptions = LoadOptions & PlanOptions & ApplyOptions & VerifyOptions
 type Given = Awaited<ReturnType<typeof setupOf>>
 
 /** The setup of a run from the options of a caller, and what is wrong with them. */
-async function setupOf(options: AllOptions, checks: Checks) {
+async function setupOf(given: AllOptions, checks: Checks) {
+  const problems = optionProblems(given, checks)
+  // Values of another form are not touched.
+  const options: AllOptions = problems.length > 0 ? {} : given
   const { env = process.env, variables, signal, zones, planFile, confirm, ...own } = options
   const secrets = noSecrets()
-  const problems = optionProblems(options, checks)
   if (planFile !== undefined && zones !== undefined)
     problems.push({ severity: 'error', code: 'usage', message: 'planFile has its own zones, so it does not go with zones' })
   if (checks !== LOAD_CHECKS && own.journal === undefined && Object.values(own.providers ?? {}).some(isInMemory))

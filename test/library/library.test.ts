@@ -118,6 +118,8 @@ describe('the refusals of the command', () => {
     [{ target: ['cloud'] }, 'the option target must be a text'],
     [{ allow: ['everything'] }, 'the option allow must be a list of such values: "everything" is not one of'],
     [{ zones: 'example.com' }, 'the option zones must be a list of texts'],
+    [{ allow: 'deletes' }, 'the option allow must be a list of texts'],
+    [{ cwd: 5 }, 'the option cwd must be a text'],
     [{ shard: { index: 3, count: 2 } }, 'the option shard must be an index from 1 and a count'],
     [{ journal: undefined }, 'a provider in memory needs the option journal'],
     [{ wait: -1 }, 'the option wait must be a whole number above 0'],
