@@ -3,33 +3,38 @@ import { resolve } from 'node:path'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { writeFileAtomically } from '../files/replace-files.ts'
 import { writeProblem } from '../files/write-problem.ts'
-import type { RecordedRun } from '../library/run.ts'
+import { type FlowSetup, recordRun } from '../library/run.ts'
 import type { RunDocument } from '../report/run-document.ts'
 import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
 import type { NotifyOptions } from '../run/notify.ts'
 import type { CommonOptions } from './command.ts'
 import type { CliIo } from './io.ts'
-import { createOutput } from './output.ts'
 
 export interface ObserveOptions extends NotifyOptions {
   readonly metricsFile?: string | undefined
 }
 
 /** Returns the exit status of the run. An option that cannot be used ends the command before it begins. */
-export async function observed(io: CliIo, options: ObserveOptions & CommonOptions, run: () => Promise<RecordedRun>): Promise<ExitStatus> {
+export async function observed<Setup extends FlowSetup>(
+  command: string,
+  io: CliIo,
+  setup: Setup & { readonly options: ObserveOptions & CommonOptions },
+  flow: (setup: Setup) => Promise<ExitStatus>,
+): Promise<ExitStatus> {
+  const { options, output } = setup
   const { notify = [], metricsFile } = options
   // Most runs send nothing.
   const opened = notify.length === 0 ? null : await (await import('../run/notify.ts')).openNotifier(io, options)
   if (opened !== null && opened.notifier === null) {
-    createOutput(io, options).diagnostics(opened.diagnostics)
+    output.diagnostics(opened.diagnostics)
     return EXIT.failure
   }
-  const recorded = await run()
+  const recorded = await recordRun(command, setup, flow)
   io.onRun?.(recorded)
   if (opened !== null || metricsFile !== undefined) {
     const document = await recorded.document()
     const problems = [...((await opened?.notifier?.send(document)) ?? []), ...(await writeMetrics(io, metricsFile, document))]
-    createOutput(io, options).diagnostics(problems, { from: 'warning' })
+    output.diagnostics(problems, { from: 'warning' })
   }
   if (recorded.error !== null) throw recorded.error.thrown
   return recorded.exitStatus

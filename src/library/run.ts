@@ -8,17 +8,15 @@ import type { RunDocument, Traffic } from '../report/run-document.ts'
 import type { Validation } from '../report/validation.ts'
 import type { Verification } from '../report/verification.ts'
 import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
-import type { ApplyOptions, ApplyOutput, ApplySetup, RunEnvironment, RunSetup } from '../run/context/run-context.ts'
-import { runApply } from '../run/run-apply.ts'
-import { type PlanRunOptions, runPlan } from '../run/run-plan.ts'
-import { runVerify, type VerifyOptions, type VerifyOutput } from '../run/run-verify.ts'
+import type { ApplyOutput, RunEnvironment, RunSetup } from '../run/context/run-context.ts'
+import type { VerifyOutput } from '../run/run-verify.ts'
 import { failureOf } from './failure.ts'
-import { runValidate, type ValidateOptions, type ValidateOutput } from './run-validate.ts'
+import type { ValidateOutput } from './run-validate.ts'
 
 /** Receives the reports of every flow. */
 export interface FlowOutput extends ApplyOutput, VerifyOutput, ValidateOutput {}
 
-interface FlowSetup extends RunSetup {
+export interface FlowSetup extends RunSetup {
   readonly output: FlowOutput
 }
 
@@ -45,18 +43,6 @@ export interface RecordedRun extends Reports {
 }
 
 type Kept = { -readonly [Key in keyof Reports]: Reports[Key] } & { readonly diagnostics: Diagnostic[] }
-
-export const planRun = (setup: FlowSetup & RunSetup<PlanRunOptions>, zones: readonly string[]): Promise<RecordedRun> =>
-  recordRun('plan', setup, (own) => runPlan(own, zones))
-
-export const applyRun = (setup: FlowSetup & ApplySetup<ApplyOptions>, args: readonly string[]): Promise<RecordedRun> =>
-  recordRun('apply', setup, (own) => runApply(own, args))
-
-export const verifyRun = (setup: FlowSetup & RunSetup<VerifyOptions>, zones: readonly string[]): Promise<RecordedRun> =>
-  recordRun('verify', setup, (own) => runVerify(own, zones))
-
-export const validateRun = (setup: FlowSetup & RunSetup<ValidateOptions>, args: readonly string[]): Promise<RecordedRun> =>
-  recordRun('validate', setup, (own) => runValidate(own, args))
 
 /** Runs a flow with an environment and an output that also keep what it does and reports. Throws nothing. */
 export async function recordRun<Setup extends FlowSetup>(

@@ -18,8 +18,11 @@ import { type DiagnosticDocument, diagnosticDocument, type PlanDocument, planDoc
 import { diagnosticsOf, type RunDocument, type RunResult } from '../report/run-document.ts'
 import { type ValidationDocument, validationDocument } from '../report/validation.ts'
 import { type VerificationDocument, verificationDocument } from '../report/verification.ts'
-import { EXIT } from '../run/context/exit-status.ts'
+import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
 import type { Interruption } from '../run/context/run-context.ts'
+import { runApply } from '../run/run-apply.ts'
+import { runPlan } from '../run/run-plan.ts'
+import { runVerify } from '../run/run-verify.ts'
 import {
   APPLY_CHECKS,
   type ApplyOptions,
@@ -32,7 +35,8 @@ import {
   VERIFY_CHECKS,
   type VerifyOptions,
 } from './options.ts'
-import { applyRun, type FlowOutput, planRun, type RecordedRun, recordRun, validateRun, verifyRun } from './run.ts'
+import { type FlowOutput, type RecordedRun, recordRun } from './run.ts'
+import { runValidate } from './run-validate.ts'
 
 export type { DiagnosticCode } from '../base/diagnostic-codes.ts'
 export type { ApplyOptions, LoadOptions, PlanOptions, VerifyOptions } from './options.ts'
@@ -80,7 +84,7 @@ export interface VerifyResult extends RunOutcome {
 /** Reads and checks definitions and policies, like `zonewright validate`. Contacts no server. */
 export async function loadDefinitions(options: LoadOptions = {}): Promise<LoadResult> {
   const given = await setupOf(options, LOAD_CHECKS)
-  const { run: _, ...result } = await resultOf(given, await runOf(given, 'validate', validateRun), ({ validation, diagnostics }) => ({
+  const { run: _, ...result } = await resultOf(given, await runOf(given, 'validate', runValidate), ({ validation, diagnostics }) => ({
     validation: validationDocument(validation ?? { figures: { files: 0, zones: 0, records: 0 }, zones: [], diagnostics }),
     zones: validation === null ? [] : given.loaded.flatMap(zoneOf),
   }))
@@ -90,19 +94,19 @@ export async function loadDefinitions(options: LoadOptions = {}): Promise<LoadRe
 /** Reads the zones and plans what an apply would change, like `zonewright plan`. */
 export async function plan(options: PlanOptions = {}): Promise<PlanResult> {
   const given = await setupOf(options, PLAN_CHECKS)
-  return resultOf(given, await runOf(given, 'plan', planRun), planReport)
+  return resultOf(given, await runOf(given, 'plan', runPlan), planReport)
 }
 
 /** Plans and applies, or applies a saved plan, like `zonewright apply`. */
 export async function apply(options: ApplyOptions = {}): Promise<ApplyResult> {
   const given = await setupOf(options, APPLY_CHECKS)
-  return resultOf(given, await runOf(given, 'apply', applyRun), planReport)
+  return resultOf(given, await runOf(given, 'apply', runApply), planReport)
 }
 
 /** Compares definitions with the records of their targets, the rendered zone files and the answers of name servers, like `zonewright verify`. */
 export async function verify(options: VerifyOptions = {}): Promise<VerifyResult> {
   const given = await setupOf(options, VERIFY_CHECKS)
-  return resultOf(given, await runOf(given, 'verify', verifyRun), ({ verification, diagnostics }) => ({
+  return resultOf(given, await runOf(given, 'verify', runVerify), ({ verification, diagnostics }) => ({
     verification: verificationDocument(verification ?? { zones: [], diagnostics }),
   }))
 }
@@ -148,14 +152,13 @@ const NEEDS_JOURNAL = 'name a temporary folder: the journal of the config says w
 const runOf = (
   { setup, args, problems }: Given,
   command: string,
-  flow: (setup: Given['setup'], args: readonly string[]) => Promise<RecordedRun>,
+  flow: (setup: Given['setup'], args: readonly string[]) => Promise<ExitStatus>,
 ): Promise<RecordedRun> =>
-  problems.length === 0 && setup.environment.signal?.aborted !== true
-    ? flow(setup, args)
-    : recordRun(command, setup, async ({ output }) => {
-        output.diagnostics(problems)
-        return EXIT.failure
-      })
+  recordRun(command, setup, async (own) => {
+    if (problems.length === 0 && own.environment.signal?.aborted !== true) return flow(own, args)
+    own.output.diagnostics(problems)
+    return EXIT.failure
+  })
 
 /** Stops a run with the signal of its caller. Calls in flight end by themselves. */
 function interruptionOf(given: AbortSignal | undefined): Interruption {

@@ -10,6 +10,7 @@ import { sshKeyOctets } from '../../src/config/ssh-public-key.ts'
 import { type ApplyOptions, apply, loadDefinitions, type Outcome, plan, verify } from '../../src/library/zonewright.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { createMemory } from '../../src/providers/memory/memory-provider.ts'
+import type { ProviderPackage } from '../../src/providers/package/package-interface.ts'
 import { openScene, type Scene, type SceneOptions, TOKEN, ZONE, zoneFiles } from '../cli/scene.ts'
 
 /** A scene, and the options with which a function works in it. */
@@ -73,7 +74,11 @@ test('plan, apply and verify give the documents of the commands, and leave nothi
 })
 
 describe('the refusals of the command', () => {
-  const { line } = { line: `ssh-ed25519 ${sshKeyOctets(Buffer.alloc(32, 7)).toString('base64')}` }
+  const elsewhere: ProviderPackage = {
+    ...{ apiVersion: 1, settings: {}, capabilities: {}, hosts: () => ['https://other.example'] },
+    create: () => expect.unreachable(),
+  }
+  const line = `ssh-ed25519 ${sshKeyOctets(Buffer.alloc(32, 7)).toString('base64')}`
   const TTL = '- {name: ttl, each: record_set, require: {properties: {ttl: {minimum: 7200}}}, message: a TTL is at least two hours}\n'
   const CASES: readonly (readonly [name: string, scene: SceneOptions, options: ApplyOptions, result: string, codes: readonly string[]])[] =
     [
@@ -92,6 +97,13 @@ describe('the refusals of the command', () => {
         { providers: { clowd: createMemory({ capabilities: CLOUD_CAPABILITIES }) } },
         'failed',
         ['provider-unknown'],
+      ],
+      [
+        'hosts of a value',
+        {},
+        { providers: { cloud: elsewhere }, env: { ZONEWRIGHT_ALLOWED_HOSTS: 'api.example.net' } },
+        'failed',
+        ['host-not-allowed'],
       ],
       ['a value that is no provider', {}, { providers: { cloud: { apiVersion: 9 } as never } }, 'failed', ['usage']],
     ]

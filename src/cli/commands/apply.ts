@@ -1,9 +1,9 @@
 /** `zonewright apply`: options; the run itself is in `run/run-apply.ts`. */
 import type { Command } from 'commander'
 import type { Ttl } from '../../dns/ttl.ts'
-import { applyRun, recordRun } from '../../library/run.ts'
 import { type ChoreographyOptions, runChoreography } from '../../moves/stages/run-choreography.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
+import { runApply } from '../../run/run-apply.ts'
 import {
   type CommonOptions,
   type SetAction,
@@ -40,12 +40,8 @@ async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyComma
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
   const own = { ...options, isEmptyList: selection.isEmptyList }
-  const setup = applySetup(io, own)
-  return observed(io, options, () =>
-    options.choreograph
-      ? recordRun('apply', setup, (recording) => runChoreography(recording, selection.zones))
-      : applyRun(setup, selection.zones),
-  )
+  const run = options.choreograph ? runChoreography : runApply
+  return observed('apply', io, applySetup(io, own), (setup) => run(setup, selection.zones))
 }
 
 type ApplyCommandOptions = ChoreographyOptions &

@@ -1,10 +1,9 @@
 /** `zonewright plan`: options; the run itself is in `run/run-plan.ts`. */
 import type { Command } from 'commander'
 import { type CompareSetup, runCompareTargets } from '../../inspect/compare-targets.ts'
-import { planRun } from '../../library/run.ts'
 import { renderComparisonJson, renderComparisonMarkdown, renderComparisonText } from '../../report/target-comparison.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
-import type { PlanRunOptions } from '../../run/run-plan.ts'
+import { type PlanRunOptions, runPlan } from '../../run/run-plan.ts'
 import {
   type CommonOptions,
   type SetAction,
@@ -52,7 +51,7 @@ async function plan(io: CliIo, [args]: readonly [string[]], options: PlanCommand
   const own = { ...options, isEmptyList }
   return options.compareTargets === true
     ? compareTargets(readOnlySetup(io, own), zones)
-    : observed(io, options, () => planRun(readOnlySetup(io, own), zones))
+    : observed('plan', io, readOnlySetup(io, own), (setup) => runPlan(setup, zones))
 }
 
 async function compareTargets(setup: ReturnType<typeof readOnlySetup<PlanCommandOptions>>, zones: string[]): Promise<ExitStatus> {

@@ -1,7 +1,6 @@
 /** `zonewright validate`: options; the checks are in `checks/`. The diagnostics are the report. */
 import type { Command } from 'commander'
-import { validateRun } from '../../library/run.ts'
-import type { ValidateOptions } from '../../library/run-validate.ts'
+import { runValidate, type ValidateOptions } from '../../library/run-validate.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
@@ -29,5 +28,5 @@ async function validate(
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
   const own = { ...options, isEmptyList: selection.isEmptyList }
-  return observed(io, options, () => validateRun(readOnlySetup(io, own), selection.zones))
+  return observed('validate', io, readOnlySetup(io, own), (setup) => runValidate(setup, selection.zones))
 }

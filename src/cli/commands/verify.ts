@@ -1,8 +1,7 @@
 /** `zonewright verify`: options; the run itself is in `run/run-verify.ts`. */
 import type { Command } from 'commander'
-import { verifyRun } from '../../library/run.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
-import type { VerifyOptions } from '../../run/run-verify.ts'
+import { runVerify, type VerifyOptions } from '../../run/run-verify.ts'
 import { type CommonOptions, collect, type SetAction, withConfigOption, withFormatOption, withObserveOptions } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'
@@ -34,5 +33,5 @@ async function verify(
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
   const own = { ...options, isEmptyList: selection.isEmptyList }
-  return observed(io, options, () => verifyRun(readOnlySetup(io, own), selection.zones))
+  return observed('verify', io, readOnlySetup(io, own), (setup) => runVerify(setup, selection.zones))
 }
