@@ -52,7 +52,7 @@ export interface ContactOptions extends CommonOptions {
   readonly keepGoing?: boolean | undefined
   /** Concurrent requests per target. */
   readonly parallelism?: number | undefined
-  /** The folder of the journal, instead of that of the config. Needed with a provider in memory, whose runs do not belong into the journal of the real zones. */
+  /** The folder of the journal, instead of that of the config: runs with different journals do not lock each other out. Needed with a provider in memory, whose runs do not belong into the journal of the real zones. */
   readonly journal?: string | undefined
 }
 

@@ -86,7 +86,7 @@ export async function loadDefinitions(options: LoadOptions = {}): Promise<LoadRe
   const given = await setupOf(options, LOAD_CHECKS)
   const { run: _, ...result } = await resultOf(given, await runOf(given, 'validate', runValidate), ({ validation, diagnostics }) => ({
     validation: validationDocument(validation ?? { figures: { files: 0, zones: 0, records: 0 }, zones: [], diagnostics }),
-    zones: validation === null ? [] : given.loaded.flatMap(zoneOf),
+    zones: validation === null ? [] : given.kept.loaded.flatMap(zoneOf),
   }))
   return result
 }
@@ -115,6 +115,13 @@ type AllOptions = LoadOptions & PlanOptions & ApplyOptions & VerifyOptions
 
 type Given = Awaited<ReturnType<typeof setupOf>>
 
+/** What a run leaves beside its reports: the loaded zones, why it was declined, and what functions of the caller threw. */
+interface Kept {
+  readonly loaded: LoadedZone[]
+  readonly declined: Diagnostic[]
+  readonly thrown: unknown[]
+}
+
 /** The setup of a run from the options of a caller, and what is wrong with them. */
 async function setupOf(given: AllOptions, checks: Checks) {
   const problems = optionProblems(given, checks)
@@ -127,8 +134,7 @@ async function setupOf(given: AllOptions, checks: Checks) {
   if (checks !== LOAD_CHECKS && own.journal === undefined && Object.values(own.providers ?? {}).some(isInMemory))
     problems.push({ severity: 'error', code: 'usage', message: 'a provider in memory needs the option journal', hint: NEEDS_JOURNAL })
   const values = problems.length > 0 ? { types: undefined, diagnostics: problems } : await typesOfValues(options.providers ?? {})
-  const loaded: LoadedZone[] = []
-  const declined: Diagnostic[] = []
+  const kept: Kept = { loaded: [], declined: [], thrown: [] }
   const setup = {
     environment: {
       ...{ env, variables, signal, secrets, providerTypes: values.types, needsTypes: true, journal: own.journal, tool: TOOL },
@@ -141,9 +147,9 @@ async function setupOf(given: AllOptions, checks: Checks) {
       ...{ isEmptyList: zones?.length === 0, isPlanFile: planFile !== undefined, yes: confirm === undefined },
       allow: own.allow?.map((one) => parseAllowance(one)).flatMap((one) => (one.ok ? one.value : [])),
     },
-    output: outputOf(options, secrets, { loaded, declined }),
+    output: outputOf(options, secrets, kept),
   }
-  return { setup, args: planFile === undefined ? (zones ?? []) : [planFile], problems: values.diagnostics, loaded, declined }
+  return { setup, args: planFile === undefined ? (zones ?? []) : [planFile], problems: values.diagnostics, kept }
 }
 
 const NEEDS_JOURNAL = 'name a temporary folder: the journal of the config says what was done to the real zones'
@@ -175,18 +181,22 @@ function interruptionOf(given: AbortSignal | undefined): Interruption {
 }
 
 /** An output that prints nothing. As where texts are printed, a secret in one is redacted, and the run changes nothing more. */
-function outputOf(
-  { onMessage, onProgress, confirm }: AllOptions,
-  secrets: LoadedSecrets,
-  { loaded, declined }: { readonly loaded: LoadedZone[]; readonly declined: Diagnostic[] },
-): FlowOutput {
+function outputOf({ onMessage, onProgress, confirm }: AllOptions, secrets: LoadedSecrets, { loaded, declined, thrown }: Kept): FlowOutput {
   let proposed: Plan | null = null
   const clean = (text: string): string => {
     const shown = redacted(secrets, text)
     secrets.hasLeaked ||= shown !== text
     return shown
   }
-  const say = (text: string): void => onMessage?.(clean(text))
+  // A run ends as it would without the caller's functions.
+  const call = <Value>(callback: ((value: Value) => void) | undefined, value: Value): void => {
+    try {
+      callback?.(value)
+    } catch (error) {
+      thrown.push(error)
+    }
+  }
+  const say = (text: string): void => call(onMessage, clean(text))
   const diagnostics = (found: readonly Diagnostic[]): void => {
     for (const { message, hint } of found) clean(`${message}\n${hint ?? ''}`)
   }
@@ -199,7 +209,7 @@ function outputOf(
     proposal: (plan) => {
       proposed = plan
     },
-    progress: () => ({ onProgress: (progress) => onProgress?.(progress), clear: ignore }),
+    progress: () => ({ onProgress: (progress) => call(onProgress, progress), clear: ignore }),
     async ask(_, stop) {
       const isConfirmed = proposed !== null && (await confirm?.(planDocument(proposed), stop)) === true
       if (stop.aborted) return 'interrupted'
@@ -222,11 +232,12 @@ type Reported = Omit<RecordedRun, 'exitStatus' | 'error' | 'document'>
 
 /** What a function returns. Documents that contain a secret of the run are withheld: those of a run that reported nothing take their place. */
 async function resultOf<Documents extends object>(
-  { setup, declined }: Given,
+  { setup, kept: { declined, thrown } }: Given,
   run: RecordedRun,
   build: (reported: Reported) => Documents,
 ): Promise<RunOutcome & Documents> {
   if (run.error !== null) throw run.error.thrown
+  if (thrown.length > 0) throw thrown[0]
   const { secrets } = setup.environment
   const document = await run.document()
   const found = [...diagnosticsOf(run), ...declined].map(diagnosticDocument)

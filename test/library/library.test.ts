@@ -236,6 +236,9 @@ describe('a run', () => {
     }
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.9') })
     await expect(apply(given({ confirm: failing }))).rejects.toThrow('of the caller')
+    // What fails while calls are sent does not cut the run short.
+    await expect(apply(given({ onProgress: failing }))).rejects.toThrow('of the caller')
+    expect(scene.memory.zone('example.com.')?.[0]).toContain('192.0.2.9')
     expect((await apply(given())).result).toBe('done')
   })
 
