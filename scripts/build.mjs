@@ -183,10 +183,10 @@ const WITHOUT_CORE = /\/(?:backup|conformance|demo|explain|history|init|provider
 
 /** Modules that are loaded on demand, after the definitions. */
 const LATER =
-  /\/src\/(?:cli\/commands\/[^/]+|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:import|export)-[^/]+|run\/(?:plan\/(?:branch-effect|snapshot-source|read-usage)|saved\/save-plan)|stored\/store\/bucket-store|checks\/policies\/(?:compile-schema|read-policies))\.ts$/
+  /\/src\/(?:cli\/commands\/[^/]+|library\/(?:testing|zonewright)|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:import|export)-[^/]+|run\/(?:plan\/(?:branch-effect|snapshot-source|read-usage)|saved\/save-plan)|stored\/store\/bucket-store|checks\/policies\/(?:compile-schema|read-policies))\.ts$/
 
 /**
- * Lets the other commands, and what is loaded on demand after the definitions, import `CORE`. Modules share a chunk only if the same entry points
+ * Lets the other commands, the library, and what is loaded on demand after the definitions, import `CORE`. Modules share a chunk only if the same entry points
  * import them, and each chunk that `validate` loads costs about 0.3 ms: so there are fewer chunks.
  */
 const withCore = {
