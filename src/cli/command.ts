@@ -5,6 +5,8 @@ import { parseUsageSource } from '../config/usage-source.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
 import '../library/use-programs.ts'
+import { isProgramName } from '../load/definition-name.ts'
+import { startPrograms } from '../load/program-loader.ts'
 import { REPORT_FORMATS } from '../report/formats.ts'
 import type { ExitStatus } from '../run/context/exit-status.ts'
 import type { CliIo } from './io.ts'
@@ -46,6 +48,9 @@ export const withConfigOption = (command: Command): Command =>
   command
     .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
     .option('--var <name=value>', 'a variable for programs; repeatable', addVariable)
+    .hook('preAction', async (_, { args }) => {
+      if (args.some(isProgramName)) await startPrograms(null)
+    })
 
 function addVariable(text: string, former: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, value] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? []

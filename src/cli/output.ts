@@ -97,11 +97,10 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     groups: GroupOptions,
     secret = false,
   ): string => {
-    const frames =
-      !secret && (stream.isTTY === true || verbose)
-        ? (file: string) => (isConfig(file) ? undefined : framedText(resolve(io.cwd, file)))
-        : undefined
-    return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, groups, fromRoot: fromRoot(io) })
+    const frames = secret ? undefined : (file: string) => (isConfig(file) ? undefined : framedText(resolve(io.cwd, file)))
+    const brief = stream.isTTY !== true && !verbose
+    const color = colorOf(stream, io, options.color)
+    return renderDiagnostics(diagnostics, { color, frames, brief, calls: verbose, format, groups, fromRoot: fromRoot(io) })
   }
   const report: CliOutput['report'] = (text, as = format) => {
     io.stdout.write(as === 'text' && isWorkflow(io) ? plainLines(text) : text)

@@ -5,6 +5,7 @@ import { didYouMean } from '../base/nearest-word.ts'
 import type { LoadedSecrets } from '../base/secret-guard.ts'
 import type { PathStep } from '../definition/yaml/yaml-node.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import type { FullDate } from '../dns/ownership.ts'
 import type { Suppression } from '../dns/suppression.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { Allowance, DesiredZone, Policy, SettingPositions, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
@@ -24,6 +25,8 @@ export interface Config {
   readonly providers: ReadonlyMap<string, ProviderConfig>
   /** The variables of programs, from the command line; none if absent. */
   readonly variables?: Readonly<Record<string, string>> | undefined
+  /** The day that `Date` says in programs, unless the command line gives one; null for 1970-01-01. */
+  readonly programDate: FullDate | null
   /** The entries of `zones`. The first that matches a definition applies. */
   readonly zoneRules: readonly ZoneRule[]
   readonly defaults: ConfigDefaults

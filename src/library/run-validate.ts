@@ -39,7 +39,10 @@ export async function runValidate(setup: ValidateSetup, args: readonly string[])
   const found = config === null ? NOTHING : await validateSelection(setup, config, args)
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
-  const zones = found.zones.map(({ zone, ...loaded }) => ({ ...loaded, zone: zone.name }))
+  const zones = found.zones.map(({ zone, files, ...loaded }) => {
+    const isOwn = (file: string): number => Number(file === zone.at.file)
+    return { ...loaded, zone: zone.name, files: [...files].sort((a, b) => isOwn(b) - isOwn(a)) }
+  })
   output.validation({ figures, zones, diagnostics: all }, found.zones)
   if (hasErrors(all)) return EXIT.failure
   if (options.strict !== true || all.every(({ severity }) => severity !== 'warning')) return EXIT.done

@@ -2,9 +2,9 @@
 import { usePrograms } from '../load/program-loader.ts'
 
 usePrograms(async () => {
-  const [{ programLoader }, { programZones }] = await Promise.all([
+  const [{ programRunner }, { programZones }] = await Promise.all([
     import('../programs/load-program.ts'),
     import('../convert/dnscontrol/program-zones.ts'),
   ])
-  return programLoader(programZones)
+  return programRunner(programZones)
 })

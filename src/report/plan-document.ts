@@ -1,5 +1,5 @@
 /** The versioned document of `schemas/plan.schema.json`, which is also the format of saved plans. Its key order is fixed. */
-import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { type Diagnostic, relatedAndCalls, type SourcePosition } from '../base/diagnostic.ts'
 import { jsonText } from '../base/text.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { plainSelector } from '../dns/unmanaged.ts'
@@ -251,16 +251,25 @@ function outcomeDocument(outcome: Outcome): Outcome {
 }
 
 /** A diagnostic as it appears in every document. */
-export const diagnosticDocument = ({ severity, code, message, at, hint, related = [] }: Diagnostic): DiagnosticDocument => ({
-  severity,
-  code,
-  message,
-  file: at?.file ?? null,
-  line: at?.line ?? null,
-  column: at?.column ?? null,
-  ...(hint === undefined ? {} : { hint }),
-  ...(related.length === 0 ? {} : { related: related.map((other) => ({ message: other.message, ...other.at })) }),
-})
+export function diagnosticDocument(diagnostic: Diagnostic): DiagnosticDocument {
+  const { severity, code, message, at, hint } = diagnostic
+  const related = relatedAndCalls(diagnostic).map(({ message: text, at: { file, line, column } }) => ({
+    message: text,
+    file,
+    line,
+    column,
+  }))
+  return {
+    severity,
+    code,
+    message,
+    file: at?.file ?? null,
+    line: at?.line ?? null,
+    column: at?.column ?? null,
+    ...(hint === undefined ? {} : { hint }),
+    ...(related.length === 0 ? {} : { related }),
+  }
+}
 
 function outcomeFigures(views: readonly ZoneView[]): OutcomeFigures {
   const { applied, failed, skipped, unknown } = summarizeOutcomes(views)

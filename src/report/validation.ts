@@ -17,7 +17,7 @@ export interface ValidatedZone {
   readonly zone: DomainName
   /** Who is responsible for it; null for nobody. */
   readonly owner: string | null
-  /** The definition and the files that it includes, sorted. */
+  /** The definition, then the files that it reads. */
   readonly files: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }

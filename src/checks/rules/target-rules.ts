@@ -1,12 +1,11 @@
 /** Rules for targets of records. */
 import { isIP } from 'node:net'
-import type { Diagnostic } from '../../base/diagnostic.ts'
 import { type DomainName, isAtOrBelow, isWildcard } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
-import { highestCut, type ZoneIndex } from './zone-index.ts'
+import { type Finding, highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** Types whose target must have A or AAAA records itself, not a CNAME. */
 export const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
@@ -18,25 +17,21 @@ export const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CN
 export const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
 
 /** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS records may do so (RFC 9460 section 3). */
-export function targetIsCname(index: ZoneIndex): Diagnostic[] {
+export function* targetIsCname(index: ZoneIndex): Iterable<Finding> {
   const { zone } = index
-  const diagnostics: Diagnostic[] = []
   const aliasAt = aliasFinder(index)
   for (const record of zone.records) {
     if (!HOST_TARGET.has(record.type)) continue
     const target = targetName(record.type, record.data)
     const cname = target === null ? undefined : aliasAt(target)
     if (!cname) continue
-    diagnostics.push({
-      severity: 'warning',
-      code: 'target-is-cname',
+    yield {
       message: `${record.name} ${record.type} points to ${target}, which is a CNAME`,
       at: record.at,
       hint: `point to the host that has the addresses: ${targetName('CNAME', cname.data)}`,
       related: [{ message: `the CNAME of ${target}`, at: cname.at }],
-    })
+    }
   }
-  return diagnostics
 }
 
 /** Returns a function that finds the CNAME of a name, which may come from a wildcard. It finds none below a zone cut, where the child zone answers. */
@@ -54,44 +49,35 @@ function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: D
 const MAYBE_ADDRESS = /:|[0-9]\.$/
 
 /** Reports targets that are addresses: clients would look up a host named `192.0.2.1.`. */
-export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+export function* targetIsAddress({ zone }: ZoneIndex): Iterable<Finding> {
   for (const record of zone.records) {
     const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
     if (target === null || !MAYBE_ADDRESS.test(target) || isIP(target.slice(0, -1)) === 0) continue
-    diagnostics.push({
-      severity: 'warning',
-      code: 'target-is-address',
+    yield {
       message: `${record.name} ${record.type} points to the address ${target}; it needs a name`,
       at: record.at,
       hint: 'give the address a name with an A or AAAA record, and point to that name',
-    })
+    }
   }
-  return diagnostics
 }
 
 /** Reports targets that are URLs: clients would look up a host named `https://www.example.com/.`. */
-export function targetIsUrl({ zone }: ZoneIndex): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+export function* targetIsUrl({ zone }: ZoneIndex): Iterable<Finding> {
   for (const record of zone.records) {
     const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
     const host = target === null ? null : hostOfUrl(target)
     if (host === null) continue
-    diagnostics.push({
-      severity: 'warning',
-      code: 'target-is-url',
+    yield {
       message: `${record.name} ${record.type} points to the URL ${target}; it needs a name`,
       at: record.at,
       hint: `write the host name alone: ${host}`,
-    })
+    }
   }
-  return diagnostics
 }
 
 /** Reports targets inside the zone that do not exist, or that need addresses and have none. */
-export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
+export function* targetNonexistent(index: ZoneIndex): Iterable<Finding> {
   const { zone } = index
-  const diagnostics: Diagnostic[] = []
   let exists: ((target: DomainName, types: ReadonlySet<string> | null) => boolean) | null = null
   for (const record of zone.records) {
     if (!RESOLVED_TARGET.has(record.type)) continue
@@ -99,16 +85,13 @@ export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
     if (target === null || target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
     exists ??= existenceTest(index)
     if (exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
-    diagnostics.push(nonexistent(record, target, index))
+    yield nonexistent(record, target, index)
   }
-  return diagnostics
 }
 
-function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }: ZoneIndex): Diagnostic {
+function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }: ZoneIndex): Finding {
   const why = byName.has(target) ? 'which has no addresses' : `which ${zone.name} does not have`
   return {
-    severity: 'warning',
-    code: 'target-nonexistent',
     message: `${record.name} ${record.type} points to ${target}, ${why}`,
     at: record.at,
     hint: 'add records for that name, or end the target with a dot if it is outside the zone',

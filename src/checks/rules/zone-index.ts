@@ -1,8 +1,12 @@
+import type { Diagnostic, Severity } from '../../base/diagnostic.ts'
 import { append } from '../../base/group-by.ts'
 import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { groupRrsets } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
+
+/** What a rule or lint finds. Its code is that of the rule, and so is its severity if it has none. */
+export type Finding = Omit<Diagnostic, 'severity' | 'code'> & { readonly severity?: Severity }
 
 /** The records of a zone, indexed for the rules. */
 export interface ZoneIndex {

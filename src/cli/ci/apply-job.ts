@@ -39,6 +39,8 @@ export interface ApplyJobOptions extends CommonOptions {
   readonly wait: number
   /** The config that approvals and policies come from; that of the commit before the push if absent. */
   readonly trustedConfig?: string | undefined
+  /** Whether to make a shallow clone complete first. */
+  readonly fetchHistory?: boolean
 }
 
 /** Zones named in a message. */
@@ -52,6 +54,7 @@ export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions
       context.output.error('ci-job', 'this job is not for the default branch', 'run it for a push to that branch, or by hand')
       return EXIT.failure
     }
+    if (options.fetchHistory === true) await fetchJobBranch(context, true)
     return withTrustedConfig(context, options, (trusted) =>
       withReviewedPlans(context, options, async (files) => {
         const own = { ...options, trustedConfig: trusted.file }
@@ -177,7 +180,10 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
   return worstOf([status, EXIT.refused])
 }
 
-/** The revision before the push and the zones that differ from it; both absent for all zones: the push created the branch, or a forced push removed that revision. */
+/**
+ * The revision before the push and the zones that differ from it; both absent for all zones: the push created the branch, or a forced push removed that revision.
+ * Throws `SiteError` if the revision that the user named cannot be read.
+ */
 async function changesOfPush(
   context: CiContext,
   { config, since }: ApplyJobOptions,
@@ -185,7 +191,9 @@ async function changesOfPush(
   const { before } = context.job
   const revision = since ?? (before === null ? undefined : `${before}..`)
   const names = revision === undefined ? null : await changedSince(context, config, revision)
-  return { since: names === null ? since : revision, names }
+  // Otherwise a misspelt revision would apply all zones.
+  if (names === null && since !== undefined) throw new SiteError(`cannot compare with ${since}`, { status: null })
+  return { since: names === null ? undefined : revision, names }
 }
 
 const applyArguments = (context: CiContext, { trustedConfig, wait }: ApplyJobOptions): string[] => [
@@ -201,10 +209,17 @@ const markdownOf = (plan: Plan, outcomes: readonly ZoneOutcome[] | null): string
 /** Fetches the job's branch, and compares the checkout with its last commit. Throws `SiteError`. */
 export async function zonesOfLaterCommits(context: CiContext, config: string | undefined): Promise<SupersededZones> {
   const { branch } = context.job
-  const problem = await fetchBranch(context.io.cwd, branch, withToken(context))
-  const names = problem === null ? await changedSince(context, config, `refs/remotes/origin/${branch}..`) : null
-  if (names === null) throw new SiteError(`cannot compare with the last commit of ${branch}${problem && `: ${problem}`}`, { status: null })
+  await fetchJobBranch(context)
+  const names = await changedSince(context, config, `refs/remotes/origin/${branch}..`)
+  if (names === null) throw new SiteError(`cannot compare with the last commit of ${branch}`, { status: null })
   return { names, branch }
+}
+
+/** Fetches the job's branch, `isWhole` with the history that a shallow clone lacks. Throws `SiteError`. */
+async function fetchJobBranch(context: CiContext, isWhole = false): Promise<void> {
+  const { branch } = context.job
+  const problem = await fetchBranch(context.io.cwd, branch, withToken(context), isWhole)
+  if (problem !== null) throw new SiteError(`cannot fetch the last commit of ${branch}: ${problem}`, { status: null })
 }
 
 /** The environment with the token of a job at GitHub in the form in which actions/checkout gives it to git. GitLab's runner leaves its own in the remote. */

@@ -15,18 +15,18 @@ import { type RrsetChange, rrsetImage } from '../../plan/changesets.ts'
 import { storedTtl } from '../../plan/fit-to-target.ts'
 import type { Change, DomainChange } from '../../plan/plan.ts'
 import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
-import { assertMayWrite } from '../may-write.ts'
-import type {
-  AppliedChange,
-  Provider,
-  ProviderCall,
-  ProviderCallOptions,
-  ProviderContext,
-  ProviderType,
-  ZoneReference,
-  ZoneSnapshot,
+import {
+  type AppliedChange,
+  assertMayWrite,
+  type Provider,
+  type ProviderCall,
+  type ProviderCallOptions,
+  type ProviderContext,
+  ProviderError,
+  type ProviderType,
+  type ZoneReference,
+  type ZoneSnapshot,
 } from '../provider.ts'
-import { ProviderError } from '../provider.ts'
 
 /** A request that arrives. */
 export interface MemoryRequest {

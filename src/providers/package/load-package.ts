@@ -3,16 +3,18 @@
  * this program: a `node_modules` beside it or above, as Node.js finds packages. It is never searched where the config is, and never installed. Loading a package
  * runs its code.
  */
+
 import { readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { isObject } from '../../base/text.ts'
 import type { ProviderConfig } from '../../config/config.ts'
 import type { PathScope } from '../../files/allowed-paths.ts'
 import { isUntrusted } from '../../files/find-program.ts'
 import type { ProviderType } from '../provider.ts'
 import { refusedCode } from '../run-code.ts'
-import { isObject, typeOfValue } from './package-type.ts'
+import { typeOfValue } from './package-type.ts'
 
 const PREFIX = 'npm:'
 

@@ -10,6 +10,7 @@ import { type ConfigLocation, type ConfigResult, defaultConfig, readConfig } fro
 import { registerSecrets } from '../../config/resolve-secret.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { ALLOWED_PATHS, refusedPath } from '../../files/allowed-paths.ts'
+import { startPrograms } from '../../load/program-loader.ts'
 import { checkSettings, endpointsOf, loadPackages, pathsOf, refusedEndpoints, useGivenTypes } from '../../providers/registry.ts'
 import {
   endpointOfServer,
@@ -21,6 +22,13 @@ import {
 } from '../../transport/allowed-hosts.ts'
 import type { ProcessEnvironment } from '../context/run-context.ts'
 
+interface LoadRunConfigOptions {
+  readonly offline?: boolean | undefined
+  readonly packages?: boolean
+  readonly programs?: boolean
+  readonly trusted?: string | undefined
+}
+
 type ConfigEnvironment = Omit<ProcessEnvironment, 'now'>
 
 /**
@@ -28,18 +36,19 @@ type ConfigEnvironment = Omit<ProcessEnvironment, 'now'>
  * invalid, or if it names a host that the environment does not allow.
  * `trusted` names the config that the policies and approvals come from; without it they are those of the config itself.
  * The config of the base branch limits that of a pull request: see `limitConfig`.
- * With `offline`, for a run that contacts no host, hosts are not checked.
+ * With `offline`, for a run that contacts no host, hosts are not checked. With `programs: false`, for a run that reads no definition, no sandbox is started.
  * Loads the packages of providers, if the config names any, unless `packages` is false: then their settings are not checked. Registers all secrets, so that
  * definitions and output can be searched for them.
  */
 export async function loadRunConfig(
   environment: ConfigEnvironment,
   file: string | undefined,
-  { offline = false, packages = true, trusted }: { offline?: boolean; packages?: boolean; trusted?: string | undefined } = {},
+  { offline = false, packages = true, programs = true, trusted }: LoadRunConfigOptions = {},
 ): Promise<ConfigResult> {
   const { cwd, env, secrets, baseConfig, variables, journal } = environment
   const given = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
   const loaded = baseConfig === undefined || given.config === null ? given : await withBase(given.config, baseConfig, given.diagnostics)
+  if (loaded.config !== null && programs) await startPrograms(loaded.config)
   const unused = loaded.config === null ? [] : useGivenTypes(loaded.config.providers, environment.providerTypes)
   if (environment.needsTypes && unused.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...unused] }
   const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
