@@ -328,7 +328,8 @@ export function createMemory(options: MemoryOptions): Memory {
         } else if (call.rrsets.length > 0) {
           if (calls.maxUnits !== null && call.rrsets.length > calls.maxUnits)
             reject(what, `a request has at most ${calls.maxUnits} record sets`)
-          const present = groupRrsets(stored.records)
+          const owners = new Set(call.rrsets.map((rrset) => rrset.name))
+          const present = groupRrsets(stored.records.filter((record) => owners.has(record.name)))
           if (calls.hasPrecondition)
             refuseConflicts(
               name,
@@ -351,7 +352,7 @@ export function createMemory(options: MemoryOptions): Memory {
           }
           const put = (some: readonly number[]): void => {
             const keys = new Set(some.map((index) => rrsetKey(call.rrsets[index] as RrsetChange)))
-            const kept = (zones.get(zone.name)?.records ?? []).filter((record) => !keys.has(rrsetKey(record)))
+            const kept = (zones.get(zone.name)?.records ?? []).filter((record) => !owners.has(record.name) || !keys.has(rrsetKey(record)))
             const all = [...kept, ...some.flatMap(sent).map(withId)]
             checkTogether(all, new Set(some.map((index) => (call.rrsets[index] as RrsetChange).name)), what)
             store(zone, all)
@@ -363,11 +364,11 @@ export function createMemory(options: MemoryOptions): Memory {
           else for (const index of inOrder) put([index])
         }
         const after = zones.get(zone.name) as StoredZone
-        const keys = new Set(call.rrsets.map(rrsetKey))
+        const [owned, keys] = [new Set(call.rrsets.map((rrset) => rrset.name)), new Set(call.rrsets.map(rrsetKey))]
         return {
           ...(calls.unit === 'record' && { changes: results }),
           ...(first?.subject === 'domain' && { zone: after.reference, changes: results }),
-          ...(options.statesRecords && { storedRecords: after.records.filter((record) => keys.has(rrsetKey(record))) }),
+          ...(options.statesRecords && { storedRecords: after.records.filter((record) => owned.has(record.name) && keys.has(rrsetKey(record))) }),
         }
       } catch (error) {
         // What a refused call has done so far stays only if calls are not carried out as a whole.
