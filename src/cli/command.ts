@@ -4,8 +4,9 @@ import { didYouMean } from '../base/nearest-word.ts'
 import { parseUsageSource } from '../config/usage-source.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
+import '../library/use-programs.ts'
 import { isProgramName } from '../load/definition-name.ts'
-import { startPrograms, usePrograms } from '../load/program-loader.ts'
+import { startPrograms } from '../load/program-loader.ts'
 import { REPORT_FORMATS } from '../report/formats.ts'
 import type { ExitStatus } from '../run/context/exit-status.ts'
 import type { CliIo } from './io.ts'
@@ -42,15 +43,6 @@ export const withCommonOptions = (command: Command): Command =>
 /** Adds a command below another one. */
 export const subcommand = (parent: Command, name: string, summary: string): Command =>
   withCommonOptions(parent.command(name).summary(summary).description(summary))
-
-// Not in program.ts: the commands are bundled apart from it.
-usePrograms(async () => {
-  const [{ programRunner }, { programZones }] = await Promise.all([
-    import('../programs/load-program.ts'),
-    import('../convert/dnscontrol/program-zones.ts'),
-  ])
-  return programRunner(programZones)
-})
 
 export const withConfigOption = (command: Command): Command =>
   command

@@ -1,5 +1,6 @@
 /** The config as values, with its defaults. */
 import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import type { Environment } from '../base/environment.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { LoadedSecrets } from '../base/secret-guard.ts'
 import type { PathStep } from '../definition/yaml/yaml-node.ts'
@@ -60,8 +61,8 @@ export interface Config {
   readonly secretFiles: readonly string[]
   /** The secrets of the run, which no definition may contain. */
   readonly secrets: LoadedSecrets
-  /** Whether the run is part of a CI job, in which programs read only files that git tracks; absent for a revision. */
-  readonly isCi?: boolean | undefined
+  /** The environment variables of the run: in a CI job, programs read only files that git tracks. Absent for a revision. */
+  readonly env?: Environment | undefined
 }
 
 /** The config of the branch that a pull request is merged into. */

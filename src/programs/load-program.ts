@@ -1,6 +1,7 @@
 /** Loads the zones of programs. */
 import { dirname, join } from 'node:path'
 import { type Diagnostic, formatDiagnostic, isError } from '../base/diagnostic.ts'
+import { isCi } from '../base/environment.ts'
 import { failure, ok } from '../base/result.ts'
 import type { Config } from '../config/config.ts'
 import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
@@ -94,10 +95,10 @@ function trackedFiles(config: Config): Promise<ReadonlySet<string> | null> {
   return files
 }
 
-async function listTrackedFiles({ folder, cwd, isCi }: Config): Promise<ReadonlySet<string> | null> {
-  if (isCi !== true) return null
+async function listTrackedFiles({ folder, cwd, env }: Config): Promise<ReadonlySet<string> | null> {
+  if (env === undefined || !isCi(env)) return null
   try {
-    const { git } = await openRepository(folder, process.env)
+    const { git } = await openRepository(folder, env)
     const { status, stdout } = await git(['ls-files', '-z'], { maxOctets: MAX_LIST })
     const paths = status === 0 ? stdout.toString('utf8').split('\0') : []
     return new Set(paths.filter((path) => path !== '').map((path) => displayPath(join(resolveLinks(folder), path), resolveLinks(cwd))))

@@ -27,6 +27,7 @@ import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOut
 export const PLAN_FORMAT = 'zonewright-plan'
 export const PLAN_VERSION = 2
 
+/** A plan, with the outcome of each change if it was applied. */
 export interface PlanDocument {
   readonly format: typeof PLAN_FORMAT
   readonly version: typeof PLAN_VERSION
@@ -95,9 +96,10 @@ export interface ChangeDocument {
   readonly outcome?: Outcome
 }
 
+/** An error, warning or notice. Its code is explained in `docs/diagnostics.md`. */
 export interface DiagnosticDocument {
   readonly severity: Diagnostic['severity']
-  readonly code: string
+  readonly code: Diagnostic['code']
   readonly message: string
   readonly file: string | null
   readonly line: number | null

@@ -58,7 +58,7 @@ interface ValidatedZoneDocument extends Omit<ValidatedZone, 'diagnostics'> {
   readonly diagnostics?: readonly number[]
 }
 
-function validationDocument({ diagnostics, figures: { files, zones, records }, zones: validated }: Validation): ValidationDocument {
+export function validationDocument({ diagnostics, figures: { files, zones, records }, zones: validated }: Validation): ValidationDocument {
   const sorted = [...diagnostics].sort(compareDiagnostics)
   const positions = new Map(sorted.map((diagnostic, index) => [diagnostic, index]))
   return {

@@ -97,7 +97,7 @@ interface VerifiedZoneDocument {
 type DifferenceDocument = Omit<AnswerDifference, 'note'> & { readonly note: string | null }
 type NameServerDocument = Omit<NameServerVerification, 'differences'> & { readonly differences: readonly DifferenceDocument[] }
 
-const verificationDocument = ({ zones, diagnostics }: Verification): VerificationDocument => ({
+export const verificationDocument = ({ zones, diagnostics }: Verification): VerificationDocument => ({
   format: VERIFICATION_FORMAT,
   version: 1,
   zones: zones.map(zoneDocument),

@@ -12,6 +12,7 @@ import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import { SiteError } from '../../ci/site-client.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { fetchBranch } from '../../git/revision.ts'
+import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { codeCell } from '../../report/markdown-block.ts'
 import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../run/context/exit-status.ts'
@@ -19,9 +20,9 @@ import type { SupersededZones } from '../../run/context/run-context.ts'
 import { loadRunConfig } from '../../run/load/run-config.ts'
 import { selectZones } from '../../run/load/select-zones.ts'
 import type { CommonOptions } from '../command.ts'
-import type { CliIo, CommandReport } from '../io.ts'
+import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, configOf, formatOf, inCiJob, withSite } from './ci-setup.ts'
-import { runCommand, type Step } from './run-command.ts'
+import { planOf, runCommand, type Step } from './run-command.ts'
 import { commentsWithApprovals, withConfigOf, withTrustedConfig } from './trusted-config.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
@@ -117,13 +118,13 @@ async function applyReviewed(
   }
   const step = await runCommand(io, 'apply', [file, '--partial', ...configOf(options), ...applyArguments(context, options)])
   show(context, step)
-  const { report } = step
-  if (report?.kind !== 'plan' || report.plan.zones.length === 0) return { status: step.status, isUnusable: step.status === EXIT.failure }
-  if (report.plan.diagnostics.some(({ code }) => code === 'not-approved')) context.output.say(APPROVE)
-  const isApplied = report.outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
+  const { plan = null, outcomes = null } = step.run ?? {}
+  if (plan === null || plan.zones.length === 0) return { status: step.status, isUnusable: step.status === EXIT.failure }
+  if (plan.diagnostics.some(({ code }) => code === 'not-approved')) context.output.say(APPROVE)
+  const isApplied = outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
   const heading = isApplied ? 'Applied the reviewed plan' : 'Applied nothing of the reviewed plan'
-  const again = report.plan.zones.every(({ refused }) => refused === 'moved') ? APPLIED_BEFORE : ''
-  addSummary(context, `## ${heading}\n\n${again}${markdownOf(report)}`)
+  const again = plan.zones.every(({ refused }) => refused === 'moved') ? APPLIED_BEFORE : ''
+  addSummary(context, `## ${heading}\n\n${again}${markdownOf(plan, outcomes)}`)
   return { status: step.status, isUnusable: false }
 }
 
@@ -148,7 +149,8 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
   if (options.unreviewed === 'apply' && later.length === 0) {
     const step = await runCommand(io, 'apply', [...changed, ...applyArguments(context, options)])
     show(context, step)
-    if (step.report?.kind === 'plan') addSummary(context, `## Planned again and applied\n\n${markdownOf(step.report)}`)
+    const applied = planOf(step)
+    if (applied !== null) addSummary(context, `## Planned again and applied\n\n${markdownOf(applied, step.run?.outcomes ?? null)}`)
     if (step.status !== EXIT.done) return step.status
     later = await laterZones()
   }
@@ -164,13 +166,14 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
           runCommand(io, 'plan', ['--config', config, ...format]),
         )
   show(context, step)
-  const { report, status } = step
-  if (report?.kind !== 'plan') return worstOf([status, EXIT.failure])
-  const pending = report.plan.zones.filter(({ changes }) => changes.length > 0).length
+  const { status } = step
+  const plan = planOf(step)
+  if (plan === null) return worstOf([status, EXIT.failure])
+  const pending = plan.zones.filter(({ changes }) => changes.length > 0).length
   const isLeft = pending > 0
   const heading = isLeft ? 'review this plan' : 'nothing is left'
   const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeCell(branch)}.\n\n` : ''
-  addSummary(context, `## Planned again: ${heading}\n\n${how}${markdownOf(report)}`)
+  addSummary(context, `## Planned again: ${heading}\n\n${how}${markdownOf(plan, null)}`)
   if (!isLeft) return status
   output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
   output.say(`To apply it, start a run by hand for ${branch}: ${manualUrl}`)
@@ -200,7 +203,7 @@ const applyArguments = (context: CiContext, { trustedConfig, wait }: ApplyJobOpt
 
 const show = (context: CiContext, { stdout }: Step): void => context.output.report(stdout, formatOf(context))
 
-const markdownOf = ({ plan, outcomes }: Extract<CommandReport, { kind: 'plan' }>): string =>
+const markdownOf = (plan: Plan, outcomes: readonly ZoneOutcome[] | null): string =>
   outcomes === null ? renderPlan(plan, 'markdown', RENDERING) : renderOutcome(plan, outcomes, 'markdown', RENDERING)
 
 /** Fetches the job's branch, and compares the checkout with its last commit. Throws `SiteError`. */

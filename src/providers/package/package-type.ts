@@ -24,7 +24,7 @@ import {
   type ZoneList,
   type ZoneReference,
 } from '../provider.ts'
-import type { PackageProvider, PackageRecord, PackageZone, ProviderPackage } from './package-interface.ts'
+import { API_VERSION, type PackageProvider, type PackageRecord, type PackageZone, type ProviderPackage } from './package-interface.ts'
 
 const DEFAULT_PARALLELISM = 4
 
@@ -53,6 +53,29 @@ export function packageType(provided: ProviderPackage): ProviderType {
     create: (config, context) => createFromPackage(config, context, provided, capabilities),
   }
 }
+
+type TypeOfValue = { readonly type: ProviderType } | { readonly type: null; readonly problem: string; readonly hint?: string }
+
+/** The provider type of a value that is to be a `ProviderPackage`, or why there is none. `whose` names the value in messages, and `name` the package. */
+export function typeOfValue(value: unknown, whose: string, name: string): TypeOfValue {
+  if (!isObject(value)) return { type: null, problem: `${whose} does not export "provider"` }
+  const { apiVersion } = value
+  if (apiVersion !== API_VERSION)
+    return {
+      type: null,
+      problem: `${whose} has version ${JSON.stringify(apiVersion) ?? 'none'} of the provider interface; this Zonewright has ${API_VERSION}`,
+      hint: Number(apiVersion) > API_VERSION ? 'update zonewright' : `update ${name}`,
+    }
+  if (!isProviderPackage(value)) return { type: null, problem: `"provider" of ${whose} lacks settings, capabilities or create` }
+  try {
+    return { type: packageType(value) }
+  } catch (error) {
+    return { type: null, problem: `the schema of the settings of ${name} is invalid: ${(error as Error).message}` }
+  }
+}
+
+const isProviderPackage = (value: Readonly<Record<string, unknown>>): value is Readonly<Record<string, unknown>> & ProviderPackage =>
+  isObject(value['settings']) && isObject(value['capabilities']) && typeof value['create'] === 'function'
 
 const ownSettings = ({ settings }: ProviderConfig): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !COMMON_SETTINGS.has(key)))

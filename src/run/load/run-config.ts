@@ -1,10 +1,9 @@
 /** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
 import { resolve } from 'node:path'
 import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from '../../base/diagnostic.ts'
-import { isCi } from '../../base/environment.ts'
 import type { Config } from '../../config/config.ts'
 import { createRuleLookup } from '../../config/configured-zone.ts'
-import { endpointOfBucket } from '../../config/journal-place.ts'
+import { endpointOfBucket, LOCAL_JOURNAL } from '../../config/journal-place.ts'
 import { limitConfig } from '../../config/limit-config.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { type ConfigLocation, type ConfigResult, defaultConfig, readConfig } from '../../config/read-config.ts'
@@ -46,10 +45,12 @@ export async function loadRunConfig(
   file: string | undefined,
   { offline = false, packages = true, programs = true, trusted }: LoadRunConfigOptions = {},
 ): Promise<ConfigResult> {
-  const { cwd, env, secrets, baseConfig, variables } = environment
+  const { cwd, env, secrets, baseConfig, variables, journal } = environment
   const given = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
   const loaded = baseConfig === undefined || given.config === null ? given : await withBase(given.config, baseConfig, given.diagnostics)
   if (loaded.config !== null && programs) await startPrograms(loaded.config)
+  const unused = loaded.config === null ? [] : useGivenTypes(loaded.config.providers, environment.providerTypes)
+  if (environment.needsTypes && unused.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...unused] }
   const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
@@ -57,9 +58,14 @@ export async function loadRunConfig(
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   if (config === null) return read
-  const own = { ...read, config: { ...config, variables, isCi: isCi(env) } }
+  const own = {
+    ...read,
+    config: { ...config, variables, env, ...(journal !== undefined && ownJournal(resolve(cwd, journal))) },
+  }
   return trusted === undefined ? own : withTrusted(environment, own, trusted)
 }
+
+const ownJournal = (journal: string): Pick<Config, 'journal' | 'journalStore'> => ({ journal, journalStore: LOCAL_JOURNAL })
 
 /** The config of a pull request, limited by that of the base branch, whose paths are relative to the same folder. */
 async function withBase(own: Config, path: string, diagnostics: readonly Diagnostic[]): Promise<ConfigResult> {
@@ -106,7 +112,7 @@ export const readRunConfig = (environment: ConfigEnvironment, text: string, plac
 /** Checks the settings of all providers, whether this run uses them or not, and the hosts that they name. */
 function checkConfig({ env, providerTypes }: ConfigEnvironment, read: ConfigResult, offline = false): ConfigResult {
   if (read.config === null) return read
-  if (providerTypes !== undefined) useGivenTypes(read.config.providers.values(), providerTypes)
+  useGivenTypes(read.config.providers, providerTypes)
   const found = [
     ...[...read.config.providers.values()].flatMap(checkSettings),
     ...(offline ? [] : hostDiagnostics(read.config, readHostPolicy(env), env)),

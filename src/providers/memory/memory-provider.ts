@@ -1,20 +1,20 @@
 /**
  * A provider whose zones are in this process, for tests of the flow. Its capabilities are its settings: what one call carries, whether it is atomic and states
  * what it expects, limits, types, TTLs. It refuses what a service with these capabilities refuses, and stores what such a service stores. Latency, lost
- * answers, refusals and other clients are options. `test/support/memory-provider.test.ts` compares it with recordings of real services.
+ * answers, refusals and other clients are options. `test/providers/memory/memory-provider.test.ts` compares it with recordings of real services.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { DiagnosticCode } from '../../src/base/diagnostic-codes.ts'
-import { type DomainName, parseAbsoluteName } from '../../src/dns/domain-name.ts'
-import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, recordKey, rrsetKey } from '../../src/dns/record.ts'
-import type { Ttl } from '../../src/dns/ttl.ts'
-import type { ZoneSettings } from '../../src/dns/zone.ts'
-import { parseZoneFile } from '../../src/dns/zone-file/parse-zone-file.ts'
-import type { Capabilities } from '../../src/plan/capabilities.ts'
-import { type RrsetChange, rrsetImage } from '../../src/plan/changesets.ts'
-import { storedTtl } from '../../src/plan/fit-to-target.ts'
-import type { Change, DomainChange } from '../../src/plan/plan.ts'
-import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../../src/providers/changed-rrsets.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { type DefinedRecord, type ExistingRecord, groupRrsets, type ResourceRecord, recordKey, rrsetKey } from '../../dns/record.ts'
+import type { Ttl } from '../../dns/ttl.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
+import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
+import type { Capabilities } from '../../plan/capabilities.ts'
+import { type RrsetChange, rrsetImage } from '../../plan/changesets.ts'
+import { storedTtl } from '../../plan/fit-to-target.ts'
+import type { Change, DomainChange } from '../../plan/plan.ts'
+import { isOfNewZone, refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
 import {
   type AppliedChange,
   assertMayWrite,
@@ -26,7 +26,7 @@ import {
   type ProviderType,
   type ZoneReference,
   type ZoneSnapshot,
-} from '../../src/providers/provider.ts'
+} from '../provider.ts'
 
 /** A request that arrives. */
 export interface MemoryRequest {
@@ -46,7 +46,7 @@ export type MemoryFault =
   | { readonly kind: 'lost'; readonly carriedOut: boolean | number }
 
 /** Decides the fault of a request before it is carried out, and may act as another client; null for none. */
-export type FaultChoice = (request: MemoryRequest, memory: Memory) => MemoryFault | null | Promise<MemoryFault | null>
+export type FaultChoice = (request: MemoryRequest, memory: InMemoryProvider) => MemoryFault | null | Promise<MemoryFault | null>
 
 export interface MemoryOptions {
   readonly capabilities: Capabilities
@@ -70,11 +70,9 @@ export interface MemoryOptions {
   readonly clock?: () => number
 }
 
-export interface Memory {
-  /** A provider for these zones under a name of the config. Several have the same zones. */
-  open(name?: string, context?: Pick<ProviderContext, 'parallelism' | 'onRequest'>): Provider
-  /** The type of a config entry with these zones: that of `type`, with its settings and their checks, except that it contacts nobody. */
-  as(type: ProviderType): ProviderType
+/** A provider whose zones are in this process, to give to a run instead of one of its config. It contacts nobody and needs no secret. */
+export interface InMemoryProvider {
+  readonly kind: 'memory'
   /** All requests so far, refused ones included. */
   readonly requests: readonly MemoryRequest[]
   /** One line per write that arrived, carried out or not: `create www.example.com. A 192.0.2.1; …`. */
@@ -96,6 +94,15 @@ export interface Memory {
   removeZone(name: string): void
   /** Sets the fault of later requests. */
   use(fault: FaultChoice | undefined): void
+}
+
+export interface Memory extends InMemoryProvider {
+  /** The type of every config entry that it replaces, whatever the settings of the entry are. */
+  readonly providerType: ProviderType
+  /** A provider for these zones under a name of the config. Several have the same zones. */
+  open(name?: string, context?: Pick<ProviderContext, 'parallelism' | 'onRequest'>): Provider
+  /** The type of a config entry with these zones: that of `type`, with its settings and their checks, except that it contacts nobody. */
+  as(type: ProviderType): ProviderType
 }
 
 interface StoredZone {
@@ -321,7 +328,8 @@ export function createMemory(options: MemoryOptions): Memory {
         } else if (call.rrsets.length > 0) {
           if (calls.maxUnits !== null && call.rrsets.length > calls.maxUnits)
             reject(what, `a request has at most ${calls.maxUnits} record sets`)
-          const present = groupRrsets(stored.records)
+          const owners = new Set(call.rrsets.map((rrset) => rrset.name))
+          const present = groupRrsets(stored.records.filter((record) => owners.has(record.name)))
           if (calls.hasPrecondition)
             refuseConflicts(
               name,
@@ -344,7 +352,7 @@ export function createMemory(options: MemoryOptions): Memory {
           }
           const put = (some: readonly number[]): void => {
             const keys = new Set(some.map((index) => rrsetKey(call.rrsets[index] as RrsetChange)))
-            const kept = (zones.get(zone.name)?.records ?? []).filter((record) => !keys.has(rrsetKey(record)))
+            const kept = (zones.get(zone.name)?.records ?? []).filter((record) => !owners.has(record.name) || !keys.has(rrsetKey(record)))
             const all = [...kept, ...some.flatMap(sent).map(withId)]
             checkTogether(all, new Set(some.map((index) => (call.rrsets[index] as RrsetChange).name)), what)
             store(zone, all)
@@ -356,11 +364,11 @@ export function createMemory(options: MemoryOptions): Memory {
           else for (const index of inOrder) put([index])
         }
         const after = zones.get(zone.name) as StoredZone
-        const keys = new Set(call.rrsets.map(rrsetKey))
+        const [owned, keys] = [new Set(call.rrsets.map((rrset) => rrset.name)), new Set(call.rrsets.map(rrsetKey))]
         return {
           ...(calls.unit === 'record' && { changes: results }),
           ...(first?.subject === 'domain' && { zone: after.reference, changes: results }),
-          ...(options.statesRecords && { storedRecords: after.records.filter((record) => keys.has(rrsetKey(record))) }),
+          ...(options.statesRecords && { storedRecords: after.records.filter((record) => owned.has(record.name) && keys.has(rrsetKey(record))) }),
         }
       } catch (error) {
         // What a refused call has done so far stays only if calls are not carried out as a whole.
@@ -418,6 +426,13 @@ export function createMemory(options: MemoryOptions): Memory {
   }
 
   const memory: Memory = {
+    kind: 'memory',
+    providerType: {
+      capabilities,
+      checkSettings: () => [],
+      endpoints: () => [],
+      create: async ({ name }, context) => ({ provider: open(name, context), diagnostics: [] }),
+    },
     open,
     as: (type) => ({
       ...type,
