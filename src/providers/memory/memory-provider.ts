@@ -368,7 +368,9 @@ export function createMemory(options: MemoryOptions): Memory {
         return {
           ...(calls.unit === 'record' && { changes: results }),
           ...(first?.subject === 'domain' && { zone: after.reference, changes: results }),
-          ...(options.statesRecords && { storedRecords: after.records.filter((record) => owned.has(record.name) && keys.has(rrsetKey(record))) }),
+          ...(options.statesRecords && {
+            storedRecords: after.records.filter((record) => owned.has(record.name) && keys.has(rrsetKey(record))),
+          }),
         }
       } catch (error) {
         // What a refused call has done so far stays only if calls are not carried out as a whole.
