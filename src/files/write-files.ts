@@ -142,7 +142,8 @@ interface TextChange {
   readonly path: string
   /** The text that was read; empty if there was no file. */
   readonly before: string
-  readonly after: string
+  /** Null to remove the file. */
+  readonly after: string | null
 }
 
 /**
