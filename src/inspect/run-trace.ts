@@ -68,6 +68,9 @@ export async function runTrace(setup: RunSetup<TraceOptions>, name: DomainName, 
   }
 }
 
+/** What is no problem of a definition here: most names above the traced one are no zones, and the step of a provider says what it lacks. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['zone-unknown', 'no-definitions', 'secret-missing', 'provider-class'])
+
 /** The definitions of the longest zone above the name. */
 async function open({ name, ...setup }: Context): Promise<{ readonly workspace: Workspace; readonly diagnostics: readonly Diagnostic[] }> {
   const { config, diagnostics } = await loadRunConfig(setup.environment, setup.options.config)
@@ -81,7 +84,7 @@ async function open({ name, ...setup }: Context): Promise<{ readonly workspace: 
   )
   const depth = Math.max(...workspace.jobs.map(({ desired }) => desired.name.length))
   const jobs = workspace.jobs.filter(({ desired }) => desired.name.length === depth)
-  const found = workspace.diagnostics.filter((one) => isError(one) && one.code !== 'zone-unknown' && one.code !== 'no-definitions')
+  const found = workspace.diagnostics.filter((one) => isError(one) && !ELSEWHERE.has(one.code))
   return { workspace: { ...workspace, jobs }, diagnostics: found }
 }
 

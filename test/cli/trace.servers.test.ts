@@ -1,8 +1,9 @@
 /** `trace` with real name servers: two of the zone, one of the parent zone, one of a delegated zone, and a caching resolver. */
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { validate } from '../../generated/trace-schema.js'
 import type { TraceStep } from '../../src/report/trace.ts'
-import { expectEnd } from '../support/cli.ts'
+import { documentIn, expectEnd } from '../support/cli.ts'
 import { type DnsServer, startBind, startResolver } from '../support/dns-servers.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { openScene, type Scene } from './scene.ts'
@@ -57,8 +58,8 @@ describeWithTools(['named', 'git'], 'trace', () => {
     expectEnd(await scene.run('apply', '--yes'), 0)
     const trace = async (...args: string[]): Promise<Traced> => {
       const options = ['--resolver', at(resolver), '--parent-server', at(parent), '--format', 'json']
-      const { status, stdout } = await scene.run('trace', ...args, ...options)
-      return { status, steps: JSON.parse(stdout).steps }
+      const result = await scene.run('trace', ...args, ...options)
+      return { status: result.status, steps: documentIn(result, validate).steps }
     }
     return { scene, servers: [...servers, resolver], trace }
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
 import { response, startScriptedDns } from '../support/scripted-dns.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openLiveScene, openScene } from './scene.ts'
 
 /** A server that answers every query with one address, and as a resolver with SERVFAIL unless validation is off. */
@@ -51,7 +52,9 @@ test('contacts no host that is not allowed, and traces names of no zone and with
   expectEnd(await scene.run('trace', 'example.org', ...args), 0, {
     out: [/no definition has a zone for it/, /Name servers\n {2}127/, /Resolvers\n= /],
   })
-  expectEnd(await scene.runIn({ cwd: '/' }, 'trace', 'example.org', ...args), 1, { out: [/Definition\n! config\n/, /Resolvers\n= /] })
+  expectEnd(await scene.runIn({ cwd: temporaryDirectory() }, 'trace', 'example.org', ...args), 1, {
+    out: [/Definition\n! config\n/, /Resolvers\n= /],
+  })
   expectEnd(await scene.run('trace', 'example.com', 'NONE'), 1, { err: /error\[usage\] "NONE" is not a record type/ })
   expectEnd(await scene.run('trace', 'example.com', '--resolver', 'a b'), 1, { err: /error\[usage\]/ })
 })

@@ -155,8 +155,9 @@ async function openDefinition(name: DomainName, config: Config, target: string |
 /** The text with a value of a setting, which follows `domain` if it is new; null if the text has another form. */
 function withSetting(text: string, key: string, value: string): string | null {
   const root = readValidTree(text.replace(/^\ufeff/, ''))
-  const domain = root.ok ? lookUp(root.value, 'domain') : undefined
-  if (!root.ok || domain?.kind !== 'scalar') return null
+  if (!root.ok || root.value.kind !== 'mapping') return null
+  const domain = lookUp(root.value, 'domain')
+  if (domain?.kind !== 'scalar') return null
   const lines = text.split('\n')
   const known = lookUp(root.value, key)
   const at = (known ?? domain).at.line - 1
