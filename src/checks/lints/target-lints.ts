@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../base/diagnostic.ts'
 import { append } from '../../base/group-by.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
-import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { openTest } from '../rules/existing-names.ts'
 import { ADDRESS, HOST_TARGET, RESOLVED_TARGET } from '../rules/target-rules.ts'
@@ -193,15 +193,15 @@ const missingGlue = (record: DefinedRecord, server: DomainName, zone: DomainName
   hint: `add its addresses, such as '${server} A 192.0.2.1', beside the NS record`,
 })
 
-const nameServers = (cut: DomainName, { rrsets }: ZoneIndex): readonly DefinedRecord[] =>
-  rrsets.get(rrsetKey({ name: cut, type: 'NS' })) ?? []
+const nameServers = (cut: DomainName, { byName }: ZoneIndex): readonly DefinedRecord[] =>
+  (byName.get(cut) ?? []).filter(({ type }) => type === 'NS')
 
 /** The unlocated name servers of each delegation. Leaves out delegations below another one: they are never served, and `below-delegation` reports them. */
 function unlocatedServers(index: ZoneIndex): ReadonlyMap<DomainName, readonly Unlocated[]> {
-  const { zone, delegations, rrsets } = index
+  const { zone, delegations, byName } = index
   const isOpen = openTest({ ...index, delegations: new Map() })
   const isLocated = (server: DomainName): boolean =>
-    [...ADDRESSES].some((type) => rrsets.has(rrsetKey({ name: server, type }))) || isOpen(server, ADDRESSES)
+    byName.get(server)?.some(({ type }) => ADDRESSES.has(type)) === true || isOpen(server, ADDRESSES)
   const found = new Map<DomainName, Unlocated[]>()
   for (const cut of delegations.keys()) {
     if (highestCut(delegations, cut, zone.name)?.name !== cut) continue

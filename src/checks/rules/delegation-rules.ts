@@ -73,7 +73,7 @@ export function wildcardNs({ delegations }: ZoneIndex): Diagnostic[] {
 /** Reports DS records at the apex, or at a name without NS records (RFC 4035 section 2.4). */
 export function dsWithoutNs({ zone, rrsets, delegations }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const [ds] of rrsets.values()) {
+  for (const [ds] of rrsets) {
     if (ds?.type !== 'DS' || delegations.has(ds.name)) continue
     const [why, hint] =
       ds.name === zone.name

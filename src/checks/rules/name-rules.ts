@@ -75,7 +75,7 @@ const isHostName = (name: DomainName): boolean => name === '.' || HOST_NAME.test
 /** Reports SRV records at a name other than `_service._protocol.name` (RFC 2782): no client looks there. */
 export function srvNameInvalid({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const [srv] of rrsets.values()) {
+  for (const [srv] of rrsets) {
     if (srv?.type !== 'SRV' || /^(?:_[^.]+\._[^.]+|\*)\./.test(srv.name)) continue
     diagnostics.push({
       severity: 'warning',

@@ -20,7 +20,7 @@ const RECORD_OVERHEAD_OCTETS = 12
 /** Reports records with the same owner, type and data: DNS treats them as one record (RFC 2181 section 5). */
 export function recordDuplicate({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const set of rrsets.values()) {
+  for (const set of rrsets) {
     if (set.length === 1) continue
     const first = new Map<string, DefinedRecord>()
     for (const record of set) {
@@ -44,7 +44,7 @@ const duplicate = (record: DefinedRecord, earlier: DefinedRecord): Diagnostic =>
 /** Reports names with several CNAME (RFC 2181 section 10.1), DNAME (RFC 6672 section 2.4), SOA or ALIAS records. */
 export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const set of rrsets.values()) {
+  for (const set of rrsets) {
     if (set.length === 1) continue
     const [first, ...rest] = set
     if (!first || !RDATA_TYPES.get(first.type)?.singleton) continue
@@ -68,7 +68,7 @@ export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
  */
 export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const set of rrsets.values()) {
+  for (const set of rrsets) {
     const [first, ...rest] = set
     if (rest.length === 0 || first?.type === 'RRSIG') continue
     const other = first && rest.find((record) => record.ttl !== first.ttl)
@@ -106,7 +106,7 @@ export function txtLong({ zone }: ZoneIndex): Diagnostic[] {
 /** Reports RRsets that are larger than any DNS message, so that no server can answer with them. */
 export function rrsetTooLarge({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const set of rrsets.values()) {
+  for (const set of rrsets) {
     const first = set[0]
     if (!first || set.length * RECORD_OVERHEAD_OCTETS + textLength(set) <= LARGEST_RRSET_OCTETS) continue
     const octets = set.reduce((sum, record) => sum + RECORD_OVERHEAD_OCTETS + leastRdataOctets(record), 0)
@@ -163,7 +163,7 @@ export function nullSrvNotAlone(index: ZoneIndex): Diagnostic[] {
 /** For each RRset of the type that has the target `.` and another target: one record with each. */
 function nullTargets({ rrsets }: ZoneIndex, type: string): { empty: DefinedRecord; other: DefinedRecord }[] {
   const found: { empty: DefinedRecord; other: DefinedRecord }[] = []
-  for (const set of rrsets.values()) {
+  for (const set of rrsets) {
     if (set[0]?.type !== type || set.length === 1) continue
     const empty = set.find((record) => targetName(type, record.data) === '.')
     const other = set.find((record) => targetName(type, record.data) !== '.')

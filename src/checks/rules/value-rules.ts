@@ -29,7 +29,7 @@ export const isPolicyText = (name: DomainName, text: string): boolean => POLICIE
 /** Reports names with two policies of one kind: receivers ignore both. */
 export function policyMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const set of rrsets.values()) {
+  for (const set of rrsets) {
     if (set.length === 1 || set[0]?.type !== 'TXT') continue
     for (const { called, owner, text } of POLICIES) {
       if (!owner.test(set[0].name)) continue

@@ -1,14 +1,13 @@
-import { append } from '../../base/group-by.ts'
+import { append, groupBy } from '../../base/group-by.ts'
 import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
-import { groupRrsets } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 
 /** The records of a zone, indexed for the rules. */
 export interface ZoneIndex {
   readonly zone: DesiredZone
-  /** The records of each record set, by `rrsetKey`. */
-  readonly rrsets: ReadonlyMap<string, readonly DefinedRecord[]>
+  /** The records of each record set. */
+  readonly rrsets: readonly (readonly DefinedRecord[])[]
   readonly byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>
   /** The first CNAME of each name that has one. */
   readonly cnames: ReadonlyMap<DomainName, DefinedRecord>
@@ -33,9 +32,11 @@ export function indexZone(zone: DesiredZone): ZoneIndex {
   let rrsets: ZoneIndex['rrsets'] | null = null
   return {
     zone,
-    // Grouped on first use: the lints of most zones do not need the record sets.
+    // Grouped on first use: lints do not need the record sets.
     get rrsets() {
-      rrsets ??= groupRrsets(zone.records)
+      rrsets ??= [...byName.values()].flatMap((records) =>
+        records.length === 1 ? [records] : [...groupBy(records, ({ type }) => type).values()],
+      )
       return rrsets
     },
     byName,
