@@ -5,6 +5,7 @@ import { quoted } from '../../base/text.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { textOf } from '../rules/value-rules.ts'
+import type { ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
 const OWNER = '_dmarc.'
@@ -26,14 +27,12 @@ const isNearlyDmarc = (text: string): boolean =>
   /^.{0,40}\bv\s?=\s?dmarc|^[\s"']{0,4}dmarc1\b|^[\s"']{0,4}p\s?=\s?(?:none|quarantine|reject)/i.test(text)
 
 /** The records at names of DMARC policies, with their texts. */
-const policies = ({ zone }: LintedZone): [DefinedRecord, string][] =>
-  zone.records.flatMap((record): [DefinedRecord, string][] =>
-    record.type === 'TXT' && record.name.startsWith(OWNER) ? [[record, textOf(record)]] : [],
-  )
+const policies = ({ ofType }: ZoneIndex): [DefinedRecord, string][] =>
+  ofType('TXT').flatMap((record): [DefinedRecord, string][] => (record.name.startsWith(OWNER) ? [[record, textOf(record)]] : []))
 
 /** Reports records that receivers ignore as a whole or in part. */
-export function dmarcInvalid(linted: LintedZone): Diagnostic[] {
-  return policies(linted).flatMap(([record, text]) => {
+export function dmarcInvalid(_linted: LintedZone, index: ZoneIndex): Diagnostic[] {
+  return policies(index).flatMap(([record, text]) => {
     const problems = isDmarc(text) ? dmarcProblems(text) : isNearlyDmarc(text) ? [NOT_FIRST] : []
     return problems.map(
       ({ severity = 'warning', message, hint }): Diagnostic => ({
@@ -120,8 +119,8 @@ const TXT: ReadonlySet<string> = new Set(['TXT'])
  */
 export const dmarcReportRefused =
   (managed: ManagedNames) =>
-  (linted: LintedZone): Diagnostic[] =>
-    policies(linted).flatMap(([record, text]) => {
+  (_linted: LintedZone, index: ZoneIndex): Diagnostic[] =>
+    policies(index).flatMap(([record, text]) => {
       if (!isDmarc(text)) return []
       const { tags } = parseTagList(text)
       const policy = record.name.slice(OWNER.length) as DomainName
@@ -204,9 +203,9 @@ interface DkimProblem {
 }
 
 /** Reports key records that verifiers cannot use. An empty `p=` says that a key is revoked, and is correct. */
-export function dkimInvalid({ zone }: LintedZone): Diagnostic[] {
-  return zone.records.flatMap((record): Diagnostic[] => {
-    if (record.type !== 'TXT' || !SELECTOR.test(record.name)) return []
+export function dkimInvalid(_linted: LintedZone, { ofType }: ZoneIndex): Diagnostic[] {
+  return ofType('TXT').flatMap((record): Diagnostic[] => {
+    if (!SELECTOR.test(record.name)) return []
     const problem = keyProblem(record)
     if (problem === null) return []
     return [

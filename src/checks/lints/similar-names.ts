@@ -4,7 +4,8 @@ import { append } from '../../base/group-by.ts'
 import { type DomainName, parentOf } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import type { LintedZone, ManagedNames } from './managed-names.ts'
+import type { ZoneIndex } from '../rules/zone-index.ts'
+import type { LintedZone } from './managed-names.ts'
 
 /** Minimum characters of a label: in shorter ones, a difference is rarely a mistake. */
 const MIN_LABEL = 3
@@ -17,16 +18,13 @@ const MIN_SWAPPED = 4
  * neighbouring letters or by one doubled letter. Other small differences are mostly intended: `web1` and `web2`, `map` and `maps`, `color` and `colour`.
  * Names with the same owner and the same targets are intended, too.
  */
-export const nameSimilar =
-  ({ indexOf }: ManagedNames) =>
-  (linted: LintedZone): Diagnostic[] => {
-    const { byName } = indexOf(linted)
-    const diagnostics: Diagnostic[] = []
-    const byData = new Map<string, DomainName[]>()
-    for (const [name, records] of byName) append(byData, dataOf(records), name)
-    for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarPairs(names, byName, linted.zone))
-    return diagnostics
-  }
+export function nameSimilar({ zone }: LintedZone, { byName }: ZoneIndex): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const byData = new Map<string, DomainName[]>()
+  for (const [name, records] of byName) append(byData, dataOf(records), name)
+  for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarPairs(names, byName, zone))
+  return diagnostics
+}
 
 /** The owners of the records of a name and their limits to targets, as a text to compare. */
 const scopeOf = (name: DomainName, records: readonly DefinedRecord[] = [], { owner, rrsetTargets }: DesiredZone): string => {

@@ -6,17 +6,16 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { openTest } from '../rules/existing-names.ts'
-import { ADDRESS, HOST_TARGET, RESOLVED_TARGET } from '../rules/target-rules.ts'
-import { highestCut, type ZoneIndex } from '../rules/zone-index.ts'
+import { ADDRESS } from '../rules/target-rules.ts'
+import { HOST_TARGET, highestCut, type ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
 /** The lint for missing targets in other managed zones. `target-nonexistent` reports missing targets in the zone itself. */
 export const targetDangling =
   (managed: ManagedNames) =>
-  ({ zone }: LintedZone): Diagnostic[] =>
-    zone.records.flatMap((record): Diagnostic[] => {
-      const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
-      if (target === null || target === '.') return []
+  ({ zone }: LintedZone, { targets }: ZoneIndex): Diagnostic[] =>
+    targets.flatMap(({ record, target }): Diagnostic[] => {
+      if (target === '.') return []
       const other = managed.zoneOf(target)
       if (other === null || other === zone.name || hostOfUrl(target) !== null) return []
       if (managed.lookUp(target, HOST_TARGET.has(record.type) ? ADDRESS : null) !== 'missing') return []
@@ -38,11 +37,10 @@ export const targetDangling =
  */
 export const targetTakeover =
   (managed: ManagedNames) =>
-  ({ zone }: LintedZone): Diagnostic[] =>
-    zone.records.flatMap((record): Diagnostic[] => {
-      const target = record.type === 'CNAME' || record.type === 'ALIAS' ? targetName(record.type, record.data) : null
-      const found = target === null ? null : takeoverService(target)
-      if (target === null || found === null) return []
+  (_linted: LintedZone, { targets }: ZoneIndex): Diagnostic[] =>
+    targets.flatMap(({ record, target }): Diagnostic[] => {
+      const found = HOST_TARGET.has(record.type) ? null : takeoverService(target)
+      if (found === null) return []
       if (found.proof !== undefined && hasText(`${found.proof}.${record.name.replace('*.', '')}` as DomainName, managed)) return []
       const cause = `the target is a name at ${found.service}, which others can claim once it is released`
       return [
@@ -171,9 +169,8 @@ const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
  * of delegations that depend on each other, so that resolvers reach none of them (RFC 9471 section 2.3).
  */
 export const glueMissing =
-  ({ indexOf, hasAll }: ManagedNames) =>
-  (linted: LintedZone): Diagnostic[] => {
-    const index = indexOf(linted)
+  ({ hasAll }: ManagedNames) =>
+  (linted: LintedZone, index: ZoneIndex): Diagnostic[] => {
     if (index.delegations.size === 0 || !hasAll(linted)) return []
     const unlocated = unlocatedServers(index)
     if (unlocated.size === 0) return []

@@ -29,8 +29,8 @@ const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*(?:[\x21-\x3
 const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/].*)$/i
 
 /** Reports flags other than 0 and 128, since all other bits are reserved. A common mistake is to write 1 for critical. */
-export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {
-  return caaRecords(zone.records).flatMap(({ record, flags }) =>
+export function caaFlagsReserved({ ofType }: ZoneIndex): Diagnostic[] {
+  return caaRecords(ofType('CAA')).flatMap(({ record, flags }) =>
     flags === 0 || flags === CRITICAL
       ? []
       : [
@@ -46,8 +46,8 @@ export function caaFlagsReserved({ zone }: ZoneIndex): Diagnostic[] {
 }
 
 /** Reports unregistered tags: issuers ignore them, or refuse every certificate if the record is critical. */
-export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
-  return caaRecords(zone.records).flatMap(({ record, flags, tag }) =>
+export function caaTagUnknown({ ofType }: ZoneIndex): Diagnostic[] {
+  return caaRecords(ofType('CAA')).flatMap(({ record, flags, tag }) =>
     REGISTERED_TAGS.has(tag)
       ? []
       : [
@@ -66,8 +66,8 @@ export function caaTagUnknown({ zone }: ZoneIndex): Diagnostic[] {
  * Reports issuers with invalid syntax, which match no certificate authority (RFC 8659 section 4.2), and invalid report URLs. Name servers accept any value,
  * so such records exist.
  */
-export function caaValueInvalid({ zone }: ZoneIndex): Diagnostic[] {
-  return caaRecords(zone.records).flatMap(({ record, tag, value }): Diagnostic[] => {
+export function caaValueInvalid({ ofType }: ZoneIndex): Diagnostic[] {
+  return caaRecords(ofType('CAA')).flatMap(({ record, tag, value }): Diagnostic[] => {
     const shown = `${record.name} CAA: the ${tag} value ${JSON.stringify(value)}`
     const found = { severity: 'warning', code: 'caa-value-invalid', at: record.at } as const
     if (ISSUER_TAGS.has(tag) && !isIssuerValue(value))
@@ -96,7 +96,6 @@ interface CaaFields {
 function caaRecords(records: readonly DefinedRecord[]): CaaFields[] {
   const found: CaaFields[] = []
   for (const record of records) {
-    if (record.type !== 'CAA') continue
     const [flags = '', tag = '', quoted = ''] = rdataFields(record.data)
     const octets = unescapeString(quoted.slice(1, -1))
     if (octets.ok) found.push({ record, flags: Number(flags), tag, value: Buffer.from(octets.value).toString('latin1') })

@@ -4,7 +4,7 @@ import { excerpt } from '../../base/text.ts'
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import type { DefinedRecord } from '../../dns/record.ts'
+import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { ZoneIndex } from './zone-index.ts'
 
@@ -21,7 +21,6 @@ const RECORD_OVERHEAD_OCTETS = 12
 export function recordDuplicate({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets) {
-    if (set.length === 1) continue
     const first = new Map<string, DefinedRecord>()
     for (const record of set) {
       const earlier = first.get(record.data)
@@ -45,7 +44,6 @@ const duplicate = (record: DefinedRecord, earlier: DefinedRecord): Diagnostic =>
 export function singletonMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets) {
-    if (set.length === 1) continue
     const [first, ...rest] = set
     if (!first || !RDATA_TYPES.get(first.type)?.singleton) continue
     const other = rest.find((record) => record.data !== first.data)
@@ -70,7 +68,7 @@ export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets) {
     const [first, ...rest] = set
-    if (rest.length === 0 || first?.type === 'RRSIG') continue
+    if (first?.type === 'RRSIG') continue
     const other = first && rest.find((record) => record.ttl !== first.ttl)
     if (!first || !other) continue
     diagnostics.push({
@@ -86,10 +84,10 @@ export function ttlMixed({ rrsets }: ZoneIndex): Diagnostic[] {
 }
 
 /** Reports TXT values that are too long for a UDP answer: resolvers must ask again over TCP. */
-export function txtLong({ zone }: ZoneIndex): Diagnostic[] {
+export function txtLong({ ofType }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const record of zone.records) {
-    if (record.type !== 'TXT' || record.data.length <= SAFE_MESSAGE_OCTETS) continue
+  for (const record of ofType('TXT')) {
+    if (record.data.length <= SAFE_MESSAGE_OCTETS) continue
     const octets = txtRdataToOctets(record.data).length
     if (octets <= SAFE_MESSAGE_OCTETS) continue
     diagnostics.push({
@@ -104,11 +102,14 @@ export function txtLong({ zone }: ZoneIndex): Diagnostic[] {
 }
 
 /** Reports RRsets that are larger than any DNS message, so that no server can answer with them. */
-export function rrsetTooLarge({ rrsets }: ZoneIndex): Diagnostic[] {
+export function rrsetTooLarge({ byName }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const set of rrsets) {
+  const large = [...byName.values()].filter(
+    (records) => records.length * RECORD_OVERHEAD_OCTETS + textLength(records) > LARGEST_RRSET_OCTETS,
+  )
+  for (const set of groupRrsets(large.flat()).values()) {
     const first = set[0]
-    if (!first || set.length * RECORD_OVERHEAD_OCTETS + textLength(set) <= LARGEST_RRSET_OCTETS) continue
+    if (!first) continue
     const octets = set.reduce((sum, record) => sum + RECORD_OVERHEAD_OCTETS + leastRdataOctets(record), 0)
     if (octets <= LARGEST_RRSET_OCTETS) continue
     diagnostics.push({
@@ -164,7 +165,7 @@ export function nullSrvNotAlone(index: ZoneIndex): Diagnostic[] {
 function nullTargets({ rrsets }: ZoneIndex, type: string): { empty: DefinedRecord; other: DefinedRecord }[] {
   const found: { empty: DefinedRecord; other: DefinedRecord }[] = []
   for (const set of rrsets) {
-    if (set[0]?.type !== type || set.length === 1) continue
+    if (set[0]?.type !== type) continue
     const empty = set.find((record) => targetName(type, record.data) === '.')
     const other = set.find((record) => targetName(type, record.data) !== '.')
     if (empty && other) found.push({ empty, other })
@@ -173,16 +174,14 @@ function nullTargets({ rrsets }: ZoneIndex, type: string): { empty: DefinedRecor
 }
 
 /** Reports SOA records: the settings of the zone define the SOA. */
-export function soaInDefinition({ zone }: ZoneIndex): Diagnostic[] {
-  return zone.records
-    .filter((record) => record.type === 'SOA')
-    .map((soa) => ({
-      severity: 'error',
-      code: 'soa-in-definition',
-      message: `${soa.name} SOA: the settings of the zone define the SOA, not a record`,
-      at: soa.at,
-      hint: 'remove the record and write soa_email, refresh_sec, retry_sec and expire_sec above the records',
-    }))
+export function soaInDefinition({ ofType }: ZoneIndex): Diagnostic[] {
+  return ofType('SOA').map((soa) => ({
+    severity: 'error',
+    code: 'soa-in-definition',
+    message: `${soa.name} SOA: the settings of the zone define the SOA, not a record`,
+    at: soa.at,
+    hint: 'remove the record and write soa_email, refresh_sec, retry_sec and expire_sec above the records',
+  }))
 }
 
 /** Reports records of the definition that its own `unmanaged` selectors match. */

@@ -6,26 +6,18 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
-import { highestCut, type ZoneIndex } from './zone-index.ts'
-
-/** Types whose target must have A or AAAA records itself, not a CNAME. */
-export const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
-
-/** Types with a target that clients resolve. */
-export const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', 'ALIAS'])
+import { HOST_TARGET, highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** Types that give a name addresses, directly or through another name. */
 export const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
 
 /** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS records may do so (RFC 9460 section 3). */
 export function targetIsCname(index: ZoneIndex): Diagnostic[] {
-  const { zone } = index
   const diagnostics: Diagnostic[] = []
+  if (index.cnames.size === 0) return diagnostics
   const aliasAt = aliasFinder(index)
-  for (const record of zone.records) {
-    if (!HOST_TARGET.has(record.type)) continue
-    const target = targetName(record.type, record.data)
-    const cname = target === null ? undefined : aliasAt(target)
+  for (const { record, target } of index.targets) {
+    const cname = HOST_TARGET.has(record.type) ? aliasAt(target) : undefined
     if (!cname) continue
     diagnostics.push({
       severity: 'warning',
@@ -54,11 +46,10 @@ function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: D
 const MAYBE_ADDRESS = /:|[0-9]\.$/
 
 /** Reports targets that are addresses: clients would look up a host named `192.0.2.1.`. */
-export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
+export function targetIsAddress({ targets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const record of zone.records) {
-    const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
-    if (target === null || !MAYBE_ADDRESS.test(target) || isIP(target.slice(0, -1)) === 0) continue
+  for (const { record, target } of targets) {
+    if (!MAYBE_ADDRESS.test(target) || isIP(target.slice(0, -1)) === 0) continue
     diagnostics.push({
       severity: 'warning',
       code: 'target-is-address',
@@ -71,11 +62,10 @@ export function targetIsAddress({ zone }: ZoneIndex): Diagnostic[] {
 }
 
 /** Reports targets that are URLs: clients would look up a host named `https://www.example.com/.`. */
-export function targetIsUrl({ zone }: ZoneIndex): Diagnostic[] {
+export function targetIsUrl({ targets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const record of zone.records) {
-    const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
-    const host = target === null ? null : hostOfUrl(target)
+  for (const { record, target } of targets) {
+    const host = hostOfUrl(target)
     if (host === null) continue
     diagnostics.push({
       severity: 'warning',
@@ -93,10 +83,8 @@ export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
   const { zone } = index
   const diagnostics: Diagnostic[] = []
   let exists: ((target: DomainName, types: ReadonlySet<string> | null) => boolean) | null = null
-  for (const record of zone.records) {
-    if (!RESOLVED_TARGET.has(record.type)) continue
-    const target = targetName(record.type, record.data)
-    if (target === null || target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
+  for (const { record, target } of index.targets) {
+    if (target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
     exists ??= existenceTest(index)
     if (exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
     diagnostics.push(nonexistent(record, target, index))

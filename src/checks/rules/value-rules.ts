@@ -30,7 +30,7 @@ export const isPolicyText = (name: DomainName, text: string): boolean => POLICIE
 export function policyMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   for (const set of rrsets) {
-    if (set.length === 1 || set[0]?.type !== 'TXT') continue
+    if (set[0]?.type !== 'TXT') continue
     for (const { called, owner, text } of POLICIES) {
       if (!owner.test(set[0].name)) continue
       const [first, ...rest] = set.filter((record) => text.test(textOf(record)))
@@ -50,10 +50,10 @@ export function policyMultiple({ rrsets }: ZoneIndex): Diagnostic[] {
 }
 
 /** Reports texts in quotation marks: in a zone file those enclose a string, here they become part of the text. */
-export function txtQuoted({ zone }: ZoneIndex): Diagnostic[] {
+export function txtQuoted({ ofType }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const { type, name, data, at } of zone.records) {
-    if (type !== 'TXT' || data.length < 6 || !data.startsWith('"\\"') || !data.endsWith('\\""')) continue
+  for (const { name, data, at } of ofType('TXT')) {
+    if (data.length < 6 || !data.startsWith('"\\"') || !data.endsWith('\\""')) continue
     diagnostics.push({
       severity: 'warning',
       code: 'txt-quoted',
@@ -90,10 +90,10 @@ const EXPIRATION = 4
 const INCEPTION = 5
 
 /** Reports signatures that expire before they begin. Times are serial numbers (RFC 4034 section 3.1.5), so the order holds around 2106 too. */
-export function signatureTimes({ zone }: ZoneIndex): Diagnostic[] {
+export function signatureTimes({ ofType }: ZoneIndex): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
-  for (const { name, type, data, at } of zone.records) {
-    if ((type !== 'RRSIG' && type !== 'SIG') || data.startsWith('\\#')) continue
+  for (const { name, type, data, at } of [...ofType('RRSIG'), ...ofType('SIG')]) {
+    if (data.startsWith('\\#')) continue
     const fields = data.split(' ', INCEPTION + 1)
     const timeOf = (field: number): SerialNumber => serialNumber(timestampSeconds(fields[field] ?? ''))
     if (!isNewerSerial(timeOf(INCEPTION), timeOf(EXPIRATION))) continue
