@@ -140,7 +140,7 @@ async function writeTypes(folder) {
 }
 
 /** Puts lazily imported modules into separate chunks, and records their files and names. */
-const outsideIfLazy = (lazy) => ({
+export const outsideIfLazy = (lazy) => ({
   name: 'outside-if-lazy',
   setup({ onResolve }) {
     onResolve({ filter: /^\.{1,2}\// }, ({ kind, path, resolveDir }) => {
@@ -155,7 +155,7 @@ const outsideIfLazy = (lazy) => ({
 })
 
 /** Commander starts programs for subcommands in files of their own, which there are none of. Loading the module takes a tenth of the time of `--help`. */
-const withoutChildProcess = {
+export const withoutChildProcess = {
   name: 'without-child-process',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
