@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer } from 'vitest/node'
 import { isCi } from './scripts/is-ci.mjs'
@@ -35,7 +36,16 @@ class SuitesFirst extends BaseSequencer {
   }
 }
 
+/** The package by its name, as examples and users import it. */
+const PACKAGE = { '/testing': 'library/testing', '/provider': 'providers/package/package-interface', '': 'library/zonewright' }
+
 export default defineConfig({
+  resolve: {
+    alias: Object.entries(PACKAGE).map(([name, path]) => ({
+      find: new RegExp(`^zonewright${name}$`),
+      replacement: fileURLToPath(new URL(`src/${path}.ts`, import.meta.url)),
+    })),
+  },
   test: {
     exclude: EXCLUDED,
     pool: 'forks',
@@ -61,7 +71,10 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 20 } },
     passWithNoTests: false,
     projects: [
-      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'], exclude: [...EXCLUDED, POSTGRES_ONLY] } },
+      {
+        extends: true,
+        test: { name: 'all', include: ['test/**/*.test.ts', 'examples/**/*.test.ts'], exclude: [...EXCLUDED, POSTGRES_ONLY] },
+      },
       ...(findPostgres() === null ? [] : [postgresProject()]),
     ],
   },

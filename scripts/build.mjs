@@ -69,7 +69,10 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     })
     const rest = await build({
       ...common,
-      entryPoints: Object.fromEntries([...lazy].map(([path, chunk]) => [chunk, path])),
+      entryPoints: Object.fromEntries([
+        ...[...lazy].map(([path, chunk]) => [chunk, path]),
+        ...LIBRARY.map((path) => [basename(path, '.ts'), join(root, path)]),
+      ]),
       outdir: join(fresh, 'chunks'),
       splitting: true,
       format: 'esm',
@@ -114,19 +117,38 @@ export const LANGUAGE_OF_DNSCONTROL = ['src/programs/dnscontrol/dnscontrol-prelu
 
 const PROVIDER_API = 'src/providers/package/package-interface.ts'
 
-/** Writes the declarations of `zonewright/provider`, and only the files that they import. */
-async function writeTypes(folder) {
+/** `zonewright` and `zonewright/testing`. They share the chunks of the commands, and what they load on demand. */
+const LIBRARY = ['src/library/zonewright.ts', 'src/library/testing.ts']
+
+/** What the package exports with types, by the names of imports. */
+export const ENTRIES = { zonewright: LIBRARY[0], 'zonewright/testing': LIBRARY[1], 'zonewright/provider': PROVIDER_API }
+
+/** Writes the declarations of `ENTRIES`, and only the files that they import. */
+export async function writeTypes(folder) {
   const all = mkdtempSync(join(root, '.types-'))
   try {
-    const flags = ['--ignoreConfig', '--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck', '--allowImportingTsExtensions']
+    const flags = [
+      '--ignoreConfig',
+      '--declaration',
+      '--emitDeclarationOnly',
+      '--strict',
+      '--noCheck',
+      '--skipLibCheck',
+      '--allowImportingTsExtensions',
+    ]
     const target = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--rewriteRelativeImportExtensions']
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
-    await promisify(execFile)(process.execPath, [compiler, ...flags, ...target, '--rootDir', 'src', '--outDir', all, PROVIDER_API], {
-      cwd: root,
-    })
-    const files = new Set([join(all, PROVIDER_API.replace(/^src\/(.*)\.ts$/, '$1.d.ts'))])
+    await promisify(execFile)(
+      process.execPath,
+      [compiler, ...flags, ...target, '--rootDir', 'src', '--outDir', all, ...Object.values(ENTRIES)],
+      {
+        cwd: root,
+      },
+    )
+    const files = new Set(Object.values(ENTRIES).map((path) => join(all, path.replace(/^src\/(.*)\.ts$/, '$1.d.ts'))))
     for (const file of files) {
-      const text = readFileSync(file, 'utf8').replace(/(from '\.{1,2}\/[^']*)\.ts'/g, "$1.js'")
+      const declared = readFileSync(file, 'utf8').replace(/^import '\.[^']*';\n/gm, '')
+      const text = declared.replace(/(from '\.{1,2}\/[^']*)\.ts'/g, "$1.js'")
       for (const [, path] of text.matchAll(/from '(\.{1,2}\/[^']*)\.js'/g)) files.add(`${resolve(dirname(file), path)}.d.ts`)
       const destination = join(folder, relative(all, file))
       mkdirSync(dirname(destination), { recursive: true })
@@ -173,10 +195,10 @@ const WITHOUT_CORE = /\/(?:backup|conformance|demo|explain|history|init|provider
 
 /** Modules that are loaded on demand, after the definitions. */
 const LATER =
-  /\/src\/(?:cli\/commands\/[^/]+|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:import|export)-[^/]+|run\/(?:plan\/(?:branch-effect|snapshot-source|read-usage)|saved\/save-plan)|stored\/store\/bucket-store|checks\/policies\/(?:compile-schema|read-policies))\.ts$/
+  /\/src\/(?:cli\/commands\/[^/]+|library\/(?:testing|zonewright)|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:import|export)-[^/]+|run\/(?:plan\/(?:branch-effect|snapshot-source|read-usage)|saved\/save-plan)|stored\/store\/bucket-store|checks\/policies\/(?:compile-schema|read-policies))\.ts$/
 
 /**
- * Lets the other commands, and what is loaded on demand after the definitions, import `CORE`. Modules share a chunk only if the same entry points
+ * Lets the other commands, the library, and what is loaded on demand after the definitions, import `CORE`. Modules share a chunk only if the same entry points
  * import them, and each chunk that `validate` loads costs about 0.3 ms: so there are fewer chunks.
  */
 const withCore = {

@@ -122,7 +122,7 @@ export declare const ip: {
 }
 
 /**
- * Makes the reverse zone of a network (/8, /16 or /24 for IPv4, any multiple of 4 for IPv6), with the PTR records of those hosts that are in it. Names without a final
+ * Makes the reverse zone of a network (/8, /16, /24 or longer for IPv4, any multiple of 4 for IPv6), with the PTR records of those hosts that are in it. Names without a final
  * dot are relative to `domain`, by default the only zone that the program has made so far.
  */
 export declare function reverse(

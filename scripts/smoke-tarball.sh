@@ -42,6 +42,18 @@ printf "import { A, zone } from 'zonewright/definition'\\nconst name: string = '
 zonewright validate programs/example.ts || fail "a program does not run"
 [ -e node_modules/zonewright/dist/types/definition.d.ts ] || fail "the types of programs are missing"
 
+# The library, as ESM.
+printf 'providers:\n  cloud: {type: cloud, preset: linode, token: env:LINODE_TOKEN}\n' >zonewright.yaml
+cat >library.mjs <<'END'
+import { plan } from 'zonewright'
+import { inMemoryProvider } from 'zonewright/testing'
+
+const { result, plan: document } = await plan({ zones: ['example.com'], journal: 'journal', providers: { cloud: inMemoryProvider({ type: 'cloud' }) } })
+console.log(result, document.format, document.summary.create)
+END
+[ "$(node library.mjs)" = 'pending zonewright-plan 2' ] || fail "the library does not plan: $(node library.mjs 2>&1)"
+[ -e node_modules/zonewright/dist/types/library/testing.d.ts ] || fail "the types of the library are missing"
+
 # A provider package of an author, from the template in the tarball.
 npm pack --silent --pack-destination "$work" ./node_modules/zonewright/templates/provider >/dev/null
 npm install --silent --no-audit --no-fund --omit=dev "$work"/zonewright-provider-json-folder-*.tgz </dev/null

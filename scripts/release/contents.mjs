@@ -41,7 +41,7 @@ const REQUIRED = [
 
 /** Names that no release has, even if they are in the repository. */
 const FORBIDDEN_NAME = /^\.|\.(?:map|ts|pem|key|p12|pfx|env|log|tgz|db|sqlite)$|\.test\.|^id_(?:rsa|ed25519)|^(?:npmrc|credentials)$/
-const DECLARATION = /\.d\.ts$/
+const TYPESCRIPT = /\.d\.ts$|^examples\/(?:[\w-]+\/)*[\w-]+(?:\.test)?\.ts$/
 
 const SECRETS = [
   ['a private key', /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+[A-Za-z0-9+/=]{40}/],
@@ -88,7 +88,7 @@ function fileProblems(path, text, tracked, forbidden) {
     problems.push(`${path}: neither built nor a file of the repository`)
   if (path.startsWith('dist/') && tracked.has(path)) problems.push(`${path}: a built file is in the repository`)
   const name = basename(path)
-  if (FORBIDDEN_NAME.test(name) && !DECLARATION.test(name)) problems.push(`${path}: no release has files of this name`)
+  if (FORBIDDEN_NAME.test(name) && !TYPESCRIPT.test(path)) problems.push(`${path}: no release has files of this name`)
   if (/^(?:test|bench|scripts|src)\//.test(path)) problems.push(`${path}: not for users`)
   if (/\/[/*]# sourceMappingURL=/.test(text)) problems.push(`${path}: refers to a source map`)
   for (const [what, pattern] of SECRETS) if (pattern.test(text)) problems.push(`${path}: has what looks like ${what}`)

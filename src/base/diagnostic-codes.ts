@@ -28,7 +28,6 @@ export const DIAGNOSTIC_CODES = {
   // Programs
   'program-failed': 'A program has an error, or threw one.',
   'program-limit': 'A program exceeds a limit of its sandbox.',
-  'render-incomplete': 'The output of render lacks something that a definition says.',
   'program-message': 'A program wrote a message with console.log.',
   // Zone files
   'zonefile-syntax': 'A zone file has a syntax error (RFC 1035).',

@@ -9,6 +9,8 @@ export interface SourcePosition {
   readonly file: string
   readonly line: number
   readonly column: number
+  /** In a program, the calls above this one, innermost first; absent in any other file. */
+  readonly calledFrom?: readonly SourcePosition[] | undefined
 }
 
 /** One message to the user. The code is stable and documented; the message names zone, owner and type and never contains a secret. */
@@ -25,6 +27,12 @@ export interface Diagnostic {
   readonly related?: readonly { readonly message: string; readonly at: SourcePosition }[] | undefined
 }
 
+/** The related positions, and the calls of a program that led to its position. */
+export const relatedAndCalls = ({ at, related = [] }: Pick<Diagnostic, 'at' | 'related'>): NonNullable<Diagnostic['related']> =>
+  at?.calledFrom === undefined ? related : [...related, ...at.calledFrom.map((call) => ({ message: 'called here', at: call }))]
+
+export const placeText = ({ file, line, column }: SourcePosition): string => oneLine(`${file}:${line}:${column}`)
+
 export const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error'
 
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean => diagnostics.some(isError)
@@ -32,7 +40,7 @@ export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean => diagno
 /** `FILE:LINE:COLUMN: SEVERITY[CODE] message`, always on one line. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { at, severity, code, message } = diagnostic
-  const place = at ? `${oneLine(at.file)}:${at.line}:${at.column}: ` : ''
+  const place = at ? `${placeText(at)}: ` : ''
   return `${place}${severity}[${code}] ${oneLine(message)}`
 }
 

@@ -161,6 +161,14 @@ export const secretExposedDiagnostic = (what: string, setting: string, at?: Sour
   hint: HINT,
 })
 
+/** The error of a run whose messages contained a secret. */
+export const LEAKED: Diagnostic = {
+  severity: 'error',
+  code: 'secret-exposed',
+  message: 'a message contained a secret of the run and was redacted',
+  hint: 'find where the secret is stored, remove it there and replace it',
+}
+
 /** Thrown instead of writing a secret. The program ends with its diagnostic. */
 export class SecretExposed extends Error {
   readonly diagnostic: Diagnostic

@@ -16,6 +16,10 @@ export const isUnicode = (text: string): boolean => !/\p{Surrogate}/u.test(text)
 /** Like `JSON.parse`. Also throws a `SyntaxError` if a text or key is not valid Unicode (RFC 8259 section 8.2). */
 export const parseJson = (text: string): unknown => JSON.parse(text, /\\u[dD][89a-fA-F]/.test(text) ? unicodeOnly : undefined)
 
+/** Whether a value of JSON is an object, and neither a list nor null. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 function unicodeOnly(key: string, value: unknown): unknown {
   if (!isUnicode(key) || (typeof value === 'string' && !isUnicode(value))) throw new SyntaxError('a text is not valid Unicode')
   return value

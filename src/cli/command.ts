@@ -4,7 +4,9 @@ import { didYouMean } from '../base/nearest-word.ts'
 import { parseUsageSource } from '../config/usage-source.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
-import { usePrograms } from '../load/program-loader.ts'
+import '../library/use-programs.ts'
+import { isProgramName } from '../load/definition-name.ts'
+import { startPrograms } from '../load/program-loader.ts'
 import { REPORT_FORMATS } from '../report/formats.ts'
 import type { ExitStatus } from '../run/context/exit-status.ts'
 import type { CliIo } from './io.ts'
@@ -42,19 +44,13 @@ export const withCommonOptions = (command: Command): Command =>
 export const subcommand = (parent: Command, name: string, summary: string): Command =>
   withCommonOptions(parent.command(name).summary(summary).description(summary))
 
-// Not in program.ts: the commands are bundled apart from it.
-usePrograms(async () => {
-  const [{ programLoader }, { programZones }] = await Promise.all([
-    import('../programs/load-program.ts'),
-    import('../convert/dnscontrol/program-zones.ts'),
-  ])
-  return programLoader(programZones)
-})
-
 export const withConfigOption = (command: Command): Command =>
   command
     .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
     .option('--var <name=value>', 'a variable for programs; repeatable', addVariable)
+    .hook('preAction', async (_, { args }) => {
+      if (args.some(isProgramName)) await startPrograms(null)
+    })
 
 function addVariable(text: string, former: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, value] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? []

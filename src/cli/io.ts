@@ -1,9 +1,6 @@
 /** The streams, environment and clock of a command. Only this file and `main.ts` access the process itself. */
-import type { Diagnostic } from '../base/diagnostic.ts'
 import { noSecrets } from '../base/secret-guard.ts'
-import type { Plan, ZoneOutcome } from '../plan/plan.ts'
-import type { Validation } from '../report/validation.ts'
-import type { Verification } from '../report/verification.ts'
+import type { RecordedRun } from '../library/run.ts'
 import { plainLines } from '../report/workflow-command.ts'
 import type { ProcessEnvironment } from '../run/context/run-context.ts'
 
@@ -17,17 +14,9 @@ export interface CliIo extends ProcessEnvironment {
   readonly stdout: TextStream
   readonly stderr: TextStream
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
-  /** Receives each plan, outcome, verification and validation that a command reports, besides its text: `zonewright ci` renders them again. */
-  readonly onReport?: ((report: CommandReport) => void) | undefined
-  /** Receives the diagnostics that a command writes. */
-  readonly onDiagnostics?: ((diagnostics: readonly Diagnostic[]) => void) | undefined
+  /** Receives what a command reports, besides its text: `zonewright ci` renders it again. */
+  readonly onRun?: ((run: RecordedRun) => void) | undefined
 }
-
-/** A report as a value. The outcomes are null for a plan that was not applied. */
-export type CommandReport =
-  | { readonly kind: 'plan'; readonly plan: Plan; readonly outcomes: readonly ZoneOutcome[] | null }
-  | { readonly kind: 'verification'; readonly verification: Verification }
-  | { readonly kind: 'validation'; readonly validation: Validation }
 
 /** Whether this is a step of a GitHub Actions job. Its runner reads workflow commands from standard output and standard error. */
 export const isWorkflow = ({ env }: Pick<CliIo, 'env'>): boolean => env['GITHUB_ACTIONS'] === 'true'

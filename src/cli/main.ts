@@ -1,10 +1,10 @@
 /** The entry point of the program: runs the command line with the streams of the process. */
 import { formatDiagnostic } from '../base/diagnostic.ts'
 import { redacted } from '../base/secret-guard.ts'
+import { VERSION } from '../base/version.ts'
 import { writeProblem } from '../files/write-problem.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { processIo, withPlainErrors } from './io.ts'
-import { VERSION } from './version.ts'
 
 /** The first error of each output stream that lost text. */
 const dropped = new Map<string, NodeJS.ErrnoException>()

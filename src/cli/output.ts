@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Diagnostic, hasErrors, isError, oneLine, type Severity } from '../base/diagnostic.ts'
 import { counted } from '../base/english.ts'
+import { TOOL } from '../base/version.ts'
 import { pagesOf, readJob } from '../ci/job.ts'
 import { CONFIG_FILE } from '../config/config.ts'
 import type { DomainName } from '../dns/domain-name.ts'
@@ -24,7 +25,6 @@ import type { ApplyOutput, DiagnosticsOptions, Progress, ProgressBar } from '../
 import type { CommonOptions } from './command.ts'
 import { type CliIo, colorOf, isWorkflow, type TextStream, widthOf } from './io.ts'
 import { readEvent } from './read-event.ts'
-import { TOOL } from './version.ts'
 
 /** Prints reports on standard output, and everything else on standard error. Knows the format of the report. */
 export interface CliOutput extends ApplyOutput {
@@ -97,28 +97,22 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     groups: GroupOptions,
     secret = false,
   ): string => {
-    const frames =
-      !secret && (stream.isTTY === true || verbose)
-        ? (file: string) => (isConfig(file) ? undefined : framedText(resolve(io.cwd, file)))
-        : undefined
-    return renderDiagnostics(diagnostics, { color: colorOf(stream, io, options.color), frames, format, groups, fromRoot: fromRoot(io) })
+    const frames = secret ? undefined : (file: string) => (isConfig(file) ? undefined : framedText(resolve(io.cwd, file)))
+    const brief = stream.isTTY !== true && !verbose
+    const color = colorOf(stream, io, options.color)
+    return renderDiagnostics(diagnostics, { color, frames, brief, calls: verbose, format, groups, fromRoot: fromRoot(io) })
   }
   const report: CliOutput['report'] = (text, as = format) => {
     io.stdout.write(as === 'text' && isWorkflow(io) ? plainLines(text) : text)
   }
   const reportPlan = (plan: Plan, outcomes: readonly ZoneOutcome[] | null): void => {
-    io.onReport?.({ kind: 'plan', plan, outcomes })
     // The diagnostics of a text report are already on standard error.
     const view = { ...reportOptions(), diagnostics: isDocument, planShown: outcomes !== null && isPlanShown }
     report(outcomes === null ? renderPlan(plan, format, view) : renderOutcome(plan, outcomes, format, view))
   }
-  const reportVerification = (verification: Verification): void => {
-    io.onReport?.({ kind: 'verification', verification })
-    report(renderVerification(verification, format, reportOptions()))
-  }
+  const reportVerification = (verification: Verification): void => report(renderVerification(verification, format, reportOptions()))
   const onStandardError: CliOutput['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret, atMost, also } = {}) => {
     if (isInReport(format, also)) return
-    io.onDiagnostics?.(diagnostics)
     bar?.clear()
     const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
     const groups = { all: verbose, atMost: verbose ? undefined : atMost }
@@ -164,7 +158,6 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     },
     misfits: (zone, target, misfits) => misfitTable(zone, target, misfits, verbose).forEach(say),
     validation: (validation) => {
-      io.onReport?.({ kind: 'validation', validation })
       if (format !== 'text' && format !== 'github') return report(renderValidation(validation, format, reportOptions()))
       const { figures, diagnostics } = validation
       const shown = quiet ? diagnostics.filter((diagnostic) => diagnostic.severity !== 'notice') : diagnostics

@@ -1,13 +1,13 @@
 /** Parses the command line and runs the command that it names. Each command has a file in `commands/`, which is loaded only if the command is named. */
 import { Command, CommanderError } from 'commander'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../base/diagnostic.ts'
-import type { DiagnosticCode } from '../base/diagnostic-codes.ts'
-import { assertNoSecret, isSecretExposed, redacted } from '../base/secret-guard.ts'
+import { assertNoSecret, isSecretExposed, LEAKED, redacted } from '../base/secret-guard.ts'
+import { VERSION } from '../base/version.ts'
+import { failureOf } from '../library/failure.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
 import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
-import { VERSION } from './version.ts'
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]
@@ -92,18 +92,11 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
     return status
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.failure
-    io.stderr.write(`${lineOf(failureOf(error))}\n`)
+    const failure = failureOf(error)
+    if (failure === null) throw error
+    io.stderr.write(`${lineOf(failure)}\n`)
     return EXIT.failure
   }
-}
-
-/** The diagnostic of a failure outside the program that no command expects: of a provider, whose errors have one, a name server or the system. Rethrows any other error. */
-function failureOf(error: unknown): Diagnostic {
-  const { message, code, syscall, severity, hint } = error as NodeJS.ErrnoException & Partial<Pick<Diagnostic, 'severity' | 'hint'>>
-  if (code === 'DNS_FAILURE') return { severity: 'error', code: 'nameserver-failed', message }
-  if (syscall !== undefined) return { severity: 'error', code: 'system-failed', message }
-  if (severity !== undefined && code !== undefined) return { severity, code: code as DiagnosticCode, message, hint }
-  throw error
 }
 
 /** Adds a command: in full if an argument has its name, otherwise only what the list of commands shows. */
@@ -188,13 +181,6 @@ async function withGuardedStreams(given: CliIo, run: (io: CliIo) => Promise<Exit
   if (!secrets.hasLeaked) return status
   stderr.write(`${lineOf(LEAKED)}\n`)
   return worstOf([status, EXIT.failure])
-}
-
-const LEAKED: Diagnostic = {
-  severity: 'error',
-  code: 'secret-exposed',
-  message: 'a message contained a secret of the run and was redacted',
-  hint: 'find where the secret is stored, remove it there and replace it',
 }
 
 const lineOf = (diagnostic: Diagnostic): string =>

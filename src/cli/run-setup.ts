@@ -1,10 +1,11 @@
 /** Creates the setup of a run from a command's options: environment, output, and the handling of questions and signals. */
+
+import { TOOL } from '../base/version.ts'
 import type { ApplyOptions, ApplySetup, Interruption, RunSetup, WorkspaceOptions } from '../run/context/run-context.ts'
 import type { CommonOptions } from './command.ts'
 import { exitAsInit, listenForInterruption } from './interruption.ts'
 import type { CliIo } from './io.ts'
 import { type CliOutput, createOutput } from './output.ts'
-import { TOOL } from './version.ts'
 
 /** For a run that changes nothing. The default of the system ends it also while the program computes, when no handler would be called. */
 export function readOnlySetup<Options extends WorkspaceOptions & CommonOptions>(

@@ -24,6 +24,7 @@ export interface ConfigDocument {
   readonly journal?: string | JournalDocument
   readonly policies?: string | readonly string[]
   readonly approvals?: ApprovalsDocument
+  readonly programs?: { readonly date?: string }
   readonly octodns_default_ttl?: number | string
   readonly octodns_split_extension?: string
 }

@@ -1,9 +1,11 @@
 /** The config as values, with its defaults. */
 import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import type { Environment } from '../base/environment.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { LoadedSecrets } from '../base/secret-guard.ts'
 import type { PathStep } from '../definition/yaml/yaml-node.ts'
 import type { DomainName } from '../dns/domain-name.ts'
+import type { FullDate } from '../dns/ownership.ts'
 import type { Suppression } from '../dns/suppression.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import type { Allowance, DesiredZone, Policy, SettingPositions, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
@@ -23,6 +25,8 @@ export interface Config {
   readonly providers: ReadonlyMap<string, ProviderConfig>
   /** The variables of programs, from the command line; none if absent. */
   readonly variables?: Readonly<Record<string, string>> | undefined
+  /** The day that `Date` says in programs, unless the command line gives one; null for 1970-01-01. */
+  readonly programDate: FullDate | null
   /** The entries of `zones`. The first that matches a definition applies. */
   readonly zoneRules: readonly ZoneRule[]
   readonly defaults: ConfigDefaults
@@ -57,8 +61,8 @@ export interface Config {
   readonly secretFiles: readonly string[]
   /** The secrets of the run, which no definition may contain. */
   readonly secrets: LoadedSecrets
-  /** Whether the run is part of a CI job, in which programs read only files that git tracks; absent for a revision. */
-  readonly isCi?: boolean | undefined
+  /** The environment variables of the run: in a CI job, programs read only files that git tracks. Absent for a revision. */
+  readonly env?: Environment | undefined
 }
 
 /** The config of the branch that a pull request is merged into. */

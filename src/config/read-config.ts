@@ -8,6 +8,7 @@ import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
 import { readYaml } from '../definition/yaml/read-yaml.ts'
 import { isNull, positionAt, type YamlMapping, type YamlNode } from '../definition/yaml/yaml-node.ts'
 import { isMailAddress } from '../dns/mailbox.ts'
+import { type FullDate, parseFullDate } from '../dns/ownership.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import type { ZoneSettings } from '../dns/zone.ts'
 import { DEFAULT_QUARANTINE, MAX_QUARANTINE, type QuarantineRule } from '../dns/zone-source.ts'
@@ -48,6 +49,7 @@ export function defaultConfig(place: Omit<ConfigLocation, 'file'>): Config {
     folder: place.folder,
     cwd: place.cwd,
     providers: new Map(),
+    programDate: null,
     zoneRules: [DEFAULT_ZONE_RULE],
     defaults: { settings: {}, ttl: null },
     safety: DEFAULT_THRESHOLDS,
@@ -116,6 +118,7 @@ function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocat
     ...journalOf(document.journal, reading, place.folder, base),
     policies: policiesOf(document.policies, reading),
     approvals: approvalsOf(document.approvals, reading, (glob, path) => zoneGlob(glob, path, reading)),
+    programDate: programDateOf(document.programs?.date, reading),
     octodnsDefaultTtl: ttlOf(document.octodns_default_ttl, ['octodns_default_ttl'], reading) ?? base.octodnsDefaultTtl,
     octodnsSplitExtension: document.octodns_split_extension ?? base.octodnsSplitExtension,
     secretFiles: secretFilesOf(providers.values(), place.folder),
@@ -170,6 +173,18 @@ function ttlOf(value: unknown, path: readonly string[], { root, diagnostics }: R
   if (ttl.ok) return ttl.value
   diagnostics.push({ severity: 'error', code: 'ttl-invalid', message: `"${path.join('.')}": ${ttl.message}`, at: positionAt(root, path) })
   return null
+}
+
+function programDateOf(text: string | undefined, { root, diagnostics }: Reading): FullDate | null {
+  const date = text === undefined ? null : parseFullDate(text)
+  if (date?.ok === false)
+    diagnostics.push({
+      severity: 'error',
+      code: 'schema-value',
+      message: `"programs.date": ${date.message}`,
+      at: positionAt(root, ['programs', 'date']),
+    })
+  return date?.ok ? date.value : null
 }
 
 // Reads `quarantine` of the config.

@@ -130,7 +130,8 @@ function onlyName(files: readonly string[], zones: readonly string[] | null): Do
   const [file, ...moreFiles] = files
   const [zone, ...moreZones] = zones ?? []
   if (file === undefined || zone === undefined || moreFiles.length > 0 || moreZones.length > 0) return null
-  if (hasGlob(file) || zone.includes('*')) return null
+  // A program names its zones itself.
+  if (hasGlob(file) || zone.includes('*') || /\.[cm]?[jt]s$/i.test(file)) return null
   const name = parseDomainName(absolute(zone))
   return name.ok ? name.value : null
 }

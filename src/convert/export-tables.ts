@@ -1,4 +1,5 @@
 /** Exports zones as CSV and as JSON. */
+import { ownershipOf } from '../dns/ownership.ts'
 import { toGenericForm } from '../dns/rdata/generic-form.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { compareRecords, type DefinedRecord } from '../dns/record.ts'
@@ -83,11 +84,13 @@ const SUPPORTED = {
   ] as const),
 }
 
-const recordJson = ({ name, type, ttl, data, providerSettings, ignore }: DefinedRecord): object => ({
+const recordJson = ({ name, type, ttl, data, providerSettings, ignore, autoPtr, ...ownership }: DefinedRecord): object => ({
   name,
   type,
   ttl,
   data,
+  ...ownershipOf(ownership),
+  ...(autoPtr !== undefined && { auto_ptr: autoPtr }),
   ...(providerSettings !== undefined && { provider_settings: providerSettings }),
   ...(ignore !== undefined && { ignore: suppressionsData({ ignore }) }),
 })
@@ -95,6 +98,8 @@ const recordJson = ({ name, type, ttl, data, providerSettings, ignore }: Defined
 const zoneJson = (zone: DesiredZone): object => ({
   zone: zone.name,
   ...(zone.absent && { absent: true }),
+  ...ownershipOf(zone),
+  ...(zone.autoPtr !== undefined && { auto_ptr: zone.autoPtr }),
   settings: Object.fromEntries(ZONE_SETTINGS.flatMap((key) => (zone.settings[key] === undefined ? [] : [[key, zone.settings[key]]]))),
   ...(zone.soa !== undefined && { soa: zone.soa }),
   ...(zone.targets !== null && { targets: zone.targets }),

@@ -8,7 +8,8 @@ import { quoted } from '../base/text.ts'
 import type { ImportedRecord, ImportedZone } from '../definition/imported-zone.ts'
 import { printDefinition } from '../definition/print/print-definition.ts'
 import { printEntry, type YamlData } from '../definition/yaml/print-yaml.ts'
-import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
+import { type Ownership, ownershipOf } from '../dns/ownership.ts'
 import { parseRdata } from '../dns/rdata/canonical.ts'
 import { parseRecordType } from '../dns/record-type.ts'
 import { parseTtl } from '../dns/ttl.ts'
@@ -28,13 +29,22 @@ export const importCsv: Importer = (request) =>
     if (columns.includes(-1)) return refuse(1, `the first line must name the columns ${COLUMNS.join(', ')}`)
     const zones = new Map<DomainName, ImportedRecord[]>()
     for (const { cells, line } of lines) {
+      if (cells.length !== header?.cells.length) {
+        refuse(line, `the row has ${cells.length} values, the first one has ${header?.cells.length}`)
+        continue
+      }
       const [zone = '', name = '', type = '', ttl = '', data = ''] = columns.map((column) => cells[column])
       const at = { file, line, column: 1 }
       const owner = parseAbsoluteName(zone)
-      const record = recordOf({ name, type, ttl: ttl === '' ? null : ttl, data }, at)
-      if (!owner.ok) refuse(line, `${quoted(zone)}: ${owner.message}`)
-      else if (!record.ok) refuse(line, record.message)
-      else zones.set(owner.value, [...(zones.get(owner.value) ?? []), record.value])
+      if (!owner.ok) {
+        refuse(line, `${quoted(zone)}: ${owner.message}`)
+        continue
+      }
+      const record = recordOf({ name, type, ttl: ttl === '' ? null : ttl, data }, owner.value, at)
+      const records = zones.get(owner.value) ?? []
+      zones.set(owner.value, records)
+      if (record.ok) records.push(record.value)
+      else refuse(line, record.message)
     }
     return [...zones].map(([name, records]) => ({ name, settings: {}, records }))
   })
@@ -54,32 +64,35 @@ export const importJson: Importer = (request) =>
       const name = parseAbsoluteName(zone.zone)
       if (!name.ok) return refuse(1, `${quoted(zone.zone)}: ${name.message}`)
       const records = zone.records.flatMap((one) => {
-        const record = recordOf(one, { file, line: 1, column: 1 })
+        const record = recordOf(one, name.value, { file, line: 1, column: 1 })
         if (!record.ok) return refuse(1, record.message)
-        const { provider_settings: providerSettings, ignore } = one
-        return { ...record.value, ...(providerSettings && { providerSettings }), ...(ignore && { ignore }) } as ImportedRecord
+        const { provider_settings: providerSettings, ignore, auto_ptr: autoPtr } = one
+        const more = { ...(providerSettings && { providerSettings }), ...(ignore && { ignore }), ...(autoPtr !== undefined && { autoPtr }) }
+        return { ...record.value, ...ownershipOf(one), ...more } as ImportedRecord
       })
       return zoneOf(zone, name.value, records)
     })
   })
 
 /** A zone of the document, as `schemas/export.schema.json` describes it. */
-interface ExportedZone extends Pick<ImportedZone, 'settings' | 'soa' | 'targets' | 'policy' | 'unmanaged'> {
+interface ExportedZone extends Pick<ImportedZone, 'settings' | 'soa' | 'targets' | 'policy' | 'unmanaged' | 'owner' | 'expires'> {
   readonly zone: string
   readonly apex_ns?: ImportedZone['apexNs']
   readonly scopes?: ImportedZone['rrsetTargets']
   readonly absent?: YamlData
+  readonly auto_ptr?: YamlData
   readonly allow?: YamlData
   readonly unsupported?: YamlData
   readonly ignore?: YamlData
-  readonly records: readonly (RecordText & { readonly provider_settings?: object; readonly ignore?: object })[]
+  readonly records: readonly (RecordText &
+    Ownership & { readonly provider_settings?: object; readonly ignore?: object; readonly auto_ptr?: boolean })[]
 }
 
 function zoneOf(zone: ExportedZone, name: DomainName, records: readonly ImportedRecord[]): ImportedZone {
   const { settings, soa, targets, policy, unmanaged, apex_ns: apexNs, scopes: rrsetTargets, absent, allow, unsupported, ignore } = zone
-  const imported: ImportedZone = { name, settings, soa, targets, policy, unmanaged, apexNs, rrsetTargets, records }
+  const imported: ImportedZone = { name, settings, soa, targets, policy, unmanaged, apexNs, rrsetTargets, records, ...ownershipOf(zone) }
   // What no other format has.
-  const others = Object.entries({ absent, allow, unsupported, ignore }).filter(([, value]) => value !== undefined)
+  const others = Object.entries({ absent, allow, unsupported, ignore, auto_ptr: zone.auto_ptr }).filter(([, value]) => value !== undefined)
   if (others.length === 0) return imported
   const lines = others.map(([key, value]) => printEntry(key, value as YamlData, 0)).join('')
   const text = printDefinition(imported).replace(/^domain: .*\n/m, (domain) => domain + lines)
@@ -93,15 +106,20 @@ interface RecordText {
   readonly data: string
 }
 
-function recordOf({ name, type, ttl, data }: RecordText, at: SourcePosition): Result<ImportedRecord> {
+/** Names in data end with a dot: one without might be meant relative to the zone. */
+const readTarget = (text: string): Result<DomainName> =>
+  text.endsWith('.') ? parseAbsoluteName(text) : failure(`${quoted(text)} must be an absolute name, with a final dot`)
+
+function recordOf({ name, type, ttl, data }: RecordText, zone: DomainName, at: SourcePosition): Result<ImportedRecord> {
   const subject = `${quoted(name)} ${quoted(type)}`
   const owner = parseAbsoluteName(name)
   if (!owner.ok) return failure(`${subject}: ${owner.message}`)
+  if (!isAtOrBelow(owner.value, zone)) return failure(`${subject}: the name is not in ${zone}; names are absolute, such as www.${zone}`)
   const known = parseRecordType(type)
   if (!known.ok) return failure(`${subject}: ${known.message}`)
   const seconds = ttl === null ? ok(null) : parseTtl(String(ttl))
   if (!seconds.ok) return failure(`${subject}: ${seconds.message}`)
-  const rdata = parseRdata(known.value, data)
+  const rdata = parseRdata(known.value, data, readTarget)
   return rdata.ok
     ? ok({ name: owner.value, type: known.value, ttl: seconds.value, data: rdata.value, at })
     : failure(`${subject}: ${rdata.message}`)
@@ -132,6 +150,7 @@ function parseJson(text: string): Result<unknown> {
   try {
     return ok(JSON.parse(text))
   } catch (error) {
-    return failure((error as Error).message)
+    // V8 quotes the file, which may have secrets.
+    return failure((error as Error).message.replace(/, (?:\.\.\.)?".*/s, ''))
   }
 }

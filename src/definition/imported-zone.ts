@@ -7,13 +7,20 @@ import type { DesiredZone, Policy, RrsetTargets, SoaFields, UnmanagedSelector, Z
 import type { OutputFile } from '../files/write-files.ts'
 
 /** A record read from another format. */
-export interface ImportedRecord extends ResourceRecord, Ownership, Pick<DefinedRecord, 'providerSettings' | 'ignore'> {
+export interface ImportedRecord extends ResourceRecord, Ownership, Pick<DefinedRecord, 'providerSettings' | 'ignore' | 'autoPtr'> {
   /** Its position, if it comes from a file. */
   readonly at?: SourcePosition | undefined
 }
 
-/** A zone read by an import. */
-export interface ImportedZone extends Ownership {
+/** A zone read by an import, or one of our own that is printed. */
+export interface ImportedZone
+  extends Ownership,
+    Partial<
+      Pick<
+        DesiredZone,
+        'absent' | 'allow' | 'autoPtr' | 'ignore' | 'defaultTtl' | 'providerSpecific' | 'sourced' | 'sources' | 'unsupported'
+      >
+    > {
   readonly name: DomainName
   readonly settings: ZoneSettings
   /** Fields of its SOA record that the settings cannot express. */

@@ -61,7 +61,13 @@ export const suppressionsData = ({
   ignore,
 }: {
   readonly ignore?: readonly Suppression[] | undefined
-}): { readonly code: string; readonly reason: string }[] => (ignore ?? []).map(({ code, reason }) => ({ code, reason }))
+}): (Readonly<Record<string, string>> & { readonly code: string })[] =>
+  (ignore ?? []).map(({ code, reason, name, type }) => ({
+    code,
+    reason,
+    ...(name !== undefined && { name }),
+    ...(type !== undefined && { type }),
+  }))
 
 /** All codes that `ignore` can name, sorted. */
 export const SUPPRESSIBLE_CODES: readonly DiagnosticCode[] = [...LINT_CODES, ...OTHER_CODES].sort()

@@ -15,7 +15,7 @@ export function isUntrusted(path: string, { folder, env }: PathScope): boolean {
 }
 
 /** The outermost folder with a repository at or above a folder: a pull request can add a submodule, and with it an inner one. The folder itself without any. */
-function repositoryOf(folder: string): string {
+export function repositoryOf(folder: string): string {
   let found = folder
   for (let current = folder; ; current = dirname(current)) {
     if (existsSync(join(current, '.git'))) found = current

@@ -51,7 +51,8 @@ function startTimeOf(pid: number | 'self'): string | null {
   return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : (fields[19] ?? null)
 }
 
-function orNull(read: () => string): string | null {
+/** What `read` returns; null if it throws. */
+export function orNull(read: () => string): string | null {
   try {
     return read()
   } catch {

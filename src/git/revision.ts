@@ -4,11 +4,15 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Diagnostic, oneLine } from '../base/diagnostic.ts'
+import { isCi } from '../base/environment.ts'
 import { excerpt, quoted } from '../base/text.ts'
-import { isInside, resolveLinks } from '../files/file-path.ts'
-import { findProgram, NO_PROGRAM } from '../files/find-program.ts'
+import type { PathScope } from '../files/allowed-paths.ts'
+import { displayPath, isInside, resolveLinks } from '../files/file-path.ts'
+import { findProgram, NO_PROGRAM, repositoryOf } from '../files/find-program.ts'
 import { MAX_FILE_OCTETS } from '../files/read-text.ts'
 import { cleanAtExit } from '../files/temporary-file.ts'
+
+type Environment = PathScope['env']
 
 /** A temporary copy of a folder's files at a revision. */
 export interface Revision {
@@ -37,14 +41,9 @@ const MAX_LIST_OCTETS = 32 * 1024 * 1024
  * HEAD (as in `git diff REV...`), or a revision and `..`, meaning the revision itself. Leaves out submodules, files too large for a definition, and
  * links that lead outside the folder.
  */
-export async function openRevision(
-  folder: string,
-  text: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<RevisionResult> {
+export async function openRevision(folder: string, text: string, env: Environment): Promise<RevisionResult> {
   try {
-    const git = gitIn(folder, env)
-    const prefix = await prefixOf(git, folder)
+    const { git, prefix } = await openRepository(folder, env)
     const commit = await commitOf(git, text)
     const entries = (await filesOf(git, commit, prefix)).filter(({ octets }) => octets <= MAX_FILE_OCTETS)
     const total = entries.reduce((sum, { octets }) => sum + octets, 0)
@@ -58,14 +57,9 @@ export async function openRevision(
 }
 
 /** Whether a folder has a file or link with this name at a revision; null if there is no repository or no such revision. */
-export async function existsInRevision(
-  folder: string,
-  text: string,
-  name: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<boolean | null> {
+export async function existsInRevision(folder: string, text: string, name: string, env: Environment): Promise<boolean | null> {
   try {
-    const git = gitIn(folder, env)
+    const { git } = await openRepository(folder, env)
     const commit = await commitOf(git, text)
     return (await git(['cat-file', '-e', `${commit}:./${name}`])).status === 0
   } catch (error) {
@@ -74,15 +68,13 @@ export async function existsInRevision(
   }
 }
 
-/** Fetches a branch of the remote `origin`. Returns the problem if that fails, otherwise null. */
-export async function fetchBranch(
-  folder: string,
-  branch: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<string | null> {
+/** Fetches a branch of the remote `origin`, `isWhole` with its history even if the clone is shallow. Returns the problem if that fails, otherwise null. */
+export async function fetchBranch(folder: string, branch: string, env: Environment, isWhole = false): Promise<string | null> {
   try {
+    const { git } = await openRepository(folder, env, true)
+    const depth = isWhole && (await isShallow(git)) ? ['--unshallow'] : []
     const refs = `+refs/heads/${branch}:refs/remotes/origin/${branch}`
-    const { status, stderr } = await gitIn(folder, env, true)(['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', 'origin', refs])
+    const { status, stderr } = await git(['fetch', '--quiet', '--no-tags', '--no-recurse-submodules', ...depth, 'origin', refs])
     return status === 0 ? null : stderr
   } catch (error) {
     if (error instanceof RevisionError) return error.diagnostic.message
@@ -96,21 +88,55 @@ const tooLarge = (text: string, folder: string): RevisionError =>
     'put the config into a folder with the definitions and little else',
   )
 
-/** The path of the folder in its repository; empty for the top folder. */
-async function prefixOf(git: Git, folder: string): Promise<string> {
-  const { status, stdout, stderr } = await git(['rev-parse', '--show-prefix'])
-  if (status === 0) return stdout.toString('utf8').replace(/\n$/, '')
+interface Repository {
+  /** Absolute. */
+  readonly gitDir: string
+  /** Absolute, without links. */
+  readonly workTree: string
+}
+
+/** By the folder where the search began. */
+const found = new Map<string, Repository>()
+
+/** Finds the repository of a folder once, so that nothing that appears in the checkout later can replace it. In CI it is the outermost one: a pull request can add a submodule. */
+async function findRepository(folder: string, env: Environment): Promise<Repository> {
+  const start = isCi(env) ? repositoryOf(folder) : folder
+  const known = found.get(start)
+  if (known !== undefined) return known
+  const { status, stdout, stderr } = await runGit(['-C', start], ['rev-parse', '--absolute-git-dir', '--show-toplevel'], { folder, env })
+  const [gitDir = '', workTree = '', ...rest] = stdout.toString('utf8').split('\n')
+  if (status === 0 && rest.length === 1) {
+    found.set(start, { gitDir, workTree })
+    return { gitDir, workTree }
+  }
   if (stderr.includes('dubious ownership'))
     throw new RevisionError(
       `git refuses the repository of ${folder}, which belongs to another user`,
       `allow it: git config --global --add safe.directory ${folder}`,
     )
-  throw new RevisionError(
-    stderr.includes('not a git repository')
-      ? `${folder} is not in a git repository`
-      : `git cannot read the repository of ${folder}: ${stderr}`,
-    'run the command in a checkout of the repository, or select zones by name, path or glob',
-  )
+  throw stderr.includes('not a git repository')
+    ? noRepository(folder)
+    : new RevisionError(`git cannot read the repository of ${folder}: ${stderr}`, NEED_CHECKOUT)
+}
+
+const NEED_CHECKOUT = 'run the command in a checkout of the repository, or select zones by name, path or glob'
+
+const noRepository = (folder: string): RevisionError => new RevisionError(`${folder} is not in a git repository`, NEED_CHECKOUT)
+
+/** `git` runs in the folder, and may contact the remote if `isOnline`. `prefix` is the path in the work tree, with a final slash; empty at the top. Throws `RevisionError`. */
+export async function openRepository(
+  folder: string,
+  env: Environment,
+  isOnline = false,
+): Promise<{ readonly git: Git; readonly prefix: string }> {
+  const { gitDir, workTree } = await findRepository(folder, env)
+  const place = resolveLinks(folder)
+  if (!isInside(place, workTree)) throw noRepository(folder)
+  const where = [`--git-dir=${gitDir}`, `--work-tree=${workTree}`, '-C', folder]
+  return {
+    git: (args, options) => runGit(where, args, { folder, env, isOnline, ...options }),
+    prefix: `${displayPath(place, workTree)}/`.replace(/^\.\/$/, ''),
+  }
 }
 
 /** The commit of a user's argument (see `openRevision`). */
@@ -149,10 +175,12 @@ async function resolveCommit(git: Git, name: string): Promise<string | null> {
   return status === 0 && isObject(commit) ? commit : null
 }
 
+const isShallow = async (git: Git): Promise<boolean> =>
+  (await git(['rev-parse', '--is-shallow-repository'])).stdout.toString('utf8').trim() === 'true'
+
 /** A hint for shallow clones; null if the clone is complete. */
 async function shallowHint(git: Git): Promise<string | null> {
-  const { stdout } = await git(['rev-parse', '--is-shallow-repository'])
-  if (stdout.toString('utf8').trim() !== 'true') return null
+  if (!(await isShallow(git))) return null
   return 'the clone is shallow: check out the whole history ("fetch-depth: 0" of actions/checkout, "GIT_DEPTH: 0" of GitLab), or run "git fetch --unshallow"'
 }
 
@@ -232,8 +260,9 @@ function writeCopy(files: readonly TreeFile[], contents: readonly Buffer[]): Pic
 
 // Runs `git` without a shell and without the secrets of the environment, and limits its time and output. Only a fetch may use the network.
 
-/** Milliseconds after which git is killed. */
+/** Milliseconds after which git is killed, and after which a fetch is. */
 const TIMEOUT = 60_000
+const FETCH_TIMEOUT = 600_000
 
 /** The variables that git gets. Git's own variables, such as GIT_DIR, are left out: in a hook they name another folder. */
 const VARIABLES = /^(?:PATH|HOME|XDG_CONFIG_HOME|USERPROFILE|SYSTEMROOT|TMPDIR|GIT_CONFIG_.*)$/
@@ -254,7 +283,12 @@ interface GitOutput {
   readonly stderr: string
 }
 
-type Git = (args: readonly string[], options?: { readonly input?: string; readonly maxOctets?: number }) => Promise<GitOutput>
+interface GitOptions {
+  readonly input?: string
+  readonly maxOctets?: number
+}
+
+type Git = (args: readonly string[], options?: GitOptions) => Promise<GitOutput>
 
 /**
  * Options that keep git from running programs that the repository's config names, and (git 2.38 or later) from treating a folder of the checkout as a bare
@@ -271,40 +305,42 @@ const ONLINE = { GIT_ALLOW_PROTOCOL: 'https:http:ssh:file' }
 /** Allows no protocol, so that git fetches nothing for a partial clone. */
 const OFFLINE = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
 
-/** A function that runs git in a folder. `isOnline`: whether git may contact the remote. */
-export const gitIn =
-  (folder: string, env: Readonly<Record<string, string | undefined>>, isOnline = false): Git =>
-  (args, { input = '', maxOctets = 65_536 } = {}) =>
-    new Promise((done, fail) => {
-      const own = Object.entries(env).filter(([name]) => VARIABLES.test(name) || (isOnline && NETWORK_VARIABLES.test(name)))
-      const program = findProgram('git', { folder, env })
-      if (program === null) return fail(new RevisionError(`git ${NO_PROGRAM}`, INSTALL_GIT))
-      const child = spawn(program, [...SAFE, '-C', folder, ...args], {
-        env: { ...Object.fromEntries(own), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...(isOnline ? ONLINE : OFFLINE) },
-        stdio: 'pipe',
-        timeout: TIMEOUT,
-        killSignal: 'SIGKILL',
-      })
-      const chunks: Buffer[] = []
-      let octets = 0
-      let stderr = ''
-      child.stdout.on('data', (chunk: Buffer) => {
-        octets += chunk.length
-        if (octets <= maxOctets) chunks.push(chunk)
-        else child.kill('SIGKILL')
-      })
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        stderr = (stderr + text).slice(0, 4096)
-      })
-      // Git may end before it has read all input.
-      child.stdin.on('error', () => undefined).end(input)
-      child.once('error', (error: NodeJS.ErrnoException) =>
-        fail(new RevisionError(`git cannot be started (${error.code ?? error.message})`, INSTALL_GIT)),
-      )
-      child.once('close', (status, signal) => {
-        if (octets > maxOctets)
-          return fail(new RevisionError(`the output of git ${args[0]} is too large`, 'put the config into a smaller folder'))
-        if (status === null) return fail(new RevisionError(`git ${args[0]} was ended by ${signal}`))
-        done({ status, stdout: Buffer.concat(chunks), stderr: excerpt(oneLine(stderr.trim().split('\n', 1)[0] ?? ''), 300) })
-      })
+/** Runs a command of git, after options that say where. */
+const runGit = (
+  place: readonly string[],
+  args: readonly string[],
+  { folder, env, isOnline = false, input = '', maxOctets = 65_536 }: GitOptions & PathScope & { readonly isOnline?: boolean },
+): Promise<GitOutput> =>
+  new Promise((done, fail) => {
+    const own = Object.entries(env).filter(([name]) => VARIABLES.test(name) || (isOnline && NETWORK_VARIABLES.test(name)))
+    const program = findProgram('git', { folder, env })
+    if (program === null) return fail(new RevisionError(`git ${NO_PROGRAM}`, INSTALL_GIT))
+    const child = spawn(program, [...SAFE, ...place, ...args], {
+      env: { ...Object.fromEntries(own), LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...(isOnline ? ONLINE : OFFLINE) },
+      stdio: 'pipe',
+      timeout: isOnline ? FETCH_TIMEOUT : TIMEOUT,
+      killSignal: 'SIGKILL',
     })
+    const chunks: Buffer[] = []
+    let octets = 0
+    let stderr = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      octets += chunk.length
+      if (octets <= maxOctets) chunks.push(chunk)
+      else child.kill('SIGKILL')
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(0, 4096)
+    })
+    // Git may end before it has read all input.
+    child.stdin.on('error', () => undefined).end(input)
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      fail(new RevisionError(`git cannot be started (${error.code ?? error.message})`, INSTALL_GIT)),
+    )
+    child.once('close', (status, signal) => {
+      if (octets > maxOctets)
+        return fail(new RevisionError(`the output of git ${args[0]} is too large`, 'put the config into a smaller folder'))
+      if (status === null) return fail(new RevisionError(`git ${args[0]} was ended by ${signal}`))
+      done({ status, stdout: Buffer.concat(chunks), stderr: excerpt(oneLine(stderr.trim().split('\n', 1)[0] ?? ''), 300) })
+    })
+  })

@@ -32,7 +32,7 @@ export async function runUnlock(setup: UnlockSetup, args: readonly string[]): Pr
   }
   const wanted = wantedZones(args, options)
   if (!Array.isArray(wanted)) return fail(wanted as Diagnostic)
-  const { config, diagnostics } = await loadRunConfig(environment, options.config)
+  const { config, diagnostics } = await loadRunConfig(environment, options.config, { programs: false })
   if (config === null) return fail(...diagnostics)
   const place = { ...environment, config, journal: config.journal }
   const interruption = environment.listen()

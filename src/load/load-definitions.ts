@@ -14,6 +14,7 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { FullDate } from '../dns/ownership.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { sourcePolicy } from '../files/source-policy.ts'
+import { isProgramName } from './definition-name.ts'
 import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
 import { createIncludeReader } from './include-reader.ts'
 import { type CapabilityLookUp, lintLoaded } from './lint-loaded.ts'
@@ -22,6 +23,9 @@ import { addPtrRecords } from './ptr-records.ts'
 import { createRecordTotal, type LoadedDefinition, readDefinition } from './read-definition.ts'
 import { unmatchedDefinitions, unmatchedWarning } from './unmatched-definitions.ts'
 import { isWanted, type WantedZones, wantedZones, wantsReverse } from './wanted-zones.ts'
+
+/** Maximum number of records that all programs of a config make. */
+const MAX_PROGRAM_RECORDS = 1_000_000
 
 /** Maximum number of files open at the same time. */
 const OPEN_FILES = 32
@@ -92,8 +96,9 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
       ),
     )
   // A program names its zones only when it has run.
+  const made = createRecordTotal('made by programs', MAX_PROGRAM_RECORDS)
   const programs = (
-    await Promise.all(definitions.filter(isProgram).map((definition) => readProgram(definition, config, options.texts)))
+    await Promise.all(definitions.filter(isProgram).map((definition) => readProgram(definition, config, options.texts, made)))
   ).flat()
   const read = await readEach(written, wanted?.mayBeFragments ? null : wanted)
   const needsOthers = options.autoPtr !== false && wanted !== null && areLinked([...read, ...programs], wanted)
@@ -270,7 +275,9 @@ function duplicate({ zone, targets }: LoadedZone, earlier: LoadedZone): Diagnost
     code: 'zone-duplicate',
     message: `${zone.name} is defined twice${shared.length > 0 ? ` for ${shared.join(', ')}` : ''}`,
     at: zone.at,
-    hint: 'give the definitions different targets, or merge them into one',
+    hint: isProgramName(zone.at.file)
+      ? 'import the records of one into the other, or give the zones different targets'
+      : 'give the definitions different targets, or merge them into one',
     related: [{ message: 'the other definition', at: earlier.zone.at }],
   }
 }

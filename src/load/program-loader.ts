@@ -4,9 +4,9 @@
 import { type Diagnostic, hasErrors } from '../base/diagnostic.ts'
 import type { Config } from '../config/config.ts'
 import type { DesiredZone } from '../dns/zone.ts'
-import { isProgramName } from './definition-name.ts'
-import type { FoundDefinition } from './find-definitions.ts'
-import type { LoadedDefinition } from './read-definition.ts'
+import { isProgramGlob, isProgramName } from './definition-name.ts'
+import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
+import type { LoadedDefinition, RecordTotal } from './read-definition.ts'
 
 export interface ProgramZone {
   readonly zone: DesiredZone
@@ -27,11 +27,24 @@ export interface LoadedProgram {
 /** Runs a program. `texts` replace files, by absolute path. */
 export type ProgramLoader = (path: string, config: Config, texts: ReadonlyMap<string, string> | undefined) => Promise<LoadedProgram>
 
-let open: (() => Promise<ProgramLoader>) | null = null
+export interface ProgramRunner {
+  readonly load: ProgramLoader
+  /** Starts the process that runs programs. */
+  readonly start: () => void
+}
+
+let open: (() => Promise<ProgramRunner>) | null = null
 
 /** Says how programs are run. */
-export function usePrograms(loader: () => Promise<ProgramLoader>): void {
-  open = loader
+export function usePrograms(runner: () => Promise<ProgramRunner>): void {
+  open = runner
+}
+
+/** Starts the process that runs programs, if a definition of the config is one, or without a config. To be called before any secret is read. */
+export async function startPrograms(config: Config | null): Promise<void> {
+  if (config !== null && !config.zoneRules.some(({ enabled, files }) => enabled && files.some(isProgramGlob))) return
+  const found = config === null ? null : await findDefinitions(config)
+  if (found === null || found.definitions.some(({ kind }) => kind === 'program')) (await open?.())?.start()
 }
 
 /** Runs a definition that is a program, and returns a definition for each of its zones; one without a zone if it has none, or if it failed. */
@@ -39,9 +52,10 @@ export async function readProgram(
   definition: FoundDefinition,
   config: Config,
   texts: ReadonlyMap<string, string> | undefined,
+  total: RecordTotal,
 ): Promise<LoadedDefinition[]> {
   if (open === null) throw new Error('nothing runs programs')
-  const { zones, diagnostics, files } = await (await open())(definition.path, config, texts)
+  const { zones, diagnostics, files } = await (await open()).load(definition.path, config, texts)
   const isFailed = hasErrors(diagnostics)
   const mayUseAutoPtr =
     isFailed ||
@@ -52,6 +66,11 @@ export async function readProgram(
   const own = { definition, files, includedFiles, mayUseAutoPtr }
   if (isFailed) return [{ ...own, zone: null, enabled: true, diagnostics }]
   if (zones.length === 0) return [{ ...own, zone: null, enabled: true, diagnostics: [...diagnostics, withoutZone(definition.file)] }]
+  const excess = total.count(
+    zones.flatMap(({ zone }) => zone.records),
+    { length: 0, file: definition.file },
+  )
+  if (total.isExceeded()) return [{ ...own, zone: null, enabled: true, diagnostics: excess === null ? [] : [excess] }]
   return zones.map((one, i) => ({ ...own, ...one, diagnostics: i === 0 ? [...diagnostics, ...one.diagnostics] : one.diagnostics }))
 }
 

@@ -169,7 +169,7 @@ function checkRules(zone: DesiredZone | null, diagnostics: readonly Diagnostic[]
 /** Characters that a record needs in a file: those that a definition has beyond are repeated by includes, aliases or `$GENERATE`. */
 const RECORD_LENGTH = 8
 
-interface RecordTotal {
+export interface RecordTotal {
   /** Whether the repeated records of all definitions, or their data, exceed the limits of one definition, so that no further one is read. */
   readonly isExceeded: () => boolean
   /** Counts the records of a definition whose own text has a length. Returns an error for the definition that exceeds the limit. */
@@ -179,10 +179,11 @@ interface RecordTotal {
   ) => Diagnostic | null
 }
 
-export function createRecordTotal(): RecordTotal {
+/** `origin` says what makes the records that are counted. */
+export function createRecordTotal(origin = 'repeated by includes, aliases or $GENERATE', most = MAX_RECORDS): RecordTotal {
   let repeated = 0
   let octets = 0
-  const isExceeded = (): boolean => repeated > MAX_RECORDS || octets > MAX_DATA_OCTETS
+  const isExceeded = (): boolean => repeated > most || octets > MAX_DATA_OCTETS
   return {
     isExceeded,
     count: (records, { length, file }) => {
@@ -190,8 +191,8 @@ export function createRecordTotal(): RecordTotal {
       repeated += Math.max(0, records.length - length / RECORD_LENGTH)
       octets += Math.max(0, records.reduce((sum, { data }) => sum + data.length, 0) - length)
       if (!isExceeded()) return null
-      const limit = repeated > MAX_RECORDS ? `${MAX_RECORDS} records` : `${MAX_DATA_OCTETS} octets of data`
-      const message = `with this definition, more than ${limit} of all definitions are repeated by includes, aliases or $GENERATE; no further definition is read`
+      const limit = repeated > most ? `${most} records` : `${MAX_DATA_OCTETS} octets of data`
+      const message = `with this definition, more than ${limit} of all definitions are ${origin}; no further definition is read`
       return { severity: 'error', code: 'file-too-large', message, at: { file, line: 1, column: 1 } }
     },
   }

@@ -183,7 +183,7 @@ const SUFFIX_WEIGHT = 3
 const EQUAL_DATA = 2
 
 /** The share of two texts that stays if one span of them is replaced, from 0 to below 1. */
-export function sharedPart(a: string, b: string): number {
+function sharedPart(a: string, b: string): number {
   const prefix = commonPrefix(a, b)
   return (prefix + commonSuffix(a, b, prefix)) / (Math.max(a.length, b.length) + 1)
 }

@@ -185,6 +185,7 @@ function recordChange(call: Call, after: readonly number[]): Omit<RecordChange, 
     fields: changedFields(existing, desired),
     after,
     ...(desired?.owner === undefined ? {} : { owner: desired.owner }),
+    ...(desired?.at.calledFrom === undefined ? {} : { at: desired.at }),
     ...(split === undefined ? {} : { split }),
   }
 }

@@ -1,6 +1,6 @@
 /** A plan as data: the changes to each zone, their order, and what speaks against them. */
 import { createHash } from 'node:crypto'
-import type { Diagnostic } from '../base/diagnostic.ts'
+import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { conflictingSettings, type ExistingRecord, type ResourceRecord, recordKey } from '../dns/record.ts'
 import type { ExistingZone, RefusalName, UnmanagedSelector, ZoneSettings } from '../dns/zone.ts'
@@ -216,6 +216,8 @@ export interface RecordChange extends ChangeBase {
   readonly fields: readonly ('name' | 'ttl' | 'data' | 'settings')[]
   /** Who is responsible for the record after the change, if its definition says; absent otherwise. */
   readonly owner?: string | undefined
+  /** The call of a program that made the record; absent if its definition is no program, or for a delete. */
+  readonly at?: SourcePosition | undefined
   /** Why one update was split into a delete and a create, in words; absent if this is no half of an update. */
   readonly split?: string | undefined
 }

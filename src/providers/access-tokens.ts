@@ -1,9 +1,11 @@
 /** Access tokens that expire (OAuth 2.0, RFC 6749): fetched when one is needed, and again shortly before it expires. */
+import { addSecret } from '../base/secret-guard.ts'
+import type { ProviderConfig } from '../config/config.ts'
 import type { HttpResponse } from '../transport/http-client.ts'
 import { type ApiDialect, describeBody } from './api-errors.ts'
 import { type ApiConnection, createJsonApi } from './json-api.ts'
 import { type Fields, fieldsOf, ShapeError, textOf } from './json-shape.ts'
-import { type ProviderCallOptions, ProviderError } from './provider.ts'
+import { type ProviderCallOptions, type ProviderContext, ProviderError } from './provider.ts'
 import type { ApiRequest } from './send-request.ts'
 
 export interface AccessToken {
@@ -22,13 +24,11 @@ export interface AccessTokens {
 /** Milliseconds before its end at which a token is replaced. */
 const MARGIN = 120_000
 
-interface TokenUse {
-  readonly fetch: (options?: ProviderCallOptions) => Promise<AccessToken>
+interface TokenUse extends SignIn {
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Called with each new token, before it is used. */
   readonly onToken: (token: string) => void
-  readonly close: () => Promise<void>
 }
 
 export function createAccessTokens({ fetch, now, onToken, close }: TokenUse): AccessTokens {
@@ -55,6 +55,26 @@ export function createAccessTokens({ fetch, now, onToken, close }: TokenUse): Ac
     close,
   }
 }
+
+/** How a provider gets its access tokens. */
+export interface SignIn {
+  fetch(options?: ProviderCallOptions): Promise<AccessToken>
+  close(): Promise<void>
+}
+
+/** A token that was obtained elsewhere. */
+export const fixedToken = (token: string): SignIn => ({
+  fetch: async () => ({ token, lifetime: Number.POSITIVE_INFINITY }),
+  close: async () => undefined,
+})
+
+/** The tokens of a provider, which appear nowhere. */
+export const accessTokensOf = ({ name }: ProviderConfig, { now, secrets }: ProviderContext, signIn: SignIn): AccessTokens =>
+  createAccessTokens({
+    ...signIn,
+    now: () => (now?.() ?? new Date()).getTime(),
+    onToken: (token) => addSecret(secrets.loaded, `the access token of ${name}`, token),
+  })
 
 /** A client that sends the current token with each request. */
 export function createSignedInApi(connection: ApiConnection, tokens: AccessTokens, dialect: ApiDialect) {

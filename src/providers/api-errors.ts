@@ -71,7 +71,7 @@ export function statusError(
 }
 
 /** The hint for a read, if the service states none. Changes have no usual hint: reports show their outcome instead. */
-export const usualHint = (code: DiagnosticCode, mutates: boolean): string | undefined => (mutates ? undefined : USUAL_HINTS[code])
+const usualHint = (code: DiagnosticCode, mutates: boolean): string | undefined => (mutates ? undefined : USUAL_HINTS[code])
 
 const USUAL_HINTS: Partial<Record<DiagnosticCode, string>> = {
   'provider-garbled': 'check base_url; if it is right, a proxy or gateway answered instead of the service',

@@ -2,6 +2,7 @@
 import type { Diagnostic } from '../base/diagnostic.ts'
 import type { ProviderConfig } from '../config/config.ts'
 import { resolveSecret } from '../config/resolve-secret.ts'
+import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
 import { endpointOfUrl, isLoopback } from '../transport/allowed-hosts.ts'
 import { proxyFor } from '../transport/proxy.ts'
 import type { ApiConnection } from './json-api.ts'
@@ -33,6 +34,19 @@ export function checkBaseUrl(
       'use https; plain http is for loopback addresses only',
     )
   return url
+}
+
+/** A setting that maps names of zones to identifiers. */
+export function readNames(config: ProviderConfig, key: string, diagnostics: Diagnostic[]): Map<DomainName, string> {
+  const entries = Object.entries((config.settings[key] as Readonly<Record<string, string>> | undefined) ?? {})
+  return new Map(
+    entries.flatMap(([text, id]) => {
+      const name = parseAbsoluteName(text)
+      if (name.ok) return [[name.value, id] as const]
+      diagnostics.push({ ...settingProblem(config, key, `${JSON.stringify(text)} ${name.message}`), at: config.placeOf(key, text) })
+      return []
+    }),
+  )
 }
 
 /** The host of an address that the setting `key` names; none if the address is invalid. */

@@ -1,13 +1,16 @@
 /** What providers that talk to one name server have in common: looking up zones, and the errors of requests. */
 import pLimit from 'p-limit'
+import { counted, listed } from '../base/english.ts'
+import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { RDATA_TYPES } from '../dns/rdata/rdata-types.ts'
 import { isSignerRecord } from '../dns/signer-records.ts'
 import { createQuery, type Message, RCODE, rcodeName } from '../dns/wire/message.ts'
 import type { TsigKey } from '../dns/wire/tsig.ts'
-import type { RecordRule } from '../plan/capabilities.ts'
 import { type DnsServer, formatServer, isDnsFailure, requestTcp } from '../transport/dns-exchange.ts'
-import { type OnRequest, type ProviderCallOptions, ProviderError } from './provider.ts'
+import { createFindings, MAX_LISTED } from './examine-zones.ts'
+import { type OnRequest, type Provider, type ProviderCallOptions, ProviderError, type ZoneReference } from './provider.ts'
+import { refuseIf } from './record-rules.ts'
 
 /** A name server that a provider talks to, over TCP only. */
 export interface NameServer {
@@ -26,18 +29,14 @@ export const isServerOwned = (record: { readonly name: string; readonly type: st
   record.type === 'SOA' || isSignerRecord(record, zone)
 
 /** Refuses a record of a provider's own type, such as ALIAS, which has no number and so no place in a message. */
-export const refusePseudoTypes: RecordRule = (record) => {
-  if (RDATA_TYPES.get(record.type)?.code !== null) return { record, diagnostics: [] }
-  const message = `${record.name} ${record.type}: name servers do not know this type of a provider`
-  return { record: null, diagnostics: [{ severity: 'error', code: 'type-unsupported', message, at: record.at }] }
-}
+export const refusePseudoTypes = refuseIf(({ type }) =>
+  RDATA_TYPES.get(type)?.code === null ? ['type-unsupported', 'name servers do not know this type of a provider'] : null,
+)
 
 /** Refuses a record that the server maintains itself. */
-export const refuseServerTypes: RecordRule = (record, zone) => {
-  if (!isServerOwned(record, zone)) return { record, diagnostics: [] }
-  const message = `${record.name} ${record.type}: the server maintains these records itself`
-  return { record: null, diagnostics: [{ severity: 'error', code: 'type-unsupported', message, at: record.at }] }
-}
+export const refuseServerTypes = refuseIf((record, zone) =>
+  isServerOwned(record, zone) ? ['type-unsupported', 'the server maintains these records itself'] : null,
+)
 
 /** Whether the server is authoritative for a zone with this name. Servers refuse queries for zones that they do not have, or refer to others. */
 export async function hasZone(options: NameServer, name: DomainName, call?: ProviderCallOptions): Promise<boolean> {
@@ -185,3 +184,53 @@ export function refusal({ provider, server, key }: NameServer, rcode: number, wh
       return new ProviderError('provider-rejected', message, { status })
   }
 }
+
+/** What differs between providers that talk to one name server. */
+interface NameServerChecks {
+  /** Why unsigned requests are a risk; null if they are none. */
+  readonly unsigned: string | null
+  /** What to do about missing zones. */
+  readonly missing: string
+  /** Throws a `ProviderError` if the server refuses updates of the zone; null if the provider only reads. Changes nothing. */
+  readonly tryUpdate: ((zone: ZoneReference) => Promise<void>) | null
+}
+
+/** The checks of `doctor` for a name server: connection, key, and for each zone that the config assigns to it the transfer and the permission to update it. */
+export async function examineNameServer(
+  provider: Provider,
+  { server: address, key }: NameServer,
+  { unsigned, missing: missingHint, tryUpdate }: NameServerChecks,
+  usage: ProviderUsage,
+): Promise<DoctorFinding[]> {
+  const server = formatServer(address)
+  const { findings, add, attempt } = createFindings()
+  if (key === null && unsigned !== null) add('warning', 'token', `requests to ${server} are not signed: ${unsigned}`, 'set "tsig"')
+  if (usage.zones.length === 0) {
+    add('ok', 'zones', 'no selected zone is there, so the server was not asked')
+    return findings
+  }
+  await attempt(async () => {
+    const found = await provider.findZones(usage.zones)
+    add('ok', 'connection', `${server} responds`)
+    const missing = usage.zones.filter((zone) => !found.has(zone))
+    if (missing.length > 0) add('error', 'zones', `${server} does not have ${listed(missing, MAX_LISTED)}`, missingHint)
+    for (const zone of found.values()) {
+      await attempt(async () => {
+        const { records } = await provider.readZone(zone)
+        add('ok', 'zones', `${zone.name}: ${counted(records.length, 'record')} by transfer`)
+      }, refusalIs('grants'))
+      await attempt(async () => {
+        await tryUpdate?.(zone)
+        add('ok', 'grants', `${zone.name}: ${tryUpdate === null ? 'can only be read' : 'the server accepts updates'}`)
+      }, refusalIs('grants'))
+    }
+  }, refusalIs('token'))
+  return findings
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['provider-unauthorized', 'provider-forbidden', 'provider-rejected'])
+
+const refusalIs =
+  (check: DoctorFinding['check']) =>
+  (code: string): DoctorFinding['check'] =>
+    REFUSALS.has(code) ? check : 'connection'

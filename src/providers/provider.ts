@@ -6,6 +6,7 @@ import type { SecretSource } from '../config/resolve-secret.ts'
 import type { DoctorFinding, ProviderUsage } from '../dns/doctor-finding.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { ExistingRecord, ResourceRecord } from '../dns/record.ts'
+import type { SerialNumber } from '../dns/serial-number.ts'
 import type { RrsetName } from '../dns/signer-records.ts'
 import type { ExistingZone, SoaFields, ZoneSettings } from '../dns/zone.ts'
 import type { InventoryObject, InventoryQuery } from '../dns/zone-source.ts'
@@ -14,9 +15,24 @@ import type { Changeset } from '../plan/changesets.ts'
 import type { ReadOnlyReason } from '../plan/make-plan.ts'
 import type { RenderedState } from '../plan/plan.ts'
 import type { Endpoint } from '../transport/allowed-hosts.ts'
-import type { NamedReadOptions, ProviderCallOptions } from './call-options.ts'
 
-export type { NamedReadOptions, ProviderCallOptions }
+/** What the run says with each call of a provider. */
+export interface ProviderCallOptions {
+  /** Aborts requests immediately. */
+  readonly signal?: AbortSignal | undefined
+  /** Lets sent requests finish and sends no other: no retry, no further page. */
+  readonly stop?: AbortSignal | undefined
+  /**
+   * Asked before each request that changes something, repetitions included, with the milliseconds that the request may take. Returns why it must not be sent;
+   * null if it may. It may wait.
+   */
+  readonly mayWrite?: ((timeLimit: number) => Promise<string | null>) | undefined
+  /** The serial that a zone of this name had last: a new one gets a newer serial. Absent if it is unknown. */
+  readonly lastSerial?: SerialNumber | undefined
+}
+
+/** `lowestTtl`: the lowest TTL in seconds that a record is to have, infinite if none has one; absent if it is unknown. Limits that permit it need no look-up. */
+export type NamedReadOptions = ProviderCallOptions & { readonly lowestTtl?: number | undefined }
 
 /** A zone at a provider without its records. */
 export interface ZoneReference {
@@ -295,4 +311,10 @@ export class ProviderError extends Error {
 export function diagnosticOf(error: unknown): Diagnostic {
   if (error instanceof ProviderError) return { severity: 'error', code: error.code, message: error.message, hint: error.hint }
   throw error
+}
+
+/** Throws if a request that changes something, and may take `timeLimit` milliseconds, must not be sent. */
+export async function assertMayWrite(provider: string, call: ProviderCallOptions | undefined, timeLimit: number): Promise<void> {
+  const obstacle = (await call?.mayWrite?.(timeLimit)) ?? null
+  if (obstacle !== null) throw new ProviderError('provider-stopped', `${provider}: not sent: ${obstacle}`, { notSent: true })
 }

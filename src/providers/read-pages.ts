@@ -48,7 +48,7 @@ export async function readPages<T>(what: string, page: (number: number) => Promi
 }
 
 /** A list of an API. */
-interface ApiList<T> {
+export interface ApiList<T> {
   /** The key of the items in a response; absent if the response is the list. */
   readonly key?: string
   readonly perPage: number

@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import { type LoadedSecrets, redacted } from '../base/secret-guard.ts'
-import type { ProviderConfig } from '../config/config.ts'
+import { type ProviderConfig, unknownProvider } from '../config/config.ts'
 import { resolveSecret } from '../config/resolve-secret.ts'
 import type { DoctorFinding } from '../dns/doctor-finding.ts'
 import type { PathScope } from '../files/allowed-paths.ts'
@@ -17,7 +17,9 @@ import { DIGITALOCEAN } from './digitalocean/digitalocean-config.ts'
 import { GANDI } from './gandi/gandi-config.ts'
 import { GOOGLE } from './google/google-config.ts'
 import { HETZNER } from './hetzner/hetzner-config.ts'
+import type { InMemoryProvider, Memory } from './memory/memory-provider.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
+import type { ProviderPackage } from './package/package-interface.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type { CapabilityFacts, CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType, Starter } from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
@@ -51,11 +53,34 @@ const OTHER_TYPES = new WeakMap<ProviderConfig, ProviderType>()
 /** Provider types that the caller of a run gives as values, by the names of config entries, instead of the types that the config names. */
 export type GivenTypes = ReadonlyMap<string, ProviderType>
 
-export function useGivenTypes(configs: Iterable<ProviderConfig>, given: GivenTypes): void {
-  for (const config of configs) {
-    const type = given.get(config.name)
-    if (type !== undefined) OTHER_TYPES.set(config, type)
+/** A provider that a caller gives as a value: what a package with a provider exports, or a provider in memory. */
+export type ProviderValue = ProviderPackage | InMemoryProvider
+
+/** The types of values, by the names of config entries. */
+export async function typesOfValues(
+  values: Readonly<Record<string, ProviderValue>>,
+): Promise<{ readonly types: GivenTypes; readonly diagnostics: readonly Diagnostic[] }> {
+  const types = new Map<string, ProviderType>()
+  const diagnostics: Diagnostic[] = []
+  for (const [name, value] of Object.entries(values)) {
+    const made = isInMemory(value)
+      ? { type: value.providerType }
+      : (await import('./package/package-type.ts')).typeOfValue(value, `the value of "providers.${name}"`, name)
+    if (made.type !== null) types.set(name, made.type)
+    else diagnostics.push({ severity: 'error', code: 'usage', message: made.problem, hint: made.hint })
   }
+  return { types, diagnostics }
+}
+
+export const isInMemory = (value: unknown): value is Memory => typeof value === 'object' && value !== null && 'providerType' in value
+
+/** Returns an error for each type whose name the config lacks: the run would use another provider than the caller means. */
+export function useGivenTypes(configs: ReadonlyMap<string, ProviderConfig>, given: GivenTypes = new Map()): readonly Diagnostic[] {
+  return [...given].flatMap(([name, type]) => {
+    const config = configs.get(name)
+    if (config !== undefined) OTHER_TYPES.set(config, type)
+    return config === undefined ? [unknownProvider(name, configs.keys(), undefined)] : []
+  })
 }
 
 const typeOf = (config: ProviderConfig): ProviderType | null =>

@@ -25,6 +25,14 @@ export interface FileReplacement {
   readonly beforeRename?: (() => void) | undefined
 }
 
+/** Throws if the folder of a provider does not exist: otherwise every zone would seem to be missing. `shown`: the folder as messages show it. */
+export function assertFolder(folder: { readonly provider: string; readonly directory: string; readonly shown: string }): void {
+  if (statSync(folder.directory, { throwIfNoEntry: false })?.isDirectory()) return
+  throw new ProviderError('file-unreadable', `${folder.provider}: the folder ${folder.shown} does not exist`, {
+    hint: 'create the folder, or correct "directory" in the config',
+  })
+}
+
 /** Whether this process may create and rename files in a folder. */
 export function isWritableFolder(folder: string): boolean {
   try {

@@ -15,3 +15,13 @@ export function refusedCode(config: ProviderConfig, setting: string, name: strin
   const message = `this run may not run ${name}, which can contact any host`
   return settingProblem(config, setting, message, `if you trust it, list it in ${ALLOWED_PACKAGES}`, 'host-not-allowed')
 }
+
+/** Kills a child process that leads a group, with all processes of the group. */
+export function killGroup({ pid }: { readonly pid?: number | undefined }): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}

@@ -23,8 +23,10 @@ export interface ListOptions<Zone> {
   readonly isShown?: (zone: Zone, name: DomainName | null) => boolean
   /** Why a zone cannot be managed, in words that follow its name; null if it can. */
   readonly problemOf?: (zone: Zone, name: DomainName) => string | null
-  /** The same about a zone whose name an earlier one has. */
-  readonly twice?: string
+  /** Which of several zones with one name is managed; the first if absent. */
+  readonly isPreferred?: (zone: Zone, name: DomainName) => boolean
+  /** The same about the others, from the managed one. */
+  readonly twice?: (managed: Zone, name: DomainName) => string
   /** The same about each of several zones with one name, instead of `twice`. */
   readonly ambiguous?: (zone: Zone) => string
 }
@@ -33,7 +35,14 @@ export interface ListOptions<Zone> {
 export function zoneListOf<Zone extends ListedZone>(
   listed: readonly Zone[],
   referenceTo: (zone: Zone, name: DomainName) => ZoneReference,
-  { parse = parseAbsoluteName, isShown, problemOf, twice = 'exists twice', ambiguous }: ListOptions<Zone> = {},
+  {
+    parse = parseAbsoluteName,
+    isShown,
+    problemOf,
+    isPreferred = () => true,
+    twice = () => 'exists twice',
+    ambiguous,
+  }: ListOptions<Zone> = {},
 ): ZoneList {
   const usable = new Map<DomainName, Zone[]>()
   const unusable: UnusableZone[] = []
@@ -47,9 +56,12 @@ export function zoneListOf<Zone extends ListedZone>(
   }
   const zones: ZoneReference[] = []
   for (const [name, found] of usable) {
-    const [first, ...others] = found as [Zone, ...Zone[]]
-    if (others.length === 0 || ambiguous === undefined) zones.push(referenceTo(first, name))
-    for (const zone of ambiguous === undefined ? others : others.length === 0 ? [] : found) refuse(zone, ambiguous?.(zone) ?? twice)
+    const managed = found.find((zone) => isPreferred(zone, name)) ?? (found[0] as Zone)
+    if (found.length === 1 || ambiguous === undefined) zones.push(referenceTo(managed, name))
+    if (found.length > 1)
+      for (const zone of found)
+        if (ambiguous !== undefined) refuse(zone, ambiguous(zone))
+        else if (zone !== managed) refuse(zone, twice(managed, name))
   }
   return { zones, unusable }
 }

@@ -2,7 +2,7 @@
  * The changes of a zone as rows, like a diff: each record is under its owner and type, in canonical order, removed ones first. Text in rows contains no
  * control characters.
  */
-import { oneLine } from '../base/diagnostic.ts'
+import { oneLine, placeText } from '../base/diagnostic.ts'
 import { compareText } from '../base/text.ts'
 import { sortKey } from '../dns/domain-name.ts'
 import type { ResourceRecord } from '../dns/record.ts'
@@ -33,6 +33,8 @@ export interface RecordRow extends RowBase {
   readonly ttl: string
   readonly type: string
   readonly data: string
+  /** The call of a program that makes the record, and those above it, innermost first; empty for others. */
+  readonly places: readonly string[]
   /** The other record of an update, which the same call removes or adds; null if the call carries only this one. */
   readonly sameCall: Pick<RecordRow, 'marker' | 'name' | 'data'> | null
 }
@@ -98,7 +100,8 @@ function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView, usa
       name: ownerText(other.name, plan.zone),
       data: oneLine(other.data),
     }
-    const row = { ...facts, ...recordCells(record, marker, plan), marker, sameCall, notes }
+    const places = marker === '+' && change.at ? [change.at, ...(change.at.calledFrom ?? [])].map(placeText) : []
+    const row = { ...facts, ...recordCells(record, marker, plan), marker, places, sameCall, notes }
     rows.push({ row, owner: sortKey(record.name), type: record.type })
   }
   // The notes of a renamed record are at both names.

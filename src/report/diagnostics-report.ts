@@ -1,5 +1,5 @@
 /** Renders diagnostics as text or as annotations. */
-import { type Diagnostic, formatDiagnostic, oneLine, type SourcePosition } from '../base/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic, oneLine, placeText, relatedAndCalls, type SourcePosition } from '../base/diagnostic.ts'
 import { counted } from '../base/english.ts'
 import { type GroupOptions, groupDiagnostics } from './group-diagnostics.ts'
 import { type Palette, paletteOf } from './palette.ts'
@@ -14,6 +14,10 @@ export interface DiagnosticsOptions {
   readonly fromRoot?: FromRoot | undefined
   /** Returns the text of a source file, if available. With this option, source lines and hints follow each diagnostic. */
   readonly frames?: ((file: string) => string | undefined) | undefined
+  /** Whether only exceptions of programs have them, whose message alone says little. */
+  readonly brief?: boolean | undefined
+  /** Whether the calls of a program that led to a diagnostic follow it. */
+  readonly calls?: boolean | undefined
 }
 
 /** Renders diagnostics sorted by file and position. Each takes one line; with frames, several. */
@@ -22,7 +26,10 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], options: D
   if (options.format === 'github') return sorted.map((diagnostic) => `${diagnosticAnnotation(diagnostic, options.fromRoot)}\n`).join('')
   const palette = paletteOf(options.color)
   const linesOf = sourceLines(options.frames)
-  return sorted.map((diagnostic) => `${diagnosticText(diagnostic, palette, linesOf).join('\n')}\n`).join('')
+  const isFramed = ({ code }: Diagnostic): boolean => options.brief !== true || code === 'program-failed' || code === 'program-limit'
+  const textOf = (one: Diagnostic): string[] =>
+    diagnosticText(options.calls === true ? { ...one, related: relatedAndCalls(one) } : one, palette, isFramed(one) ? linesOf : null)
+  return sorted.map((one) => `${textOf(one).join('\n')}\n`).join('')
 }
 
 /** `2 errors, 1 warning`; null if there are none. */
@@ -43,7 +50,7 @@ function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: Sourc
   const plain = formatDiagnostic(diagnostic)
   const start = plain.indexOf(label)
   const line = `${plain.slice(0, start)}${palette[severity](label)}${plain.slice(start + label.length)}`
-  const places = related.map((other) => oneLine(`${other.message}: ${other.at.file}:${other.at.line}:${other.at.column}`))
+  const places = related.map((other) => `${oneLine(other.message)}: ${placeText(other.at)}`)
   if (linesOf === null) {
     // A log has one line per diagnostic, which includes the hint.
     const more = [...places, ...(hint === undefined ? [] : [oneLine(hint)])]
@@ -51,7 +58,7 @@ function diagnosticText(diagnostic: Diagnostic, palette: Palette, linesOf: Sourc
   }
   const lines = [line]
   if (at) lines.push(...codeFrame(linesOf(at), at, palette))
-  for (const other of related) lines.push(`  ${oneLine(`${other.at.file}:${other.at.line}:${other.at.column}: ${other.message}`)}`)
+  for (const other of related) lines.push(`  ${placeText(other.at)}: ${oneLine(other.message)}`)
   if (hint !== undefined) lines.push(`  ${palette.bold('hint:')} ${oneLine(hint)}`)
   return lines
 }

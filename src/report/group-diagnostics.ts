@@ -2,7 +2,7 @@
  * Diagnostics as people read them: many with one cause are one, with a count and up to three places, and no diagnostic occurs twice. This is a view:
  * documents in JSON have every diagnostic.
  */
-import { compareDiagnostics, type Diagnostic, formatDiagnostic, type Severity, type SourcePosition } from '../base/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, formatDiagnostic, placeText, type Severity } from '../base/diagnostic.ts'
 import { type DiagnosticCode, meaningOfCode } from '../base/diagnostic-codes.ts'
 import { counted, listed } from '../base/english.ts'
 import { groupBy } from '../base/group-by.ts'
@@ -66,9 +66,12 @@ function limited(diagnostics: readonly Diagnostic[], atMost: number | undefined)
 }
 
 /** Quoted texts, and words with a dot or slash (names, addresses, paths) with the type that follows. */
-const NAMES = /(?:"(?:[^"\\]|\\.)*"|[^\s"]*[./][^\s"]*[^\s":,;.]\.?|[^\s"]+\.(?=\s))(?: [A-Z][A-Z0-9-]*(?=[\s:,;]|$))?/g
+const NAMES = /(?:"(?:[^"\\]|\\.)*"|[^\s"./]*[./][^\s"]*[^\s":,;.]\.?|[^\s"]+\.(?=\s))(?: [A-Z][A-Z0-9-]*(?=[\s:,;]|$))?/g
 
-const withoutNames = (message: string): string => message.replace(NAMES, '…')
+/** Characters of a message that tell its group: a long word takes quadratic time. */
+const COMPARED = 500
+
+const withoutNames = (message: string): string => message.slice(0, COMPARED).replace(NAMES, '…')
 
 /** One diagnostic instead of a group. */
 function joined(first: Diagnostic, group: readonly Diagnostic[]): Diagnostic {
@@ -106,8 +109,6 @@ function commonOrigin(group: readonly Diagnostic[]): string | null {
 
 /** The record or zone that a message begins with. */
 const subjectOf = ({ message }: Diagnostic): string[] => (message.includes(': ') ? [message.slice(0, message.indexOf(': '))] : [])
-
-const placeText = ({ file, line, column }: SourcePosition): string => `${file}:${line}:${column}`
 
 /** The sentence within another one: acronyms keep their capitals. */
 const lowerCase = (text: string): string => (/^[A-Z](?![A-Z])/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text)

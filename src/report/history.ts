@@ -51,7 +51,7 @@ export interface HistoryDocument {
   readonly diagnostics: readonly DiagnosticDocument[]
 }
 
-export const historyDocument = ({ runs, diagnostics, detail }: History): HistoryDocument => ({
+const historyDocument = ({ runs, diagnostics, detail }: History): HistoryDocument => ({
   format: 'zonewright-history',
   version: 1,
   runs: runs.map(runDocument),

@@ -13,7 +13,7 @@ import { zoneTitle } from './summary.ts'
 const NAMES_SHOWN = 10
 
 /** The impact of a plan, or the impact of its applied changes after an apply; null if there is none. */
-export function impactOfView({ plan: { impact, changes }, outcomes }: ZoneView): Impact | null {
+function impactOfView({ plan: { impact, changes }, outcomes }: ZoneView): Impact | null {
   if (impact === undefined || outcomes === null) return impact ?? null
   const isApplied = (index: number): boolean => outcomes[index]?.state === 'applied'
   const isDeleted = changes.some(({ subject, action }, index) => subject === 'domain' && action === 'delete' && isApplied(index))
@@ -117,5 +117,5 @@ function cacheLine(views: readonly ZoneView[]): string[] {
 }
 
 /** The cached answers that a plan or an apply makes wrong. */
-export const changedCachedAnswers = ({ plan: { cachedAnswers }, outcomes }: ZoneView): CachedAnswers[] =>
+const changedCachedAnswers = ({ plan: { cachedAnswers }, outcomes }: ZoneView): CachedAnswers[] =>
   cachedAnswers === undefined || outcomes?.every(({ state }) => state !== 'applied') ? [] : [cachedAnswers]

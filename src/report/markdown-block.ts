@@ -48,18 +48,26 @@ export function fencedBlock(language: string, lines: readonly string[]): string 
 export const longestBackticks = (line: string): number =>
   line.includes('`') ? (line.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0) : 0
 
-/** Characters that are markup or math inside a line, in GitHub's or GitLab's flavour, and those that make an address or a mention of their neighbours. */
-const MARKUP = /[$&*<>@[\\\]_`|~]|:(?=\/\/)|(?<=www)\./gi
+/** Characters that are markup, math or placeholders inside a line, in GitHub's or GitLab's flavour, and those that make an address or a mention of their neighbours. */
+const MARKUP = /[$%&*<>@[\\\]_`|~]|:(?=\/\/)|(?<=[wW]{3})\./g
 
 /** Addresses and mentions are found even if written as entities: an empty comment separates the character from what follows. */
 const SEPARATED = '.:@'
 
-/** Text of users and servers on one line, outside of code: it cannot be markup in Markdown or HTML. */
-export const neutral = (text: string): string =>
-  shorten(oneLine(text), MAX_MESSAGE_LENGTH).replace(MARKUP, (c) => `&#${c.charCodeAt(0)};${SEPARATED.includes(c) ? '<!-- -->' : ''}`)
+/** The same, and what begins a reference: to an issue, merge request, alert or emoji; by the key of an issue, such as GL-1; to a commit. */
+const MARKUP_OR_REFERENCE = /[!#$%&*<>@[\\\]^_`|~]|:(?=\/\/|[\w+-])|(?<=[wW]{3})\.|\b[A-Z]\w+(?=-\d)|[0-9a-f]{6}(?=[0-9a-f])/g
+
+const escaped = (text: string, pattern: RegExp, isSeparated: (part: string) => boolean): string =>
+  shorten(oneLine(text), MAX_MESSAGE_LENGTH).replace(
+    pattern,
+    (part) => `${part.length === 1 ? `&#${part.charCodeAt(0)};` : part}${isSeparated(part) ? '<!-- -->' : ''}`,
+  )
+
+/** Text of users and servers on one line, outside of code: it cannot be markup in Markdown or HTML, nor a mention or reference. */
+export const neutral = (text: string): string => escaped(text, MARKUP_OR_REFERENCE, () => true)
 
 /** Text of users and servers as code in a table or a line. Sites look for mentions and references only outside of code. */
-export const codeCell = (text: string): string => `<code>${neutral(text)}</code>`
+export const codeCell = (text: string): string => `<code>${escaped(text, MARKUP, (part) => SEPARATED.includes(part))}</code>`
 
 export const tableRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
 

@@ -250,12 +250,14 @@ function equalChanges(views: readonly ZoneView[]): EqualChanges[] {
   const equal = [...groupBy(rrsets, ({ key }) => key).values()]
   return [...groupBy(equal, (some) => some.map(({ index }) => index).join()).values()].map((groups) => ({
     views: groups[0]?.map(({ view }) => view) ?? [],
-    rows: groups.flatMap((some) => some[0]?.rows ?? []),
+    rows: groups.flatMap(([first, ...more]) => (first === undefined ? [] : more.length === 0 ? first.rows : first.rows.map(withoutPlaces))),
   }))
 }
 
-/** What a reader sees of a row. */
-const shownPart = ({ change, id, ...shown }: ChangeRow): object => ({ ...shown, sameCall: null })
+/** What a reader sees of a row that several zones have. */
+const shownPart = ({ change, id, ...shown }: ChangeRow): object => ({ ...shown, sameCall: null, places: null })
+
+const withoutPlaces = (row: ChangeRow): ChangeRow => (row.subject === 'record' ? { ...row, places: [] } : row)
 
 /** Whether the rows delete a record, or the zone. */
 const deletes = ({ rows }: EqualChanges): boolean =>

@@ -1,5 +1,5 @@
 /** The versioned document of `schemas/plan.schema.json`, which is also the format of saved plans. Its key order is fixed. */
-import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import { type Diagnostic, relatedAndCalls, type SourcePosition } from '../base/diagnostic.ts'
 import { jsonText } from '../base/text.ts'
 import type { ResourceRecord } from '../dns/record.ts'
 import { plainSelector } from '../dns/unmanaged.ts'
@@ -27,6 +27,7 @@ import { type OutcomeSummary, type Report, type Summary, summarize, summarizeOut
 export const PLAN_FORMAT = 'zonewright-plan'
 export const PLAN_VERSION = 2
 
+/** A plan, with the outcome of each change if it was applied. */
 export interface PlanDocument {
   readonly format: typeof PLAN_FORMAT
   readonly version: typeof PLAN_VERSION
@@ -95,9 +96,10 @@ export interface ChangeDocument {
   readonly outcome?: Outcome
 }
 
+/** An error, warning or notice. Its code is explained in `docs/diagnostics.md`. */
 export interface DiagnosticDocument {
   readonly severity: Diagnostic['severity']
-  readonly code: string
+  readonly code: Diagnostic['code']
   readonly message: string
   readonly file: string | null
   readonly line: number | null
@@ -249,16 +251,25 @@ function outcomeDocument(outcome: Outcome): Outcome {
 }
 
 /** A diagnostic as it appears in every document. */
-export const diagnosticDocument = ({ severity, code, message, at, hint, related = [] }: Diagnostic): DiagnosticDocument => ({
-  severity,
-  code,
-  message,
-  file: at?.file ?? null,
-  line: at?.line ?? null,
-  column: at?.column ?? null,
-  ...(hint === undefined ? {} : { hint }),
-  ...(related.length === 0 ? {} : { related: related.map((other) => ({ message: other.message, ...other.at })) }),
-})
+export function diagnosticDocument(diagnostic: Diagnostic): DiagnosticDocument {
+  const { severity, code, message, at, hint } = diagnostic
+  const related = relatedAndCalls(diagnostic).map(({ message: text, at: { file, line, column } }) => ({
+    message: text,
+    file,
+    line,
+    column,
+  }))
+  return {
+    severity,
+    code,
+    message,
+    file: at?.file ?? null,
+    line: at?.line ?? null,
+    column: at?.column ?? null,
+    ...(hint === undefined ? {} : { hint }),
+    ...(related.length === 0 ? {} : { related }),
+  }
+}
 
 function outcomeFigures(views: readonly ZoneView[]): OutcomeFigures {
   const { applied, failed, skipped, unknown } = summarizeOutcomes(views)

@@ -27,7 +27,7 @@ export async function loadFormat(format: string): Promise<void> {
 }
 
 /** The renderers of a format that `loadFormat` has loaded. */
-export function renderersOf(format: LoadedFormat): Renderers {
+function renderersOf(format: LoadedFormat): Renderers {
   const renderers = loaded.get(format)
   if (renderers === undefined) throw new Error(`the renderers of ${format} are not loaded`)
   return renderers

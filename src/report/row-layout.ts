@@ -9,7 +9,7 @@ export interface RowStyle {
   readonly width: number | null
   /** Maximum length of one value in characters; null without a limit. */
   readonly longestValue: number | null
-  /** Whether to show identifiers, and which records one call carries. */
+  /** Whether to show identifiers, which records one call carries, and the calls of a program above the one that makes a record. */
   readonly calls: boolean
   /** The text before a row; always as wide. */
   readonly prefix: (marker: Marker) => string
@@ -74,11 +74,13 @@ function recordLines(row: RecordRow, columns: Columns, style: RowStyle): string[
   const name = row.name.padEnd(columns.name)
   const ttl = style.palette.dim(row.ttl.padStart(columns.ttl))
   const head = `${paint(style.prefix(row.marker) + name)}${GAP}${ttl}${GAP}${row.type.padEnd(columns.type)}${GAP}`
-  const before = columns.prefix + name.length + columns.ttl + columns.type + 3 * GAP.length
+  const [first, ...above] = row.places
+  const place = first === undefined ? '' : GAP + (style.calls && above.length > 0 ? `${first}, called at ${above.join(', ')}` : first)
+  const before = columns.prefix + name.length + columns.ttl + columns.type + 3 * GAP.length + place.length
   const room = roomFor(before, style)
   // Of two long texts in one call, the first difference is visible.
   const data = row.sameCall === null ? shorten(row.data, room) : shortenPair(row.data, row.sameCall.data, room)[0]
-  return [head + paint(data)]
+  return [head + paint(data) + style.palette.dim(place)]
 }
 
 function domainLines(row: DomainRow, columns: Columns, style: RowStyle): string[] {

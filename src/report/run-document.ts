@@ -1,7 +1,8 @@
 /** What a run did, in figures: the document of notifications, and the source of metrics. It has no records, so a chat room may read it. */
-import type { Diagnostic } from '../base/diagnostic.ts'
+import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts'
 import { compareText } from '../base/text.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import type { Validation } from './validation.ts'
 import { isVerified, type Verification, type ZoneVerification } from './verification.ts'
 
 /** The requests to one target. */
@@ -216,8 +217,11 @@ function targetsOf(zones: readonly ZoneFigures[], traffic: EndedRun['traffic']):
   })
 }
 
+/** What a run reported that has diagnostics. */
+type Reported = Pick<EndedRun, 'plan' | 'outcomes' | 'verification' | 'diagnostics'> & { readonly validation?: Validation | null }
+
 /** Each diagnostic once. */
-function diagnosticsOf({ plan, outcomes, verification, diagnostics }: EndedRun): Diagnostic[] {
+export function diagnosticsOf({ plan, outcomes, verification, validation, diagnostics }: Reported): Diagnostic[] {
   const all = [
     ...diagnostics,
     ...(plan?.diagnostics ?? []),
@@ -225,6 +229,7 @@ function diagnosticsOf({ plan, outcomes, verification, diagnostics }: EndedRun):
     ...(outcomes ?? []).flatMap((outcome) => outcome.diagnostics),
     ...(verification?.diagnostics ?? []),
     ...(verification?.zones ?? []).flatMap((zone) => zone.diagnostics),
+    ...(validation?.diagnostics ?? []),
   ]
-  return [...new Map(all.map((one) => [`${one.severity} ${one.code} ${one.message}`, one])).values()]
+  return [...new Map(all.map((one) => [formatDiagnostic(one), one])).values()]
 }

@@ -3,7 +3,7 @@
  * position, so those without one are at the first line of the config.
  */
 import { createHash } from 'node:crypto'
-import { compareDiagnostics, type Diagnostic, oneLine, type Severity, type SourcePosition } from '../base/diagnostic.ts'
+import { compareDiagnostics, type Diagnostic, oneLine, relatedAndCalls, type Severity, type SourcePosition } from '../base/diagnostic.ts'
 import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../base/diagnostic-codes.ts'
 import { counted } from '../base/english.ts'
 import { escapeJson } from '../base/text.ts'
@@ -114,7 +114,9 @@ const helpOf = (code: string): object =>
 function resultsOf(findings: readonly Finding[], codes: readonly string[], { fromRoot = (file) => file }: ReportOptions): object[] {
   const indexes = new Map(codes.map((code, index) => [code, index]))
   const occurrences = new Map<string, number>()
-  return findings.map(({ severity, code, message, hint, at, related = [] }) => {
+  return findings.map((finding) => {
+    const { severity, code, message, hint, at } = finding
+    const related = relatedAndCalls(finding)
     const text = hint === undefined ? oneLine(message) : `${oneLine(message)}\n${oneLine(hint)}`
     const place = at ?? { file: CONFIG, line: 1, column: 1 }
     // The same fingerprint twice would be one result.

@@ -17,7 +17,7 @@ export interface ValidatedZone {
   readonly zone: DomainName
   /** Who is responsible for it; null for nobody. */
   readonly owner: string | null
-  /** The definition and the files that it includes, sorted. */
+  /** The definition, then the files that it reads. */
   readonly files: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -58,7 +58,7 @@ interface ValidatedZoneDocument extends Omit<ValidatedZone, 'diagnostics'> {
   readonly diagnostics?: readonly number[]
 }
 
-function validationDocument({ diagnostics, figures: { files, zones, records }, zones: validated }: Validation): ValidationDocument {
+export function validationDocument({ diagnostics, figures: { files, zones, records }, zones: validated }: Validation): ValidationDocument {
   const sorted = [...diagnostics].sort(compareDiagnostics)
   const positions = new Map(sorted.map((diagnostic, index) => [diagnostic, index]))
   return {

@@ -75,7 +75,8 @@ export async function withLockedZones<Setup extends ApplySetup>(
 type Loaded = Omit<SavedWorkspace, 'saved'> & Partial<Pick<SavedWorkspace, 'saved'>>
 
 async function load(setup: ApplySetup, args: readonly string[]): Promise<Loaded> {
-  for (const argument of args) if (await namesPlan(setup.environment.cwd, argument)) return openSavedPlan(setup, args)
+  const { isPlanFile } = setup.options
+  for (const argument of args) if (isPlanFile ?? (await namesPlan(setup.environment.cwd, argument))) return openSavedPlan(setup, args)
   const workspace = await openWorkspace({ ...setup, options: { ...setup.options, checksPolicies: true } }, args)
   return setup.options.partial ? { ...workspace, diagnostics: [...workspace.diagnostics, PARTIAL_WITHOUT_PLAN] } : workspace
 }

@@ -28,7 +28,11 @@ export async function runApprove(setup: ApproveSetup, file: string): Promise<Exi
   const { output, options, environment } = setup
   const { cwd, env } = environment
   const path = resolve(cwd, file)
-  const { config, diagnostics } = await loadRunConfig(environment, options.config, { offline: true, trusted: options.trustedConfig })
+  const { config, diagnostics } = await loadRunConfig(environment, options.config, {
+    offline: true,
+    programs: false,
+    trusted: options.trustedConfig,
+  })
   const read = await readPlanText(path)
   const { saved, diagnostics: found } = read.ok ? parseSavedPlan(read.value, file, env[PLAN_KEY] || null) : unreadable(file, read.message)
   output.diagnostics([...diagnostics, ...found])

@@ -66,16 +66,17 @@ async function planRun(
   { fences, problems }: { readonly fences: Fences | null | undefined; readonly problems: readonly Diagnostic[] },
 ): Promise<PlannedJobs> {
   const { snapshot, usage = [] } = context.options
+  const { signal } = context.environment
   const isLive = snapshot === undefined
-  const [read, undescribed] = await Promise.all([makePlan(context, undefined, fences), findUndescribed(context.workspace)])
-  const made = await withPreview(context, read)
+  const [read, undescribed] = await Promise.all([makePlan(context, signal, fences), findUndescribed(context.workspace)])
+  const made = await withPreview(context, read, signal)
   const marked = mark({ ...made, diagnostics: [...problems, ...made.diagnostics] })
   const { base } = context.options
   const less = base === undefined ? marked : await (await import('./plan/branch-effect.ts')).effectOfBranch(context, marked, base)
   const effect = withDiagnostics(less, noticesOfUndescribed(undescribed, context.workspace, less.diagnostics))
   // The deletions of a plan from a snapshot are checked when it is applied, unless sources are given.
   const isGuarded = isLive || usage.length > 0
-  return checkPlan(context, isGuarded ? await guardDeletions(context, effect, ({ job }) => job.allow) : effect)
+  return checkPlan(context, isGuarded ? await guardDeletions(context, effect, ({ job }) => job.allow, signal) : effect)
 }
 
 /** The workspace of the plan, and what marks the plan if it is made from a snapshot. */

@@ -4,7 +4,7 @@ import type { DomainName } from '../dns/domain-name.ts'
 import { isApexNs } from '../dns/record.ts'
 import { isServerAddress, parseServerAddress } from '../dns/server-address.ts'
 import { withoutSecrets } from '../plan/planned-zone.ts'
-import { diagnosticOf, type Provider } from '../providers/provider.ts'
+import { diagnosticOf, type Provider, ProviderError } from '../providers/provider.ts'
 import type { Verification } from '../report/verification.ts'
 import { isVerified, type ZoneVerification } from '../report/verification.ts'
 import { type HostPolicy, readHostPolicy, refusedServer } from '../transport/allowed-hosts.ts'
@@ -31,7 +31,7 @@ export interface VerifyOptions extends WorkspaceOptions {
   readonly resolvers?: string | undefined
 }
 
-interface VerifyOutput extends RunOutput {
+export interface VerifyOutput extends RunOutput {
   verification(verification: Verification): void
   /** Writes a document of a run that could not verify. */
   unverified(diagnostics: readonly Diagnostic[]): void
@@ -66,7 +66,7 @@ export async function runVerify(setup: VerifySetup, zones: readonly string[]): P
   try {
     if (!reportLoaded(output, workspace)) return fail(workspace.diagnostics)
     const { fences, problems } = await readFencesForPlan(context)
-    const planned = withoutSecrets(await makePlan(context, undefined, fences, false), environment.secrets)
+    const planned = withoutSecrets(await makePlan(context, environment.signal, fences, false), environment.secrets)
     const moving = await movingZones(
       workspace.journal,
       planned.zones.map(({ plan }) => plan),
@@ -112,7 +112,7 @@ async function findResolvers(
 }
 
 const verifyZones = (
-  { output, options }: VerifyContext,
+  { output, options, environment: { signal } }: VerifyContext,
   zones: readonly PlannedJob[],
   resolvers: RegionResolvers['resolvers'],
   policy: HostPolicy,
@@ -121,7 +121,10 @@ const verifyZones = (
     output,
     'asking',
     zones,
-    (zone) => verifyZone(zone, serversOf(zone, resolvers.get(zone.job.target) ?? [], options), policy),
+    (zone) => {
+      if (signal?.aborted) throw new ProviderError('provider-stopped', 'the run was stopped before all name servers were queried')
+      return verifyZone(zone, serversOf(zone, resolvers.get(zone.job.target) ?? [], options), policy)
+    },
     ZONES_AT_ONCE,
   )
 

@@ -6,7 +6,15 @@ export type { PublicImage } from './catalogue/public-images.ts'
 export { readPublicImages } from './catalogue/public-images.ts'
 export { type RegionResolvers, readRegionResolvers } from './catalogue/regions.ts'
 export type { LogLevel } from './observability/log.ts'
-export { type Address, DEFAULT_LIMITS, DEFAULT_NS_NAMES, type RunningService, type ServiceOptions, UNLIMITED } from './options.ts'
+export {
+  type Address,
+  type CommandOptions,
+  DEFAULT_LIMITS,
+  DEFAULT_NS_NAMES,
+  type RunningService,
+  type ServiceOptions,
+  UNLIMITED,
+} from './options.ts'
 export { parseQuotas } from './quotas.ts'
 export { type RotatedKey, rotateKey } from './secrets/rotate-key.ts'
 export { readSeed } from './seed/read-seed.ts'

@@ -55,7 +55,7 @@ export interface ServiceOptions {
    * The URL under which clients reach the service, for example through a proxy: `https://dns.example.net`. By default, the address of `listen`. A
    * service that listens on all addresses needs it for uploads.
    */
-  readonly publicUrl?: string
+  readonly publicUrl?: string | null
   /** The folder for image data; by default `images` in the data folder. Null without both: image data cannot be uploaded. */
   readonly imageFolder?: string | null
   readonly uploadLimits?: Partial<UploadLimits>
@@ -79,6 +79,11 @@ export interface ServiceOptions {
   /** Called with internal errors. An affected request gets a response with status 500. */
   readonly onError?: (error: unknown) => void
 }
+
+/** The options that a command gives: each of them, so that the compiler finds one that the command forgets. Only tests give the others. */
+export type CommandOptions = Required<
+  Omit<ServiceOptions, 'clock' | 'limits' | 'maxConnections' | 'onError' | 'transferLimits' | 'uploadLimits'>
+>
 
 export interface Address {
   readonly host: string
@@ -124,8 +129,8 @@ export function parseNsNames(names: readonly string[]): readonly DomainName[] {
 }
 
 /** The origin of the public URL; null without one. Throws a `RangeError` if it is not an HTTP origin. */
-export function parsePublicUrl(url: string | undefined): string | null {
-  if (url === undefined) return null
+export function parsePublicUrl(url: string | null): string | null {
+  if (url === null) return null
   const { protocol, origin, href } = URL.canParse(url) ? new URL(url) : { protocol: '', origin: '', href: '' }
   if (!['http:', 'https:'].includes(protocol) || href !== `${origin}/`) {
     throw new RangeError(`${JSON.stringify(url)} is not a service URL such as https://dns.example.net`)

@@ -46,7 +46,7 @@ type CountingServer = Pick<NameServer, 'zoneCount' | 'countedQueries'>
 export async function openContext(options: ServiceOptions, shutdown: Shutdown): Promise<ServiceContext> {
   const realClock = options.clock ?? Date.now
   const timers = createTimers({ clock: realClock, speed: options.clockSpeed ?? 1 })
-  const publicOrigin = parsePublicUrl(options.publicUrl)
+  const publicOrigin = parsePublicUrl(options.publicUrl ?? null)
   const nsNames = parseNsNames(options.nsNames ?? DEFAULT_NS_NAMES)
   shutdown.add(timers.close)
   let nameServer: CountingServer = { zoneCount: () => 0, countedQueries: () => null }

@@ -41,7 +41,6 @@ export interface DnsAnswer {
   /** In the order of the message. */
   readonly answers: readonly ResourceRecord[]
   readonly authorities: readonly ResourceRecord[]
-  readonly additionals: readonly ResourceRecord[]
 }
 
 export interface DnsClient {
@@ -191,7 +190,6 @@ const answerOf = ({ message, transport }: Response): DnsAnswer => ({
   transport,
   answers: toRecords(message.answers),
   authorities: toRecords(message.authorities),
-  additionals: toRecords(message.additionals),
 })
 
 /** The records of class IN that have rdata. */

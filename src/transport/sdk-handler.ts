@@ -1,11 +1,73 @@
 /**
- * Sends the requests of an AWS SDK through our HTTP client, which bounds time and size. The SDK makes, signs and reads the messages; it also asks other hosts for
- * credentials, such as the Security Token Service.
+ * Loads an AWS SDK, which is an optional package, and sends its requests through our HTTP client, which bounds time and size. The SDK makes, signs and reads the
+ * messages; it also asks other hosts for credentials, such as the Security Token Service.
  */
-import { createHttpClient, type HttpRequest, type HttpResponse } from './http-client.ts'
+import { Readable } from 'node:stream'
+import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from './http-client.ts'
+
+/**
+ * Loads a package that users install when they need it. `refuse` makes the error of a missing one, from its message and the command that installs it.
+ */
+export async function loadOptionalPackage<Module>(
+  name: string,
+  load: () => Promise<Module>,
+  refuse: (message: string, hint: string, cause: unknown) => Error,
+): Promise<Module> {
+  try {
+    return await load()
+  } catch (error) {
+    const code = (error as { readonly code?: unknown } | null)?.code
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error
+    throw refuse(`the package ${name} is not installed`, `install it beside Zonewright: npm install ${name}`, error)
+  }
+}
+
+/** Loads an SDK with the first request, and again with the next one if that failed. */
+export function loadOnce<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
+  let loaded: Promise<Loaded> | null = null
+  return () => {
+    // The SDK warns of the versions of Node.js that its later versions need. The lock file of the user decides which version runs.
+    process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+    loaded ??= load()
+    return loaded.catch((error: unknown) => {
+      loaded = null
+      throw error
+    })
+  }
+}
+
+/** What the handler gets with each request of ours, and what became of it. */
+export interface Exchange {
+  readonly limits?: Pick<HttpRequest, 'signal' | 'silenceTimeout' | 'totalTimeout'>
+  response: HttpResponse | null
+  failure: TransportError | null
+}
+
+export interface SdkHandlerOptions extends ElsewhereOptions {
+  readonly http: HttpClient
+  /** Receives the session token of a request, so that it never appears anywhere. */
+  readonly onSessionToken: (token: string) => void
+}
+
+/** The part of an SDK that sends its requests. Those without an `Exchange` are for credentials. */
+export const sdkHandler = ({ http, onSessionToken, ...elsewhere }: SdkHandlerOptions) => ({
+  handle: async (request: SdkRequest, options: unknown) => {
+    const exchange = (options as { readonly exchange?: Exchange } | undefined)?.exchange
+    if (exchange === undefined) return { response: sdkResponseOf(await sendElsewhere(request, elsewhere)) }
+    const token = request.headers['x-amz-security-token']
+    if (token !== undefined) onSessionToken(token)
+    try {
+      exchange.response = await http.request({ ...exchange.limits, ...httpRequestOf(request) })
+    } catch (error) {
+      if (error instanceof TransportError) exchange.failure = error
+      throw error
+    }
+    return { response: sdkResponseOf(exchange.response) }
+  },
+})
 
 /** A request as the SDK hands it over: signed and serialized. */
-export interface SdkRequest {
+interface SdkRequest {
   readonly protocol: string
   readonly hostname: string
   readonly port?: number
@@ -20,7 +82,7 @@ export interface SdkRequest {
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
-export function httpRequestOf({ method, path, query = {}, headers, body }: SdkRequest): HttpRequest {
+function httpRequestOf({ method, path, query = {}, headers: { expect: _, ...headers }, body }: SdkRequest): HttpRequest {
   const pairs = Object.entries(query).flatMap(([key, value]) => [value ?? ''].flat().map((one) => `${encoded(key)}=${encoded(one)}`))
   const text = body == null ? undefined : typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array)
   return {
@@ -31,13 +93,13 @@ export function httpRequestOf({ method, path, query = {}, headers, body }: SdkRe
   }
 }
 
-export const sdkResponseOf = ({ status, headers, text }: HttpResponse) => ({
+const sdkResponseOf = ({ status, headers, text }: HttpResponse) => ({
   statusCode: status,
   headers,
-  body: new TextEncoder().encode(text),
+  body: Readable.from([Buffer.from(text)]),
 })
 
-export interface ElsewhereOptions {
+interface ElsewhereOptions {
   /** Throws if a host may not be contacted. */
   readonly checkHost: (url: URL) => void
   /** The proxy for a server; null for none. */
@@ -47,7 +109,7 @@ export interface ElsewhereOptions {
 }
 
 /** Sends a request of the SDK for credentials. */
-export async function sendElsewhere(request: SdkRequest, { checkHost, proxyFor, timeout }: ElsewhereOptions): Promise<HttpResponse> {
+async function sendElsewhere(request: SdkRequest, { checkHost, proxyFor, timeout }: ElsewhereOptions): Promise<HttpResponse> {
   const origin = new URL(`${request.protocol}//${request.hostname}${request.port === undefined ? '' : `:${request.port}`}`)
   checkHost(origin)
   const http = createHttpClient({

@@ -26,6 +26,21 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   convert: ['base', 'dns', 'plan', 'files', 'definition', 'config', 'checks', 'load', 'transport', 'programs', 'providers'],
   ci: ['base', 'report', 'transport'],
   service: ['base', 'dns', 'definition/yaml'],
+  library: [
+    'base',
+    'dns',
+    'plan',
+    'report',
+    'config',
+    'checks',
+    'load',
+    'programs',
+    'providers',
+    'run',
+    'inspect',
+    'conformance',
+    'convert',
+  ],
   cli: [
     'base',
     'dns',
@@ -48,6 +63,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'convert',
     'ci',
     'service',
+    'library',
   ],
 }
 
@@ -122,7 +138,7 @@ export const RULES: readonly IRegularForbiddenRuleType[] = [
   forbid(
     'provider-door',
     { path: '^src/', pathNot: '^src/providers/' },
-    { path: '^src/providers/', pathNot: '^src/providers/(?:provider|registry)\\.ts$' },
+    { path: '^src/providers/', pathNot: '^src/providers/(?:provider|registry|memory/memory-provider)\\.ts$' },
   ),
   // `validate` knows the settings and capabilities of every type, and creates no provider.
   forbid(

@@ -30,7 +30,6 @@ describeWithTools(
       bare: '',
       github,
       origin: 'http://127.0.0.1:9',
-      token: 'x',
       secrets: {},
       vars: {},
       env: {},
@@ -109,6 +108,7 @@ describeWithTools(
       const text = `name: DNS
 run-name: "${parseWorkflow(repository.files[0]?.text ?? '')['run-name']}"
 on: [pull_request_target, push]
+permissions: {contents: read, actions: read, pull-requests: write}
 jobs:
   plan:
     if: github.event_name == 'pull_request_target'
@@ -129,7 +129,6 @@ jobs:
     environment: dns
     steps:
       - uses: ${checkout}
-        with: {fetch-depth: 0}
       - uses: team/zonewright@v1
         with: {command: apply, plan-artifact: kept, ${installed}}
         env: {ZONEWRIGHT_TOKEN: '\${{ secrets.ZONEWRIGHT_TOKEN }}'}

@@ -81,11 +81,29 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip', 'ssh-keygen'], 'approv
     expect(await repository.job('dns.yml', 'plan-main', event)).toMatchObject({ status: 0, summary })
   })
 
-  test('if the commit before the push is missing, nothing is applied', async () => {
+  test.each([
+    ['approvals', `approvals: {needed: 1, keys: {alice: '$KEY'}}\n`, ''],
+    ['policies', 'policies: [rules.yaml]\n', 'policies: []\n'],
+  ])('in a shallow checkout of a merge that deletes %s, nothing is applied', async (name, lines, changed) => {
+    const config = configOf().replace(/(?:approvals|policies):[\s\S]*/, '')
+    const rule =
+      '- {name: no, each: record_set, require: {properties: {ttl: {minimum: 60}}}, message: no, tests: [{given: {ttl: 1}, expect: fail}]}\n'
+    const base = `${config}${lines.replace('$KEY', readFileSync(join(keys, 'alice.pub'), 'utf8').trim())}`
+    await repository.push({ 'zonewright.yaml': base, 'rules.yaml': rule })
+    repository.commit(`no-${name}`, {
+      'zonewright.yaml': config + changed,
+      'zones/example.com.yaml': zone('example.com', `192.0.2.${90 + name.length}`),
+    })
+    const number = repository.open(`no-${name}`)
+    expect((await repository.plan(number)).status).toBe(0)
+    repository.on.workflow = (text) => text.replaceAll('fetch-depth: 0', 'fetch-depth: 1')
     const before = mutations()
-    const head = git(repository.clone, 'rev-parse', 'main')
-    const event = { name: 'push', payload: { before: 'd'.repeat(40), after: head }, sha: head, headSha: head, refName: 'main' }
-    expect(await repository.job('dns.yml', 'apply', event)).toMatchObject({ status: 3 })
+    const merged = await repository.merge(number)
+    repository.on.workflow = (text) => text
+    expect([merged.status, merged.output]).toEqual([
+      3,
+      expect.stringMatching(/Nothing is applied, since the config before the push.*fetch-depth: 0/),
+    ])
     expect(mutations()).toBe(before)
   })
 })

@@ -1,11 +1,12 @@
 /** Pull requests that attack the jobs with secrets. */
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checksumOf } from '../../src/stored/plans/plan-json.ts'
 import type { StoredArtifact, StoredRun } from '../scripted/code-sites/github.ts'
 import { type Attacker, startAttacker } from '../support/attacker.ts'
 import { describeWithTools } from '../support/skip.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
 import { git } from '../support/workflow-runner.ts'
 import { commentsOn, openRepository, READ, type Repository, zone } from './repository.ts'
 
@@ -106,6 +107,32 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     expect(attacker.received()).toBe('')
   })
 
+  test('by a bare repository in the folder of the config reads and runs nothing of it, in the plan and after the merge', async () => {
+    const [name, path] = ['zones/example.org.yaml', 'dns/zones/example.org.yaml']
+    await repository.push({ 'dns/zonewright.yaml': repository.scene.config(), [path]: readFileSync(join(repository.clone, name), 'utf8') })
+    const evil = temporaryDirectory()
+    git(evil, 'init', '-q', '.')
+    writeFileSync(join(evil, 'zonewright.yaml'), evilConfig(attacker))
+    git(evil, 'add', '-A')
+    git(evil, 'commit', '-q', '-m', 'evil')
+    git(evil, 'update-ref', 'refs/remotes/origin/main', 'HEAD')
+    rmSync(join(evil, '.git/hooks'), { recursive: true })
+    const program = join(evil, 'ran')
+    writeFileSync(join(evil, '.git/config'), `[core]\nrepositoryformatversion = 0\nbare = true\nfsmonitor = "touch ${program}"\n`)
+    repository.on.workflow = (text) => text.replace(/zonewright ci (?:plan|apply)/g, '$& --config dns/zonewright.yaml')
+    const number = open((folder) => {
+      cpSync(join(evil, '.git'), join(folder, 'dns'), { recursive: true })
+      writeFileSync(join(folder, path), zone('example.org', '192.0.2.64'))
+    })
+    // In CI the outermost repository counts, so that of the pull request answers for nothing.
+    expect(await repository.plan(number)).toMatchObject({ status: 0, summary: expect.stringContaining('192.0.2.64') })
+    expect(await repository.merge(number)).toMatchObject({ status: 0 })
+    repository.on.workflow = (text) => text
+    expect([attacker.received(), existsSync(program)]).toEqual(['', false])
+    repository.revert()
+    await repository.applyMain()
+  })
+
   test('by a host that is not in the list fails the check, which has no token', async () => {
     const checked = await repository.check(open((folder) => writeFileSync(join(folder, 'zonewright.yaml'), evilConfig(attacker))))
     expect(checked).toMatchObject({ status: 1, output: expect.stringContaining('host-not-allowed') })
@@ -171,13 +198,6 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     expect(await repository.merge(number)).toMatchObject({ status: 1, summary: expect.stringMatching(/^## Planned again.*2\.200/s) })
     expect(repository.scene.proxy.mutations()).toHaveLength(before)
     repository.revert()
-  })
-
-  test('pushes to main without a pull request: nothing is applied', async () => {
-    const before = repository.scene.proxy.mutations().length
-    const pushed = await repository.push({ 'zones/example.org.yaml': zone('example.org', '192.0.2.55') })
-    expect(pushed).toMatchObject({ status: 3, output: expect.stringContaining('no single pull request put') })
-    expect(repository.scene.proxy.mutations()).toHaveLength(before)
   })
 
   describe('the policies of the base branch', () => {

@@ -1,12 +1,7 @@
 /** The pipeline that `init` writes for GitLab, with gitlab-ci-local: rules, scripts, variables and artifacts are its own. Jobs run on this machine. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { ciFiles } from '../../src/cli/init/ci-files.ts'
-import { cloudNeeds } from '../../src/cli/init/ci-needs.ts'
-import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
-import { createScriptedGitlab, type ScriptedGitlab } from '../scripted/code-sites/gitlab.ts'
-import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type InstalledRelease, serveRelease } from '../support/act-runner.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
 import { describeWithTools } from '../support/skip.ts'
@@ -14,9 +9,9 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
 import { git } from '../support/workflow-runner.ts'
 import { LONG } from './act-repository.ts'
-import { READ, SEED, WRITE, zone } from './repository.ts'
+import { openProject, type Project } from './project.ts'
+import { READ, WRITE, zone } from './repository.ts'
 
-const BOT = 'glpat-0123456789abcdef'
 const program = findForeignClient('gitlab-ci-local')
 const MERGE_REQUEST = { CI_PIPELINE_SOURCE: 'merge_request_event', CI_COMMIT_BRANCH: '', CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main' }
 const onMain = (source: string) => ({ CI_PIPELINE_SOURCE: source, CI_COMMIT_BRANCH: 'main' })
@@ -25,27 +20,18 @@ describeWithTools(
   [program, 'git', 'rsync', 'curl', 'openssl', 'tar', 'sha256sum'],
   'the pipeline with gitlab-ci-local',
   () => {
-    let scene: ServiceScene
-    let gitlab: ScriptedGitlab
-    let api: string
+    let project: Project
     let release: InstalledRelease
-    let bare: string
-    let clone: string
     let pipelines = 100
 
-    const commit = (files: Readonly<Record<string, string>>): string => {
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(clone, path)), { recursive: true })
-        writeFileSync(join(clone, path), text)
-      }
-      git(clone, 'add', '-A')
-      git(clone, 'commit', '-q', '-m', 'change')
-      git(clone, 'push', '-q', 'origin', 'HEAD')
-      return git(clone, 'rev-parse', 'HEAD')
-    }
+    beforeAll(async () => {
+      release = await serveRelease()
+      project = await openProject(release)
+    })
 
     /** Runs gitlab-ci-local in a clone at a commit, with the variables of GitLab's runner. */
     async function run(words: readonly string[], variables: Readonly<Record<string, string>>) {
+      const { scene, api, bare } = project
       await scene.service.flush()
       const cwd = temporaryDirectory()
       git(cwd, 'clone', '-q', bare, '.')
@@ -58,10 +44,7 @@ describeWithTools(
         CI_PROJECT_ID: '42',
         CI_PIPELINE_ID: String(pipelines),
         CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '42',
-        ZONEWRIGHT_GITLAB_TOKEN: BOT,
-        ZONEWRIGHT_READ_TOKEN: READ,
-        ZONEWRIGHT_TOKEN: WRITE,
-        ZONEWRIGHT_PLAN_KEY: '0f'.repeat(32),
+        ...Object.fromEntries(project.variables.map(({ name, value }) => [name, value])),
         ...variables,
       }
       const all = Object.entries(given).flatMap(([name, value]) => ['--variable', `${name}=${value}`])
@@ -74,30 +57,6 @@ describeWithTools(
       const plan = existsSync(kept) ? readFileSync(kept, 'utf8') : ''
       return { stdout, output: stdout + stderr, jobs: [...new Set(ended)].sort(), pipeline: pipelines, plan }
     }
-
-    beforeAll(async () => {
-      scene = await openFileScene({ seed: SEED })
-      gitlab = createScriptedGitlab(42, { [BOT]: 'project_42_bot_1' })
-      api = (await startScriptedServer(gitlab.service)).origin
-      release = await serveRelease()
-      const { proxy, service } = scene
-      const hosts = [api, proxy.origin].map((origin) => new URL(origin).host)
-      const [pipeline] = ciFiles(
-        'gitlab',
-        release,
-        [...hosts, `${service.dnsAddress?.host}:${service.dnsAddress?.port}`],
-        cloudNeeds('ZONEWRIGHT_TOKEN'),
-      )
-      bare = temporaryDirectory()
-      clone = temporaryDirectory()
-      git(bare, 'init', '-q', '--bare', '.')
-      git(clone, 'clone', '-q', bare, '.')
-      git(clone, 'checkout', '-q', '-b', 'main')
-      const zones = { 'zones/example.com.yaml': zone('example.com', '192.0.2.1') }
-      commit({ 'zonewright.yaml': scene.config(), '.gitlab-ci.yml': pipeline?.text ?? '', ...zones })
-      scene.write(zones)
-      expect((await scene.runWith({ ZONEWRIGHT_TOKEN: WRITE }, 'apply', '--yes')).status).toBe(0)
-    })
 
     test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
       ['a merge request', MERGE_REQUEST, ['dns:check', 'dns:plan']],
@@ -115,9 +74,9 @@ describeWithTools(
     })
 
     test('a merge request is planned with the credentials that read, and its plan is applied after the merge', async () => {
+      const { scene, gitlab, clone, commit } = project
       const before = git(clone, 'rev-parse', 'main')
-      git(clone, 'checkout', '-q', '-b', 'change')
-      const head = commit({ 'zones/example.com.yaml': zone('example.com', '192.0.2.7') })
+      const head = commit({ 'zones/example.com.yaml': zone('example.com', '192.0.2.7') }, 'change')
       gitlab.pulls.push({ number: 5, head, headOwner: 'team', headBranch: 'change', base: 'main', state: 'open', mergeCommit: null })
       const seen = scene.proxy.requests.length
       const variables = { ...MERGE_REQUEST, CI_MERGE_REQUEST_IID: '5', CI_COMMIT_SHA: head, CI_MERGE_REQUEST_DIFF_BASE_SHA: before }
@@ -128,7 +87,6 @@ describeWithTools(
       gitlab.pipelines.push({ id: pipeline, number: 5, sha: head, source: 'merge_request_event', project: 42 })
       gitlab.jobs.push({ id: gitlab.nextId(), pipeline, name: 'dns:plan', files: { 'plan.json': plan } })
 
-      git(clone, 'checkout', '-q', 'main')
       git(clone, 'merge', '-q', '--squash', 'change')
       const sha = commit({})
       Object.assign(gitlab.pulls[0] ?? {}, { state: 'merged', squashCommit: sha })
@@ -137,26 +95,11 @@ describeWithTools(
       expect(scene.proxy.mutations().at(-1)?.headers.authorization).toBe(`Bearer ${WRITE}`)
     })
 
-    test('what a push has left is applied by hand, and only once somebody starts the second job', async () => {
-      const before = git(clone, 'rev-parse', 'main')
-      const sha = commit({ 'zones/example.com.yaml': zone('example.com', '192.0.2.44') })
-      const pushed = await run([], { ...onMain('push'), CI_COMMIT_SHA: sha, CI_COMMIT_BEFORE_SHA: before })
-      expect([pushed.jobs, pushed.output]).toEqual([['dns:apply FAIL'], expect.stringMatching(/FAIL 3/)])
-      const drifted = await run([], { ...onMain('schedule'), CI_COMMIT_SHA: sha })
-      expect([drifted.jobs, gitlab.issues.map(({ state }) => state)]).toEqual([['dns:drift FAIL'], ['open']])
-      const mutations = scene.proxy.mutations().length
-      const web = { ...onMain('web'), CI_COMMIT_SHA: sha }
-      expect((await run([], web)).jobs).toEqual(['dns:plan-main PASS'])
-      expect(scene.proxy.mutations()).toHaveLength(mutations)
-      expect((await run(['--manual', 'dns:apply-main'], web)).jobs).toEqual(['dns:apply-main PASS', 'dns:plan-main PASS'])
-      expect(scene.proxy.mutations().length).toBe(mutations + 1)
-    })
-
     test('a conflict with the target branch fails the job, and the note says so', async () => {
-      git(clone, 'checkout', '-q', '-b', 'conflict', 'HEAD^')
-      const head = commit({ 'zones/example.com.yaml': zone('example.com', '192.0.2.9') })
+      const { gitlab, clone, commit } = project
+      const head = commit({ 'zones/example.com.yaml': zone('example.com', '192.0.2.9') }, 'conflict', 'main^')
       gitlab.pulls.push({ number: 6, head, headOwner: 'team', headBranch: 'conflict', base: 'main', state: 'open', mergeCommit: null })
-      const diffBase = git(clone, 'rev-parse', 'HEAD^')
+      const diffBase = git(clone, 'rev-parse', 'main^')
       const variables = { ...MERGE_REQUEST, CI_MERGE_REQUEST_IID: '6', CI_COMMIT_SHA: head, CI_MERGE_REQUEST_DIFF_BASE_SHA: diffBase }
       expect((await run([], variables)).jobs).toEqual(['dns:check PASS', 'dns:plan FAIL'])
       expect(gitlab.comments.at(-1)?.body).toContain('conflicts with <code>main</code>')

@@ -6,7 +6,6 @@ import { beforeAll, expect, test } from 'vitest'
 import { sshKeyOctets } from '../../src/config/ssh-public-key.ts'
 import { signText } from '../../src/stored/approvals/openssh.ts'
 import { openFileScene, type ServiceScene } from '../cli/service-scene.ts'
-import type { StoredPull } from '../scripted/code-sites/code-site.ts'
 import { createScriptedGitlab, type ScriptedGitlab, type StoredPipeline } from '../scripted/code-sites/gitlab.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
@@ -104,8 +103,6 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     git(clone, 'update-ref', 'refs/remotes/origin/main', 'main')
     const planned = await run(['ci', 'plan'], mergeRequest('b'.repeat(40)))
     expect(planned).toMatchObject({ status: 0, stderr: expect.stringContaining('newer commit') })
-    const train = { ...mergeRequest('b'.repeat(40)), CI_MERGE_REQUEST_EVENT_TYPE: 'merge_train', CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head }
-    expectEnd(await run(['ci', 'plan', '--since', 'main'], train), 0, { out: '192.0.2.7' })
     expect(gitlab.comments.map(({ body }) => body)).toEqual([before])
   })
 
@@ -143,19 +140,6 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     expect(older).toMatchObject({ status: 0, stderr: expect.stringContaining('later commits on main describe example.com. otherwise') })
     expect(scene.proxy.mutations()).toHaveLength(before)
     expect((await run(['ci', 'apply', '--unreviewed', 'apply'], push(merged.sha, merged.before))).status).toBe(0)
-  })
-
-  test('what a push has left is planned and applied by the jobs of a pipeline that somebody starts for the default branch', async () => {
-    const before = git(clone, 'rev-parse', 'HEAD')
-    const sha = write({ 'zones/example.com.yaml': zone('example.com', '192.0.2.44') })
-    gitlab.pulls[0] = { ...(gitlab.pulls[0] as StoredPull), squashCommit: null }
-    const page = 'start a run by hand for main: https://gitlab.example/team/dns/-/pipelines/new?ref=main\n'
-    expectEnd(await run(['ci', 'apply'], push(sha, before)), 3, { err: page })
-    const web = { CI_PIPELINE_SOURCE: 'web', CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA: sha }
-    expectEnd(await run(['ci', 'plan', '--out', 'plan.json'], web), 0, { out: '192.0.2.44' })
-    expectEnd(await run(['ci', 'apply', '--plan', 'plan.json'], { ...web, CI_COMMIT_BRANCH: 'other' }), 1, { err: 'not for the default' })
-    expectEnd(await run(['ci', 'apply', '--plan', 'plan.json'], web), 0, { out: '192.0.2.44' })
-    rmSync(join(clone, 'plan.json'))
   })
 
   test('drift opens one issue and closes it', async () => {

@@ -2,6 +2,10 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, expect, test } from 'vitest'
+import type { DomainName } from '../../src/dns/domain-name.ts'
+import { acquireLease } from '../../src/stored/store/acquire-lease.ts'
+import { folderStore } from '../../src/stored/store/folder-store.ts'
+import { ownHolder } from '../../src/stored/store/leases.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { JobRun } from '../support/workflow-runner.ts'
@@ -119,6 +123,24 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     expect(mutations()).toBe(before)
   })
 
+  test.each<[string, 0 | 3, RegExp]>([
+    ['', 0, /^[^`]*###[^`]*```text\nwarning\[zone-removed\] example\.org\..*192\.0\.2\.58/s],
+    [
+      'delete_removed: true\n',
+      3,
+      /^[^`]*\*\*Refused[^`]*1 zone is deleted[^`]*```text\nDeletes zones with all records: example\.org\..*192\.0\.2\.58/s,
+    ],
+  ])('without a zone file is planned with that deletion at the top of the comment, with the setting %j', async (lines, status, shown) => {
+    await repository.push({ 'zonewright.yaml': configWith(lines) })
+    repository.commit(`removed-${status}`, (folder) => {
+      rmSync(join(folder, 'zones/example.org.yaml'))
+      writeFileSync(join(folder, 'zones/example.com.yaml'), zone('example.com', '192.0.2.58'))
+    })
+    const number = repository.open(`removed-${status}`)
+    expect((await repository.plan(number)).status).toBe(status)
+    expect(commentsOn(repository, number)).toEqual([expect.stringMatching(shown)])
+  })
+
   test('waits for the run that has locked its zones', async () => {
     const journal = temporaryDirectory()
     repository = await openRepository(`journal: {url: 'file://${journal}'}\n`)
@@ -132,5 +154,32 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     })
     expect((await repository.merge(first)).status).toBe(3)
     expect(await waiting).toMatchObject({ status: 3, output: expect.not.stringContaining('zone-locked') })
+    expect((await repository.byHand()).status).toBe(0)
+
+    // Of two that wait, the older leaves the zone to the newer, though its turn comes first.
+    const [older, newer] = [await planned({ net: '192.0.2.56' }), await planned({ net: '192.0.2.57' })]
+    const name = 'example.net.' as DomainName
+    const held = await acquireLease({
+      store: folderStore(journal, false),
+      zones: [{ zone: name, target: 'cloud' }],
+      holder: ownHolder({}),
+      command: 'apply',
+      run: '20260101T000000Z-0000',
+      seconds: 60,
+      wait: 0,
+    })
+    if (held.state !== 'acquired') throw new Error('locked')
+    const jobs = []
+    const before = mutations()
+    for (const number of [older, newer]) {
+      jobs.push(repository.merge(number))
+      await expect.poll(() => readdirSync(join(journal, 'leases'))).toHaveLength(jobs.length + 1)
+    }
+    await held.heartbeat.end()
+    expect(await Promise.all(jobs)).toEqual([
+      expect.objectContaining({ output: expect.stringContaining('a later commit on main describes the zone otherwise') }),
+      expect.objectContaining({ status: 0, output: expect.stringContaining('192.0.2.57') }),
+    ])
+    expect(mutations()).toBe(before + 1)
   })
 })

@@ -14,7 +14,6 @@ import { git, type JobRun, type RunJob, type RunnerScene, runWorkflowJob, type W
 
 export const READ = 'reads-0123456789abcdef'
 export const WRITE = 'writes-0123456789abcdef'
-const BOT = 'ghs_0123456789abcdef0123'
 const KEYS = { ZONEWRIGHT_PLAN_KEY: '0f'.repeat(32) }
 
 export const SEED = `accounts:
@@ -39,7 +38,11 @@ export interface Repository extends RunnerScene {
   readonly github: ScriptedGithub
   readonly files: readonly { readonly path: string; readonly text: string }[]
   /** Called before the service gets a request. */
-  readonly on: { request: (request: ReceivedRequest) => Promise<void> | void }
+  readonly on: {
+    request: (request: ReceivedRequest) => Promise<void> | void
+    /** Changes the text of the workflow of each job. */
+    workflow: (text: string) => string
+  }
   /** Commits files, or the changes of a function, on a branch that begins at main, and pushes it. Returns the commit. */
   commit(branch: string, change: Readonly<Record<string, string>> | ((folder: string) => void)): string
   /** Opens a pull request for the branch. */
@@ -75,13 +78,13 @@ export async function openRepository(
   config = '',
   interpreter: Interpreter = { run: runWorkflowJob, release: NO_RELEASE },
 ): Promise<Repository> {
-  const on: Repository['on'] = { request: () => undefined }
+  const on: Repository['on'] = { request: () => undefined, workflow: (text) => text }
   const script = async (request: ReceivedRequest): Promise<null> => {
     await on.request(request)
     return null
   }
   const scene = await openFileScene({ seed: SEED, config, script })
-  const github = createScriptedGithub('team/dns', { [BOT]: { login: 'github-actions[bot]', isApp: true } })
+  const github = createScriptedGithub('team/dns', {})
   const { origin } = await startScriptedServer(github.service)
   const bare = temporaryDirectory()
   git(bare, 'init', '--bare', '.')
@@ -113,7 +116,6 @@ export async function openRepository(
     bare,
     github,
     origin,
-    token: BOT,
     env: {},
     vars: { ZONEWRIGHT_FORKS: 'true' },
     secrets: { 'dns-read': { ZONEWRIGHT_READ_TOKEN: READ, ...KEYS }, dns: { ZONEWRIGHT_TOKEN: WRITE, ...KEYS } },
@@ -128,7 +130,7 @@ export async function openRepository(
     const workflow = files.find(({ path }) => path.endsWith(file))
     if (workflow === undefined) throw new Error(`no workflow ${file}`)
     await scene.service.flush()
-    return interpreter.run(runner, { ...workflow, job: name }, event)
+    return interpreter.run(runner, { ...workflow, text: on.workflow(workflow.text), job: name }, event)
   }
   /** Pushes main. */
   const pushed = (before: string): WorkflowEvent => {

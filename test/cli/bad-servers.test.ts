@@ -1,8 +1,8 @@
 /** Missing, lying or refusing servers: a clear diagnostic with its code, exit 1, no partial changes. The cloud provider's own tests have more replies. */
 import { describe, expect, type TestContext, test } from 'vitest'
+import type { MemoryFault } from '../../src/providers/memory/memory-provider.ts'
 import { expectEnd } from '../support/cli.ts'
 import { freePort } from '../support/free-port.ts'
-import type { MemoryFault } from '../support/memory-provider.ts'
 import type { ReceivedRequest, Reply, Script } from './recording-proxy.ts'
 import { expectNothingDone, openScene, zoneFiles } from './scene.ts'
 import { openWireScene, type WireScene } from './service-scene.ts'

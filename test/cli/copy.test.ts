@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
+import { createMemory } from '../../src/providers/memory/memory-provider.ts'
 import { expectEnd } from '../support/cli.ts'
-import { createMemory } from '../support/memory-provider.ts'
 import { openScene } from './scene.ts'
 
 const ZONE = `domain: example.com

@@ -2,8 +2,8 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { FaultChoice } from '../../src/providers/memory/memory-provider.ts'
 import { cli } from '../support/cli.ts'
-import type { FaultChoice } from '../support/memory-provider.ts'
 import { openScene, type Scene, zoneFiles } from './scene.ts'
 
 const refuse =

@@ -53,6 +53,27 @@ const LEAKS: readonly Leak[] = [
 
 const ENV = { ZONEWRIGHT_TOKEN: TOKEN, ZONEWRIGHT_PLAN_KEY: PLAN_KEY, LONG, OTHER: undefined as string | undefined }
 
+describe('a program that makes a secret of two halves', () => {
+  const secret = `'${TOKEN.slice(0, 9)}' + '${TOKEN.slice(9)}'`
+  const zone = (record: string) => `import { TXT, zone } from 'zonewright/definition'\nzone('a.example', {}, [${record}])\n`
+  test.each([
+    ['zones/a.ts', zone(`TXT('t', ${secret})`)],
+    ['zones/a.ts', zone(`TXT(${secret}, 'x')`)],
+    ['zones/a.ts', zone(`TXT('t', 'x', { owner: ${secret} })`)],
+    ['zones/a.ts', zone(`TXT('t', 'x', { [${secret}]: 1 })`)],
+    ['zones/a.ts', `console.log(${secret})\n${zone('')}`],
+    ['zones/a.ts', `throw new Error(${secret})`],
+    ['dnsconfig.js', `D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('cloud')), TXT('t', ${secret}))`],
+    ['dnsconfig.js', `console.log(${secret})`],
+    ['dnsconfig.js', `D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider(${secret})))`],
+  ])('%s: %s', async (file, text) => {
+    const scene = openScene({ files: { [file]: text }, config: `zones: [{files: ${file}}]\n` })
+    for (const command of [['validate'], ['validate', '--format', 'json'], ['render'], ['plan', '--out', 'plan.json'], ['apply', '--yes']])
+      await scene.runWith(ENV, ...command)
+    expectNoSecret(JSON.stringify(scene.memory.writes()), { ...scene.files(), [file]: '' })
+  })
+})
+
 /** Expects no secret in output or files, in any letter case. */
 function expectNoSecret(output: string, files: Readonly<Record<string, string>>, secrets: readonly string[] = [TOKEN, PLAN_KEY, LONG]) {
   const all = [output, ...Object.values(files)].join('\n').toLowerCase()

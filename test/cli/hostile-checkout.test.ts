@@ -1,13 +1,17 @@
 /** A pull request that commits packages, programs and links: nothing of it runs, and it reads nothing outside its folder. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { childEnvironment } from '../../src/providers/octodns/class-environment.ts'
+import { childEnvironment } from '../../src/providers/octodns/class-config.ts'
+import { builtProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
+import { gitRepository } from '../support/git-repository.ts'
+import { OCTODNS_PYTHON } from '../support/octodns-python.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
+import { runTool } from '../support/tools.ts'
 
 const SECRET = 'hunter2hunter2'
 const ZONE = "domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: NS, value: ns1.example.net.}}\n"
@@ -29,12 +33,12 @@ function checkout(provider: string, env: Readonly<Record<string, string>> = {}, 
   write('checkout/tools/checker', `#!/bin/sh\ntouch '${ran}'\n`)
   write('checkout/Makefile', `all:\n\ttouch '${ran}'\n`)
   for (const name of ['example.com.zone', 'example.com.yaml', 'token']) write(`runner/${name}`, `root: x ${SECRET} 0\n`)
-  const install = (place: string): void => {
+  const install = (place: string, name = 'zonewright-provider-acme'): void => {
     const module = `import { writeFileSync } from 'node:fs'\nwriteFileSync('${ran}', '')\nexport const provider = {}\n`
-    write(`${place}/node_modules/zonewright-provider-acme/package.json`, '{"type": "module", "exports": "./index.js"}')
-    write(`${place}/node_modules/zonewright-provider-acme/index.js`, module)
+    write(`${place}/node_modules/${name}/package.json`, '{"type": "module", "exports": "./index.js"}')
+    write(`${place}/node_modules/${name}/index.js`, module)
   }
-  const given = Object.entries(env).map(([name, value]) => [name, value.replace('CHECKOUT', folder)] as const)
+  const given = Object.entries(env).map(([name, value]) => [name, value.replaceAll('CHECKOUT', folder)] as const)
   const all = { CI: 'true', PATH: process.env['PATH'], ...Object.fromEntries(given) }
   return { root, folder, write, install, ran: () => existsSync(ran), run: (...args: string[]) => cli(args, { cwd: folder, env: all }) }
 }
@@ -85,6 +89,22 @@ describe('a package', () => {
   })
 })
 
+test.each(['true', ''])('no SDK of the checkout is loaded with CI=%j by a program that has none', async (CI) => {
+  const { root, folder, install, ran } = checkout('{type: route53}', {}, "journal: {url: 's3://bucket/dns', region: eu-west-1}")
+  cpSync(dirname(await builtProgram()), join(root, 'program'), { recursive: true })
+  const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: SECRET, AWS_EC2_METADATA_DISABLED: 'true' }
+  const env = { ...keys, CI, ZONEWRIGHT_ALLOWED_HOSTS: '*.amazonaws.com', NODE_PATH: join(folder, 'node_modules') }
+  const plan = () => runTool(process.execPath, [join(root, 'program/zonewright.js'), 'plan'], { cwd: folder, env })
+  const packages = ['@aws-sdk/client-route-53', '@aws-sdk/client-s3']
+  for (const name of packages) install('checkout', name)
+  expectEnd(await plan(), 1, { said: packages.map((name) => `the package ${name} is not installed`) })
+  expect(ran()).toBe(false)
+  // It is loaded from beside the program.
+  for (const name of packages) install('.', name)
+  await plan()
+  expect(ran()).toBe(true)
+})
+
 describe('a command', () => {
   const zonefile = (more: string): string => `{type: zonefile, directory: served, ${more}}`
   test.each<[settings: string, env: Readonly<Record<string, string>>, message: string]>([
@@ -132,6 +152,140 @@ describe('a class of octoDNS', () => {
     const passed = (CI: string) => childEnvironment({ folder, env: { ...given, CI } }, ['PYTHON*'])
     expect(passed('true')).toEqual({ PYTHONPATH: `${root}/runner`, PYTHONHOME: '', PYTHONUSERBASE: '', HOME: folder, PATH: '/bin' })
     expect(passed('')).toMatchObject({ PYTHONPATH: `${folder}/x:${root}/runner`, PYTHONUSERBASE: '' })
+  })
+})
+
+describeWithTools([OCTODNS_PYTHON], 'an allowed class of octoDNS', () => {
+  test.each([
+    ['true', 'CHECKOUT:CHECKOUT/lib:.:lib', false],
+    ['', '.:lib', false],
+    ['true', 'CHECKOUT/../runner', true],
+  ])('with CI=%j and PYTHONPATH=%s comes from outside the checkout', async (CI, PYTHONPATH, runs) => {
+    const env = { ...listed('acme.Provider', OCTODNS_PYTHON), CI, PYTHONPATH }
+    const { root, run, write, ran } = checkout(`{type: octodns, class: acme.Provider, python: ${OCTODNS_PYTHON}}`, env)
+    const module = `open(${JSON.stringify(join(root, 'ran'))}, 'w')\n`
+    for (const path of ['checkout/acme.py', 'checkout/lib/acme/__init__.py', ...(runs ? ['runner/acme.py'] : [])]) write(path, module)
+    expectEnd(await run('plan'), 1, { said: runs ? 'acme' : /provider-class.*acme/ })
+    expect(ran()).toBe(runs)
+  })
+})
+
+describe('a program', () => {
+  const FILES = {
+    'data/.env.json': `"${SECRET}"`,
+    'data/creds.json': `"${SECRET}"`,
+    'data/terraform.tfstate': `"${SECRET}"`,
+    'data/terraform.tfstate.d/x.json': `"${SECRET}"`,
+    'data/token.json': '"0123456789abcdef"',
+    'evil.ts': 'throw new Error("ran")',
+  }
+
+  /** A repository in a CI job: files are committed, links to them too; `left.json` is of an earlier step. */
+  function repository(files: Readonly<Record<string, string>>, links: Readonly<Record<string, string>> = {}) {
+    const globs = 'dnsconfig.js' in { ...files, ...links } ? 'dnsconfig.js' : 'zones/*.{yaml,ts}'
+    const scene = checkout("{type: desec, token: 'file:data/token.json'}", {}, `zones: [{files: '${globs}'}]`)
+    rmSync(join(scene.folder, '.git'), { recursive: true })
+    for (const [path, text] of Object.entries({ ...FILES, ...files })) scene.write(`checkout/${path}`, text)
+    for (const [path, target] of Object.entries(links)) symlinkSync(target, join(scene.folder, path))
+    gitRepository({}, scene.folder)
+    for (const path of ['checkout/left.json', 'checkout/left.ts', 'runner/x.json']) scene.write(path, `"${SECRET}"`)
+    return scene
+  }
+
+  const DATA_LINKS = {
+    'data/a.json': 'creds.json',
+    'data/b.json': 'terraform.tfstate',
+    'data/c.json': '../../runner/x.json',
+    linked: '../runner',
+  }
+  const READS: readonly [path: string, message: RegExp][] = [
+    ['data/.env.json', /is hidden/],
+    ['data/creds.json', /may have secrets/],
+    ['data/CREDS.JSON', /may have secrets/],
+    ['data/a.json', /may have secrets/],
+    ['data/b.json', /may have secrets/],
+    ['data/terraform.tfstate.d/x.json', /may have secrets/],
+    ['data/token.json', /contains a secret of the config/],
+    ['zonewright.yaml', /is the config/],
+    ['left.json', /left\.json is not tracked by git/],
+    ['.git/config', /is hidden|ends in none/],
+    ['../runner/x.json', /outside the config folder/],
+    ['data/c.json', /outside the config folder/],
+    ['linked/x.json', /outside the config folder/],
+    ['../runner/missing.json', /outside the config folder/],
+    ['/etc/hostname', /outside the config folder|ends in none/],
+  ]
+  test.each(READS.flatMap(([path, message]) => [['zones/evil.ts', path, message] as const, ['dnsconfig.js', path, message] as const]))(
+    '%s does not read %s',
+    async (file, path, message) => {
+      const read = (call: string): string => `let value\ntry { value = JSON.stringify(${call}) } catch (e) { value = String(e) }\n`
+      const up = path.startsWith('/') ? path : `../${path}`
+      const here = path.startsWith('/') ? path : `./${path}`
+      const program = {
+        'zones/evil.ts': `import { TXT, load, zone } from 'zonewright/definition'\n${read(`load('${up}')`)}zone('a.example', {}, [TXT('@', value)])\n`,
+        'dnsconfig.js': `${read(`require('${here}')`)}D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('own')), TXT('@', value))\n`,
+      }[file]
+      const { run, ran } = repository({ [file]: program }, DATA_LINKS)
+      const { stdout, stderr } = await run('render')
+      expect(stdout + stderr).toMatch(message)
+      expect(stdout + stderr).not.toContain(SECRET)
+      expect(ran()).toBe(false)
+    },
+  )
+
+  test.each<[link: string, target: string, message: string | RegExp]>([
+    ['zones/evil.ts', '../../runner/x.json', 'outside the config folder'],
+    ['zones/evil.ts', '../left.ts', 'is not tracked by git'],
+    ['zones/evil.ts', '../data/creds.json', 'may have secrets'],
+    ['zones/evil.ts', '../data/token.json', 'contains a secret'],
+    ['dnsconfig.js', 'data/terraform.tfstate', 'may have secrets'],
+    ['spfcache.json', '../runner/x.json', /has no answer for|spfcache/],
+  ])('that is a link %s to %s is refused', async (link, target, message) => {
+    const flatten = "SPF_BUILDER({ parts: ['v=spf1', 'include:a.example', '-all'], flatten: ['*'] })"
+    const program = `D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('own')), ${flatten})\n`
+    const { run } = repository(link === 'spfcache.json' ? { 'dnsconfig.js': program } : {}, { [link]: target })
+    const { stdout, stderr } = expectEnd(await run('validate'), 1, { said: message })
+    expect(stdout + stderr).not.toContain(SECRET)
+  })
+
+  test.each<[text: string, message: string | RegExp]>([
+    ["import 'node:fs'", '"node:fs" cannot be imported'],
+    ["import 'zonewright-provider-acme'", '"zonewright-provider-acme" cannot be imported'],
+    ["import '../node_modules/zonewright-provider-acme/index.js'", '"node:fs" cannot be imported'],
+    ["import 'zonewright'", '"zonewright" cannot be imported'],
+    ["import '../left.ts'", 'is not tracked by git'],
+    ["import '../linked/left.ts'", 'outside the config folder'],
+    ["import 'file:///etc/hostname'", 'cannot be imported'],
+    // The package and the file with the name of the module are not used.
+    ["import { A, zone } from 'zonewright/definition'\nzone('a.example', {}, [A('www', '192.0.2.1')])", 'domain: a.example'],
+  ])('%s runs nothing of the checkout or the machine', async (text, message) => {
+    const shadows = Object.fromEntries(
+      ['node_modules/zonewright/definition.js', 'zones/zonewright/definition.ts', 'zonewright/definition.js'].map((path) => [
+        path,
+        'throw 1',
+      ]),
+    )
+    const scene = repository({ ...shadows, 'zones/evil.ts': text }, { linked: '../runner' })
+    scene.install('checkout')
+    scene.write('runner/left.ts', 'throw 1')
+    if (text.includes('index.js')) gitRepository({}, scene.folder)
+    const { stdout, stderr } = await scene.run('render')
+    expect(stdout + stderr).toMatch(message)
+    expect(scene.ran()).toBe(false)
+  })
+
+  test.each<[path: string, text: string]>([
+    ['zones/evil.yaml', 'throw new Error("ran")'],
+    ['zones/evil.yaml', `${ZONE.replace('example.com', 'a.example')}include: [../evil.ts]\n`],
+    ['zones/evil.ts.yaml', 'throw new Error("ran")'],
+    ['zones/evil.zone', 'throw new Error("ran")'],
+    ['zones/sub/evil.ts', 'throw new Error("ran")'],
+    ['zones/evil.mjs', 'throw new Error("ran")'],
+    ['zones/evil.d.ts', 'throw new Error("ran")'],
+    ['zones/.evil.ts', 'throw new Error("ran")'],
+  ])('called %s is none', async (path, text) => {
+    const { stdout, stderr } = await repository({ [path]: text }).run('validate')
+    expect(stdout + stderr).not.toMatch(/\[program-|error.*: ran\b/)
   })
 })
 

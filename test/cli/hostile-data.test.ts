@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { REPORT_FORMATS } from '../../src/report/formats.ts'
 import { expectEnd } from '../support/cli.ts'
+import { rounds } from '../support/random.ts'
 import type { Script } from './recording-proxy.ts'
 import { openScene } from './scene.ts'
 import { openWireScene } from './service-scene.ts'
@@ -82,16 +83,51 @@ describe.each([...HOSTILE, ALL])('%.40j', (evil) => {
     expect(stderr.length).toBeLessThan(5_000)
   })
 
-  test('in definitions', options, async () => {
-    const records = { [evil]: { type: evil, value: evil }, x: { type: 'A', value: evil } }
-    const scene = openScene({ files: { 'zones/example.com.yaml': JSON.stringify({ domain: 'example.com', [evil]: 1, records }) } })
+  const text = JSON.stringify(evil)
+  const D = "const DNS = NewDnsProvider('cloud'), REG = NewRegistrar('none')\n"
+  test.each<[kind: string, files: Readonly<Record<string, string>>]>([
+    [
+      'definitions',
+      {
+        'zones/example.com.yaml': JSON.stringify({
+          domain: 'example.com',
+          [evil]: 1,
+          records: { [evil]: { type: evil, value: evil }, x: { type: 'A', value: evil } },
+        }),
+      },
+    ],
+    [
+      'programs',
+      {
+        'a.ts': `import { record, zone } from 'zonewright/definition'
+console.log(${text})
+zone('a.example', { [${text}]: 1 }, [record(${text}, ${text}, ${text}, { owner: ${text}, [${text}]: ${text} }), record('x', 'A', ${text}), record('y', 'TXT', ${text})])`,
+        'b.ts': `import { zone } from 'zonewright/definition'\nzone(${text}, {}, [])`,
+        'c.ts': `({ [${text}]() { throw new Error(${text}) } })[${text}]()`,
+        'd.ts': `throw ${text}`,
+        'e.ts': `import ${text}`,
+        'dnsconfig.js': `${D}console.log(${text})
+D('b.example', REG, DnsProvider(DNS), { [${text}]: ${text} }, A('x', '192.0.2.1', { [${text}]: ${text} }), TXT('t', ${text}), (domain) => {
+  domain.records.push({ type: ${text}, name: 'x', target: ${text}, meta: {}, filepos: ${text} + ':1:1' }, { type: 'A', name: 'z', target: '192.0.2.1', meta: {}, filepos: 'zonewright.yaml:1:1' })
+})`,
+        'dnsconfig-b.js': `${D}D(${text}, REG, DnsProvider(DNS))`,
+        'dnsconfig-c.js': `D('c.example', REG, DnsProvider(DNS), A(${text}, '192.0.2.1'), A('x', ${text}), CNAME('y', ${text}))`,
+        'dnsconfig-d.js': `require(${text})`,
+      },
+    ],
+  ])('in %s', options, async (kind, files) => {
+    const scene = openScene({ files, ...(kind === 'programs' && { config: "zones: [{files: '*.{ts,js}'}]\n" }) })
     const formats = REPORT_FORMATS.validation
-      .filter((one) => one === 'text' || evil === ALL)
+      // The renderers of the other formats get the same from programs as from definitions.
+      .filter((one) => one === 'text' || (evil === ALL && (kind !== 'programs' || one === 'github' || rounds(1) > 1)))
       .map((format) => ['validate', '--format', format])
     for (const command of [['validate', '--verbose'], ...formats, ['plan'], ['fmt', '--check']]) {
       const { stdout, stderr } = await scene.run(...command)
       expect(stdout + stderr).not.toMatch(UNSAFE)
       expect(stdout).not.toMatch(/^::error::forged/m)
+      // A place is one that the program has.
+      if (kind === 'programs') expect(stdout + stderr).not.toContain('zonewright.yaml')
+      expect(stdout.length).toBeLessThan(2_000_000)
     }
   })
 })

@@ -32,7 +32,9 @@ describe('init', () => {
     for (const file of FILES) expect(stdout).toContain(`  ${file}\n`)
     for (const command of ['serve', 'validate', 'plan', 'apply', 'verify'])
       expect(stdout).toMatch(new RegExp(`^ .*zonewright ${command}`, 'm'))
-    expect(stdout).toMatch(/^ {2}https:.*\/settings\/rules\/new/m)
+    expect(stdout).toMatch(
+      /^Require the checks "plan" and "check".*\n {2}https:.*\/settings\/rules\/new.*\nLet only main .*required reviewers.*\n {2}https:.*\/environments$/m,
+    )
   })
 
   test.each([
@@ -87,7 +89,7 @@ describe('init', () => {
 
   test('writes a pipeline for GitLab', async () => {
     const folder = temporaryDirectory()
-    expect((await inFolder(folder, 'init', '--ci', 'gitlab')).status).toBe(0)
+    expectEnd(await inFolder(folder, 'init', '--ci', 'gitlab'), 0, { out: /^(?!.*github\.com).*Turn on "Pipelines must succeed"/s })
     expect(Object.keys(filesBelow(folder)).sort()).toEqual(['.gitlab-ci.yml', 'zones/example.com.yaml', 'zonewright.yaml'])
     expect((await inFolder(folder, 'init', '--ci', 'other')).stderr).toContain('It must be one of github, gitlab.')
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { FaultChoice } from '../../src/providers/memory/memory-provider.ts'
 import { expectEnd } from '../support/cli.ts'
-import type { FaultChoice } from '../support/memory-provider.ts'
 import { openScene, ZONE, zoneFiles, zoneOf } from './scene.ts'
 
 const ELEVEN = `domain: example.com

@@ -11,7 +11,7 @@ import { expectEnd } from '../support/cli.ts'
 import { leasesIn } from '../support/leases.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { Script } from './recording-proxy.ts'
-import { TOKEN, ZONE } from './scene.ts'
+import { TOKEN, ZONE, zoneFiles } from './scene.ts'
 import { openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
@@ -147,19 +147,50 @@ describe('a signal during apply', () => {
   })
 })
 
-for (const [command, options] of [
-  ['verify', {}],
-  ['plan', LONG],
-] as const)
-  test(`a signal ends ${command} at once, also while it computes`, options, async () => {
-    const { folder } = await openWireScene(() => 'silence')
-    // The program computes for ever from its first request on.
-    const busy = "import n from 'node:net';n.Socket.prototype.connect=()=>{process.kill(process.pid,'SIGTERM');for(;;);}"
-    const env = { ZONEWRIGHT_TOKEN: TOKEN, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(busy)}` }
-    const run = await startProgram([command], { cwd: folder, env })
-    onTestFinished(() => run.kill('SIGKILL'))
-    expect(await run.ended).toEqual({ status: null, signal: 'SIGTERM' })
+/** Options of Node.js with which the program sends itself a signal at its first call of a function of Node.js, and then goes on or computes for ever. */
+function atCall(module: string, name: string, signal: string, { when = 'true', isEndless = true } = {}): Record<string, string> {
+  const text = `import m from '${module}';import{syncBuiltinESMExports as sync}from'node:module';const real=m.${name};let isSent=false;
+m.${name}=function(...a){if(!isSent&&(${when})){isSent=true;process.kill(process.pid,'${signal}');while(${isEndless});}return real.apply(this,a)};sync()`
+  return { ZONEWRIGHT_TOKEN: TOKEN, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(text)}` }
+}
+
+const LOADING = ['node:fs/promises', 'open', { when: '/example\\.com\\.yaml$/.test(a[0])' }] as const
+const READING = ['node:net', 'Socket.prototype.connect', {}] as const
+/** The fingerprint of the live zone that is planned. */
+const PLANNING = ['node:crypto', 'createHash', {}] as const
+
+describe('a signal ends at once, also while the program computes,', () => {
+  test.each([
+    ['validate', 'loads', LOADING],
+    ['plan', 'loads', LOADING],
+    ['apply', 'loads', LOADING],
+    ['plan', 'reads', READING],
+    ['verify', 'reads', READING],
+    ['plan', 'plans', PLANNING],
+  ] as const)('%s while it %s', { tags: ['long'] }, async (command, _, [module, name, options]) => {
+    const { folder: cwd } = name === 'createHash' ? await openServiceScene() : await openWireScene(() => 'silence')
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const run = await startProgram([command], { cwd, env: atCall(module, name, signal, options) })
+      onTestFinished(() => run.kill('SIGKILL'))
+      expect(await run.ended).toEqual({ status: null, signal })
+    }
   })
+})
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('%s while apply plans ends the run after the zone, with nothing applied', async (signal, status) => {
+  const scene = await openServiceScene({ files: { ...FILES, ...zoneFiles(['example.net', 'example.org'], MANY) } })
+  const [module, name] = PLANNING
+  const env = atCall(module, name, signal, { isEndless: false })
+  const run = await startProgram(['apply', '--yes'], { cwd: scene.folder, env })
+  onTestFinished(() => run.kill('SIGKILL'))
+  expect(await run.ended).toEqual({ status, signal: null })
+  expect(run.stderr()).toMatch(/^Stopping: .*Nothing was applied\.\n$/ms)
+  expect(scene.proxy.mutations()).toEqual([])
+  expect(await leasesIn(scene.folder)).toEqual([])
+})
 
 test('a silent server does not extend a run beyond its timeout: what was sent is unknown', LONG, async () => {
   const scene = await openServiceScene({ files: FILES, script: ({ body }) => (/"h[3-9]\d"/.test(body) ? 'silence' : null) })

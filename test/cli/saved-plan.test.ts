@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSyn
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fingerprint } from '../../src/plan/plan.ts'
+import type { FaultChoice } from '../../src/providers/memory/memory-provider.ts'
 import { put, resealed } from '../stored/plans/saved-text.ts'
 import { expectEnd } from '../support/cli.ts'
-import type { FaultChoice } from '../support/memory-provider.ts'
 import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneFiles } from './scene.ts'
 
 const CHANGED = ZONE.replace('192.0.2.2', '192.0.2.7').replace("www: {type: CNAME, value: '@'}", 'new: {type: AAAA, value: "2001:db8::1"}')

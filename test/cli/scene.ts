@@ -3,10 +3,10 @@ import { dirname, join, relative } from 'node:path'
 import { expect, type TestContext } from 'vitest'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
+import { createMemory, type Memory, type MemoryOptions } from '../../src/providers/memory/memory-provider.ts'
 import type { ProviderType } from '../../src/providers/provider.ts'
 import type { GivenTypes } from '../../src/providers/registry.ts'
 import { type CliResult, type CliSetting, cli, expectEnd } from '../support/cli.ts'
-import { createMemory, type Memory, type MemoryOptions } from '../support/memory-provider.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
 /** The token of every scene. No output may ever contain it. */

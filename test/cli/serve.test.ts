@@ -9,9 +9,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { encode } from 'dns-packet'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { CommandOptions } from '../../src/service/index.ts'
 import { folderWith } from '../definition/files.ts'
 import { handledAll } from '../service/nameserver/udp-client.ts'
-import { startProgram } from '../support/built-program.ts'
+import { type ProgramRun, startProgram } from '../support/built-program.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { waitForZone } from '../support/dns-servers.ts'
@@ -244,11 +245,57 @@ describeWithTools(['openssl', 'mkfifo'], 'with --tls-cert', () => {
     run.kill('SIGHUP')
     await run.until('The certificate has been read again.')
   })
+
+  test('an expired certificate is a warning at the start', async () => {
+    const { cert, key: pem } = selfSigned('dns.example')
+    const cwd = folderWith({ 'cert.pem': cert, 'key.pem': pem })
+    const renew = ['x509', '-in', 'cert.pem', '-signkey', 'key.pem', '-days', '-1', '-out', 'expired.pem']
+    expect((await runTool('openssl', renew, { cwd })).status).toBe(0)
+    const { run, http } = await serve(cwd, ['--tls-cert', 'expired.pem', '--tls-key', 'key.pem'])
+    expect(http).toMatch(/^https:/)
+    expect(run.stderr()).toMatch(/"level":"warn".*"subject":"CN=dns\.example".*"certificate has expired"/)
+  })
 })
+
+test('an option that the command forgets, or that the service lacks, does not compile', () => {
+  // @ts-expect-error: an option is missing
+  const forget = ({ observability: _, ...rest }: CommandOptions): CommandOptions => rest
+  // @ts-expect-error: an option is unknown
+  const invent = (all: CommandOptions): CommandOptions => ({ ...all, operations: null })
+  expect([typeof forget, typeof invent]).toEqual(['function', 'function'])
+})
+
+/** A way to have no space: a script that runs the program with and without space in the folder `full`, and what gives and takes it meanwhile. */
+interface FullDisk {
+  readonly full: string
+  readonly empty: string
+  free(run: ProgramRun, folder: string): unknown
+  fill(run: ProgramRun, folder: string): unknown
+}
 
 const mayMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', temporaryDirectory()]).status === 0
 
-describeWithRight(mayMount, 'the right to mount', 'on a full disk', () => {
+/** Only the process sees this file system. */
+const FILE_SYSTEM: FullDisk = {
+  full: 'exec unshare -m sh -c \'mount -t tmpfs -o size=2m none full && cp -a data/. full && cat /dev/zero >full/fill 2>/dev/null; exec "$@"\' sh "$@"',
+  empty: 'exec unshare -m sh -c \'mount -t tmpfs -o size=3m none full; exec "$@"\' sh "$@"',
+  free: ({ pid }, folder) => rmSync(`/proc/${pid}/root${folder}/fill`),
+  // All data is in the log, and there is no space for it in the database.
+  fill: ({ pid }, folder) =>
+    expect(() => writeFileSync(`/proc/${pid}/root${folder}/fill`, Buffer.alloc(3 * 1024 * 1024))).toThrow('ENOSPC'),
+}
+
+const limitFiles = ({ pid }: ProgramRun, octets: string) => runTool('prlimit', [`--pid=${pid}`, `--fsize=${octets}`])
+
+/** The process may write no file beyond 512 octets, which needs no right. SQLite reports it as it reports a quota. */
+const LIMIT: FullDisk = {
+  full: 'cp -a data/. full; ulimit -S -f 1; exec "$@"',
+  empty: 'exec "$@"',
+  free: (run) => limitFiles(run, 'unlimited'),
+  fill: (run) => limitFiles(run, '512:unlimited'),
+}
+
+function fullDiskTests({ full, empty, free, fill }: FullDisk): void {
   test('starts, says so, reads and serves; changes fail until there is space', async () => {
     const cwd = temporaryDirectory()
     mkdirSync(join(cwd, 'full'))
@@ -258,33 +305,32 @@ describeWithRight(mayMount, 'the right to mount', 'on a full disk', () => {
     await post(first.call, 'example.com')
     first.run.kill('SIGTERM')
     await first.run.ended
-    // Only the process sees this file system.
-    const fill = 'mount -t tmpfs -o size=2m none full && cp -a data/. full && cat /dev/zero >full/fill 2>/dev/null; exec "$@"'
-    const { run, call, port } = await serve(cwd, [...WITH_DNS, '--data', 'full'], {}, ['unshare', '-m', 'sh', '-c', fill, 'sh'])
+    const { run, call, port } = await serve(cwd, [...WITH_DNS, '--data', 'full'], {}, ['sh', '-c', full, 'sh'])
     expect(run.stderr()).toContain('the disk is full: data is read and served, and changes fail until there is space')
     expect(await (await call('GET', '/domains')).json()).toMatchObject({ results: 1 })
     const resolver = new Resolver()
     resolver.setServers([`127.0.0.1:${port}`])
     expect(await resolver.resolveSoa('example.com')).toMatchObject({ hostmaster: 'a.example.com' })
     expect((await post(call, 'example.net')).status).toBe(500)
-    rmSync(`/proc/${run.pid}/root${cwd}/full/fill`)
+    await free(run, join(cwd, 'full'))
     expect((await post(call, 'example.net')).status).toBe(200)
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
   })
 
-  test('ends if the disk is full at the end', async () => {
+  test('ends if there is no space at the end', async () => {
     const cwd = temporaryDirectory()
     mkdirSync(join(cwd, 'full'))
-    const mount = 'mount -t tmpfs -o size=3m none full; exec "$@"'
-    const { run } = await serve(cwd, ['--data', 'full'], {}, ['unshare', '-m', 'sh', '-c', mount, 'sh'])
-    // All data is in the log, and there is no space for it in the database.
-    expect(() => writeFileSync(`/proc/${run.pid}/root${cwd}/full/fill`, Buffer.alloc(3 * 1024 * 1024))).toThrow('ENOSPC')
+    const { run } = await serve(cwd, ['--data', 'full'], {}, ['sh', '-c', empty, 'sh'])
+    await fill(run, join(cwd, 'full'))
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
     expect(run.stderr()).not.toContain('program error')
   })
-})
+}
+
+describeWithRight(mayMount, 'the right to mount', 'on a full disk', () => fullDiskTests(FILE_SYSTEM))
+describeWithTools(['prlimit'], 'at the limit of what it may write', () => fullDiskTests(LIMIT))
 
 /** Texts that no message may contain. */
 const HIDDEN = new RegExp(['token-of-', 'hidden', secret(1).slice(0, 20)].join('|'))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { startProgram } from '../support/built-program.ts'
 import { expectEnd } from '../support/cli.ts'
-import { openLiveScene, openScene } from './scene.ts'
+import { openLiveScene, openScene, TOKEN } from './scene.ts'
 
 const RECORDS = 1100
 
@@ -47,3 +48,35 @@ records:
   expect(stderr).toContain('--verbose lists all.\n')
   expect((await scene.run('plan', '--verbose')).stderr.match(/ttl-rounded/g)).toHaveLength(24)
 })
+
+const HEAD = "domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {'': {type: NS, value: ns1.example.net.}"
+const repeat = (count: number, text: (index: number) => string): string => Array.from({ length: count }, (_, index) => text(index)).join('')
+
+/** Small files that make millions of records, or gigabytes of data. */
+const BOMBS: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
+  [
+    '88 kB of includes that make 3,840,000 records',
+    {
+      'zones/example.com.yaml': `${HEAD}}\ninclude:\n${repeat(1000, (i) => `  - {file: ../f.yaml, with: {x: a${i}}}\n`)}`,
+      'f.yaml': repeat(64, (i) => `"n${i}.\${x}": {type: A, values: [${repeat(60, (j) => `192.0.2.${j}, `)}]}\n`),
+    },
+    /^f\.yaml:\d+:1: error\[file-too-large\] the definition has more than 500000 records.*included here: zones\/example\.com\.yaml:\d+:\d+/m,
+  ],
+  [
+    '3.3 MB with 100,000 aliases of one text',
+    {
+      'zones/example.com.yaml': `${HEAD},\n  t: {type: TXT, value: &t ${'x'.repeat(60_000)}},\n${repeat(100_000, (i) => `  a${i}: {type: TXT, value: *t},\n`)}  }\n`,
+    },
+    /^zones\/example\.com\.yaml:\d+:3: error\[file-too-large\] the definition has more than 67108864 octets of data/m,
+  ],
+]
+
+for (const command of ['validate', 'plan'])
+  test.each(BOMBS)(`${command}: %s are one error, in 512 MB`, { tags: ['long'] }, async (_, files, error) => {
+    const { folder: cwd } = openScene({ files })
+    const run = await startProgram([command], { cwd, env: { ZONEWRIGHT_TOKEN: TOKEN, NODE_OPTIONS: '--max-old-space-size=512' } })
+    expect(await run.ended).toEqual({ status: 1, signal: null })
+    const said = run.stdout() + run.stderr()
+    expect(said).toMatch(error)
+    expect(said.match(/error\[/g)).toHaveLength(1)
+  })

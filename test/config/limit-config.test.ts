@@ -1,8 +1,10 @@
 /** What the config of a pull request may say before the merge. */
 import { expect, test } from 'vitest'
+import type { Config } from '../../src/config/config.ts'
 import { configureZone, createRuleLookup } from '../../src/config/configured-zone.ts'
 import { limitConfig } from '../../src/config/limit-config.ts'
 import { readConfig } from '../../src/config/read-config.ts'
+import { sshKeyOctets } from '../../src/config/ssh-public-key.ts'
 import { DEFAULT_ZONE_OPTIONS } from '../../src/dns/zone.ts'
 
 const CLOUD = "cloud: {type: cloud, base_url: 'https://dns.example/v4', token: 'env:T'}"
@@ -49,7 +51,6 @@ test.each<[string, string, string, object, string[]]>([
   ['cannot manage more', `zones: [{${A}, unmanaged: [{type: TXT}]}]`, '', { zone: { unmanaged: [{ type: 'TXT' }] } }, ['unmanaged']],
   ['can manage less', '', `zones: [{${A}, unmanaged: [{type: TXT}]}]`, { zone: { unmanaged: [{ type: 'TXT' }] } }, []],
   ['names no other server', 'nameservers: [192.0.2.1]', 'nameservers: [192.0.2.2]', { nameservers: ['192.0.2.1'] }, ['nameservers']],
-  ['needs the same approvals', '', 'policies: mine\njournal: mine', {}, ['journal', 'policies']],
 ])('%s', (_, base, own, expected, keys) => {
   const baseConfig = read(base)
   const config = limitConfig(read(own), { config: baseConfig, ruleOf: createRuleLookup(baseConfig) })
@@ -59,7 +60,29 @@ test.each<[string, string, string, object, string[]]>([
   expect(rule && configureZone(zone, rule, config, [], [])).toMatchObject(expected)
   expect(rule?.deleteRemoved).toBe(false)
   expect(config.base?.limitedKeys).toEqual(keys)
-  expect(config).toMatchObject({ journal: baseConfig.journal, policies: null, deleteRemoved: false })
+  expect(config.deleteRemoved).toBe(false)
+})
+
+const KEY = `ssh-ed25519 ${sshKeyOctets(Buffer.alloc(32, 1)).toString('base64')}`
+
+test.each<[key: string, text: string, field: keyof Config]>([
+  ['nameservers', 'nameservers: [192.0.2.1]', 'nameservers'],
+  ['usage', 'usage: {source: used.csv, in_use: 7d}', 'usage'],
+  ['quarantine', 'quarantine: {reads: 9}', 'quarantine'],
+  ['approvals', `approvals: {needed: 1, keys: {a: '${KEY}'}}`, 'approvals'],
+  ['policies', 'policies: mine', 'policies'],
+  ['journal', 'journal: mine', 'journal'],
+  ['journal', 'journal: {url: "s3://bucket/dns"}', 'journalStore'],
+])('the %s of the base: %s', (key, text, field) => {
+  for (const [base, own] of [
+    [text, ''],
+    ['', text],
+  ] as const) {
+    const baseConfig = read(base)
+    const config = limitConfig(read(own), { config: baseConfig, ruleOf: createRuleLookup(baseConfig) })
+    expect(config[field]).toBe(baseConfig[field])
+    expect(config.base?.limitedKeys).toEqual([key])
+  }
 })
 
 test('a rule for a new provider is disabled', () => {

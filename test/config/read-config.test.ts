@@ -46,6 +46,7 @@ journal: runs
 unsupported: skip
 octodns_default_ttl: 60
 octodns_split_extension: .sp
+programs: {date: 2026-12-31}
 `)
   expect(diagnostics).toEqual([])
   if (!config) throw new Error('no config')
@@ -81,7 +82,13 @@ octodns_split_extension: .sp
     ttlAt: expect.objectContaining({ line: 12, column: 92 }),
   })
   expect(config.safety).toEqual({ max_delete_percent: 10, max_update_percent: 50.5, min_existing: 0 })
-  expect(config).toMatchObject({ journal: '/srv/dns/runs', unsupported: 'skip', octodnsDefaultTtl: 60, octodnsSplitExtension: '.sp' })
+  expect(config).toMatchObject({
+    journal: '/srv/dns/runs',
+    unsupported: 'skip',
+    octodnsDefaultTtl: 60,
+    octodnsSplitExtension: '.sp',
+    programDate: '2026-12-31',
+  })
 })
 
 test.each<[name: string, text: string, expected: string[]]>([
@@ -105,6 +112,7 @@ test.each<[name: string, text: string, expected: string[]]>([
   ['a string as provider', 'providers:\n  cloud: env:T\n', ['2:10 error schema-type']],
   ['a list', '- a\n', ['1:1 error schema-type']],
   ['text', 'hello\n', ['1:1 error schema-type']],
+  ['a day that does not exist', 'programs: {date: 2026-02-30}\n', ['1:18 error schema-value']],
   ['a number instead of a string', 'octodns_split_extension: 5\n', ['1:26 error schema-type']],
   ['an unknown policy', 'zones:\n  - policy: upsert\n', ['2:13 error schema-value']],
   ['a misspelt policy', 'zones:\n  - policy: snyc\n', ['2:13 error schema-value (Did you mean "sync"?)']],

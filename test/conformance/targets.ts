@@ -254,7 +254,7 @@ export async function openProvider({ entry, env, type }: Pick<RunningTarget, 'en
   const { config, diagnostics } = readConfig(`providers:\n  target: ${entry}\n`, { file: 'zonewright.yaml', folder, cwd: folder })
   const found = config?.providers.get('target')
   if (found === undefined) throw new Error(diagnostics.map(({ message }) => message).join('; '))
-  if (type !== undefined) useGivenTypes([found], new Map([['target', type]]))
+  if (type !== undefined) useGivenTypes(new Map([['target', found]]), new Map([['target', type]]))
   const created = await createProvider(found, { secrets: { env, folder, loaded: noSecrets() } })
   if (created.provider === null) throw new Error(created.diagnostics.map(({ message }) => message).join('; '))
   return created.provider

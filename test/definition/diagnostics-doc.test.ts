@@ -11,11 +11,11 @@ import { LINT_CODES } from '../../src/dns/suppression.ts'
 import { loadDefinitions } from '../../src/load/load-definitions.ts'
 import { usePrograms } from '../../src/load/program-loader.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
-import { programLoader } from '../../src/programs/load-program.ts'
+import { programRunner } from '../../src/programs/load-program.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { folderWith } from './files.ts'
 
-usePrograms(async () => programLoader(programZones))
+usePrograms(async () => programRunner(programZones))
 
 const text = readFileSync(new URL('../../docs/diagnostics.md', import.meta.url), 'utf8')
 type Entry = { readonly code: string; readonly body: string }

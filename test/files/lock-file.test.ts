@@ -23,7 +23,7 @@ for (const name of ['linkSync', 'unlinkSync', 'rmSync', 'renameSync']) {
   }
 }
 syncBuiltinESMExports()
-const { acquireLock } = await import('./lock-file.mjs')
+const { acquireLock } = await import('./locks.mjs')
 const { ownProcess } = await import('./process-identity.mjs')
 const [, , path, folder, goal] = process.argv
 const holder = { ...ownProcess(), since: '', command: 'apply', run: '' }

@@ -1,15 +1,15 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openRevision } from '../../src/git/revision.ts'
+import { existsInRevision, fetchBranch, openRepository, openRevision } from '../../src/git/revision.ts'
 import { filesBelow } from '../cli/scene.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-async function opened(folder: string, text: string) {
-  const result = await openRevision(folder, text, GIT_ENVIRONMENT)
+async function opened(folder: string, text: string, env: Readonly<Record<string, string | undefined>> = GIT_ENVIRONMENT) {
+  const result = await openRevision(folder, text, env)
   if (!result.ok) throw new Error(result.diagnostic.message)
   onTestFinished(() => result.revision.close())
   return result.revision
@@ -43,18 +43,21 @@ describeWithTools(['git'], 'openRevision', () => {
     expect(filesBelow((await opened(join(folder, 'dns'), 'HEAD')).folder)).toEqual({ 'a.yaml': '1\n' })
   })
 
-  test('takes the repository of the folder, also in a hook, and runs none of its programs', async () => {
-    const { folder, git } = gitRepository({ 'a.yaml': '1\n', '.gitattributes': '* filter=evil diff=evil\n' })
-    const mark = join(temporaryDirectory(), 'mark')
-    for (const key of ['core.fsmonitor', 'filter.evil.clean', 'filter.evil.smudge', 'diff.evil.textconv'])
-      git('config', key, `touch ${mark}; cat`)
-    writeFileSync(join(folder, '.git/hooks/post-checkout'), `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 })
-    execFileSync('rm', ['-f', mark])
-    const env = { ...GIT_ENVIRONMENT, GIT_DIR: '/nonexistent', GIT_INDEX_FILE: '/nonexistent', GIT_EXTERNAL_DIFF: `touch ${mark}` }
-    const result = await openRevision(folder, 'HEAD', env)
-    expect(result.ok && readFileSync(join(result.revision.folder, 'a.yaml'), 'utf8')).toBe('1\n')
-    if (result.ok) result.revision.close()
-    expect(existsSync(mark)).toBe(false)
+  test('keeps the repository that it has found, whatever appears in the checkout', async () => {
+    const { folder } = gitRepository({ 'dns/a.yaml': '1\n' })
+    const dns = join(folder, 'dns')
+    for (const files of [{ 'a.yaml': '1\n' }, { 'a.yaml': '1\n' }]) {
+      expect(filesBelow((await opened(dns, 'HEAD')).folder)).toEqual(files)
+      gitRepository({ 'a.yaml': '2\n' }, dns)
+    }
+  })
+
+  test('takes the outermost repository in CI, where a pull request may have added a submodule', async () => {
+    const { folder } = gitRepository({ 'dns/a.yaml': '1\n' })
+    const dns = join(folder, 'dns')
+    gitRepository({ 'a.yaml': '2\n' }, dns)
+    expect(filesBelow((await opened(dns, 'HEAD', { ...GIT_ENVIRONMENT, CI: 'true' })).folder)).toEqual({ 'a.yaml': '1\n' })
+    expect(filesBelow((await opened(dns, 'HEAD')).folder)).toEqual({ 'a.yaml': '2\n' })
   })
 
   test('refuses a folder of the checkout that holds the files of a bare repository', async () => {
@@ -111,5 +114,54 @@ describeWithTools(['git'], 'openRevision', () => {
 
   test('a folder without a repository', async () => {
     expect(await problem(temporaryDirectory(), 'HEAD')).toContain('is not in a git repository')
+  })
+})
+
+/** Names of hooks that git runs when it fetches, or reads or writes refs and the index. */
+const HOOKS = ['reference-transaction', 'post-checkout', 'pre-auto-gc', 'post-index-change', 'fsmonitor-watchman']
+
+describeWithTools(['git'], 'no call of git', () => {
+  test.each<[what: string, config: string[], ofCheckout: string, control: string[] | null, env?: Readonly<Record<string, string>>]>([
+    ['a hook in the checkout', ['core.hooksPath=hooks'], '', ['branch', 'x']],
+    ['a hook of the repository', [], '.git/', ['branch', 'x']],
+    ['a monitor of files', ['core.fsmonitor=TOOL'], '', ['status']],
+    // Git starts it only in a terminal.
+    ['a pager', ['core.pager=TOOL', 'pager.fetch=true', 'pager.ls-tree=true', 'pager.cat-file=true'], '', null],
+    ['an external diff', ['diff.external=TOOL'], '', ['diff', 'HEAD~']],
+    ['a command for diffs', ['diff.evil.command=TOOL'], '', ['diff', 'HEAD~']],
+    ['a text converter', ['diff.evil.textconv=TOOL'], '', ['show']],
+    ['a filter', ['filter.evil.clean=TOOL', 'filter.evil.smudge=TOOL'], '', ['checkout', 'HEAD~', '--', 'dns']],
+    ['a process that filters', ['filter.evil.process=TOOL'], '', ['checkout', 'HEAD~', '--', 'dns']],
+    ['a program of the environment', [], '', ['diff', 'HEAD~'], { GIT_EXTERNAL_DIFF: 'TOOL', GIT_PAGER: 'TOOL', GIT_SSH_COMMAND: 'TOOL' }],
+  ])('runs %s', async (_, config, hooks, control, given = {}) => {
+    const origin = gitRepository({ 'dns/a.yaml': '1\n', '.gitattributes': '* filter=evil diff=evil\n' })
+    const [folder, mark] = [temporaryDirectory(), join(temporaryDirectory(), 'mark')]
+    const tool = join(folder, 'tool')
+    const script = { tool: `#!/bin/sh\ntouch ${mark}\ncat\n` }
+    origin.write(script)
+    for (const hook of HOOKS) origin.write({ [`hooks/${hook}`]: script.tool })
+    execFileSync('chmod', ['-R', '+x', 'tool', 'hooks'], { cwd: origin.folder })
+    origin.commit({ 'dns/a.yaml': '2\n' })
+    execFileSync('git', ['clone', '-q', `file://${origin.folder}`, folder], { env: GIT_ENVIRONMENT, stdio: 'ignore' })
+    if (hooks !== '') cpSync(join(folder, 'hooks'), join(folder, hooks, 'hooks'), { recursive: true })
+    const program = (args: readonly string[], env = {}): unknown =>
+      execFileSync('git', args, { cwd: folder, env: { ...GIT_ENVIRONMENT, ...env }, stdio: 'ignore' })
+    for (const setting of config) program(['config', ...setting.replace('TOOL', tool).split('=')])
+    const env = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value.replace('TOOL', tool)]))
+    origin.commit({ 'dns/a.yaml': '3\n' })
+
+    const ours = { ...GIT_ENVIRONMENT, ...env, GIT_DIR: '/nonexistent', GIT_INDEX_FILE: '/nonexistent', GIT_WORK_TREE: '/' }
+    const dns = join(folder, 'dns')
+    expect(await fetchBranch(dns, 'main', ours)).toBeNull()
+    expect(filesBelow((await opened(dns, 'origin/main..', ours)).folder)).toEqual({ 'a.yaml': '3\n' })
+    expect(await existsInRevision(dns, 'HEAD', 'a.yaml', ours)).toBe(true)
+    const { git } = await openRepository(dns, ours)
+    expect((await git(['ls-files', '-z'])).stdout.toString()).toBe('a.yaml\0')
+    expect(existsSync(mark)).toBe(false)
+
+    // The same program runs where git is called without care.
+    if (control === null) return
+    spawnSync('git', control, { cwd: folder, env: { ...GIT_ENVIRONMENT, ...env }, stdio: 'ignore' })
+    expect(existsSync(mark)).toBe(true)
   })
 })

@@ -62,6 +62,23 @@ test('the suite passes, and says what each step does', async () => {
   expect(status).toBe(0)
 })
 
+test('the library of the package plans, and its types fit the examples', async () => {
+  const script = `import { plan } from 'zonewright'
+import { inMemoryProvider } from 'zonewright/testing'
+const { result, plan: { summary } } = await plan({ journal: 'journal', providers: { files: inMemoryProvider({ type: 'powerdns' }) } })
+console.log(result, summary.create)`
+  writeFileSync(join(folder, 'library.js'), script)
+  expect(await runTool(process.execPath, ['library.js'], { cwd: folder })).toMatchObject({ stdout: 'pending 2\n', stderr: '' })
+  cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true })
+  const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2023', '--module', 'nodenext', '--types', 'node']
+  const tsc = (...args: string[]) =>
+    runTool(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--ignoreConfig', ...strict, ...args], { cwd: folder })
+  const examples = readdirSync(join(folder, 'examples')).filter((file) => file.endsWith('.ts'))
+  expect(await tsc('--skipLibCheck', ...examples.map((file) => join('examples', file)))).toMatchObject({ stdout: '', status: 0 })
+  writeFileSync(join(folder, 'types.ts'), ['', '/testing', '/provider'].map((one) => `export type {} from 'zonewright${one}'\n`).join(''))
+  expect(await tsc('types.ts')).toMatchObject({ stdout: '', status: 0 })
+})
+
 test('import checks the settings', async () => {
   writeConfig('{type: npm:json-folder}')
   const { status, stdout, stderr } = await zonewright('import', '--from', 'files', '-o', 'imported')

@@ -7,7 +7,7 @@ import { createUpdate } from '../../src/dns/wire/message.ts'
 import { octetsOf } from '../../src/plan/carry-changes.ts'
 import type { RrsetChange, RrsetImage } from '../../src/plan/changesets.ts'
 import { RFC2136_CAPABILITIES } from '../../src/providers/rfc2136/capabilities.ts'
-import { updateContent } from '../../src/providers/rfc2136/update-content.ts'
+import { updateContent } from '../../src/providers/rfc2136/rfc2136-provider.ts'
 import { type Random, rounds, seededRandom } from '../support/random.ts'
 
 const ZONE = 'example.com.' as DomainName

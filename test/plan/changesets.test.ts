@@ -4,7 +4,7 @@ import { type Changeset, changesetsOf } from '../../src/plan/changesets.ts'
 import type { PlanInput } from '../../src/plan/make-plan.ts'
 import type { ZonePlan } from '../../src/plan/plan.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
-import { updateContent } from '../../src/providers/rfc2136/update-content.ts'
+import { updateContent } from '../../src/providers/rfc2136/rfc2136-provider.ts'
 import { CALL_RULES, changesOf, ORIGIN, planOf } from '../support/plan.ts'
 import { desiredZone, existing } from '../support/records.ts'
 

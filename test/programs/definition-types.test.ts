@@ -1,8 +1,9 @@
 /** The types of `zonewright/definition`, as the compiler of a user reads them. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { expect, test } from 'vitest'
+import { pathToFileURL } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
 import { parseCsv } from '../../src/base/csv.ts'
 import { definitionPrelude } from '../../src/programs/definition/prelude.ts'
 import { TYPE_FUNCTIONS } from '../../src/programs/definition/run-definition.ts'
@@ -35,7 +36,10 @@ spf({ al: '-all' })
 zone('example.net', {}, ['192.0.2.1'])
 `
 
-test('correct programs compile, and mistakes do not', () => {
+const TSC = join(root, 'node_modules/typescript/bin/tsc')
+
+/** A folder with a program, and the package beside it. */
+function project(program: string): string {
   const folder = temporaryDirectory()
   execFileSync(process.execPath, ['-e', "import('./scripts/definition-types.mjs').then((one) => one.writeDefinitionTypes())"], {
     cwd: root,
@@ -46,7 +50,11 @@ test('correct programs compile, and mistakes do not', () => {
     join(folder, 'node_modules/zonewright/package.json'),
     JSON.stringify({ name: 'zonewright', exports: { './definition': { types: './definition.d.ts' } } }),
   )
-  writeFileSync(join(folder, 'zone.ts'), PROGRAM)
+  writeFileSync(join(folder, 'zone.ts'), program)
+  return folder
+}
+
+test('correct programs compile, and mistakes do not', () => {
   const flags = [
     '--ignoreConfig',
     '--noEmit',
@@ -59,9 +67,70 @@ test('correct programs compile, and mistakes do not', () => {
     '--types',
     '',
   ]
-  const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  expect(spawnSync(process.execPath, [tsc, ...flags, 'zone.ts'], { cwd: folder, encoding: 'utf8' }).stdout).toBe('')
+  expect(spawnSync(process.execPath, [TSC, ...flags, 'zone.ts'], { cwd: project(PROGRAM), encoding: 'utf8' }).stdout).toBe('')
 })
+
+test('an editor completes functions, settings and options, explains them, and marks mistakes', async () => {
+  const text =
+    "import { A, caa, zone } from 'zonewright/definition'\nzone('example.com', { soa_mail: 'x' }, [A('@', '192.0.2.1', {  }), caa({  })])\n"
+  const folder = project(text)
+  const server = startLanguageServer(folder)
+  const uri = pathToFileURL(join(folder, 'zone.ts')).href
+  server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'typescript', version: 1, text } })
+  const at = (line: number, part: string, offset = 0) => {
+    const character = (text.split('\n')[line]?.indexOf(part) ?? 0) + offset
+    return { textDocument: { uri }, position: { line, character } }
+  }
+  const completed = async (place: object): Promise<string[]> => {
+    const { items } = (await server.ask('textDocument/completion', place)) as { readonly items: readonly { readonly label: string }[] }
+    return items.map(({ label }) => label)
+  }
+  expect(await completed(at(0, 'A, '))).toEqual(expect.arrayContaining(['A', 'HTTPS', 'NSAP_PTR', 'reverse', 'variables']))
+  expect(await completed(at(1, '{ soa', 2))).toEqual(expect.arrayContaining(['soa_email?', 'unmanaged?', 'targets?', 'ignore?']))
+  expect(await completed(at(1, '{  })', 2))).toEqual(expect.arrayContaining(['ttl?', 'owner?', 'expires?', 'cloudflare?']))
+  expect(await completed(at(1, 'caa({', 6))).toEqual(expect.arrayContaining(['issue?', 'iodef?']))
+  const hover = await server.ask('textDocument/hover', at(1, 'caa('))
+  expect(JSON.stringify(hover)).toContain('Values for CAA (RFC 8659)')
+  const { items } = (await server.ask('textDocument/diagnostic', { textDocument: { uri } })) as { readonly items: readonly object[] }
+  expect(items).toMatchObject([
+    { severity: 1, range: { start: { line: 1, character: 22 } }, message: expect.stringContaining('soa_email') },
+  ])
+})
+
+/** The language server of TypeScript on its standard streams (Language Server Protocol 3.17). */
+function startLanguageServer(folder: string) {
+  const child = spawn(process.execPath, [TSC, '--lsp', '--stdio'], { stdio: ['pipe', 'pipe', 'ignore'] })
+  onTestFinished(() => void child.kill())
+  const waiting = new Map<number, (result: unknown) => void>()
+  const send = (message: object): void => {
+    const text = JSON.stringify({ jsonrpc: '2.0', ...message })
+    child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
+  }
+  let rest = Buffer.alloc(0)
+  child.stdout.on('data', (octets: Buffer) => {
+    rest = Buffer.concat([rest, octets])
+    for (let end = rest.indexOf('\r\n\r\n'); end !== -1; end = rest.indexOf('\r\n\r\n')) {
+      const next = end + 4 + Number(/Content-Length: (\d+)/i.exec(rest.toString('latin1', 0, end))?.[1])
+      if (rest.length < next) return
+      const { id, method, result, error } = JSON.parse(rest.toString('utf8', end + 4, next))
+      rest = rest.subarray(next)
+      if (method === undefined) waiting.get(id)?.(result ?? error)
+      else if (id !== undefined) send({ id, result: null })
+    }
+  })
+  const ask = (method: string, params: object): Promise<unknown> =>
+    new Promise((resolve) => {
+      waiting.set(waiting.size, resolve)
+      send({ id: waiting.size - 1, method, params })
+    })
+  void ask('initialize', {
+    processId: process.pid,
+    rootUri: pathToFileURL(folder).href,
+    capabilities: { textDocument: { diagnostic: {} } },
+  })
+  send({ method: 'initialized', params: {} })
+  return { ask, notify: (method: string, params: object): void => send({ method, params }) }
+}
 
 test('the reference page is made of them', async () => {
   const { referenceOf, writeDefinitionTypes } = await import('../../scripts/definition-types.mjs')

@@ -39,6 +39,10 @@ reverse('192.0.2.0/24', hosts)
 })
 
 test.each([
+  ["A('www' '192.0.2.1')", /example\.ts:4:\d+: error\[program-failed\] SyntaxError/],
+  ["A('www', undefined.ip)", /example\.ts:4:\d+: error\[program-failed\] TypeError/],
+  ["MX('@', undefined)", /example\.ts:4:3: error/],
+  ["]), zone('example.com', {}, [", /example\.ts:4:\d+: error\[zone-duplicate\]/],
   ["A('www', '192.0.2.256')", /example\.ts:4:3: error\[value-invalid\]/],
   ["A('www', '192.0.2.1', { tll: 5 })", /example\.ts:4:3: error\[schema-unknown-key\]/],
   ["A('www.example.net.', '192.0.2.1')", /example\.ts:4:3: error\[name-outside-zone\]/],
@@ -50,31 +54,70 @@ test.each([
   ["A('www', Promise.resolve('192.0.2.1'))", /example\.ts:4:\d+: error\[program-failed\] Promise cannot be used/],
   ["A('www', () => 1)", /example\.ts:4:\d+: error\[program-failed\] .*a value of type function/],
   ["A('www', { get a() { throw new Error('poison') } })", /example\.ts:4:\d+: error\[program-failed\] poison/],
+  [
+    "TXT('www', '\u{1f600}'.slice(1))",
+    /example\.ts:4:\d+: error\[program-failed\] TypeError: the value of TXT www has half a surrogate pair/,
+  ],
   ["TXT('www', 'x'.repeat(2 ** 21))", /example\.ts:4:\d+: error\[program-failed\] RangeError: the value of TXT www has 2097152 characters/],
   ["load('../creds.json')", /example\.ts:4:\d+: error\[program-failed\] \.\.\/creds\.json may have secrets/],
   ["load('../link.json')", /example\.ts:4:\d+: error\[program-failed\] \.\.\/link\.json may have secrets/],
   ["load('../zonewright.yaml')", /example\.ts:4:\d+: error\[program-failed\] .*is the config/],
+  ["load('../nul.csv')", /example\.ts:4:\d+: error\[program-failed\] nul\.csv has a NUL character/],
   ["load('../.env.json')", /example\.ts:4:\d+: error\[program-failed\] .*is hidden/],
   ["load('../../x.json')", /example\.ts:4:\d+: error\[program-failed\] .*outside/],
   ["TXT('@', spf({ al: '-all' }))", /example\.ts:4:\d+: error\[program-failed\] TypeError: spf does not know al/],
 ])('%s has its place', async (records, expected) => {
-  const scene = open(zoneWith(records), { 'creds.json': '{}' })
+  const scene = open(zoneWith(records), { 'creds.json': '{}', 'nul.csv': 'a\n\0b\n' })
   symlinkSync('creds.json', join(scene.folder, 'link.json'))
   const { stdout, stderr } = await scene.run('validate')
   expect(stdout + stderr).toMatch(expected)
 })
 
-test('an exception shows its line and the calls above it', async () => {
-  const scene = open(zoneWith('web(undefined)').replace('zone(', 'const web = (host: any) => A("www", host.ip)\nzone('))
-  const { stdout, stderr } = await scene.run('validate', '--format', 'json')
-  expect(JSON.parse(stdout || stderr).diagnostics).toMatchObject([
-    {
-      code: 'program-failed',
-      line: 3,
-      hint: 'line 3: const web = (host: any) => A("www", host.ip)',
-      related: [{ line: 5, column: 3 }],
-    },
+test.each([
+  ['web(undefined)', 'web = (host: any) => A("www", host.ip)', 'program-failed'],
+  ['deep()', 'deep = (): any => [deep()]', 'program-limit'],
+])('%s shows message, code frame and the stack of the program', async (call, helper, code) => {
+  const scene = open(zoneWith(call).replace('zone(', `const ${helper}\nzone(`))
+  const { stdout } = await scene.run('validate')
+  const lines = stdout.split('\n')
+  expect(lines[0]).toMatch(new RegExp(`^zones/example\\.ts:3:\\d+: error\\[${code}\\] `))
+  expect(lines.slice(1, 5)).toEqual([
+    expect.stringMatching(/^ {4}2 \| const \{ zone, A/),
+    `  > 3 | const ${helper}`,
+    expect.stringMatching(/^ {6}\| +\^$/),
+    expect.stringMatching(/^ {4}4 \| zone\('example\.com'/),
   ])
+  expect(lines[5]).toMatch(/^ {2}zones\/example\.ts:[35]:\d+: called (?:here|in deep)$/)
+})
+
+const CALLED = {
+  'zones/lib.ts': "import { A } from 'zonewright/definition'\nexport const host = (name: string, ip: string) =>\n  A(name, ip)\n",
+  'zones/example.ts':
+    "import { zone } from 'zonewright/definition'\nimport { host } from './lib.ts'\nconst web = (ip: string) => host('www', ip)\nzone('example.com', {}, [web('192.0.2.1')])\n",
+}
+const CALLED_BY_DNSCONFIG = {
+  'dns/lib.js': 'function host(name, ip) {\n  return A(name, ip)\n}\n',
+  'dns/dnsconfig.js':
+    "require('lib.js')\nvar REG = NewRegistrar('none')\nvar DSP = NewDnsProvider('cloud')\nD('example.com', REG, DnsProvider(DSP),\n  host('www', '192.0.2.1'))\n",
+}
+
+test.each([
+  ['TypeScript', CALLED, 'zones/lib.ts:3:3', ['zones/example.ts:3:29', 'zones/example.ts:4:26']],
+  ['dnsconfig.js', CALLED_BY_DNSCONFIG, 'dns/lib.js:2:10', ['dns/dnsconfig.js:5:3']],
+])('%s: plan lines and diagnostics name the call that made a record, with --verbose those above it', async (_, files, made, above) => {
+  const scene = openScene({ files, config: CONFIG.replace('}"}', '}"}, {files: "dns/dnsconfig*.js"}') })
+  const plan = expectEnd(await scene.run('plan'), 0).stdout
+  expect(plan).toMatch(new RegExp(`^  \\+ www .* 192\\.0\\.2\\.1  ${made}$`, 'm'))
+  expect(expectEnd(await scene.run('plan', '--verbose'), 0).stdout).toContain(`192.0.2.1  ${made}, called at ${above.join(', ')}\n`)
+  expect(expectEnd(await scene.run('plan', '--format', 'markdown'), 0).stdout).toContain(`192.0.2.1  ${made}\n`)
+  for (const [file, text] of Object.entries(files)) scene.write({ [file]: text.replace('192.0.2.1', '10.0.0.1') })
+  const found = JSON.parse((await scene.run('validate', '--format', 'json')).stdout).diagnostics.filter(
+    ({ code }: { code: string }) => code === 'address-private',
+  )
+  const placed = ({ file, line, column }: Record<string, unknown>) => `${file}:${line}:${column}`
+  expect(found.map((one: { related: [] }) => [placed(one), one.related.map(placed)])).toEqual([[made, above]])
+  expect((await scene.run('validate')).stdout).not.toContain('called here')
+  expect((await scene.run('validate', '--verbose')).stdout).toContain(above.map((place) => `  ${place}: called here\n`).join(''))
 })
 
 test('helpers make the values of their RFCs', async () => {
@@ -106,6 +149,20 @@ test('helpers make the values of their RFCs', async () => {
   )
 })
 
+test('a reverse zone for a part of a /24 has names below it (RFC 2317)', async () => {
+  const hosts = "[{ name: 'h', ip: '192.0.2.65' }, { name: 'i', ip: '192.0.2.1' }, { name: 'j', ip: '2001:db8::1' }]"
+  const { stdout } = expectEnd(await open(`${zoneWith('')}reverse('192.0.2.64/26', ${hosts})`).run('render', '64/26*'), 0)
+  expect(stdout).toMatch(
+    /^domain: 64\/26\.2\.0\.192\.in-addr\.arpa\n(?:.*\n)*records:\n {2}'65': \{type: PTR, value: h\.example\.com\.\}\n$/m,
+  )
+})
+
+test('the reverse zones of thousands of hosts are within the limits', { tags: ['long'] }, async () => {
+  const hosts = 'Array.from({ length: 12_000 }, (_, i) => ({ name: "h" + i, ip: ip.host("10.0.0.0/16", i) }))'
+  const scene = open(`${zoneWith('')}const hosts = ${hosts}\nfor (let i = 0; i < 47; i++) reverse('10.0.' + i + '.0/24', hosts)\n`)
+  expect((await scene.run('validate')).stdout).not.toContain('program-limit')
+})
+
 test('modules are shared, and no definitions of their own; data that is a definition stays one', async () => {
   const program = `import { zone } from 'zonewright/definition'\nimport { mail } from './lib.ts'\nfor (const name of ['a.example', 'b.example']) zone(name, {}, [mail()])\n`
   const files = {
@@ -128,40 +185,58 @@ test('with CI set, a program reads only files that git tracks', async () => {
   )
 })
 
-test('programs that make the same zone, or none, are refused', async () => {
-  const program = zoneWith("A('www', '192.0.2.1')")
-  expect((await open(program, { 'zones/b.js': program }).run('validate')).stdout).toMatch(/error\[zone-duplicate\]/)
-  expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
+test.each([
+  [[], '', '1970-01-01'],
+  [[], 'programs: {date: 2026-12-31}\n', '2026-12-31'],
+  [['--var', 'date=2027-01-01'], 'programs: {date: 2026-12-31}\n', '2027-01-01'],
+  [['--var', 'date=2027-02-30'], '', '1970-01-01'],
+])('with %j and "%s", Date says %s', async (args, config, day) => {
+  const scene = open(zoneWith("TXT('@', new Date().toISOString())"), {}, { config: CONFIG + config })
+  expect(expectEnd(await scene.run('render', ...args), 0).stdout).toContain(`${day}T00`)
 })
 
-test('render shows what a program makes, and reading that makes the same', async () => {
-  const scene = open(
-    zoneWith(
-      "A('www', '192.0.2.1', { ttl: 300, owner: 'web' }),\n  MX('@', { preference: 10, exchange: 'www' })",
-      "{ unmanaged: [{ name: 'x' }] }",
-    ),
-  )
-  const { stdout } = expectEnd(await scene.run('render'), 0)
-  expect(stdout).toMatch(/^# zones\/example\.ts:3\ndomain: example\.com\n/)
-  const other = openScene({ files: { 'zones/example.com.yaml': stdout }, config: CONFIG })
-  expect(expectEnd(await other.run('render'), 0).stdout.replace(/^#.*\n/, '')).toBe(stdout.replace(/^#.*\n/, ''))
-})
-
-test('record refuses with the line to edit, and fmt leaves programs', async () => {
-  const scene = open(zoneWith("A('www', '192.0.2.1')"))
-  const before = scene.files()
-  expectEnd(await scene.run('record', 'set', 'example.com', 'www', 'A', '192.0.2.2'), 1, {
-    err: 'zones/example.ts:4:3: error[edit-refused] www.example.com. A: the record is made at zones/example.ts:4',
-  })
-  expectEnd(await scene.run('record', 'rename', 'example.com', 'www', 'web'), 1, { err: 'edit-refused' })
-  await scene.run('fmt')
-  expect(scene.files()).toEqual(before)
-})
+const TWICE = zoneWith("A('www', '192.0.2.1')")
 
 test.each([
-  ['data/hosts.json', '["192.0.2.2"]'],
-  ['data/mail.yaml', 'mail: {type: A, value: 192.0.2.8}'],
-])('--since follows every file that a program read: %s', async (file, changed) => {
+  ['two programs', { 'zones/b.ts': TWICE }, 'zones/example.ts:3:1', 'zones/b.ts:3:1'],
+  ['a program and YAML', { 'zones/b.yaml': 'domain: example.com\nrecords: {}\n' }, 'zones/example.ts:3:1', 'zones/b.yaml:1:9'],
+  ['one program', { 'zones/example.ts': `${TWICE}zone('example.com', {}, [])\n` }, 'zones/example.ts:6:1', 'zones/example.ts:3:1'],
+])('%s that make one zone: an error that names both places', async (_, files, later, first) => {
+  const { stdout } = await open(TWICE, files).run('validate')
+  expect(stdout).toContain(
+    `${later}: error[zone-duplicate] example.com. is defined twice for cloud (the other definition: ${first}; import the records`,
+  )
+})
+
+test('two programs for one zone with different targets both count', async () => {
+  const [a, b] = ['cloud', 'other'].map((target) => zoneWith("A('www', '192.0.2.1')", `{ targets: ['${target}'] }`))
+  const scene = open(
+    a ?? '',
+    { 'zones/b.ts': b ?? '' },
+    { also: ['other'], config: `  other: {type: cloud, preset: linode, token: env:ZONEWRIGHT_TOKEN}\n${CONFIG}` },
+  )
+  expect(expectEnd(await scene.run('plan'), 0).stdout).toMatch(/example\.com\. at cloud[\s\S]*example\.com\. at other/)
+})
+
+test('a program that makes no zone, or too many records, is refused', async () => {
+  expect((await open('export {}\n').run('validate')).stdout).toMatch(/example\.ts:1:1: error\[definition-empty\] the program makes no zone/)
+  const half = "A('www', new Array(500_001).fill('192.0.2.1'))"
+  expect((await open(zoneWith(`\n${half}, ${half}`)).run('validate')).stdout).toMatch(
+    /example\.ts:5:\d+: error\[program-failed\] RangeError: a program makes at most 1000000 records/,
+  )
+})
+
+test('many small programs do not exhaust the memory', { tags: ['long'] }, async () => {
+  const text = (name: string) =>
+    `import { TXT, zone } from 'zonewright/definition'\nzone('${name}', {}, [TXT('@', Array.from({ length: 600 }, (_, i) => i + 'x'.repeat(60000)))])\n`
+  const { stdout } = await open(text('a.example'), { 'zones/b.ts': text('b.example'), 'zones/c.ts': text('c.example') }).run('validate')
+  expect(stdout).toMatch(
+    /error\[file-too-large\] with this definition, more than \d+ octets of data of all definitions are made by programs/,
+  )
+  expect(stdout.match(/file-too-large/g)).toHaveLength(1)
+})
+
+test('--since follows the files that a zone of a program includes', async () => {
   const scene = open(zoneWith("A('www', load('../data/hosts.json')[0])", "{ include: ['../data/mail.yaml'] }"), {
     'data/hosts.json': '["192.0.2.1"]',
     'data/mail.yaml': 'mail: {type: A, value: 192.0.2.7}',
@@ -173,7 +248,7 @@ test.each([
   git('add', '.')
   git('commit', '-m', 'x')
   expect((await scene.run('zones', '--since', 'HEAD')).stdout).not.toContain('example.')
-  scene.write({ [file]: changed })
+  scene.write({ 'data/mail.yaml': 'mail: {type: A, value: 192.0.2.8}' })
   const { stdout } = await scene.run('zones', '--since', 'HEAD')
   expect(stdout).toContain('example.com')
   expect(stdout).not.toContain('example.net')

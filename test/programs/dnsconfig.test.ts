@@ -1,5 +1,5 @@
 /** A dnsconfig.js as the definition of zones, and its import. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { DomainName } from '../../src/dns/domain-name.ts'
@@ -51,6 +51,61 @@ test.each([
   expect(stdout + stderr).toMatch(expected)
 })
 
+const D = "D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('cloud')),"
+test.each<[text: string, expected: string | RegExp]>([
+  [`\n${D} A('www' '192.0.2.1'))`, /dnsconfig\.js:2:\d+: error\[program-failed\] SyntaxError/],
+  [`${D}\n  A('www', undefined.ip))`, 'dnsconfig.js:2:3: error[program-failed] TypeError'],
+  ["\n  require('./missing.js')", 'dnsconfig.js:2:3: error[program-failed] missing.js does not exist'],
+  [
+    "\n  require('./cycle.js')",
+    /cycle\.js:1:1: error\[program-limit\] the calls of the program are nested too deep\n.*dnsconfig\.js:2:3: called here/s,
+  ],
+  ["\n  require('./broken.js')", /broken\.js:2:\d+: error\[program-failed\] SyntaxError/],
+  [`${D}\n  A('www.example.net.', '192.0.2.1'))`, 'dnsconfig.js:2:3: error[schema-value] the label "www.example.net." is not in a.example'],
+  [
+    `${D}\n  A('x', '192.0.2.1'),\n  A('x', '192.0.2.1'))`,
+    'dnsconfig.js:3:3: error[schema-value] the record x A "192.0.2.1" of a.example is there twice',
+  ],
+  [`${D} [])\n ${D} [])`, 'dnsconfig.js:2:2: error[program-failed] a.example is declared more than once'],
+  [`\n${D} 5)`, 'dnsconfig.js:2:1: error[program-failed] domain modifier type unsupported: number'],
+  [`\n${D} 'text')`, 'dnsconfig.js:2:1: error[program-failed] domain modifier type unsupported: string'],
+  [`\n${D} null)`, 'dnsconfig.js:2:1: error[program-failed] domain modifier type unsupported'],
+  [`\n${D} Promise.resolve([]))`, 'dnsconfig.js:2:1: error[program-failed] a promise is neither a record nor a modifier'],
+  [`\n${D} A('x'))`, 'dnsconfig.js:2:76: error[program-failed] A record requires 2 arguments'],
+  ["\n D_EXTEND('b.example', [])", 'dnsconfig.js:2:2: error[program-failed] b.example was not declared yet'],
+])('%j has its place', async (text, expected) => {
+  const scene = open(text)
+  scene.write({ 'cycle.js': "require('./dnsconfig.js')\n", 'broken.js': '\nlet = ;\n' })
+  expect((await scene.run('validate')).stdout).toMatch(expected)
+})
+
+test('a glob finds no names outside the folder of the config, and none that are hidden', async () => {
+  const scene = open(
+    "console.log([['.', '.js'], ['..', 'js'], ['link', 'js'], ['.git', 'js']].map((a) => { try { return glob(a[0], true, a[1]) } catch (e) { return 'none' } }).join(' '))",
+  )
+  scene.write({
+    'inner/dnsconfig.js': scene.files()['dnsconfig.js'] ?? '',
+    'inner/.git/a.js': '',
+    'inner/zonewright.yaml': 'zones: [{files: dnsconfig.js}]\n',
+  })
+  symlinkSync('..', join(scene.folder, 'inner/link'))
+  const { stdout } = await cli(['validate'], { cwd: join(scene.folder, 'inner') })
+  expect(stdout).toContain('program-message] dnsconfig.js none none none')
+})
+
+test('a program may begin with comments, whatever is in them', async () => {
+  const comments = `${'/'.repeat(100)}\n${'/* a */ // b // c\n'.repeat(50)}`
+  const scene = open(`${comments}'use strict'\nsite = 'a'\n${PROGRAM}`)
+  expectEnd(await scene.run('plan'), 0)
+})
+
+test('thousands of domains are within the limits', { tags: ['long'] }, async () => {
+  const scene = open(
+    "const REG = NewRegistrar('none')\nfor (let i = 0; i < 4000; i++) D('e' + i + '.example', REG)\nfor (const one of getConfiguredDomains()) D_EXTEND('a.b.' + one, A('@', '192.0.2.1'))",
+  )
+  expect((await scene.run('validate')).stdout).not.toContain('program-limit')
+})
+
 test('zones/**/* matches no program', async () => {
   const scene = open(PROGRAM, { config: 'zones: [{files: ["**/*"]}]\n' })
   expect((await scene.run('validate')).stdout).toContain('no-definitions')
@@ -83,6 +138,38 @@ zones:
   expectEnd(await cli(['validate'], { cwd }), 0)
   expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js', '--convert', '-o', 'zones', '--force'], { cwd }), 0)
   expect(readFileSync(join(cwd, 'zones/example.com.yaml'), 'utf8')).toContain('192.0.2.2')
+})
+
+test.each<[name: string, cloud: string, other: string, status: number, said: string | RegExp, rules: string | null]>([
+  [
+    'some providers',
+    'DESEC',
+    'MIKROTIK',
+    0,
+    /import-aside\].*"other \(MIKROTIK\)".*disables the zones/,
+    `zones:
+  - files: [dnsconfig.js]
+    zone: [example.net]
+    enabled: false # a provider is missing
+  - files: [dnsconfig.js]
+`,
+  ],
+  ['no provider', 'NAMECHEAP', 'MIKROTIK', 1, /provider-unknown\].*"cloud \(NAMECHEAP\)", "other \(MIKROTIK\)".*new zonewright.yaml/, null],
+])('an import that can convert %s', async (_, cloud, other, status, said, rules) => {
+  const cwd = temporaryDirectory()
+  const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text)
+  const more =
+    "const OTHER = NewDnsProvider('other', { default_ns: ['ns1.example.net.'] })\nD('example.net', REG, DnsProvider(DNS), DnsProvider(OTHER), { ns_ttl: '5' })\n"
+  write('dnsconfig.js', `${PROGRAM}${more}`)
+  write('hosts.json', HOSTS)
+  write('creds.json', JSON.stringify({ cloud: { TYPE: cloud, 'auth-token': '$T' }, other: { TYPE: other } }))
+  const { stdout, stderr } = expectEnd(await cli(['import', 'dnscontrol', 'dnsconfig.js'], { cwd }), status, { err: [said, 'default_ns'] })
+  expect(stderr).toMatch(/^dnsconfig\.js:11:1: warning\[record-extra\] example\.net\.: .*ns_ttl/m)
+  expect(stdout).toBe(rules === null ? '' : 'zonewright.yaml\n')
+  expect(
+    existsSync(join(cwd, 'zonewright.yaml')) ? readFileSync(join(cwd, 'zonewright.yaml'), 'utf8').replace(/^.*?(?=zones:)/s, '') : null,
+  ).toBe(rules)
+  if (rules !== null) expectEnd(await cli(['validate'], { cwd }), 0)
 })
 
 test('an import ends with the plan of the program', async () => {
@@ -135,12 +222,4 @@ test('spf runs no program of the other language', async () => {
   const scene = open(PROGRAM, { config: RULES.replace('dnsconfig.js', 'dnsconfig.js, other.ts') })
   scene.write({ 'other.ts': "import { zone } from 'zonewright/definition'\nzone('example.net', {}, [])\n" })
   expectEnd(await scene.run('spf'), 0)
-})
-
-test('a record of a program cannot be edited with "record", and fmt leaves programs alone', async () => {
-  const scene = open()
-  const { status, stderr } = await scene.run('record', 'add', 'example.com', 'mail', 'A', '192.0.2.9')
-  expect([status, stderr]).toEqual([1, expect.stringContaining('dnsconfig.js')])
-  await scene.run('fmt')
-  expect(scene.files()['dnsconfig.js']).toBe(PROGRAM)
 })

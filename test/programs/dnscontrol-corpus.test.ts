@@ -3,9 +3,14 @@ import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { programZones } from '../../src/convert/dnscontrol/program-zones.ts'
+import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
+import { printDefinition } from '../../src/definition/print/print-definition.ts'
+import type { JsonObject } from '../../src/programs/dnscontrol/json-object.ts'
 import { runDnsconfig } from '../../src/programs/dnscontrol/run-dnsconfig.ts'
 import { openSandbox } from '../../src/programs/sandbox/run-program.ts'
 import type { ProgramFiles } from '../../src/programs/sandbox/sandbox.ts'
+import { zoneData } from './zone-data.ts'
 
 interface Case {
   readonly case: string
@@ -61,12 +66,21 @@ const withoutRepeated = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (key, one: unknown) => (REPEATED.has(key) ? undefined : one))
 
 /** What a program makes; null if it is refused. */
-async function evaluate({ files, variables = {} }: Case): Promise<unknown> {
+async function evaluate({ files, variables = {} }: Case): Promise<JsonObject | null> {
   const entry = { file: 'dnsconfig.js', text: files['dnsconfig.js'] ?? '' }
   const { config, diagnostics } = await runDnsconfig(sandbox, { entry, files: filesOf(files), variables })
   const isRefused = config === null || diagnostics.some(({ severity }) => severity === 'error')
   for (const { at, severity } of diagnostics) expect(severity === 'error' ? at?.line : 1).toBeGreaterThan(0)
-  return isRefused ? null : withoutRepeated(config)
+  return isRefused ? null : config
+}
+
+/** What `render` prints, read as YAML, is the zone that the program made, so that both have one plan. */
+function expectRendered(config: JsonObject): void {
+  for (const { zone } of programZones(config, 'dnsconfig.js').zones) {
+    const text = printDefinition({ ...zone, targets: zone.targets ?? undefined, policy: zone.policy ?? undefined })
+    const read = parseDefinition(text, { file: 'rendered.yaml' }).zone
+    expect(read && zoneData(read), text).toEqual(zoneData(zone))
+  }
 }
 
 test('at most five programs differ that are neither odd nor of an old engine', () => {
@@ -80,7 +94,9 @@ describe.each(['agrees', 'differs'])('%s', (how) => {
   test.each(CASES.filter((one) => DIFFERENT.has(numberOf(one)) === isListed).map((one) => [one.case, one] as const))(
     '%s',
     async (_, one) => {
-      const made = await evaluate(one)
+      const config = await evaluate(one)
+      if (config !== null) expectRendered(config)
+      const made = withoutRepeated(config)
       const expected = one.expected === undefined ? null : withoutRepeated(one.expected)
       if (isListed) expect(made).not.toEqual(expected)
       else expect(made).toEqual(expected)

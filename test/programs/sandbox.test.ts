@@ -101,7 +101,15 @@ describe('errors have the line that ran', () => {
     ['\n Math.random()', /^program-failed zones\/a\.js:2:\d+ Math\.random/],
     ['\n read("../secret")', /^program-failed zones\/a\.js:2:\d+ secret does not exist/],
     ['\n require("./b.js")', /^program-failed zones\/b\.js:3:\d+ ReferenceError/],
+    ['\nPromise.resolve().then(() => { throw new Error("late") })\nrecord(1)', /^program-failed zones\/a\.js:2:\d+ late/],
+    ['Promise.reject("no").finally(() => 1); record(1)', /^program-failed zones\/a\.js:1:1 the program threw no/],
+    ['\nconst f = async () => 1', /^program-failed zones\/a\.js:2:11 async cannot be used/],
   ])('%j', async (text, expected) => expect(await outcome(text, { files: { 'zones/b.js': '\n\nfoo()' } })).toMatch(expected))
+
+  test('a rejection that is handled is none', async () => {
+    const text = 'const p = Promise.reject(new Error("x")); setTimeout(() => p.then(() => 1).catch((e) => record(e.message)))'
+    expect(await outcome(text)).toEqual(['x'])
+  })
 
   test.each([
     ['\nimport "./no.ts"', /^program-failed zones\/a\.ts:2:8 "\.\/no\.ts" cannot be imported: zones\/no\.ts does not exist/],
@@ -113,6 +121,8 @@ describe('errors have the line that ran', () => {
     ['\nlet x: = 1', /^program-failed zones\/a\.ts:2:\d+ SyntaxError/],
     ['\nconst f = async () => { throw 1 }', /^program-failed zones\/a\.ts:2:11 async cannot be used/],
     ['\n  new Promise(() => {})', /^program-failed zones\/a\.ts:2:7 Promise cannot be used/],
+    ['\n  import("./d.ts").then(() => 1)', /^program-failed zones\/a\.ts:2:3 import cannot be used/],
+    ['\nconst o = { async *g() {} }', /^program-failed zones\/a\.ts:2:13 async cannot be used/],
     ['await { then() {} }', /^program-failed zones\/a\.ts:1:1 the program waits for a promise that never settles/],
   ])('%j in a module', async (text, expected) => {
     const files = {
@@ -132,7 +142,7 @@ describe('limits', () => {
     ['\nfor (;;) try { for (;;); } catch {}', /program-limit zones\/a\.js:1:\d+ the program used more than 0.5 s/],
     ['\n/(a+)+$/.test("a".repeat(40) + "b")', /program-limit zones\/a\.js:2:\d+ the program used more than 0.5 s/],
     ['\nsetInterval(() => {})', /program-limit zones\/a\.js:\d+:\d+ the program used more than 0.5 s/],
-    ['(async () => { for (;;) await 1 })()', /program-limit zones\/a\.js:1:\d+ the program used more than 0.5 s/],
+    ['const f = () => Promise.resolve().then(f); f()', /program-limit zones\/a\.js:1:\d+ the program used more than 0.5 s/],
     ['\nconst a = []; for (;;) a.push("x".repeat(1e5) + a.length)', /program-limit zones\/a\.js:2:\d+ the program used more than 32 MiB/],
     ['\nnew ArrayBuffer(1e9)', /program-limit zones\/a\.js:2:\d+ the program used more than 32 MiB/],
     ['let f = () => 1; for (;;) f = f.bind(null)', /program-limit zones\/a\.js:1:\d+ the program used more than 32 MiB/],

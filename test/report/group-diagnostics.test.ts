@@ -110,6 +110,14 @@ test('groups 50,000 diagnostics with long names in a moment', { tags: ['long'] }
   expect(groupDiagnostics(found).length).toBeLessThan(3)
 })
 
+test('groups messages of programs in a moment', () => {
+  const found = many(
+    100,
+    (index): Diagnostic => ({ severity: 'notice', code: 'program-message', message: '.'.repeat(1000), at: at(index) }),
+  )
+  expect(groupDiagnostics(found, {})).toHaveLength(1)
+})
+
 test('what a plan was made from is kept, whatever the limit', () => {
   const used: Diagnostic = { severity: 'notice', code: 'snapshot-used', message: 'planned against the snapshot s.json' }
   const others = ['a', 'b', 'c'].map((word): Diagnostic => ({ severity: 'warning', code: 'usage', message: `${word} ${word.repeat(3)}` }))

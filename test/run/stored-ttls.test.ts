@@ -1,10 +1,10 @@
 /** Limits of TTLs that only the server knows: the first report names them, later plans know them. */
 import { expect, test } from 'vitest'
 import { CLOUD } from '../../src/providers/cloud/cloud-config.ts'
+import { createMemory, type FaultChoice } from '../../src/providers/memory/memory-provider.ts'
 import { RFC2136_CAPABILITIES } from '../../src/providers/rfc2136/capabilities.ts'
 import { openScene } from '../cli/scene.ts'
 import { expectEnd } from '../support/cli.ts'
-import { createMemory, type FaultChoice } from '../support/memory-provider.ts'
 
 const APPLY = ['apply', '--yes', '--allow', 'updates']
 const PLAN = ['plan', '--detailed-exitcode']

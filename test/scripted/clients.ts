@@ -1,5 +1,5 @@
 /** The clients of others for each cloud service: dns-lexicon and octoDNS's provider. */
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { selfSigned } from '../support/certificate.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -20,10 +20,10 @@ export interface ForeignClients {
 
 const APPLICATION = { tenant: SUBSCRIPTION.replaceAll('1', '2'), clientId: SUBSCRIPTION.replaceAll('1', '3'), clientSecret: TOKEN }
 
-/** The key file of Google, which is made when it is first needed. */
+/** The key file of Google, which is made when a test file first needs it. */
 let account: (ReturnType<typeof createTestAccount> & { readonly file: string }) | null = null
 const googleAccount = () => {
-  if (account === null) {
+  if (account === null || !existsSync(account.file)) {
     const made = createTestAccount()
     account = { ...made, file: join(temporaryDirectory(), 'key.json') }
     writeFileSync(account.file, made.keyFile)

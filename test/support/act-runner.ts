@@ -120,7 +120,7 @@ export async function runAct(
   event: WorkflowEvent,
   { authority = '', actions = {} }: { readonly authority?: string; readonly actions?: Readonly<Record<string, string>> } = {},
 ): Promise<{ readonly run: number; readonly jobs: ReadonlyMap<string, ActJob> }> {
-  const { workflow, payload, run, vars, env, secretsOf } = beginRun(scene, path, text, event)
+  const { workflow, payload, run, vars, env, secretsOf, issueToken } = beginRun(scene, path, text, event)
   const folder = temporaryDirectory()
   const write = (name: string, content: string): string => {
     const file = join(folder, name)
@@ -135,7 +135,8 @@ export async function runAct(
   const used = { ...Object.fromEntries(pins.map(([pin, name = '']) => [pin, standIns[name] ?? ''])), ...actions }
   const places = Object.entries(used).map(([pin, action], index) => [pin, dirname(write(`${index}/action.yml`, action))])
   const chosen = Object.entries(workflow.jobs).filter(([id]) => job === undefined || id === job || id === workflow.jobs[job]?.needs)
-  const secrets = Object.assign({ GITHUB_TOKEN: scene.token }, ...chosen.map(([, one]) => secretsOf(one)))
+  const { token, revoke } = issueToken(...chosen.map(([, one]) => one))
+  const secrets = Object.assign({ GITHUB_TOKEN: token }, ...chosen.map(([, one]) => secretsOf(one)))
   // act calls the variable of the commit so.
   const more = { SHA_REF: event.sha, GITHUB_BASE_REF: event.baseRef ?? '', ...(authority && { CURL_CA_BUNDLE: authority }) }
   const files = ['--workflows', write('workflow.yml', text), '--eventpath', write('event.json', JSON.stringify(payload))]
@@ -153,6 +154,7 @@ export async function runAct(
     [...words, ...values.flat(), ...pairs('--secret', secrets), ...pairs('--var', vars)],
     { cwd: temporaryDirectory(), env: { HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: folder } },
   )
+  revoke()
   const lines = `${stdout}${stderr}`.split('\n').flatMap((one): Line[] => (one.startsWith('{') ? [JSON.parse(one)] : []))
   const jobs = new Map<string, ActJob>()
   for (const { jobID = '', job: name = '', jobResult } of lines) {

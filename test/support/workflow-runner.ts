@@ -1,6 +1,7 @@
 /**
  * Runs jobs of GitHub workflows and of composite actions like GitHub's runner, with a scripted GitHub and a bare git repository. Steps of the program run in this
- * process, other scripts in bash. The actions that the workflows use are carried out here: checkout, and upload and download of artifacts.
+ * process, other scripts in bash. The actions that the workflows use are carried out here: checkout, and upload and download of artifacts. As GitHub documents, the token
+ * of a job has the permissions of that job until it ends, and only the default branch may use an environment.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,6 +16,7 @@ export interface WorkflowStep {
   readonly if?: string
   readonly uses?: string
   readonly run?: string
+  readonly shell?: string
   readonly with?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
 }
@@ -31,7 +33,7 @@ export interface Workflow {
   readonly name: string
   readonly 'run-name'?: string
   readonly on: Readonly<Record<string, unknown>>
-  readonly permissions: unknown
+  readonly permissions?: Readonly<Record<string, string>>
   readonly env: Readonly<Record<string, string>>
   readonly jobs: Readonly<Record<string, WorkflowJob>>
 }
@@ -45,6 +47,8 @@ export interface WorkflowEvent {
   readonly sha: string
   readonly headSha: string
   readonly refName: string
+  /** The ref of the run if it is no branch. */
+  readonly ref?: string
   readonly baseRef?: string
   /** The run of an earlier job, and how each such job ended. */
   readonly run?: number
@@ -57,7 +61,8 @@ export interface RunnerScene {
   readonly bare: string
   readonly github: ScriptedGithub
   readonly origin: string
-  readonly token: string
+  /** The text of more actions, by what `uses` says. */
+  readonly actions?: Readonly<Record<string, string>>
   /** By environment; the secrets of jobs without one are under `''`. */
   readonly secrets: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** The variables of the repository. A run of a fork does not have them. */
@@ -116,18 +121,28 @@ const holds = (condition: string | undefined, contexts: Contexts): boolean =>
 const RUNS_ALWAYS = /\b(?:cancelled|always|failure)\(\)/
 
 /** The words of a simple command, as a shell splits them. */
-const wordsOf = (line: string, env: Readonly<Record<string, string>>): string[] =>
+export const wordsOf = (line: string, env: Readonly<Record<string, string>>): string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) =>
     single !== undefined ? single : (double ?? bare ?? '').replace(/\$\{?([A-Z_]+)\}?/g, (_, name: string) => env[name] ?? ''),
   )
+
+/**
+ * The permissions of a job's token. Once some are given, all others are none; a private repository's default is that of its settings, the restricted one here.
+ * https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#permissions
+ */
+const permissionsOf = (workflow: Workflow, job: WorkflowJob, isFork: boolean): Readonly<Record<string, string>> => {
+  const given = Object.entries(job.permissions ?? workflow.permissions ?? { contents: 'read', packages: 'read' })
+  return Object.fromEntries(given.map(([name, level]) => [name, isFork && level === 'write' ? 'read' : level]))
+}
 
 /** What a run has before its first job, at GitHub too. */
 export function beginRun(scene: RunnerScene, path: string, text: string, event: WorkflowEvent) {
   const workflow = parseWorkflow(text)
   const { github } = scene
   const payload = { repository: { full_name: github.repository, default_branch: 'main' }, ...event.payload }
-  const ref = `refs/heads/${event.refName}`
-  const context = { token: scene.token, repository: github.repository, event_name: event.name, event: payload, ref }
+  const ref =
+    event.ref ?? (event.name === 'pull_request' ? `refs/pull/${Reflect.get(payload, 'number')}/merge` : `refs/heads/${event.refName}`)
+  const context = { repository: github.repository, event_name: event.name, event: payload, ref }
   const id = event.run ?? github.nextId()
   const title = filled(workflow['run-name'] ?? '', { github: context })
   const run = {
@@ -149,10 +164,20 @@ export function beginRun(scene: RunnerScene, path: string, text: string, event: 
     GITHUB_REPOSITORY: github.repository,
     GITHUB_RUN_ID: String(id),
     GITHUB_REF: ref,
+    GITHUB_REF_NAME: ref.replace(/^refs\/\w+\//, ''),
     GITHUB_WORKFLOW_REF: `${github.repository}/${path}@refs/heads/main`,
   }
-  const secretsOf = ({ environment = '' }: WorkflowJob) => (isFork ? {} : { ...scene.secrets[''], ...scene.secrets[environment] })
-  return { workflow, payload, context, run, vars: isFork ? {} : scene.vars, env, secretsOf }
+  const isAllowed = ({ environment }: WorkflowJob): boolean => environment === undefined || ref === 'refs/heads/main'
+  const secretsOf = (job: WorkflowJob) =>
+    isFork || !isAllowed(job) ? {} : { ...scene.secrets[''], ...scene.secrets[job.environment ?? ''] }
+  /** A token for a job; for several, as act has it, one with the permissions of all. */
+  const issueToken = (...jobs: readonly WorkflowJob[]) => {
+    const permissions = Object.assign({}, ...jobs.map((job) => permissionsOf(workflow, job, isFork))) as Readonly<Record<string, string>>
+    const token = `ghs_${github.nextId()}`
+    github.callers[token] = { login: 'github-actions[bot]', isApp: true, permissions }
+    return { token, permissions, revoke: () => void delete github.callers[token] }
+  }
+  return { workflow, payload, context, run, vars: isFork ? {} : scene.vars, env, isAllowed, secretsOf, issueToken }
 }
 
 /** Keeps a file as an artifact of a run. */
@@ -163,7 +188,7 @@ export function keepArtifact({ github, stored }: RunnerScene, run: number, name:
 }
 
 export const runWorkflowJob: RunJob = async (scene, { path, text, job: name }, event) => {
-  const { workflow, payload, context, run, vars, env: common, secretsOf } = beginRun(scene, path, text, event)
+  const { workflow, payload, context, run, vars, env: common, isAllowed, secretsOf, issueToken } = beginRun(scene, path, text, event)
   const job = workflow.jobs[name]
   if (job === undefined) throw new Error(`no job ${name}`)
   const workspace = temporaryDirectory()
@@ -175,6 +200,12 @@ export const runWorkflowJob: RunJob = async (scene, { path, text, job: name }, e
     !holds(job.if, { github: context, needs: event.needs ?? {}, cancelled: () => false })
   )
     return none
+  if (!isAllowed(job)) {
+    run.conclusion = 'failure'
+    const output = `Branch "${context.ref}" is not allowed to deploy to ${job.environment} due to environment protection rules.`
+    return { ...none, status: 1, output }
+  }
+  const { token, permissions, revoke } = issueToken(job)
   const files = { event: join(temp, 'event.json'), summary: join(temp, 'summary.md'), output: join(temp, 'output') }
   writeFileSync(files.event, JSON.stringify(payload))
   const env = {
@@ -182,7 +213,6 @@ export const runWorkflowJob: RunJob = async (scene, { path, text, job: name }, e
     CI: 'true',
     GITHUB_ACTIONS: 'true',
     GITHUB_SHA: event.sha,
-    GITHUB_REF_NAME: event.refName,
     GITHUB_BASE_REF: event.baseRef ?? '',
     GITHUB_EVENT_NAME: event.name,
     GITHUB_EVENT_PATH: files.event,
@@ -192,8 +222,10 @@ export const runWorkflowJob: RunJob = async (scene, { path, text, job: name }, e
     RUNNER_TEMP: temp,
     ...workflow.env,
   }
-  const state: StepState = { scene, run: run.id, workspace, temp, files, event, output: '', status: 0 }
-  await runSteps(state, job.steps, { github: context, secrets: secretsOf(job), runner: { temp }, inputs: {}, vars }, env)
+  const state: StepState = { scene, run: run.id, workspace, temp, files, event, permissions, output: '', status: 0 }
+  const contexts = { github: { ...context, token }, secrets: secretsOf(job), runner: { temp }, inputs: {}, vars }
+  await runSteps(state, job.steps, contexts, env)
+  revoke()
   run.conclusion = state.status === 0 ? 'success' : 'failure'
   const summary = existsSync(files.summary) ? readFileSync(files.summary, 'utf8') : ''
   return { status: state.status, output: state.output, summary, run: run.id }
@@ -206,34 +238,58 @@ interface StepState {
   readonly temp: string
   readonly files: { readonly output: string }
   readonly event: Pick<WorkflowEvent, 'sha'>
+  readonly permissions: Readonly<Record<string, string>>
   output: string
   status: number
 }
 
+type Outputs = Record<string, { outputs: Record<string, string>; outcome: string }>
+
 async function runSteps(state: StepState, steps: readonly WorkflowStep[], given: Contexts, env: Readonly<Record<string, string>>) {
-  const outputs: Record<string, { outputs: Record<string, string>; outcome: string }> = {}
+  const outputs: Outputs = {}
   for (const step of steps) {
     const states = { cancelled: () => false, success: () => state.status === 0, failure: () => state.status !== 0 }
     const contexts = { ...given, steps: outputs, ...states }
     if ((state.status !== 0 && !RUNS_ALWAYS.test(step.if ?? '')) || !holds(step.if, contexts)) continue
     const own = Object.fromEntries(Object.entries(step.env ?? {}).map(([name, value]) => [name, filled(value, contexts)]))
     const all = { ...env, ...own }
+    const inputs = Object.fromEntries(Object.entries(step.with ?? {}).map(([name, value]) => [name, filled(value, contexts)]))
     writeFileSync(state.files.output, '')
     const before = state.status
-    if (step.uses !== undefined)
-      carryOut(state, step.uses, (name) => (step.with?.[name] === undefined ? '' : filled(step.with[name], contexts)))
-    else if (step.run !== undefined) await runScript(state, step.run, all)
+    const action = state.scene.actions?.[step.uses ?? '']
+    const set = action === undefined ? null : await runComposite(state, action, inputs, contexts, all)
+    if (set === null && step.uses !== undefined) await carryOut(state, step.uses, (name) => inputs[name] ?? '')
+    else if (step.run !== undefined) await runScript(state, step.run, step.shell ?? '', all)
     const lines = readFileSync(state.files.output, 'utf8')
       .split('\n')
       .filter((line) => line !== '')
     outputs[step.id ?? ''] = {
       outcome: state.status === before ? 'success' : 'failure',
-      outputs: Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])),
+      outputs: set ?? Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])),
     }
   }
+  return outputs
 }
 
-async function runScript(state: StepState, script: string, env: Readonly<Record<string, string>>): Promise<void> {
+/** Runs the steps of a composite action as one step of a job. Returns its outputs. */
+async function runComposite(
+  state: StepState,
+  text: string,
+  given: Readonly<Record<string, string>>,
+  contexts: Contexts,
+  env: Readonly<Record<string, string>>,
+) {
+  const { inputs, outputs, runs } = parse(text) as {
+    readonly inputs: Readonly<Record<string, { default?: string }>>
+    readonly outputs: Readonly<Record<string, { value: string }>>
+    readonly runs: { steps: WorkflowStep[] }
+  }
+  const values = Object.entries(inputs).map(([name, { default: value = '' }]) => [name, given[name] ?? filled(value, contexts)])
+  const steps = await runSteps(state, runs.steps, { ...contexts, inputs: Object.fromEntries(values), secrets: {}, vars: {} }, env)
+  return Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, filled(value, { steps })]))
+}
+
+async function runScript(state: StepState, script: string, shell: string, env: Readonly<Record<string, string>>): Promise<void> {
   if (script.includes('$INSTALL_ZONEWRIGHT')) return
   const lines = script.trim().split('\n')
   if (lines.length === 1 && script.startsWith('zonewright ')) {
@@ -244,7 +300,8 @@ async function runScript(state: StepState, script: string, env: Readonly<Record<
     return
   }
   // Not synchronous: the servers of the test run in this process.
-  const child = spawn('bash', ['-e', '-c', script], {
+  const options = shell === 'bash' ? ['-eo', 'pipefail'] : ['-e']
+  const child = spawn(shell || 'bash', [...options, '-c', script], {
     cwd: state.workspace,
     env: { PATH: process.env['PATH'], HOME: state.temp, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -254,11 +311,16 @@ async function runScript(state: StepState, script: string, env: Readonly<Record<
   state.status ||= status ?? 1
 }
 
-function carryOut(state: StepState, uses: string, input: (name: string) => string): void {
+async function carryOut(state: StepState, uses: string, input: (name: string) => string): Promise<void> {
   const { scene, workspace, event } = state
   const [action] = uses.split('@')
+  const fail = (text: string): void => {
+    state.output += `${text}\n`
+    state.status ||= 1
+  }
   if (action === 'actions/setup-node') return
   if (action === 'actions/checkout') {
+    if (state.permissions['contents'] === undefined) return fail('fatal: repository not found')
     git(workspace, 'init', '-q', '.')
     git(workspace, 'remote', 'add', 'origin', `file://${scene.bare}`)
     const ref = input('ref') || event.sha
@@ -275,27 +337,8 @@ function carryOut(state: StepState, uses: string, input: (name: string) => strin
     const id = Number(input('artifact-ids'))
     const artifact = scene.github.artifacts.find((one) => one.id === id && one.run === Number(input('run-id')))
     if (artifact === undefined) throw new Error(`no artifact ${id}`)
+    if (state.permissions['actions'] === undefined) return fail('Resource not accessible by integration')
     mkdirSync(input('path'), { recursive: true })
     cpSync(scene.stored.get(id) as string, join(input('path'), basename(scene.stored.get(id) as string)))
   } else throw new Error(`unknown action ${uses}`)
-}
-
-/** Runs the steps of a composite action as one step of a job. */
-export async function runAction(
-  state: Omit<StepState, 'output' | 'status'> & { readonly github: object },
-  text: string,
-  inputs: Readonly<Record<string, string>>,
-  env: Readonly<Record<string, string>>,
-): Promise<{ readonly status: number; readonly output: string }> {
-  const action = parse(text) as {
-    readonly inputs: Readonly<Record<string, { default?: string }>>
-    readonly runs: { steps: WorkflowStep[] }
-  }
-  const given = Object.fromEntries(
-    Object.entries(action.inputs).map(([name, { default: value = '' }]) => [name, inputs[name] ?? filled(value, { github: state.github })]),
-  )
-  const running: StepState = { ...state, output: '', status: 0 }
-  const contexts = { github: state.github, runner: { temp: state.temp }, inputs: given, secrets: {}, vars: {} }
-  await runSteps(running, action.runs.steps, contexts, env)
-  return running
 }

@@ -1,11 +1,11 @@
 /** Lints for DMARC records (RFC 9989, RFC 9990, and RFC 7489, which they replace and some receivers still follow). */
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { Diagnostic, Severity } from '../../base/diagnostic.ts'
+import type { Severity } from '../../base/diagnostic.ts'
 import { quoted } from '../../base/text.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { textOf } from '../rules/value-rules.ts'
-import type { ZoneIndex } from '../rules/zone-index.ts'
+import type { Finding, ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
 const OWNER = '_dmarc.'
@@ -31,19 +31,12 @@ const policies = ({ ofType }: ZoneIndex): [DefinedRecord, string][] =>
   ofType('TXT').flatMap((record): [DefinedRecord, string][] => (record.name.startsWith(OWNER) ? [[record, textOf(record)]] : []))
 
 /** Reports records that receivers ignore as a whole or in part. */
-export function dmarcInvalid(_linted: LintedZone, index: ZoneIndex): Diagnostic[] {
-  return policies(index).flatMap(([record, text]) => {
+export function* dmarcInvalid(_linted: LintedZone, index: ZoneIndex): Iterable<Finding> {
+  for (const [record, text] of policies(index)) {
     const problems = isDmarc(text) ? dmarcProblems(text) : isNearlyDmarc(text) ? [NOT_FIRST] : []
-    return problems.map(
-      ({ severity = 'warning', message, hint }): Diagnostic => ({
-        severity,
-        code: 'dmarc-invalid',
-        message: `${record.name} TXT: ${message}`,
-        at: record.at,
-        hint: hint ?? 'write it as v=DMARC1; p=none; rua=mailto:postmaster@example.com',
-      }),
-    )
-  })
+    for (const { message, hint = 'write it as v=DMARC1; p=none; rua=mailto:postmaster@example.com', ...severity } of problems)
+      yield { ...severity, message: `${record.name} TXT: ${message}`, at: record.at, hint }
+  }
 }
 
 const NOT_FIRST: Problem = { message: 'receivers ignore the DMARC record: it must begin with "v=DMARC1;", in upper case' }
@@ -117,11 +110,10 @@ const TXT: ReadonlySet<string> = new Set(['TXT'])
  * The lint for report addresses in another domain, which has to agree to get the reports (RFC 9990, RFC 7489 section 7.1). Only managed domains are checked. Domains with a
  * common parent of at least two labels may be one organization, which needs no agreement.
  */
-export const dmarcReportRefused =
-  (managed: ManagedNames) =>
-  (_linted: LintedZone, index: ZoneIndex): Diagnostic[] =>
-    policies(index).flatMap(([record, text]) => {
-      if (!isDmarc(text)) return []
+export const dmarcReportRefused = (managed: ManagedNames) =>
+  function* (_linted: LintedZone, index: ZoneIndex): Iterable<Finding> {
+    for (const [record, text] of policies(index)) {
+      if (!isDmarc(text)) continue
       const { tags } = parseTagList(text)
       const policy = record.name.slice(OWNER.length) as DomainName
       const refusing = new Map<DomainName, DomainName>()
@@ -134,16 +126,14 @@ export const dmarcReportRefused =
         if (answer === 'missing' || (typeof answer !== 'string' && !answer.some((one) => isDmarc(textOf(one)))))
           refusing.set(domain, agreement.value)
       }
-      return [...refusing].map(
-        ([domain, agreement]): Diagnostic => ({
-          severity: 'warning',
-          code: 'dmarc-report-refused',
+      for (const [domain, agreement] of refusing)
+        yield {
           message: `${record.name} TXT: receivers send no reports to ${domain.slice(0, -1)}, which does not accept reports about ${policy.slice(0, -1)}`,
           at: record.at,
           hint: `add '${agreement} TXT "v=DMARC1"', or use an address of the domain itself`,
-        }),
-      )
-    })
+        }
+    }
+  }
 
 function domainOf(uri: string): DomainName | null {
   const [, , domain] = MAILTO.exec(uri) ?? []
@@ -197,30 +187,20 @@ const MAX_KEY = 4096
 /** The owner of a key. A selector that begins with an underscore is none: `_adsp` (RFC 5617), `_policy`, `_report`. */
 const SELECTOR = /^[^_].*\._domainkey\./
 
-interface DkimProblem {
-  readonly message: string
-  readonly hint?: string
-}
-
 /** Reports key records that verifiers cannot use. An empty `p=` says that a key is revoked, and is correct. */
-export function dkimInvalid(_linted: LintedZone, { ofType }: ZoneIndex): Diagnostic[] {
-  return ofType('TXT').flatMap((record): Diagnostic[] => {
-    if (!SELECTOR.test(record.name)) return []
-    const problem = keyProblem(record)
-    if (problem === null) return []
-    return [
-      {
-        severity: 'warning',
-        code: 'dkim-invalid',
-        message: `${record.name} TXT: verifiers cannot use the DKIM key: ${problem.message}`,
-        at: record.at,
-        hint: problem.hint ?? 'copy the record again from the mail system that signs',
-      },
-    ]
-  })
+export function* dkimInvalid(_linted: LintedZone, { ofType }: ZoneIndex): Iterable<Finding> {
+  for (const record of ofType('TXT')) {
+    const problem = SELECTOR.test(record.name) ? keyProblem(record) : null
+    if (problem === null) continue
+    yield {
+      message: `${record.name} TXT: verifiers cannot use the DKIM key: ${problem.message}`,
+      at: record.at,
+      hint: problem.hint ?? 'copy the record again from the mail system that signs',
+    }
+  }
 }
 
-function keyProblem(record: DefinedRecord): DkimProblem | null {
+function keyProblem(record: DefinedRecord): Problem | null {
   const text = textOf(record)
   const { tags, problem } = parseTagList(text)
   if (text.includes('\\;')) return { message: 'it has a backslash before a semicolon', hint: 'write the semicolons without backslashes' }
@@ -245,7 +225,7 @@ function keyProblem(record: DefinedRecord): DkimProblem | null {
 
 const listOf = (value: string | undefined): readonly string[] | null => value?.split(':').map((part) => part.trim()) ?? null
 
-function dataProblem(key: string, algorithm: 'rsa' | 'ed25519'): DkimProblem | null {
+function dataProblem(key: string, algorithm: 'rsa' | 'ed25519'): Problem | null {
   if (key.length > MAX_KEY) return { message: `the key has ${key.length} characters, more than any key` }
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(key) && key.replace(/=+$/, '').length % 4 !== 1
   if (!isBase64) return { message: 'p is not base64' }

@@ -1,10 +1,9 @@
 /** The lint for pairs of similar names. One of them is probably misspelt. */
-import type { Diagnostic } from '../../base/diagnostic.ts'
 import { append } from '../../base/group-by.ts'
 import { type DomainName, parentOf } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import type { ZoneIndex } from '../rules/zone-index.ts'
+import type { Finding, ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone } from './managed-names.ts'
 
 /** Minimum characters of a label: in shorter ones, a difference is rarely a mistake. */
@@ -18,12 +17,10 @@ const MIN_SWAPPED = 4
  * neighbouring letters or by one doubled letter. Other small differences are mostly intended: `web1` and `web2`, `map` and `maps`, `color` and `colour`.
  * Names with the same owner and the same targets are intended, too.
  */
-export function nameSimilar({ zone }: LintedZone, { byName }: ZoneIndex): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+export function* nameSimilar({ zone }: LintedZone, { byName }: ZoneIndex): Iterable<Finding> {
   const byData = new Map<string, DomainName[]>()
   for (const [name, records] of byName) append(byData, dataOf(records), name)
-  for (const names of byData.values()) if (names.length > 1) diagnostics.push(...similarPairs(names, byName, zone))
-  return diagnostics
+  for (const names of byData.values()) if (names.length > 1) yield* similarPairs(names, byName, zone)
 }
 
 /** The owners of the records of a name and their limits to targets, as a text to compare. */
@@ -32,12 +29,11 @@ const scopeOf = (name: DomainName, records: readonly DefinedRecord[] = [], { own
   return JSON.stringify([...new Set([...records.map((record) => `owner ${record.owner ?? owner}`), ...limits])].sort())
 }
 
-function similarPairs(
+function* similarPairs(
   names: readonly DomainName[],
   byName: ReadonlyMap<DomainName, readonly DefinedRecord[]>,
   zone: DesiredZone,
-): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+): Iterable<Finding> {
   const scope = (name: DomainName): string => scopeOf(name, byName.get(name), zone)
   const known = new Map<string, DomainName>()
   for (const name of names) {
@@ -49,12 +45,17 @@ function similarPairs(
       const other = known.get(key)
       if (other === undefined) known.set(key, name)
       else if (other !== name && areSimilar(label, other.slice(0, other.indexOf('.'))) && scope(name) !== scope(other)) {
-        diagnostics.push(similarityNotice(name, byName.get(name) ?? [], other, byName.get(other) ?? []))
+        const at = byName.get(other)?.[0]?.at
+        yield {
+          message: `${name} has the same data as ${other}: one of the names may be misspelt`,
+          at: byName.get(name)?.[0]?.at,
+          hint: 'remove the wrong name; if both are meant, write a CNAME from one to the other',
+          ...(at && { related: [{ message: 'the other name', at }] }),
+        }
         break
       }
     }
   }
-  return diagnostics
 }
 
 const dataOf = (records: readonly DefinedRecord[]): string =>
@@ -80,21 +81,4 @@ function areSimilar(a: string, b: string): boolean {
   }
   const letter = long[i] ?? ''
   return /^[a-z]$/.test(letter) && long[i - 1] === letter && short.slice(i) === long.slice(i + 1)
-}
-
-function similarityNotice(
-  name: DomainName,
-  records: readonly DefinedRecord[],
-  other: DomainName,
-  others: readonly DefinedRecord[],
-): Diagnostic {
-  const at = others[0]?.at
-  return {
-    severity: 'notice',
-    code: 'name-similar',
-    message: `${name} has the same data as ${other}: one of the names may be misspelt`,
-    at: records[0]?.at,
-    hint: 'remove the wrong name; if both are meant, write a CNAME from one to the other',
-    ...(at && { related: [{ message: 'the other name', at }] }),
-  }
 }

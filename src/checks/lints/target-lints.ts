@@ -1,5 +1,4 @@
 /** Lints for targets and addresses. */
-import type { Diagnostic } from '../../base/diagnostic.ts'
 import { append } from '../../base/group-by.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
@@ -7,53 +6,45 @@ import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { openTest } from '../rules/existing-names.ts'
 import { ADDRESS } from '../rules/target-rules.ts'
-import { HOST_TARGET, highestCut, type ZoneIndex } from '../rules/zone-index.ts'
+import { type Finding, HOST_TARGET, highestCut, type ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
 /** The lint for missing targets in other managed zones. `target-nonexistent` reports missing targets in the zone itself. */
-export const targetDangling =
-  (managed: ManagedNames) =>
-  ({ zone }: LintedZone, { targets }: ZoneIndex): Diagnostic[] =>
-    targets.flatMap(({ record, target }): Diagnostic[] => {
-      if (target === '.') return []
+export const targetDangling = (managed: ManagedNames) =>
+  function* ({ zone }: LintedZone, { targets }: ZoneIndex): Iterable<Finding> {
+    for (const { record, target } of targets) {
+      if (target === '.') continue
       const other = managed.zoneOf(target)
-      if (other === null || other === zone.name || hostOfUrl(target) !== null) return []
-      if (managed.lookUp(target, HOST_TARGET.has(record.type) ? ADDRESS : null) !== 'missing') return []
+      if (other === null || other === zone.name || hostOfUrl(target) !== null) continue
+      if (managed.lookUp(target, HOST_TARGET.has(record.type) ? ADDRESS : null) !== 'missing') continue
       const isName = managed.lookUp(target, null) !== 'missing'
-      return [
-        {
-          severity: 'warning',
-          code: 'target-dangling',
-          message: `${record.name} ${record.type} points to ${target}, ${isName ? 'which has no addresses' : `which ${other} does not have`}`,
-          at: record.at,
-          hint: `remove the record, or add ${target} to ${other}`,
-        },
-      ]
-    })
+      yield {
+        message: `${record.name} ${record.type} points to ${target}, ${isName ? 'which has no addresses' : `which ${other} does not have`}`,
+        at: record.at,
+        hint: `remove the record, or add ${target} to ${other}`,
+      }
+    }
+  }
 
 /**
  * The lint for aliases to a service where anyone can claim a name that its customer has released. An alias is not reported if a TXT record proves to the
  * service who owns it.
  */
-export const targetTakeover =
-  (managed: ManagedNames) =>
-  (_linted: LintedZone, { targets }: ZoneIndex): Diagnostic[] =>
-    targets.flatMap(({ record, target }): Diagnostic[] => {
+export const targetTakeover = (managed: ManagedNames) =>
+  function* (_linted: LintedZone, { targets }: ZoneIndex): Iterable<Finding> {
+    for (const { record, target } of targets) {
       const found = HOST_TARGET.has(record.type) ? null : takeoverService(target)
-      if (found === null) return []
-      if (found.proof !== undefined && hasText(`${found.proof}.${record.name.replace('*.', '')}` as DomainName, managed)) return []
-      const cause = `the target is a name at ${found.service}, which others can claim once it is released`
-      return [
-        {
-          severity: 'notice',
-          code: 'target-takeover',
-          message: `${record.name} ${record.type}: the target ${target} is a name at ${found.service}, which others can claim once it is released`,
-          at: record.at,
-          hint: 'remove the record before you delete the service',
-          cause: { subject: 'record', message: cause },
-        },
-      ]
-    })
+      if (found === null) continue
+      if (found.proof !== undefined && hasText(`${found.proof}.${record.name.replace('*.', '')}` as DomainName, managed)) continue
+      const claimed = `is a name at ${found.service}, which others can claim once it is released`
+      yield {
+        message: `${record.name} ${record.type}: the target ${target} ${claimed}`,
+        at: record.at,
+        hint: 'remove the record before you delete the service',
+        cause: { subject: 'record', message: `the target ${claimed}` },
+      }
+    }
+  }
 
 const TXT: ReadonlySet<string> = new Set(['TXT'])
 
@@ -73,25 +64,21 @@ const KINDS_IPV4 = ['private (RFC 1918)', 'shared (RFC 6598)', 'loopback', 'link
 const KINDS_IPV6 = ['unique local (RFC 4193)', 'loopback', 'link-local', 'reserved (RFC 4291)', 'mapped IPv4 (RFC 4291)']
 
 /** Reports addresses that are reachable only from a private network, or only from the host itself. */
-export function addressPrivate({ zone, internal }: LintedZone): Diagnostic[] {
-  if (internal || PRIVATE_NAME.test(zone.name)) return []
-  return zone.records.flatMap(({ name, type, data, at }): Diagnostic[] => {
+export function* addressPrivate({ zone, internal }: LintedZone): Iterable<Finding> {
+  if (internal || PRIVATE_NAME.test(zone.name)) return
+  for (const { name, type, data, at } of zone.records) {
     const match = type === 'A' ? PRIVATE_IPV4.exec(data) : type === 'AAAA' ? PRIVATE_IPV6.exec(data) : null
-    if (match === null) return []
+    if (match === null) continue
     const kind = (type === 'A' ? KINDS_IPV4 : KINDS_IPV6)[match.slice(1).findIndex((part) => part !== undefined)]
     // RFC 1912 section 4.1 recommends that every zone has localhost.
-    if (kind === 'loopback' && name === `localhost.${zone.name}`) return []
-    return [
-      {
-        severity: 'warning',
-        code: 'address-private',
-        message: `${name} ${type}: ${data} is a ${kind} address, which the internet does not reach`,
-        at,
-        hint: 'use a public address, or, if only an internal network sees the zone, write internal: true in its rule',
-        cause: { subject: 'record', message: `a ${kind} address in a public zone` },
-      },
-    ]
-  })
+    if (kind === 'loopback' && name === `localhost.${zone.name}`) continue
+    yield {
+      message: `${name} ${type}: ${data} is a ${kind} address, which the internet does not reach`,
+      at,
+      hint: 'use a public address, or, if only an internal network sees the zone, write internal: true in its rule',
+      cause: { subject: 'record', message: `a ${kind} address in a public zone` },
+    }
+  }
 }
 
 // Services that give names under a common suffix to anyone. They give a released name out again, and ask for no proof that the new customer owns the domains
@@ -170,7 +157,7 @@ const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
  */
 export const glueMissing =
   ({ hasAll }: ManagedNames) =>
-  (linted: LintedZone, index: ZoneIndex): Diagnostic[] => {
+  (linted: LintedZone, index: ZoneIndex): Finding[] => {
     if (index.delegations.size === 0 || !hasAll(linted)) return []
     const unlocated = unlocatedServers(index)
     if (unlocated.size === 0) return []
@@ -182,9 +169,7 @@ export const glueMissing =
     )
   }
 
-const missingGlue = (record: DefinedRecord, server: DomainName, zone: DomainName): Diagnostic => ({
-  severity: 'warning',
-  code: 'glue-missing',
+const missingGlue = (record: DefinedRecord, server: DomainName, zone: DomainName): Finding => ({
   message: `${record.name} NS: the name server ${server} has no address in ${zone}, so resolvers cannot find it`,
   at: record.at,
   hint: `add its addresses, such as '${server} A 192.0.2.1', beside the NS record`,

@@ -4,7 +4,7 @@
  */
 import { didYouMean } from '../../base/nearest-word.ts'
 import { failure, type Result } from '../../base/result.ts'
-import { quoted } from '../../base/text.ts'
+import { isObject, quoted } from '../../base/text.ts'
 import type { PathStep } from '../../definition/yaml/yaml-node.ts'
 import type { Shape } from './policy-documents.ts'
 
@@ -182,8 +182,5 @@ export function unknownKey(value: unknown, shape: Shape): SchemaFault | null {
   walk(value, [], shape)
   return found
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

@@ -3,7 +3,7 @@ import type { Diagnostic, Severity, SourcePosition } from '../../base/diagnostic
 import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
 
 /** The documents that the schema of a rule is applied to. */
-export const POLICY_SUBJECTS = ['zone', 'record_set', 'change', 'plan'] as const
+const POLICY_SUBJECTS = ['zone', 'record_set', 'change', 'plan'] as const
 export type PolicySubject = (typeof POLICY_SUBJECTS)[number]
 
 /** A rule of the organisation. */

@@ -1,9 +1,8 @@
 /** Rules for CAA records. */
-import type { Diagnostic } from '../../base/diagnostic.ts'
 import { unescapeString } from '../../dns/character-string.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
-import type { ZoneIndex } from './zone-index.ts'
+import type { Finding, ZoneIndex } from './zone-index.ts'
 
 /** The tags in the IANA registry of CAA properties (RFC 8659, RFC 8657, RFC 9495 and the contact tags of the CA/Browser Forum). */
 const REGISTERED_TAGS: ReadonlySet<string> = new Set([
@@ -29,52 +28,41 @@ const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*(?:[\x21-\x3
 const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/].*)$/i
 
 /** Reports flags other than 0 and 128, since all other bits are reserved. A common mistake is to write 1 for critical. */
-export function caaFlagsReserved({ ofType }: ZoneIndex): Diagnostic[] {
-  return caaRecords(ofType('CAA')).flatMap(({ record, flags }) =>
-    flags === 0 || flags === CRITICAL
-      ? []
-      : [
-          {
-            severity: 'warning',
-            code: 'caa-flags-reserved',
-            message: `${record.name} CAA: the flags are ${flags}, but only 0 and 128 (critical) are defined`,
-            at: record.at,
-            hint: 'write 128 if an issuer must refuse certificates when it does not know the tag, otherwise 0',
-          } satisfies Diagnostic,
-        ],
-  )
+export function* caaFlagsReserved({ ofType }: ZoneIndex): Iterable<Finding> {
+  for (const { record, flags } of caaRecords(ofType('CAA'))) {
+    if (flags === 0 || flags === CRITICAL) continue
+    yield {
+      message: `${record.name} CAA: the flags are ${flags}, but only 0 and 128 (critical) are defined`,
+      at: record.at,
+      hint: 'write 128 if an issuer must refuse certificates when it does not know the tag, otherwise 0',
+    }
+  }
 }
 
 /** Reports unregistered tags: issuers ignore them, or refuse every certificate if the record is critical. */
-export function caaTagUnknown({ ofType }: ZoneIndex): Diagnostic[] {
-  return caaRecords(ofType('CAA')).flatMap(({ record, flags, tag }) =>
-    REGISTERED_TAGS.has(tag)
-      ? []
-      : [
-          {
-            severity: 'warning',
-            code: 'caa-tag-unknown',
-            message: `${record.name} CAA: the tag "${tag}" is not registered, so issuers ${flags >= CRITICAL ? 'refuse every certificate' : 'ignore it'}`,
-            at: record.at,
-            hint: `registered tags are ${[...REGISTERED_TAGS].join(', ')}`,
-          } satisfies Diagnostic,
-        ],
-  )
+export function* caaTagUnknown({ ofType }: ZoneIndex): Iterable<Finding> {
+  for (const { record, flags, tag } of caaRecords(ofType('CAA'))) {
+    if (REGISTERED_TAGS.has(tag)) continue
+    yield {
+      message: `${record.name} CAA: the tag "${tag}" is not registered, so issuers ${flags >= CRITICAL ? 'refuse every certificate' : 'ignore it'}`,
+      at: record.at,
+      hint: `registered tags are ${[...REGISTERED_TAGS].join(', ')}`,
+    }
+  }
 }
 
 /**
  * Reports issuers with invalid syntax, which match no certificate authority (RFC 8659 section 4.2), and invalid report URLs. Name servers accept any value,
  * so such records exist.
  */
-export function caaValueInvalid({ ofType }: ZoneIndex): Diagnostic[] {
-  return caaRecords(ofType('CAA')).flatMap(({ record, tag, value }): Diagnostic[] => {
-    const shown = `${record.name} CAA: the ${tag} value ${JSON.stringify(value)}`
-    const found = { severity: 'warning', code: 'caa-value-invalid', at: record.at } as const
+export function* caaValueInvalid({ ofType }: ZoneIndex): Iterable<Finding> {
+  for (const { record, tag, value } of caaRecords(ofType('CAA'))) {
+    const { name, at } = record
+    const shown = `${name} CAA: the ${tag} value ${JSON.stringify(value)}`
     if (ISSUER_TAGS.has(tag) && !isIssuerValue(value))
-      return [{ ...found, message: `${shown} is not a valid issuer, so it allows no authority to issue certificates`, hint: ISSUER_HINT }]
-    if (tag === 'iodef' && !REPORT_URL.test(value)) return [{ ...found, message: `${shown} is not a mailto:, http: or https: URL` }]
-    return []
-  })
+      yield { message: `${shown} is not a valid issuer, so it allows no authority to issue certificates`, at, hint: ISSUER_HINT }
+    if (tag === 'iodef' && !REPORT_URL.test(value)) yield { message: `${shown} is not a mailto:, http: or https: URL`, at }
+  }
 }
 
 const ISSUER_HINT = 'write the domain name of the issuer without a final dot, such as "ca.example", or ";" to allow no issuer'

@@ -1,9 +1,8 @@
 /** Rules for CNAME records. */
-import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { type DefinedRecord, mayBeBesideCname } from '../../dns/record.ts'
-import type { ZoneIndex } from './zone-index.ts'
+import type { Finding, ZoneIndex } from './zone-index.ts'
 
 /** Types allowed at the name of a CNAME: the DNSSEC types (RFC 4034 sections 3 and 4, RFC 2535 section 2.3.5). */
 const ALLOWED_WITH_CNAME: ReadonlySet<string> = new Set(['CNAME', 'RRSIG', 'NSEC', 'KEY', 'TYPE46', 'TYPE47', 'TYPE25'])
@@ -12,44 +11,35 @@ const ALLOWED_WITH_CNAME: ReadonlySet<string> = new Set(['CNAME', 'RRSIG', 'NSEC
  * Reports names that have a CNAME and other records (RFC 1034 section 3.6.2, RFC 2181 section 10.1). Records that Cloudflare allows beside a proxied CNAME
  * are accepted here; plans refuse them at all other targets.
  */
-export function cnameNotAlone({ byName, cnames }: ZoneIndex): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+export function* cnameNotAlone({ byName, cnames }: ZoneIndex): Iterable<Finding> {
   for (const [name, cname] of cnames) {
     const settings = cname.settings ?? cname.providerSettings?.['cloudflare']
     const others = (byName.get(name) ?? []).filter(({ type }) => !ALLOWED_WITH_CNAME.has(type) && !mayBeBesideCname(type, { settings }))
     const first = others[0]
     if (!first) continue
     const types = [...new Set(others.map((record) => record.type))].sort().join(', ')
-    diagnostics.push({
-      severity: 'error',
-      code: 'cname-not-alone',
+    yield {
       message: `${name} has a CNAME record and also ${types}; a name with a CNAME cannot have other records`,
       at: cname.at,
       hint: 'remove the CNAME, or move the other records to its target',
       related: [{ message: `the ${first.type} record`, at: first.at }],
-    })
+    }
   }
-  return diagnostics
 }
 
 /** Reports a CNAME at the apex, which always has SOA and NS records. */
-export function cnameAtApex({ zone, cnames }: ZoneIndex): Diagnostic[] {
+export function* cnameAtApex({ zone, cnames }: ZoneIndex): Iterable<Finding> {
   const cname = cnames.get(zone.name)
-  if (!cname) return []
-  return [
-    {
-      severity: 'error',
-      code: 'cname-at-apex',
-      message: `${zone.name} CNAME: the apex cannot have a CNAME, since it has SOA and NS records`,
-      at: cname.at,
-      hint: 'use A and AAAA records, or ALIAS if the target supports it',
-    },
-  ]
+  if (!cname) return
+  yield {
+    message: `${zone.name} CNAME: the apex cannot have a CNAME, since it has SOA and NS records`,
+    at: cname.at,
+    hint: 'use A and AAAA records, or ALIAS if the target supports it',
+  }
 }
 
 /** Reports each cycle of CNAME records once, at its first name: such names never resolve. */
-export function cnameLoop({ cnames }: ZoneIndex): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+export function* cnameLoop({ cnames }: ZoneIndex): Iterable<Finding> {
   const walked = new Map<DomainName, number>()
   let walk = 0
   for (const start of cnames.keys()) {
@@ -60,12 +50,11 @@ export function cnameLoop({ cnames }: ZoneIndex): Diagnostic[] {
       name = targetOf(cnames.get(name) as DefinedRecord)
     }
     if (name === null || !cnames.has(name) || walked.get(name) !== walk) continue
-    diagnostics.push(cycleFrom(name, cnames))
+    yield cycleFrom(name, cnames)
   }
-  return diagnostics
 }
 
-function cycleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRecord>): Diagnostic {
+function cycleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRecord>): Finding {
   const cycle: DefinedRecord[] = []
   let name = first
   do {
@@ -76,8 +65,6 @@ function cycleFrom(first: DomainName, cnames: ReadonlyMap<DomainName, DefinedRec
   const shown = cycle.slice(0, 5).map((cname) => cname.name)
   const path = [...shown, ...(cycle.length > shown.length ? ['…'] : []), first].join(' → ')
   return {
-    severity: 'warning',
-    code: 'cname-loop',
     message: cycle.length === 1 ? `${first} CNAME: the record points to itself` : `${first} CNAME: the records form a loop: ${path}`,
     at: cycle[0]?.at,
     hint: 'point one of these CNAME records to a name that has addresses',

@@ -1,5 +1,6 @@
 /** All DNS rules that a zone must obey. */
-import type { Diagnostic } from '../../base/diagnostic.ts'
+import type { Diagnostic, Severity } from '../../base/diagnostic.ts'
+import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
 import { caaFlagsReserved, caaTagUnknown, caaValueInvalid } from './caa-rules.ts'
@@ -19,50 +20,50 @@ import {
 } from './rrset-rules.ts'
 import { targetIsAddress, targetIsCname, targetIsUrl, targetNonexistent } from './target-rules.ts'
 import { digestLength, policyMultiple, signatureTimes, txtQuoted } from './value-rules.ts'
-import { indexZone, type ZoneIndex } from './zone-index.ts'
+import { type Finding, indexZone, type ZoneIndex } from './zone-index.ts'
 
 /** A rule of the DNS about the records of a zone. Its cost is linear in the records. */
-export type ZoneRule = (index: ZoneIndex) => Diagnostic[]
+type ZoneRule = (index: ZoneIndex) => Iterable<Finding>
 
-/** All rules, each named after its diagnostic code. */
-export const RULES: readonly ZoneRule[] = [
-  cnameNotAlone,
-  cnameAtApex,
-  cnameLoop,
-  recordDuplicate,
-  singletonMultiple,
-  nullMxNotAlone,
-  nullSrvNotAlone,
-  soaInDefinition,
-  unmanagedCollision,
-  caaValueInvalid,
-  caaTagUnknown,
-  caaFlagsReserved,
-  digestLength,
-  signatureTimes,
-  srvNameInvalid,
-  wildcardMisplaced,
-  hostNameInvalid,
-  nameRepeatsZone,
-  targetIsCname,
-  targetIsAddress,
-  targetIsUrl,
-  targetNonexistent,
-  belowDelegation,
-  belowDname,
-  wildcardNs,
-  dsWithoutNs,
-  ttlMixed,
-  txtLong,
-  txtQuoted,
-  policyMultiple,
-  rrsetTooLarge,
+/** All rules, with the severity and code of what they find. */
+export const RULES: readonly (readonly [severity: Severity, code: DiagnosticCode, rule: ZoneRule])[] = [
+  ['error', 'cname-not-alone', cnameNotAlone],
+  ['error', 'cname-at-apex', cnameAtApex],
+  ['warning', 'cname-loop', cnameLoop],
+  ['error', 'record-duplicate', recordDuplicate],
+  ['error', 'singleton-multiple', singletonMultiple],
+  ['error', 'null-mx-not-alone', nullMxNotAlone],
+  ['warning', 'null-srv-not-alone', nullSrvNotAlone],
+  ['error', 'soa-in-definition', soaInDefinition],
+  ['error', 'unmanaged-collision', unmanagedCollision],
+  ['warning', 'caa-value-invalid', caaValueInvalid],
+  ['warning', 'caa-tag-unknown', caaTagUnknown],
+  ['warning', 'caa-flags-reserved', caaFlagsReserved],
+  ['warning', 'digest-length', digestLength],
+  ['warning', 'signature-times', signatureTimes],
+  ['warning', 'srv-name-invalid', srvNameInvalid],
+  ['warning', 'wildcard-misplaced', wildcardMisplaced],
+  ['warning', 'host-name-invalid', hostNameInvalid],
+  ['warning', 'name-repeats-zone', nameRepeatsZone],
+  ['warning', 'target-is-cname', targetIsCname],
+  ['warning', 'target-is-address', targetIsAddress],
+  ['warning', 'target-is-url', targetIsUrl],
+  ['warning', 'target-nonexistent', targetNonexistent],
+  ['warning', 'below-delegation', belowDelegation],
+  ['warning', 'below-dname', belowDname],
+  ['warning', 'wildcard-ns', wildcardNs],
+  ['warning', 'ds-without-ns', dsWithoutNs],
+  ['warning', 'ttl-mixed', ttlMixed],
+  ['warning', 'txt-long', txtLong],
+  ['warning', 'txt-quoted', txtQuoted],
+  ['warning', 'policy-multiple', policyMultiple],
+  ['error', 'rrset-too-large', rrsetTooLarge],
 ]
 
 /** The diagnostics of all rules for a zone. */
 export function checkZone(zone: DesiredZone): Diagnostic[] {
   const index = indexZone(withPlaceholders(zone))
-  return RULES.flatMap((rule) => rule(index))
+  return RULES.flatMap(([severity, code, rule]) => Array.from(rule(index), (finding) => ({ severity, code, ...finding })))
 }
 
 /** The zone with a placeholder for each address RRset whose values are read when the zone is planned. */

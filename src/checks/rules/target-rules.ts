@@ -1,34 +1,28 @@
 /** Rules for targets of records. */
 import { isIP } from 'node:net'
-import type { Diagnostic } from '../../base/diagnostic.ts'
 import { type DomainName, isAtOrBelow, isWildcard } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
-import { HOST_TARGET, highestCut, type ZoneIndex } from './zone-index.ts'
+import { type Finding, HOST_TARGET, highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** Types that give a name addresses, directly or through another name. */
 export const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
 
 /** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS records may do so (RFC 9460 section 3). */
-export function targetIsCname(index: ZoneIndex): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
-  if (index.cnames.size === 0) return diagnostics
+export function* targetIsCname(index: ZoneIndex): Iterable<Finding> {
   const aliasAt = aliasFinder(index)
   for (const { record, target } of index.targets) {
     const cname = HOST_TARGET.has(record.type) ? aliasAt(target) : undefined
     if (!cname) continue
-    diagnostics.push({
-      severity: 'warning',
-      code: 'target-is-cname',
+    yield {
       message: `${record.name} ${record.type} points to ${target}, which is a CNAME`,
       at: record.at,
       hint: `point to the host that has the addresses: ${targetName('CNAME', cname.data)}`,
       related: [{ message: `the CNAME of ${target}`, at: cname.at }],
-    })
+    }
   }
-  return diagnostics
 }
 
 /** Returns a function that finds the CNAME of a name, which may come from a wildcard. It finds none below a zone cut, where the child zone answers. */
@@ -46,57 +40,45 @@ function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: D
 const MAYBE_ADDRESS = /:|[0-9]\.$/
 
 /** Reports targets that are addresses: clients would look up a host named `192.0.2.1.`. */
-export function targetIsAddress({ targets }: ZoneIndex): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+export function* targetIsAddress({ targets }: ZoneIndex): Iterable<Finding> {
   for (const { record, target } of targets) {
     if (!MAYBE_ADDRESS.test(target) || isIP(target.slice(0, -1)) === 0) continue
-    diagnostics.push({
-      severity: 'warning',
-      code: 'target-is-address',
+    yield {
       message: `${record.name} ${record.type} points to the address ${target}; it needs a name`,
       at: record.at,
       hint: 'give the address a name with an A or AAAA record, and point to that name',
-    })
+    }
   }
-  return diagnostics
 }
 
 /** Reports targets that are URLs: clients would look up a host named `https://www.example.com/.`. */
-export function targetIsUrl({ targets }: ZoneIndex): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+export function* targetIsUrl({ targets }: ZoneIndex): Iterable<Finding> {
   for (const { record, target } of targets) {
     const host = hostOfUrl(target)
     if (host === null) continue
-    diagnostics.push({
-      severity: 'warning',
-      code: 'target-is-url',
+    yield {
       message: `${record.name} ${record.type} points to the URL ${target}; it needs a name`,
       at: record.at,
       hint: `write the host name alone: ${host}`,
-    })
+    }
   }
-  return diagnostics
 }
 
 /** Reports targets inside the zone that do not exist, or that need addresses and have none. */
-export function targetNonexistent(index: ZoneIndex): Diagnostic[] {
+export function* targetNonexistent(index: ZoneIndex): Iterable<Finding> {
   const { zone } = index
-  const diagnostics: Diagnostic[] = []
   let exists: ((target: DomainName, types: ReadonlySet<string> | null) => boolean) | null = null
   for (const { record, target } of index.targets) {
     if (target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
     exists ??= existenceTest(index)
     if (exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
-    diagnostics.push(nonexistent(record, target, index))
+    yield nonexistent(record, target, index)
   }
-  return diagnostics
 }
 
-function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }: ZoneIndex): Diagnostic {
+function nonexistent(record: DefinedRecord, target: DomainName, { byName, zone }: ZoneIndex): Finding {
   const why = byName.has(target) ? 'which has no addresses' : `which ${zone.name} does not have`
   return {
-    severity: 'warning',
-    code: 'target-nonexistent',
     message: `${record.name} ${record.type} points to ${target}, ${why}`,
     at: record.at,
     hint: 'add records for that name, or end the target with a dot if it is outside the zone',

@@ -1,8 +1,12 @@
+import type { Diagnostic, Severity } from '../../base/diagnostic.ts'
 import { append, groupBy } from '../../base/group-by.ts'
 import { type DomainName, isAtOrBelow, parentOf } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
+
+/** What a rule or lint finds. It has the code of its rule, and the severity of its rule unless it states its own. */
+export type Finding = Omit<Diagnostic, 'severity' | 'code'> & { readonly severity?: Severity }
 
 /** Types whose target must have A or AAAA records itself, not a CNAME. */
 export const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])

@@ -12,6 +12,7 @@ import { findReviewedPlans } from '../../ci/reviewed-plan.ts'
 import { SiteError } from '../../ci/site-client.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { fetchBranch } from '../../git/revision.ts'
+import type { Plan, ZoneOutcome } from '../../plan/plan.ts'
 import { codeCell } from '../../report/markdown-block.ts'
 import { renderOutcome, renderPlan } from '../../report/render-report.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../run/context/exit-status.ts'
@@ -19,9 +20,9 @@ import type { SupersededZones } from '../../run/context/run-context.ts'
 import { loadRunConfig } from '../../run/load/run-config.ts'
 import { selectZones } from '../../run/load/select-zones.ts'
 import type { CommonOptions } from '../command.ts'
-import type { CliIo, CommandReport } from '../io.ts'
+import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, configOf, formatOf, inCiJob, withSite } from './ci-setup.ts'
-import { runCommand, type Step } from './run-command.ts'
+import { planOf, runCommand, type Step } from './run-command.ts'
 import { commentsWithApprovals, withConfigOf, withTrustedConfig } from './trusted-config.ts'
 
 export interface ApplyJobOptions extends CommonOptions {
@@ -38,6 +39,8 @@ export interface ApplyJobOptions extends CommonOptions {
   readonly wait: number
   /** The config that approvals and policies come from; that of the commit before the push if absent. */
   readonly trustedConfig?: string | undefined
+  /** Whether to make a shallow clone complete first. */
+  readonly fetchHistory?: boolean
 }
 
 /** Zones named in a message. */
@@ -51,6 +54,7 @@ export const applyJob = (io: CliIo, _args: readonly [], options: ApplyJobOptions
       context.output.error('ci-job', 'this job is not for the default branch', 'run it for a push to that branch, or by hand')
       return EXIT.failure
     }
+    if (options.fetchHistory === true) await fetchJobBranch(context, true)
     return withTrustedConfig(context, options, (trusted) =>
       withReviewedPlans(context, options, async (files) => {
         const own = { ...options, trustedConfig: trusted.file }
@@ -114,13 +118,13 @@ async function applyReviewed(
   }
   const step = await runCommand(io, 'apply', [file, '--partial', ...configOf(options), ...applyArguments(context, options)])
   show(context, step)
-  const { report } = step
-  if (report?.kind !== 'plan' || report.plan.zones.length === 0) return { status: step.status, isUnusable: step.status === EXIT.failure }
-  if (report.plan.diagnostics.some(({ code }) => code === 'not-approved')) context.output.say(APPROVE)
-  const isApplied = report.outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
+  const { plan = null, outcomes = null } = step.run ?? {}
+  if (plan === null || plan.zones.length === 0) return { status: step.status, isUnusable: step.status === EXIT.failure }
+  if (plan.diagnostics.some(({ code }) => code === 'not-approved')) context.output.say(APPROVE)
+  const isApplied = outcomes?.some(({ outcomes }) => outcomes.some(({ state }) => state !== 'skipped')) ?? false
   const heading = isApplied ? 'Applied the reviewed plan' : 'Applied nothing of the reviewed plan'
-  const again = report.plan.zones.every(({ refused }) => refused === 'moved') ? APPLIED_BEFORE : ''
-  addSummary(context, `## ${heading}\n\n${again}${markdownOf(report)}`)
+  const again = plan.zones.every(({ refused }) => refused === 'moved') ? APPLIED_BEFORE : ''
+  addSummary(context, `## ${heading}\n\n${again}${markdownOf(plan, outcomes)}`)
   return { status: step.status, isUnusable: false }
 }
 
@@ -145,7 +149,8 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
   if (options.unreviewed === 'apply' && later.length === 0) {
     const step = await runCommand(io, 'apply', [...changed, ...applyArguments(context, options)])
     show(context, step)
-    if (step.report?.kind === 'plan') addSummary(context, `## Planned again and applied\n\n${markdownOf(step.report)}`)
+    const applied = planOf(step)
+    if (applied !== null) addSummary(context, `## Planned again and applied\n\n${markdownOf(applied, step.run?.outcomes ?? null)}`)
     if (step.status !== EXIT.done) return step.status
     later = await laterZones()
   }
@@ -161,20 +166,24 @@ async function applyRest(context: CiContext, options: ApplyJobOptions): Promise<
           runCommand(io, 'plan', ['--config', config, ...format]),
         )
   show(context, step)
-  const { report, status } = step
-  if (report?.kind !== 'plan') return worstOf([status, EXIT.failure])
-  const pending = report.plan.zones.filter(({ changes }) => changes.length > 0).length
+  const { status } = step
+  const plan = planOf(step)
+  if (plan === null) return worstOf([status, EXIT.failure])
+  const pending = plan.zones.filter(({ changes }) => changes.length > 0).length
   const isLeft = pending > 0
   const heading = isLeft ? 'review this plan' : 'nothing is left'
   const how = isLeft ? `To apply it, ${linkTo('start a run by hand', manualUrl)} for ${codeCell(branch)}.\n\n` : ''
-  addSummary(context, `## Planned again: ${heading}\n\n${how}${markdownOf(report)}`)
+  addSummary(context, `## Planned again: ${heading}\n\n${how}${markdownOf(plan, null)}`)
   if (!isLeft) return status
   output.say(`Applied nothing of the new plan, which nobody has reviewed: ${counted(pending, 'zone')} would change.`)
   output.say(`To apply it, start a run by hand for ${branch}: ${manualUrl}`)
   return worstOf([status, EXIT.refused])
 }
 
-/** The revision before the push and the zones that differ from it; both absent for all zones: the push created the branch, or a forced push removed that revision. */
+/**
+ * The revision before the push and the zones that differ from it; both absent for all zones: the push created the branch, or a forced push removed that revision.
+ * Throws `SiteError` if the revision that the user named cannot be read.
+ */
 async function changesOfPush(
   context: CiContext,
   { config, since }: ApplyJobOptions,
@@ -182,7 +191,9 @@ async function changesOfPush(
   const { before } = context.job
   const revision = since ?? (before === null ? undefined : `${before}..`)
   const names = revision === undefined ? null : await changedSince(context, config, revision)
-  return { since: names === null ? since : revision, names }
+  // Otherwise a misspelt revision would apply all zones.
+  if (names === null && since !== undefined) throw new SiteError(`cannot compare with ${since}`, { status: null })
+  return { since: names === null ? undefined : revision, names }
 }
 
 const applyArguments = (context: CiContext, { trustedConfig, wait }: ApplyJobOptions): string[] => [
@@ -192,16 +203,23 @@ const applyArguments = (context: CiContext, { trustedConfig, wait }: ApplyJobOpt
 
 const show = (context: CiContext, { stdout }: Step): void => context.output.report(stdout, formatOf(context))
 
-const markdownOf = ({ plan, outcomes }: Extract<CommandReport, { kind: 'plan' }>): string =>
+const markdownOf = (plan: Plan, outcomes: readonly ZoneOutcome[] | null): string =>
   outcomes === null ? renderPlan(plan, 'markdown', RENDERING) : renderOutcome(plan, outcomes, 'markdown', RENDERING)
 
 /** Fetches the job's branch, and compares the checkout with its last commit. Throws `SiteError`. */
 export async function zonesOfLaterCommits(context: CiContext, config: string | undefined): Promise<SupersededZones> {
   const { branch } = context.job
-  const problem = await fetchBranch(context.io.cwd, branch, withToken(context))
-  const names = problem === null ? await changedSince(context, config, `refs/remotes/origin/${branch}..`) : null
-  if (names === null) throw new SiteError(`cannot compare with the last commit of ${branch}${problem && `: ${problem}`}`, { status: null })
+  await fetchJobBranch(context)
+  const names = await changedSince(context, config, `refs/remotes/origin/${branch}..`)
+  if (names === null) throw new SiteError(`cannot compare with the last commit of ${branch}`, { status: null })
   return { names, branch }
+}
+
+/** Fetches the job's branch, `isWhole` with the history that a shallow clone lacks. Throws `SiteError`. */
+async function fetchJobBranch(context: CiContext, isWhole = false): Promise<void> {
+  const { branch } = context.job
+  const problem = await fetchBranch(context.io.cwd, branch, withToken(context), isWhole)
+  if (problem !== null) throw new SiteError(`cannot fetch the last commit of ${branch}: ${problem}`, { status: null })
 }
 
 /** The environment with the token of a job at GitHub in the form in which actions/checkout gives it to git. GitLab's runner leaves its own in the remote. */

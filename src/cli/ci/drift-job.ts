@@ -12,8 +12,7 @@ import { EXIT, type ExitStatus, worstOf } from '../../run/context/exit-status.ts
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, keepOptionsOf, withSite } from './ci-setup.ts'
 import { planMarkdown } from './plan-comment.ts'
-import { planOf } from './plan-job.ts'
-import { runCommand, type Step } from './run-command.ts'
+import { planOf, runCommand, type Step } from './run-command.ts'
 
 export interface DriftJobOptions extends CiOptions {
   readonly config?: string
@@ -30,8 +29,7 @@ export const driftJob = (io: CliIo, [zones]: readonly [string[]], options: Drift
     const verified = await runCommand(io, 'verify', [...config, '--no-color', '--format', format, '--', ...zones])
     context.output.report(verified.stdout, format)
     const isDrift = verified.status === EXIT.pending
-    const { report } = verified
-    const differs = report?.kind === 'verification' && report.verification.zones.some((zone) => !isVerified(zone))
+    const differs = verified.run?.verification?.zones.some((zone) => !isVerified(zone))
     // Zones that cannot be read do not hide the changes of others.
     const planned = differs ? await runCommand(io, 'plan', [...config, '--keep-going', '--format', 'text', '--', ...zones]) : null
     if (planned !== null) context.output.report(planned.stdout, 'text')
@@ -54,8 +52,8 @@ interface Drift {
 }
 
 /** `former` is the text of the open issue. */
-function driftText({ verified: { report, status }, plan, url, options }: Drift, maxText: number, former = ''): string {
-  const verification = report?.kind === 'verification' ? report.verification : { zones: [], diagnostics: [] }
+function driftText({ verified: { run, status }, plan, url, options }: Drift, maxText: number, former = ''): string {
+  const verification = run?.verification ?? { zones: [], diagnostics: [] }
   const { zones } = verification
   const different = zones.filter((zone) => !isVerified(zone)).length
   const repaired = zones.filter((zone) => isVerified(zone) && former.includes(`| ${codeCell(zoneTitle(zone))} |`)).map(zoneTitle)

@@ -15,7 +15,7 @@ import { beginsLikeDocument } from '../../stored/plans/saved-plan.ts'
 import type { CliIo } from '../io.ts'
 import { addSummary, type CiContext, type CiOptions, configOf, formatOf, inCiJob, setOutputs, withSite } from './ci-setup.ts'
 import { type PlanComment, planSummary, writePlanComment } from './plan-comment.ts'
-import { runCommand, type Step } from './run-command.ts'
+import { planOf, runCommand, type Step } from './run-command.ts'
 import { withConfigOf } from './trusted-config.ts'
 
 export interface PlanJobOptions extends CiOptions {
@@ -125,22 +125,21 @@ async function runSteps(context: CiContext, zones: readonly string[], options: P
   return { validated, formatted, planned }
 }
 
-export const planOf = ({ report }: Step): Plan | null => (report?.kind === 'plan' ? report.plan : null)
-
 /** The plan, with the warnings and notices of `validate` about records that it changes, or that refer to them. */
 function withWarnings({ validated, planned }: Steps): Plan | null {
   const plan = planOf(planned)
-  if (plan === null || validated.report?.kind !== 'validation') return plan
+  const validation = validated.run?.validation ?? null
+  if (plan === null || validation === null) return plan
   const changes = plan.zones.flatMap((zone) => zone.changes.flatMap((one) => (one.subject === 'record' ? one : [])))
   const changed = new Set<string>(changes.flatMap(({ existing, desired }) => [existing?.name ?? '', desired?.name ?? '']))
   const changedZones = new Set(plan.zones.flatMap(({ zone, changes: some }) => (some.length === 0 ? [] : zone)))
-  const files = new Set(validated.report.validation.zones.flatMap((one) => (changedZones.has(one.zone) ? one.files : [])))
+  const files = new Set(validation.zones.flatMap((one) => (changedZones.has(one.zone) ? one.files : [])))
   const isAboutChange = ({ message, at, cause }: Diagnostic): boolean =>
     // A finding about a whole file names no record.
     cause?.subject === 'file'
       ? at !== undefined && files.has(at.file)
       : message.split(/[\s,:;]+/).some((word) => word !== '' && changed.has(word))
-  const findings = validated.report.validation.diagnostics.filter((one) => !isError(one) && isAboutChange(one))
+  const findings = validation.diagnostics.filter((one) => !isError(one) && isAboutChange(one))
   return { ...plan, diagnostics: [...plan.diagnostics, ...findings] }
 }
 

@@ -1,16 +1,21 @@
 /** Runs a command of the program as a step of a CI job. */
 import { Command, CommanderError } from 'commander'
+import type { RecordedRun } from '../../library/run.ts'
+import type { Plan } from '../../plan/plan.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from '../command.ts'
-import type { CliIo, CommandReport } from '../io.ts'
+import type { CliIo } from '../io.ts'
 
 /** The result of a step. */
 export interface Step {
   readonly status: ExitStatus
   readonly stdout: string
-  /** The last report; null if the command made none. */
-  readonly report: CommandReport | null
+  /** What the command reported; null if its arguments are wrong, and for `fmt`. */
+  readonly run: RecordedRun | null
 }
+
+/** The plan that a step reported; null if it made none. */
+export const planOf = ({ run }: Step): Plan | null => run?.plan ?? null
 
 const COMMANDS = {
   validate: () => import('../commands/validate.ts'),
@@ -20,10 +25,10 @@ const COMMANDS = {
   verify: () => import('../commands/verify.ts'),
 } satisfies Record<string, () => Promise<CommandModule>>
 
-/** Runs a command. Returns its standard output and last report instead of printing them. Messages go to standard error. */
+/** Runs a command. Returns its standard output and what it reported instead of printing them. Messages go to standard error. */
 export async function runCommand(io: CliIo, name: keyof typeof COMMANDS, args: readonly string[]): Promise<Step> {
   let stdout = ''
-  let report: CommandReport | null = null
+  let run: RecordedRun | null = null
   let status: ExitStatus = EXIT.done
   const own: CliIo = {
     ...io,
@@ -32,8 +37,8 @@ export async function runCommand(io: CliIo, name: keyof typeof COMMANDS, args: r
         stdout += text
       },
     },
-    onReport: (one) => {
-      report = one
+    onRun: (one) => {
+      run = one
     },
   }
   const setAction: SetAction = (command, action) => {
@@ -52,5 +57,5 @@ export async function runCommand(io: CliIo, name: keyof typeof COMMANDS, args: r
     if (!(error instanceof CommanderError)) throw error
     status = EXIT.failure
   }
-  return { status, stdout, report }
+  return { status, stdout, run }
 }

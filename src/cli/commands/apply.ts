@@ -41,7 +41,7 @@ async function apply(io: CliIo, [args]: readonly [string[]], options: ApplyComma
   if (selection === null) return EXIT.failure
   const own = { ...options, isEmptyList: selection.isEmptyList }
   const run = options.choreograph ? runChoreography : runApply
-  return observed('apply', io, options, (observing) => run(applySetup(observing, own), selection.zones))
+  return observed('apply', io, applySetup(io, own), (setup) => run(setup, selection.zones))
 }
 
 type ApplyCommandOptions = ChoreographyOptions &

@@ -39,6 +39,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--artifact <path>', 'at GitLab: the path of the plan among the artifacts of that job', 'plan.json')
     .option('--trusted-config <file>', 'take approvals and policies from this config (default: that of the commit before the push)')
     .option('--since <rev>', 'plan again only what has changed since this revision (default: the push)')
+    .option('--fetch-history', 'if the clone is shallow, fetch the whole history first')
     .option('--wait <seconds>', 'how long to wait for runs that have locked a zone', positiveInteger, 1800)
     .addOption(
       apply

@@ -34,7 +34,7 @@ export function configure(command: Command, setAction: SetAction): void {
 /** `zonewright history [run]`: lists runs, or shows one with its plan and outcomes. Contacts no server. */
 async function history(io: CliIo, [name]: readonly [string | undefined], options: HistoryOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
-  const { config, diagnostics } = await loadRunConfig(io, options.config, { packages: false })
+  const { config, diagnostics } = await loadRunConfig(io, options.config, { packages: false, programs: false })
   output.diagnostics(diagnostics, { from: 'error' })
   if (config === null) return EXIT.failure
   if ([name !== undefined, options.last === true, options.prune !== undefined].filter(Boolean).length > 1) {

@@ -143,10 +143,15 @@ The definitions equal the zones at the provider, so a plan is empty:
 From now on, change the definitions and run "zonewright apply".
 `
 
-/** The setting of the site without which a refused plan can be merged. */
+/** The settings of the site that keep refused plans from being merged and secrets from other branches, and let a reviewer approve each apply. */
 const mergeStep = (site: CiSite): string =>
   site === 'github'
-    ? '\nRequire the checks "plan" and "check" for main, so that no refused plan is merged:\n  https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch\n'
+    ? `
+Require the checks "plan" and "check" for main, so that no refused plan is merged:
+  https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch
+Let only main use the environments "dns-read" and "dns", and give "dns" required reviewers if each apply needs a consent:
+  https://github.com/OWNER/REPOSITORY/settings/environments
+`
     : '\nTurn on "Pipelines must succeed" (Settings, Merge requests), so that no refused plan is merged.\n'
 
 /** What the user has to add to the CI jobs. */

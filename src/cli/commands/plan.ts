@@ -53,7 +53,7 @@ async function plan(io: CliIo, [args]: readonly [string[]], options: PlanCommand
   const own = { ...options, isEmptyList }
   return options.compareTargets === true
     ? compareTargets(readOnlySetup(io, own), zones)
-    : observed('plan', io, options, (observing) => runPlan(readOnlySetup(observing, own), zones))
+    : observed('plan', io, readOnlySetup(io, own), (setup) => runPlan(setup, zones))
 }
 
 async function compareTargets(setup: ReturnType<typeof readOnlySetup<PlanCommandOptions>>, zones: string[]): Promise<ExitStatus> {

@@ -32,7 +32,7 @@ async function providers(io: CliIo, [names]: readonly [string[]], options: Provi
     return EXIT.failure
   }
   if (options.all === true) return render(allProviderTypes())
-  const { config, diagnostics } = await loadRunConfig(io, options.config)
+  const { config, diagnostics } = await loadRunConfig(io, options.config, { programs: false })
   output.diagnostics(diagnostics, { from: 'error' })
   if (config === null) return EXIT.failure
   const unknown = names.filter((name) => !config.providers.has(name))

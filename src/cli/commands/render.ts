@@ -1,7 +1,6 @@
 /** `zonewright render`: shows the zones that definitions make, as YAML. */
 import type { Command } from 'commander'
-import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
-import { listed } from '../../base/english.ts'
+import { hasErrors } from '../../base/diagnostic.ts'
 import type { LoadedZone } from '../../config/configured-zone.ts'
 import { printDefinition } from '../../definition/print/print-definition.ts'
 import { loadDefinitions } from '../../load/load-definitions.ts'
@@ -28,28 +27,13 @@ async function render(io: CliIo, [names]: readonly [string[]], options: CommonOp
   const loaded = await loadDefinitions(config, { zones: names, autoPtr: false, lints: false })
   // A zone without a target can be rendered.
   const found = loaded.diagnostics.filter(({ severity, code }) => severity === 'error' && code !== 'target-missing')
-  output.diagnostics([...found, ...loaded.zones.flatMap(notRendered)])
+  output.diagnostics(found)
   if (hasErrors(found)) return EXIT.failure
   output.print(loaded.zones.map(document).join('---\n'))
   return EXIT.done
 }
 
-function document({ zone, files: [first = zone.at.file], targets }: LoadedZone): string {
-  return `# ${zone.at.file === first ? `${first}:${zone.at.line}` : first}\n${printDefinition({ ...zone, targets, policy: zone.policy ?? undefined })}`
-}
-
-/** A warning about settings that the output lacks. */
-function notRendered({ zone }: LoadedZone): Diagnostic[] {
-  const parts: readonly (readonly [string, boolean])[] = [
-    ['absent', zone.absent],
-    ['allow', zone.allow.length > 0],
-    ['auto_ptr', zone.autoPtr === true || zone.records.some(({ autoPtr }) => autoPtr === true)],
-    ['ignore', (zone.ignore ?? []).length > 0],
-    ['records of single providers', zone.providerSpecific.length > 0],
-    ['records from sources', (zone.sourced ?? []).length > 0 || (zone.sources ?? []).length > 0],
-  ]
-  const missing = parts.flatMap(([name, isThere]) => (isThere ? name : []))
-  if (missing.length === 0) return []
-  const message = `${zone.name}: not rendered: ${listed(missing, missing.length)}`
-  return [{ severity: 'warning', code: 'render-incomplete', message, at: zone.at }]
+function document({ zone, files, targets }: LoadedZone): string {
+  const { file, line } = zone.at
+  return `# ${files.includes(file) ? `${file}:${line}` : (files[0] ?? file)}\n${printDefinition({ ...zone, targets, policy: zone.policy ?? undefined })}`
 }

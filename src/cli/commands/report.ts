@@ -80,7 +80,7 @@ function print(report: AnyReport, output: CliOutput): void {
 
 /** The run with that name, or the last. */
 async function readRun(io: CliIo, name: string | undefined, { config: file }: ReportOptions): Promise<ReadReport> {
-  const { config, diagnostics } = await loadRunConfig(io, file, { packages: false })
+  const { config, diagnostics } = await loadRunConfig(io, file, { packages: false, programs: false })
   if (config === null) return { report: null, diagnostics }
   const unread = await fetchJournal({ ...io, config, journal: config.journal })
   if (unread !== null) return { report: null, diagnostics: [unread] }

@@ -12,12 +12,12 @@ import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import type {
   Address,
   Certificate,
+  CommandOptions,
   LogLevel,
   PublicImage,
   RegionResolvers,
   RunningService,
   Seed,
-  ServiceOptions,
   TransferKey,
 } from '../../service/index.ts'
 import {
@@ -238,37 +238,38 @@ async function reloadTransferKeys(io: CliIo, output: CliOutput, service: Running
   }
 }
 
-/** Options of the service by its own names: the compiler refuses any that it does not have. */
-type StartOptions = Required<
-  Pick<
-    ServiceOptions,
-    'listen' | 'dns' | 'observability' | 'tls' | 'bootstrapToken' | 'seed' | 'regionResolvers' | 'publicImages' | 'transferKeys'
-  >
+type StartOptions = Pick<
+  CommandOptions,
+  'listen' | 'dns' | 'observability' | 'tls' | 'bootstrapToken' | 'seed' | 'regionResolvers' | 'publicImages' | 'transferKeys'
 >
 
 /** Reports why the service cannot start, and returns null. */
 async function start(io: CliIo, output: CliOutput, given: StartOptions, options: ServeOptions): Promise<RunningService | null> {
-  const { parseQuotas, parseSmsDestination, requestsPerMinute, startService, UNLIMITED_RATES } = await import('../../service/index.ts')
+  const { DEFAULT_NS_NAMES, parseQuotas, parseSmsDestination, requestsPerMinute, startService, UNLIMITED_RATES } = await import(
+    '../../service/index.ts'
+  )
+  const { imageData, nsNames, quotas, transferAddresses } = options
   try {
     const sms = parseSmsDestination(options.smsSink)
-    return await startService({
-      dataFolder: null,
-      ...storePlace(io, options),
+    // Nothing is spread that depends on a condition: the compiler does not check the names of such options.
+    const all: CommandOptions = {
+      ...{ dataFolder: null, database: null, ...storePlace(io, options) },
       ...given,
-      ...(options.imageData === undefined ? {} : { imageFolder: resolve(io.cwd, options.imageData) }),
-      ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-      ...(options.quotas === undefined ? {} : { quotas: parseQuotas(options.quotas) }),
+      imageFolder: imageData === undefined ? null : resolve(io.cwd, imageData),
+      publicUrl: options.publicUrl ?? null,
+      quotas: quotas === undefined ? {} : parseQuotas(quotas),
       rateLimits: options.rateLimit === 0 ? UNLIMITED_RATES : requestsPerMinute(options.rateLimit),
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,
       clockSpeed: options.clockSpeed,
       smsSink: sms.kind === 'file' ? { ...sms, path: resolve(io.cwd, sms.path) } : sms,
       secretsKey: io.env['ZONEWRIGHT_SECRETS_KEY'] || null,
-      ...(options.transferAddresses === undefined ? {} : { transferAddresses: listOf(options.transferAddresses) }),
+      transferAddresses: transferAddresses === undefined ? [] : listOf(transferAddresses),
       nameServerLimits: { responsesPerSecond: options.dnsRateLimit },
       log: { level: options.logLevel, write: (line) => io.stderr.write(line) },
-      ...(options.nsNames === undefined ? {} : { nsNames: listOf(options.nsNames) }),
-    })
+      nsNames: nsNames === undefined ? DEFAULT_NS_NAMES : listOf(nsNames),
+    }
+    return await startService(all)
   } catch (error) {
     // A TypeError is a program error; others come from addresses, folders and options.
     if (!(error instanceof Error) || error instanceof TypeError) throw error

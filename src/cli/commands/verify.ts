@@ -33,5 +33,5 @@ async function verify(
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
   const own = { ...options, isEmptyList: selection.isEmptyList }
-  return observed('verify', io, options, (observing) => runVerify(readOnlySetup(observing, own), selection.zones))
+  return observed('verify', io, readOnlySetup(io, own), (setup) => runVerify(setup, selection.zones))
 }

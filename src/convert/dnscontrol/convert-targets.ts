@@ -66,16 +66,19 @@ export async function convertDnscontrolTargets(
       names.set(name, target.name)
     } else unknown.push([name, type && ` (${type})`, problem && `: ${problem}`].filter(Boolean).join(''))
   }
-  if (unknown.length > 0) diagnostics.push(notImported(unknown, request, isGiven))
+  if (unknown.length > 0)
+    diagnostics.push(notImported(unknown, request, { hasCredentials: isGiven, isProgram: program !== null, isOnly: targets.length === 0 }))
   if (targets.length === 0) return { names, newConfig: undefined, diagnostics }
   const { folder, prefix } = program === null ? placeConfig(request) : { folder: dirname(program), prefix: '' }
   const providers = printProviders(targets.map((target) => relocated(target, dirname(path), folder)))
   const rule = `  - files: [${printText(program === null ? `${prefix}*.yaml` : escapeGlob(basename(program)))}]\n`
-  // A run ends at a zone without a target.
-  const idle = zones.filter((zone) => !zone.providers?.some((name) => names.has(name))).map(({ name }) => printText(name.slice(0, -1)))
-  const disabled = idle.length === 0 ? '' : `${rule}    zone: [${idle.join(', ')}]\n    enabled: false # no target is known\n`
-  // A program names the targets itself, and its zones without one are skipped.
-  const rules = program === null ? `${disabled}${rule}    targets: []\n` : rule
+  // A run ends at a zone without a target. A program names the targets itself, and its zones without one are skipped.
+  const isKnown = (name: string): boolean => names.has(name)
+  const isIdle = (providers: readonly string[]): boolean => (program === null ? !providers.some(isKnown) : !providers.every(isKnown))
+  const idle = zones.filter(({ providers = [] }) => isIdle(providers)).map(({ name }) => printText(name.slice(0, -1)))
+  const reason = program === null ? 'no target is known' : 'a provider is missing'
+  const disabled = idle.length === 0 ? '' : `${rule}    zone: [${[...new Set(idle)].join(', ')}]\n    enabled: false # ${reason}\n`
+  const rules = `${disabled}${rule}${program === null ? '    targets: []\n' : ''}`
   const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${providers}zones:\n${rules}`
   return { names, newConfig: { folder, text }, diagnostics: [...diagnostics, ...pythonNotices(targets)] }
 }
@@ -126,16 +129,27 @@ function convertProvider(provider: DnscontrolProvider, taken: ReadonlySet<string
   return target
 }
 
-function notImported(names: readonly string[], { config }: ImportRequest, hasCredentials: boolean): Diagnostic {
+/** Without any provider there is no config for a program, which is an error. */
+function notImported(
+  names: readonly string[],
+  { config }: ImportRequest,
+  { hasCredentials, isProgram, isOnly }: { readonly hasCredentials: boolean; readonly isProgram: boolean; readonly isOnly: boolean },
+): Diagnostic {
   const [provider, is] = [agreeing(names.length, 'DNS provider', 'DNS providers'), agreeing(names.length, 'is', 'are')]
   const message = `DNSControl's ${provider} ${names.map((name) => quoted(name)).join(', ')} ${is} not imported`
+  const added = `${agreeing(names.length, 'a provider with this name', 'providers with these names')} to`
   const hint =
     config.file !== null
-      ? `add providers with ${agreeing(names.length, 'this name', 'these names')} to the config, or name the targets of the zones in its rules`
-      : hasCredentials
-        ? 'add a provider to zonewright.yaml and name it in the targets of the zones; those without another target are disabled there'
-        : `name the file with the types of the providers: --credentials ${CREDENTIALS_FILE}`
-  return { severity: 'warning', code: 'import-aside', message, hint }
+      ? `add ${added} the config, or name the targets of the zones in its rules`
+      : !hasCredentials
+        ? `name the file with the types of the providers: --credentials ${CREDENTIALS_FILE}`
+        : !isProgram
+          ? 'add a provider to zonewright.yaml and name it in the targets of the zones; those without another target are disabled there'
+          : isOnly
+            ? `add ${added} a new zonewright.yaml, with the rule {files: [dnsconfig.js]}; or write definitions with --convert and -o`
+            : `add ${added} zonewright.yaml, which disables the zones that need ${agreeing(names.length, 'it', 'them')}`
+  const isError = config.file === null && isProgram && isOnly
+  return { severity: isError ? 'error' : 'warning', code: isError ? 'provider-unknown' : 'import-aside', message, hint }
 }
 
 // DNSControl's providers: their types and the keys of `creds.json`, as provider classes of octoDNS and their options.

@@ -65,7 +65,7 @@ async function keepProgram(path: string, file: string, request: ImportRequest): 
     return { zones: [], dropped: [], diagnostics: [{ severity: 'error', code: 'usage', message, hint }] }
   const { config, diagnostics } = await runProgram(path, request)
   if (config === null || hasErrors(diagnostics)) return { zones: [], dropped: [], diagnostics }
-  const { domains, providerTypes } = readConfiguration(() => config, file)
+  const { domains, providerTypes, diagnostics: aside } = readConfiguration(() => config, file)
   const targets = await convertDnscontrolTargets(domains, providerTypes, request, paidProviders(domains), path)
   const { file: known } = request.config
   const add = `${known} is not changed: add {files: [${file}]} to its zones, unless it has it`
@@ -75,7 +75,7 @@ async function keepProgram(path: string, file: string, request: ImportRequest): 
   return {
     zones: domains.map((domain) => convertDnscontrolZone(domain, targets.names, file).zone),
     dropped: [],
-    diagnostics: [...diagnostics, ...warnings, ...targets.diagnostics, ...existing],
+    diagnostics: [...diagnostics, ...aside, ...warnings, ...targets.diagnostics, ...existing],
     newConfig: targets.newConfig,
     keepsSource: true,
   }

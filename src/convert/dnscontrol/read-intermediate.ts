@@ -162,6 +162,7 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
     return
   }
   const zone = name.value
+  const at = positionOf(domain['filepos'], context.at)
   if (!isEmpty(domain['rawrecords'])) {
     context.fail('schema-type', `${zone} has records that DNSControl has not processed (rawrecords): write the JSON without --raw`)
     return
@@ -170,10 +171,10 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   const invalidRecords: InvalidRecord[] = []
   // Settings of a domain lose no record.
   const drop = (what: string, outcome?: string): void =>
-    void dropped.push({ zone, name: null, type: null, what, at: context.at, outcome, keepsRecords: true })
+    void dropped.push({ zone, name: null, type: null, what, at, outcome, keepsRecords: true })
   const warnings: Diagnostic[] = []
   const warn = (message: string, hint?: string): void =>
-    void warnings.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at: context.at, hint })
+    void warnings.push({ severity: 'warning', code: 'import-aside', message: `${zone}: ${message}`, at, hint })
   const meta = isObject(domain['meta']) ? domain['meta'] : {}
   const kept: UnmanagedSelector[] = []
   const isProxied = isProxyOn(meta['cloudflare_proxy_default'])
@@ -188,7 +189,9 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
     const isRead = key === 'ns_ttl' && isServersTtl(value) && records.some(({ name, type }) => name === zone && type === 'NS')
     if (key.startsWith('dnscontrol_') || isRead || (key === 'cloudflare_proxy_default' && isProxied)) continue
     const what = `the metadata ${displayKey(key)} (${quoteValue(value)})`
-    if (RECORDS_META.test(key) && !isOff(value)) drop(what)
+    // R53_ZONE: among hosted zones of one name, such as a public and a private one.
+    if (key === 'zone_id') drop(what, 'choose the hosted zone with "zone_ids", or with "zone_type", of its provider')
+    else if (RECORDS_META.test(key) && !isOff(value)) drop(what)
     else warn(`${what} is not imported`)
   }
   warnAboutProviders(domain, warn)
@@ -196,7 +199,7 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
   domains.push({
     name: zone,
-    at: positionOf(domain['filepos'], context.at),
+    at,
     disablesIgnoreCheck: domain['unmanaged_disable_safety_check'] === true,
     tag,
     records,

@@ -291,8 +291,14 @@ const IGNORED_KEYS: ReadonlySet<string> = new Set([
 const IGNORED_METADATA: ReadonlySet<string> = new Set([
   'cloudflare_comment',
   'cloudflare_tags',
+  'flatten',
+  'import_transform_skip',
   'orig_custom_type',
+  'overhead1',
   'skip_fqdn_check',
+  'split',
+  'transform',
+  'txtMaxSize',
   'txtSplitAlgorithm',
 ])
 

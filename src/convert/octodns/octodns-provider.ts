@@ -194,7 +194,7 @@ export function freeName(text: string, taken: ReadonlySet<string>): string {
 }
 
 /** The environment variable for a secret of a provider. */
-export const variableFor = (provider: string, key: string): string =>
+const variableFor = (provider: string, key: string): string =>
   `${provider}_${key}`
     .toUpperCase()
     .replace(/[^A-Z0-9_]/g, '_')

@@ -142,7 +142,7 @@ const DEFAULT_TTL = 3600
 
 const CLASSES: ReadonlySet<string> = new Set(['octodns.provider.yaml.YamlProvider', 'octodns.provider.yaml.SplitYamlProvider'])
 
-export const isYamlProvider = ({ className }: OctodnsProvider): boolean => CLASSES.has(className)
+const isYamlProvider = ({ className }: OctodnsProvider): boolean => CLASSES.has(className)
 
 /** Keys that do not affect what the files of a source mean. */
 const IGNORED_KEYS: readonly string[] = ['enforce_order', 'order_mode', 'supports_root_ns', 'split_catchall']

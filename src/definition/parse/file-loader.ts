@@ -8,7 +8,7 @@ import type { YamlNode } from '../yaml/yaml-node.ts'
 import type { DiagnosticCollector } from './parse-state.ts'
 
 /** Maximum nesting of included files, and maximum number of inclusions per definition. */
-export const MAX_INCLUDE_DEPTH = 8
+const MAX_INCLUDE_DEPTH = 8
 export const MAX_INCLUDES = 1000
 
 /** Maximum length of all inclusions in characters, as a multiple of the limit for one file. */

@@ -22,7 +22,7 @@ export interface VariableExpansion {
  * The tree of a fragment with its variables replaced. Only scalars are replaced, so a value cannot change the structure of the file.
  * Reports variables without a value, keys that become equal, and too much text. Adds the names that occur to `used`.
  */
-export function expandVariables(
+function expandVariables(
   root: YamlNode,
   variables: ReadonlyMap<string, string>,
   used: Set<string>,

@@ -143,7 +143,7 @@ export interface DiagnosticDetails {
 }
 
 /** Maximum number of problems reported per definition. */
-export const MAX_DIAGNOSTICS = 50_000
+const MAX_DIAGNOSTICS = 50_000
 
 /** Maximum number of records of a definition, and of octets of their data in presentation form, with everything that it includes or repeats. */
 export const MAX_RECORDS = 500_000

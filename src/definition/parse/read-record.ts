@@ -17,9 +17,6 @@ import { readSource } from './read-source.ts'
 import { readSuppressions } from './read-suppressions.ts'
 import { readValue } from './read-value.ts'
 import { checkRecord, isCommonRecord } from './schema-check.ts'
-import { RECORD_KEYS } from './value-forms.ts'
-
-const KNOWN_KEYS: ReadonlySet<string> = new Set(RECORD_KEYS)
 
 /** octoDNS's keys that no target supports. */
 const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set(['geo', 'dynamic', 'healthcheck'])
@@ -99,7 +96,7 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   const options = octodnsOptionsOf(node, subject, state)
   applyOctodnsOptions(options, owner, type, state)
   if (type.includes('/')) return type
-  reportOtherKeys(node, options, owner, type, state)
+  reportUnsupportedKeys(node, options, owner, type, state)
   readMergeFlags(node, owner, type, state)
   const ttl = readTtl(node, subject, state)
   if (ttl === undefined) return type
@@ -115,21 +112,8 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
 
 function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseState): string | null {
   const type = lookUp(node, 'type')
-  if (type === undefined) {
-    if (!invalid.has(node))
-      problems.report('schema-missing-key', node.at, owner.label, 'the record has no type', { hint: 'Write {type: A, value: 192.0.2.1}.' })
-    return null
-  }
-  if (invalid.has(type) || isBroken(type)) return null
-  if (type.kind !== 'scalar' || isNull(type)) {
-    problems.report(
-      'schema-type',
-      type.at,
-      owner.label,
-      isNull(type) ? 'the type is empty' : `the type must be a name such as A, not a ${kindName(type)}`,
-    )
-    return null
-  }
+  // Without a text, the check by the schema has reported it.
+  if (type?.kind !== 'scalar' || isNull(type) || isBroken(type) || invalid.has(type)) return null
   if (RDATA_TYPES.has(type.text)) return type.text
   // A type of a provider, such as Route53Provider/ALIAS.
   if (/^[\w.-]{1,100}\/[\w./-]{1,100}$/.test(type.text)) return type.text
@@ -178,30 +162,17 @@ function readMergeFlags(node: YamlMapping, owner: Owner, type: string, { problem
 
 const MERGE_FLAGS = ['override', 'merge'] as const
 
-/** Reports unknown keys, and warns once of all keys that no target supports. */
-function reportOtherKeys(node: YamlMapping, options: OctodnsOptions, owner: Owner, type: string, state: ParseState): void {
-  const { problems, invalid, layout } = state
-  const subject = `${owner.label} ${type}`
+/** Warns once of all keys that no target supports. */
+function reportUnsupportedKeys(node: YamlMapping, options: OctodnsOptions, owner: Owner, type: string, state: ParseState): void {
   const unsupported: { readonly key: string; readonly at: SourcePosition }[] = []
-  for (const { key } of node.entries) {
-    if (UNSUPPORTED_KEYS.has(key.text)) unsupported.push({ key: key.text, at: key.at })
-    else if (!KNOWN_KEYS.has(key.text) && !invalid.has(key)) reportUnknown(key, subject, problems, layout)
-  }
+  for (const { key } of node.entries) if (UNSUPPORTED_KEYS.has(key.text)) unsupported.push({ key: key.text, at: key.at })
   for (const key of options.unsupported) unsupported.push({ key: `octodns.${key.text}`, at: key.at })
   const [first] = unsupported
   if (first === undefined) return
   for (const { key, at } of unsupported) state.unsupportedKeys.push({ name: owner.name, type, key, at })
   const names = unsupported.map(({ key }) => JSON.stringify(key)).join(', ')
-  problems.report('record-extra', first.at, subject, `no target supports ${names}; only the values of the record are managed`, {
-    severity: 'warning',
-  })
-}
-
-/** Reports an unknown key of a record; a warning in octoDNS's layout, since octoDNS ignores it. */
-function reportUnknown(key: YamlScalar, subject: string, problems: ParseState['problems'], layout: ParseState['layout']): void {
-  const severity = layout === 'octodns' ? 'warning' : 'error'
-  const hint = didYouMean(key.text, RECORD_KEYS) ?? `The keys of a record are ${RECORD_KEYS.slice(0, 5).join(', ')}.`
-  problems.report('schema-unknown-key', key.at, subject, `unknown key ${quoted(key.text)}`, { severity, hint })
+  const detail = `no target supports ${names}; only the values of the record are managed`
+  state.problems.report('record-extra', first.at, `${owner.label} ${type}`, detail, { severity: 'warning' })
 }
 
 /** The TTL of a record, or the default; undefined if it is invalid, which is reported. */
@@ -266,11 +237,7 @@ function readValues(
   const value = lookUp(node, 'value')
   const values = lookUp(node, 'values')
   const given = values ?? value
-  if (given === undefined) {
-    if (!invalid.has(node)) problems.report('value-missing', node.at, context.subject, 'the record has neither value nor values')
-    return
-  }
-  if (invalid.has(given) || isBroken(given)) return
+  if (given === undefined || invalid.has(given) || isBroken(given)) return
   if (value !== undefined && values !== undefined) {
     const isRead = layout === 'octodns'
     const detail = `the record has both value and values${isRead ? '; octoDNS uses only values' : ''}`

@@ -280,7 +280,7 @@ export interface IncludeEntry {
 }
 
 /** Whether the text is a valid name of a variable. */
-export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)
+const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)
 
 // Reads the fields of the SOA record in a definition.
 

@@ -8,10 +8,10 @@ import { presentationTokens, type Token } from '../../dns/rdata/field.ts'
 import { parseGenericForm } from '../../dns/rdata/generic-form.ts'
 import { rdataProblem } from '../../dns/rdata/rdata-problem.ts'
 import { type FieldKind, takesRest } from '../../dns/rdata/rdata-types.ts'
-import { isBroken, isNull, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
+import { isBroken, isNull, lookUp, type YamlMapping, type YamlNode, type YamlScalar, type YamlSequence } from '../yaml/yaml-node.ts'
 import { kindName, looksOctal, reportUnknownKey, reportVariable, type ValueContext } from './parse-state.ts'
 import { readTargetName, stringToken, txtOctets } from './read-scalar.ts'
-import { type FormField, formKeys, LOCATION_KEYS, SERVICE_KEYS, type ValueForm, valueForm } from './value-forms.ts'
+import { type FormField, formKeys, LOCATION_KEYS, type ValueForm, valueForm } from './value-forms.ts'
 
 /** The canonical data of one value of a record; null if it is invalid, which has been reported. */
 export function readValue(node: YamlNode, context: ValueContext): string | null {
@@ -69,18 +69,8 @@ function textData(text: string, { state }: ValueContext): Result<string> {
 
 /** Reads `{rdata: …}`: TXT strings as in a zone file, for unusual string boundaries or octets that are not text. */
 function readStrings(node: YamlMapping, context: ValueContext): string | null {
-  const { problems, invalid } = context.state
-  for (const { key } of node.entries) if (key.text !== 'rdata') reportUnknownKey(key, ['rdata'], context)
-  const strings = node.entries.find(({ key }) => key.text === 'rdata')?.value
-  if (strings === undefined) {
-    if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, 'the key rdata is missing')
-    return null
-  }
-  if (invalid.has(strings) || isBroken(strings)) return null
-  if (strings.kind !== 'scalar' || isNull(strings)) {
-    problems.report('schema-type', strings.at, context.subject, 'rdata must be a single text: the data as in a zone file')
-    return null
-  }
+  const strings = lookUp(node, 'rdata')
+  if (!isText(strings, context)) return null
   const tokens = presentationTokens(strings.text)
   return finish(strings.at, tokens.ok ? canonicalRdata(context.type, tokens.value, noNames) : tokens, context)
 }
@@ -220,7 +210,7 @@ function readField(kind: FieldKind, node: YamlScalar, key: string, context: Valu
 const noNames = (): Result<DomainName> => failure('has no names')
 
 /** Reads a name, and reports why it is invalid or how an ambiguous one was read. */
-export function resolveTargetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
+function resolveTargetName(text: string, at: SourcePosition, prefix: string, context: ValueContext): Result<DomainName> {
   const { zone, layout, problems } = context.state
   const target = readTargetName(text, zone, layout)
   if (!target.ok) {
@@ -252,7 +242,7 @@ const METRES: ReadonlySet<string> = new Set(['altitude', 'size', 'precision_horz
 
 /** The presentation form of a LOC value (RFC 1876 section 3) as tokens; null after reporting a missing or invalid key. */
 function locationTokens(node: YamlMapping, context: ValueContext): Token[] | null {
-  const texts = scalarTexts(node, LOCATION_KEYS, LOCATION_KEYS, context)
+  const texts = scalarTexts(node, LOCATION_KEYS, context)
   return (
     texts && LOCATION_KEYS.map((key) => token(METRES.has(key) ? `${(texts.get(key) ?? '').replace(/m$/, '')}m` : (texts.get(key) ?? '')))
   )
@@ -260,62 +250,37 @@ function locationTokens(node: YamlMapping, context: ValueContext): Token[] | nul
 
 /** The presentation form of an SVCB or HTTPS value (RFC 9460 section 2.1) as tokens; null after reporting a problem. */
 function serviceTokens(node: YamlMapping, context: ValueContext): Token[] | null {
-  const texts = scalarTexts(node, SERVICE_KEYS, ['svcpriority', 'targetname'], context)
-  const parameters = node.entries.find(({ key }) => key.text === 'svcparams')?.value
+  const texts = scalarTexts(node, ['svcpriority', 'targetname'], context)
+  const parameters = lookUp(node, 'svcparams')
   const tokens = parameters === undefined || isNull(parameters) ? [] : parameterTokens(parameters, context)
   if (texts === null || tokens === null) return null
   return [token(texts.get('svcpriority') ?? ''), token(texts.get('targetname') ?? ''), ...tokens]
 }
 
-/** The texts of the required keys, which must be scalars; null after reporting a problem. */
-function scalarTexts(
-  node: YamlMapping,
-  keys: readonly string[],
-  required: readonly string[],
-  context: ValueContext,
-): Map<string, string> | null {
-  const { problems, invalid } = context.state
+/** The texts of these keys; null if one has none. */
+function scalarTexts(node: YamlMapping, keys: readonly string[], context: ValueContext): Map<string, string> | null {
   const texts = new Map<string, string>()
-  let isValid = true
-  for (const { key, value } of node.entries) {
-    if (!keys.includes(key.text)) reportUnknownKey(key, keys, context)
-    else if (!required.includes(key.text)) continue
-    else if (invalid.has(value) || isBroken(value)) isValid = false
-    else if (value.kind !== 'scalar') {
-      problems.report('schema-type', value.at, context.subject, `${key.text} must be a single text or number, not a ${kindName(value)}`)
-      isValid = false
-    } else if (isNull(value)) {
-      problems.report('value-missing', value.at, context.subject, `${key.text} is empty`)
-      isValid = false
-    } else texts.set(key.text, value.text)
+  for (const key of keys) {
+    const value = lookUp(node, key)
+    if (!isText(value, context)) return null
+    texts.set(key, value.text)
   }
-  for (const key of required) {
-    if (node.entries.some((entry) => entry.key.text === key)) continue
-    if (!invalid.has(node)) problems.report('schema-missing-key', node.at, context.subject, `${key} is missing`)
-    isValid = false
-  }
-  return isValid ? texts : null
+  return texts
 }
 
+/** Whether a node is text or a number. For TXT, LOC, SVCB and HTTPS, the check by the schema has reported any other node. */
+const isText = (node: YamlNode | undefined, { state: { invalid } }: ValueContext): node is YamlScalar =>
+  node?.kind === 'scalar' && !isNull(node) && !isBroken(node) && !invalid.has(node)
+
 function parameterTokens(node: YamlNode, context: ValueContext): Token[] | null {
-  const { problems, invalid } = context.state
-  if (invalid.has(node) || isBroken(node)) return null
-  if (node.kind !== 'mapping') {
-    problems.report('schema-type', node.at, context.subject, `svcparams must be a mapping, not a ${kindName(node)}`, {
-      hint: 'Write {alpn: [h2, h3]}.',
-    })
-    return null
-  }
+  const { invalid } = context.state
+  if (node.kind !== 'mapping' || invalid.has(node)) return null
   const tokens: Token[] = []
   for (const { key, value } of node.entries) {
     const items = value.kind === 'sequence' ? value.items : [value]
     const texts: string[] = []
     for (const item of items) {
-      if (isBroken(item) || invalid.has(item)) return null
-      if (item.kind !== 'scalar') {
-        problems.report('schema-type', item.at, context.subject, `${key.text} must be text or a list of texts, not a ${kindName(item)}`)
-        return null
-      }
+      if (item.kind !== 'scalar' || isBroken(item) || invalid.has(item)) return null
       texts.push(item.text)
     }
     const isEmpty = value.kind === 'scalar' && isNull(value)

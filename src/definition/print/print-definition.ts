@@ -9,6 +9,7 @@ import type { Ttl } from '../../dns/ttl.ts'
 import { plainSelector } from '../../dns/unmanaged.ts'
 import type { SoaFields, ZoneComment } from '../../dns/zone.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
+import type { InventoryCondition, InventoryKind, OwnQuarantine } from '../../dns/zone-source.ts'
 import type { ImportedRecord, ImportedZone } from '../imported-zone.ts'
 import { SETTING_KEYS } from '../parse/read-settings.ts'
 import type { YamlData } from '../yaml/print-yaml.ts'
@@ -26,7 +27,7 @@ const MANY = 3
 export function printDefinition(zone: ImportedZone): string {
   const commentsOf = commentIndex(zone.comments ?? [], zone.records)
   const ofAll = commentsOf({ name: null })
-  const defaultTtl = commonestTtl(zone.records)
+  const defaultTtl = zone.sourced === undefined ? commonestTtl(zone.records) : (zone.defaultTtl?.ttl ?? null)
   const settings: Record<string, YamlData> = { domain: zone.name === ROOT ? '.' : zone.name.slice(0, -1) }
   for (const key of ZONE_SETTINGS) {
     const value = zone.settings[key]
@@ -35,6 +36,12 @@ export function printDefinition(zone: ImportedZone): string {
   Object.assign(settings, ownershipOf(zone))
   if (zone.soa !== undefined) settings['soa'] = soaData(zone.soa, zone.name)
   if (defaultTtl !== null) settings['default_ttl'] = defaultTtl
+  if (zone.absent) settings['absent'] = true
+  if (zone.allow !== undefined && zone.allow.length > 0) settings['allow'] = zone.allow
+  if (zone.unsupported === 'skip') settings['unsupported'] = 'skip'
+  if (zone.autoPtr !== undefined) settings['auto_ptr'] = zone.autoPtr
+  if (zone.ignore !== undefined && zone.ignore.length > 0) settings['ignore'] = suppressionsData(zone)
+  if (zone.sources !== undefined) settings['sources'] = zone.sources.map(({ at, ...source }) => sourceData(source))
   if (zone.targets !== undefined) settings['targets'] = zone.targets
   if (zone.policy !== undefined) settings['policy'] = zone.policy
   if (zone.apexNs !== undefined && zone.apexNs !== 'keep') settings['apex_ns'] = zone.apexNs
@@ -50,16 +57,21 @@ export function printDefinition(zone: ImportedZone): string {
     text += value === undefined ? withComments('', comments, 0) : withComments(printEntry(key, value, 0), comments, 0)
   }
   const end = ofAll['end-of-file'].map((one) => `\n${commentLines([one], 0)}`).join('')
+  const others = groupBy(entriesWithoutData(zone, extras), ({ name }) => name)
   if (zone.settings.type === 'slave' && zone.records.length === 0) return text + end
-  if (zone.records.length === 0) return `${text}records: {}\n${end}`
+  if (zone.records.length === 0 && others.size === 0) return `${text}records: {}\n${end}`
   text += 'records:\n'
-  for (const { name, records } of byOwner(zone.records, zone.name)) {
+  for (const { name, records } of byOwner(zone.records, others.keys(), zone.name)) {
     text += commentLines(commentsOf({ name }).above, 2)
     const sets = rrsetsOf(records, zone.name, defaultTtl, extras).map((set) => ({ ...set, commentsOf }))
+    const more = others.get(name) ?? []
     const [first] = sets
     const key = relativeName(name, zone.name)
-    if (sets.length === 1 && first) text += printRrset(key, first, 2)
-    else text += `  ${printText(key, 'key')}:\n${sets.map((set) => printRrset(null, set, 4)).join('')}`
+    if (sets.length === 1 && first && more.length === 0) text += printRrset(key, first, 2)
+    else {
+      const items = [...sets.map((set) => printRrset(null, set, 4)), ...more.map(({ entry }) => printItem(entry, 4))]
+      text += `  ${printText(key, 'key')}:\n${items.join('')}`
+    }
   }
   return (text.endsWith('\n\n') ? text.slice(0, -1) : text) + end
 }
@@ -90,8 +102,10 @@ interface OwnerRecords {
   readonly records: readonly ImportedRecord[]
 }
 
-function byOwner(records: readonly ImportedRecord[], zone: DomainName): OwnerRecords[] {
-  return [...groupBy(records, ({ name }) => name)]
+function byOwner(records: readonly ImportedRecord[], others: Iterable<DomainName>, zone: DomainName): OwnerRecords[] {
+  const groups = groupBy(records, ({ name }) => name)
+  for (const name of others) if (!groups.has(name)) groups.set(name, [])
+  return [...groups]
     .map(([name, all]) => ({ name, key: relativeName(name, zone), records: all.sort(compareRecords) }))
     .sort((a, b) => compareNatural(a.key, b.key) || compareNames(a.name, b.name))
 }
@@ -104,11 +118,11 @@ function rrsetsOf(
   extras: ReadonlyMap<string, YamlData>,
 ): Pick<PrintedRrset, 'records' | 'entry'>[] {
   const sets = groupBy(records, (record) => {
-    const extra = [record.providerSettings, record.owner, record.expires, suppressionsData(record)]
+    const extra = [record.providerSettings, record.autoPtr, record.owner, record.expires, suppressionsData(record)]
     return `${record.type} ${record.ttl} ${JSON.stringify(extra)}`
   })
   return [...sets.values()].map((set) => {
-    const { type, ttl, providerSettings, ignore, ...ownership } = set[0] as ImportedRecord
+    const { type, ttl, providerSettings, ignore, autoPtr, ...ownership } = set[0] as ImportedRecord
     const values = set.map((record) => printValue(type, record.data, zone))
     const [value] = values
     const octodns = extras.get(rrsetKey(set[0] as ResourceRecord))
@@ -118,11 +132,53 @@ function rrsetsOf(
       ...(values.length === 1 && value !== undefined ? { value } : { values }),
       ...ownershipOf(ownership),
       ...(ignore !== undefined && { ignore: suppressionsData({ ignore }) }),
+      ...(autoPtr !== undefined && { auto_ptr: autoPtr }),
       ...providerSettings,
       ...(octodns !== undefined && { octodns }),
     }
     return { records: set, entry }
   })
+}
+
+/** The entries of RRsets without data: those of sources, and of single providers. */
+function entriesWithoutData({ sourced = [], providerSpecific = [] }: ImportedZone, extras: ReadonlyMap<string, YamlData>) {
+  const entryOf = (set: NameAndType, more: { readonly [key: string]: YamlData }) => {
+    const octodns = extras.get(rrsetKey(set))
+    return { name: set.name, entry: { type: set.type, ...more, ...(octodns !== undefined && { octodns }) } }
+  }
+  return [
+    ...sourced.map((set) => {
+      const { ttl, query, quarantine, ignore } = set
+      const from = sourceData({ ...query, quarantine })
+      return entryOf(set, { ...(ttl !== null && { ttl }), from, ...ownershipOf(set), ...(ignore && { ignore: suppressionsData(set) }) })
+    }),
+    ...providerSpecific.map((set) => entryOf(set, {})),
+  ]
+}
+
+type NameAndType = Pick<ResourceRecord, 'name' | 'type'>
+
+/** A source under the keys of a definition. */
+function sourceData({ kind = 'zone', provider, zone, name, type, quarantine, ...conditions }: PrintedSource): YamlData {
+  const { reads, seconds } = quarantine ?? {}
+  const rule = { ...(reads !== undefined && { reads }), ...(seconds !== undefined && { for: seconds }) }
+  return {
+    ...(provider !== null && { provider }),
+    ...(zone !== undefined && { zone }),
+    ...(name !== undefined && { name }),
+    ...(type !== undefined && { type }),
+    ...(kind !== 'zone' && { [kind]: conditions as Readonly<Record<string, string>> }),
+    ...(Object.keys(rule).length > 0 && { quarantine: rule }),
+  }
+}
+
+interface PrintedSource extends Readonly<Partial<Record<InventoryCondition, string | undefined>>> {
+  readonly kind?: InventoryKind | 'zone'
+  readonly provider: string | null
+  readonly zone?: DomainName
+  readonly name?: string | undefined
+  readonly type?: string | undefined
+  readonly quarantine?: OwnQuarantine | undefined
 }
 
 /** The `octodns:` mappings of RRsets, by `rrsetKey`. */

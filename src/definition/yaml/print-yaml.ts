@@ -39,7 +39,7 @@ const doubleQuoted = (text: string): string =>
 const isList = (value: YamlData): value is readonly YamlData[] => Array.isArray(value)
 
 /** Prints data in flow style, on one line. */
-export function printFlow(value: YamlData, place: ScalarPlace = 'block'): string {
+function printFlow(value: YamlData, place: ScalarPlace = 'block'): string {
   if (typeof value === 'string') return printText(value, place)
   if (typeof value !== 'object') return String(value)
   if (isList(value)) return `[${value.map((item) => printFlow(item, 'flow')).join(', ')}]`

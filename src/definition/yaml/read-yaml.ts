@@ -10,7 +10,7 @@ import type { YamlNode } from './yaml-node.ts'
 export const MAX_YAML_LENGTH = 10 * 1024 * 1024
 
 /** The deepest nesting of collections. Definitions need about six levels, octoDNS's dynamic records eight. */
-export const MAX_YAML_DEPTH = 24
+const MAX_YAML_DEPTH = 24
 
 export interface YamlOptions {
   /** The name of the file in positions. */

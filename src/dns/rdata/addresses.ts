@@ -6,7 +6,7 @@ import { writeOctets, writeU8, writeU16 } from '../wire/writer.ts'
 import type { FieldCodec, Token } from './field.ts'
 
 /** The address families of APL records by number. */
-export const ADDRESS_FAMILIES = { 1: { bits: 32, parse: parseIpv4 }, 2: { bits: 128, parse: parseIpv6 } } as const
+const ADDRESS_FAMILIES = { 1: { bits: 32, parse: parseIpv4 }, 2: { bits: 128, parse: parseIpv6 } } as const
 
 /** Any number of `[!]FAMILY:ADDRESS/PREFIX` (RFC 3123 section 5). */
 export function canonicalPrefixes(tokens: readonly Token[]): Result<string> {

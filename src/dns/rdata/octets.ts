@@ -50,7 +50,7 @@ export function canonicalHash(text: string): Result<string> {
 }
 
 /** The octets of lower-case base32hex without padding; null if the text is not base32hex. */
-export function decodeBase32hex(text: string): Uint8Array | null {
+function decodeBase32hex(text: string): Uint8Array | null {
   const octets = new Uint8Array(Math.floor((text.length * 5) / 8))
   let bits = 0
   let held = 0
@@ -71,7 +71,7 @@ export function decodeBase32hex(text: string): Uint8Array | null {
 }
 
 /** Octets as lower-case base32hex without padding. */
-export function encodeBase32hex(octets: Uint8Array): string {
+function encodeBase32hex(octets: Uint8Array): string {
   let text = ''
   let bits = 0
   let held = 0

@@ -60,7 +60,7 @@ function inconsistency(params: ReadonlyMap<number, Uint8Array>): string | null {
 }
 
 /** Canonical text of parameters in the order of their keys. Fails if a value is invalid or a required parameter is missing. */
-export function formatSvcParams(params: readonly SvcParam[]): Result<string> {
+function formatSvcParams(params: readonly SvcParam[]): Result<string> {
   const texts: string[] = []
   for (const { key, value } of params) {
     const name = svcParamName(key)

@@ -20,7 +20,7 @@ export function canonicalTypes(tokens: readonly Token[]): Result<string> {
 }
 
 /** The names of these types, separated by spaces. */
-export const formatTypes = (codes: readonly number[]): string => codes.map(typeName).join(' ')
+const formatTypes = (codes: readonly number[]): string => codes.map(typeName).join(' ')
 
 /** Octets of a window, which covers 256 types. */
 const WINDOW_OCTETS = 32

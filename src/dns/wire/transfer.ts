@@ -42,19 +42,23 @@ export function createAxfrReader(zone: DomainName, id: number, maxRecords: numbe
   }
 
   const accept = (message: Message): Result<'more' | 'complete'> => {
-    const problem = headerProblem(message, zone, id, 'AXFR')
-    if (problem !== null) return failure(problem)
-    for (const record of message.answers) {
-      const wrong = acceptRecord(record)
-      if (wrong !== null) return failure(wrong)
-    }
-    return ok(complete ? 'complete' : 'more')
+    const problem = headerProblem(message, zone, id, 'AXFR') ?? acceptAll(message, acceptRecord)
+    return problem === null ? ok(complete ? 'complete' : 'more') : failure(problem)
   }
   return { accept, records }
 }
 
+/** Passes on the answers until one is invalid, and returns why; null if all are accepted. */
+function acceptAll({ answers }: Message, accept: (record: WireRecord) => string | null): string | null {
+  for (const record of answers) {
+    const problem = accept(record)
+    if (problem !== null) return problem
+  }
+  return null
+}
+
 /** Why a message's header or question is invalid (RFC 5936 section 2.2.1); null if it is valid. */
-export function headerProblem(message: Message, zone: DomainName, id: number, type: 'AXFR' | 'IXFR'): string | null {
+function headerProblem(message: Message, zone: DomainName, id: number, type: 'AXFR' | 'IXFR'): string | null {
   if (!message.response || message.id !== id) return 'it is not a response to the query'
   if (message.rcode !== RCODE.NOERROR) return `the server answers ${rcodeName(message.rcode)}`
   if (message.truncated) return 'a message over TCP is truncated'
@@ -151,12 +155,8 @@ export function createIxfrReader(zone: DomainName, id: number, serial: SerialNum
 
   return {
     accept: (message) => {
-      const problem = headerProblem(message, zone, id, 'IXFR')
+      const problem = headerProblem(message, zone, id, 'IXFR') ?? acceptAll(message, acceptRecord)
       if (problem !== null) return failure(problem)
-      for (const record of message.answers) {
-        const wrong = acceptRecord(record)
-        if (wrong !== null) return failure(wrong)
-      }
       // A single SOA that is not newer is a complete answer (RFC 1995 section 2).
       if (state === 'second' && final !== null && !isNewerSerial(serialOf(final), serial)) state = 'complete'
       return ok(state === 'complete' ? 'complete' : 'more')

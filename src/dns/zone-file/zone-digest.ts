@@ -60,15 +60,6 @@ export function verifyZoneDigest<R extends ResourceRecord>(records: Iterable<R>,
 /** Whether scheme and hash algorithm are equal. */
 const sameMethod = (a: string, b: string): boolean => rdataFields(a).slice(1, 3).join() === rdataFields(b).slice(1, 3).join()
 
-/**
- * The digest of a zone for a ZONEMD record of scheme 1 (SIMPLE), in hexadecimal (RFC 8976 section 3.3); null if a record has no TTL or
- * its type has no number.
- */
-export function zoneDigest(records: Iterable<ResourceRecord>, apex: DomainName, hash: 'sha384' | 'sha512'): string | null {
-  const octets = digestedOctets(records, apex)
-  return octets === null ? null : hashOf(octets, hash)
-}
-
 function hashOf(octets: readonly Buffer[], algorithm: string): string {
   const hash = createHash(algorithm)
   for (const part of octets) hash.update(part)

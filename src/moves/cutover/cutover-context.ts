@@ -10,11 +10,11 @@ export interface CutoverOptions extends CopyPlanOptions {
   /** The providers' names in the config; absent for those of the cutover in progress. */
   readonly from?: string | undefined
   readonly to?: string | undefined
-  /** The names of the new name servers; empty for those that the new provider has. */
+  /** The names of the new name servers; if empty, those that the new provider states. */
   readonly apexNs: readonly string[]
   /** The TTL in seconds during the move. */
   readonly lowTtl: number
-  /** Addresses of the name servers to ask, instead of those that NS records name. */
+  /** Addresses of the name servers to query; if empty, those that NS records name. */
   readonly fromServer: readonly string[]
   readonly toServer: readonly string[]
   readonly parentServer: readonly string[]

@@ -308,17 +308,17 @@ const LOOK_AGAIN = 60_000
 
 const DNS_PORT = 53
 
-export const failed = (state: Cutover, status: ExitStatus = EXIT.failure): StepResult => ({ status, state, readyAt: null })
+const failed = (state: Cutover, status: ExitStatus = EXIT.failure): StepResult => ({ status, state, readyAt: null })
 
-export const next = (state: Cutover, change: Partial<Cutover>): StepResult => ({
+const next = (state: Cutover, change: Partial<Cutover>): StepResult => ({
   status: EXIT.done,
   state: { ...state, ...change },
   readyAt: null,
 })
 
-export const inSeconds = (now: Date, seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
+const inSeconds = (now: Date, seconds: number): string => new Date(now.getTime() + seconds * 1000).toISOString()
 
-export function reportProblem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
+function reportProblem(context: MoveContext, code: Diagnostic['code'], message: string, hint?: string): StepResult {
   context.output.diagnostics([{ severity: 'error', code, message, hint }])
   return failed(context.workspace.state)
 }
@@ -405,12 +405,19 @@ async function unsign(context: CutoverContext): Promise<StepResult> {
   if (!Array.isArray(parent)) return parent as StepResult
   const signed = parent.filter(({ ds }) => ds > 0)
   if (signed.length === 0) return next(state, { step: 'delegate', notBefore: inSeconds(now(), state.parentTtl) })
-  output.say(
-    `Now remove the DS records of ${zone} at the registrar or in the parent zone; ${listed(
-      signed.map(({ server }) => server),
-      3,
-    )} still ${agreeing(signed.length, 'has', 'have')} them.`,
+  const still = `${namesOfServers(signed)} still ${agreeing(signed.length, 'has', 'have')} them`
+  output.say(`Now remove the DS records of ${zone} at the registrar or in the parent zone; ${still}.`)
+  return lookAgain(context, parent)
+}
+
+const namesOfServers = (parent: readonly Delegation[]): string =>
+  listed(
+    parent.map(({ server }) => server),
+    3,
   )
+
+/** The step again, after the TTLs of the parent. */
+function lookAgain({ workspace: { state }, environment: { now } }: CutoverContext, parent: readonly Delegation[]): StepResult {
   const parentTtl = Math.max(state.parentTtl, longestTtl(parent))
   return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }
 }
@@ -438,14 +445,8 @@ async function delegate(context: CutoverContext): Promise<StepResult> {
   for (const name of former.filter((one) => !state.nameservers.includes(one))) output.say(`  - ${name}`)
   for (const name of state.nameservers.filter((one) => !former.includes(one)))
     output.say(`  + ${name}${isAtOrBelow(name as DomainName, zone) ? ' (with its addresses as glue)' : ''}`)
-  output.say(
-    `${listed(
-      late.map(({ server }) => server),
-      3,
-    )} ${agreeing(late.length, 'does', 'do')} not have them yet.`,
-  )
-  const parentTtl = Math.max(state.parentTtl, longestTtl(late))
-  return { status: EXIT.pending, state: { ...state, parentTtl }, readyAt: new Date(now().getTime() + LOOK_AGAIN) }
+  output.say(`${namesOfServers(late)} ${agreeing(late.length, 'does', 'do')} not have them yet.`)
+  return lookAgain(context, late)
 }
 
 const isNew = ({ nameservers }: Delegation, state: Cutover): boolean => nameservers.join() === state.nameservers.join()

@@ -80,7 +80,7 @@ function usageProblem(isSaved: boolean, context: ApplyContext<ChoreographyOption
 }
 
 /** Does what is due for each zone. The status is `pending` while a zone waits. `readyAt`: when the next stage may begin; null if none is left. */
-export async function choreograph(
+async function choreograph(
   context: ApplyContext<ChoreographyOptions>,
   lockedRun: LockedRun,
   given: PlannedJobs,

@@ -45,7 +45,10 @@ export function definitionPrelude(
   }
   /** A copy as JSON. Absent values of objects are left out, so that options can be optional. `what` is only called for an error: most records have none. */
   const plain = (value: unknown, what: () => string, depth = 0): Plain => {
-    if (typeof value === 'string' && value.length <= MAX_TEXT) return value
+    if (typeof value === 'string' && value.length <= MAX_TEXT) {
+      if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${what()} has half a surrogate pair, which is not Unicode`)
+      return value
+    }
     if (value === null || typeof value === 'boolean') return value
     if (typeof value === 'number' && Number.isFinite(value)) return value
     if (typeof value === 'string') throw new RangeError(`${what()} has ${value.length} characters; at most ${MAX_TEXT} are allowed`)
@@ -72,7 +75,7 @@ export function definitionPrelude(
 
   /** The record of a call of `from`. */
   const make = (from: Callable, name: unknown, type: unknown, value: unknown, more?: unknown): object => {
-    const place = host.place(from)
+    const place = host.place(from, Array.isArray(value) ? value.length : 1)
     const owner = text(name, 'the name of a record')
     const kind = text(type, 'the type of a record')
     const body = options(more, () => `the options of ${kind} ${owner}`)
@@ -202,8 +205,7 @@ export function definitionPrelude(
     readonly value: bigint
     readonly bits: 32 | 128
   }
-  const address = (value: unknown): Address => {
-    const shown = text(value, 'an address')
+  const parseAddress = (shown: string): Address => {
     const invalid = (): Error => new RangeError(`${shown} is not an IP address`)
     const four = (part: string): bigint => {
       const octets = part.split('.').map((octet) => (/^(?:0|[1-9]\d{0,2})$/.test(octet) ? Number(octet) : 256))
@@ -228,6 +230,13 @@ export function definitionPrelude(
       throw invalid()
     return { value: BigInt(`0x${all.map((group) => group.padStart(4, '0')).join('')}`), bits: 128 }
   }
+  const addresses = new Map<string, Address>()
+  const address = (value: unknown): Address => {
+    const shown = text(value, 'an address')
+    const found = addresses.get(shown) ?? parseAddress(shown)
+    addresses.set(shown, found)
+    return found
+  }
   /** RFC 5952 for IPv6. */
   const shown = ({ value, bits }: Address): string => {
     if (value < 0n || value >> BigInt(bits) !== 0n) throw new RangeError('the address is beyond the last one')
@@ -250,10 +259,8 @@ export function definitionPrelude(
       throw new RangeError(`${value} is not a network such as 192.0.2.0/24`)
     return { value: first, bits, host }
   }
-  const contains = (net: unknown, one: unknown): boolean => {
-    const [{ value, bits, host: size }, other] = [network(net), address(one)]
-    return bits === other.bits && other.value >> size === value >> size
-  }
+  const isIn = ({ value, bits, host: size }: ReturnType<typeof network>, other: Address): boolean =>
+    bits === other.bits && other.value >> size === value >> size
   const ip = Object.freeze({
     /** The address that is `count` after another. */
     add: (one: unknown, count: number) => {
@@ -267,7 +274,7 @@ export function definitionPrelude(
       if (offset < 0n || offset >> size !== 0n) throw new RangeError(`${net} has no address ${index}`)
       return shown({ value: value + offset, bits })
     },
-    contains,
+    contains: (net: unknown, one: unknown) => isIn(network(net), address(one)),
     /** The name of the PTR record of an address. */
     reverse: (one: unknown) => {
       const { value, bits } = address(one)
@@ -286,10 +293,12 @@ export function definitionPrelude(
       if (domain === undefined) throw new TypeError('reverse needs { domain }, which the names of the hosts are relative to')
       return `${name === '@' ? '' : `${name}.`}${`${domain}`.replace(/\.$/, '')}.`
     }
-    const inside = hosts.filter((host: Data) => contains(net, host['ip']))
-    const records = inside.map((host: Data) =>
-      make(reverse, ip.reverse(host['ip']), 'PTR', target(text(host['name'], 'the name of a host'))),
-    )
+    const whole = network(net)
+    // In a zone for a part of a /24, a name is the last octet (RFC 2317).
+    const owner = (one: unknown): string => (whole.bits === 32 && whole.host < 8n ? `${address(one).value & 255n}` : ip.reverse(one))
+    const records = hosts
+      .filter((host: Data) => isIn(whole, address(host['ip'])))
+      .map((host: Data) => make(reverse, owner(host['ip']), 'PTR', target(text(host['name'], 'the name of a host'))))
     addZone(reverse, net, settings, records)
   }
 

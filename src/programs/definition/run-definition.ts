@@ -7,7 +7,7 @@ import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
 import type { ProgramZone } from '../../load/program-loader.ts'
 import { withRules } from '../../load/read-definition.ts'
 import type { Sandbox } from '../sandbox/run-program.ts'
-import type { ProgramOutput, ProgramRun } from '../sandbox/sandbox.ts'
+import { type ProgramRun, positionsOf } from '../sandbox/sandbox.ts'
 import { definitionPrelude, type MadeRecord, type MadeZone, type Plain } from './prelude.ts'
 
 export interface DefinitionRun {
@@ -33,7 +33,8 @@ export async function runDefinition(sandbox: Sandbox, program: Omit<ProgramRun, 
     const message = 'the program changed functions of the language that zones are made with, such as Array.prototype.map'
     return { zones: [], diagnostics: [{ severity: 'error', code: 'program-failed', message, at: { file, line: 1, column: 1 } }], filesRead }
   }
-  const parsed = made.map((one) => withRules(parseTree(treeOfZone(one, output, file), { file, include: program.files.read })))
+  const positions = positionsOf(output)
+  const parsed = made.map((one) => withRules(parseTree(treeOfZone(one, positions, file), { file, include: program.files.read })))
   const empty: Diagnostic = {
     severity: 'error',
     code: 'definition-empty',
@@ -68,9 +69,13 @@ function isMade(value: unknown, places: number): value is readonly MadeZone[] {
 }
 
 /** The tree of a definition in YAML that says the same. The zone is placed in the program itself, records where they are made. */
-function treeOfZone({ place, name, settings, records }: MadeZone, { places }: ProgramOutput, file: string): YamlMapping {
-  const placeOf = (id: number): SourcePosition => places[id]?.[0]?.at ?? { file, line: 1, column: 1 }
-  const at = places[place]?.find((call) => call.at.file === file)?.at ?? { file, line: 1, column: 1 }
+function treeOfZone({ place, name, settings, records }: MadeZone, positions: readonly SourcePosition[], file: string): YamlMapping {
+  const placeOf = (id: number): SourcePosition => positions[id] as SourcePosition
+  const made = placeOf(place)
+  const calls = [made, ...(made.calledFrom ?? [])]
+  const own = calls.findIndex((call) => call.file === file)
+  const at: SourcePosition =
+    own === -1 ? { file, line: 1, column: 1 } : { ...(calls[own] as SourcePosition), calledFrom: calls.slice(own + 1) }
   const map = [...grouped(records)].map(([owner, some]): YamlEntry => {
     const items = some.map((record) => nodeOf(record.body, placeOf(record.place)))
     const first = placeOf((some[0] as MadeRecord).place)

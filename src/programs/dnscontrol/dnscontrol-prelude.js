@@ -124,9 +124,10 @@
   const folderOf = (file) => file.replace(/[^/]*$/, '')
 
   /** The paths are relative to the folder of the program. */
-  function glob(path, recursive = true, extension = 'js') {
+  function glob(path, recursive = true, ending = 'js') {
     if (typeof path !== 'string') throw problem('glob: the first argument is a path')
     if (typeof recursive !== 'boolean') throw problem('glob: the second argument, if recursive, is a boolean')
+    const extension = ending.replace(/^\./, '')
     const folder = path.replace(/\/+$/, '').replace(/[\\*?[\]{}]/g, '\\$&')
     const found = host.list(`${folder}/${recursive ? '**/' : ''}*.${extension}`, origin(path))
     if (found.length === 0) throw problem(`glob: ${path} has no file that ends in .${extension}`)
@@ -147,8 +148,9 @@
       .map((row) => ['low', 'high', 'newBase', 'newIP'].map((key) => [row[key] ?? ''].flat().map(address).join(',')).join(' ~ '))
       .join(' ; ')
 
-  /** Copies metadata. A table of addresses becomes text. */
+  /** Copies metadata. A table of addresses becomes text. The records of a promise would be missing without a word. */
   function addMetadata(meta, more) {
+    if (more instanceof Promise) throw problem('a promise is neither a record nor a modifier')
     for (const key of Object.keys(more))
       meta[key] = (key === 'transform' || key === 'ip_conversions') && Array.isArray(more[key]) ? table(more[key]) : more[key]
     return meta
@@ -170,14 +172,16 @@
     else throw problem(`domain modifier type unsupported: ${typeof modifier} Domain: ${domain.name}`)
   }
 
+  /** The domains by name and tag. */
+  const byName = new Map()
   const splitTag = (name) => [name.split('!')[0], name.split('!').slice(1).join('!')]
 
   function D(name, ...modifiers) {
     if (typeof name !== 'string') throw problem('the name of a domain is a text')
     const [plain, tag] = splitTag(name)
     if (plain.endsWith('.')) throw problem(`${name} must not end with a dot`)
-    if (conf.domains.some((one) => one.name === name || splitTag(one.name).join('!') === `${plain}!${tag}`))
-      throw problem(`${name} is declared more than once`)
+    const key = `${plain}!${tag}`
+    if (byName.has(key)) throw problem(`${name} is declared more than once`)
     const domain = {
       name,
       registrar: '',
@@ -195,16 +199,17 @@
     if (typeof modifiers[0] === 'string') domain.registrar = modifiers.shift()
     modify(domain, modifiers)
     conf.domains.push(domain)
+    byName.set(key, domain)
   }
 
   /** The declared domain with the tag of the name that is it or the nearest above it. */
   function declared(name) {
     const [plain, tag] = splitTag(textOf(name))
-    const isAbove = (one) =>
-      splitTag(one.name)[1] === tag && (plain === splitTag(one.name)[0] || plain.endsWith(`.${splitTag(one.name)[0]}`))
-    const domain = conf.domains.filter(isAbove).sort((a, b) => b.name.length - a.name.length)[0]
-    if (domain === undefined) throw problem(`${name} was not declared yet and therefore cannot be updated. Use D() before.`)
-    return { domain, below: plain.slice(0, -splitTag(domain.name)[0].length).replace(/\.$/, '') }
+    for (let above = plain; ; above = above.slice(above.indexOf('.') + 1)) {
+      const domain = byName.get(`${above}!${tag}`)
+      if (domain !== undefined) return { domain, below: plain.slice(0, -above.length).replace(/\.$/, '') }
+      if (!above.includes('.')) throw problem(`${name} was not declared yet and therefore cannot be updated. Use D() before.`)
+    }
   }
 
   function D_EXTEND(name, ...modifiers) {

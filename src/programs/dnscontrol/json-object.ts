@@ -5,8 +5,14 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The position of the call that made a record, as our own evaluation writes it: `FILE:LINE:COLUMN`. Else `otherwise`. */
-export function positionOf(filepos: unknown, otherwise: SourcePosition): SourcePosition {
-  const [, file, line, column] = (typeof filepos === 'string' && /^(?!\[)(.{1,1000}):(\d{1,9}):(\d{1,9})$/.exec(filepos)) || []
-  return file === undefined ? otherwise : { file, line: Number(line), column: Number(column) }
+const made = new WeakSet<object>()
+
+/** A value of a program with positions for the numbers of its places, which no program can forge. */
+export function withPositions(value: unknown, positions: readonly SourcePosition[]): unknown {
+  for (const position of positions) made.add(position)
+  return JSON.parse(JSON.stringify(value), (key, one: unknown) => (key === 'filepos' && typeof one === 'number' ? positions[one] : one))
 }
+
+/** The position of the call that made a record, from our own evaluation; DNSControl's are texts. Else `otherwise`. */
+export const positionOf = (filepos: unknown, otherwise: SourcePosition): SourcePosition =>
+  typeof filepos === 'object' && filepos !== null && made.has(filepos) ? (filepos as SourcePosition) : otherwise

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { embeddedText } from '../../files/embedded-text.ts'
 import type { Sandbox } from '../sandbox/run-program.ts'
-import type { ProgramOutput, ProgramRun } from '../sandbox/sandbox.ts'
+import { type ProgramRun, positionsOf } from '../sandbox/sandbox.ts'
 import { checkProgram } from './check-program.ts'
-import type { JsonObject } from './json-object.ts'
+import { type JsonObject, withPositions } from './json-object.ts'
 import { readSpfCache, type SpfLookUp } from './spf.ts'
 
 /** Whether a file is a program of DNSControl, by its name. */
@@ -45,8 +45,8 @@ export async function runDnsconfig(
     },
   })
   if (output === null) return { config: null, diagnostics, filesRead }
-  const value = withPlaces(output.value, output.places)
-  const cache = lookUpSpf === undefined && JSON.stringify(value).includes('"flatten":') ? files.read(SPF_CACHE, entry.file) : null
+  const value = withPositions(output.value, positionsOf(output))
+  const cache = lookUpSpf === undefined && JSON.stringify(output.value).includes('"flatten":') ? files.read(SPF_CACHE, entry.file) : null
   const cached = cache?.ok ? readSpfCache(cache.value.text) : null
   const checked = checkProgram(value, entry.file, lookUpSpf ?? ((name) => cached?.get(name)))
   const found = [...diagnostics, ...checked.diagnostics]
@@ -59,9 +59,14 @@ export async function runDnsconfig(
   return { config: checked.config, diagnostics: found, filesRead: cache?.ok ? [...filesRead, cache.value.file].sort() : filesRead }
 }
 
-/** Takes away a byte order mark, and the effect of a directive "use strict", which DNSControl ignores. Columns of the first line are one higher then. */
-const withoutDirective = (text: string): string =>
-  text.replace(/^\uFEFF/, '').replace(/^(?=(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*['"]use strict['"])/, ';')
+/** Takes away a byte order mark, and the effect of a directive "use strict", which DNSControl ignores. The columns of its line are one higher then. */
+function withoutDirective(written: string): string {
+  const text = written.replace(/^\uFEFF/, '')
+  const space = /\s+|\/\/.*|\/\*[\s\S]*?\*\//y
+  let start = 0
+  while (space.test(text)) start = space.lastIndex
+  return /^['"]use strict['"]/.test(text.slice(start, start + 12)) ? `${text.slice(0, start)};${text.slice(start)}` : text
+}
 
 /** The file with the language, beside this one or in the single executable, and the library `_` that DNSControl's programs may use. */
 const preludeFor = (entry: string): string =>
@@ -77,10 +82,3 @@ function sourceOf(name: string): string {
     return readFileSync(createRequire(import.meta.url).resolve(`underscore/${name}`), 'utf8')
   }
 }
-
-/** Replaces the numbers of places by the calls, as `FILE:LINE:COLUMN`. */
-const withPlaces = (value: unknown, places: ProgramOutput['places']): unknown =>
-  JSON.parse(JSON.stringify(value), (key, one: unknown) => {
-    const at = key === 'filepos' && typeof one === 'number' ? places[one]?.[0]?.at : undefined
-    return at === undefined ? one : `${at.file}:${at.line}:${at.column}`
-  })

@@ -13,7 +13,7 @@ export interface SandboxNatives {
 
 export interface Bootstrap {
   readonly host: SandboxHost
-  /** Runs the timer that is due next; false if there is none. */
+  /** Runs the timer that is due next; false if there is none. Throws the error of a promise that nothing handles when all timers have run. */
   readonly runTimer: () => boolean
   /** The stacks of all places, as JSON. */
   readonly stacks: () => string
@@ -33,7 +33,7 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
   const global = globalThis as unknown as Record<string, unknown>
   const { parse, stringify } = JSON
   const { defineProperty, freeze } = Object
-  const { construct } = Reflect
+  const { apply, construct } = Reflect
   const Failure = Error
 
   defineProperty(Failure, 'prepareStackTrace', { value: undefined, writable: false, configurable: false })
@@ -78,7 +78,7 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
   const runTimer = (): boolean => {
     let [next, due]: [number, Timer | null] = [0, null]
     for (const [id, timer] of timers) if (due === null || timer.at < due.at) [next, due] = [id, timer]
-    if (due === null) return false
+    if (due === null) return hasPromises()
     time = due.at
     timers.delete(next)
     if (due.every !== null) timers.set(next, { ...due, at: time + due.every })
@@ -89,6 +89,32 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
   global['setInterval'] = (run: unknown, delay?: unknown, ...values: unknown[]) => start(run, delay, values, true)
   global['setImmediate'] = (run: unknown, ...values: unknown[]) => start(run, 0, values, false)
   for (const name of ['clearTimeout', 'clearInterval', 'clearImmediate']) global[name] = (id: number) => void timers.delete(id)
+
+  // QuickJS does not tell which promises are rejected. A promise is handled by its `then`, which `catch` and others call.
+  const unhandled = new Set<object>()
+  const lost: unknown[] = []
+  const opened = <T extends object>(promise: T): T => {
+    unhandled.add(promise)
+    return promise
+  }
+  const { prototype } = Promise
+  const { then } = prototype
+  Object.assign(prototype, {
+    // biome-ignore lint/suspicious/noThenProperty: the function of the language
+    then(this: object, ...handlers: unknown[]) {
+      unhandled.delete(this)
+      return opened(apply(then, this, handlers))
+    },
+  })
+  global['Promise'] = new Proxy(Promise, { construct: (target, values, newTarget) => opened(construct(target, values, newTarget)) })
+  /** Whether promises must settle until all that are rejected are known. */
+  const hasPromises = (): boolean => {
+    if (lost.length > 0) throw lost[0]
+    const some = [...unhandled]
+    unhandled.clear()
+    for (const one of some) apply(then, one, [undefined, (error: unknown) => void lost.push(error)])
+    return some.length > 0
+  }
 
   const textOf = (value: unknown): string => {
     if (typeof value !== 'object' || value === null || value instanceof Failure) return String(value)
@@ -107,8 +133,8 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
   const host: SandboxHost = {
     variables: freeze(parse(variables)),
     exports: {},
-    place(from) {
-      calls += 1
+    place(from, records = 1) {
+      calls += records > 1 ? records : 1
       if (calls > maxPlaces) throw new RangeError(`a program makes at most ${maxPlaces} records`)
       const stack = from === undefined ? stackOf() : stackFrom(from)
       const id = known.get(stack) ?? stacks.length

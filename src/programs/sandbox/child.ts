@@ -64,18 +64,17 @@ async function main(): Promise<void> {
     const message = JSON.parse(line) as Run
     const maximum = Math.floor((message.limits.mebibytes * 2 ** 20) / PAGE)
     const wasmMemory = new Memory({ initial: Math.min(FIRST_PAGES, maximum), maximum })
-    let program: Program | null = null
     try {
       const quickjs = await newQuickJSWASMModuleFromVariant(
         newVariant(variant as unknown as QuickJSSyncVariant, { wasmModule, wasmMemory }),
       )
-      program = new Program(quickjs.newRuntime({ maxStackSizeBytes: STACK }), message)
+      const program = new Program(quickjs.newRuntime({ maxStackSizeBytes: STACK }), message)
       const { json, messages, ...result } = program.result()
       send({ result, messages })
       writeAll(`${json}\n`)
     } catch (error) {
       const failure = error instanceof Failure ? error.failure : failureOfSandbox(error as Error)
-      send({ failure: { ...failure, line: program?.lineOf(failure) } })
+      send({ failure })
     }
   }
 }
@@ -151,11 +150,6 @@ class Program {
     return { json, places, messages: this.#messages }
   }
 
-  /** The line of a failure, as the user wrote it. */
-  lineOf({ calls: [first] }: ProgramFailure): string | undefined {
-    return first && this.#texts.lineAt(first.at)
-  }
-
   #text(boot: QuickJSHandle, name: string, ...args: QuickJSHandle[]): string {
     return this.#vm.getString(this.#value(this.#vm.callFunction(this.#vm.getProp(boot, name), this.#vm.undefined, ...args)))
   }
@@ -198,8 +192,8 @@ class Program {
     const unchanged = { ok: true, value: { text, columnOf: (_line: number, column: number): number => column } } as const
     const stripped = /\.[cm]?ts$/i.test(file) ? stripTypes(file, text) : unchanged
     if (!stripped.ok) throw new Failure('exception', `SyntaxError: ${stripped.message}`, [{ at: stripped.at, inside: null }])
-    this.#texts.add(file, text, stripped.value)
-    const promise = this.#run.language === 'definition' ? promiseIn(stripped.value.text) : null
+    this.#texts.add(file, stripped.value)
+    const promise = promiseIn(stripped.value.text, this.#run.language === 'dnscontrol')
     if (promise !== null) {
       const message = `${promise.word} cannot be used: an error in a promise that nothing awaits would be lost, and its records with it. All functions return at once`
       throw new Failure('exception', message, [{ at: this.#texts.placeOf(file, promise.offset), inside: null }])
@@ -277,11 +271,12 @@ class Program {
   }
 }
 
-/** What makes promises, outside comments and quotes. QuickJS does not tell which of them are rejected without being handled. */
-function promiseIn(text: string): { readonly word: string; readonly offset: number } | null {
+/** What makes promises, outside comments and quotes. DNSControl's language has those whose rejection the sandbox sees. */
+function promiseIn(text: string, isAsyncOnly: boolean): { readonly word: string; readonly offset: number } | null {
   const parts =
-    /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<![.\w$])(?:async(?=\s*(?:function|\(|[\w$]+\s*=>|[\w$]+\s*\())|Promise)\b/g
-  for (const { 0: word, index } of text.matchAll(parts)) if (/^[aP]/.test(word)) return { word, offset: index }
+    /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<![.\w$])(?:async(?=\s*(?:function|[([*#]|[\w$]+\s*=>|[\w$]+\s*\())|Promise|(?<!await\s{1,9})import(?=\s*\())\b/g
+  for (const { 0: word, index } of text.matchAll(parts))
+    if (/^[aPi]/.test(word) && !(isAsyncOnly && word !== 'async')) return { word, offset: index }
   return null
 }
 

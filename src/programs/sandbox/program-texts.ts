@@ -7,11 +7,7 @@ import type { ProgramText } from './strip-types.ts'
 const WINDOW = 20_000
 const MAX_CALLS = 20
 
-/** Characters of a line that are shown. */
-const MAX_LINE = 120
-
 interface KeptText extends ProgramText {
-  readonly written: string
   /** Where each line begins. */
   readonly starts: readonly number[]
 }
@@ -27,11 +23,11 @@ export class ProgramTexts {
     return this.#texts.get(file)
   }
 
-  /** Adds a file: as it is written, and as QuickJS gets it. */
-  add(file: string, written: string, one: ProgramText): void {
+  /** Adds a file as QuickJS gets it. */
+  add(file: string, one: ProgramText): void {
     const starts = [0]
     for (let end = one.text.indexOf('\n'); end !== -1; end = one.text.indexOf('\n', end + 1)) starts.push(end + 1)
-    this.#texts.set(file, { ...one, written, starts })
+    this.#texts.set(file, { ...one, starts })
   }
 
   /**
@@ -55,11 +51,6 @@ export class ProgramTexts {
   importPlace(file: string, name: string): SourcePosition {
     const { text = '' } = this.#texts.get(file) ?? {}
     return this.placeOf(file, Math.max(0, text.indexOf(`'${name}'`), text.indexOf(`"${name}"`)))
-  }
-
-  /** The line of a place as it is written. */
-  lineAt({ file, line }: SourcePosition): string | undefined {
-    return this.#texts.get(file)?.written.split('\n', line)[line - 1]?.trim().slice(0, MAX_LINE)
   }
 
   /** The place of an offset in the text that QuickJS has. */

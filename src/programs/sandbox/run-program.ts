@@ -20,6 +20,8 @@ import type {
 import { PROGRAM_LIMITS } from './sandbox.ts'
 
 export interface Sandbox {
+  /** Starts the child process, unless it runs. */
+  start(): void
   /** Runs a program. Several run one after another. */
   run(program: ProgramRun): Promise<ProgramResult>
   /** Ends the child process. */
@@ -49,17 +51,18 @@ const MAX_LINE = 512 * 2 ** 20
 
 type Child = ChildProcessByStdio<Writable, Readable, null>
 
-/** Creates a sandbox. Its child process starts with the first program. */
+/** Creates a sandbox. Its child process starts with the first program at the latest. */
 export function openSandbox(): Sandbox {
   let child: Child | null = null
   let last: Promise<unknown> = Promise.resolve()
-  const runNext = async (program: ProgramRun): Promise<ProgramResult> => {
+  const start = (): Child => {
     if (child === null || child.stdout.readableEnded || child.stdout.destroyed) child = startChild()
-    return runIn(child, program)
+    return child
   }
   return {
+    start,
     run(program) {
-      const result = last.then(() => runNext(program))
+      const result = last.then(() => runIn(start(), program))
       last = result.catch(() => undefined)
       return result
     },
@@ -136,13 +139,12 @@ async function runIn(child: Child, { files, ...run }: ProgramRun): Promise<Progr
 }
 
 /** The error of a program, at the call that failed; the calls above it are related places. */
-function failed({ kind, message, line, calls: [first, ...above] }: ProgramFailure, { entry }: Pick<ProgramRun, 'entry'>): Diagnostic {
+function failed({ kind, message, calls: [first, ...above] }: ProgramFailure, { entry }: Pick<ProgramRun, 'entry'>): Diagnostic {
   return {
     severity: 'error',
     code: kind === 'limit' ? 'program-limit' : 'program-failed',
     message,
     at: first?.at ?? { file: entry.file, line: 1, column: 1 },
-    ...(line !== undefined && line !== '' && { hint: `line ${first?.at.line}: ${line}` }),
     ...(above.length > 0 && {
       related: above.map(({ at, inside }) => ({ message: inside === null ? 'called here' : `called in ${inside}`, at })),
     }),

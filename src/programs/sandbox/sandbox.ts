@@ -18,7 +18,7 @@ export interface ProgramLimits {
   readonly seconds: number
   /** Memory of the program in MiB. */
   readonly mebibytes: number
-  /** Calls of `host.place`. */
+  /** Records in all zones. A zone has at most as many as one in YAML. */
   readonly records: number
 }
 
@@ -43,9 +43,9 @@ export interface SandboxHost {
   readonly variables: Readonly<Record<string, string>>
   /**
    * Registers the place of the call in the program that runs now, and returns its number. Counts towards the limit of records. `from` is the function of the prelude
-   * that the program called: its own frames cost time.
+   * that the program called: its own frames cost time. `records` is their number, 1 if absent.
    */
-  place(from?: (...values: never[]) => unknown): number
+  place(from?: (...values: never[]) => unknown, records?: number): number
   /** Reads a file, relative to `from`; that is the file that runs now if absent. */
   read(path: string, from?: string): { readonly file: string; readonly text: string }
   list(glob: string, from?: string): readonly string[]
@@ -72,6 +72,10 @@ export interface ProgramOutput {
   /** By the numbers of `host.place`: the calls of the program's own files. Never empty. */
   readonly places: readonly (readonly ProgramCall[])[]
 }
+
+/** The positions of all places, each with the calls above it. */
+export const positionsOf = ({ places }: Pick<ProgramOutput, 'places'>): SourcePosition[] =>
+  places.map(([first, ...above]) => ({ ...(first as ProgramCall).at, calledFrom: above.map(({ at }) => at) }))
 
 /** A line of `console`. */
 export interface ProgramMessage {
@@ -106,6 +110,4 @@ export interface ProgramFailure {
   readonly kind: 'exception' | 'limit'
   readonly message: string
   readonly calls: readonly ProgramCall[]
-  /** The line of the first call, without the space around it. */
-  readonly line?: string | undefined
 }

@@ -4,9 +4,9 @@ import { serialOf, splitSoa } from '../../dns/soa.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
-import { examineNameServer } from '../examine-name-server.ts'
 import {
   addressOf,
+  examineNameServer,
   findServedZones,
   type NameServer,
   noZoneList,

@@ -1,8 +1,7 @@
 /** Creates a provider for Azure DNS from its settings in the config. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
-import { addSecret } from '../../base/secret-guard.ts'
 import type { ProviderConfig } from '../../config/config.ts'
-import { createAccessTokens } from '../access-tokens.ts'
+import { accessTokensOf } from '../access-tokens.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { settingProblem } from '../setting-problem.ts'
@@ -65,8 +64,8 @@ function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
 
 /** Creates the provider. The metadata service is asked without a proxy. */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const { settings, name } = config
-  const { env, loaded } = context.secrets
+  const { settings } = config
+  const { env } = context.secrets
   const diagnostics: Diagnostic[] = []
   const baseUrl = checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
   const subscription = settings['subscription'] ?? env['AZURE_SUBSCRIPTION_ID']
@@ -84,11 +83,7 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const tokenConnection = apiConnection(config, context, { baseUrl: endpoint, token: '', parallelism: 1 }, diagnostics)
   if (connection === null || tokenConnection === null) return { provider: null, diagnostics }
   const signIn = createSignIn(credentials, credentials.kind === 'machine' ? { ...tokenConnection, proxy: null } : tokenConnection)
-  const tokens = createAccessTokens({
-    ...signIn,
-    now: () => (context.now?.() ?? new Date()).getTime(),
-    onToken: (token) => addSecret(loaded, `the access token of ${name}`, token),
-  })
+  const tokens = accessTokensOf(config, context, signIn)
   const scope = { subscription: String(subscription), resourceGroup: String(settings['resource_group']), visibility: visibilityOf(config) }
   const { createAzureProvider } = await import('./azure-provider.ts')
   return { provider: createAzureProvider(connection, tokens, scope), diagnostics }

@@ -4,18 +4,18 @@
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ExistingRecord, isApexNs, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
+import type { UnplannedRecord } from '../../dns/zone.ts'
 import { type RrsetChange, type RrsetName, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import { sleep } from '../../transport/retry.ts'
 import { nullIfMissing } from '../api-errors.ts'
-import { relativeTo } from '../api-records.ts'
+import { apiRecord, relativeOwner, relativeTo } from '../api-records.ts'
 import { refuseConflicts } from '../changed-rrsets.ts'
 import { anyShape, ShapeError } from '../json-shape.ts'
 import { type AppliedCall, type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
 import { reading } from '../send-request.ts'
 import { masterZone } from '../zone-lists.ts'
-import { type AzureApi, setShape, zoneNamed } from './azure-api.ts'
-import { type LiveSet, type LiveZone, liveSet, readLive } from './live-zone.ts'
-import { recordsToApi, type Visibility } from './record-format.ts'
+import { type ApiSet, type AzureApi, setShape, zoneNamed } from './azure-api.ts'
+import { recordsFromApi, recordsToApi, typesOf, type Visibility } from './record-format.ts'
 
 export interface Azure {
   readonly api: AzureApi
@@ -155,4 +155,52 @@ export async function deleteZone(azure: Azure, zone: ZoneReference, options?: Pr
     ambiguous: true,
     mayCompleteLater: true,
   })
+}
+
+/** A record set with its records; none if it is empty, which the portal of Azure can make, or another resource manages it. */
+interface LiveSet {
+  readonly api: ApiSet
+  readonly records: readonly ExistingRecord[]
+}
+
+interface LiveZone {
+  readonly records: readonly ExistingRecord[]
+  readonly unplanned: readonly UnplannedRecord[]
+  /** By `rrsetKey`. */
+  readonly sets: Map<string, LiveSet>
+}
+
+/** Reads all record sets of a zone. */
+async function readLive(
+  api: AzureApi,
+  { id, name }: ZoneReference,
+  visibility: Visibility,
+  options?: ProviderCallOptions,
+): Promise<LiveZone> {
+  const path = `/${id}/${visibility === 'public' ? 'recordsets' : 'ALL'}`
+  const found = await api.list(reading(path, `reading the records of ${name}`, options), (item) =>
+    liveSet(setShape(item), name, visibility),
+  )
+  const unplanned = found.flatMap(({ set, reason }): UnplannedRecord[] => {
+    const { type } = set.api
+    return reason === null ? [] : [{ name: set.owner, type, data: '', reason, holdsRrset: true }]
+  })
+  const sets = new Map(found.map(({ set }) => [rrsetKey({ name: set.owner, type: set.api.type }), set]))
+  return { records: found.flatMap(({ set }) => set.records), unplanned, sets }
+}
+
+interface FoundSet {
+  readonly set: LiveSet & { readonly owner: DomainName }
+  /** Why plans cannot contain it; null if they can. */
+  readonly reason: string | null
+}
+
+/** The SOA record belongs to Azure. */
+function liveSet(api: ApiSet, zone: DomainName, visibility: Visibility): FoundSet {
+  const owner = relativeOwner(api.name, zone, '@', 'a record set')
+  const { type } = api
+  const isKnown = typesOf(visibility).has(type)
+  const reason = type === 'SOA' ? null : isKnown ? api.managedBy : 'has a type that Zonewright does not manage here'
+  const data = reason === null && isKnown ? recordsFromApi(type, api.properties, visibility) : []
+  return { set: { api, owner, records: data.map((text) => apiRecord(owner, type, api.ttl, text)) }, reason }
 }

@@ -1,7 +1,6 @@
 /** Signs in at Microsoft Entra with an application's secret, a token from another identity provider, or an Azure machine's managed identity. */
-import { type AccessToken, createTokenEndpoint, type TokenEndpoint, type TokenRequest } from '../access-tokens.ts'
+import { createTokenEndpoint, fixedToken, type SignIn, type TokenEndpoint, type TokenRequest } from '../access-tokens.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { ProviderCallOptions } from '../provider.ts'
 
 export type Credentials =
   | {
@@ -20,15 +19,9 @@ export const tokenUrl = (tenant: string): string => `https://login.microsoftonli
 /** The metadata service of an Azure machine. */
 export const MACHINE_URL = 'http://169.254.169.254/metadata/identity/oauth2/token'
 
-export interface SignIn {
-  fetch(options?: ProviderCallOptions): Promise<AccessToken>
-  close(): Promise<void>
-}
-
 /** Signs in at `connection.baseUrl`: `tokenUrl` or `MACHINE_URL`, unless the config sets another URL. */
 export function createSignIn(credentials: Credentials, connection: ApiConnection): SignIn {
-  if (credentials.kind === 'token')
-    return { fetch: async () => ({ token: credentials.token, lifetime: Number.POSITIVE_INFINITY }), close: async () => undefined }
+  if (credentials.kind === 'token') return fixedToken(credentials.token)
   const request = tokenRequest(credentials)
   const proof = credentials.kind === 'application' ? Object.values(credentials.proof)[0] : ''
   const endpoint: TokenEndpoint = createTokenEndpoint({ ...connection, token: proof ?? '' }, HINTS[credentials.kind])

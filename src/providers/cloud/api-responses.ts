@@ -1,88 +1,6 @@
 /** The response bodies of the API, checked once on arrival. Unknown fields are ignored. */
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
 
-export interface ApiDomain {
-  readonly id: number
-  readonly domain: string
-  readonly type: 'master' | 'slave'
-  readonly status: string
-  readonly description: string
-  readonly group: string
-  readonly tags: readonly string[]
-  readonly soa_email: string
-  readonly master_ips: readonly string[]
-  readonly axfr_ips: readonly string[]
-  readonly expire_sec: number
-  readonly refresh_sec: number
-  readonly retry_sec: number
-  readonly ttl_sec: number
-  readonly updated: string | null
-}
-
-export interface ApiRecord {
-  readonly id: number
-  readonly type: string
-  readonly name: string
-  readonly target: string
-  readonly priority: number
-  readonly weight: number
-  readonly port: number
-  readonly service: string | null
-  readonly protocol: string | null
-  readonly tag: string | null
-  readonly ttl_sec: number
-  readonly updated: string | null
-}
-
-/** An instance with its addresses. */
-export interface ApiInstance {
-  readonly id: number
-  readonly label: string
-  readonly group: string
-  readonly tags: readonly string[]
-  readonly region: string
-  readonly status: string
-  readonly ipv4: readonly string[]
-  readonly ipv6: string | null
-}
-
-export interface ApiLoadBalancer {
-  readonly id: number
-  readonly label: string
-  readonly tags: readonly string[]
-  readonly region: string
-  readonly ipv4: string | null
-  readonly ipv6: string | null
-}
-
-/** The acting user. */
-export interface ApiProfile {
-  readonly username: string
-  readonly restricted: boolean
-}
-
-/** A restricted user's permissions for domains. */
-export interface ApiGrants {
-  readonly addDomains: boolean
-  readonly domains: readonly { readonly id: number; readonly permissions: string | null }[]
-}
-
-/** A personal access token. `token` is only the beginning of its text. */
-export interface ApiToken {
-  readonly id: number
-  readonly label: string
-  readonly scopes: string
-  readonly token: string
-  readonly expiry: string | null
-}
-
-export interface ApiPage<T> {
-  readonly data: readonly T[]
-  readonly page: number
-  readonly pages: number
-  readonly results: number
-}
-
 function integer(fields: Fields, key: string, what: string, fallback?: number): number {
   const value = fields[key] ?? fallback
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError(`${what} has no whole number "${key}"`)
@@ -103,7 +21,9 @@ function texts(fields: Fields, key: string, what: string): readonly string[] {
   return value
 }
 
-export function domainShape(value: unknown): ApiDomain {
+export type ApiDomain = ReturnType<typeof domainShape>
+
+export function domainShape(value: unknown) {
   const what = 'a domain'
   const fields = fieldsOf(value, what)
   const type = text(fields, 'type', what, '')
@@ -113,7 +33,7 @@ export function domainShape(value: unknown): ApiDomain {
   return {
     id: integer(fields, 'id', what),
     domain,
-    type,
+    type: type as 'master' | 'slave',
     status: text(fields, 'status', what, 'active'),
     description: text(fields, 'description', what, ''),
     group: text(fields, 'group', what, ''),
@@ -129,7 +49,9 @@ export function domainShape(value: unknown): ApiDomain {
   }
 }
 
-export function recordShape(value: unknown): ApiRecord {
+export type ApiRecord = ReturnType<typeof recordShape>
+
+export function recordShape(value: unknown) {
   const what = 'a record'
   const fields = fieldsOf(value, what)
   const type = text(fields, 'type', what, '')
@@ -150,7 +72,10 @@ export function recordShape(value: unknown): ApiRecord {
   }
 }
 
-export function instanceShape(value: unknown): ApiInstance {
+export type ApiInstance = ReturnType<typeof instanceShape>
+
+/** An instance with its addresses. */
+export function instanceShape(value: unknown) {
   const what = 'an instance'
   const fields = fieldsOf(value, what)
   return {
@@ -166,19 +91,21 @@ export function instanceShape(value: unknown): ApiInstance {
 }
 
 /** The addresses of a region's resolvers, separated by commas. */
-export function regionShape(value: unknown): { readonly ipv4: string; readonly ipv6: string } {
+export function regionShape(value: unknown) {
   const resolvers = fieldsOf(fieldsOf(value, 'a region')['resolvers'], 'the list of resolvers of a region')
   return { ipv4: text(resolvers, 'ipv4', 'a region', ''), ipv6: text(resolvers, 'ipv6', 'a region', '') }
 }
 
 /** A tag, of which only the label matters. */
-export const tagShape = (value: unknown): { readonly id: string } => ({ id: text(fieldsOf(value, 'a tag'), 'label', 'a tag', '') })
+export const tagShape = (value: unknown) => ({ id: text(fieldsOf(value, 'a tag'), 'label', 'a tag', '') })
 
 /** Types of tagged objects that are load balancers. */
 const LOAD_BALANCER = /^(?:node_?|load_?)balancer$/i
 
+export type ApiLoadBalancer = NonNullable<ReturnType<typeof loadBalancerShape>['object']>
+
 /** A tagged object `{type, data}`; null if it is no load balancer. */
-export function loadBalancerShape(value: unknown): { readonly id: string; readonly object: ApiLoadBalancer | null } {
+export function loadBalancerShape(value: unknown) {
   const tagged = fieldsOf(value, 'a tagged object')
   const type = text(tagged, 'type', 'a tagged object', '')
   const what = 'a load balancer'
@@ -197,12 +124,18 @@ export function loadBalancerShape(value: unknown): { readonly id: string; readon
   return { id, object }
 }
 
-export function profileShape(value: unknown): ApiProfile {
+export type ApiProfile = ReturnType<typeof profileShape>
+
+/** The acting user. */
+export function profileShape(value: unknown) {
   const fields = fieldsOf(value, 'a profile')
   return { username: text(fields, 'username', 'a profile', ''), restricted: fields['restricted'] === true }
 }
 
-export function grantsShape(value: unknown): ApiGrants {
+export type ApiGrants = ReturnType<typeof grantsShape>
+
+/** A restricted user's permissions for domains. */
+export function grantsShape(value: unknown) {
   const what = 'the grants'
   const fields = fieldsOf(value, what)
   const domains = fields['domain'] ?? []
@@ -216,7 +149,10 @@ export function grantsShape(value: unknown): ApiGrants {
   }
 }
 
-export function tokenShape(value: unknown): ApiToken {
+export type ApiToken = ReturnType<typeof tokenShape>
+
+/** A personal access token. `token` is only the beginning of its text. */
+export function tokenShape(value: unknown) {
   const what = 'a token'
   const fields = fieldsOf(value, what)
   return {
@@ -225,19 +161,6 @@ export function tokenShape(value: unknown): ApiToken {
     scopes: text(fields, 'scopes', what, ''),
     token: text(fields, 'token', what, ''),
     expiry: text(fields, 'expiry', what, null),
-  }
-}
-
-export function pageShape<T>(value: unknown, item: (value: unknown) => T): ApiPage<T> {
-  const what = 'a list'
-  const fields = fieldsOf(value, what)
-  const data = fields['data']
-  if (!Array.isArray(data)) throw new ShapeError('a list has no "data"')
-  return {
-    data: data.map(item),
-    page: integer(fields, 'page', what),
-    pages: integer(fields, 'pages', what),
-    results: integer(fields, 'results', what),
   }
 }
 

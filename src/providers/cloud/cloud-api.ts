@@ -1,33 +1,43 @@
 /** A client of the cloud API: requests with retries, checked responses, and complete lists. */
-import { type ApiConnection, createJsonApi, type ResponseHead, type SendAndCheck } from '../json-api.ts'
-import { readPages } from '../read-pages.ts'
+import type { HttpResponse } from '../../transport/http-client.ts'
+import { type ApiDialect, statusError } from '../api-errors.ts'
+import { type ApiConnection, createJsonApi, type ResponseHead } from '../json-api.ts'
+import { type Fields, wholeNumberOf } from '../json-shape.ts'
+import type { ProviderError } from '../provider.ts'
+import { numberedLists } from '../read-pages.ts'
 import type { ApiRequest } from '../send-request.ts'
-import { CLOUD_DIALECT } from './api-errors.ts'
-import { pageShape } from './api-responses.ts'
 
-/** The items of a list, and what the response with the first page says. */
-interface ListedItems<T> extends ResponseHead {
-  readonly value: T[]
-}
+export type CloudApi = ReturnType<typeof createCloudApi>
 
-export interface CloudApi {
-  readonly request: SendAndCheck
-  /** Reads all items of a list: pages after the first in parallel, and all again if the list changed. `filter` is an `X-Filter`. */
-  list<T extends { readonly id: number | string }>(
-    request: ApiRequest & { readonly filter?: unknown },
-    shape: (item: unknown) => T,
-  ): Promise<ListedItems<T>>
-  close(): Promise<void>
+interface ListCall extends ApiRequest {
+  /** An `X-Filter`. */
+  readonly filter?: unknown
 }
 
 /** Creates a client of the API. It retries requests that are safe to repeat, checks every response, and throws `ProviderError`. */
-export function createCloudApi(connection: ApiConnection): CloudApi {
+export function createCloudApi(connection: ApiConnection) {
   const { provider, token } = connection
   const { request, close } = createJsonApi(connection, { authorization: `Bearer ${token}` }, CLOUD_DIALECT)
   return {
     request,
-    list: ({ filter, ...call }, shape) =>
-      readList(request, provider, filter === undefined ? call : { ...call, headers: { 'x-filter': asciiJson(filter) } }, shape),
+    /** Reads all items of a list: pages after the first in parallel, and all again if the list changed. `onFirstPage` learns what the response with it says. */
+    list: <T extends { readonly id: number | string }>(
+      { filter, ...call }: ListCall,
+      shape: (item: unknown) => T,
+      onFirstPage?: (head: ResponseHead) => void,
+    ): Promise<T[]> => {
+      const list = numberedLists(
+        provider,
+        request,
+        (fields, _, head) => {
+          if (fields['page'] === 1) onFirstPage?.(head)
+          return { pages: wholeNumberOf(fields, 'pages', 'a list'), total: wholeNumberOf(fields, 'results', 'a list') }
+        },
+        'page_size',
+      )
+      const headers = filter === undefined ? call.headers : { ...call.headers, 'x-filter': asciiJson(filter) }
+      return list({ ...call, ...(headers && { headers }) }, { key: 'data', perPage: PAGE_SIZE, shape, idOf: ({ id }) => id })
+    },
     close,
   }
 }
@@ -39,22 +49,54 @@ const asciiJson = (value: unknown): string =>
 /** Items per page: the maximum of the API. */
 const PAGE_SIZE = 500
 
-async function readList<T extends { readonly id: number | string }>(
-  request: SendAndCheck,
-  provider: string,
-  call: ApiRequest,
-  shape: (item: unknown) => T,
-): Promise<ListedItems<T>> {
-  let first: ResponseHead | null = null
-  const value = await readPages(
-    `${provider}: ${call.what}`,
-    (page) =>
-      request({ ...call, query: { ...call.query, page, page_size: PAGE_SIZE } }, (body, head) => {
-        if (page === 1) first = head
-        const { data, pages, results } = pageShape(body, shape)
-        return { items: data, pages, total: results }
-      }),
-    ({ id }) => id,
-  )
-  return { ...(first as unknown as ResponseHead), value }
+/** One error of a request, as the API reports it. */
+interface ApiProblem {
+  readonly field: string | null
+  readonly reason: string
+}
+
+const CLOUD_DIALECT: ApiDialect = {
+  errorOfResponse,
+  isBusy: (response) => response.status === 400 && (problemsOf(response)?.some((problem) => problem.reason === 'Linode busy.') ?? false),
+  addressHint: (provider) => `check that base_url of ${provider} is the URL of the API with its version, such as https://…/v4`,
+  startHint: 'start the service with "zonewright serve"',
+}
+
+function errorOfResponse(provider: string, what: string, response: HttpResponse, mutates: boolean): ProviderError {
+  const problems = problemsOf(response)
+  const lacksScope = problems?.some((problem) => /not authorized to use this endpoint/i.test(problem.reason)) ?? false
+  const reasons = problems?.map((problem) => (problem.field === null ? problem.reason : `${problem.field}: ${problem.reason}`))
+  return statusError(provider, what, response, mutates, {
+    text: reasons?.join('; ') ?? null,
+    code: lacksScope ? 'provider-forbidden' : undefined,
+    hint: (code) => hintFor(code, lacksScope, response),
+  })
+}
+
+/** The problems that an error body lists; null if the body is not an error body of the API. */
+function problemsOf(response: HttpResponse): ApiProblem[] | null {
+  let body: unknown
+  try {
+    body = JSON.parse(response.text)
+  } catch {
+    return null
+  }
+  const errors = (body as { errors?: unknown } | null)?.errors
+  if (!Array.isArray(errors) || errors.length === 0 || errors.some((entry: Fields | null) => typeof entry?.['reason'] !== 'string'))
+    return null
+  return errors.slice(0, 20).map(({ field, reason }: { field?: unknown; reason: string }) => ({
+    field: typeof field === 'string' ? field.slice(0, 100) : null,
+    reason: reason.slice(0, 500),
+  }))
+}
+
+function hintFor(code: string, lacksScope: boolean, response: HttpResponse): string | undefined {
+  if (lacksScope) {
+    const held = response.headers['x-oauth-scopes']
+    const needed = response.headers['x-accepted-oauth-scopes']
+    return `the token lacks a scope${needed ? `: this needs ${needed}` : ''}${held ? `, it has ${held}` : ''}`
+  }
+  if (code === 'provider-unauthorized') return 'the token is wrong, revoked or expired'
+  if (code === 'provider-forbidden') return "the token's user is restricted and lacks a grant for this"
+  return undefined
 }

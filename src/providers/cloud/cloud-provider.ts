@@ -74,11 +74,16 @@ async function readZone({ api }: CloudAccount, zone: ZoneReference, call?: Provi
   } as const
   // Each page is converted when it arrives, while others are being read.
   const updated = new Set<string | null>()
-  const { value, serverTime } = await api.list(request, (item) => {
+  const first: { serverTime: number | null } = { serverTime: null }
+  const readRecord = (item: unknown) => {
     const record = recordShape(item)
     updated.add(record.updated)
     return recordFromApi(record, zone.name)
+  }
+  const records = await api.list(request, readRecord, (head) => {
+    first.serverTime = head.serverTime
   })
+  const { serverTime } = first
   let lastChange = zone.updated ?? null
   for (const text of updated) {
     const time = timeOf(text)
@@ -89,7 +94,7 @@ async function readZone({ api }: CloudAccount, zone: ZoneReference, call?: Provi
     id,
     settings,
     unknownSettings,
-    records: value,
+    records,
     millisecondsSinceLastChange: lastChange === null || serverTime === null ? undefined : Math.max(0, serverTime - lastChange),
   }
 }
@@ -109,7 +114,7 @@ async function findRecords(
   const lists = await Promise.all(
     filtersOf(conditions).map((filter) => api.list({ ...request, filter }, (item) => recordFromApi(recordShape(item), zone.name))),
   )
-  return lists.flatMap(({ value }) => value)
+  return lists.flat()
 }
 
 /** Filters that together match any of the conditions, each short enough to send. */

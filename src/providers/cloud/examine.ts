@@ -1,7 +1,8 @@
 /** The checks of `doctor` for a cloud provider: connection, user, token and its expiry, scopes, grants, and zones. */
-import { counted, listed } from '../../base/english.ts'
+import { listed } from '../../base/english.ts'
 import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
+import { existingZones, MAX_LISTED } from '../examine-zones.ts'
 import type { ResponseHead } from '../json-api.ts'
 import { type ProviderCallOptions, ProviderError, type UnusableZone, type ZoneList, type ZoneReference } from '../provider.ts'
 import type { ApiRequest } from '../send-request.ts'
@@ -39,7 +40,7 @@ export async function examineCloud(
     attempt(() => examined.listZones(call)),
   ])
   const found = zones.value ? new Map(zones.value.zones.map((zone) => [zone.name, zone])) : null
-  const alike = tokensLike(tokens.value?.value ?? [], token)
+  const alike = tokensLike(tokens.value ?? [], token)
   const scopes = alike.length === 1 ? (alike[0] as ApiToken).scopes : (headers['x-oauth-scopes'] ?? null)
   return [
     { status: 'ok', check: 'connection', message: `${address} responds` },
@@ -96,18 +97,8 @@ async function readGrants(api: CloudApi, user: ApiProfile, call?: ProviderCallOp
   return api.request(request, grantsShape)
 }
 
-function judgeZones({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference>): DoctorFinding[] {
-  if (zones.length === 0) return []
-  const missing = zones.filter((name) => !found.has(name))
-  const message = `${zones.length - missing.length} of ${counted(zones.length, 'zone exists', 'zones exist')}`
-  return [
-    {
-      status: 'ok',
-      check: 'zones',
-      message: missing.length === 0 ? message : `${message}; an apply would create ${listed(missing, MAX_LISTED)}`,
-    },
-  ]
-}
+const judgeZones = ({ zones }: ProviderUsage, found: ReadonlyMap<DomainName, ZoneReference>): DoctorFinding[] =>
+  zones.length === 0 ? [] : [{ status: 'ok', check: 'zones', message: existingZones(zones, found) }]
 
 /** A warning about domains that no definition can describe. */
 function judgeUnusable(unusable: readonly UnusableZone[]): DoctorFinding[] {
@@ -153,6 +144,3 @@ function judgeInventory({ restricted }: ApiProfile, { inventory }: ProviderUsage
   const message = 'addresses come from inventory, and the user sees only granted objects: any other object is missing'
   return [{ status: 'warning', check: 'inventory', message, hint: 'use a token of an unrestricted user, or grant every object' }]
 }
-
-/** Names in one message. */
-const MAX_LISTED = 5

@@ -46,9 +46,9 @@ async function readInstances(api: CloudApi, paths: InventoryPaths, query: Invent
   const { label, tag, region, group } = query
   const filter = { ...(label && { label }), ...(tag && { tags: tag }), ...(region && { region }), ...(group && { group }) }
   const request = { method: 'GET', path: paths.instances, what: 'listing instances', filter, ...call } as const
-  const { value } = await api.list(request, instanceShape)
+  const instances = await api.list(request, instanceShape)
   // Instances that are being deleted lose their addresses.
-  return value.filter(
+  return instances.filter(
     (instance) => fits(instance, query) && (group === undefined || instance.group === group) && instance.status !== 'deleting',
   )
 }
@@ -63,9 +63,8 @@ async function readLoadBalancers(
     found.filter((one) => one !== null).filter((one) => fits(one, query))
   if (paths.loadbalancers !== null) {
     const request = { method: 'GET', path: paths.loadbalancers, what: 'listing load balancers', ...call } as const
-    return chosen(
-      (await api.list(request, (item) => loadBalancerShape({ type: 'nodebalancer', data: item }))).value.map(({ object }) => object),
-    )
+    const listed = await api.list(request, (item) => loadBalancerShape({ type: 'nodebalancer', data: item }))
+    return chosen(listed.map(({ object }) => object))
   }
   const found = new Map<number, ApiLoadBalancer>()
   for (const tag of query.tag === undefined ? await listTags(api, call) : [query.tag]) {
@@ -75,15 +74,15 @@ async function readLoadBalancers(
 }
 
 async function listTags(api: CloudApi, call?: ProviderCallOptions): Promise<readonly string[]> {
-  const { value } = await api.list({ method: 'GET', path: '/tags', what: 'listing tags', ...call }, tagShape)
-  return value.map(({ id }) => id)
+  const tags = await api.list({ method: 'GET', path: '/tags', what: 'listing tags', ...call }, tagShape)
+  return tags.map(({ id }) => id)
 }
 
 async function readTagged(api: CloudApi, tag: string, call?: ProviderCallOptions): Promise<readonly (ApiLoadBalancer | null)[]> {
   const what = `reading the objects with the tag ${JSON.stringify(tag)}`
   // A tag without objects does not exist.
   const found = await nullIfMissing(api.list({ method: 'GET', path: `/tags/${encodeURIComponent(tag)}`, what, ...call }, loadBalancerShape))
-  return found?.value.map(({ object }) => object) ?? []
+  return found?.map(({ object }) => object) ?? []
 }
 
 function fits(object: { label: string; region: string; tags: readonly string[] }, { label, tag, region }: InventoryQuery): boolean {

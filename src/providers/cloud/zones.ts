@@ -4,14 +4,8 @@ import { type DomainName, parseDomainName, ROOT } from '../../dns/domain-name.ts
 import { parseIpv6 } from '../../dns/ip-address.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
 import { ShapeError } from '../json-shape.ts'
-import {
-  type CopiedZone,
-  type ProviderCallOptions,
-  ProviderError,
-  type UnusableZone,
-  type ZoneList,
-  type ZoneReference,
-} from '../provider.ts'
+import { type CopiedZone, type ProviderCallOptions, ProviderError, type ZoneList, type ZoneReference } from '../provider.ts'
+import { zoneListOf, zonesNamed } from '../zone-lists.ts'
 import { type ApiDomain, domainShape } from './api-responses.ts'
 import type { CloudApi } from './cloud-api.ts'
 
@@ -29,17 +23,13 @@ export async function findZones(
   names: readonly DomainName[],
   call?: ProviderCallOptions,
 ): Promise<ReadonlyMap<DomainName, ZoneReference>> {
-  const found = new Map<DomainName, ZoneReference>()
   const wanted = new Set(names)
-  if (wanted.size === 0) return found
-  const take = (domains: readonly ApiDomain[]): void => {
-    for (const zone of zoneList(domains).zones) if (wanted.has(zone.name)) found.set(zone.name, zone)
-  }
+  if (wanted.size === 0) return new Map()
+  const find = async (query?: unknown) => zonesNamed(zoneList(await listDomains(account, query, call)), wanted)
   const alternatives = [...wanted].map((name) => ({ domain: name.slice(0, -1) }))
   const filter = alternatives.length === 1 ? alternatives[0] : { '+or': alternatives }
-  if (JSON.stringify(filter).length <= MAX_FILTER) take(await listDomains(account, filter, call))
-  if (found.size < wanted.size) take(await listDomains(account, undefined, call))
-  return found
+  const found = JSON.stringify(filter).length <= MAX_FILTER ? await find(filter) : new Map<DomainName, ZoneReference>()
+  return found.size < wanted.size ? new Map([...found, ...(await find())]) : found
 }
 
 export const listZones = async (account: CloudAccount, call?: ProviderCallOptions): Promise<ZoneList> =>
@@ -47,10 +37,9 @@ export const listZones = async (account: CloudAccount, call?: ProviderCallOption
 
 async function listDomains({ api, name }: CloudAccount, filter: unknown, call?: ProviderCallOptions): Promise<readonly ApiDomain[]> {
   const what = filter === undefined ? 'listing domains' : 'looking up domains'
-  const { value } = await api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape).catch((error: unknown) => {
+  return api.list({ method: 'GET', path: '/domains', what, filter, ...call }, domainShape).catch((error: unknown) => {
     throw withAddressHint(error, name)
   })
-  return value
 }
 
 /** Adds a hint to status 404: a server without a list of domains is the wrong one, or has the API at another path. */
@@ -61,40 +50,25 @@ function withAddressHint(error: unknown, provider: string): unknown {
 }
 
 /** The zones among domains. Of several spellings of one name, the canonical one is the zone, as in a filtered request; otherwise the oldest. */
-function zoneList(domains: readonly ApiDomain[]): ZoneList {
-  const zones = new Map<DomainName, { readonly reference: ZoneReference; readonly domain: ApiDomain }>()
-  const unusable: UnusableZone[] = []
-  const rank = ({ domain }: ApiDomain, name: DomainName): number => (`${domain}.` === name ? 0 : 1)
-  for (const domain of [...domains].sort((a, b) => a.id - b.id)) {
-    const name = nameOf(domain)
-    if (!name.ok) {
-      unusable.push({ name: domain.domain, id: domain.id, reason: name.message })
-      continue
-    }
-    const entry = { reference: referenceOf(domain, name.value), domain }
-    const known = zones.get(name.value)
-    const isFirst = known === undefined || rank(domain, name.value) < rank(known.domain, name.value)
-    if (isFirst) zones.set(name.value, entry)
-    const other = isFirst ? known : entry
-    if (!other) continue
-    const chosen = (isFirst ? domain : (known as typeof entry).domain).id
-    unusable.push({
-      name: other.domain.domain,
-      id: other.domain.id,
-      reason: `the domain number ${chosen} has the same name, ${name.value}`,
-    })
-  }
-  return { zones: [...zones.values()].map(({ reference }) => reference), unusable }
-}
+const zoneList = (domains: readonly ApiDomain[]): ZoneList =>
+  zoneListOf(
+    [...domains].sort((a, b) => a.id - b.id).map((domain) => ({ name: domain.domain, id: domain.id, domain })),
+    ({ domain }, name) => referenceOf(domain, name),
+    {
+      parse: parseName,
+      isPreferred: (zone, name) => `${zone.name}.` === name,
+      twice: ({ id }, name) => `the domain number ${id} has the same name, ${name}`,
+    },
+  )
 
-function nameOf({ domain }: ApiDomain): Result<DomainName> {
-  const name = parseDomainName(`${domain.replace(/\.$/, '')}.`)
+function parseName(text: string): Result<DomainName> {
+  const name = parseDomainName(`${text.replace(/\.$/, '')}.`)
   return name.ok && name.value === ROOT ? failure('the root cannot be managed as a zone') : name
 }
 
 /** A domain as a zone; null if its name is no domain name. */
 export function zoneReference(domain: ApiDomain): ZoneReference | null {
-  const name = nameOf(domain)
+  const name = parseName(domain.domain)
   return name.ok ? referenceOf(domain, name.value) : null
 }
 

@@ -5,13 +5,13 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { type ExaminedService, examineZones } from '../examine-zones.ts'
 import { hostedProvider } from '../hosted-service.ts'
 import type { ApiConnection } from '../json-api.ts'
-import type { Provider, ProviderCallOptions, ZoneReference } from '../provider.ts'
+import { checkZoneName, fieldsOf, idOf } from '../json-shape.ts'
+import type { AppliedCall, Provider, ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { reading } from '../send-request.ts'
 import { masterZone } from '../zone-lists.ts'
 import { type CloudflarePlan, cloudflareCapabilities } from './capabilities.ts'
 import { changeRecords } from './change-records.ts'
-import { createZone, deleteZone } from './change-zone.ts'
-import { type ApiZone, createCloudflareApi, zoneShape } from './cloudflare-api.ts'
+import { type ApiZone, type CloudflareApi, createCloudflareApi, ID, zoneShape } from './cloudflare-api.ts'
 import { existingRecords, readRecords } from './live-zone.ts'
 
 /** Zones per page: the maximum of the API. */
@@ -43,7 +43,7 @@ export function createCloudflareProvider(connection: ApiConnection, plan: Cloudf
     },
     listing: {
       problemOf: ({ type }) => (type === 'secondary' ? 'gets its records from its primary' : null),
-      twice: 'exists twice: name the account of one under account_id',
+      twice: () => 'exists twice: name the account of one under account_id',
     },
     async read(zone, call) {
       const live = await readRecords(api, zone, call)
@@ -101,4 +101,30 @@ function findingsOf({ name, type, status, isPaused, nameServers }: ApiZone): Zon
   if (isPaused)
     add('is paused: Cloudflare proxies none of its records, and serves their addresses', 'resume it in the dashboard of Cloudflare')
   return findings
+}
+
+/** Creates a zone in an account. It is `pending`, and serves its records, until its parent delegates it. */
+async function createZone(
+  api: CloudflareApi,
+  account: string,
+  name: DomainName,
+  referenceTo: (zone: ApiZone, name: DomainName) => ZoneReference,
+  options?: ProviderCallOptions,
+): Promise<AppliedCall> {
+  const body = { name: name.slice(0, -1), account: { id: account }, type: 'full' }
+  const request = { method: 'POST', path: '/zones', body, what: `creating ${name}`, ...options } as const
+  const zone = await api.request(request, (result) => {
+    const created = zoneShape(result)
+    checkZoneName(body.name, created.name)
+    return created
+  })
+  return { changes: [{ id: zone.id }], zone: referenceTo(zone, name) }
+}
+
+/** Deletes a zone with all that Cloudflare has of it. */
+async function deleteZone(api: CloudflareApi, zone: ZoneReference, options?: ProviderCallOptions): Promise<AppliedCall> {
+  await api.request({ method: 'DELETE', path: `/zones/${zone.id}`, what: `deleting ${zone.name}`, ...options }, (result) =>
+    idOf(fieldsOf(result, 'the result'), 'id', 'the result', ID),
+  )
+  return {}
 }

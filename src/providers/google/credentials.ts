@@ -1,6 +1,6 @@
 /** Signing in at Google: a key of a service account (RFC 7523), a refresh token of a person, or the metadata server of a machine at Google. */
 import { createPrivateKey, createSign, type KeyObject } from 'node:crypto'
-import { type AccessToken, createTokenEndpoint, type TokenEndpoint } from '../access-tokens.ts'
+import { type AccessToken, createTokenEndpoint, fixedToken, type SignIn, type TokenEndpoint } from '../access-tokens.ts'
 import type { ApiConnection } from '../json-api.ts'
 import type { ProviderCallOptions } from '../provider.ts'
 import { type ExternalAccount, readExternalAccount, signInExternally } from './external-account.ts'
@@ -73,11 +73,6 @@ export function readCredentials(text: string, onSecret: (secret: string) => void
   return 'has credentials of a type that is not supported: obtain an access token elsewhere, and set token instead'
 }
 
-export interface SignIn {
-  fetch(options?: ProviderCallOptions): Promise<AccessToken>
-  close(): Promise<void>
-}
-
 /** Signs in with a token of another identity provider. `connect` makes the connection to an address. */
 export function createExternalSignIn(
   account: ExternalAccount,
@@ -100,8 +95,7 @@ export function createExternalSignIn(
 
 /** Signs in with credentials at `connection.baseUrl`, which is `TOKEN_URL` or `METADATA_URL` unless the config says otherwise. */
 export function createSignIn(credentials: Exclude<Credentials, ExternalAccount>, connection: ApiConnection, now: () => number): SignIn {
-  if (credentials.kind === 'token')
-    return { fetch: async () => ({ token: credentials.token, lifetime: Number.POSITIVE_INFINITY }), close: async () => undefined }
+  if (credentials.kind === 'token') return fixedToken(credentials.token)
   const endpoint = createTokenEndpoint(connection, HINTS[credentials.kind])
   return { fetch: (options) => signIn(endpoint, credentials, connection.baseUrl, now(), options), close: () => endpoint.close() }
 }

@@ -4,23 +4,14 @@ import type { Diagnostic } from '../../base/diagnostic.ts'
 import { addSecret } from '../../base/secret-guard.ts'
 import type { ProviderConfig } from '../../config/config.ts'
 import { resolveSecret } from '../../config/resolve-secret.ts'
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
-import { createAccessTokens } from '../access-tokens.ts'
-import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { accessTokensOf, type SignIn } from '../access-tokens.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, readNames, resolveToken } from '../api-settings.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
 import { settingProblem } from '../setting-problem.ts'
 import { googleCapabilities, type Visibility } from './capabilities.ts'
-import {
-  type Credentials,
-  createExternalSignIn,
-  createSignIn,
-  METADATA_URL,
-  readCredentials,
-  type SignIn,
-  TOKEN_URL,
-} from './credentials.ts'
+import { type Credentials, createExternalSignIn, createSignIn, METADATA_URL, readCredentials, TOKEN_URL } from './credentials.ts'
 import type { ExternalAccount } from './external-account.ts'
 
 const BASE_URL = 'https://dns.googleapis.com'
@@ -48,7 +39,7 @@ function checkSettings(config: ProviderConfig): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
   readTokenUrl(config, diagnostics)
-  readManagedZones(config, diagnostics)
+  readNames(config, 'managed_zones', diagnostics)
   if (config.settings['token'] !== undefined && config.settings['credentials'] !== undefined)
     diagnostics.push(settingProblem(config, 'token', 'there are credentials too: remove one of them'))
   return diagnostics
@@ -60,16 +51,6 @@ const readTokenUrl = (config: ProviderConfig, diagnostics: Diagnostic[]): URL | 
     ? new URL(METADATA_URL)
     : checkBaseUrl(config, tokenUrlOf(config), TOKEN_URL, diagnostics, 'token_url')
 
-function readManagedZones(config: ProviderConfig, diagnostics: Diagnostic[]): Map<DomainName, string> {
-  const zones = new Map<DomainName, string>()
-  for (const [text, zone] of Object.entries((config.settings['managed_zones'] as Record<string, string> | undefined) ?? {})) {
-    const name = parseAbsoluteName(text)
-    if (name.ok) zones.set(name.value, zone)
-    else diagnostics.push(settingProblem(config, 'managed_zones', `${JSON.stringify(text)} ${name.message}`))
-  }
-  return zones
-}
-
 function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
   const own = endpointOfBaseUrl(config, 'base_url', baseUrlOf(config))
   return config.settings['token'] === undefined ? [...own, ...endpointOfBaseUrl(config, 'token_url', tokenUrlOf(config))] : own
@@ -77,11 +58,11 @@ function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
 
 /** Creates the provider. The metadata server is asked without a proxy. */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
-  const { settings, name } = config
+  const { settings } = config
   const diagnostics: Diagnostic[] = []
   const baseUrl = checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
   const tokenUrl = readTokenUrl(config, diagnostics)
-  const managedZones = readManagedZones(config, diagnostics)
+  const managedZones = readNames(config, 'managed_zones', diagnostics)
   const credentials = await findCredentials(config, context, diagnostics)
   if (baseUrl === null || tokenUrl === null || credentials === null) return { provider: null, diagnostics }
   const project =
@@ -91,14 +72,9 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     return { provider: null, diagnostics }
   }
   const connection = apiConnection(config, context, { baseUrl, token: '', parallelism: DEFAULT_PARALLELISM }, diagnostics)
-  const now = (): number => (context.now?.() ?? new Date()).getTime()
   const signIn = signInOf(credentials, tokenUrl, config, context, diagnostics)
   if (connection === null || signIn === null) return { provider: null, diagnostics }
-  const tokens = createAccessTokens({
-    ...signIn,
-    now,
-    onToken: (token) => addSecret(context.secrets.loaded, `the access token of ${name}`, token),
-  })
+  const tokens = accessTokensOf(config, context, signIn)
   const { createGoogleProvider } = await import('./google-provider.ts')
   return { provider: createGoogleProvider(connection, tokens, { project, visibility: visibilityOf(config), managedZones }), diagnostics }
 }

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { oneLine } from '../../base/diagnostic.ts'
 import { excerpt } from '../../base/text.ts'
 import { embeddedText } from '../../files/embedded-text.ts'
+import { killGroup } from '../run-code.ts'
 
 const PROGRAM = 'octodns_bridge.py'
 
@@ -183,15 +184,6 @@ function setWaiting(child: Child, isWaiting: boolean): void {
   for (const one of [child, child.stdin, child.stdout, child.stderr] as unknown as readonly Handle[]) {
     if (isWaiting) one.ref()
     else one.unref()
-  }
-}
-
-function killGroup({ pid }: Child): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It has ended.
   }
 }
 

@@ -2,6 +2,7 @@
 import { OCTODNS_TYPES, octodnsValue } from '../../definition/print/octodns-value.ts'
 import { octetsToTxtRdata, txtRdataToOctets } from '../../dns/character-string.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import { refuseIf } from '../record-rules.ts'
 
 /** The TTL of records without one, in seconds, as in octoDNS. */
 export const DEFAULT_TTL = 3600
@@ -12,12 +13,10 @@ const rejoinTexts: RecordRule = (record) => {
   return { record: isText ? { ...record, data: octetsToTxtRdata(txtRdataToOctets(record.data)) } : record, diagnostics: [] }
 }
 
-const refuseInexpressible: RecordRule = (record) => {
-  const value = octodnsValue(record.type, record.data)
-  if (value.ok) return { record, diagnostics: [] }
-  const message = `${record.name} ${record.type}: octoDNS cannot express ${value.message}`
-  return { record: null, diagnostics: [{ severity: 'error', code: 'type-unsupported', message, at: record.at }] }
-}
+const refuseInexpressible = refuseIf(({ type, data }) => {
+  const value = octodnsValue(type, data)
+  return value.ok ? null : ['type-unsupported', `octoDNS cannot express ${value.message}`]
+})
 
 export const OCTODNS_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,

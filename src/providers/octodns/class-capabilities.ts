@@ -1,9 +1,10 @@
 /** What a provider class of octoDNS supports. */
 import { OCTODNS_TYPES, SINGLE_VALUE_TYPES } from '../../definition/print/octodns-value.ts'
 import { txtRdataToOctets } from '../../dns/character-string.ts'
-import { type Capabilities, type RecordRule, RRSET_STORE } from '../../plan/capabilities.ts'
+import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import type { CapabilityFacts } from '../provider.ts'
+import { refuseIf } from '../record-rules.ts'
 import type { Message } from './bridge-process.ts'
 import { OCTODNS_CAPABILITIES } from './capabilities.ts'
 
@@ -102,14 +103,12 @@ export function readFeatures(className: string, message: unknown): ClassFeatures
  * octoDNS takes an empty text for none, removes a quote at the beginning with the last character, and removes quotes with a blank in between. Some of its classes
  * take a backslash for itself, and others for an escape.
  */
-const texts: RecordRule = (record) => {
-  const { name, type, data, at } = record
-  if (type !== 'TXT' && type !== 'SPF') return { record, diagnostics: [] }
+const texts = refuseIf(({ type, data }) => {
+  if (type !== 'TXT' && type !== 'SPF') return null
   const text = Buffer.from(txtRdataToOctets(data)).toString('latin1')
-  const why = text === '' ? 'has no empty texts' : /^"|" "|\\/.test(text) ? 'may change this text, which has quotes or backslashes' : null
-  if (why === null) return { record, diagnostics: [] }
-  return { record: null, diagnostics: [{ severity: 'error', code: 'record-unsupported', message: `${name} ${type}: octoDNS ${why}`, at }] }
-}
+  if (text === '') return 'octoDNS has no empty texts'
+  return /^"|" "|\\/.test(text) ? 'octoDNS may change this text, which has quotes or backslashes' : null
+})
 
 export function classCapabilities({ changesPerCall, createsZones }: ClassSettings, features = ANY_CLASS): Capabilities {
   return {

@@ -1,12 +1,14 @@
 /** A provider that stores its zones in a folder, as files of octoDNS's YamlProvider. */
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isError } from '../../base/diagnostic.ts'
+import { counted, listed } from '../../base/english.ts'
 import { quoted } from '../../base/text.ts'
 import type { ProviderConfig } from '../../config/config.ts'
 import { parseDefinition } from '../../definition/parse/parse-definition.ts'
 import { octodnsFileName, printOctodnsZone } from '../../definition/print/octodns-zone.ts'
 import { commentsOf } from '../../definition/yaml/comments.ts'
+import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { type DefinedRecord, type ResourceRecord, rrsetKey } from '../../dns/record.ts'
 import type { RrsetTargets } from '../../dns/zone.ts'
@@ -15,6 +17,7 @@ import { readText } from '../../files/read-text.ts'
 import { linkPolicy } from '../../files/source-policy.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import { changedSincePlan, replaceRrsets } from '../changed-rrsets.ts'
+import { createFindings, MAX_LISTED } from '../examine-zones.ts'
 import {
   type AppliedCall,
   type CreatedProvider,
@@ -26,10 +29,9 @@ import {
   type UnusableZone,
   type ZoneReference,
 } from '../provider.ts'
-import { contentBefore, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
+import { assertFolder, contentBefore, isWritableFolder, locksOf, removeFile, replaceFile, type WithLock } from '../replace-file.ts'
 import { masterZone } from '../zone-lists.ts'
 import { DEFAULT_TTL, OCTODNS_CAPABILITIES } from './capabilities.ts'
-import { examineFolder } from './examine.ts'
 
 const DEFAULT_PARALLELISM = 4
 
@@ -110,14 +112,6 @@ const referenceTo = (name: DomainName) => masterZone(name, name)
 const pathOf = ({ directory }: OctodnsOptions, name: DomainName): string => join(directory, `${name}yaml`)
 
 const shownPath = ({ provider, shown }: OctodnsOptions, name: DomainName): string => `${provider}: ${shown}/${name}yaml`
-
-/** Throws if the folder does not exist: otherwise every zone would seem to be missing. */
-function assertFolder({ provider, directory, shown }: OctodnsOptions): void {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
-  throw new ProviderError('file-unreadable', `${provider}: the folder ${shown} does not exist`, {
-    hint: 'create the folder, or correct "directory" in the config',
-  })
-}
 
 async function readZoneFile(options: OctodnsOptions, name: DomainName): Promise<OctodnsFile> {
   const { provider, shown } = options
@@ -207,4 +201,30 @@ function textOf(name: DomainName, { rrsetTargets, lenient }: OctodnsFile, record
   const [lost] = dropped
   if (lost === undefined) return text
   throw new ProviderError('provider-rejected', `${rrsetKey(lost)}: octoDNS cannot express ${lost.what}`)
+}
+
+/** `directory`: the absolute path of the folder. */
+async function examineFolder(provider: Provider, directory: string, { zones }: ProviderUsage): Promise<DoctorFinding[]> {
+  const { findings, add, attempt } = createFindings()
+  await attempt(
+    async () => {
+      const found = await provider.findZones(zones)
+      const { zones: all } = await provider.listZones()
+      add('ok', 'connection', `${provider.address} has ${counted(all.length, 'zone file')}`)
+      if (!isWritableFolder(directory))
+        add('error', 'connection', `${provider.address} cannot be written`, 'give this user the permission to write into it')
+      const missing = zones.filter((zone) => !found.has(zone))
+      if (missing.length > 0) add('ok', 'zones', `an apply would create ${listed(missing, MAX_LISTED)}`)
+      for (const zone of found.values())
+        await attempt(
+          async () => {
+            const { readOnly } = await provider.readZone(zone)
+            if (readOnly) add('warning', 'zones', `${zone.name} cannot be changed: ${readOnly.reason}`, readOnly.hint)
+          },
+          () => 'zones',
+        )
+    },
+    () => 'connection',
+  )
+  return findings
 }

@@ -3,17 +3,18 @@
  * this program: a `node_modules` beside it or above, as Node.js finds packages. It is never searched where the config is, and never installed. Loading a package
  * runs its code.
  */
+
 import { readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { isObject } from '../../base/text.ts'
 import type { ProviderConfig } from '../../config/config.ts'
 import type { PathScope } from '../../files/allowed-paths.ts'
 import { isUntrusted } from '../../files/find-program.ts'
 import type { ProviderType } from '../provider.ts'
 import { refusedCode } from '../run-code.ts'
-import { API_VERSION, type ProviderPackage } from './package-interface.ts'
-import { isObject, packageType } from './package-type.ts'
+import { typeOfValue } from './package-type.ts'
 
 const PREFIX = 'npm:'
 
@@ -70,23 +71,9 @@ export async function loadPackage(config: ProviderConfig, scope: PathScope): Pro
     return failed(`the package ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
   }
   const { provider } = module
-  if (!isObject(provider)) return failed(`the package ${name} does not export "provider"`)
-  const { apiVersion } = provider
-  if (apiVersion !== API_VERSION)
-    return failed(
-      `the package ${name} has version ${JSON.stringify(apiVersion) ?? 'none'} of the provider interface; this Zonewright has ${API_VERSION}`,
-      Number(apiVersion) > API_VERSION ? 'update zonewright' : `update ${name}`,
-    )
-  if (!isProviderPackage(provider)) return failed(`"provider" of the package ${name} lacks settings, capabilities or create`)
-  try {
-    return { type: packageType(provider), diagnostic: null }
-  } catch (error) {
-    return failed(`the schema of the settings of ${name} is invalid: ${(error as Error).message}`)
-  }
+  const made = typeOfValue(provider, `the package ${name}`, name)
+  return made.type === null ? failed(made.problem, made.hint) : { type: made.type, diagnostic: null }
 }
-
-const isProviderPackage = (value: Readonly<Record<string, unknown>>): value is Readonly<Record<string, unknown>> & ProviderPackage =>
-  isObject(value['settings']) && isObject(value['capabilities']) && typeof value['create'] === 'function'
 
 interface FoundPackage {
   readonly folder: string

@@ -1,7 +1,9 @@
 /** Wraps a provider package as a provider type. Checks its settings, and everything that the package returns. */
+
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import { isObject } from '../../base/text.ts'
 import type { ProviderConfig } from '../../config/config.ts'
 import { resolveSecret } from '../../config/resolve-secret.ts'
 import { pointerSteps } from '../../definition/yaml/yaml-node.ts'
@@ -11,15 +13,23 @@ import { isServerAddress, parseServerAddress } from '../../dns/server-address.ts
 import { parseZoneFile } from '../../dns/zone-file/parse-zone-file.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
 import { endpointOfServer, endpointOfUrl } from '../../transport/allowed-hosts.ts'
-import { assertMayWrite } from '../may-write.ts'
-import type { CreatedProvider, Provider, ProviderContext, ProviderEndpoint, ProviderType, ZoneList, ZoneReference } from '../provider.ts'
-import { ProviderError } from '../provider.ts'
-import type { PackageProvider, PackageRecord, PackageZone, ProviderPackage } from './package-interface.ts'
+import {
+  assertMayWrite,
+  type CreatedProvider,
+  type Provider,
+  type ProviderContext,
+  type ProviderEndpoint,
+  ProviderError,
+  type ProviderType,
+  type ZoneList,
+  type ZoneReference,
+} from '../provider.ts'
+import { API_VERSION, type PackageProvider, type PackageRecord, type PackageZone, type ProviderPackage } from './package-interface.ts'
 
 const DEFAULT_PARALLELISM = 4
 
 /** A plain store of RRsets: any type and TTL, whole RRsets in calls of any size, no zone settings. */
-export const PACKAGE_CAPABILITIES: Capabilities = {
+const PACKAGE_CAPABILITIES: Capabilities = {
   ...RRSET_STORE,
   calls: { ...RRSET_STORE.calls, atomic: false },
   canCreateZone: () => true,
@@ -43,6 +53,29 @@ export function packageType(provided: ProviderPackage): ProviderType {
     create: (config, context) => createFromPackage(config, context, provided, capabilities),
   }
 }
+
+type TypeOfValue = { readonly type: ProviderType } | { readonly type: null; readonly problem: string; readonly hint?: string }
+
+/** The provider type of a value that is to be a `ProviderPackage`, or why there is none. `whose` names the value in messages, and `name` the package. */
+export function typeOfValue(value: unknown, whose: string, name: string): TypeOfValue {
+  if (!isObject(value)) return { type: null, problem: `${whose} does not export "provider"` }
+  const { apiVersion } = value
+  if (apiVersion !== API_VERSION)
+    return {
+      type: null,
+      problem: `${whose} has version ${JSON.stringify(apiVersion) ?? 'none'} of the provider interface; this Zonewright has ${API_VERSION}`,
+      hint: Number(apiVersion) > API_VERSION ? 'update zonewright' : `update ${name}`,
+    }
+  if (!isProviderPackage(value)) return { type: null, problem: `"provider" of ${whose} lacks settings, capabilities or create` }
+  try {
+    return { type: packageType(value) }
+  } catch (error) {
+    return { type: null, problem: `the schema of the settings of ${name} is invalid: ${(error as Error).message}` }
+  }
+}
+
+const isProviderPackage = (value: Readonly<Record<string, unknown>>): value is Readonly<Record<string, unknown>> & ProviderPackage =>
+  isObject(value['settings']) && isObject(value['capabilities']) && typeof value['create'] === 'function'
 
 const ownSettings = ({ settings }: ProviderConfig): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !COMMON_SETTINGS.has(key)))
@@ -188,7 +221,4 @@ function toProviderError(error: unknown, provider: string, { isCall }: { readonl
 }
 
 /** Whether a value is an object, but not a list. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 type Fields = Partial<Readonly<Record<'code' | 'message' | 'ambiguous' | 'mayCompleteLater' | 'notSent' | 'status' | 'hint', unknown>>>

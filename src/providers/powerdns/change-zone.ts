@@ -7,9 +7,10 @@ import type { Diagnostic } from '../../base/diagnostic.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { rrsetKey } from '../../dns/record.ts'
 import type { SerialNumber } from '../../dns/serial-number.ts'
+import type { ZoneSettings } from '../../dns/zone.ts'
 import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
 import type { DomainChange } from '../../plan/plan.ts'
-import { refuseChangedZone, refuseConflicts } from '../changed-rrsets.ts'
+import { refuseConflicts } from '../changed-rrsets.ts'
 import { anyShape, checkZoneName } from '../json-shape.ts'
 import {
   type AppliedCall,
@@ -19,11 +20,11 @@ import {
   ProviderError,
   type ZoneReference,
 } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { isPrimary, type LiveZone, liveZone, referenceTo } from './live-zone.ts'
-import { creationBody, type NewZones } from './new-zone.ts'
 import { keysShape, type PowerDnsApi, zoneShape, zoneWithRecordsShape } from './powerdns-api.ts'
 import { rdataToApi, typeToApi } from './rdata-format.ts'
-import { changedSoa, newerSoa, raisedSoa } from './soa.ts'
+import { changedSoa, newerSoa, newSoa, raisedSoa } from './soa.ts'
 
 export interface PowerDns {
   readonly api: PowerDnsApi
@@ -36,35 +37,15 @@ export interface PowerDns {
   readonly live: Map<DomainName, LiveZone>
 }
 
-export async function applyCall(
-  powerDns: PowerDns,
-  zone: ZoneReference | null,
-  call: ProviderCall,
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
-  const [first] = call.changes
-  if (first?.subject === 'domain' && first.action === 'create') return createZone(powerDns, first, call, options)
-  if (zone === null) throw new Error('no zone to change')
-  const known = powerDns.live.get(zone.name)
-  const isUsable = first?.subject === 'record' && known !== undefined && raisedSoa(known) === null
-  const live = isUsable ? known : await readLive(powerDns, zone, options)
-  powerDns.live.delete(zone.name)
-  if (first?.subject === 'domain') {
-    if (first.action === 'delete') return deleteZone(powerDns, live, call.rrsets, options)
-    return updateZone(powerDns, live, first, options)
-  }
-  return replaceRrsets(powerDns, live, call.rrsets, options)
-}
-
 /** Reads a zone with its records. */
 export async function readLive({ api, live }: PowerDns, { id, name }: ZoneReference, options?: ProviderCallOptions): Promise<LiveZone> {
-  const request = { method: 'GET', path: `${api.path}/zones/${id}`, what: `reading ${name}`, ...options } as const
+  const request = reading(`${api.path}/zones/${id}`, `reading ${name}`, options)
   const value = await api.request(request, (body) => liveZone(zoneWithRecordsShape(body), name))
   live.set(name, value)
   return value
 }
 
-async function createZone(
+export async function createZone(
   powerDns: PowerDns,
   { name, desired }: DomainChange,
   { changes, rrsets }: ProviderCall,
@@ -107,39 +88,38 @@ async function raiseNewZone(
   }
 }
 
-/** The server would create the zone and then refuse it for a missing key, and so leave half of it. */
-async function checkKeys({ api, name, newZones }: PowerDns, options?: ProviderCallOptions): Promise<void> {
+/** The keys of new zones that the server does not have. */
+export async function missingKeys({ api, newZones }: PowerDns, options?: ProviderCallOptions): Promise<string[]> {
   const wanted = [...newZones.primaryKeys, ...newZones.secondaryKeys]
-  if (wanted.length === 0) return
-  const known = await api.request({ method: 'GET', path: `${api.path}/tsigkeys`, what: 'listing TSIG keys', ...options }, keysShape)
-  const missing = wanted.find((key) => !known.includes(key.toLowerCase().replace(/\.$/, '')))
-  if (missing === undefined) return
-  throw new ProviderError('provider-rejected', `${name}: the server has no TSIG key ${JSON.stringify(missing)}, which new_zones names`, {
-    hint: 'create it with "pdnsutil import-tsig-key"',
-  })
+  if (wanted.length === 0) return []
+  const known = await api.request(reading(`${api.path}/tsigkeys`, 'listing TSIG keys', options), keysShape)
+  return wanted.filter((key) => !known.includes(key.toLowerCase().replace(/\.$/, '')))
 }
 
-async function deleteZone(
-  powerDns: PowerDns,
-  live: LiveZone,
-  rrsets: readonly RrsetChange[],
-  options?: ProviderCallOptions,
-): Promise<AppliedCall> {
-  const { api } = powerDns
-  const { name, zone, records } = live
-  refuseChangedZone(powerDns.name, rrsets, { records })
+/** The server would create the zone and then refuse it for a missing key, and so leave half of it. */
+async function checkKeys(powerDns: PowerDns, options?: ProviderCallOptions): Promise<void> {
+  const [missing] = await missingKeys(powerDns, options)
+  if (missing === undefined) return
+  const message = `${powerDns.name}: the server has no TSIG key ${JSON.stringify(missing)}, which new_zones names`
+  throw new ProviderError('provider-rejected', message, { hint: 'create it with "pdnsutil import-tsig-key"' })
+}
+
+export async function deleteZone({ api, live }: PowerDns, { name, zone }: LiveZone, options?: ProviderCallOptions): Promise<AppliedCall> {
+  live.delete(name)
   await api.request({ method: 'DELETE', path: `${api.path}/zones/${zone.id}`, what: `deleting ${name}`, ...options }, anyShape)
   return {}
 }
 
 /** Updates the masters of a secondary, or the SOA record of any other zone. The type never changes. */
-async function updateZone(
+export async function updateZone(
   powerDns: PowerDns,
-  live: LiveZone,
+  reference: ZoneReference,
   { desired }: DomainChange,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = powerDns
+  const live = await readLive(powerDns, reference, options)
+  powerDns.live.delete(reference.name)
   const { zone, name, settings } = live
   const path = `${api.path}/zones/${zone.id}`
   const { master_ips: masters, ...times } = desired ?? {}
@@ -157,13 +137,16 @@ async function updateZone(
   return { changes: [{ id: zone.id }], problems: await afterwards(powerDns, live, options) }
 }
 
-async function replaceRrsets(
+export async function changeRecords(
   powerDns: PowerDns,
-  live: LiveZone,
+  zone: ZoneReference,
   rrsets: readonly RrsetChange[],
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
   const { api } = powerDns
+  const known = powerDns.live.get(zone.name)
+  const live = known !== undefined && raisedSoa(known) === null ? known : await readLive(powerDns, zone, options)
+  powerDns.live.delete(zone.name)
   refuseConflicts(powerDns.name, rrsets, (rrset) => imageOf(live, rrset))
   const pending = rrsets.filter((rrset) => !sameImage(imageOf(live, rrset), rrset.desired) || hasDuplicates(live, rrset))
   if (pending.length > 0) {
@@ -232,3 +215,41 @@ async function afterwards(
     await attempt('notify', `sending NOTIFY for ${name}`, 'the secondaries transfer the zone at their next refresh')
   return problems
 }
+
+/** What zones are created with, beside what definitions say. */
+export interface NewZones {
+  /** The kind of zones that are no secondaries. */
+  readonly kind: 'Master' | 'Native' | 'Producer'
+  /** How the server raises the serial after changes by the API; null for its default. */
+  readonly soaEditApi: string | null
+  readonly account: string | null
+  /** Names of TSIG keys that may transfer the zone. */
+  readonly primaryKeys: readonly string[]
+  /** Names of TSIG keys with which the server transfers a secondary zone. */
+  readonly secondaryKeys: readonly string[]
+}
+
+/** `rrsets`: those of the first call. */
+function creationBody(name: DomainName, settings: ZoneSettings, rrsets: readonly RrsetChange[], newZones: NewZones): object {
+  const isSecondary = settings.type === 'slave'
+  const nameserver = rrsets.find((rrset) => rrset.type === 'NS' && rrset.name === name)?.desired?.data[0]
+  const soa = isSecondary ? null : newSoa(name, settings, nameserver)
+  return {
+    name,
+    kind: isSecondary ? 'Slave' : newZones.kind,
+    nameservers: [],
+    masters: settings.master_ips ?? [],
+    rrsets: [...(soa === null ? [] : [soa]), ...rrsets.map(apiRrset)],
+    ...(newZones.soaEditApi !== null && { soa_edit_api: newZones.soaEditApi }),
+    ...(newZones.account !== null && { account: newZones.account }),
+    ...(newZones.primaryKeys.length > 0 && { master_tsig_key_ids: newZones.primaryKeys }),
+    ...(newZones.secondaryKeys.length > 0 && { slave_tsig_key_ids: newZones.secondaryKeys }),
+  }
+}
+
+const apiRrset = ({ name, type, desired }: RrsetChange): object => ({
+  name,
+  type: typeToApi(type),
+  ttl: desired?.ttl ?? 0,
+  records: (desired?.data ?? []).map((data) => ({ content: rdataToApi(type, data).content, disabled: false })),
+})

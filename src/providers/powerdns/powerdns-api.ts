@@ -4,35 +4,6 @@ import { type ApiDialect, readErrorBody, statusError } from '../api-errors.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
 import { type Fields, fieldsOf, idOf, listOf, ShapeError, textOf, wholeNumberOf } from '../json-shape.ts'
 
-export interface ApiRecord {
-  readonly content: string
-  readonly disabled: boolean
-}
-
-export interface ApiRrset {
-  /** Absolute. */
-  readonly name: string
-  readonly type: string
-  readonly ttl: number
-  readonly records: readonly ApiRecord[]
-}
-
-/** A zone; without RRsets in lists. */
-export interface ApiZone {
-  /** Its name with some characters escaped, for paths. */
-  readonly id: string
-  readonly name: string
-  /** `Master`, `Native`, `Slave`, …; later versions may write `Primary` and `Secondary`. */
-  readonly kind: string
-  readonly masters: readonly string[]
-  readonly dnssec: boolean
-  /** How the server raises the serial after a change by the API; empty if it does not. */
-  readonly soaEditApi: string
-  /** Whether the zone's own setting has the server rectify it after each change. */
-  readonly rectifies: boolean
-  readonly rrsets: readonly ApiRrset[]
-}
-
 export interface PowerDnsApi {
   readonly request: SendAndCheck
   /** The path of the server: `/api/v1/servers/localhost`. */
@@ -89,16 +60,23 @@ const textItem = (value: unknown): string => {
 
 const ID = /^[A-Za-z0-9=._-]{1,1100}$/
 
-export function zoneShape(value: unknown): ApiZone {
+export type ApiZone = ReturnType<typeof zoneShape>
+
+/** A zone; without RRsets in lists. */
+export function zoneShape(value: unknown) {
   const what = 'a zone'
   const fields = fieldsOf(value, what)
   return {
+    /** Its name with some characters escaped, for paths. */
     id: idOf(fields, 'id', what, ID),
     name: textOf(fields, 'name', what),
+    /** `Master`, `Native`, `Slave`, …; later versions may write `Primary` and `Secondary`. */
     kind: textOf(fields, 'kind', what),
     masters: list(fields, 'masters', what, textItem),
     dnssec: fields['dnssec'] === true,
+    /** How the server raises the serial after a change by the API; empty if it does not. */
     soaEditApi: typeof fields['soa_edit_api'] === 'string' ? fields['soa_edit_api'] : '',
+    /** Whether the zone's own setting has the server rectify it after each change. */
     rectifies: fields['api_rectify'] === true,
     rrsets: list(fields, 'rrsets', what, rrsetShape),
   }
@@ -110,10 +88,13 @@ export function zoneWithRecordsShape(value: unknown): ApiZone {
   return zoneShape(value)
 }
 
-function rrsetShape(value: unknown): ApiRrset {
+export type ApiRrset = ReturnType<typeof rrsetShape>
+
+function rrsetShape(value: unknown) {
   const what = 'a record set'
   const fields = fieldsOf(value, what)
   return {
+    /** Absolute. */
     name: textOf(fields, 'name', what),
     type: textOf(fields, 'type', what),
     ttl: wholeNumberOf(fields, 'ttl', what),
@@ -121,22 +102,17 @@ function rrsetShape(value: unknown): ApiRrset {
   }
 }
 
-function recordShape(value: unknown): ApiRecord {
+export type ApiRecord = ReturnType<typeof recordShape>
+
+function recordShape(value: unknown) {
   const fields = fieldsOf(value, 'a record')
   return { content: textOf(fields, 'content', 'a record'), disabled: fields['disabled'] === true }
 }
 
-export function zonesShape(value: unknown): ApiZone[] {
-  return listOf(value, 'the list of zones').map(zoneShape)
-}
+export const zonesShape = (value: unknown): ApiZone[] => listOf(value, 'the list of zones').map(zoneShape)
 
 /** Name and version of the program. */
-export interface ApiServer {
-  readonly program: string
-  readonly version: string
-}
-
-export function serverShape(value: unknown): ApiServer {
+export function serverShape(value: unknown) {
   const fields = fieldsOf(value, 'the server')
   return { program: textOf(fields, 'daemon_type', 'the server'), version: textOf(fields, 'version', 'the server').slice(0, 50) }
 }

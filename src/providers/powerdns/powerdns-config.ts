@@ -5,7 +5,7 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
 import type { CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType } from '../provider.ts'
 import { POWERDNS_CAPABILITIES, powerDnsCapabilities } from './capabilities.ts'
-import type { NewZones } from './new-zone.ts'
+import type { NewZones } from './change-zone.ts'
 
 const DEFAULT_PARALLELISM = 4
 const EXAMPLE_URL = 'http://127.0.0.1:8081'

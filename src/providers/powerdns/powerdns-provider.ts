@@ -2,23 +2,18 @@
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { listed } from '../../base/english.ts'
 import { quoted } from '../../base/text.ts'
+import type { DoctorFinding, ProviderUsage } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { serialOf } from '../../dns/soa.ts'
+import { createFindings, existingZones } from '../examine-zones.ts'
+import { hostedProvider } from '../hosted-service.ts'
 import type { ApiConnection } from '../json-api.ts'
-import {
-  type Provider,
-  type ProviderCallOptions,
-  ProviderError,
-  type ZoneList,
-  type ZoneReference,
-  type ZoneSnapshot,
-} from '../provider.ts'
-import { zoneListOf, zonesNamed } from '../zone-lists.ts'
+import { type Provider, type ProviderCallOptions, ProviderError, type ZoneReference, type ZoneSnapshot } from '../provider.ts'
+import { reading } from '../send-request.ts'
 import { powerDnsCapabilities } from './capabilities.ts'
-import { applyCall, type PowerDns, readLive } from './change-zone.ts'
-import { examinePowerDns } from './examine.ts'
+import { changeRecords, createZone, deleteZone, missingKeys, type PowerDns, readLive, updateZone } from './change-zone.ts'
 import { referenceTo } from './live-zone.ts'
-import { type ApiZone, createPowerDnsApi, zonesShape } from './powerdns-api.ts'
+import { createPowerDnsApi, serverShape, zonesShape } from './powerdns-api.ts'
 
 /** Names in one warning. */
 const MOST_NAMED = 5
@@ -34,31 +29,41 @@ export function createPowerDnsProvider(connection: ApiConnection, options: Power
   const { server, nameservers, ...settings } = options
   const api = createPowerDnsApi(connection, server)
   const powerDns: PowerDns = { ...settings, api, name: connection.provider, live: new Map() }
-  const address = `${connection.baseUrl.href.replace(/(?<!\/)\/+$/, '')}${api.path}`
-  const provider: Provider = {
-    name: connection.provider,
+  const readZone = (zone: ZoneReference, call?: ProviderCallOptions) => readSnapshot(powerDns, zone, call)
+  // Without the state of DNSSEC, which takes the server long.
+  const readZones = (what: string, query: { readonly zone?: DomainName }, call?: ProviderCallOptions) =>
+    api.request(reading(`${api.path}/zones`, what, call, { dnssec: 'false', ...query }), zonesShape)
+  const provider: Provider = hostedProvider(connection, {
     type: 'powerdns',
-    address,
+    service: 'PowerDNS',
     capabilities: powerDnsCapabilities(nameservers),
-    parallelism: connection.parallelism,
-    setsSerials: true,
-    findZones: (names, call) => findZones(powerDns, names, call),
-    listZones: async (call) => zoneList(await readZones(powerDns, '', call)),
-    readZone: (zone, call) => readSnapshot(powerDns, zone, call),
-    async readNamedZone(name, call) {
-      try {
-        if (PLAIN_NAME.test(name)) return await readSnapshot(powerDns, { name, id: name, settings: {} }, call)
-      } catch (error) {
-        // Versions differ in their answers about a missing zone, and so may an address that is not that of the API: the list is clear.
-        if (!(error instanceof ProviderError) || !MISSING.has(error.code)) throw error
-      }
-      const zone = (await findZones(powerDns, [name], call)).get(name)
-      return zone === undefined ? null : readSnapshot(powerDns, zone, call)
-    },
-    examine: (usage, _, call) => examinePowerDns(provider, powerDns, usage, call),
-    apply: (zone, call, more) => applyCall(powerDns, zone, call, more),
+    path: api.path,
+    list: (call) => readZones('listing zones', {}, call),
+    find: (zone, call) => readZones('looking up zones', { zone }, call),
+    referenceTo,
+    listing: { problemOf: (_, name) => (name === '.' ? 'the root cannot be managed as a zone' : null) },
+    read: (zone, call) => readLive(powerDns, zone, call),
+    create: (change, call, more) => createZone(powerDns, change, call, more),
+    update: (zone, change, more) => updateZone(powerDns, zone, change, more),
+    remove: (_, live, __, more) => deleteZone(powerDns, live, more),
+    change: (zone, { rrsets }, more) => changeRecords(powerDns, zone, rrsets, more),
     close: () => api.close(),
-  }
+    features: {
+      setsSerials: true,
+      readZone,
+      async readNamedZone(name, call) {
+        try {
+          if (PLAIN_NAME.test(name)) return await readZone({ name, id: name, settings: {} }, call)
+        } catch (error) {
+          // Versions differ in their answers about a missing zone, and so may an address that is not that of the API: the list is clear.
+          if (!(error instanceof ProviderError) || !MISSING.has(error.code)) throw error
+        }
+        const zone = (await provider.findZones([name], call)).get(name)
+        return zone === undefined ? null : readZone(zone, call)
+      },
+      examine: (usage, _, call) => examinePowerDns(provider, powerDns, usage, call),
+    },
+  })
   return provider
 }
 
@@ -80,39 +85,41 @@ async function readSnapshot(powerDns: PowerDns, zone: ZoneReference, call?: Prov
   }
 }
 
-/** Zones that are looked up one by one. For more names, the whole list is read. */
-const MAX_SINGLE = 3
-
-async function findZones(
-  powerDns: PowerDns,
-  names: readonly DomainName[],
-  call?: ProviderCallOptions,
-): Promise<ReadonlyMap<DomainName, ZoneReference>> {
-  const wanted = new Set(names)
-  const queries = wanted.size <= MAX_SINGLE ? [...wanted].map((name) => `&zone=${encodeURIComponent(name)}`) : ['']
-  const lists = await Promise.all(queries.map((query) => readZones(powerDns, query, call)))
-  return zonesNamed(zoneList(lists.flat()), wanted)
-}
-
 /** A warning of rows that the server does not find. */
 function capitalWarnings(provider: string, names: readonly string[]): Diagnostic[] {
   if (names.length === 0) return []
   const message = `${provider}: the server does not serve rows whose names have capital letters: ${listed(names.map(quoted), MOST_NAMED)}`
-  return [
-    {
-      severity: 'warning',
-      code: 'record-unplanned',
-      message,
-      hint: 'set the names in its database to lower case; the API cannot change them',
-    },
-  ]
+  const hint = 'set the names in its database to lower case; the API cannot change them'
+  return [{ severity: 'warning', code: 'record-unplanned', message, hint }]
 }
 
-async function readZones({ api }: PowerDns, query: string, call?: ProviderCallOptions): Promise<readonly ApiZone[]> {
-  // Without the state of DNSSEC, which takes the server long.
-  const path = `${api.path}/zones?dnssec=false${query}`
-  return api.request({ method: 'GET', path, what: query === '' ? 'listing zones' : 'looking up zones', ...call }, zonesShape)
+async function examinePowerDns(
+  provider: Provider,
+  powerDns: PowerDns,
+  { zones }: ProviderUsage,
+  call?: ProviderCallOptions,
+): Promise<DoctorFinding[]> {
+  const { findings, add, attempt } = createFindings()
+  const { address } = provider
+  await attempt(async () => {
+    const { program, version } = await powerDns.api.request(reading(powerDns.api.path, 'reading the server', call), serverShape)
+    if (program !== 'authoritative') {
+      add(
+        'error',
+        'connection',
+        `${address} is PowerDNS ${program}, which has no zones to manage`,
+        'set base_url to PowerDNS Authoritative',
+      )
+      return
+    }
+    add('ok', 'connection', `${address} responds: PowerDNS Authoritative ${version}`)
+    add('ok', 'token', 'the server accepts the key, which may change every zone')
+    for (const key of await missingKeys(powerDns, call)) {
+      const message = `the server has no TSIG key ${JSON.stringify(key)}, so it can create no zone`
+      add('error', 'config', message, 'create it with "pdnsutil import-tsig-key", or remove it from new_zones')
+    }
+    const found = await provider.findZones(zones, call)
+    if (zones.length > 0) add('ok', 'zones', existingZones(zones, found))
+  })
+  return findings
 }
-
-const zoneList = (listed: readonly ApiZone[]): ZoneList =>
-  zoneListOf(listed, referenceTo, { problemOf: (_, name) => (name === '.' ? 'the root cannot be managed as a zone' : null) })

@@ -11,9 +11,15 @@ import { type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import { createUpdate, type Prerequisite, RCODE, type UpdatePart } from '../../dns/wire/message.ts'
 import { formatServer } from '../../transport/dns-exchange.ts'
 import { isMember, memberRecord, versionRecord } from '../catalog-zone.ts'
-import { assertMayWrite } from '../may-write.ts'
 import { exchange, hasZone, type NameServer, refusal } from '../name-server.ts'
-import { type CompletedCalls, type CompletionOptions, diagnosticOf, type ProviderCallOptions, ProviderError } from '../provider.ts'
+import {
+  assertMayWrite,
+  type CompletedCalls,
+  type CompletionOptions,
+  diagnosticOf,
+  type ProviderCallOptions,
+  ProviderError,
+} from '../provider.ts'
 import type { TransferReader } from '../transfer-reader.ts'
 
 /** Members that one message adds or removes: with the longest names they fit into 64 KiB. */

@@ -9,15 +9,16 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { isApexNs, rrsetKey } from '../../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../../dns/ttl.ts'
 import { type RrsetChange, type RrsetImage, sameImage } from '../../plan/changesets.ts'
+import { sleep } from '../../transport/retry.ts'
 import { conflict } from '../changed-rrsets.ts'
 import { fieldsOf, textOf } from '../json-shape.ts'
 import { type ProviderCallOptions, ProviderError, type ZoneReference } from '../provider.ts'
-import { aliasSets } from './alias-sets.ts'
+import { type AddressType, aliasZoneOf, BOTH_TYPES } from './alias-targets.ts'
 import { ALIAS_TTL } from './capabilities.ts'
-import { type ApiSet, liveZone, readSets, type ZoneMemory } from './live-zone.ts'
+import { type ApiSet, addressTypes, liveZone, readSets, type ZoneMemory } from './live-zone.ts'
 import { nameFromApi, nameToApi, rdataFromApi, rdataToApi } from './rdata-format.ts'
 import type { Route53 } from './route53.ts'
-import { waitForSync } from './wait-for-sync.ts'
+import type { Route53Api } from './route53-api.ts'
 
 interface BatchChange {
   readonly Action: 'CREATE' | 'DELETE' | 'UPSERT'
@@ -100,7 +101,7 @@ export function sendBatch(
 const aliasesFirst = (a: BatchChange, b: BatchChange): number =>
   Number(b.ResourceRecordSet.AliasTarget !== undefined) - Number(a.ResourceRecordSet.AliasTarget !== undefined)
 
-export const plainSet = (name: DomainName, type: string, { ttl, data }: RrsetImage): ApiSet => ({
+const plainSet = (name: DomainName, type: string, { ttl, data }: RrsetImage): ApiSet => ({
   Name: nameToApi(name),
   Type: type,
   TTL: ttl ?? 0,
@@ -149,4 +150,90 @@ async function apexNsChange(
       hint: 'keep them, or leave the apex NS records out of the definition',
     })
   return sameImage(image, desired) ? [] : [{ Action: 'UPSERT', ResourceRecordSet: plainSet(name, type, desired) }]
+}
+
+/** Milliseconds between two questions, and the maximum of all. Changes usually reach all servers within a minute. */
+const PAUSE = 2000
+const MAX_WAIT = 300_000
+
+/** Returns a warning if that takes too long, the change cannot be read, or the run is stopped. The change was made in any case. */
+async function waitForSync(api: Route53Api, id: string, zone: DomainName, options?: ProviderCallOptions): Promise<readonly Diagnostic[]> {
+  const stop = options?.stop ?? options?.signal
+  for (let waited = 0; waited < MAX_WAIT; waited += PAUSE) {
+    try {
+      const status = await api.send({
+        what: `waiting for the change of ${zone}`,
+        command: (sdk) => new sdk.GetChangeCommand({ Id: id }),
+        shape: (output) => textOf(fieldsOf(output['ChangeInfo'], 'the change'), 'Status', 'the change'),
+        ...options,
+      })
+      if (status === 'INSYNC') return []
+    } catch (error) {
+      if (error instanceof ProviderError) return [unfinished(zone, error.message)]
+      throw error
+    }
+    await sleep(PAUSE, stop).catch(() => undefined)
+    if (stop?.aborted) return [unfinished(zone, 'the run was stopped')]
+  }
+  return [unfinished(zone, `it took more than ${MAX_WAIT / 1000} seconds`)]
+}
+
+const unfinished = (zone: DomainName, why: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'apply-incomplete',
+  message: `the records of ${zone} were changed, but it is not known whether all name servers of Route 53 have them: ${why}`,
+})
+
+/** The RRsets of a call, and the addresses of the zone before it. */
+interface CallContext extends Pick<ZoneMemory, 'addresses'> {
+  readonly rrsets: readonly RrsetChange[]
+}
+
+/** Maximum aliases from one name of the zone to the next. */
+const MAX_STEPS = 16
+
+/**
+ * One alias per address type: those of the ALIAS before, as far as the target has them, or else all that the target has. `EvaluateTargetHealth` stays. Throws a
+ * `ProviderError` if the target has none.
+ */
+function aliasSets(
+  { api, aliasZones }: Route53,
+  zone: ZoneReference,
+  { name, desired }: RrsetChange,
+  { rrsets, addresses }: CallContext,
+  before: readonly ApiSet[],
+): readonly ApiSet[] {
+  const refused = (why: string, hint?: string): ProviderError =>
+    new ProviderError('provider-rejected', `${api.provider}: ${name} ALIAS: ${why}`, { notSent: true, hint })
+  const target = (desired?.data[0] ?? '') as DomainName
+  const known = aliasZoneOf(target, zone.name, String(zone.id), aliasZones)
+  if (known === null) throw refused(`the hosted zone of ${target} is not known`)
+  const possible = known.types ?? typesAt(target, 1)
+  if (possible.length === 0)
+    throw refused(
+      `${target} has no addresses in the zone`,
+      'an alias of Route 53 needs A or AAAA records at its target; define them, or use a CNAME',
+    )
+  const former = addressTypes(before).filter((type) => possible.includes(type))
+  const health = before.some(({ AliasTarget }) => AliasTarget?.EvaluateTargetHealth === true)
+  return (former.length > 0 ? former : possible).map((type) => ({
+    Name: nameToApi(name),
+    Type: type,
+    AliasTarget: { HostedZoneId: known.hostedZoneId, DNSName: nameToApi(target), EvaluateTargetHealth: health },
+  }))
+
+  /** The address types of a name of the zone after the call. An ALIAS there that the call makes is followed. */
+  function typesAt(owner: DomainName, steps: number): readonly AddressType[] {
+    const changed = new Map(rrsets.flatMap((rrset) => (rrset.name === owner ? [[rrset.type, rrset.desired] as const] : [])))
+    const alias = changed.get('ALIAS')
+    if (alias) {
+      const next = alias.data[0] as DomainName
+      return aliasZoneOf(next, zone.name, '', aliasZones)?.types ?? (steps < MAX_STEPS ? typesAt(next, steps + 1) : [])
+    }
+    // Addresses take the place of an ALIAS that the call removes.
+    const isCleared = changed.has('ALIAS')
+    return BOTH_TYPES.filter((type) =>
+      changed.has(type) ? changed.get(type) !== null : !isCleared && addresses.has(rrsetKey({ name: owner, type })),
+    )
+  }
 }

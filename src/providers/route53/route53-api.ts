@@ -4,13 +4,13 @@
  */
 import type { Route53Client, Route53ClientConfig } from '@aws-sdk/client-route-53'
 import { createAdaptiveLimit } from '../../transport/adaptive-limit.ts'
-import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse, TransportError } from '../../transport/http-client.ts'
+import type { Credentials } from '../../transport/aws-environment.ts'
+import { createHttpClient, type HttpClient, type HttpResponse } from '../../transport/http-client.ts'
 import { createSilenceClock } from '../../transport/read-deadline.ts'
-import { httpRequestOf, type SdkRequest, sdkResponseOf, sendElsewhere, whyNoCredentials } from '../../transport/sdk-handler.ts'
+import { type Exchange, loadOnce, loadOptionalPackage, sdkHandler, whyNoCredentials } from '../../transport/sdk-handler.ts'
 import { type ApiDialect, garbled, publicAddressHint, statusError } from '../api-errors.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { type Fields, fieldsOf, ShapeError } from '../json-shape.ts'
-import { loadOptionalPackage } from '../optional-package.ts'
 import { type ProviderCallOptions, ProviderError } from '../provider.ts'
 import { type Sender, sendRequest } from '../send-request.ts'
 
@@ -22,12 +22,6 @@ type Command = Parameters<Route53Client['send']>[0]
 /** Maximum octets of a response: a page of 300 record sets with 400 values each. */
 const MAX_RESPONSE = 32 * 1024 * 1024
 const CONNECT_TIMEOUT = 5000
-
-export interface Credentials {
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  readonly sessionToken?: string
-}
 
 export interface Route53Connection extends Omit<ApiConnection, 'token' | 'proxy'> {
   readonly region: string
@@ -60,13 +54,6 @@ export interface Route53Api {
   close(): Promise<void>
 }
 
-/** What the handler of the SDK gets with each request of ours. */
-interface Exchange {
-  readonly limits: Pick<HttpRequest, 'signal' | 'silenceTimeout' | 'totalTimeout'>
-  response: HttpResponse | null
-  failure: TransportError | null
-}
-
 export function createRoute53Api(connection: Route53Connection): Route53Api {
   const { provider, baseUrl, timeout, parallelism, retry } = connection
   const http = createHttpClient({
@@ -88,22 +75,19 @@ export function createRoute53Api(connection: Route53Connection): Route53Api {
     retry,
     onRequest: connection.onRequest,
   }
-  let loaded: Promise<{ sdk: Sdk; client: Route53Client }> | null = null
-  const load = async (): Promise<{ sdk: Sdk; client: Route53Client }> => {
-    // The SDK warns of the versions of Node.js that its later versions need. The lock file of the user decides which version runs.
-    process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
-    const sdk = await loadOptionalPackage(provider, PACKAGE, () => import('@aws-sdk/client-route-53'))
+  const load = loadOnce(async () => {
+    const sdk = await loadOptionalPackage(
+      PACKAGE,
+      () => import('@aws-sdk/client-route-53'),
+      (message, hint, cause) => new ProviderError('provider-unknown', `${provider}: ${message}`, { notSent: true, hint, cause }),
+    )
     return { sdk, client: new sdk.Route53Client(clientConfig(connection, http)) }
-  }
+  })
 
   return {
     provider,
     async send({ what, changes = false, command, shape, ...options }) {
-      loaded ??= load()
-      const { sdk, client } = await loaded.catch((error: unknown) => {
-        loaded = null
-        throw error
-      })
+      const { sdk, client } = await load()
       let output: unknown = null
       const exchanging: HttpClient = {
         ...http,
@@ -138,7 +122,7 @@ export function createRoute53Api(connection: Route53Connection): Route53Api {
 }
 
 function clientConfig(connection: Route53Connection, http: HttpClient): Route53ClientConfig {
-  const { baseUrl, region, credentials, profile, onSessionToken } = connection
+  const { baseUrl, region, credentials, profile } = connection
   return {
     endpoint: baseUrl.href,
     region,
@@ -146,21 +130,7 @@ function clientConfig(connection: Route53Connection, http: HttpClient): Route53C
     ...(profile !== null && { profile }),
     // `sendRequest` repeats.
     maxAttempts: 1,
-    requestHandler: {
-      handle: async (request: SdkRequest, options: unknown) => {
-        const exchange = (options as { readonly exchange?: Exchange } | undefined)?.exchange
-        if (exchange === undefined) return { response: sdkResponseOf(await sendElsewhere(request, connection)) }
-        const token = request.headers['x-amz-security-token']
-        if (token !== undefined) onSessionToken(token)
-        try {
-          exchange.response = await http.request({ ...exchange.limits, ...httpRequestOf(request) })
-        } catch (error) {
-          if (error instanceof TransportError) exchange.failure = error
-          throw error
-        }
-        return { response: sdkResponseOf(exchange.response) }
-      },
-    } as NonNullable<Route53ClientConfig['requestHandler']>,
+    requestHandler: sdkHandler({ ...connection, http }) as NonNullable<Route53ClientConfig['requestHandler']>,
   }
 }
 

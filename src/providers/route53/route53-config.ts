@@ -2,14 +2,13 @@
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { addSecret } from '../../base/secret-guard.ts'
 import type { ProviderConfig } from '../../config/config.ts'
-import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { ALLOWED_HOSTS, endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
+import { type Credentials, credentialHosts, environmentKeys } from '../../transport/aws-environment.ts'
 import { proxyFor } from '../../transport/proxy.ts'
-import { apiConnection, checkBaseUrl, endpointOfBaseUrl, resolveToken } from '../api-settings.ts'
+import { apiConnection, checkBaseUrl, endpointOfBaseUrl, readNames, resolveToken } from '../api-settings.ts'
 import { type CreatedProvider, type ProviderContext, type ProviderEndpoint, ProviderError, type ProviderType } from '../provider.ts'
 import { settingProblem } from '../setting-problem.ts'
 import { route53Capabilities } from './capabilities.ts'
-import type { Credentials, Route53Connection } from './route53-api.ts'
+import type { Route53Connection } from './route53-api.ts'
 
 const ENDPOINT = 'https://route53.amazonaws.com'
 const REGION = 'us-east-1'
@@ -50,19 +49,6 @@ function endpoints(config: ProviderConfig): readonly ProviderEndpoint[] {
   return endpointOfBaseUrl(config, 'endpoint', addressOf(config))
 }
 
-/** A setting that maps names to ids. */
-function readNames(config: ProviderConfig, key: string, diagnostics: Diagnostic[]): Map<DomainName, string> {
-  const entries = Object.entries((config.settings[key] as Readonly<Record<string, string>> | undefined) ?? {})
-  return new Map(
-    entries.flatMap(([text, id]) => {
-      const name = parseAbsoluteName(text)
-      if (name.ok) return [[name.value, id] as const]
-      diagnostics.push({ ...settingProblem(config, key, `${JSON.stringify(text)} ${name.message}`), at: config.placeOf(key, text) })
-      return []
-    }),
-  )
-}
-
 /** Creates the provider. `timeout` is in seconds, for a change or for a read with its retries. */
 async function create(config: ProviderConfig, context: ProviderContext): Promise<CreatedProvider> {
   const { settings, name } = config
@@ -80,7 +66,11 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
     credentials,
     profile: (settings['profile'] as string | undefined) ?? null,
     onSessionToken: (token) => addSecret(context.secrets.loaded, `providers.${name}.session_token`, token),
-    checkHost: hostCheck(config, context),
+    checkHost: credentialHosts(
+      context.secrets.env,
+      `providers.${name}`,
+      ({ code, message, hint }) => new ProviderError(code, message, { notSent: true, hint }),
+    ),
     proxyFor: (server) => proxyFor(server, context.secrets.env, []),
   }
   const { createRoute53Provider } = await import('./route53-provider.ts')
@@ -104,19 +94,9 @@ async function findCredentials(config: ProviderConfig, context: ProviderContext,
     const keys = { accessKeyId: await key('access_key_id'), secretAccessKey: await key('secret_access_key') }
     return settings['session_token'] === undefined ? keys : { ...keys, sessionToken: await key('session_token') }
   }
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token, AWS_PROFILE: profile } = env
-  if (settings['profile'] !== undefined || profile || !id || !secret) return null
-  addSecret(loaded, `providers.${name}.secret_access_key`, secret)
-  if (token) addSecret(loaded, `providers.${name}.session_token`, token)
-  return { accessKeyId: id, secretAccessKey: secret, ...(token && { sessionToken: token }) }
-}
-
-/** The SDK asks other hosts for credentials, such as the Security Token Service. If hosts are listed, these must be among them. */
-function hostCheck({ name }: ProviderConfig, { secrets: { env } }: ProviderContext): (url: URL) => void {
-  if (env[ALLOWED_HOSTS] === undefined) return () => undefined
-  const policy = readHostPolicy(env)
-  return (url) => {
-    const refused = policy.check(`providers.${name}: credentials`, endpointOfUrl(url))
-    if (refused !== null) throw new ProviderError(refused.code, refused.message, { notSent: true, hint: refused.hint })
-  }
+  const keys = environmentKeys(env, (settings['profile'] as string | undefined) ?? null)
+  if (keys === null) return null
+  addSecret(loaded, `providers.${name}.secret_access_key`, keys.secretAccessKey)
+  if (keys.sessionToken !== undefined) addSecret(loaded, `providers.${name}.session_token`, keys.sessionToken)
+  return keys
 }

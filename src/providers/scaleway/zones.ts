@@ -49,4 +49,4 @@ export async function findZones(
 
 export const referenceTo = (_: ApiZone, name: DomainName): ZoneReference => masterZone(name)
 
-export const LISTING = { twice: 'exists in two projects: set project_id' }
+export const LISTING = { twice: () => 'exists in two projects: set project_id' }

@@ -3,21 +3,17 @@ import type { DomainName } from '../../dns/domain-name.ts'
 import { typeCode } from '../../dns/record-type.ts'
 import { SIGNING_TYPES } from '../../dns/signer-records.ts'
 import type { ZoneSettings } from '../../dns/zone.ts'
-import { type Capabilities, type RecordRule, RRSET_STORE, type SettingProblem } from '../../plan/capabilities.ts'
+import { type Capabilities, RRSET_STORE, type SettingProblem } from '../../plan/capabilities.ts'
+import { refuseIf } from '../record-rules.ts'
 
 /** Maximum number of records of a file that is read. */
 export const MAX_RECORDS = 500_000
 
-const refuseUnservedTypes: RecordRule = (record) => {
-  const { name, type, at } = record
-  const refuse = (reason: string) => ({
-    record: null,
-    diagnostics: [{ severity: 'error', code: 'type-unsupported', message: `${name} ${type}: ${reason}`, at } as const],
-  })
-  if (type === 'SOA') return refuse('the SOA record follows from the settings of the zone')
-  if (SIGNING_TYPES.has(type)) return refuse('the server that signs the zone generates these records')
-  return typeCode(type) === null ? refuse('no name server supports this type') : { record, diagnostics: [] }
-}
+const refuseUnservedTypes = refuseIf(({ type }) => {
+  if (type === 'SOA') return ['type-unsupported', 'the SOA record follows from the settings of the zone']
+  if (SIGNING_TYPES.has(type)) return ['type-unsupported', 'the server that signs the zone generates these records']
+  return typeCode(type) === null ? ['type-unsupported', 'no name server supports this type'] : null
+})
 
 const SOA_TIMES = ['refresh_sec', 'retry_sec', 'expire_sec'] as const
 

@@ -1,11 +1,12 @@
 /** Runs the check and reload commands of the config: without a shell, with bounded time and output, and without the secrets of the environment. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { delimiter } from 'node:path'
 import { oneLine } from '../../base/diagnostic.ts'
 import { isCi } from '../../base/environment.ts'
 import { failure, ok, type Result } from '../../base/result.ts'
 import { excerpt } from '../../base/text.ts'
 import { findProgram, NO_PROGRAM, programFolders } from '../../files/find-program.ts'
+import { killGroup } from '../run-code.ts'
 
 /** A program and its arguments, in which `{zone}` and `{file}` are placeholders. */
 export type Command = readonly [program: string, ...args: string[]]
@@ -94,13 +95,4 @@ export async function runCommand([program, ...args]: Command, run: CommandRun): 
       setImmediate(() => finish(reason ?? (status === 0 ? null : status === null ? `was ended by ${by}` : `ended with status ${status}`)))
     })
   })
-}
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It has ended.
-  }
 }

@@ -11,6 +11,7 @@ import { isInside, resolveLinks } from '../../files/file-path.ts'
 import { readTextSync, readZoneFileText } from '../../files/read-text.ts'
 import { linkPolicy } from '../../files/source-policy.ts'
 import { ProviderError } from '../provider.ts'
+import { assertFolder } from '../replace-file.ts'
 
 export interface FolderOptions {
   /** The provider's name in the config. */
@@ -49,7 +50,8 @@ export interface ZoneFolder {
   list(): Promise<readonly ListedFile[]>
 }
 
-export function createZoneFolder({ provider, directory, shown, scope, fileName: pattern }: FolderOptions): ZoneFolder {
+export function createZoneFolder(options: FolderOptions): ZoneFolder {
+  const { provider, directory, shown, scope, fileName: pattern } = options
   const policy = linkPolicy(scope)
   const [prefix = '', suffix = ''] = pattern.split('{zone}')
   const known = new Map<string, { readonly facts: string; readonly zone: DomainName | null }>()
@@ -57,19 +59,12 @@ export function createZoneFolder({ provider, directory, shown, scope, fileName: 
   const shownPathOf = (fileName: string): string => `${shown}/${fileName}`
 
   const read = async (fileName: string): Promise<string | null> => {
-    assertExists()
+    assertFolder(options)
     const text = await readZoneFileText(pathOf(fileName), shownPathOf(fileName), policy)
     if (text.ok) return text.text
     if (text.isMissing && statSync(pathOf(fileName), { throwIfNoEntry: false }) === undefined) return null
     const { message, hint } = text.problem
     throw new ProviderError('file-unreadable', `${provider}: ${message}`, { hint })
-  }
-
-  function assertExists(): void {
-    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
-    throw new ProviderError('file-unreadable', `${provider}: the folder ${shown} does not exist`, {
-      hint: 'create the folder, or correct "directory" in the config',
-    })
   }
 
   const zoneOf = async (fileName: string, facts: Stats): Promise<DomainName | null> => {
@@ -86,7 +81,7 @@ export function createZoneFolder({ provider, directory, shown, scope, fileName: 
     fileNameOf: (zone) => prefix + zoneFileName(zone, new Set(), 'z').slice(0, -2) + suffix,
     pathOf,
     shownPathOf,
-    assertExists,
+    assertExists: () => assertFolder(options),
     read,
     isOutside: (fileName) => !isInside(resolveLinks(pathOf(fileName)), resolveLinks(directory)),
     hasJournal: (fileName) => existsSync(`${pathOf(fileName)}.jnl`) && !existsSync(`${pathOf(fileName)}.signed`),
@@ -98,7 +93,7 @@ export function createZoneFolder({ provider, directory, shown, scope, fileName: 
       return text.ok ? ok({ file: `${shown}/${wanted.slice(directory.length + 1)}`, text: text.value }) : text
     },
     async list() {
-      assertExists()
+      assertFolder(options)
       const listed: ListedFile[] = []
       for (const fileName of readdirSync(directory).sort()) {
         const isNamed = fileName.length > prefix.length + suffix.length && fileName.startsWith(prefix) && fileName.endsWith(suffix)

@@ -156,7 +156,7 @@ export function newSoa(zone: DomainName, settings: ZoneSettings, records: readon
   return withSettings({ primary: primary ?? servers.sort()[0] ?? ROOT, mailbox, serial: serialNumber(1), times, ttl }, settings)
 }
 
-export const soaRecord = (zone: DomainName, { primary, mailbox, serial, times, ttl }: Soa): ResourceRecord => ({
+const soaRecord = (zone: DomainName, { primary, mailbox, serial, times, ttl }: Soa): ResourceRecord => ({
   name: zone,
   type: 'SOA',
   ttl,

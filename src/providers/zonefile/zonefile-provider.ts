@@ -9,9 +9,9 @@ import { differingSettings } from '../../plan/domain-change.ts'
 import type { ReadOnlyReason } from '../../plan/make-plan.ts'
 import type { DomainChange } from '../../plan/plan.ts'
 import { changedSincePlan, replaceRrsets } from '../changed-rrsets.ts'
-import { assertMayWrite } from '../may-write.ts'
 import {
   type AppliedCall,
+  assertMayWrite,
   type Provider,
   type ProviderCall,
   type ProviderCallOptions,

@@ -15,15 +15,18 @@ export interface Side {
   readonly type: string
   readonly data: string
   readonly notes: readonly string[]
+  /** As in `RecordRow`; the first is shown. None if absent. */
+  readonly places?: readonly string[]
 }
 
 /** The line of a removed or added record. */
-export const sideLine = (sign: string, { name, ttl, type, data, notes }: Side): string => [sign, name, ttl, type, data, ...notes].join('\t')
+export const sideLine = (sign: string, { name, ttl, type, data, notes, places = [] }: Side): string =>
+  [sign, name, ttl, type, data, ...notes, ...places.slice(0, 1)].join('\t')
 
 /** The two lines of an update. */
 export function pairLines(state: string, existing: Side, desired: Side): string[] {
   const differing = (key: 'name' | 'ttl' | 'type' | 'data'): string => (existing[key] === desired[key] ? '' : desired[key])
-  const changed = { name: differing('name'), ttl: differing('ttl'), type: differing('type'), data: differing('data'), notes: desired.notes }
+  const changed = { ...desired, name: differing('name'), ttl: differing('ttl'), type: differing('type'), data: differing('data') }
   return [sideLine(`~-${state}`, existing), sideLine(`~+${state}`, changed)]
 }
 

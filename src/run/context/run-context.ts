@@ -28,6 +28,10 @@ export interface ProcessEnvironment {
   readonly variables?: Readonly<Record<string, string>> | undefined
   /** Provider types of the caller, by names of config entries. They replace the types in the config. */
   readonly providerTypes?: GivenTypes | undefined
+  /** Whether the config must have an entry for each of them; false if absent. */
+  readonly needsTypes?: boolean | undefined
+  /** The folder of the journal, instead of that of the config. */
+  readonly journal?: string | undefined
   /** Counts the requests of the run; absent if nobody asks. */
   readonly onRequest?: OnRequest | undefined
   /** Looks up the zones of a saved plan that are not applied, once all its zones are locked. */
@@ -39,6 +43,8 @@ export interface ProcessEnvironment {
 export interface RunEnvironment extends ProcessEnvironment {
   /** Program and version, for plans and journals. */
   readonly tool: string
+  /** Aborted when the caller stops a run that changes nothing. A run that changes zones listens to its `Interruption`. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface ApplyEnvironment extends RunEnvironment {
@@ -137,6 +143,8 @@ export interface ApplyOptions extends WorkspaceOptions {
   readonly wait?: number | undefined
   /** Whether zones of a saved plan that have changed do not hold up the others. */
   readonly partial?: boolean | undefined
+  /** Whether the argument is a plan file; found out if absent. */
+  readonly isPlanFile?: boolean | undefined
 }
 
 /** The values that a command passes to a run. */

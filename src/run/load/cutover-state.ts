@@ -33,7 +33,7 @@ export interface Cutover {
   readonly lowered: boolean
   /** When the next step may begin: ISO 8601, UTC; null for at once. */
   readonly notBefore: string | null
-  /** The names given for the new name servers, sorted; empty for those that the new provider has. */
+  /** The names given for the new name servers, sorted; if empty, those that the new provider states. */
   readonly apexNs: readonly string[]
   /** The names of the new name servers; empty until they are known. */
   readonly nameservers: readonly string[]

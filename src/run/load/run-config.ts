@@ -1,16 +1,16 @@
 /** The config of a run, with its providers' settings checked, and against the hosts that the environment allows. */
 import { resolve } from 'node:path'
 import { type Diagnostic, formatDiagnostic, isError, type SourcePosition } from '../../base/diagnostic.ts'
-import { isCi } from '../../base/environment.ts'
 import type { Config } from '../../config/config.ts'
 import { createRuleLookup } from '../../config/configured-zone.ts'
-import { endpointOfBucket } from '../../config/journal-place.ts'
+import { endpointOfBucket, LOCAL_JOURNAL } from '../../config/journal-place.ts'
 import { limitConfig } from '../../config/limit-config.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { type ConfigLocation, type ConfigResult, defaultConfig, readConfig } from '../../config/read-config.ts'
 import { registerSecrets } from '../../config/resolve-secret.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
 import { ALLOWED_PATHS, refusedPath } from '../../files/allowed-paths.ts'
+import { startPrograms } from '../../load/program-loader.ts'
 import { checkSettings, endpointsOf, loadPackages, pathsOf, refusedEndpoints, useGivenTypes } from '../../providers/registry.ts'
 import {
   endpointOfServer,
@@ -22,6 +22,13 @@ import {
 } from '../../transport/allowed-hosts.ts'
 import type { ProcessEnvironment } from '../context/run-context.ts'
 
+interface LoadRunConfigOptions {
+  readonly offline?: boolean | undefined
+  readonly packages?: boolean
+  readonly programs?: boolean
+  readonly trusted?: string | undefined
+}
+
 type ConfigEnvironment = Omit<ProcessEnvironment, 'now'>
 
 /**
@@ -29,18 +36,21 @@ type ConfigEnvironment = Omit<ProcessEnvironment, 'now'>
  * invalid, or if it names a host that the environment does not allow.
  * `trusted` names the config that the policies and approvals come from; without it they are those of the config itself.
  * The config of the base branch limits that of a pull request: see `limitConfig`.
- * With `offline`, for a run that contacts no host, hosts are not checked.
+ * With `offline`, for a run that contacts no host, hosts are not checked. With `programs: false`, for a run that reads no definition, no sandbox is started.
  * Loads the packages of providers, if the config names any, unless `packages` is false: then their settings are not checked. Registers all secrets, so that
  * definitions and output can be searched for them.
  */
 export async function loadRunConfig(
   environment: ConfigEnvironment,
   file: string | undefined,
-  { offline = false, packages = true, trusted }: { offline?: boolean; packages?: boolean; trusted?: string | undefined } = {},
+  { offline = false, packages = true, programs = true, trusted }: LoadRunConfigOptions = {},
 ): Promise<ConfigResult> {
-  const { cwd, env, secrets, baseConfig, variables } = environment
+  const { cwd, env, secrets, baseConfig, variables, journal } = environment
   const given = await loadConfig({ cwd, env, file, secrets, isForeign: baseConfig !== undefined })
   const loaded = baseConfig === undefined || given.config === null ? given : await withBase(given.config, baseConfig, given.diagnostics)
+  if (loaded.config !== null && programs) await startPrograms(loaded.config)
+  const unused = loaded.config === null ? [] : useGivenTypes(loaded.config.providers, environment.providerTypes)
+  if (environment.needsTypes && unused.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...unused] }
   const missing = packages ? await loadPackages(loaded.config?.providers.values() ?? [], { folder: loaded.config?.folder ?? cwd, env }) : []
   if (missing.length > 0) return { config: null, diagnostics: [...loaded.diagnostics, ...missing] }
   const read = checkConfig(environment, loaded, offline)
@@ -48,9 +58,14 @@ export async function loadRunConfig(
   // Without a config, this registers only the key of plan files.
   await registerSecrets(config?.providers.values() ?? [], { folder: config?.folder ?? cwd, env, loaded: secrets })
   if (config === null) return read
-  const own = { ...read, config: { ...config, variables, isCi: isCi(env) } }
+  const own = {
+    ...read,
+    config: { ...config, variables, env, ...(journal !== undefined && ownJournal(resolve(cwd, journal))) },
+  }
   return trusted === undefined ? own : withTrusted(environment, own, trusted)
 }
+
+const ownJournal = (journal: string): Pick<Config, 'journal' | 'journalStore'> => ({ journal, journalStore: LOCAL_JOURNAL })
 
 /** The config of a pull request, limited by that of the base branch, whose paths are relative to the same folder. */
 async function withBase(own: Config, path: string, diagnostics: readonly Diagnostic[]): Promise<ConfigResult> {
@@ -97,7 +112,7 @@ export const readRunConfig = (environment: ConfigEnvironment, text: string, plac
 /** Checks the settings of all providers, whether this run uses them or not, and the hosts that they name. */
 function checkConfig({ env, providerTypes }: ConfigEnvironment, read: ConfigResult, offline = false): ConfigResult {
   if (read.config === null) return read
-  if (providerTypes !== undefined) useGivenTypes(read.config.providers.values(), providerTypes)
+  useGivenTypes(read.config.providers, providerTypes)
   const found = [
     ...[...read.config.providers.values()].flatMap(checkSettings),
     ...(offline ? [] : hostDiagnostics(read.config, readHostPolicy(env), env)),

@@ -106,7 +106,7 @@ export interface TcpLimits extends ConnectionLimits {
 }
 
 /** Answers messages over TCP at the address; port 0 picks a free port. Rejects with the system's error if the address cannot be bound. */
-export async function listenTcp(
+async function listenTcp(
   host: string,
   port: number,
   limits: TcpLimits,

@@ -1,5 +1,5 @@
 /** The structured log of the service: one JSON object per line. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 export type LogLevel = (typeof LOG_LEVELS)[number]
 

@@ -22,7 +22,7 @@ import { basename, dirname, join } from 'node:path'
 import { keepOwner } from '../store/private-files.ts'
 
 /** The name of the key file in a data folder. */
-export const KEY_FILE = 'secrets.key'
+const KEY_FILE = 'secrets.key'
 
 /** Random octets of a key, as AES-256 requires. */
 const KEY_OCTETS = 32

@@ -5,15 +5,17 @@
  * then each table: a line with its columns, and a line with an array for each row. The last line has the number of rows and the SHA-256 of all
  * octets before it.
  */
+
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isObject } from '../../base/text.ts'
 import type { RawStore } from './database.ts'
 import { migrate, requireSchema, SCHEMA, SCHEMA_NAME } from './schema.ts'
 
-export const FORMAT = 'zonewright-backup'
-export const VERSION = 1
+const FORMAT = 'zonewright-backup'
+const VERSION = 1
 
 export interface Header {
   readonly format: typeof FORMAT
@@ -39,7 +41,7 @@ export interface Trailer {
 export type Value = string | number | null
 export type BackupLine = Header | TableStart | readonly Value[]
 
-export const lineOf = (line: BackupLine | Trailer): string => `${JSON.stringify(line)}\n`
+const lineOf = (line: BackupLine | Trailer): string => `${JSON.stringify(line)}\n`
 
 /** Maximum size of a line in octets. The longest lines contain zone files. */
 const MAX_LINE_OCTETS = 256 * 1024 * 1024
@@ -47,7 +49,7 @@ const MAX_LINE_OCTETS = 256 * 1024 * 1024
 const LINE_FEED = 0x0a
 
 /** Reads a backup completely and checks its checksum. Returns the header. Rejects with the system's error or a `RangeError` for the user. */
-export async function checkBackup(file: string): Promise<{ readonly header: Header; readonly rows: number }> {
+async function checkBackup(file: string): Promise<{ readonly header: Header; readonly rows: number }> {
   const hash = createHash('sha256')
   let header: Header | null = null
   let last: Buffer | null = null
@@ -72,7 +74,7 @@ export async function checkBackup(file: string): Promise<{ readonly header: Head
 const ROW_BEGINS = 0x5b
 
 /** Yields the tables and rows of a checked backup. It still validates each line, because a forged file can have a valid checksum. */
-export async function* backupLines(file: string): AsyncGenerator<TableStart | readonly Value[]> {
+async function* backupLines(file: string): AsyncGenerator<TableStart | readonly Value[]> {
   let number = 0
   for await (const line of linesOf(file)) {
     number += 1
@@ -95,9 +97,6 @@ const isTableStart = (value: unknown): value is TableStart =>
   Array.isArray(value['columns']) &&
   value['columns'].every((column) => typeof column === 'string') &&
   (value['lastId'] === null || (Number.isSafeInteger(value['lastId']) && (value['lastId'] as number) >= 0))
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Yields the lines without line feeds, as octets for the checksum. Throws if a line is too long. */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
@@ -146,7 +145,7 @@ export const BACKUP_TABLES: Readonly<Record<string, readonly string[]>> = Object
 )
 
 /** The tables that generate ids, which are never reused. */
-export const NUMBERED_TABLES: ReadonlySet<string> = new Set(
+const NUMBERED_TABLES: ReadonlySet<string> = new Set(
   Object.entries(SCHEMA).flatMap(([table, { columns }]) => (columns['id']?.type === 'id' ? [table] : [])),
 )
 

@@ -32,7 +32,16 @@ export interface Database {
   close(): Promise<void>
 }
 
-const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', '53100'])
+/** SQLite says SQLITE_IOERR_WRITE if a quota or the maximum size of a file is reached. */
+const DISK_FULL: ReadonlySet<unknown> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG',
+  'SQLITE_FULL',
+  'SQLITE_IOERR_WRITE',
+  'SQLITE_IOERR_SHMSIZE',
+  '53100',
+])
 
 /** Whether the system, SQLite or PostgreSQL has no space for something. */
 export const isDiskFull = (error: unknown): boolean => DISK_FULL.has((error as { readonly code?: unknown } | null)?.code)

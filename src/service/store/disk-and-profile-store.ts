@@ -16,7 +16,7 @@ export interface Device {
 
 export type Devices = Readonly<Record<Slot, Device | null>>
 
-export const HELPERS = ['devtmpfs_automount', 'distro', 'modules_dep', 'network', 'updatedb_disabled'] as const
+const HELPERS = ['devtmpfs_automount', 'distro', 'modules_dep', 'network', 'updatedb_disabled'] as const
 
 export type Helpers = Readonly<Record<(typeof HELPERS)[number], boolean>>
 

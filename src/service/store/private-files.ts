@@ -19,7 +19,7 @@ const SERVICE_FILE =
 export const DATABASE_FILE = 'service.db'
 
 /** The name of the image folder in a data folder. */
-export const IMAGE_FOLDER = 'images'
+const IMAGE_FOLDER = 'images'
 
 const OTHERS = 0o077
 const EVERYONE_WRITES = 0o002

@@ -2,7 +2,7 @@
  * The state of zones transferred from masters. A process claims a refresh with a lease, so that only one process does it; its outcome is stored
  * only while the lease is valid. Times are milliseconds of the service's clock; the intervals of an SOA are seconds.
  */
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from './database.ts'
 import { saveTransferredZone, type ZoneFile } from './zone-file-store.ts'
 
@@ -209,16 +209,7 @@ export async function finishRefresh(
   { file, times, refreshAt, expireAt, failures, behind, notifyPending, errors }: RefreshOutcome,
   now: number,
 ): Promise<boolean> {
-  // Lock the domain first, like all transactions that change it.
-  const locked = await connection
-    .updateTable('domains')
-    .set({ transfer_errors: errors })
-    .where('id', '=', domainId)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('secondaries').select('lease').where('domain_id', '=', domainId).where('lease', '=', lease)),
-    )
-    .executeTakeFirstOrThrow()
-  if (locked.numUpdatedRows === 0n) return false
+  if (!(await setTransferErrors(connection, domainId, errors, sql<SqlBool>`lease = ${lease}`))) return false
   // A NOTIFY received during the refresh may announce a later change, so another refresh stays due.
   const expiry = expireAt === undefined ? {} : { expire_at: expireAt }
   const ended = { lease: '', lease_until: 0, failures, ...times, ...expiry, refresh_at: now }
@@ -229,6 +220,22 @@ export async function finishRefresh(
   return true
 }
 
+/** Locks the domain, like all transactions that change it, and stores the errors. False, and nothing is stored, unless its row of a slave meets the condition. */
+async function setTransferErrors(
+  connection: Connection,
+  domainId: number,
+  errors: string,
+  condition: RawBuilder<SqlBool>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await connection
+    .updateTable('domains')
+    .set({ transfer_errors: errors })
+    .where('id', '=', domainId)
+    .where(({ exists, selectFrom }) => exists(selectFrom('secondaries').select('lease').where('domain_id', '=', domainId).where(condition)))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
 /** Slaves whose zone has expired. */
 export async function findExpired(connection: Connection, now: number): Promise<number[]> {
   const rows = await connection.selectFrom('secondaries').select('domain_id').where('expire_at', '<=', now).orderBy('domain_id').execute()
@@ -237,15 +244,7 @@ export async function findExpired(connection: Connection, now: number): Promise<
 
 /** Deletes an expired zone (RFC 1035 section 3.3.13, EXPIRE). False if it is no longer expired. */
 export async function expireZone(connection: Connection, domainId: number, now: number, errors: string): Promise<boolean> {
-  const locked = await connection
-    .updateTable('domains')
-    .set({ transfer_errors: errors })
-    .where('id', '=', domainId)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('secondaries').select('lease').where('domain_id', '=', domainId).where('expire_at', '<=', now)),
-    )
-    .executeTakeFirstOrThrow()
-  if (locked.numUpdatedRows === 0n) return false
+  if (!(await setTransferErrors(connection, domainId, errors, sql<SqlBool>`expire_at <= ${now}`))) return false
   await connection.updateTable('secondaries').set({ expire_at: null }).where('domain_id', '=', domainId).execute()
   return saveTransferredZone(connection, domainId, null)
 }

@@ -120,14 +120,14 @@ export async function listTags(connection: Connection, viewer: Viewer, list: Lis
 }
 
 /** Selects the objects of a kind with a tag that the viewer may see, as `place` (the index of the kind) and `id`. */
-export function selectTagged(viewer: Viewer, kind: TaggedKind, tagId: RawBuilder<unknown>): RawBuilder<unknown> {
+function selectTagged(viewer: Viewer, kind: TaggedKind, tagId: RawBuilder<unknown>): RawBuilder<unknown> {
   const { table } = GRANT_TABLES[kind]
   return sql`select ${sql.lit(TAGGED_KINDS.indexOf(kind))} as place, ${sql.ref(`${table}.id`)} as id
     from tagged_objects inner join ${sql.table(table)} on ${sql.ref(`${table}.id`)} = tagged_objects.entity_id
     where tagged_objects.tag_id = ${tagId} and tagged_objects.kind = ${kind} and ${visibleTo(viewer, kind)}`
 }
 
-export async function findTag(
+async function findTag(
   connection: Connection,
   accountId: number,
   label: string,

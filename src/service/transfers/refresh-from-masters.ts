@@ -7,7 +7,6 @@ import { randomInt } from 'node:crypto'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { DecodeOptions } from '../../dns/wire/decode-message.ts'
-import { encodeMessage } from '../../dns/wire/encode-message.ts'
 import { CLASS } from '../../dns/wire/message.ts'
 import { applyDifferences, createIxfrQuery, createIxfrReader, type IxfrAnswer } from '../../dns/wire/transfer.ts'
 import type { ServedRecord } from '../nameserver/zone-data.ts'
@@ -15,12 +14,10 @@ import type { ClaimedRefresh } from '../store/secondary-store.ts'
 import { isTransferFailure, type Peer, type PeerRules, peerAt, transferFailure } from './peer.ts'
 import {
   checkRecordCount,
-  createRecordCheck,
-  exchange,
   malformed,
   querySerial,
-  readMessage,
   readZone,
+  receive,
   requireApexNs,
   servedRecord,
   soaFields,
@@ -69,15 +66,7 @@ async function transferChanges(
   const id = randomInt(0x10000)
   const [soa] = current
   const transfer = createIxfrReader(zone, id, soaFields(soa.data).serial)
-  const check = createRecordCheck(limits)
-  const query = encodeMessage(createIxfrQuery(id, zone, { ...soa, class: CLASS.IN }))
-  await exchange(peer, query, limits, signal, (octets) => {
-    const message = readMessage(octets, zone, id, 'IXFR', KEEPS_CASE)
-    check(message.answers)
-    const progress = transfer.accept(message)
-    if (!progress.ok) throw malformed(progress.message)
-    return progress.value === 'more'
-  })
+  await receive(peer, createIxfrQuery(id, zone, { ...soa, class: CLASS.IN }), transfer.accept, limits, signal, KEEPS_CASE)
   return zoneOf(zone, current, transfer.answer(), limits)
 }
 

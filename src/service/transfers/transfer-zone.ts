@@ -192,19 +192,32 @@ export async function transferZone(
 ): Promise<TransferredZone> {
   const id = randomInt(0x10000)
   const transfer = createAxfrReader(zone, id, Number.POSITIVE_INFINITY)
-  const check = createRecordCheck(limits)
-  await exchange(peer, encodeMessage(createAxfrQuery(id, zone)), limits, signal, (octets) => {
-    const message = readMessage(octets, zone, id, 'AXFR', options)
-    check(message.answers)
-    const progress = transfer.accept(message)
-    if (!progress.ok) throw malformed(progress.message)
-    return progress.value === 'more'
-  })
+  await receive(peer, createAxfrQuery(id, zone), transfer.accept, limits, signal, options)
   return readZone(zone, transfer.records)
 }
 
+/** Sends a query for a transfer and passes every message of the response to `accept`, until that is complete. Rejects with a `TransferFailure`. */
+export async function receive(
+  peer: Peer,
+  query: Message,
+  accept: (message: Message) => Result<'more' | 'complete'>,
+  limits: TransferLimits,
+  signal: AbortSignal,
+  options: DecodeOptions,
+): Promise<void> {
+  const check = createRecordCheck(limits)
+  const [{ name, type }] = query.questions as [Message['questions'][number]]
+  await exchange(peer, encodeMessage(query), limits, signal, (octets) => {
+    const message = readMessage(octets, name, query.id, type, options)
+    check(message.answers)
+    const progress = accept(message)
+    if (!progress.ok) throw malformed(progress.message)
+    return progress.value === 'more'
+  })
+}
+
 /** Creates a check of the records of successive messages against the limits. The check throws a `TransferFailure`. */
-export function createRecordCheck(limits: TransferLimits): (records: readonly WireRecord[]) => void {
+function createRecordCheck(limits: TransferLimits): (records: readonly WireRecord[]) => void {
   let received = 0
   let characters = 0
   return (records) => {
@@ -239,7 +252,7 @@ const FIRST_META_TYPE = 128
 const LAST_META_TYPE = 255
 
 /** Decodes a response and checks that it answers the question. Throws a `TransferFailure`. */
-export function readMessage(octets: Buffer, zone: DomainName, id: number, type: string, options: DecodeOptions = {}): Message {
+function readMessage(octets: Buffer, zone: DomainName, id: number, type: string, options: DecodeOptions = {}): Message {
   const decoded = decodeMessage(octets, options)
   if (!decoded.ok) throw malformed(decoded.message)
   const message = decoded.value

@@ -15,7 +15,7 @@ export class LineTooLong extends Error {}
 const openLines = (path: string): number => openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
 
 /** Yields each line without its newline. A last line without a newline is incomplete and left out. Throws the system's error, and `LineTooLong`. */
-export function* linesOf(path: string): Generator<string> {
+function* linesOf(path: string): Generator<string> {
   const file = openLines(path)
   try {
     const chunk = Buffer.alloc(CHUNK)

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { SchemaError } from '../../../generated/plan-schema.js'
 import { failure, ok, type Result } from '../../base/result.ts'
-import { escapeJson, parseJson, quoted } from '../../base/text.ts'
+import { escapeJson, isObject, parseJson, quoted } from '../../base/text.ts'
 
 /** The JSON of plan files and snapshots: its layout, its canonical form and seal, and the limits of what is parsed. */
 
@@ -30,7 +30,7 @@ const OPEN = new Set([0x5b, 0x7b])
 const CLOSE = new Set([0x5d, 0x7d])
 
 /** The limit that a JSON text exceeds; null if none. Scans the text without parsing it, so a huge value never fills the memory. */
-export function exceededBound(text: string, bounds: JsonBounds): keyof JsonBounds | null {
+function exceededBound(text: string, bounds: JsonBounds): keyof JsonBounds | null {
   let depth = 0
   let values = 1
   let inString = false
@@ -93,8 +93,6 @@ export function firstDifference(a: unknown, b: unknown, path = ''): string | nul
   }
   return Object.is(a, b) ? null : path
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /*
  * The seal of a saved plan. The checksum detects accidental changes; an attacker can recompute it. The signature is an HMAC, which cannot be computed without

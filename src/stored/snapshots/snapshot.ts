@@ -20,8 +20,8 @@ import type { SavedTarget } from '../plans/saved-plan.ts'
 import type { Fence } from '../store/fences.ts'
 import { isSignedBy, signDocument } from './signing-key.ts'
 
-export const SNAPSHOT_FORMAT = 'zonewright-snapshot'
-export const SNAPSHOT_VERSION = 1
+const SNAPSHOT_FORMAT = 'zonewright-snapshot'
+const SNAPSHOT_VERSION = 1
 
 /** A target when the snapshot was made. */
 export interface SnapshotTarget extends SavedTarget {

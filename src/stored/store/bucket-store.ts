@@ -1,14 +1,13 @@
 /** A store in a bucket of S3. The version of an object is its entity tag, and conditional writes are those of S3 (`If-None-Match`, `If-Match`). */
-import { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { addSecret } from '../../base/secret-guard.ts'
 import type { BucketConfig } from '../../config/config.ts'
 import { endpointOfBucket, regionOf } from '../../config/journal-place.ts'
-import { ALLOWED_HOSTS, endpointOfUrl, readHostPolicy } from '../../transport/allowed-hosts.ts'
+import { credentialHosts, environmentKeys } from '../../transport/aws-environment.ts'
 import { createHttpClient, type HttpClient, type HttpResponse, TransportError } from '../../transport/http-client.ts'
 import { proxyFor } from '../../transport/proxy.ts'
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, sleep } from '../../transport/retry.ts'
-import { httpRequestOf, type SdkRequest, sdkResponseOf, sendElsewhere, whyNoCredentials } from '../../transport/sdk-handler.ts'
+import { type Exchange, loadOnce, loadOptionalPackage, sdkHandler, whyNoCredentials } from '../../transport/sdk-handler.ts'
 import {
   assertStoreName,
   type ExpectedVersion,
@@ -200,12 +199,6 @@ interface BucketClient {
   close(): Promise<void>
 }
 
-/** What the handler of the SDK gets with each request of ours. */
-interface Exchange {
-  response: HttpResponse | null
-  failure: TransportError | null
-}
-
 function createBucketClient(bucket: BucketConfig, { env, secrets }: StoreEnvironment): BucketClient {
   const origin = endpointOfBucket(bucket, env)
   const http = createHttpClient({
@@ -219,25 +212,15 @@ function createBucketClient(bucket: BucketConfig, { env, secrets }: StoreEnviron
   const address = [origin.origin, bucket.name, bucket.prefix].filter((part) => part !== '').join('/')
   const fail = (message: string, hint?: string, cause?: unknown): StoreError =>
     new StoreError(`the journal in ${address}: ${message}`, { hint, cause })
-  let loaded: Promise<{ readonly sdk: Sdk; readonly client: S3Client }> | null = null
-  const load = async () => {
-    // The SDK warns of the versions of Node.js that its later versions need. The lock file of the user decides which version runs.
-    process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
-    const sdk = await import('@aws-sdk/client-s3').catch((error: { readonly code?: unknown }) => {
-      if (error.code !== 'ERR_MODULE_NOT_FOUND' && error.code !== 'MODULE_NOT_FOUND') throw error
-      throw fail(`the package ${PACKAGE} is not installed`, `install it beside Zonewright: npm install ${PACKAGE}`, error)
-    })
+  const load = loadOnce(async () => {
+    const sdk = await loadOptionalPackage(PACKAGE, () => import('@aws-sdk/client-s3'), fail)
     return { sdk, client: new sdk.S3Client(clientConfig(bucket, origin, http, { env, secrets })) }
-  }
+  })
   let requests = 0
   let clock: { readonly date: number; readonly at: number } | null = null
 
   const sendOnce = async (command: (sdk: Sdk) => unknown): Promise<{ response: HttpResponse; output: unknown } | TransportError> => {
-    loaded ??= load()
-    const { sdk, client } = await loaded.catch((error: unknown) => {
-      loaded = null
-      throw error
-    })
+    const { sdk, client } = await load()
     const exchange: Exchange = { response: null, failure: null }
     requests += 1
     const output: unknown = await client
@@ -309,7 +292,7 @@ function clientConfig(
   http: HttpClient,
   { env, secrets }: StoreEnvironment,
 ): S3ClientConfig {
-  const keys = credentialsOf(profile, env)
+  const keys = environmentKeys(env, profile)
   if (keys !== null) addSecret(secrets, 'journal.secret_access_key', keys.secretAccessKey)
   return {
     endpoint: origin.href,
@@ -322,48 +305,12 @@ function clientConfig(
     // Services with the interface of S3 do not know all checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: {
-      handle: async (request: SdkRequest, options: unknown) => {
-        const exchange = (options as { readonly exchange?: Exchange } | undefined)?.exchange
-        if (exchange === undefined) {
-          const other = await sendElsewhere(request, {
-            checkHost: hostCheck(env),
-            proxyFor: (url) => proxyFor(url, env, []),
-            timeout: TIMEOUT,
-          })
-          return { response: sdkResponseOf(other) }
-        }
-        const token = request.headers['x-amz-security-token']
-        if (token !== undefined) addSecret(secrets, 'journal.session_token', token)
-        const { expect: _, ...headers } = request.headers
-        try {
-          exchange.response = await http.request(httpRequestOf({ ...request, headers }))
-        } catch (error) {
-          if (error instanceof TransportError) exchange.failure = error
-          throw error
-        }
-        const response = sdkResponseOf(exchange.response)
-        return { response: { ...response, body: Readable.from([Buffer.from(response.body)]) } }
-      },
-    } as NonNullable<S3ClientConfig['requestHandler']>,
-  }
-}
-
-/** The keys of the environment, unless a profile is chosen, as the SDK does; null if the SDK looks for others. */
-function credentialsOf(
-  profile: string | null,
-  { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token, AWS_PROFILE: other }: StoreEnvironment['env'],
-) {
-  if (profile !== null || other || !id || !secret) return null
-  return { accessKeyId: id, secretAccessKey: secret, ...(token && { sessionToken: token }) }
-}
-
-/** The SDK asks other hosts for credentials. If hosts are listed, these must be among them. */
-function hostCheck(env: StoreEnvironment['env']): (url: URL) => void {
-  if (env[ALLOWED_HOSTS] === undefined) return () => undefined
-  const policy = readHostPolicy(env)
-  return (url) => {
-    const refused = policy.check('journal: credentials', endpointOfUrl(url))
-    if (refused !== null) throw new StoreError(refused.message, { hint: refused.hint })
+    requestHandler: sdkHandler({
+      http,
+      onSessionToken: (token) => addSecret(secrets, 'journal.session_token', token),
+      checkHost: credentialHosts(env, 'journal', ({ message, hint }) => new StoreError(message, { hint })),
+      proxyFor: (url) => proxyFor(url, env, []),
+      timeout: TIMEOUT,
+    }) as NonNullable<S3ClientConfig['requestHandler']>,
   }
 }

@@ -4,12 +4,12 @@
  */
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { ownProcess, type ProcessIdentity, processStatus } from '../../files/process-identity.ts'
+import { orNull, ownProcess, type ProcessIdentity, processStatus } from '../../files/process-identity.ts'
 import type { RunCommand } from '../journal/journal-format.ts'
 import { isRunId } from '../journal/journal-format.ts'
 import type { JournalStore, ListedObject } from './journal-store.ts'
 
-export const LEASES = 'leases/'
+const LEASES = 'leases/'
 
 export const leaseName = (run: string): string => LEASES + run
 
@@ -148,12 +148,4 @@ function jobOf({
 }: Parameters<typeof ownHolder>[0]) {
   const job = gitlab || (github && repository && id ? `${github}/${repository}/actions/runs/${id}` : null)
   return job === null ? null : job.slice(0, 500)
-}
-
-function orNull(read: () => string): string | null {
-  try {
-    return read()
-  } catch {
-    return null
-  }
 }

@@ -10,8 +10,8 @@ import { type JournalStore, StoreError } from './journal-store.ts'
 
 /** The folder of runs in a store: `runs/RUN/plans-1`, …, and `runs/RUN/journal-1`, … */
 export const STORED_RUNS = 'runs/'
-export const plansPart = (run: string, part: number): string => `${STORED_RUNS}${run}/plans-${part}`
-export const journalPart = (run: string, part: number): string => `${STORED_RUNS}${run}/journal-${part}`
+const plansPart = (run: string, part: number): string => `${STORED_RUNS}${run}/plans-${part}`
+const journalPart = (run: string, part: number): string => `${STORED_RUNS}${run}/journal-${part}`
 
 /** Characters after which another part is begun. */
 const FULL_PART = 64 * 1024

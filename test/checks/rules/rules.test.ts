@@ -246,10 +246,9 @@ test.each(CASES.map(([what, records, expected, zone]) => ({ what, records, expec
   expect(found.map((diagnostic) => diagnostic.text)).toEqual(partsOf(expected, ', '))
 })
 
-it('names each rule by its diagnostic code', () => {
+it('has a case for every rule', () => {
   const codes = new Set(CASES.flatMap(([, , expected]) => partsOf(expected, ', ').map((line) => line.split(' ')[2])))
-  const names = RULES.map((rule) => rule.name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`))
-  expect(new Set(names)).toEqual(codes)
+  expect(new Set<unknown>(RULES.map(([, code]) => code))).toEqual(codes)
 })
 
 it('reports both positions of a conflict', () => {

@@ -173,7 +173,7 @@ test.each<[object, RegExp[], RegExp[]]>([
   [{ registrar: 'namecheap', dnsProviders: {} }, [/the registrar namecheap of DNSControl is/, /no DNS provider for it/], []],
   [{ registrar: 'none', dnsProviders: { linode: -1 } }, [], []],
   [{ registrar: 'a', dnsProviders: { b: 0, 'c d': -1 } }, [/the registrar a of DNSControl is/], []],
-  [{ meta: { owner: 'us', zone_id: 'Z1' } }, [/the metadata owner \("us"\) is not/, /metadata zone_id/], []],
+  [{ meta: { owner: 'us', zone_id: 'Z1' } }, [/the metadata owner \("us"\) is not/], [/metadata zone_id/]],
   [{ meta: { cloudflare_proxy_default: 'off' } }, [/cloudflare_proxy_default/], []],
   [{ auto_dnssec: 'off' }, [/AUTODNSSEC_OFF/], []],
   [{ auto_dnssec: 'on' }, [], [/auto_dnssec/]],

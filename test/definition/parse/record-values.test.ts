@@ -101,6 +101,14 @@ const VALUES: readonly (readonly [record: string, settings: string, octodns?: st
   ['{type: A, value: {a: 192.0.2.1}}', '!schema-type'],
   ['{type: MX, value: {preference: 010, exchange: b.}}', '!value-invalid'],
   ['{type: HINFO, value: {cpu: a}}', '!schema-missing-key'],
+  // The schema has no form for rare types: the reader reports the structure.
+  ['{type: MD, value: ~}', '!value-missing'],
+  ['{type: MINFO, value: a.}', '!schema-type'],
+  ['{type: MINFO, value: ~}', '!value-missing'],
+  ['{type: MINFO, value: {rmailbx: a.}}', '!schema-missing-key'],
+  ['{type: MINFO, value: {rmailbx: a., emailbx: [b.]}}', '!schema-type'],
+  ['{type: MINFO, value: {rmailbx: a., emailbx: ~}}', '!value-missing'],
+  ['{type: ISDN, value: {address: "1", subaddress: [~]}}', '!schema-type'],
   [`{type: CAA, value: {tag: issue, value: ""}}`, 'CAA 0 issue ""'],
 ]
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseDomainName } from '../../../src/dns/domain-name.ts'
 import { fitToTarget } from '../../../src/plan/fit-to-target.ts'
-import { domainShape, pageShape, recordShape, zoneFileShape } from '../../../src/providers/cloud/api-responses.ts'
+import { domainShape, recordShape, zoneFileShape } from '../../../src/providers/cloud/api-responses.ts'
 import { CLOUD_CAPABILITIES } from '../../../src/providers/cloud/capabilities.ts'
 import { recordFromApi, recordToApi } from '../../../src/providers/cloud/record-codec.ts'
 import { anyCharacter, fc, forAll } from '../../support/fast-check.ts'
@@ -132,17 +132,12 @@ describe('recorded exchanges of the real service', () => {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
+  const oneOrAll = (shape: (item: unknown) => unknown) => (body: unknown) => ((body as { data?: unknown[] }).data ?? [body]).map(shape)
   const shapes: [RegExp, (body: unknown) => unknown][] = [
-    [
-      /^\/domains\/\d+\/records$/,
-      (body) => ((body as { data?: unknown }).data === undefined ? recordShape(body) : pageShape(body, recordShape)),
-    ],
+    [/^\/domains\/\d+\/records$/, oneOrAll(recordShape)],
     [/^\/domains\/\d+\/records\/\d+$/, recordShape],
     [/^\/domains\/\d+\/zone-file$/, zoneFileShape],
-    [
-      /^\/domains(?:\/\d+(?:\/clone)?)?$/,
-      (body) => ((body as { data?: unknown }).data === undefined ? domainShape(body) : pageShape(body, domainShape)),
-    ],
+    [/^\/domains(?:\/\d+(?:\/clone)?)?$/, oneOrAll(domainShape)],
   ]
   const read = exchanges.filter((one) => one.status === 200 && one.method !== 'DELETE')
   it('match the schemas of the provider', () => {

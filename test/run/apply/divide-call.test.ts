@@ -1,10 +1,10 @@
 /** A target that refuses a message because of some record sets: the others are changed, in a safe order. */
 import { expect, test } from 'vitest'
 import { cloudflareCapabilities } from '../../../src/providers/cloudflare/capabilities.ts'
+import type { FaultChoice } from '../../../src/providers/memory/memory-provider.ts'
 import { powerDnsCapabilities } from '../../../src/providers/powerdns/capabilities.ts'
 import { RFC2136_CAPABILITIES } from '../../../src/providers/rfc2136/capabilities.ts'
 import { openScene } from '../../cli/scene.ts'
-import type { FaultChoice } from '../../support/memory-provider.ts'
 
 const APPLY = ['apply', '--yes', '--allow', 'updates', '--allow', 'deletes', '--format', 'json']
 

@@ -24,8 +24,8 @@ export interface StoredPull {
   squashCommit?: string | null
 }
 
-/** A user by a token. A token of an app does not reveal its user at GitHub. */
-export type Caller = { readonly login: string; readonly isApp: boolean }
+/** A user by a token. A token of an app does not reveal its user at GitHub. Without `permissions`, it may do everything. */
+export type Caller = { readonly login: string; readonly isApp: boolean; readonly permissions?: Readonly<Record<string, string>> }
 
 export interface CodeSite {
   readonly comments: StoredPost[]

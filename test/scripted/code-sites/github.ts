@@ -1,6 +1,6 @@
 /** A scripted GitHub: the operations of its REST API (version 2022-11-28) that `zonewright ci` uses. */
 import { execFileSync } from 'node:child_process'
-import type { ScriptedService } from '../scripted-server.ts'
+import type { ScriptedRequest, ScriptedService } from '../scripted-server.ts'
 import type { Caller, CodeSite, Route, StoredPost, StoredPull } from './code-site.ts'
 import { answer, createCodeSite, pageOf, postRoutes, serviceOf, timeOf } from './code-site.ts'
 
@@ -30,6 +30,8 @@ export type StoredArtifact = {
 
 export interface ScriptedGithub extends CodeSite {
   readonly service: ScriptedService
+  /** By token. */
+  readonly callers: Record<string, Caller>
   readonly repository: string
   readonly runs: StoredRun[]
   readonly artifacts: StoredArtifact[]
@@ -42,14 +44,22 @@ export const FORBIDDEN = answer(403, {
   status: '403',
 })
 
+/** The permissions of which a call needs one: docs.github.com/en/rest/authentication/permissions-required-for-github-apps. The repository is private. */
+const NEEDED: readonly (readonly [path: RegExp, ...permissions: string[]])[] = [
+  [/^\/issues$/, 'issues'],
+  [/^\/issues\//, 'issues', 'pull-requests'],
+  [/^\/(?:pulls|commits)\b/, 'pull-requests'],
+  [/^\/actions\//, 'actions'],
+  [/^\/compare\//, 'contents'],
+]
+
 const TOO_LONG = answer(422, {
   message: 'Validation Failed',
   errors: [{ resource: 'IssueComment', code: 'unprocessable', field: 'data', message: 'Body is too long (maximum is 65536 characters)' }],
   status: '422',
 })
 
-/** `callers` has the user of each token. */
-export function createScriptedGithub(repository: string, callers: Readonly<Record<string, Caller>>): ScriptedGithub {
+export function createScriptedGithub(repository: string, callers: Record<string, Caller>): ScriptedGithub {
   const site = createCodeSite()
   const runs: StoredRun[] = []
   const artifacts: StoredArtifact[] = []
@@ -221,9 +231,16 @@ export function createScriptedGithub(repository: string, callers: Readonly<Recor
       },
     ],
   ]
-  const check = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) =>
-    callerOf(headers['authorization']) === undefined ? answer(401, { message: 'Bad credentials', status: '401' }) : null
-  return Object.assign(site, { service: serviceOf(site, routes, check, NOT_FOUND), repository, runs, artifacts })
+  const check = ({ method, path, headers }: ScriptedRequest) => {
+    const caller = callerOf(headers['authorization'])
+    if (caller === undefined) return answer(401, { message: 'Bad credentials', status: '401' })
+    const { permissions } = caller
+    const [, ...needed] = NEEDED.find(([pattern]) => pattern.test(path.slice(base.length))) ?? []
+    const levels = method === 'GET' ? ['read', 'write'] : ['write']
+    const isGranted = permissions === undefined || needed.length === 0 || needed.some((one) => levels.includes(permissions[one] ?? 'none'))
+    return isGranted ? null : FORBIDDEN
+  }
+  return Object.assign(site, { service: serviceOf(site, routes, check, NOT_FOUND), callers, repository, runs, artifacts })
 }
 
 /** A zip archive with one file, made by the program `zip`. */

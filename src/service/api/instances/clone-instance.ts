@@ -57,7 +57,7 @@ export interface CloneBody extends Partial<Pick<InstanceBody, 'region' | 'type' 
 const MAX_CLONES = 5
 
 /** The semantic errors of a clone body that need no look-up. */
-export function problemsOfClone({ region, type, label }: CloneBody): readonly RequestProblem[] {
+function problemsOfClone({ region, type, label }: CloneBody): readonly RequestProblem[] {
   const problems: (RequestProblem | null)[] = []
   if (region !== undefined && findRegion(region) === null) problems.push(notValid('region'))
   if (type !== undefined && findInstanceType(type) === null) problems.push(notValid('type'))
@@ -66,7 +66,7 @@ export function problemsOfClone({ region, type, label }: CloneBody): readonly Re
 }
 
 /** Starts to clone an instance; returns the target. Throws 400, 403, or 404 without a source. */
-export async function cloneInstance(
+async function cloneInstance(
   connection: Connection,
   actor: Actor,
   sourceId: number,

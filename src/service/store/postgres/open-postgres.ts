@@ -151,7 +151,7 @@ async function isPast<T>(db: Kysely<T>, id: string): Promise<boolean> {
  * A plugin that creates all text columns with collation "C". Text is then compared and sorted by octets, and case is folded only in ASCII, as in
  * SQLite, so that filters and orders are the same in both databases.
  */
-export const collateText: KyselyPlugin = {
+const collateText: KyselyPlugin = {
   transformQuery: ({ node, queryId }) => transformer.transformNode(node, queryId) as RootOperationNode,
   transformResult: async ({ result }) => result,
 }
@@ -270,7 +270,7 @@ async function retry<T>(attempt: (commitSent: () => void) => Promise<T>): Promis
 }
 
 /** The notification channel. */
-export const CHANNEL = 'zonewright'
+const CHANNEL = 'zonewright'
 
 /** Milliseconds before a lost connection is retried; doubled up to the maximum. */
 const FIRST_RECONNECT = 100
@@ -280,7 +280,7 @@ const LONGEST_RECONNECT = 5_000
  * Listens for notifications on a dedicated connection and reconnects when it is lost. One call of `onChange` then makes up for missed
  * notifications. It does not work behind a connection pooler that shares connections between clients.
  */
-export async function listenForChanges(
+async function listenForChanges(
   url: string,
   onChange: () => void,
   onError: (error: unknown) => void,

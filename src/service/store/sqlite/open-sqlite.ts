@@ -24,7 +24,7 @@ export interface FolderLock {
  * the process in any case, so it is never stale. `service.pid` only names the owner for error messages. Throws if the folder is already
  * locked, even by this process.
  */
-export function lockFolder(folder: string): FolderLock {
+function lockFolder(folder: string): FolderLock {
   const pidFile = join(folder, 'service.pid')
   const lock = lockFile(join(folder, 'service.lock'), () => `the data folder ${folder} is in use${holderName(pidFile)}`)
   try {
@@ -81,7 +81,7 @@ export interface GroupCommit {
 }
 
 /** `db` must have a single connection that is not used otherwise. `run` executes the statements on it that may wait. */
-export function createGroupCommit(db: Kysely<Tables>, run: RunOffThread): GroupCommit {
+function createGroupCommit(db: Kysely<Tables>, run: RunOffThread): GroupCommit {
   const queue: QueuedWrite[] = []
   let running: Promise<void> | null = null
 

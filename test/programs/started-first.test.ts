@@ -1,0 +1,52 @@
+/** The process that runs programs starts before the first secret of the config is read, and only if a program is used. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startProgram } from '../support/built-program.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+
+/** Loaded before the program: notes in a file when it starts a process, and when it reads the token. */
+const NOTING = `
+import child from 'node:child_process'
+import { appendFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+const { env } = process
+const note = (event) => appendFileSync(env.EVENTS, event + '\\n')
+const { spawn } = child
+child.spawn = (...args) => { note('start'); return spawn(...args) }
+syncBuiltinESMExports()
+Object.defineProperty(process, 'env', { value: new Proxy(env, { get(all, name) { if (name === 'ZONEWRIGHT_TOKEN') note('secret'); return all[name] } }) })
+`
+const PROGRAM = "import { zone, A } from 'zonewright/definition'\nzone('example.com', {}, [A('www', '192.0.2.1')])\n"
+const YAML = 'domain: example.com\nrecords: {www: {type: A, value: 192.0.2.1}}\n'
+
+/** What a command does, in order: `start` of a process, `secret`. */
+async function eventsOf(command: string, file: string, text: string): Promise<string[]> {
+  const folder = temporaryDirectory()
+  const events = join(folder, 'events')
+  mkdirSync(join(folder, 'zones'))
+  writeFileSync(join(folder, 'zones', file), text)
+  // Nothing listens at the port: the run ends after it has read the token.
+  writeFileSync(
+    join(folder, 'zonewright.yaml'),
+    "providers: {cloud: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: env:ZONEWRIGHT_TOKEN}}\nzones: [{files: 'zones/*.{yaml,ts}'}]\ndefaults: {soa_email: hostmaster@example.com}\n",
+  )
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(NOTING)}`
+  const env = { ZONEWRIGHT_TOKEN: 'a-token-of-the-test', EVENTS: events, NODE_OPTIONS }
+  await (await startProgram([command], { cwd: folder, env })).ended
+  return existsSync(events) ? readFileSync(events, 'utf8').trim().split('\n') : []
+}
+
+test('without a program, nothing starts', async () => {
+  expect(new Set(await eventsOf('plan', 'a.yaml', YAML))).toEqual(new Set(['secret']))
+})
+
+test('a run that reads no definition starts nothing', async () => {
+  expect(await eventsOf('history', 'a.ts', PROGRAM)).not.toContain('start')
+})
+
+test('with a program, its process starts before a secret is read', async () => {
+  const events = await eventsOf('plan', 'a.ts', PROGRAM)
+  expect(events[0]).toBe('start')
+  expect(events).toContain('secret')
+})
