@@ -121,8 +121,10 @@ const flag = check('true or false', (value) => typeof value === 'boolean')
 const count = check('a whole number above 0', (value) => Number.isSafeInteger(value) && Number(value) > 0)
 const call = check('a function', (value) => typeof value === 'function')
 const object = check('an object', isObject)
-const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string'
-const textsByName = check('an object of texts', (value) => isObject(value) && Object.values(value).every(isOptionalText))
+const textsByName = check(
+  'an object of texts',
+  (value) => isObject(value) && Object.values(value).every((one) => /string|undefined/.test(typeof one)),
+)
 const oneOf = (...words: readonly unknown[]): Check => check(`one of ${words.join(', ')}`, (value) => words.includes(value))
 const texts: Check = (value) => (Array.isArray(value) && value.every((one) => text(one) === null) ? null : 'a list of texts')
 const parsed =

@@ -38,12 +38,8 @@ const PACKAGE_CAPABILITIES: Capabilities = {
 
 const formOf = (value: unknown): string => Object.prototype.toString.call(value)
 
-/** The types of the values of each capability that has a default. */
-const FORMS = new Map(
-  Object.entries({ ...PACKAGE_CAPABILITIES, types: new Set(), ttlSteps: [], settingSteps: [], maxRecords: 0 }).map(
-    ([key, value]) => [key, [formOf(value), formOf(PACKAGE_CAPABILITIES[key as keyof Capabilities])]] as const,
-  ),
-)
+/** A value of each capability that has a default, also where that is null. */
+const EXAMPLES = { ...PACKAGE_CAPABILITIES, types: new Set(), ttlSteps: [], settingSteps: [], maxRecords: 0 }
 
 /** Maximum milliseconds that a package's call is expected to take. The package sends its requests itself. */
 const CALL_LIMIT = 30_000
@@ -54,12 +50,12 @@ const COMMON_SETTINGS: ReadonlySet<string> = new Set(['parallelism', 'timeout'])
 /** The provider type of a package. Throws if the package's schema of settings or a capability is invalid. */
 export function packageType(provided: ProviderPackage): ProviderType {
   const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(provided.settings)
-  const wrong = Object.entries(provided.capabilities).find(
-    ([key, value]) => value !== undefined && FORMS.get(key)?.includes(formOf(value)) === false,
-  )
-  if (wrong !== undefined) throw new Error(`the capability ${wrong[0]} has the wrong type`)
-  const { calls } = provided.capabilities
-  const capabilities = { ...PACKAGE_CAPABILITIES, ...provided.capabilities, calls: { ...PACKAGE_CAPABILITIES.calls, ...calls } }
+  const given = provided.capabilities
+  for (const key of Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[]) {
+    const isDefault = given[key] === undefined || given[key] === PACKAGE_CAPABILITIES[key]
+    if (!isDefault && formOf(given[key]) !== formOf(EXAMPLES[key])) throw new Error(`the capability ${key} has the wrong type`)
+  }
+  const capabilities = { ...PACKAGE_CAPABILITIES, ...given, calls: { ...PACKAGE_CAPABILITIES.calls, ...given.calls } }
   return {
     capabilities,
     checkSettings: (config) => settingsDiagnostics(config, provided, validate),
@@ -134,14 +130,14 @@ async function createFromPackage(
   capabilities: Capabilities,
 ): Promise<CreatedProvider> {
   const { name } = config
-  const { parallelism: given = config.settings['parallelism'] as number | undefined, secrets } = context
+  const { parallelism = config.settings['parallelism'] as number | undefined, secrets } = context
   const failures: Diagnostic[] = []
   try {
     const inner = await provided.create({
       name,
       settings: ownSettings(config),
       folder: secrets.folder,
-      parallelism: given,
+      parallelism,
       onThrottled: (milliseconds) => context.onThrottled?.(name, milliseconds),
       async resolveSecret(reference) {
         const resolved = await resolveSecret(reference, `providers.${name}`, config.at, secrets)
@@ -150,10 +146,9 @@ async function createFromPackage(
       },
     })
     if (failures.length > 0) return { provider: null, diagnostics: failures }
-    const parallelism: unknown = given ?? inner.parallelism ?? DEFAULT_PARALLELISM
-    if (!Number.isSafeInteger(parallelism) || Number(parallelism) < 1)
-      throw new Error('the parallelism of the package is no number above 0')
-    return { provider: wrapProvider(config, inner, capabilities, Number(parallelism)), diagnostics: [] }
+    const { parallelism: own = DEFAULT_PARALLELISM } = inner
+    const atOnce = parallelism ?? (own >= 1 ? Math.floor(own) : DEFAULT_PARALLELISM)
+    return { provider: wrapProvider(config, inner, capabilities, atOnce), diagnostics: [] }
   } catch (error) {
     const { code, message, hint } = toProviderError(error, name, { isCall: false })
     return { provider: null, diagnostics: [{ severity: 'error', code, message, hint, at: config.at }] }
@@ -161,7 +156,7 @@ async function createFromPackage(
 }
 
 function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, capabilities: Capabilities, parallelism: number): Provider {
-  const guarded = async <T>(work: () => Promise<T>, signal: AbortSignal | undefined, isCall = false): Promise<T> => {
+  const guarded = async <T>(isCall: boolean, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
     const message = `${name}: the run was stopped before the provider answered`
     const stopped = new ProviderError('provider-stopped', message, { ambiguous: isCall, mayCompleteLater: isCall })
     try {
@@ -174,10 +169,10 @@ function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, ca
     if (stop?.aborted) throw new ProviderError('provider-stopped', `${name}: the run was stopped before the request`, { notSent: true })
   }
   const listZones: Provider['listZones'] = (options) =>
-    guarded(async () => {
+    guarded(false, options?.signal, async () => {
       assertMaySend(options?.stop)
       return zoneList(withIds(await inner.listZones(options)))
-    }, options?.signal)
+    })
   return {
     name,
     type,
@@ -190,26 +185,22 @@ function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, ca
       return new Map((await listZones(options)).zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone]] : [])))
     },
     readZone: (zone, options) =>
-      guarded(async () => {
+      guarded(false, options?.signal, async () => {
         assertMaySend(options?.stop)
         const records = parseRecords(withIds(await inner.readZone(zone, options)), zone.name, name)
         return { ...zone, records }
-      }, options?.signal),
+      }),
     apply: (zone, call, options) =>
-      guarded(
-        async () => {
-          assertMaySend(options?.stop)
-          await assertMayWrite(name, options, CALL_LIMIT)
-          const { changes, zone: changed } = (await inner.apply(zone, call, options)) ?? {}
-          const created = call.changes.find(({ subject, action }) => subject === 'domain' && action === 'create')?.name
-          withIds([...(changes ?? []), changed ?? {}])
-          const [reference] = zoneList(changed ? [changed] : created ? [{ name: created }] : []).zones
-          return { ...(changes && { changes }), ...(reference && { zone: reference }) }
-        },
-        options?.signal,
-        true,
-      ),
-    close: () => guarded(async () => inner.close?.(), undefined),
+      guarded(true, options?.signal, async () => {
+        assertMaySend(options?.stop)
+        await assertMayWrite(name, options, CALL_LIMIT)
+        const { changes, zone: changed } = (await inner.apply(zone, call, options)) ?? {}
+        const created = call.changes.find(({ subject, action }) => subject === 'domain' && action === 'create')?.name
+        withIds([...(changes ?? []), changed ?? {}])
+        const [reference] = zoneList(changed ? [changed] : created ? [{ name: created }] : []).zones
+        return { ...(changes && { changes }), ...(reference && { zone: reference }) }
+      }),
+    close: () => guarded(false, undefined, async () => inner.close?.()),
   }
 }
 
@@ -224,9 +215,8 @@ const untilAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined, stop
 
 /** Throws if an identifier is neither text nor number: plans and journals could not hold it. */
 function withIds<One extends { readonly id?: unknown }>(ones: readonly One[]): readonly One[] {
-  const wrong = ones.find(({ id }) => id !== undefined && typeof id !== 'string' && typeof id !== 'number')
-  if (wrong !== undefined) throw new TypeError(`the package returns an identifier that is a ${typeof wrong.id}`)
-  return ones
+  if (ones.every(({ id }) => ['string', 'number', 'undefined'].includes(typeof id))) return ones
+  throw new TypeError('the package returns an identifier that is neither text nor number')
 }
 
 function zoneList(listed: readonly PackageZone[]): ZoneList {
