@@ -4,6 +4,7 @@
  * diagnostics in the result: a promise is rejected only by an error of this program or of a function that the caller gave.
  */
 import './use-programs.ts'
+import { setMaxListeners } from 'node:events'
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { LEAKED, type LoadedSecrets, noSecrets, redacted, secretExposedDiagnostic } from '../base/secret-guard.ts'
@@ -128,8 +129,11 @@ async function setupOf(given: AllOptions, checks: Checks) {
   const problems = optionProblems(given, checks)
   // Values of another form are not touched.
   const options: AllOptions = problems.length > 0 ? {} : given
-  const { env = process.env, variables, signal, zones, planFile, confirm, ...own } = options
+  const { env = process.env, variables, zones, planFile, confirm, ...own } = options
   const secrets = noSecrets()
+  // Every request in flight listens. Node.js warns of more than ten listeners.
+  const signal = options.signal && AbortSignal.any([options.signal])
+  if (signal !== undefined) setMaxListeners(0, signal)
   if (planFile !== undefined && zones !== undefined)
     problems.push({ severity: 'error', code: 'usage', message: 'planFile has its own zones, so it does not go with zones' })
   if (checks !== LOAD_CHECKS && own.journal === undefined && Object.values(own.providers ?? {}).some(isInMemory))
@@ -171,6 +175,7 @@ const runOf = (
 function interruptionOf(given: AbortSignal | undefined): Interruption {
   const controller = new AbortController()
   const aborter = new AbortController()
+  setMaxListeners(0, controller.signal, aborter.signal)
   let timer: NodeJS.Timeout | undefined
   const stop = (): void => {
     controller.abort('the run was interrupted')
