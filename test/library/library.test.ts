@@ -221,7 +221,12 @@ describe('a run', () => {
   })
 
   test('that only reads ends between two zones', async () => {
-    const { scene, given } = open({ files: zoneFiles(Array.from({ length: 40 }, (_, i) => `zone${i}.example`)), latency: 1 })
+    const { scene, given } = open({
+      files: zoneFiles(Array.from({ length: 40 }, (_, i) => `zone${i}.example`)),
+      latency: 1,
+      parallelism: 16,
+    })
+    const warned = vi.spyOn(process, 'emitWarning')
     expect((await apply(given())).result).toBe('done')
     const controller = new AbortController()
     const before = scene.memory.requests.length
@@ -229,6 +234,9 @@ describe('a run', () => {
     const ended = await plan(given({ signal: controller.signal, onProgress }))
     expect([ended.result, errorsOf(ended).length > 0]).toEqual(['interrupted', true])
     expect(scene.memory.requests.length - before).toBeLessThan(60)
+    // Such as that of many listeners at one signal.
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
   })
 
   test('asks for consent with the plan, and applies nothing without', async () => {
