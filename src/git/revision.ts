@@ -169,10 +169,14 @@ const emptyTree = async (git: Git): Promise<string> => (await git(['hash-object'
 
 const isObject = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
 
+/** A branch of a remote comes before a tag or branch of the same name: anybody who may push can add those. */
 async function resolveCommit(git: Git, name: string): Promise<string | null> {
-  const { status, stdout } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])
-  const commit = stdout.toString('utf8').trim()
-  return status === 0 && isObject(commit) ? commit : null
+  for (const full of name.includes('/') ? [`refs/remotes/${name}`, name] : [name]) {
+    const { status, stdout } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${full}^{commit}`])
+    const commit = stdout.toString('utf8').trim()
+    if (status === 0 && isObject(commit)) return commit
+  }
+  return null
 }
 
 const isShallow = async (git: Git): Promise<boolean> =>
