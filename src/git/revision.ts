@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { type Diagnostic, oneLine } from '../base/diagnostic.ts'
 import { isCi } from '../base/environment.ts'
 import { excerpt, quoted } from '../base/text.ts'
@@ -62,6 +62,18 @@ export async function existsInRevision(folder: string, text: string, name: strin
     const { git } = await openRepository(folder, env)
     const commit = await commitOf(git, text)
     return (await git(['cat-file', '-e', `${commit}:./${name}`])).status === 0
+  } catch (error) {
+    if (error instanceof RevisionError) return null
+    throw error
+  }
+}
+
+/** The files of this name anywhere in a revision, as paths from the top of the repository; null if there is no repository or no such revision. */
+export async function filesNamed(folder: string, text: string, name: string, env: Environment): Promise<readonly string[] | null> {
+  try {
+    const { git } = await openRepository(folder, env)
+    const files = await filesOf(git, await commitOf(git, text), '')
+    return files.flatMap(({ path }) => (basename(path) === name ? path : []))
   } catch (error) {
     if (error instanceof RevisionError) return null
     throw error

@@ -1,5 +1,5 @@
 /** The config that `ci apply` takes approvals from is that before the push, wherever the push has put another. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { noSecrets } from '../../src/base/secret-guard.ts'
@@ -29,14 +29,7 @@ describeWithTools(['git'], 'the trusted config of ci apply', () => {
     return { folder, commit }
   }
 
-  test.each<[string, string | null, string, string | undefined, string | null]>([
-    ['is that of the commit before', 'zonewright.yaml', 'zonewright.yaml', undefined, FORMER],
-    ['is found if the push moves it to a folder above', 'dns/zonewright.yaml', 'zonewright.yaml', undefined, FORMER],
-    ['is found if the push puts another into a folder below', 'zonewright.yaml', 'dns/zonewright.yaml', undefined, FORMER],
-    ['is that of --config', 'other.yaml', 'other.yaml', '../other.yaml', FORMER],
-    ['is that of the push if there was none', null, 'zonewright.yaml', undefined, null],
-  ])('%s', async (_, before, after, config, expected) => {
-    const { folder, commit } = push(before, after)
+  const trustedAfter = async (folder: string, commit: string, config: string | undefined) => {
     const said: string[] = []
     const io = {
       env: { PATH: process.env['PATH'], HOME: folder },
@@ -50,9 +43,31 @@ describeWithTools(['git'], 'the trusted config of ci apply', () => {
     const job = { before: commit } as Parameters<typeof withTrustedConfig>[0]['job']
     const found: (string | null)[] = []
     await withTrustedConfig({ io, job, output: createOutput(io, {}) }, { ...(config !== undefined && { config }) }, async (trusted) => {
-      found.push(trusted.file === undefined ? null : readFileSync(trusted.file, 'utf8'))
+      found.push(trusted.isKnown ? (trusted.file === undefined ? null : readFileSync(trusted.file, 'utf8')) : 'unknown')
       return 0
     })
-    expect([found, said]).toEqual([[expected], []])
+    return { found, said: said.join('') }
+  }
+
+  test('is unknown if the push has put the config elsewhere, with a link in its place', async () => {
+    const { folder, commit } = push('dns/zonewright.yaml', 'dns/zonewright.yaml')
+    renameSync(join(folder, 'dns'), join(folder, 'moved'))
+    symlinkSync('moved', join(folder, 'dns'))
+    for (const config of [undefined, 'zonewright.yaml'])
+      expect(await trustedAfter(folder, commit, config)).toEqual({
+        found: ['unknown'],
+        said: expect.stringMatching(/Nothing is applied.*dns\/zonewright\.yaml/),
+      })
+  })
+
+  test.each<[string, string | null, string, string | undefined, string | null]>([
+    ['is that of the commit before', 'zonewright.yaml', 'zonewright.yaml', undefined, FORMER],
+    ['is found if the push moves it to a folder above', 'dns/zonewright.yaml', 'zonewright.yaml', undefined, FORMER],
+    ['is found if the push puts another into a folder below', 'zonewright.yaml', 'dns/zonewright.yaml', undefined, FORMER],
+    ['is that of --config', 'other.yaml', 'other.yaml', '../other.yaml', FORMER],
+    ['is that of the push if there was none', null, 'zonewright.yaml', undefined, null],
+  ])('%s', async (_, before, after, config, expected) => {
+    const { folder, commit } = push(before, after)
+    expect(await trustedAfter(folder, commit, config)).toEqual({ found: [expected], said: '' })
   })
 })
