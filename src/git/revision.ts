@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type Diagnostic, oneLine } from '../base/diagnostic.ts'
 import { isCi } from '../base/environment.ts'
 import { excerpt, quoted } from '../base/text.ts'
@@ -68,12 +68,20 @@ export async function existsInRevision(folder: string, text: string, name: strin
   }
 }
 
-/** The files of this name anywhere in a revision, as paths from the top of the repository; null if there is no repository or no such revision. */
-export async function filesNamed(folder: string, text: string, name: string, env: Environment): Promise<readonly string[] | null> {
+/**
+ * The links to a folder, or to one above it, that HEAD has and a revision has not: through them, a path leads to files that had another one. Paths from the top
+ * of the repository; null if they cannot be found.
+ */
+export async function newLinksTo(folder: string, text: string, env: Environment): Promise<readonly string[] | null> {
   try {
-    const { git } = await openRepository(folder, env)
-    const files = await filesOf(git, await commitOf(git, text), '')
-    return files.flatMap(({ path }) => (basename(path) === name ? path : []))
+    const { git, workTree } = await openRepository(folder, env)
+    const compared = ['diff-tree', '-r', '-z', '--no-renames', await commitOf(git, text), 'HEAD']
+    const { status, stdout } = await git(compared, { maxOctets: MAX_LIST_OCTETS })
+    if (status !== 0) return null
+    // Pairs of `:MODE MODE …` and a path.
+    const fields = stdout.toString('utf8').split('\0')
+    const links = fields.filter((_, index) => index % 2 === 1 && /^:\d+ 120000 /.test(fields[index - 1] ?? ''))
+    return links.filter((path) => isInside(resolveLinks(folder), resolveLinks(join(workTree, path))))
   } catch (error) {
     if (error instanceof RevisionError) return null
     throw error
@@ -135,12 +143,12 @@ const NEED_CHECKOUT = 'run the command in a checkout of the repository, or selec
 
 const noRepository = (folder: string): RevisionError => new RevisionError(`${folder} is not in a git repository`, NEED_CHECKOUT)
 
-/** `git` runs in the folder, and may contact the remote if `isOnline`. `prefix` is the path in the work tree, with a final slash; empty at the top. Throws `RevisionError`. */
+/** `git` runs in the folder, and may contact the remote if `isOnline`. `prefix` is the path in the work tree, with a final slash; empty at the top. `workTree` is absolute. Throws `RevisionError`. */
 export async function openRepository(
   folder: string,
   env: Environment,
   isOnline = false,
-): Promise<{ readonly git: Git; readonly prefix: string }> {
+): Promise<{ readonly git: Git; readonly prefix: string; readonly workTree: string }> {
   const { gitDir, workTree } = await findRepository(folder, env)
   const place = resolveLinks(folder)
   if (!isInside(place, workTree)) throw noRepository(folder)
@@ -148,6 +156,7 @@ export async function openRepository(
   return {
     git: (args, options) => runGit(where, args, { folder, env, isOnline, ...options }),
     prefix: `${displayPath(place, workTree)}/`.replace(/^\.\/$/, ''),
+    workTree,
   }
 }
 

@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { findMerged } from '../../ci/reviewed-plan.ts'
 import { SiteError } from '../../ci/site-client.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
-import { existsInRevision, filesNamed, openRevision } from '../../git/revision.ts'
+import { existsInRevision, newLinksTo, openRevision } from '../../git/revision.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig } from '../../run/load/run-config.ts'
 import type { CliIo } from '../io.ts'
@@ -73,11 +73,11 @@ async function withFormerConfig<T>(
     return work({ file: null, problem: hint === undefined ? message : `${message} (${hint})` })
   }
   try {
-    if (former === null) {
-      // The first config, unless the revision has one elsewhere: a link can have taken the place of its folder.
-      const [other] = (await filesNamed(io.cwd, revision, basename(file ?? CONFIG_FILE), io.env)) ?? ['perhaps elsewhere']
-      return await work({ file: null, problem: other === undefined ? null : `there is none at this place, but ${other}` })
-    }
+    const links = await newLinksTo(dirname(resolve(io.cwd, file ?? CONFIG_FILE)), revision, io.env)
+    // The folder may have been another one then, with another config or none.
+    if (links === null || links.length > 0)
+      return await work({ file: null, problem: `its folder may not be the same: ${links?.[0] ?? 'some path'} is a new link to it` })
+    if (former === null) return await work({ file: null, problem: null })
     const path = join(opened.revision.folder, basename(former))
     return await work(
       existsSync(path) ? { file: path, problem: null } : { file: null, problem: 'it is too large, or a link that leads elsewhere' },
