@@ -61,8 +61,7 @@ test.each([['validate'], ['plan'], ['apply', '--yes'], ['verify'], ['rollback', 
 
 test('fmt lists a file at the top whose name is a command', async () => {
   const scene = openScene({ files: { '::error::x.yaml': `${ZONE}\n\n` }, config: 'zones: [{files: "*.yaml"}]\n' })
-  const { status, stdout } = await scene.runWith({ GITHUB_ACTIONS: 'true' }, 'fmt', '--check')
-  expect([status, stdout]).toEqual([1, '\\u003a:error::x.yaml\n'])
+  expect((await scene.runWith({ GITHUB_ACTIONS: 'true' }, 'fmt', '--check')).stdout).toBe('\\u003a:error::x.yaml\n')
 })
 
 test('does not change text outside GitHub Actions', async () => {
