@@ -75,7 +75,7 @@ export async function existsInRevision(folder: string, text: string, name: strin
 export async function newLinksTo(folder: string, text: string, env: Environment): Promise<readonly string[] | null> {
   try {
     const { git, workTree } = await openRepository(folder, env)
-    const compared = ['diff-tree', '-r', '-z', '--no-renames', await commitOf(git, text), 'HEAD']
+    const compared = ['diff-tree', '-r', '-z', '--no-renames', await commitOf(git, text), 'HEAD', '--']
     const { status, stdout } = await git(compared, { maxOctets: MAX_LIST_OCTETS })
     if (status !== 0) return null
     // Pairs of `:MODE MODE …` and a path.
