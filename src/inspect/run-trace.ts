@@ -223,35 +223,31 @@ async function readProviders(context: Context, workspace: Workspace, asked: Trac
       const [planned] = made.zones
       return planned === undefined
         ? unread(made.diagnostics.find(isError)?.message ?? 'the zone could not be read')
-        : providerStep(planned, asked)
+        : { ...providerStep(planned, asked), planned }
     }),
   )
 }
 
-function providerStep(planned: PlannedJob, asked: TracedQuery): TracedProvider {
-  const { job, plan, existing, rendered } = planned
+function providerStep({ job, plan, existing, rendered }: PlannedJob, asked: TracedQuery): Omit<TracedProvider, 'planned'> {
   const added = (rendered.providerApexNs ?? []).map((data) => ({ name: asked.zone, type: 'NS', ttl: null, data }))
   const live = answerOf([...(existing?.records ?? []), ...added], asked)
-  const desired = answerOf([...finalRecords(existing?.records ?? [], plan.changes), ...added], asked)
-  const touched = plan.changes.filter(
-    ({ subject, name, type }) =>
-      subject === 'record' && name === desired.owner && (type === asked.type || type === 'CNAME' || type === 'NS'),
-  )
-  const isSame = existing !== null && touched.length === 0 && String(live.key) === String(desired.key)
-  const errors = plan.diagnostics.filter(isError)
+  // Nothing is to be changed here. After another error the plan has no changes.
+  const errors = plan.diagnostics.filter((one) => isError(one) && one.code !== 'zone-read-only')
+  const final = errors.length > 0 ? job.desired.records : finalRecords(existing?.records ?? [], plan.changes)
+  const desired = answerOf([...final, ...added], asked)
+  const touched = plan.changes.some(({ name, type }) => name === desired.owner && [asked.type, 'CNAME', 'NS'].includes(type ?? ''))
+  const isSame = existing !== null && !touched && String(live.key) === String(desired.key)
   const notes = [
     ...(existing === null ? ['the zone does not exist there'] : notesOf(live, asked)),
     ...(existing?.settings.status === 'disabled' ? ['the zone is disabled there, so name servers do not answer for it'] : []),
     ...errors.map(({ message }) => message),
     ...(isSame ? [] : [`"zonewright plan ${asked.zone}" shows what would change`]),
   ]
-  const ttls = desired.records.map(({ ttl }) => ttl ?? existing?.settings.ttl_sec ?? null).filter((ttl) => ttl !== null && ttl > 0)
-  const state = errors.length > 0 && isSame ? 'failed' : isSame ? 'same' : 'different'
+  const ttls = desired.records.map(({ ttl }) => ttl ?? existing?.settings.ttl_sec ?? 0)
   return {
-    step: { place: 'provider', subject: job.target, state, records: live.records.map(lineOf), notes },
-    expected: { answer: desired, ttl: ttls.length === 0 ? null : Math.max(...(ttls as number[])) },
+    step: { place: 'provider', subject: job.target, state: isSame ? 'same' : 'different', records: live.records.map(lineOf), notes },
+    expected: { answer: desired, ttl: Math.max(0, ...ttls) || null },
     job,
-    planned,
   }
 }
 

@@ -48,7 +48,7 @@ export function answerOf<R extends ResourceRecord>(records: readonly R[], { zone
   if (flattened.length > 0 || (type === 'SOA' && name === zone) || isSignerRecord({ name, type }, zone))
     return { ...none, records: flattened, owner, key: null }
   const exists = owner === zone || records.some((one) => isAtOrBelow(one.name, owner))
-  return { ...none, owner, key: [exists ? NO_RECORDS : 'NXDOMAIN'] }
+  return exists ? { ...none, owner, key: [NO_RECORDS] } : { ...none, key: ['NXDOMAIN'] }
 }
 
 const NO_RECORDS = 'no records'
