@@ -75,15 +75,18 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['zone-unknown', 'no-definitions'
 async function open({ name, ...setup }: Context): Promise<{ readonly workspace: Workspace; readonly diagnostics: readonly Diagnostic[] }> {
   const { config, diagnostics } = await loadRunConfig(setup.environment, setup.options.config)
   if (config === null) return { workspace: NOT_OPENED, diagnostics }
-  const names = [name]
-  for (let one = name; one !== ROOT; one = parentOf(one)) names.push(parentOf(one))
+  const names: DomainName[] = []
+  // The root would be the working folder as an argument.
+  for (let one = name; one !== ROOT; one = parentOf(one)) names.push(one)
   const workspace = await openConfig(
     setup,
     config,
     names.filter((one) => !isWildcard(one)),
   )
-  const depth = Math.max(...workspace.jobs.map(({ desired }) => desired.name.length))
-  const jobs = workspace.jobs.filter(({ desired }) => desired.name.length === depth)
+  // A file may have the name of an argument, too.
+  const above = workspace.jobs.filter(({ desired }) => isAtOrBelow(name, desired.name))
+  const depth = Math.max(...above.map(({ desired }) => desired.name.length))
+  const jobs = above.filter(({ desired }) => desired.name.length === depth)
   const found = workspace.diagnostics.filter((one) => isError(one) && !ELSEWHERE.has(one.code))
   return { workspace: { ...workspace, jobs }, diagnostics: found }
 }

@@ -1,60 +1,36 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
 import { expectNothingDone, openLiveScene, openScene, ZONE, zoneOf } from './scene.ts'
 
 const RULES = 'zones:\n'
 
-describe.each([
-  ['the default rule', '', [], 'zones/example.net.yaml', 'domain: example.net\nsoa_email: hostmaster@example.net\nrecords: {}\n'],
+const OWN = "  own: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'}\n"
+const EMAIL = 'soa_email: hostmaster@example.net\n'
+
+test.each<readonly [string, readonly string[], string, string]>([
+  ['', [], 'zones/example.net.yaml', `${EMAIL}records: {}\n`],
   [
-    'a rule with the target',
-    `${RULES}  - {files: 'zones/*.yml', targets: [own]}\n  - {files: 'zones/**/*', targets: [cloud]}\n`,
+    `${OWN}${RULES}  - {files: 'zones/*.yml', targets: [own]}\n  - {files: 'zones/**/*', targets: [cloud]}\n`,
     ['--target', 'own'],
     'zones/example.net.yml',
-    'domain: example.net\nsoa_email: hostmaster@example.net\nrecords: {}\n',
+    `${EMAIL}records: {}\n`,
   ],
   [
-    'the first rule for its name',
-    `${RULES}  - {files: 'zones/**/*', zone: '*.org'}\n  - {files: 'more/*', zone: '*.net', targets: [cloud]}\n  - {files: 'zones/*.yaml', zone: 'example.com', targets: [cloud]}\ndefaults: {soa_email: a@example.com}\n`,
+    `${RULES}  - {files: 'zones/**/*', zone: '*.org'}\n  - {files: 'more/*', zone: '*.net'}\n  - {files: 'zones/*.yaml', zone: 'example.com'}\ndefaults: {soa_email: a@example.com}\n`,
     ['--include', 'part.yaml'],
     'more/example.net.yaml',
-    'domain: example.net\ninclude: [../part.yaml]\nrecords: {}\n',
+    'include: [../part.yaml]\nrecords: {}\n',
   ],
-  [
-    'one of two providers',
-    '',
-    ['--target', 'own'],
-    'zones/example.net.yaml',
-    'domain: example.net\ntargets: [own]\nsoa_email: hostmaster@example.net\nrecords: {}\n',
-  ],
-  [
-    '--file',
-    `${RULES}  - {files: ['zones/*', 'b/*'], targets: [cloud]}\n`,
-    ['--file', 'b/n.yaml'],
-    'b/n.yaml',
-    'domain: example.net\nsoa_email: hostmaster@example.net\nrecords: {}\n',
-  ],
-])('zone add by %s', (_, config, args, path, text) => {
-  test('writes one file, which is valid', async () => {
-    const isShared = config === ''
-    const files = {
-      'zones/example.com.yaml': ZONE.replace('records:', isShared ? 'targets: [cloud]\nrecords:' : 'records:'),
-      'part.yaml': 'x: {type: A, value: 192.0.2.7}\n',
-    }
-    const also = args.includes('own') ? ['own'] : []
-    const scene = openScene({ config, files, also })
-    const own = also.length === 0 ? '' : "  own: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'}\n"
-    scene.write({
-      'zonewright.yaml': scene
-        .config()
-        .replace('\n', '\n')
-        .replace(config, own + config),
-    })
-    const before = scene.files()
-    expectEnd(await scene.run('zone', 'add', 'example.net', ...args), 0, { err: /zonewright plan example\.net\.\n/ })
-    expect(scene.files()).toEqual({ ...before, [path]: text })
-    expectEnd(await scene.run('validate'), 0)
-  })
+  [OWN, ['--target', 'own'], 'zones/example.net.yaml', `targets: [own]\n${EMAIL}records: {}\n`],
+  [`${RULES}  - {files: ['zones/*', 'b/*']}\n`, ['--file', 'b/n.yaml'], 'b/n.yaml', `${EMAIL}records: {}\n`],
+])('zone add with the config %j and %j writes one file, which is valid', async (config, args, path, text) => {
+  const example = ZONE.replace('records:', config.startsWith(OWN) ? 'targets: [cloud]\nrecords:' : 'records:')
+  const files = { 'zones/example.com.yaml': example, 'part.yaml': 'x: {type: A, value: 192.0.2.7}\n' }
+  const scene = openScene({ config, files, also: ['own'] })
+  const before = scene.files()
+  expectEnd(await scene.run('zone', 'add', 'example.net', ...args), 0, { err: /zonewright plan example\.net\.\n/ })
+  expect(scene.files()).toEqual({ ...before, [path]: `domain: example.net\n${text}` })
+  expectEnd(await scene.run('validate'), 0)
 })
 
 test.each<readonly [string, readonly string[], string, Readonly<Record<string, string>>, string]>([
@@ -74,7 +50,7 @@ test.each<readonly [string, readonly string[], string, Readonly<Record<string, s
   ],
   ['example.net', ['--file', 'x.yaml'], '', {}, 'edit-refused'],
   ['example.net', ['--target', 'nobody'], '', {}, 'provider-unknown'],
-  ['example.net', ['--include', 'none.yaml'], '', {}, 'include-failed'],
+  ['example.net', ['--include', 'none.yaml'], '', {}, 'include-invalid'],
   ['example.net', [], '', { 'zones/x.yaml': 'domain: [' }, 'yaml-syntax'],
 ])('zone add %s %j is refused', async (name, args, config, files, code) => {
   await expectNothingDone(openScene({ config, files: { 'zones/example.com.yaml': ZONE, ...files } }), code, 'zone', 'add', name, ...args)
@@ -161,9 +137,9 @@ test('zone rename --absent keeps the previous definition for its deletion; octoD
 
 test.each<readonly [Readonly<Record<string, string>>, readonly string[], string]>([
   [{ 'zones/example.com.yaml': ZONE, 'zones/b.yaml': zoneOf('example.net') }, [], 'zone-duplicate'],
-  [{ 'zones/example.com.yaml': ZONE.replace('mail:', 'mail.example.com.:') }, [], 'name-outside-zone'],
+  [{ 'zones/example.com.yaml': ZONE.replace('  mail:', '  mail.example.com.:') }, [], 'name-outside-zone'],
   [{ 'zones/a.yaml': ZONE }, ['--absent'], 'edit-refused'],
-  [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml/x': '' }, [], 'file-unreadable'],
+  [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml/x': '' }, [], 'file-unwritable'],
 ])('zone rename of %j is refused', async (files, args, code) => {
   await expectNothingDone(openScene({ files }), code, 'zone', 'rename', 'example.com', 'example.net', ...args)
 })
