@@ -108,18 +108,23 @@ describeWithTools(['named', 'git'], 'trace', () => {
     expect([down.status, states(down)[3], states(down)[4]]).toEqual([1, 'nameserver failed', 'nameserver same'])
   })
 
-  test.each([
-    ['alias.example.com', 'A', 0, /an alias: "zonewright trace www\.example\.com\." follows it/],
-    ['gone.example.com', 'A', 2, /the alias leads to NXDOMAIN/],
-    ['x.wild.example.com', 'TXT', 0, /\*\.wild\.example\.com\. answers for it/],
-    ['www.example.com', 'AAAA', 0, /no records/],
-    ['no.example.com', 'A', 0, /NXDOMAIN/],
-    ['example.com', 'SOA', 0, /the server makes these records/],
-  ])('%s %s', async (name, type, status, note) => {
+  test('aliases, wildcards, names and types that do not exist, and records that servers make', async () => {
     const { trace } = await open()
-    const traced = await trace(name, type)
-    expect(traced.status, JSON.stringify(traced.steps, null, 1)).toBe(status)
-    expect(traced.steps.flatMap(({ notes }) => notes).join('\n')).toMatch(note)
+    for (const [name, type, status, note] of [
+      ['alias.example.com', 'A', 0, /an alias: "zonewright trace www\.example\.com\." follows it/],
+      ['gone.example.com', 'A', 2, /the alias leads to NXDOMAIN/],
+      ['x.wild.example.com', 'TXT', 0, /\*\.wild\.example\.com\. answers for it/],
+      ['www.example.com', 'AAAA', 0, /no records/],
+      ['no.example.com', 'A', 0, /NXDOMAIN/],
+      ['example.com', 'SOA', 0, /the server makes these records/],
+    ] as const) {
+      const traced = await trace(name, type)
+      expect([name, traced.status, traced.steps.flatMap(({ notes }) => notes).join('\n')]).toEqual([
+        name,
+        status,
+        expect.stringMatching(note),
+      ])
+    }
   })
 
   test('a delegated name: its own name servers answer, and one that cannot be reached is named', async () => {
