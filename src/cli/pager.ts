@@ -29,12 +29,12 @@ export function withPager(given: CliIo): CliIo & { readonly pager: Pager } {
     const ignore = (): void => undefined
     process.removeAllListeners('SIGINT').on('SIGINT', ignore)
     const own = Object.entries(env).filter(([name]) => VARIABLES.test(name))
-    const child = spawn(program, args, { cwd, env: { LESS: 'FRX', ...Object.fromEntries(own) }, stdio: ['pipe', 'inherit', 'inherit'] })
-    child.stdin.on('error', () => undefined).end(text)
     const isShown = await new Promise<boolean>((done) => {
+      const child = spawn(program, args, { cwd, env: { LESS: 'FRX', ...Object.fromEntries(own) }, stdio: ['pipe', 'inherit', 'inherit'] })
+      child.stdin.on('error', () => undefined).end(text)
       child.once('error', () => done(false))
       child.once('close', (status) => done(status === 0 || status === null))
-    })
+    }).catch(() => false)
     process.off('SIGINT', ignore)
     for (const handler of handlers) process.on('SIGINT', handler)
     open = null

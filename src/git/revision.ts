@@ -92,11 +92,11 @@ export async function commitOfLine(folder: string, path: string, text: string, l
   const at = same.includes(line) ? line : same.length === 1 ? same[0] : undefined
   if (at === undefined) return null
   const { status, stdout, stderr } = await git(['blame', '--no-textconv', '--porcelain', '-L', `${at},${at}`, 'HEAD', '--', file])
-  const blame = stdout.toString('utf8')
-  const field = (name: string): string => new RegExp(`^${name} (.*)$`, 'm').exec(blame)?.[1] ?? ''
+  const [head = '', ...fields] = stdout.toString('utf8').split('\n')
+  const field = (name: string): string => fields.find((one) => one.startsWith(`${name} `))?.slice(name.length + 1) ?? ''
   if (status !== 0) throw new RevisionError(`git cannot say who wrote line ${line}: ${stderr}`)
   const day = new Date(Number(field('author-time')) * 1000).toISOString().slice(0, 10)
-  return { commit: blame.slice(0, 12), author: field('author'), day, subject: field('summary') }
+  return { commit: head.slice(0, 12), author: field('author'), day, subject: field('summary') }
 }
 
 /**

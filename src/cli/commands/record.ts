@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
-import { ok, type Result as Parsed } from '../../base/result.ts'
+import { ok, type Result } from '../../base/result.ts'
 import type { Config } from '../../config/config.ts'
 import type { Ttl } from '../../dns/ttl.ts'
 import { displayPath } from '../../files/file-path.ts'
@@ -116,11 +116,11 @@ interface Edited {
 }
 
 /** Makes an edit of the current files, writes it and shows it. `after` prints what follows from it. */
-export async function runEdit<Result extends Edited>(
+export async function runEdit<Edit extends Edited>(
   io: CliIo,
   options: RecordCommandOptions,
-  parse: () => Parsed<(config: Config) => Promise<Result>>,
-  after: (edited: Result, output: CliOutput, config: Config) => void = () => undefined,
+  parse: () => Result<(config: Config) => Promise<Edit>>,
+  after: (edited: Edit, output: CliOutput, config: Config) => void = () => undefined,
 ): Promise<ExitStatus> {
   const output = createOutput(io, options)
   // First, so that no message repeats a secret.
@@ -157,11 +157,11 @@ export async function runEdit<Result extends Edited>(
 const ATTEMPTS = 20
 
 /** Edits the current files and writes them. `problems` say why they could not be written. */
-async function editAndWrite<Result extends Edited>(
-  edit: () => Promise<Result>,
+async function editAndWrite<Edit extends Edited>(
+  edit: () => Promise<Edit>,
   write: boolean,
   io: CliIo,
-): Promise<{ readonly edited: Result; readonly problems: readonly Diagnostic[] }> {
+): Promise<{ readonly edited: Edit; readonly problems: readonly Diagnostic[] }> {
   for (let attempt = 1; ; attempt += 1) {
     const edited = await edit()
     const isLast = attempt >= ATTEMPTS

@@ -231,12 +231,18 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
   if (records.length !== loaded.zone.records.length) return inOtherForm(name, loaded)
   const outside = records.find((one) => !isAtOrBelow(one.name, newName))
   if (outside !== undefined) return problem('edit-refused', `${outside.name} is not in ${newName}; edit it by hand`, { at: outside.at })
-  const old = new RegExp(`(?<![a-z0-9_-])${name.slice(0, -1).replaceAll('.', '\\.')}(?![a-z0-9-])`, 'i')
   const others = before.zones.filter(({ zone }) => zone.name !== name)
   const pointing = [edited.loaded, ...others].flatMap(({ zone }) =>
     zone.records
-      .filter(({ data }) => old.test(data.replaceAll(newName.slice(0, -1), '')))
+      .filter(({ data }) => namesIn(data).some((one) => isAtOrBelow(one, name) && !isAtOrBelow(one, newName)))
       .map((one) => `${one.at.file}:${one.at.line}: ${one.name} ${one.type} ${one.data}`),
   )
   return { ...edited, pointing }
 }
+
+/** Words of a record's data that may be names, also in texts such as those of SPF. */
+const namesIn = (data: string): DomainName[] =>
+  data
+    .toLowerCase()
+    .split(/[^a-z0-9_.-]+/)
+    .map((word) => `${word.replace(/\.$/, '')}.` as DomainName)
