@@ -123,7 +123,7 @@ async function follow(context: Context, workspace: Workspace, diagnostics: reado
   const steps: TraceStep[] = [
     ...defined,
     ...planned.map(({ step }) => step),
-    ...(parent === null ? [] : [parent.step]),
+    ...(parent === null ? [] : [comparedParent(parent, apexNsOf(planned, zone))]),
     ...(zone !== null && direct.length === 0 ? [failed('nameserver', zone, 'no name server is known; name one with --nameserver')] : []),
     ...direct.map((one) => serverStep('nameserver', one, asked, answer)),
     ...below.map((one) => serverStep('child', one, { ...asked, zone: child as DomainName }, forResolvers)),
@@ -269,13 +269,19 @@ async function zoneByResolvers(name: DomainName, resolvers: readonly ServerAddre
   return null
 }
 
+interface TracedParent {
+  readonly step: TraceStep
+  /** Sorted; empty if there is no delegation, or no answer. */
+  readonly nameservers: readonly string[]
+}
+
 /** What the first server of the parent that answers says. */
 async function traceParent(
   zone: DomainName,
   given: readonly ServerAddress[],
   resolvers: readonly ServerAddress[],
   allowed: (server: ServerAddress) => boolean,
-): Promise<{ readonly step: TraceStep; readonly nameservers: readonly string[] }> {
+): Promise<TracedParent> {
   const servers = given.length > 0 ? given : await parentServers(zone, resolvers)
   let why =
     servers === null ? 'no resolver names the name servers of the parent zone' : 'ZONEWRIGHT_ALLOWED_HOSTS has none of its name servers'
@@ -306,16 +312,28 @@ async function serversOf(
   if (options.nameserver.length > 0) return options.nameserver.map(parseServerAddress)
   const configured = providers.flatMap(({ job }) => job.nameservers ?? [])
   if (configured.length > 0) return [...new Set(configured)].map(parseServerAddress)
-  const listed = providers.flatMap(({ planned }) => [
-    ...(planned?.rendered.providerApexNs ?? []),
-    ...(planned?.existing?.records ?? []).filter((one) => one.type === 'NS' && one.name === zone).map(({ data }) => data),
-  ])
-  const names = new Set([...listed, ...delegated])
+  const names = new Set([...apexNsOf(providers, zone), ...delegated])
   for (const resolver of names.size > 0 || zone === null ? [] : resolvers) {
     const answer = await queryOrReason(resolver, { name: zone as DomainName, type: 'NS', recursion: true })
     if (typeof answer !== 'string') for (const { type, data } of answer.answers) if (type === 'NS') names.add(data)
   }
   return [...names].sort().map(serverNamed)
+}
+
+/** The NS records of the zone at its providers, as far as they are known. */
+const apexNsOf = (providers: readonly TracedProvider[], zone: DomainName | null): string[] =>
+  providers.flatMap(({ planned }) => [
+    ...(planned?.rendered.providerApexNs ?? []),
+    ...(planned?.existing?.records ?? []).filter((one) => one.type === 'NS' && one.name === zone).map(({ data }) => data),
+  ])
+
+/** The step of the parent zone, compared with the NS records of the zone. */
+function comparedParent({ step, nameservers }: TracedParent, own: readonly string[]): TraceStep {
+  if (own.length === 0 || nameservers.length === 0) return step
+  const isSame = String([...new Set(own)].sort()) === String(nameservers)
+  return isSame
+    ? { ...step, state: 'same' }
+    : { ...step, state: 'different', notes: [`the zone has: ${[...new Set(own)].sort().join(', ')}`, ...step.notes] }
 }
 
 interface QueriedServer {

@@ -39,12 +39,14 @@ interface Traced {
 const at = ({ port }: DnsServer): string => `127.0.0.1:${port}`
 
 describeWithTools(['named', 'git'], 'trace', () => {
-  const open = async (): Promise<{ scene: Scene; servers: readonly DnsServer[]; trace: (...args: string[]) => Promise<Traced> }> => {
+  const open = async (
+    delegation = 'ns1.memory.test.',
+  ): Promise<{ scene: Scene; servers: readonly DnsServer[]; trace: (...args: string[]) => Promise<Traced> }> => {
     const servers = await Promise.all([
       startBind({ zones: [{ name: 'example.com', text: zoneFile('192.0.2.1') }] }),
       startBind({ zones: [{ name: 'example.com', text: zoneFile('192.0.2.9') }] }),
       startBind({
-        zones: [{ name: 'com', text: `${SOA}@ NS ns1\nns1 A 127.0.0.1\nexample 7200 NS ns1.example\nns1.example A 127.0.0.1\n` }],
+        zones: [{ name: 'com', text: `${SOA}@ NS ns1\nns1 A 127.0.0.1\nexample 7200 NS ${delegation}\nns1.example A 127.0.0.1\n` }],
       }),
     ])
     const [first, second, parent] = servers as [DnsServer, DnsServer, DnsServer]
@@ -72,7 +74,7 @@ describeWithTools(['named', 'git'], 'trace', () => {
     const all = [
       'definition stated',
       'provider same',
-      'parent stated',
+      'parent same',
       'nameserver same',
       'nameserver different',
       'resolver different',
@@ -84,7 +86,7 @@ describeWithTools(['named', 'git'], 'trace', () => {
       subject: 'zones/example.com.yaml:6',
       notes: [expect.stringMatching(/^commit [0-9a-f]{12}, \S+, Ada: add the zone$/)],
     })
-    expect(parent?.records).toEqual(['example.com. 7200 NS ns1.example.com.'])
+    expect(parent?.records).toEqual(['example.com. 7200 NS ns1.memory.test.'])
     expect(stale).toMatchObject({ records: ['www.example.com. 300 A 192.0.2.9'], notes: ['expected: A 192.0.2.1'] })
     expect(resolver?.notes.at(-1)).toMatch(/^kept for another (?:5 min|4 min \d+ s)$/)
     expect(run?.notes).toEqual([
@@ -96,7 +98,7 @@ describeWithTools(['named', 'git'], 'trace', () => {
     const edited = await trace('www.example.com.', 'a')
     expect(states(edited).slice(1, 6)).toEqual([
       'provider different',
-      'parent stated',
+      'parent same',
       'nameserver different',
       'nameserver same',
       'resolver same',
@@ -127,17 +129,18 @@ describeWithTools(['named', 'git'], 'trace', () => {
     }
   })
 
-  test('a delegated name: its own name servers answer, and one that cannot be reached is named', async () => {
-    const { trace } = await open()
+  test('a delegated name: its name servers answer, one that cannot be reached is named, as is another delegation in the parent zone', async () => {
+    const { trace } = await open('ns1.example')
     const traced = await trace('www.child.example.com')
     expect(states(traced).slice(0, 6)).toEqual([
       'definition stated',
       'provider same',
-      'parent stated',
+      'parent different',
       'nameserver same',
       'nameserver same',
       'child failed',
     ])
+    expect(traced.steps[2]?.notes[0]).toBe('the zone has: ns1.memory.test.')
     expect(traced.steps[0]).toMatchObject({
       records: ['child.example.com. 300 NS ns.child.example.com.'],
       notes: [expect.stringContaining('child.example.com. is delegated'), expect.anything()],
