@@ -168,6 +168,16 @@ test.each<[CloudType, RegExp, RegExp]>([
     for (const secret of ['wrong-token', TOKEN]) expect(stdout + stderr).not.toContain(secret)
 })
 
+test.each<[CloudType, hint: string]>([
+  ['digitalocean', 'domain:update'],
+  ['hetzner', 'create one with the permission Read & Write'],
+])('a token at %s that may only read is told that it needs %s', async (type, hint) => {
+  const scene = await startCloudScene(type, { definition: WWW })
+  const { stdout, stderr } = await scene.run(APPLY, { TOKEN: `${TOKEN}-readonly` })
+  expect(stdout + stderr).toContain(hint)
+  expect(stdout + stderr).not.toContain(TOKEN)
+})
+
 /** Answers of proxies and gateways; the last one looks like a confirmation. */
 const FOREIGN: readonly (readonly [status: number, body: unknown])[] = [
   [404, '<html>Not Found</html>'],
