@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, onTestFinished, test, type TestOptions } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, type TestOptions, test } from 'vitest'
 import { addFiles, folderWith } from '../definition/files.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
