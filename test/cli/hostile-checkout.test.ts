@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, type TestOptions, test } from 'vitest'
 import { childEnvironment } from '../../src/providers/octodns/class-config.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
@@ -89,10 +89,10 @@ describe('a package', () => {
   })
 })
 
-const CIS = [
+const CIS: [string, TestOptions][] = [
   ['true', {}],
   ['', { tags: ['long'] }],
-] as const
+]
 for (const [CI, options] of CIS)
   test(`no SDK of the checkout is loaded with CI=${CI} by a program that has none`, options, async () => {
     const { root, folder, install, ran } = checkout('{type: route53}', {}, "journal: {url: 's3://bucket/dns', region: eu-west-1}")

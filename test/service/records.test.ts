@@ -164,6 +164,7 @@ const ALIAS = { type: 'CNAME', name: 'a', target: 'www.example.net' }
 const HOST = { type: 'A', name: 'a', target: '192.0.2.1' }
 const MAIL = { type: 'MX', target: 'mail.example.net', priority: 10 }
 const NO_MAIL = { type: 'MX', target: '' }
+type Request = [method: string, path: string, body: object]
 const CNAME_CONFLICT = 'name: Record conflict - CNAMES must be unique'
 
 test.each<[there: object, body: object, problem: string | null]>([
@@ -179,8 +180,11 @@ test.each<[there: object, body: object, problem: string | null]>([
   for (const isUpdate of [false, true]) {
     const records = await freshRecords()
     await client.ok('POST', records, there)
-    const update = async () => ['PUT', `${records}/${(await client.ok('POST', records, { ...body, name: 'other' })).id}`, { name }] as const
-    const request = isUpdate ? await update() : (['POST', records, body] as const)
+    let request: Request = ['POST', records, body]
+    if (isUpdate) {
+      const { id } = await client.ok('POST', records, { ...body, name: 'other' })
+      request = ['PUT', `${records}/${id}`, { name }]
+    }
     if (problem === null) await client.ok(...request)
     else expect(await client.problems(...request)).toEqual([problem])
   }
