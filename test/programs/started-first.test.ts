@@ -41,7 +41,7 @@ test('without a program, nothing starts', async () => {
   expect(new Set(await eventsOf('plan', 'a.yaml', YAML))).toEqual(new Set(['secret']))
 })
 
-test('a run that reads no definition starts nothing', async () => {
+test('a run that reads no definition starts nothing', { tags: ['long'] }, async () => {
   expect(await eventsOf('history', 'a.ts', PROGRAM)).not.toContain('start')
 })
 
