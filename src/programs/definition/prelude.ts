@@ -88,11 +88,11 @@ export function definitionPrelude(
     const place = host.place(from, isList ? value.length : 1)
     const owner = text(name, 'the name of a record')
     const kind = text(type, 'the type of a record')
-    const body = more === undefined ? Object.create(null) : options(more, () => `the options of ${kind} ${owner}`)
+    const body: Record<string, Plain> = more === undefined ? {} : options(more, () => `the options of ${kind} ${owner}`)
     if (value !== undefined || !('from' in body))
       body[isList ? 'values' : 'value'] = isText(value) ? value : plain(value, () => `the value of ${kind} ${owner}`)
     body['type'] = kind
-    return Object.freeze(new Made({ place, name: owner, body }))
+    return new Made({ place, name: owner, body })
   }
   const record = (name: unknown, type: unknown, value: unknown, more?: unknown): object => make(record, name, type, value, more)
   const recordsIn = (list: readonly unknown[], zone: string, depth = 0): MadeRecord[] =>
