@@ -60,10 +60,10 @@ test.runIf(process.platform === 'linux')('a child whose parent was killed ends a
   const parent = await startProgram(['validate'], { cwd })
   const childrenOf = (pid: number): string => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim()
   const usedBy = (pid: string): number => Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ')[13])
-  await expect.poll(() => childrenOf(parent.pid), { timeout: 10_000 }).not.toBe('')
+  await expect.poll(() => childrenOf(parent.pid), { timeout: 30_000 }).not.toBe('')
   const child = childrenOf(parent.pid)
   // Hundredths of a second: it hangs.
-  await expect.poll(() => usedBy(child), { timeout: 10_000 }).toBeGreaterThan(80)
+  await expect.poll(() => usedBy(child), { timeout: 30_000 }).toBeGreaterThan(80)
   parent.kill('SIGKILL')
   await parent.ended
   expect(readFileSync(`/proc/${child}/environ`, 'latin1')).toBe('')
