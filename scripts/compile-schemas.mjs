@@ -111,7 +111,7 @@ async function loadCompiler(sources) {
     name,
     schema: JSON.parse(text, (key, value) => (isAnnotation(key, value) ? undefined : value)),
   }))
-  const isOld = ({ schema }) => schema.$schema.includes('draft-07')
+  const isOld = ({ schema }) => schema.$schema?.includes('draft-07') === true
   return async (name) => {
     const own = schemas.find((one) => one.name === name)
     const settings = { ...options, verbose: WITH_PARTS.has(name), allErrors: !FIRST_FAULT.has(name) }
