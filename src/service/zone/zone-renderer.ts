@@ -13,7 +13,6 @@
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
-import type { ServedRecord } from '../nameserver/zone-data.ts'
 import type { Connection, Database } from '../store/database.ts'
 import {
   findOutdatedDomains,
@@ -35,7 +34,7 @@ import {
   type ZoneFile,
   type ZoneSource,
 } from '../store/zone-file-store.ts'
-import { nameServersOf, parseZoneText, type RenderedZone, renderingInputs, renderZone, withSerial } from './render-zone.ts'
+import { nameServersOf, type RenderedZone, renderingInputs, renderZone, withSerial } from './render-zone.ts'
 
 interface StoreZoneOptions {
   readonly database: Database
@@ -119,11 +118,11 @@ function serialAfter(existing: SerialNumber | null, year: number): SerialNumber 
   return existing === null || isNewerSerial(first, existing) ? first : nextSerial(existing)
 }
 
-/** A zone for the name server, the SOA record first. `id` is its domain's. */
+/** A zone for the name server: its records are the text of the zone file. `id` is its domain's. */
 interface PublishedZone extends Omit<ServedFile, 'domain_id' | 'text'> {
   readonly id: number
   readonly name: DomainName
-  readonly records: readonly ServedRecord[]
+  readonly records: string
 }
 
 interface ZonePublisherOptions {
@@ -142,7 +141,6 @@ interface ZonePublisherOptions {
 const BATCH_SIZE = 100
 
 function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions) {
-  const justStored = new Map<number, StoredZone>()
   const served = new Set<string>()
   /** The last published revision; null before startup. */
   let seen: number | null = null
@@ -152,8 +150,6 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
   const publish = (row: ServedRow, file: ServedFile | undefined): void => {
     const { domain_id: id, serial } = row
     const name = `${row.name}.` as DomainName
-    const stored = justStored.get(id)
-    justStored.delete(id)
     if (!row.served) {
       if (served.delete(row.name)) onRemoved(name)
       return
@@ -165,9 +161,8 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
     }
     // It has changed again; the next run publishes it.
     if (file.serial !== serial) return
-    const records = stored?.serial === serial && stored.name === name ? stored.records : parseZoneText(name, file.text)
     served.add(row.name)
-    onZone({ id, type: file.type, accountId: file.accountId, name, serial, records, axfrIps: file.axfrIps })
+    onZone({ id, type: file.type, accountId: file.accountId, name, serial, records: file.text, axfrIps: file.axfrIps })
   }
 
   const run = async (): Promise<void> => {
@@ -193,8 +188,6 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
   }
 
   return {
-    /** Keeps a zone that this process has just stored, so that its text need not be parsed again. */
-    stored: (zone: StoredZone): void => void justStored.set(zone.id, zone),
     /** Publishes what has changed. Overlapping calls are combined. */
     catchUp: async (): Promise<void> => {
       runAgain = true
@@ -259,8 +252,7 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     marked.clear()
     for (const id of due) {
       try {
-        const zone = await storeZone(options, id)
-        if (zone !== null) publisher.stored(zone)
+        await storeZone(options, id)
       } catch (error) {
         onError(error)
         later(() => changed(id))
