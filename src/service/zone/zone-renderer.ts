@@ -7,32 +7,29 @@
  * Passes the served zones from the database to the name server: all zones at startup, then those that changed since the last revision, in any
  * process.
  *
- * A domain and its records are read in one snapshot and rendered. Then one transaction locks the domain and decides whether the zone needs a new
- * serial, or whether another process or a later change was faster. So the serial increases exactly once per change of content, whichever process
- * renders it, and the served zone never goes back to an earlier state.
+ * One transaction locks some domains, reads and renders them, and decides which zones need a new serial. So the serial increases exactly once per
+ * change of content, whichever process renders it, and the served zone never goes back to an earlier state.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
 import type { Connection, Database } from '../store/database.ts'
 import {
   findOutdatedDomains,
+  findRecordCounts,
   findRenderingInputs,
   findRevision,
   findServedFiles,
   findServedSince,
-  findZoneFile,
   findZoneRecords,
-  findZoneSource,
-  lockServedName,
-  markDomainRendered,
+  lockServedNames,
+  markDomainsRendered,
   type ServedFile,
   type ServedRow,
-  saveZoneFile,
-  serveZone,
+  saveZoneFiles,
+  serveZones,
+  setRenderingErrors,
   setRenderingInputs,
-  unserveDomain,
   type ZoneFile,
-  type ZoneSource,
 } from '../store/zone-file-store.ts'
 import { nameServersOf, type RenderedZone, renderingInputs, renderZone, withSerial } from './render-zone.ts'
 
@@ -42,46 +39,54 @@ interface StoreZoneOptions {
   readonly clock: () => number
 }
 
-/** The zone of a domain after it was stored with a new serial. `id` is the domain's. */
-type StoredZone = RenderedZone & { readonly id: number }
-
 /**
- * Renders and stores the zone of a domain. Returns it if it got a new serial; null if its content is unchanged, if nothing is served any more, or
- * if only processes of another version of the program may render.
+ * Renders and stores the zones of domains in one transaction, which locks them. Does nothing for those whose changes are rendered already, and, if
+ * only processes of another version of the program may render, for active masters.
  */
-async function storeZone({ database, clock }: StoreZoneOptions, id: number): Promise<StoredZone | null> {
-  const found = await database.read(async (connection) => {
-    const source = await findZoneSource(connection, id)
-    if (source === null || source.settled >= source.revision) return null
-    const isRendered = source.type === 'master' && source.status === 'active'
-    if (!isRendered) return { source, records: null }
+async function storeZones({ database, clock }: StoreZoneOptions, ids: readonly number[]): Promise<void> {
+  const year = new Date(clock()).getUTCFullYear()
+  await database.write(async (connection) => {
     const nsNames = nameServersOf(await findRenderingInputs(connection))
-    return nsNames && { source, records: { all: await findZoneRecords(connection, id), nsNames } }
+    const sources = await markDomainsRendered(connection, ids, nsNames !== null)
+    const active = sources.filter(({ status }) => status === 'active')
+    const records = await findZoneRecords(
+      connection,
+      active.filter(({ type }) => type === 'master').map(({ id }) => id),
+    )
+    const lastSerials = await lockServedNames(connection, active)
+    const existing = await findServedFiles(
+      connection,
+      active.map(({ id }) => id),
+    )
+    const files: (ZoneFile & { readonly domain_id: number })[] = []
+    const served: Pick<ServedRow, 'name' | 'domain_id' | 'serial'>[] = []
+    for (const source of active) {
+      const { id, domain } = source
+      const [lastSerial, file] = [lastSerials.get(domain) ?? null, existing.get(id) ?? null]
+      const stored = records.get(id)
+      // The transferred zone of a slave; without data if it was not transferred yet or has expired.
+      let serial = file === null ? lastSerial : file.serial
+      if (stored !== undefined) {
+        const rendered = renderZone(source, stored, nsNames ?? [], serialNumber(0))
+        const errors = errorsText(rendered.omitted)
+        if (errors !== source.errors) await setRenderingErrors(connection, id, errors)
+        if (file === null || file.serial !== lastSerial || !isSame(rendered, file)) {
+          const zone = withSerial(rendered, serialAfter(lastSerial === null ? null : serialNumber(lastSerial), year))
+          serial = zone.serial
+          files.push({ domain_id: id, serial, text: zone.lines.join('\n') })
+        }
+      }
+      served.push({ name: domain, domain_id: id, serial })
+    }
+    await saveZoneFiles(connection, files)
+    if (sources.length > 0) {
+      await serveZones(
+        connection,
+        sources.map(({ id }) => id),
+        served,
+      )
+    }
   })
-  // A deleted domain was already withdrawn in the transaction that deleted it.
-  if (found === null) return null
-  const { source, records } = found
-  if (records === null) {
-    await database.write((connection) => storeUnrendered(connection, source))
-    return null
-  }
-  const rendered = renderZone(source, records.all, records.nsNames, serialNumber(0))
-  return database.write((connection) => storeRendered(connection, source, rendered, new Date(clock()).getUTCFullYear()))
-}
-
-async function storeRendered(connection: Connection, source: ZoneSource, rendered: RenderedZone, year: number): Promise<StoredZone | null> {
-  const { id, domain } = source
-  if (!(await markDomainRendered(connection, source, errorsText(rendered.omitted)))) return null
-  const existing = await findZoneFile(connection, id)
-  const lastSerial = await lockServedName(connection, domain, id)
-  if (existing !== null && existing.serial === lastSerial && isSame(rendered, existing)) {
-    await serveZone(connection, domain, id, existing.serial)
-    return null
-  }
-  const zone = withSerial(rendered, serialAfter(lastSerial === null ? null : serialNumber(lastSerial), year))
-  await saveZoneFile(connection, id, { serial: zone.serial, text: zone.lines.join('\n') })
-  await serveZone(connection, domain, id, zone.serial)
-  return { ...zone, id }
 }
 
 /** Maximum number of omitted records listed in the domain's errors. The zone file lists all. */
@@ -95,16 +100,6 @@ const errorsText = (omitted: readonly string[]): string => {
 /** Whether the content is unchanged. Then the zone keeps its serial. */
 const isSame = (rendered: RenderedZone, existing: ZoneFile): boolean =>
   withSerial(rendered, existing.serial as SerialNumber).lines.join('\n') === existing.text
-
-/** Serves the transferred zone of a slave, without data if it was not transferred yet or has expired. Withdraws a disabled domain. */
-async function storeUnrendered(connection: Connection, source: ZoneSource): Promise<void> {
-  const { id, domain, status } = source
-  if (!(await markDomainRendered(connection, source))) return
-  if (status !== 'active') return unserveDomain(connection, id)
-  const file = await findZoneFile(connection, id)
-  const lastSerial = await lockServedName(connection, domain, id)
-  await serveZone(connection, domain, id, file === null ? lastSerial : file.serial)
-}
 
 /** Serials have the form YYYYNNNNNN: the year and a counter. */
 const YEAR = 1_000_000
@@ -137,7 +132,7 @@ interface ZonePublisherOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Zones read per query, to limit how many are in memory twice. */
+/** Zones read or stored together. */
 const BATCH_SIZE = 100
 
 function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions) {
@@ -161,8 +156,8 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
     }
     // It has changed again; the next run publishes it.
     if (file.serial !== serial) return
-    served.add(row.name)
     onZone({ id, type: file.type, accountId: file.accountId, name, serial, records: file.text, axfrIps: file.axfrIps })
+    served.add(row.name)
   }
 
   const run = async (): Promise<void> => {
@@ -232,6 +227,24 @@ const RETRY = 1_000
 
 const POLL_INTERVAL = 5_000
 
+/** Records rendered in one transaction, unless one zone has more. Other requests wait for them. */
+const BATCH_RECORDS = 2_000
+
+/** The ids of domains in groups of at most `BATCH_RECORDS` records. */
+function batchesOf(domains: readonly { readonly id: number; readonly record_count: number }[]): number[][] {
+  const batches: number[][] = []
+  let room = 0
+  for (const { id, record_count } of domains) {
+    room -= record_count
+    if (room < 0 || batches.length === 0) {
+      batches.push([])
+      room = BATCH_RECORDS - record_count
+    }
+    batches.at(-1)?.push(id)
+  }
+  return batches
+}
+
 export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   const { database, onError, pollInterval = POLL_INTERVAL } = options
   const publisher = createZonePublisher(options)
@@ -250,16 +263,33 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     const started = performance.now()
     const due = [...marked]
     marked.clear()
-    for (const id of due) {
-      try {
-        await storeZone(options, id)
-      } catch (error) {
-        onError(error)
-        later(() => changed(id))
-      }
-    }
+    for (let from = 0; from < due.length; from += BATCH_SIZE) await storeAll(due.slice(from, from + BATCH_SIZE))
     await catchUp()
     restUntil = performance.now() + REST_FACTOR * (performance.now() - started)
+  }
+
+  const storeAll = async (ids: readonly number[]): Promise<void> => {
+    let batches: readonly number[][] = ids.map((id) => [id])
+    try {
+      batches = batchesOf(await database.read((connection) => findRecordCounts(connection, ids)))
+    } catch {
+      // Storing them fails as well, and reports it for each.
+    }
+    for (const batch of batches) await store(batch)
+  }
+
+  /** Stores zones together, or, if that fails, one after another, so that an error affects only its own zone. */
+  const store = async (ids: readonly number[]): Promise<void> => {
+    try {
+      await storeZones(options, ids)
+    } catch (error) {
+      if (ids.length > 1) {
+        for (const id of ids) await store([id])
+        return
+      }
+      onError(error)
+      later(() => ids.forEach(changed))
+    }
   }
 
   const catchUp = async (): Promise<void> => {
