@@ -1,4 +1,5 @@
 /** Zone files, the names under which the name servers serve them, and the state of their rendering. */
+import { crc32 } from 'node:zlib'
 import type { Connection } from './database.ts'
 import type { DomainRow, RecordRow } from './tables.ts'
 
@@ -13,16 +14,19 @@ export async function findZoneFile(connection: Connection, domainId: number): Pr
   return row ?? null
 }
 
+/** The checksum that is stored with the text of a zone. */
+export const zoneChecksum = (text: string): number => crc32(text)
+
 /** Stores rendered or transferred zones. */
 export async function saveZoneFiles(connection: Connection, files: readonly (ZoneFile & { readonly domain_id: number })[]): Promise<void> {
   if (files.length === 0) return
   await connection
     .insertInto('zone_files')
-    .values([...files])
+    .values(files.map((file) => ({ ...file, checksum: zoneChecksum(file.text) })))
     .onConflict((conflict) =>
       conflict
         .column('domain_id')
-        .doUpdateSet((eb) => ({ serial: eb.ref('excluded.serial'), text: eb.ref('excluded.text') })),
+        .doUpdateSet((eb) => ({ serial: eb.ref('excluded.serial'), text: eb.ref('excluded.text'), checksum: eb.ref('excluded.checksum') })),
     )
     .execute()
 }
@@ -105,6 +109,8 @@ export async function findZoneRecords(connection: Connection, domainIds: readonl
 /** A zone file with the properties of its domain that a name server needs. */
 export interface ServedFile extends ZoneFile {
   readonly domain_id: number
+  /** `zoneChecksum` of the text as it was stored. */
+  readonly checksum: number
   readonly type: 'master' | 'slave'
   readonly accountId: number
   /** Addresses that may transfer the zone. */
@@ -122,7 +128,8 @@ export async function findServedFiles(connection: Connection, domainIds: readonl
     .select([
       'zone_files.domain_id',
       'zone_files.serial',
-      'zone_files.text', 
+      'zone_files.text',
+      'zone_files.checksum',
       'domains.type',
       'domains.account_id',
       'domains.axfr_ips',

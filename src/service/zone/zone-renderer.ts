@@ -30,6 +30,7 @@ import {
   setRenderingErrors,
   setRenderingInputs,
   type ZoneFile,
+  zoneChecksum,
 } from '../store/zone-file-store.ts'
 import { nameServersOf, type RenderedZone, renderingInputs, renderZone, withSerial } from './render-zone.ts'
 
@@ -114,7 +115,7 @@ function serialAfter(existing: SerialNumber | null, year: number): SerialNumber 
 }
 
 /** A zone for the name server: its records are the text of the zone file. `id` is its domain's. */
-interface PublishedZone extends Omit<ServedFile, 'domain_id' | 'text'> {
+interface PublishedZone extends Omit<ServedFile, 'domain_id' | 'text' | 'checksum'> {
   readonly id: number
   readonly name: DomainName
   readonly records: string
@@ -128,7 +129,7 @@ interface ZonePublisherOptions {
   readonly onUnavailable: (name: DomainName) => void
   /** Called with the name of a zone that is no longer served. */
   readonly onRemoved: (name: DomainName) => void
-  /** Called if a zone could not be published. The other zones still are. */
+  /** Called if a zone could not be published, for example because its stored text is damaged. The other zones still are. */
   readonly onError: (error: unknown) => void
 }
 
@@ -156,6 +157,7 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
     }
     // It has changed again; the next run publishes it.
     if (file.serial !== serial) return
+    if (zoneChecksum(file.text) !== file.checksum) throw new Error(`the stored zone file of ${name} is damaged`)
     onZone({ id, type: file.type, accountId: file.accountId, name, serial, records: file.text, axfrIps: file.axfrIps })
     served.add(row.name)
   }
@@ -178,6 +180,9 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
         publish(row, files.get(row.domain_id))
       } catch (error) {
         onError(error)
+        // No parent zone may answer for its names.
+        if (!served.has(row.name)) onUnavailable(`${row.name}.` as DomainName)
+        served.add(row.name)
       }
     }
   }
