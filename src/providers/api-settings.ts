@@ -43,7 +43,7 @@ export function readNames(config: ProviderConfig, key: string, diagnostics: Diag
     entries.flatMap(([text, id]) => {
       const name = parseAbsoluteName(text)
       if (name.ok) return [[name.value, id] as const]
-      diagnostics.push({ ...settingProblem(config, key, `${JSON.stringify(text)} ${name.message}`), at: config.placeOf(key, text) })
+      diagnostics.push({ ...settingProblem(config, key, name.message), at: config.placeOf(key, text) })
       return []
     }),
   )

@@ -59,6 +59,11 @@ test.each([['validate'], ['plan'], ['apply', '--yes'], ['verify'], ['rollback', 
   expectNoCommand({}, [...args, '--verbose', '--format', 'github']),
 )
 
+test('fmt lists a file at the top whose name is a command', async () => {
+  const scene = openScene({ files: { '::error::x.yaml': `${ZONE}\n\n` }, config: 'zones: [{files: "*.yaml"}]\n' })
+  expect((await scene.runWith({ GITHUB_ACTIONS: 'true' }, 'fmt', '--check')).stdout).toBe('\\u003a:error::x.yaml\n')
+})
+
 test('does not change text outside GitHub Actions', async () => {
   const scene = openScene({ files: FILES })
   expect((await scene.run('plan')).stderr).toContain('##[')

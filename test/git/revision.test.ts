@@ -60,6 +60,15 @@ describeWithTools(['git'], 'openRevision', () => {
     expect(filesBelow((await opened(dns, 'HEAD')).folder)).toEqual({ 'a.yaml': '2\n' })
   })
 
+  test('takes the branch of the remote, not a tag or branch of its name, which a pull request can bring', async () => {
+    const { folder, git, commit } = gitRepository({ 'a.yaml': '1\n' })
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+    commit({ 'a.yaml': '2\n' })
+    git('tag', 'origin/main')
+    git('branch', 'origin/main')
+    expect(filesBelow((await opened(folder, 'origin/main..')).folder)).toEqual({ 'a.yaml': '1\n' })
+  })
+
   test('refuses a folder of the checkout that holds the files of a bare repository', async () => {
     const other = gitRepository({ 'a.yaml': 'other\n' })
     const { folder } = gitRepository({ 'dns/a.yaml': '1\n' })

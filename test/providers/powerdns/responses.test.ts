@@ -95,6 +95,20 @@ test('a new zone whose serial the server does not raise is created, with a warni
   ])
 })
 
+test('a zone with records that no plan shows is not deleted', async () => {
+  const paths: string[] = []
+  const provider = await providerFor((path, response) => {
+    paths.push(path)
+    json(response, 200, { ...BODY, rrsets: [{ ...RECORD, type: 'ADDR', records: [{ content: 'x' }] }] })
+  })
+  const remove = { subject: 'domain', action: 'delete', name: ZONE } as unknown as ProviderCall['changes'][number]
+  await expect(provider.apply(reference, { changes: [remove], rrsets: [] })).rejects.toMatchObject({
+    code: 'provider-rejected',
+    message: expect.stringContaining('www.example.com. ADDR has a type that only PowerDNS has'),
+  })
+  expect(paths).toHaveLength(1)
+})
+
 test('doctor recognises a PowerDNS Recursor, and an error never has the key', async () => {
   const recursor = await providerFor((_path, response) => json(response, 200, { daemon_type: 'recursor', version: '5.0' }))
   const usage = { zones: [ZONE], inventory: new Set<never>() }
