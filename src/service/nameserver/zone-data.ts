@@ -43,30 +43,21 @@ const MAX_UNKEPT = 16
 export class ZoneData {
   readonly name: DomainName
   readonly serial: number
-  /** The text of a stored zone. The records of each name are in consecutive lines, owners in lower case. */
-  readonly #text: string
-  readonly #defaultTtl: number
-  /** A hash table: where the lines of a name begin, plus 1; 0 for a free slot. Its length is a power of 2. */
-  readonly #slots: readonly number[]
-  /** Whether it has a delegation (NS below the apex) or a DNAME. Most zones have none. */
-  readonly #hasCovers: boolean
+  readonly #index: ZoneIndex
   #kept: Map<number, readonly Rrset[]> | null = null
 
-  constructor(name: DomainName, serial: number, { text, defaultTtl, slots, hasCovers }: ZoneIndex) {
+  constructor(name: DomainName, serial: number, index: ZoneIndex) {
     this.name = name
     this.serial = serial
-    this.#text = text
-    this.#defaultTtl = defaultTtl
-    this.#slots = slots
-    this.#hasCovers = hasCovers
+    this.#index = index
   }
 
   get apex(): ZoneNode {
-    return new ZoneNode(this, this.name, findOwner(this.#text, this.#slots, APEX, 0, 1))
+    return new ZoneNode(this, this.name, findOwner(this.#index, APEX, 0, 1))
   }
 
   get soa(): Rrset {
-    return readRrsets(this.#text, findOwner(this.#text, this.#slots, APEX, 0, 1), this.#defaultTtl, 'SOA')[0] as Rrset
+    return readRrsets(this.#index, findOwner(this.#index, APEX, 0, 1), 'SOA')[0] as Rrset
   }
 
   /** The SOA for negative answers: its TTL is the lower of its own TTL and MINIMUM (RFC 2308 section 3). */
@@ -82,13 +73,13 @@ export class ZoneData {
     const length = name.length - (this.name === ROOT ? 1 : this.name.length + 1)
     // A label `@` is not the apex.
     if (length <= 0 || (length === 1 && name.charCodeAt(0) === AT)) return undefined
-    const start = findOwner(this.#text, this.#slots, name, 0, length)
+    const start = findOwner(this.#index, name, 0, length)
     return start === -1 ? undefined : new ZoneNode(this, name, start)
   }
 
   /** All nodes, the apex first. */
   *nodes(): Generator<ZoneNode, void> {
-    const text = this.#text
+    const { text } = this.#index
     for (let at = 0, next = 0; at < text.length; at = next) {
       next = lineEnd(text, at) + 1
       if (text.charCodeAt(at) === SEMICOLON || text.startsWith(DEFAULT_TTL, at)) continue
@@ -102,7 +93,7 @@ export class ZoneData {
   rrsetsAt(start: number): readonly Rrset[] {
     const kept = this.#kept?.get(start)
     if (kept !== undefined) return kept
-    const rrsets = readRrsets(this.#text, start, this.#defaultTtl, null)
+    const rrsets = readRrsets(this.#index, start, null)
     const count = rrsets.length > MAX_UNKEPT ? rrsets.length : rrsets.reduce((sum, { data }) => sum + data.length, 0)
     if (count > MAX_UNKEPT) {
       this.#kept ??= new Map()
@@ -113,7 +104,7 @@ export class ZoneData {
 
   /** See `ZoneNode.cover`. */
   coverOf(node: ZoneNode): ZoneNode | null {
-    if (!this.#hasCovers) return null
+    if (!this.#index.hasCovers) return null
     let cover: ZoneNode | null = null
     for (let at: ZoneNode | undefined = node; at; at = at.name === this.name ? undefined : this.find(parentOf(at.name))) {
       if (findRrset(at, 'DNAME') || isDelegation(this, at)) cover = at
@@ -157,8 +148,8 @@ export class ZoneNode {
 export function buildZoneData(name: DomainName, serial: number, content: string | Iterable<ServedRecord>): ZoneData {
   const direct = typeof content === 'string' ? indexText(content) : null
   const index = direct ?? indexText(textByOwner(name, typeof content === 'string' ? parseZoneText(name, content) : content))
-  const apexAt = index === null ? -1 : findOwner(index.text, index.slots, APEX, 0, 1)
-  const [soa] = index === null || apexAt === -1 ? [] : readRrsets(index.text, apexAt, index.defaultTtl, 'SOA')
+  const apexAt = index === null ? -1 : findOwner(index, APEX, 0, 1)
+  const [soa] = index === null || apexAt === -1 ? [] : readRrsets(index, apexAt, 'SOA')
   if (index === null || soa?.data.length !== 1) throw new RangeError(`the zone ${name} needs one SOA record at its apex`)
   return new ZoneData(name, serial, index)
 }
@@ -201,9 +192,12 @@ function textByOwner(zone: DomainName, records: Iterable<ServedRecord>): string 
 }
 
 interface ZoneIndex {
+  /** The text of a stored zone. The records of each name are in consecutive lines, owners in lower case. */
   readonly text: string
   readonly defaultTtl: number
-  readonly slots: number[]
+  /** A hash table: where the lines of a name begin, plus 1; 0 for a free slot. Its length is a power of 2. */
+  readonly slots: readonly number[]
+  /** Whether it has a delegation (NS below the apex) or a DNAME. Most zones have none. */
   readonly hasCovers: boolean
 }
 
@@ -238,23 +232,25 @@ function indexText(text: string): ZoneIndex | null {
   while (size < starts.length * 1.5) size *= 2
   const slots = new Array<number>(size).fill(0)
   for (const start of starts) {
-    const slot = slotOf(text, slots, text, start, text.indexOf('\t', start))
+    const slot = slotOf({ text, slots }, text, start, text.indexOf('\t', start))
     if (slots[slot] !== 0) return null
     slots[slot] = start + 1
   }
-  const missing = hasDots ? emptyNonTerminals(text, slots, starts) : []
-  return missing.length === 0 ? { text, defaultTtl, slots, hasCovers } : indexText(`${text}\n${missing.join('\n')}`)
+  const index = { text, defaultTtl, slots, hasCovers }
+  const missing = hasDots ? emptyNonTerminals(index, starts) : []
+  return missing.length === 0 ? index : indexText(`${text}\n${missing.join('\n')}`)
 }
 
 /** Lines without a type for the names that have no records, but names below them have (RFC 4592 section 2.2.2). */
-function emptyNonTerminals(text: string, slots: readonly number[], starts: readonly number[]): string[] {
+function emptyNonTerminals(index: ZoneIndex, starts: readonly number[]): string[] {
+  const { text } = index
   const missing = new Set<string>()
   for (const start of starts) {
     const end = text.indexOf('\t', start)
     for (let i = start; i < end; i += 1) {
       const code = text.charCodeAt(i)
       if (code === BACKSLASH) i += 1
-      else if (code === DOT && findOwner(text, slots, text, i + 1, end) === -1) missing.add(text.slice(i + 1, end))
+      else if (code === DOT && findOwner(index, text, i + 1, end) === -1) missing.add(text.slice(i + 1, end))
     }
   }
   return [...missing].map((owner) => `${owner}\t\t\t`)
@@ -270,8 +266,10 @@ function ownerHash(text: string, from: number, to: number): number {
   return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 8
 }
 
+type OwnerTable = Pick<ZoneIndex, 'text' | 'slots'>
+
 /** The slot of an owner, which is a part of another text, or the free slot that it would have. */
-function slotOf(text: string, slots: readonly number[], owner: string, from: number, to: number): number {
+function slotOf({ text, slots }: OwnerTable, owner: string, from: number, to: number): number {
   const mask = slots.length - 1
   for (let slot = ownerHash(owner, from, to) & mask; ; slot = (slot + 1) & mask) {
     const start = (slots[slot] as number) - 1
@@ -280,8 +278,8 @@ function slotOf(text: string, slots: readonly number[], owner: string, from: num
 }
 
 /** Where the lines of an owner begin; -1 if it has none. */
-const findOwner = (text: string, slots: readonly number[], owner: string, from: number, to: number): number =>
-  (slots[slotOf(text, slots, owner, from, to)] as number) - 1
+const findOwner = (table: OwnerTable, owner: string, from: number, to: number): number =>
+  (table.slots[slotOf(table, owner, from, to)] as number) - 1
 
 /** Whether the line at `at` has the owner that is a part of another text. */
 function isOwnerAt(text: string, at: number, owner: string, from: number, length: number): boolean {
@@ -296,7 +294,7 @@ function lineEnd(text: string, at: number): number {
 }
 
 /** Reads the RRsets of the name whose lines begin at an offset; only those of one type, or all. */
-function readRrsets(text: string, start: number, defaultTtl: number, only: string | null): Rrset[] {
+function readRrsets({ text, defaultTtl }: ZoneIndex, start: number, only: string | null): Rrset[] {
   const rrsets: Rrset[] = []
   const length = text.indexOf('\t', start) - start
   /** By type (and covered type). */

@@ -50,15 +50,10 @@ async function storeZones({ database, clock }: StoreZoneOptions, ids: readonly n
     const nsNames = nameServersOf(await findRenderingInputs(connection))
     const sources = await markDomainsRendered(connection, ids, nsNames !== null)
     const active = sources.filter(({ status }) => status === 'active')
-    const records = await findZoneRecords(
-      connection,
-      active.filter(({ type }) => type === 'master').map(({ id }) => id),
-    )
+    const masters = active.filter(({ type }) => type === 'master')
+    const records = await findZoneRecords(connection, masters.map(idOf))
     const lastSerials = await lockServedNames(connection, active)
-    const existing = await findServedFiles(
-      connection,
-      active.map(({ id }) => id),
-    )
+    const existing = await findServedFiles(connection, active.map(idOf))
     const files: (ZoneFile & { readonly domain_id: number })[] = []
     const served: Pick<ServedRow, 'name' | 'domain_id' | 'serial'>[] = []
     for (const source of active) {
@@ -80,15 +75,11 @@ async function storeZones({ database, clock }: StoreZoneOptions, ids: readonly n
       served.push({ name: domain, domain_id: id, serial })
     }
     await saveZoneFiles(connection, files)
-    if (sources.length > 0) {
-      await serveZones(
-        connection,
-        sources.map(({ id }) => id),
-        served,
-      )
-    }
+    if (sources.length > 0) await serveZones(connection, sources.map(idOf), served)
   })
 }
+
+const idOf = ({ id }: { readonly id: number }): number => id
 
 /** Maximum number of omitted records listed in the domain's errors. The zone file lists all. */
 const MAX_LISTED = 50
