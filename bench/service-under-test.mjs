@@ -11,9 +11,7 @@ export const TOKEN = 'bench'.padEnd(64, '0')
 /** Starts the service as a separate process, with an empty store that is removed at the end. */
 export async function startService(options = []) {
   const data = mkdtempSync(join(tmpdir(), 'zonewright-bench-'))
-  const limits = ['--rate-limit', 'off', '--quotas', 'none']
-  const serve = ['serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', '--data', data, '--log-level', 'warn', ...limits, ...options]
-  const running = await start([PROGRAM, ...serve], { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN })
+  const running = await startOnFolder(data, options)
   return {
     ...running,
     async stop() {
@@ -21,6 +19,13 @@ export async function startService(options = []) {
       rmSync(data, { recursive: true, force: true })
     },
   }
+}
+
+/** Starts the service as a separate process, with this data folder. */
+export function startOnFolder(data, options = []) {
+  const limits = ['--rate-limit', 'off', '--quotas', 'none']
+  const serve = ['serve', '--listen', '127.0.0.1:0', '--dns', '127.0.0.1:0', '--data', data, '--log-level', 'warn', ...limits, ...options]
+  return start([PROGRAM, ...serve], { ZONEWRIGHT_BOOTSTRAP_TOKEN: TOKEN })
 }
 
 /** Starts a server of this folder as a separate process. */

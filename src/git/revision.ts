@@ -149,9 +149,12 @@ interface Repository {
 /** By the folder where the search began. */
 const found = new Map<string, Repository>()
 
-/** Finds the repository of a folder once, so that nothing that appears in the checkout later can replace it. In CI it is the outermost one: a pull request can add a submodule. */
+/**
+ * Finds the repository of a folder once, so that nothing that appears in the checkout later can replace it. In CI it is the outermost one below the job's folder:
+ * a pull request can add a submodule, and the runner's own files may be in a repository.
+ */
 async function findRepository(folder: string, env: Environment): Promise<Repository> {
-  const start = isCi(env) ? repositoryOf(folder) : folder
+  const start = isCi(env) ? repositoryOf(folder, env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR']) : folder
   const known = found.get(start)
   if (known !== undefined) return known
   const { status, stdout, stderr } = await runGit(['-C', start], ['rev-parse', '--absolute-git-dir', '--show-toplevel'], { folder, env })

@@ -12,6 +12,7 @@ import { queryDns } from '../../src/transport/dns-client.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { type Client, connect, during, freshStore, LOOPBACK, MASTER, ON_POSTGRES, openStore } from './harness.ts'
 import { askUdp } from './nameserver/udp-client.ts'
+import { runSql } from './raw-files.ts'
 
 test('the administrator’s token is created at the first start and shown once; others can be given at any start', async () => {
   const store = await freshStore()
@@ -63,6 +64,38 @@ test('a stopped service starts again with the same data and serials, and has ren
   const { 'last.example': last, ...others } = await during(options, state)
   expect(others).toEqual(before)
   expect(last[2].zone_file[0]).toBe(`; last.example [${last[0].id}]`)
+})
+
+test('an error in the data of one zone is found at the start, and affects only that zone', async () => {
+  const options = { ...(await freshStore()), bootstrapToken: 'token', dns: LOOPBACK }
+  const errors: string[] = []
+  const ids = await during(options, async (client, service) => {
+    const create = async (name: string): Promise<number> => {
+      const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: `${name}.example` })
+      await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
+      return id
+    }
+    const created = [await create('damaged'), await create('broken'), await create('changed')]
+    await service.flush()
+    return created
+  })
+  await runSql(options, [
+    `update zone_files set text = replace(text, '192.0.2.1', '192.0.2.9') where domain_id = ${ids[0]}`,
+    `update records set name = '\\999' where domain_id = ${ids[1]}`,
+    `update records set target = '192.0.2.2' where domain_id = ${ids[2]}`,
+    `update domains set revision = revision + 1 where id in (${ids[1]}, ${ids[2]})`,
+  ])
+  await during({ ...options, onError: (error) => errors.push(String(error)) }, async (_client, { dnsAddress }) => {
+    expect(new Set(errors)).toEqual(
+      new Set(['Error: not a canonical name: \\999.broken.example.', 'Error: the stored zone file of damaged.example. is damaged']),
+    )
+    const ask = async (name: string) => {
+      const query = createQuery(1, { name: `www.${name}.example.` as DomainName, type: 'A' })
+      const { rcode, answers } = await askUdp(dnsAddress?.port as number, query)
+      return [rcode, ...answers.map(({ data }) => data)]
+    }
+    expect(await Promise.all(['damaged', 'broken', 'changed'].map(ask))).toEqual([[2], [0, '192.0.2.1'], [0, '192.0.2.2']])
+  })
 })
 
 test.skipIf(ON_POSTGRES)('keeps the counts of queries in the data folder while it is stopped', async () => {

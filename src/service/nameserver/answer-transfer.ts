@@ -119,10 +119,9 @@ export function createZoneHistory(limits: HistoryLimits) {
 function differenceOf(existing: ZoneData, zone: ZoneData): ZoneDifference {
   const removed: NamedRrset[] = []
   const added: NamedRrset[] = []
-  const isSoa = (rrset: Rrset): boolean => rrset === existing.soa || rrset === zone.soa
-  for (const node of zone.nodes.values()) compareNode(existing.nodes.get(node.name), node, isSoa, removed, added)
-  for (const node of existing.nodes.values()) {
-    if (!zone.nodes.has(node.name)) for (const rrset of node.rrsets) removed.push({ name: node.name, rrset })
+  for (const node of zone.nodes()) compareNode(existing.find(node.name), node, node.name === zone.name, removed, added)
+  for (const node of existing.nodes()) {
+    if (!zone.find(node.name)) for (const rrset of node.rrsets) removed.push({ name: node.name, rrset })
   }
   return { from: existing.soa, removed, added }
 }
@@ -130,11 +129,12 @@ function differenceOf(existing: ZoneData, zone: ZoneData): ZoneDifference {
 function compareNode(
   existing: ZoneNode | undefined,
   { name, rrsets }: ZoneNode,
-  isSoa: (rrset: Rrset) => boolean,
+  isApex: boolean,
   removed: NamedRrset[],
   added: NamedRrset[],
 ): void {
   const existingRrsets = existing?.rrsets ?? []
+  const isSoa = ({ type }: Rrset): boolean => isApex && type === 'SOA'
   const [findBefore, findNow] = [createRrsetFinder(existingRrsets), createRrsetFinder(rrsets)]
   for (const rrset of rrsets) {
     const before = isSoa(rrset) ? rrset : findBefore(rrset)
@@ -207,7 +207,7 @@ const countOf = ({ removed, added }: ZoneDifference): number =>
 /** Whether a difference of `count` records has fewer records than the zone, SOA records included. */
 function isSmallerThan(count: number, zone: ZoneData): boolean {
   let remaining = count + 2
-  for (const { rrsets } of zone.nodes.values()) {
+  for (const { rrsets } of zone.nodes()) {
     for (const { data } of rrsets) remaining -= data.length
     if (remaining < 0) return true
   }
@@ -406,9 +406,9 @@ function* transferMessages(query: Query, records: Iterable<RecordInRrset>): Gene
 export function* fullZoneRecords(zone: ZoneData): Generator<RecordInRrset, void> {
   const apex = ownerOf(zone.name, zone.soa)
   yield [apex, zone.soa, 0]
-  for (const { name, rrsets } of zone.nodes.values()) {
+  for (const { name, rrsets } of zone.nodes()) {
     for (const rrset of rrsets) {
-      if (rrset === zone.soa) continue
+      if (rrset.type === 'SOA' && name === zone.name) continue
       const owner = ownerOf(name, rrset)
       for (let i = 0; i < rrset.data.length; i += 1) yield [owner, rrset, i]
     }

@@ -116,7 +116,7 @@ function answerFromZone(answer: Answer, zone: ZoneData, name: DomainName, code: 
 /** The node of the name, or of its closest existing ancestor (RFC 4592 section 3.3.1). */
 function closestEncloser(zone: ZoneData, name: DomainName): ZoneNode {
   for (let at = name; at !== ROOT; at = parentOf(at)) {
-    const node = zone.nodes.get(at)
+    const node = zone.find(at)
     if (node) return node
   }
   return zone.apex
@@ -124,7 +124,7 @@ function closestEncloser(zone: ZoneData, name: DomainName): ZoneNode {
 
 /** The source of synthesis for names below the encloser (RFC 4592 section 3.3.1). */
 const wildcardOf = (zone: ZoneData, encloser: ZoneNode): ZoneNode | undefined =>
-  zone.nodes.get(encloser.name === ROOT ? ('*.' as DomainName) : (`*.${encloser.name}` as DomainName))
+  zone.find(encloser.name === ROOT ? ('*.' as DomainName) : (`*.${encloser.name}` as DomainName))
 
 function answerFromNode(answer: Answer, zone: ZoneData, node: ZoneNode, name: DomainName, code: number): DomainName | null {
   const found = rrsetsFor(node, code)

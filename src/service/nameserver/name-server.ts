@@ -124,7 +124,8 @@ export interface NameServerLimits extends TcpLimits {
 interface ServedZone {
   readonly name: DomainName
   readonly serial: number
-  readonly records: Iterable<ServedRecord>
+  /** Its records, or the text of a stored zone. */
+  readonly records: string | Iterable<ServedRecord>
   /** Addresses that may transfer the zone and get NOTIFY; none by default. */
   readonly axfrIps?: readonly string[]
   /** The account that owns the zone and its keys. */
@@ -250,8 +251,10 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     const isNew = existing?.serial !== zone.serial
     const recipients = [...now.addresses].filter((address) => (isNew || !before.addresses.has(address)) && canReceive(address))
     const allowed = recipients.filter((address) => isAllowedPeer(address, publicPeersOnly))
-    const [data] = zone.soa.data
-    if (data !== undefined) notifier.notify({ zone: zone.name, serial: zone.serial, soa: { ttl: zone.soa.ttl, data } }, allowed)
+    if (allowed.length > 0) {
+      const { ttl, data } = zone.soa
+      notifier.notify({ zone: zone.name, serial: zone.serial, soa: { ttl, data: data[0] as string } }, allowed)
+    }
     for (const address of recipients) {
       if (allowed.includes(address)) continue
       options.onNotified?.({ zone: zone.name, address, serial: zone.serial, rcode: null, problem: 'the address is not public' })
@@ -270,7 +273,8 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     setZone: ({ name, serial, records, axfrIps = [], accountId = NO_CLIENTS.accountId }) => {
       const zone = buildZoneData(name, serial, records)
       const [existing, before] = [zones.get(name), clients.get(name) ?? NO_CLIENTS]
-      const now: AllowedClients = { addresses: new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? [])), accountId }
+      const addresses = axfrIps.length === 0 ? NO_CLIENTS.addresses : new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? []))
+      const now: AllowedClients = { addresses, accountId }
       // If another account now owns the name, the history must not reveal the previous owner's records.
       if (existing && now.addresses.size > 0 && accountId === before.accountId) history.record(existing, zone)
       else history.forget(name)

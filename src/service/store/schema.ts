@@ -126,7 +126,7 @@ export const SCHEMA: Readonly<Record<keyof Tables, Table>> = {
     },
     { unique: { load_balancers_unique: ['account_id', 'label'] } },
   ),
-  zone_files: { columns: { ...ofDomain, serial: bigint, text }, key: ['domain_id'] },
+  zone_files: { columns: { ...ofDomain, serial: bigint, text, checksum: bigint }, key: ['domain_id'] },
   secondaries: {
     columns: {
       ...ofDomain,

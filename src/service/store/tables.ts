@@ -219,6 +219,8 @@ interface ZoneFilesTable {
   serial: number
   /** Lines joined by line feeds. */
   text: string
+  /** The CRC-32 of the text in UTF-8. */
+  checksum: number
 }
 
 export type DomainRow = Selectable<DomainsTable>

@@ -1,4 +1,5 @@
 /** Zone files, the names under which the name servers serve them, and the state of their rendering. */
+import { crc32 } from 'node:zlib'
 import type { Connection } from './database.ts'
 import type { DomainRow, RecordRow } from './tables.ts'
 
@@ -13,12 +14,20 @@ export async function findZoneFile(connection: Connection, domainId: number): Pr
   return row ?? null
 }
 
-/** Stores a rendered or transferred zone. */
-export async function saveZoneFile(connection: Connection, domainId: number, file: ZoneFile): Promise<void> {
+/** The checksum that is stored with the text of a zone. */
+export const zoneChecksum = (text: string): number => crc32(text)
+
+/** Stores rendered or transferred zones. */
+export async function saveZoneFiles(connection: Connection, files: readonly (ZoneFile & { readonly domain_id: number })[]): Promise<void> {
+  if (files.length === 0) return
   await connection
     .insertInto('zone_files')
-    .values({ domain_id: domainId, ...file })
-    .onConflict((conflict) => conflict.column('domain_id').doUpdateSet({ serial: file.serial, text: file.text }))
+    .values(files.map((file) => ({ ...file, checksum: zoneChecksum(file.text) })))
+    .onConflict((conflict) =>
+      conflict
+        .column('domain_id')
+        .doUpdateSet((eb) => ({ serial: eb.ref('excluded.serial'), text: eb.ref('excluded.text'), checksum: eb.ref('excluded.checksum') })),
+    )
     .execute()
 }
 
@@ -34,7 +43,7 @@ export async function saveTransferredZone(connection: Connection, domainId: numb
     .where('type', '=', 'slave')
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) return false
-  if (file !== null) await saveZoneFile(connection, domainId, file)
+  if (file !== null) await saveZoneFiles(connection, [{ domain_id: domainId, ...file }])
   else await connection.deleteFrom('zone_files').where('domain_id', '=', domainId).execute()
   return true
 }
@@ -50,56 +59,65 @@ const SOURCE_COLUMNS = [
   'refresh_sec',
   'retry_sec',
   'ttl_sec',
-  'revision',
-  'settled',
+  'errors',
 ] as const satisfies readonly (keyof DomainRow)[]
 
 export type ZoneSource = Pick<DomainRow, (typeof SOURCE_COLUMNS)[number]>
 
 export type ZoneRecord = Pick<RecordRow, 'id' | 'type' | 'name' | 'target' | 'priority' | 'weight' | 'port' | 'tag' | 'ttl_sec'>
 
-export async function findZoneSource(connection: Connection, domainId: number): Promise<ZoneSource | null> {
-  const row = await connection.selectFrom('domains').select(SOURCE_COLUMNS).where('id', '=', domainId).executeTakeFirst()
-  return row ?? null
-}
-
 /**
- * Marks this revision of a domain as rendered, with error messages about omitted records, and locks the domain until the transaction ends. False,
- * and nothing is marked, if this or a later revision was already marked, or the name or status has changed: the served zone must never go back.
+ * Marks the current revisions of domains as rendered, and locks the domains until the transaction ends: no change of them or their records can be
+ * committed meanwhile. Returns those that were not marked yet, in the order of their ids. With `withMasters` false, it leaves out active masters.
  */
-export async function markDomainRendered(
+export async function markDomainsRendered(
   connection: Connection,
-  { id, revision, domain, status }: ZoneSource,
-  errors?: string,
-): Promise<boolean> {
-  const { numUpdatedRows } = await connection
+  domainIds: readonly number[],
+  withMasters: boolean,
+): Promise<ZoneSource[]> {
+  const rows = await connection
     .updateTable('domains')
-    .set({ settled: revision, ...(errors === undefined ? {} : { errors }) })
-    .where('id', '=', id)
-    .where('settled', '<', revision)
-    .where('domain', '=', domain)
-    .where('status', '=', status)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+    .set((eb) => ({ settled: eb.ref('revision') }))
+    .where('id', 'in', domainIds)
+    .whereRef('settled', '<', 'revision')
+    .$if(!withMasters, (query) => query.where((eb) => eb.or([eb('type', '!=', 'master'), eb('status', '!=', 'active')])))
+    .returning(SOURCE_COLUMNS)
+    .execute()
+  return rows.sort((a, b) => a.id - b.id)
 }
 
-/** The records of a domain in the order of their ids. */
-export const findZoneRecords = (connection: Connection, domainId: number): Promise<ZoneRecord[]> =>
-  connection
+/** Stores the error messages about omitted records of a domain. */
+export async function setRenderingErrors(connection: Connection, domainId: number, errors: string): Promise<void> {
+  await connection.updateTable('domains').set({ errors }).where('id', '=', domainId).execute()
+}
+
+/** The records of domains, each in the order of their ids. */
+export async function findZoneRecords(connection: Connection, domainIds: readonly number[]): Promise<Map<number, ZoneRecord[]>> {
+  const found = new Map<number, ZoneRecord[]>(domainIds.map((id) => [id, []]))
+  if (domainIds.length === 0) return found
+  const rows = await connection
     .selectFrom('records')
-    .select(['id', 'type', 'name', 'target', 'priority', 'weight', 'port', 'tag', 'ttl_sec'])
-    .where('domain_id', '=', domainId)
+    .select(['domain_id', 'id', 'type', 'name', 'target', 'priority', 'weight', 'port', 'tag', 'ttl_sec'])
+    .where('domain_id', 'in', domainIds)
+    .orderBy('domain_id')
     .orderBy('id')
     .execute()
+  for (const row of rows) found.get(row.domain_id)?.push(row)
+  return found
+}
 
 /** A zone file with the properties of its domain that a name server needs. */
 export interface ServedFile extends ZoneFile {
   readonly domain_id: number
+  /** `zoneChecksum` of the text as it was stored. */
+  readonly checksum: number
   readonly type: 'master' | 'slave'
   readonly accountId: number
   /** Addresses that may transfer the zone. */
   readonly axfrIps: readonly string[]
 }
+
+const NO_ADDRESSES: readonly string[] = []
 
 /** The zone files by domain. */
 export async function findServedFiles(connection: Connection, domainIds: readonly number[]): Promise<Map<number, ServedFile>> {
@@ -107,11 +125,22 @@ export async function findServedFiles(connection: Connection, domainIds: readonl
   const rows = await connection
     .selectFrom('zone_files')
     .innerJoin('domains', 'domains.id', 'zone_files.domain_id')
-    .select(['zone_files.domain_id', 'zone_files.serial', 'zone_files.text', 'domains.type', 'domains.account_id', 'domains.axfr_ips'])
+    .select([
+      'zone_files.domain_id',
+      'zone_files.serial',
+      'zone_files.text',
+      'zone_files.checksum',
+      'domains.type',
+      'domains.account_id',
+      'domains.axfr_ips',
+    ])
     .where('zone_files.domain_id', 'in', domainIds)
     .execute()
   return new Map(
-    rows.map(({ axfr_ips, account_id: accountId, ...row }) => [row.domain_id, { ...row, accountId, axfrIps: JSON.parse(axfr_ips) }]),
+    rows.map(({ axfr_ips, account_id: accountId, ...row }) => [
+      row.domain_id,
+      { ...row, accountId, axfrIps: axfr_ips === '[]' ? NO_ADDRESSES : JSON.parse(axfr_ips) },
+    ]),
   )
 }
 
@@ -128,36 +157,49 @@ export interface ServedRow {
   readonly revision: number
 }
 
-/** Locks a served name until the transaction ends. Returns the last serial served under it; null if there is none. */
-export async function lockServedName(connection: Connection, name: string, domainId: number): Promise<number | null> {
-  const row = await connection
+/** Locks served names, of these domains, until the transaction ends. Returns the last serial served under each; null if there is none. */
+export async function lockServedNames(
+  connection: Connection,
+  domains: readonly Pick<DomainRow, 'id' | 'domain'>[],
+): Promise<Map<string, number | null>> {
+  if (domains.length === 0) return new Map()
+  const rows = await connection
     .insertInto('served_zones')
-    .values({ name, domain_id: domainId, serial: null, served: 0, revision: 0 })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ domain_id: domainId }))
-    .returning('serial')
-    .executeTakeFirstOrThrow()
-  return row.serial
+    .values(domains.map(({ id, domain }) => ({ name: domain, domain_id: id, serial: null, served: 0, revision: 0 })))
+    .onConflict((conflict) => conflict.column('name').doUpdateSet((eb) => ({ domain_id: eb.ref('excluded.domain_id') })))
+    .returning(['name', 'serial'])
+    .execute()
+  return new Map(rows.map(({ name, serial }) => [name, serial]))
 }
 
 /**
- * Serves the domain's zone file with this serial under a locked name, and under no other name. Without a zone file, the name is served without
- * data; pass the last served serial then. Call it last in a transaction.
+ * Serves the zone files of domains with these serials, each under its locked name and no other. Without a zone file, a name is served without
+ * data; pass the last served serial then. Stops serving those of `domainIds` that are not among `zones`. Call it last in a transaction.
  */
-export async function serveZone(connection: Connection, name: string, domainId: number, serial: number | null): Promise<void> {
+export async function serveZones(
+  connection: Connection,
+  domainIds: readonly number[],
+  zones: readonly Pick<ServedRow, 'name' | 'domain_id' | 'serial'>[],
+): Promise<void> {
   const revision = await nextRevision(connection)
-  await unserve(connection, domainId, revision)
-  await connection.updateTable('served_zones').set({ serial, served: 1, revision }).where('name', '=', name).execute()
+  await unserve(connection, domainIds, revision)
+  if (zones.length === 0) return
+  await connection
+    .insertInto('served_zones')
+    .values(zones.map((zone) => ({ ...zone, served: 1, revision })))
+    .onConflict((conflict) => conflict.column('name').doUpdateSet((eb) => ({ serial: eb.ref('excluded.serial'), served: 1, revision })))
+    .execute()
 }
 
 /** Stops serving a domain. Call it last in a transaction. */
 export async function unserveDomain(connection: Connection, domainId: number): Promise<void> {
   const served = connection.selectFrom('served_zones').select('name').where('domain_id', '=', domainId).where('served', '=', 1)
   if ((await served.executeTakeFirst()) === undefined) return
-  await unserve(connection, domainId, await nextRevision(connection))
+  await unserve(connection, [domainId], await nextRevision(connection))
 }
 
-const unserve = (connection: Connection, domainId: number, revision: number) =>
-  connection.updateTable('served_zones').set({ served: 0, revision }).where('domain_id', '=', domainId).where('served', '=', 1).execute()
+const unserve = (connection: Connection, domainIds: readonly number[], revision: number) =>
+  connection.updateTable('served_zones').set({ served: 0, revision }).where('domain_id', 'in', domainIds).where('served', '=', 1).execute()
 
 async function nextRevision(connection: Connection): Promise<number> {
   const { revision } = await connection
@@ -179,6 +221,16 @@ export async function findServedSince(connection: Connection, since: number | nu
 export async function findRevision(connection: Connection): Promise<number> {
   return (await connection.selectFrom('served_revision').select('revision').executeTakeFirstOrThrow()).revision
 }
+
+/** How many records each of these domains has, without those that have no changes to render. */
+export const findRecordCounts = (connection: Connection, domainIds: readonly number[]): Promise<{ id: number; record_count: number }[]> =>
+  connection
+    .selectFrom('domains')
+    .select(['id', 'record_count'])
+    .where('id', 'in', domainIds)
+    .whereRef('settled', '<', 'revision')
+    .orderBy('id')
+    .execute()
 
 /** The domains with changes that are not rendered yet. */
 export async function findOutdatedDomains(connection: Connection): Promise<number[]> {

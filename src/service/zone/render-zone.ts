@@ -6,7 +6,7 @@
  */
 import { failure, ok, type Result } from '../../base/result.ts'
 import { octetsToTxtRdata } from '../../dns/character-string.ts'
-import { type DomainName, lowerCaseName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
+import { type DomainName, nameOctets, parseDomainName, ROOT } from '../../dns/domain-name.ts'
 import { emailToName } from '../../dns/mailbox.ts'
 import { canonicalRdata, rdataFields } from '../../dns/rdata/canonical.ts'
 import type { Token } from '../../dns/rdata/field.ts'
@@ -25,24 +25,6 @@ export function formatTransferredZone(name: DomainName, domainId: number, record
     else lines.push(`${record.writtenOwner ?? relativeOwner(record.name, name)}\t${record.ttl}\t${record.type}\t${record.data}`)
   }
   return lines.join('\n')
-}
-
-/** Parses the text of a stored zone. It does not validate, because only this program writes such texts. */
-export function parseZoneText(name: DomainName, text: string): ServedRecord[] {
-  const records: ServedRecord[] = []
-  let defaultTtl = 0
-  for (const line of text.split('\n')) {
-    if (line.startsWith(';')) continue
-    if (line.startsWith(DEFAULT_TTL)) {
-      defaultTtl = Number(line.slice(DEFAULT_TTL.length))
-      continue
-    }
-    const [owner, ttl, type, data] = line.split('\t') as [string, string, string, string]
-    const record = { type, ttl: (ttl === '' || ttl === 'IN' ? defaultTtl : Number(ttl)) as Ttl, data }
-    if (/[A-Z]/.test(owner)) records.push({ name: lowerCaseName(owner), writtenOwner: owner, ...record })
-    else records.push({ name: (owner === '@' ? name : `${owner}.${name}`) as DomainName, ...record })
-  }
-  return records
 }
 
 const relativeOwner = (owner: DomainName, zone: DomainName): string => (owner === zone ? '@' : owner.slice(0, -zone.length - 1))

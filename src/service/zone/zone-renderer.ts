@@ -7,35 +7,32 @@
  * Passes the served zones from the database to the name server: all zones at startup, then those that changed since the last revision, in any
  * process.
  *
- * A domain and its records are read in one snapshot and rendered. Then one transaction locks the domain and decides whether the zone needs a new
- * serial, or whether another process or a later change was faster. So the serial increases exactly once per change of content, whichever process
- * renders it, and the served zone never goes back to an earlier state.
+ * One transaction locks some domains, reads and renders them, and decides which zones need a new serial. So the serial increases exactly once per
+ * change of content, whichever process renders it, and the served zone never goes back to an earlier state.
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
-import type { ServedRecord } from '../nameserver/zone-data.ts'
 import type { Connection, Database } from '../store/database.ts'
 import {
   findOutdatedDomains,
+  findRecordCounts,
   findRenderingInputs,
   findRevision,
   findServedFiles,
   findServedSince,
-  findZoneFile,
   findZoneRecords,
-  findZoneSource,
-  lockServedName,
-  markDomainRendered,
+  lockServedNames,
+  markDomainsRendered,
   type ServedFile,
   type ServedRow,
-  saveZoneFile,
-  serveZone,
+  saveZoneFiles,
+  serveZones,
+  setRenderingErrors,
   setRenderingInputs,
-  unserveDomain,
   type ZoneFile,
-  type ZoneSource,
+  zoneChecksum,
 } from '../store/zone-file-store.ts'
-import { nameServersOf, parseZoneText, type RenderedZone, renderingInputs, renderZone, withSerial } from './render-zone.ts'
+import { nameServersOf, type RenderedZone, renderingInputs, renderZone, withSerial } from './render-zone.ts'
 
 interface StoreZoneOptions {
   readonly database: Database
@@ -43,47 +40,46 @@ interface StoreZoneOptions {
   readonly clock: () => number
 }
 
-/** The zone of a domain after it was stored with a new serial. `id` is the domain's. */
-type StoredZone = RenderedZone & { readonly id: number }
-
 /**
- * Renders and stores the zone of a domain. Returns it if it got a new serial; null if its content is unchanged, if nothing is served any more, or
- * if only processes of another version of the program may render.
+ * Renders and stores the zones of domains in one transaction, which locks them. Does nothing for those whose changes are rendered already, and, if
+ * only processes of another version of the program may render, for active masters.
  */
-async function storeZone({ database, clock }: StoreZoneOptions, id: number): Promise<StoredZone | null> {
-  const found = await database.read(async (connection) => {
-    const source = await findZoneSource(connection, id)
-    if (source === null || source.settled >= source.revision) return null
-    const isRendered = source.type === 'master' && source.status === 'active'
-    if (!isRendered) return { source, records: null }
+async function storeZones({ database, clock }: StoreZoneOptions, ids: readonly number[]): Promise<void> {
+  const year = new Date(clock()).getUTCFullYear()
+  await database.write(async (connection) => {
     const nsNames = nameServersOf(await findRenderingInputs(connection))
-    return nsNames && { source, records: { all: await findZoneRecords(connection, id), nsNames } }
+    const sources = await markDomainsRendered(connection, ids, nsNames !== null)
+    const active = sources.filter(({ status }) => status === 'active')
+    const masters = active.filter(({ type }) => type === 'master')
+    const records = await findZoneRecords(connection, masters.map(idOf))
+    const lastSerials = await lockServedNames(connection, active)
+    const existing = await findServedFiles(connection, active.map(idOf))
+    const files: (ZoneFile & { readonly domain_id: number })[] = []
+    const served: Pick<ServedRow, 'name' | 'domain_id' | 'serial'>[] = []
+    for (const source of active) {
+      const { id, domain } = source
+      const [lastSerial, file] = [lastSerials.get(domain) ?? null, existing.get(id) ?? null]
+      const stored = records.get(id)
+      // The transferred zone of a slave; without data if it was not transferred yet or has expired.
+      let serial = file === null ? lastSerial : file.serial
+      if (stored !== undefined) {
+        const rendered = renderZone(source, stored, nsNames ?? [], serialNumber(0))
+        const errors = errorsText(rendered.omitted)
+        if (errors !== source.errors) await setRenderingErrors(connection, id, errors)
+        if (file === null || file.serial !== lastSerial || !isSame(rendered, file)) {
+          const zone = withSerial(rendered, serialAfter(lastSerial === null ? null : serialNumber(lastSerial), year))
+          serial = zone.serial
+          files.push({ domain_id: id, serial, text: zone.lines.join('\n') })
+        }
+      }
+      served.push({ name: domain, domain_id: id, serial })
+    }
+    await saveZoneFiles(connection, files)
+    if (sources.length > 0) await serveZones(connection, sources.map(idOf), served)
   })
-  // A deleted domain was already withdrawn in the transaction that deleted it.
-  if (found === null) return null
-  const { source, records } = found
-  if (records === null) {
-    await database.write((connection) => storeUnrendered(connection, source))
-    return null
-  }
-  const rendered = renderZone(source, records.all, records.nsNames, serialNumber(0))
-  return database.write((connection) => storeRendered(connection, source, rendered, new Date(clock()).getUTCFullYear()))
 }
 
-async function storeRendered(connection: Connection, source: ZoneSource, rendered: RenderedZone, year: number): Promise<StoredZone | null> {
-  const { id, domain } = source
-  if (!(await markDomainRendered(connection, source, errorsText(rendered.omitted)))) return null
-  const existing = await findZoneFile(connection, id)
-  const lastSerial = await lockServedName(connection, domain, id)
-  if (existing !== null && existing.serial === lastSerial && isSame(rendered, existing)) {
-    await serveZone(connection, domain, id, existing.serial)
-    return null
-  }
-  const zone = withSerial(rendered, serialAfter(lastSerial === null ? null : serialNumber(lastSerial), year))
-  await saveZoneFile(connection, id, { serial: zone.serial, text: zone.lines.join('\n') })
-  await serveZone(connection, domain, id, zone.serial)
-  return { ...zone, id }
-}
+const idOf = ({ id }: { readonly id: number }): number => id
 
 /** Maximum number of omitted records listed in the domain's errors. The zone file lists all. */
 const MAX_LISTED = 50
@@ -97,16 +93,6 @@ const errorsText = (omitted: readonly string[]): string => {
 const isSame = (rendered: RenderedZone, existing: ZoneFile): boolean =>
   withSerial(rendered, existing.serial as SerialNumber).lines.join('\n') === existing.text
 
-/** Serves the transferred zone of a slave, without data if it was not transferred yet or has expired. Withdraws a disabled domain. */
-async function storeUnrendered(connection: Connection, source: ZoneSource): Promise<void> {
-  const { id, domain, status } = source
-  if (!(await markDomainRendered(connection, source))) return
-  if (status !== 'active') return unserveDomain(connection, id)
-  const file = await findZoneFile(connection, id)
-  const lastSerial = await lockServedName(connection, domain, id)
-  await serveZone(connection, domain, id, file === null ? lastSerial : file.serial)
-}
-
 /** Serials have the form YYYYNNNNNN: the year and a counter. */
 const YEAR = 1_000_000
 
@@ -119,11 +105,11 @@ function serialAfter(existing: SerialNumber | null, year: number): SerialNumber 
   return existing === null || isNewerSerial(first, existing) ? first : nextSerial(existing)
 }
 
-/** A zone for the name server, the SOA record first. `id` is its domain's. */
-interface PublishedZone extends Omit<ServedFile, 'domain_id' | 'text'> {
+/** A zone for the name server: its records are the text of the zone file. `id` is its domain's. */
+interface PublishedZone extends Omit<ServedFile, 'domain_id' | 'text' | 'checksum'> {
   readonly id: number
   readonly name: DomainName
-  readonly records: readonly ServedRecord[]
+  readonly records: string
 }
 
 interface ZonePublisherOptions {
@@ -134,15 +120,14 @@ interface ZonePublisherOptions {
   readonly onUnavailable: (name: DomainName) => void
   /** Called with the name of a zone that is no longer served. */
   readonly onRemoved: (name: DomainName) => void
-  /** Called if a zone could not be published. The other zones still are. */
+  /** Called if a zone could not be published, for example because its stored text is damaged. The other zones still are. */
   readonly onError: (error: unknown) => void
 }
 
-/** Zones read per query, to limit how many are in memory twice. */
+/** Zones read or stored together. */
 const BATCH_SIZE = 100
 
 function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions) {
-  const justStored = new Map<number, StoredZone>()
   const served = new Set<string>()
   /** The last published revision; null before startup. */
   let seen: number | null = null
@@ -152,8 +137,6 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
   const publish = (row: ServedRow, file: ServedFile | undefined): void => {
     const { domain_id: id, serial } = row
     const name = `${row.name}.` as DomainName
-    const stored = justStored.get(id)
-    justStored.delete(id)
     if (!row.served) {
       if (served.delete(row.name)) onRemoved(name)
       return
@@ -165,9 +148,9 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
     }
     // It has changed again; the next run publishes it.
     if (file.serial !== serial) return
-    const records = stored?.serial === serial && stored.name === name ? stored.records : parseZoneText(name, file.text)
+    if (zoneChecksum(file.text) !== file.checksum) throw new Error(`the stored zone file of ${name} is damaged`)
+    onZone({ id, type: file.type, accountId: file.accountId, name, serial, records: file.text, axfrIps: file.axfrIps })
     served.add(row.name)
-    onZone({ id, type: file.type, accountId: file.accountId, name, serial, records, axfrIps: file.axfrIps })
   }
 
   const run = async (): Promise<void> => {
@@ -188,13 +171,14 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
         publish(row, files.get(row.domain_id))
       } catch (error) {
         onError(error)
+        // No parent zone may answer for its names.
+        if (!served.has(row.name)) onUnavailable(`${row.name}.` as DomainName)
+        served.add(row.name)
       }
     }
   }
 
   return {
-    /** Keeps a zone that this process has just stored, so that its text need not be parsed again. */
-    stored: (zone: StoredZone): void => void justStored.set(zone.id, zone),
     /** Publishes what has changed. Overlapping calls are combined. */
     catchUp: async (): Promise<void> => {
       runAgain = true
@@ -239,6 +223,24 @@ const RETRY = 1_000
 
 const POLL_INTERVAL = 5_000
 
+/** Records rendered in one transaction, unless one zone has more. Other requests wait for them. */
+const BATCH_RECORDS = 2_000
+
+/** The ids of domains in groups of at most `BATCH_RECORDS` records. */
+function batchesOf(domains: readonly { readonly id: number; readonly record_count: number }[]): number[][] {
+  const batches: number[][] = []
+  let room = 0
+  for (const { id, record_count } of domains) {
+    room -= record_count
+    if (room < 0 || batches.length === 0) {
+      batches.push([])
+      room = BATCH_RECORDS - record_count
+    }
+    batches.at(-1)?.push(id)
+  }
+  return batches
+}
+
 export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
   const { database, onError, pollInterval = POLL_INTERVAL } = options
   const publisher = createZonePublisher(options)
@@ -257,17 +259,33 @@ export function createZoneRenderer(options: ZoneRendererOptions): ZoneRenderer {
     const started = performance.now()
     const due = [...marked]
     marked.clear()
-    for (const id of due) {
-      try {
-        const zone = await storeZone(options, id)
-        if (zone !== null) publisher.stored(zone)
-      } catch (error) {
-        onError(error)
-        later(() => changed(id))
-      }
-    }
+    for (let from = 0; from < due.length; from += BATCH_SIZE) await storeAll(due.slice(from, from + BATCH_SIZE))
     await catchUp()
     restUntil = performance.now() + REST_FACTOR * (performance.now() - started)
+  }
+
+  const storeAll = async (ids: readonly number[]): Promise<void> => {
+    let batches: readonly number[][] = ids.map((id) => [id])
+    try {
+      batches = batchesOf(await database.read((connection) => findRecordCounts(connection, ids)))
+    } catch {
+      // Storing them fails as well, and reports it for each.
+    }
+    for (const batch of batches) await store(batch)
+  }
+
+  /** Stores zones together, or, if that fails, one after another, so that an error affects only its own zone. */
+  const store = async (ids: readonly number[]): Promise<void> => {
+    try {
+      await storeZones(options, ids)
+    } catch (error) {
+      if (ids.length > 1) {
+        for (const id of ids) await store([id])
+        return
+      }
+      onError(error)
+      later(() => ids.forEach(changed))
+    }
   }
 
   const catchUp = async (): Promise<void> => {

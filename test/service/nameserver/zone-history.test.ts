@@ -8,7 +8,7 @@ import { startService } from '../../../src/service/index.ts'
 import { createZoneHistory, fullZoneRecords, HISTORY_LIMITS, type ZoneDifference } from '../../../src/service/nameserver/answer-transfer.ts'
 import { type NameServer, startNameServer } from '../../../src/service/nameserver/name-server.ts'
 import { buildZoneData, type ServedRecord, type ZoneData } from '../../../src/service/nameserver/zone-data.ts'
-import { formatTransferredZone, parseZoneText } from '../../../src/service/zone/render-zone.ts'
+import { formatTransferredZone } from '../../../src/service/zone/render-zone.ts'
 import { fc } from '../../support/fast-check.ts'
 import { rounds } from '../../support/random.ts'
 import { connect, freshStore, LOOPBACK } from '../harness.ts'
@@ -57,7 +57,7 @@ describe('a history', () => {
         ...recordsOf(serial, [`changed.example.test. 60 TXT "the version number ${serial}"`]),
         ...base.slice(1),
       ])
-      return buildZoneData(ZONE, serial, parseZoneText(ZONE, text))
+      return buildZoneData(ZONE, serial, text)
     }
     const history = createZoneHistory(HISTORY_LIMITS)
     let existing = version(1)
