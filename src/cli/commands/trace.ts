@@ -23,10 +23,7 @@ export function configure(command: Command, setAction: SetAction): void {
 
 const HELP = `
 Works without a token, a journal or the network: each step says what it lacks.
-Exit status: 0 no difference, 2 differences, 1 if a step could not be done.
-
-Example:
-  zonewright trace www.example.com AAAA --resolver 9.9.9.9`
+Exit status: 0 no difference, 2 differences, 1 if a step could not be done.`
 
 /** `zonewright trace NAME [TYPE]` */
 async function trace(
