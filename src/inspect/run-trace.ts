@@ -60,7 +60,12 @@ export async function runTrace(setup: RunSetup<TraceOptions>, name: DomainName, 
   const { workspace, diagnostics } = await open(context)
   try {
     const { steps, zone } = await follow(context, workspace, diagnostics)
-    const clean = (text: string): string => redacted(environment.secrets, text)
+    const { secrets } = environment
+    const clean = (text: string): string => {
+      const shown = redacted(secrets, text)
+      secrets.hasLeaked ||= shown !== text
+      return shown
+    }
     const shown = steps.map((step) => ({ ...step, records: step.records.map(clean), notes: step.notes.map(clean) }))
     return { name, type, zone, steps: shown }
   } finally {
