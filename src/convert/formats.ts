@@ -10,6 +10,7 @@ const IMPORTERS: Readonly<Record<string, () => Promise<Importer>>> = {
   json: async () => (await import('./import-tables.ts')).importJson,
   octodns: async () => (await import('./octodns/import-octodns.ts')).importOctodns,
   provider: async () => (await import('./provider/import-provider.ts')).importFromProvider,
+  terraform: async () => (await import('./terraform/import-terraform.ts')).importTerraform,
   zonefile: async () => (await import('./zone-files/import-zone-files.ts')).importZoneFiles,
 }
 

@@ -1,0 +1,287 @@
+/** Imports zones from a state of Terraform or OpenTofu. */
+import { resolve } from 'node:path'
+import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
+import { agreeing, counted, listed } from '../../base/english.ts'
+import { groupBy } from '../../base/group-by.ts'
+import { noSecrets } from '../../base/secret-guard.ts'
+import { quoted } from '../../base/text.ts'
+import type { ImportedZone } from '../../definition/imported-zone.ts'
+import { isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
+import { recordKey, rrsetKey } from '../../dns/record.ts'
+import type { ExistingZone } from '../../dns/zone.ts'
+import { displayPath } from '../../files/file-path.ts'
+import { readText } from '../../files/read-text.ts'
+import { sourcePolicy } from '../../files/source-policy.ts'
+import type { ZoneListing } from '../../providers/provider.ts'
+import { readListing } from '../../providers/registry.ts'
+import { type Importer, missingZones } from '../importer.ts'
+import { convertProviderZone } from '../provider/import-provider.ts'
+import type { UnsupportedFeature } from '../unsupported-features.ts'
+import { createTargets, type StateTarget } from './convert-providers.ts'
+import { readState, type State, type StateResource } from './read-state.ts'
+import { isLikeDns, listedItem, nameServerRecords, recordOf, type StateRecord, type StateZone, zoneOf } from './resources.ts'
+import { removalCommands, withoutKeys } from './state-commands.ts'
+
+/**
+ * Imports the zones and records of a state, from what `show -json` prints. A state has the records of Terraform only, so plans of the definitions delete none.
+ * Resources that are not imported stay in the state.
+ */
+export const importTerraform: Importer = async (request) => {
+  const path = resolve(request.cwd, request.source)
+  const file = displayPath(path, request.cwd)
+  // A state may have any secret. It is not a definition, so that is no error.
+  const text = await readText(path, file, sourcePolicy({ ...request.config, cwd: request.cwd, secrets: noSecrets() }, 'allowed'))
+  if (!text.ok) return { zones: [], dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
+  const read = readState(text.text, file)
+  if (read.state === null) return { zones: [], dropped: [], diagnostics: [read.problem] }
+  const { state } = read
+  const grouped = groupByZone(state)
+  const { chosen, dropped } = chooseZones(grouped.zones)
+  const wanted = chosen.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))
+  const targets = createTargets(wanted, chosen, request, file)
+  const converted: ConvertedZone[] = []
+  for (const zone of wanted) converted.push(await convertZone(zone, targets.of(zone), request.config))
+  const taken = removable(state, wanted, converted)
+  const left = [...grouped.left, ...converted.flatMap((one) => one.left)]
+  const diagnostics = [
+    ...targets.diagnostics,
+    ...converted.flatMap((one) => one.diagnostics),
+    ...left.map(leftWarning),
+    ...otherResources(state),
+    ...state.deposed.map((address) =>
+      leftWarning({ addresses: [address], reason: `${state.program} will delete the object that it has replaced` }),
+    ),
+    ...missingZones(request.zones, chosen, file),
+  ]
+  return {
+    zones: converted.map(({ zone }) => zone),
+    dropped: [...dropped, ...converted.flatMap((one) => one.dropped)],
+    diagnostics,
+    newConfig: targets.newConfig,
+    nextSteps: hasErrors(diagnostics) ? [] : nextSteps(state, taken),
+  }
+}
+
+/** Resources that stay in the state, and why. */
+interface LeftResources {
+  readonly addresses: readonly string[]
+  readonly reason: string
+  readonly hint?: string
+}
+
+const MOST_LISTED = 5
+
+const leftWarning = ({ addresses, reason, hint }: LeftResources): Diagnostic => ({
+  severity: 'warning',
+  code: 'import-aside',
+  message: `not imported: ${listed(addresses, MOST_LISTED)}: ${reason}`,
+  hint: hint ?? `${agreeing(addresses.length, 'it stays', 'they stay')} in the state`,
+})
+
+/** A zone with the record sets that the state has of it. */
+export interface ZoneOfState extends Omit<StateZone, 'resource'> {
+  /** Null if no resource is the zone. */
+  readonly resource: StateResource | null
+  readonly records: readonly StateRecord[]
+}
+
+/** Finds zones and their record sets. Data sources name zones whose resource is in another state. */
+function groupByZone({ resources }: State): { readonly zones: readonly ZoneOfState[]; readonly left: readonly LeftResources[] } {
+  const readable = resources.filter(({ sensitive }) => sensitive.size === 0)
+  const left: LeftResources[] = resources
+    .filter((one) => one.sensitive.size > 0 && (recordOf(one) ?? (one.isData ? null : zoneOf(one))) !== null)
+    .map(({ address, sensitive }) => ({
+      addresses: [address],
+      reason: `${listed([...sensitive])} ${agreeing(sensitive.size, 'is', 'are')} sensitive`,
+    }))
+  const records = groupBy(
+    readable.flatMap((one) => recordOf(one) ?? []),
+    ({ service, zone }) => `${service} ${zone}`,
+  )
+  const zones = new Map<string, ZoneOfState>()
+  for (const zone of readable.flatMap((one) => zoneOf(one) ?? []).sort((a, b) => Number(a.resource.isData) - Number(b.resource.isData))) {
+    const key = `${zone.service} ${zone.id}`
+    const own = records.get(key) ?? []
+    const isUnused = zone.resource.isData && own.length === 0
+    if (!zones.has(key) && !isUnused) zones.set(key, { ...zone, resource: zone.resource.isData ? null : zone.resource, records: own })
+  }
+  for (const [key, own] of records) {
+    const [{ service, zone: id }] = own as [StateRecord]
+    const name = service === 'rfc2136' ? parseAbsoluteName(id) : null
+    if (name?.ok) zones.set(key, { service, id, name: name.value, isPrivate: false, settings: {}, resource: null, records: own })
+    else if (!zones.has(key)) {
+      const hint = 'add a data source of the zone to the configuration, run "apply -refresh-only" and show the state again'
+      left.push({
+        addresses: own.map(({ resource }) => resource.address),
+        reason: `the state does not have their zone ${quoted(id)}`,
+        hint,
+      })
+    }
+  }
+  return { zones: [...zones.values()], left }
+}
+
+/** Definitions have one zone of a name. Public zones come first. */
+function chooseZones(zones: readonly ZoneOfState[]): {
+  readonly chosen: readonly ChosenZone[]
+  readonly dropped: readonly UnsupportedFeature[]
+} {
+  const byName = groupBy(zones, ({ name }) => name)
+  const dropped: UnsupportedFeature[] = []
+  const chosen = [...byName].map(([name, all]): ChosenZone => {
+    const [own, ...others] = all.toSorted((a, b) => Number(a.isPrivate) - Number(b.isPrivate)) as [ZoneOfState, ...ZoneOfState[]]
+    for (const { resource, service, id } of others) {
+      const what = `a second zone with this name: ${resource?.address ?? `${id} of ${service}`}`
+      dropped.push({
+        zone: name,
+        name: null,
+        type: null,
+        what,
+        outcome: 'it stays in the state; import it with --from its provider into another folder',
+      })
+    }
+    return {
+      ...own,
+      isAmbiguous: others.some((one) => one.service === own.service && one.isPrivate === own.isPrivate && one.project === own.project),
+    }
+  })
+  return { chosen, dropped }
+}
+
+export interface ChosenZone extends ZoneOfState {
+  /** Whether its provider has another zone of this name. */
+  readonly isAmbiguous: boolean
+}
+
+interface ConvertedZone {
+  readonly zone: ImportedZone
+  readonly dropped: readonly UnsupportedFeature[]
+  readonly diagnostics: readonly Diagnostic[]
+  readonly left: readonly LeftResources[]
+  /** Record sets that the definition has. */
+  readonly taken: readonly StateResource[]
+}
+
+const COMMENT = 'Terraform managed these records only. Until this policy is removed, plans delete no others.'
+
+async function convertZone(
+  zone: ChosenZone,
+  target: StateTarget,
+  config: Parameters<typeof convertProviderZone>[1],
+): Promise<ConvertedZone> {
+  const { name, settings, records } = zone
+  const left: LeftResources[] = []
+  const readable: { readonly record: StateRecord; readonly own: ZoneListing }[] = []
+  for (const record of records) {
+    const { address } = record.resource
+    const own = await readItems([record], zone, target)
+    const outside = own.ok ? [...own.value.records, ...(own.value.unplanned ?? [])].find((one) => !isAtOrBelow(one.name, name)) : undefined
+    if (!own.ok) left.push({ addresses: [address], reason: own.message })
+    else if (outside !== undefined) left.push({ addresses: [address], reason: `${outside.name} is not in ${name}` })
+    else if (own.value.records.length + (own.value.unplanned ?? []).length === 0)
+      left.push({ addresses: [address], reason: 'its provider maintains it' })
+    else readable.push({ record, own: own.value })
+  }
+  const all = await readItems(
+    readable.map(({ record }) => record),
+    zone,
+    target,
+  )
+  if (!all.ok) throw new Error(`record sets that are valid one by one: ${all.message}`)
+  const existing: ExistingZone = { name, settings, ...all.value }
+  const converted = convertProviderZone(existing, config, { target: target.name ?? zone.service, capabilities: target.capabilities })
+  const defined = new Set(converted.zone.records.map(recordKey))
+  const unplanned = new Map((existing.unplanned ?? []).map((one) => [rrsetKey(one), one.reason]))
+  const taken: StateResource[] = []
+  for (const { record, own } of readable) {
+    const reason = [...own.records, ...(own.unplanned ?? [])].map((one) => unplanned.get(rrsetKey(one))).find((one) => one !== undefined)
+    const isAlone = own.records.length > 0 && own.records.every((one) => defined.has(recordKey(one)))
+    if (isAlone) taken.push(record.resource)
+    else
+      left.push({
+        addresses: [record.resource.address],
+        reason: reason ?? unplannedAlias(own, existing) ?? 'the definition does not have its records, as the other messages say',
+      })
+  }
+  const comments = [...(converted.zone.comments ?? []), { name: null, text: COMMENT }]
+  return {
+    zone: {
+      ...converted.zone,
+      policy: 'upsert-only',
+      comments,
+      ...(target.isNamed && { targets: target.name === null ? [] : [target.name] }),
+    },
+    // They are reported by their addresses.
+    dropped: converted.dropped.filter(({ keepsRecords }) => keepsRecords !== true),
+    diagnostics: converted.diagnostics,
+    left,
+    taken,
+  }
+}
+
+/** Alone, an alias may be an ALIAS that it is not beside the others at its name. */
+const unplannedAlias = ({ records }: ZoneListing, { unplanned = [] }: ExistingZone): string | undefined =>
+  unplanned.find(({ name, type }) => /^A{1,4}$/.test(type) && records.some((one) => one.type === 'ALIAS' && one.name === name))?.reason
+
+async function readItems(records: readonly StateRecord[], zone: ChosenZone, { config }: StateTarget) {
+  if (config !== null && zone.service !== 'rfc2136')
+    return readListing(
+      config,
+      { name: zone.name, id: zone.id },
+      records.map((one) => listedItem(one, zone.name)),
+    )
+  const read: ZoneListing['records'][number][] = []
+  for (const record of records) {
+    const own = nameServerRecords(record, zone.name)
+    if (!own.ok) return own
+    read.push(...own.value)
+  }
+  return { ok: true, value: { records: read } as ZoneListing } as const
+}
+
+/**
+ * The resources that leave the state: record sets that a definition has, and zones that no remaining resource refers to. A zone with other records stays with them.
+ */
+function removable({ resources }: State, zones: readonly ChosenZone[], converted: readonly ConvertedZone[]): ReadonlySet<StateResource> {
+  const taken = new Set(converted.flatMap((one) => one.taken))
+  const candidates = zones.flatMap(({ resource, records }) =>
+    resource && records.every((one) => taken.has(one.resource)) ? [resource] : [],
+  )
+  for (const zone of candidates) taken.add(zone)
+  for (const zone of candidates) if (referring(resources, taken, [zone]).length > 0) taken.delete(zone)
+  return taken
+}
+
+/** Resources that stay in the state and refer to these. */
+function referring(resources: readonly StateResource[], taken: ReadonlySet<StateResource>, to: Iterable<StateResource>): StateResource[] {
+  const addresses = new Set([...to].map(({ address }) => withoutKeys(address)))
+  return resources.filter((one) => !one.isData && !taken.has(one) && one.dependsOn.some((address) => addresses.has(address)))
+}
+
+function nextSteps({ resources, program }: State, taken: ReadonlySet<StateResource>): string[] {
+  if (taken.size === 0) return []
+  const others = referring(resources, taken, taken)
+  const references =
+    others.length === 0
+      ? ''
+      : ` ${counted(others.length, 'other resource')} (${listed(
+          others.map(({ address }) => address),
+          MOST_LISTED,
+        )}) may refer to them: write the values there.`
+  return [
+    `When "zonewright plan" shows no changes, take ${counted(taken.size, 'resource')} out of the state. Nothing changes at a provider:`,
+    ...removalCommands(
+      program,
+      [...taken].map(({ address }) => address),
+    ),
+    `Then remove them from the configuration before the next "${program} apply", and check with "${program} plan".${references}`,
+  ]
+}
+
+/** Resources that may be zones or records of other providers, one warning per type. */
+function otherResources({ resources }: State): Diagnostic[] {
+  const others = resources.filter((one) => !one.isData && isLikeDns(one.type) && recordOf(one) === null && zoneOf(one) === null)
+  return [...groupBy(others, ({ type }) => type)].map(([type, all]) =>
+    leftWarning({ addresses: all.map(({ address }) => address), reason: `resources of the type ${type} are not imported` }),
+  )
+}
