@@ -7,7 +7,7 @@ import { noSecrets } from '../../base/secret-guard.ts'
 import { quoted } from '../../base/text.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
-import { recordKey, rrsetKey } from '../../dns/record.ts'
+import { recordKey } from '../../dns/record.ts'
 import type { ExistingZone } from '../../dns/zone.ts'
 import { displayPath } from '../../files/file-path.ts'
 import { readText } from '../../files/read-text.ts'
@@ -36,13 +36,13 @@ export const importTerraform: Importer = async (request) => {
   if (read.state === null) return { zones: [], dropped: [], diagnostics: [read.problem] }
   const { state } = read
   const grouped = groupByZone(state)
-  const { chosen, dropped } = chooseZones(grouped.zones)
+  const { chosen, left: others } = chooseZones(grouped.zones)
   const wanted = chosen.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))
-  const targets = createTargets(wanted, chosen, request, file)
+  const targets = createTargets(wanted, request, file)
   const converted: ConvertedZone[] = []
   for (const zone of wanted) converted.push(await convertZone(zone, targets.of(zone), request.config))
   const taken = removable(state, wanted, converted)
-  const left = [...grouped.left, ...converted.flatMap((one) => one.left)]
+  const left = [...grouped.left, ...others, ...converted.flatMap((one) => one.left)]
   const diagnostics = [
     ...targets.diagnostics,
     ...converted.flatMap((one) => one.diagnostics),
@@ -55,7 +55,7 @@ export const importTerraform: Importer = async (request) => {
   ]
   return {
     zones: converted.map(({ zone }) => zone),
-    dropped: [...dropped, ...converted.flatMap((one) => one.dropped)],
+    dropped: converted.flatMap((one) => one.dropped),
     diagnostics,
     newConfig: targets.newConfig,
     nextSteps: hasErrors(diagnostics) ? [] : nextSteps(state, taken),
@@ -74,7 +74,7 @@ const MOST_LISTED = 5
 const leftWarning = ({ addresses, reason, hint }: LeftResources): Diagnostic => ({
   severity: 'warning',
   code: 'import-aside',
-  message: `not imported: ${listed(addresses, MOST_LISTED)}: ${reason}`,
+  message: `${listed(addresses, MOST_LISTED)} ${agreeing(addresses.length, 'is', 'are')} not imported: ${reason}`,
   hint: hint ?? `${agreeing(addresses.length, 'it stays', 'they stay')} in the state`,
 })
 
@@ -122,35 +122,17 @@ function groupByZone({ resources }: State): { readonly zones: readonly ZoneOfSta
 }
 
 /** Definitions have one zone of a name. Public zones come first. */
-function chooseZones(zones: readonly ZoneOfState[]): {
-  readonly chosen: readonly ChosenZone[]
-  readonly dropped: readonly UnsupportedFeature[]
-} {
-  const byName = groupBy(zones, ({ name }) => name)
-  const dropped: UnsupportedFeature[] = []
-  const chosen = [...byName].map(([name, all]): ChosenZone => {
-    const [own, ...others] = all.toSorted((a, b) => Number(a.isPrivate) - Number(b.isPrivate)) as [ZoneOfState, ...ZoneOfState[]]
-    for (const { resource, service, id } of others) {
-      const what = `a second zone with this name: ${resource?.address ?? `${id} of ${service}`}`
-      dropped.push({
-        zone: name,
-        name: null,
-        type: null,
-        what,
-        outcome: 'it stays in the state; import it with --from its provider into another folder',
-      })
-    }
-    return {
-      ...own,
-      isAmbiguous: others.some((one) => one.service === own.service && one.isPrivate === own.isPrivate && one.project === own.project),
-    }
-  })
-  return { chosen, dropped }
-}
-
-export interface ChosenZone extends ZoneOfState {
-  /** Whether its provider has another zone of this name. */
-  readonly isAmbiguous: boolean
+function chooseZones(zones: readonly ZoneOfState[]): { readonly chosen: readonly ZoneOfState[]; readonly left: readonly LeftResources[] } {
+  const byName = [...groupBy(zones, ({ name }) => name).values()]
+  const sorted = byName.map((all) => all.toSorted((a, b) => Number(a.isPrivate) - Number(b.isPrivate)))
+  const left = sorted.flatMap(([, ...others]) =>
+    others.map(({ name, resource, records }) => ({
+      addresses: [...(resource ? [resource] : []), ...records.map((one) => one.resource)].map(({ address }) => address),
+      reason: `another zone with the name ${name} is imported`,
+      hint: 'add its provider to the config, and import it into another folder with --from',
+    })),
+  )
+  return { chosen: sorted.flatMap(([own]) => own ?? []), left }
 }
 
 interface ConvertedZone {
@@ -165,23 +147,27 @@ interface ConvertedZone {
 const COMMENT = 'Terraform managed these records only. Until this policy is removed, plans delete no others.'
 
 async function convertZone(
-  zone: ChosenZone,
+  zone: ZoneOfState,
   target: StateTarget,
   config: Parameters<typeof convertProviderZone>[1],
 ): Promise<ConvertedZone> {
-  const { name, settings, records } = zone
+  const { name, settings } = zone
   const left: LeftResources[] = []
-  const readable: { readonly record: StateRecord; readonly own: ZoneListing }[] = []
-  for (const record of records) {
-    const { address } = record.resource
-    const own = await readItems([record], zone, target)
-    const outside = own.ok ? [...own.value.records, ...(own.value.unplanned ?? [])].find((one) => !isAtOrBelow(one.name, name)) : undefined
-    if (!own.ok) left.push({ addresses: [address], reason: own.message })
-    else if (outside !== undefined) left.push({ addresses: [address], reason: `${outside.name} is not in ${name}` })
-    else if (own.value.records.length + (own.value.unplanned ?? []).length === 0)
-      left.push({ addresses: [address], reason: 'its provider maintains it' })
-    else readable.push({ record, own: own.value })
+  const leave = ({ resource: { address } }: StateRecord, reason: string): void => void left.push({ addresses: [address], reason })
+  const readable: { readonly record: StateRecord; readonly own: readonly ListedRecord[] }[] = []
+  for (const record of zone.records) {
+    const listing = await readItems([record], zone, target)
+    if (!listing.ok) {
+      leave(record, listing.message)
+      continue
+    }
+    const own: ListedRecord[] = [...listing.value.records, ...(listing.value.unplanned ?? [])]
+    const outside = own.find((one) => !isAtOrBelow(one.name, name))
+    if (outside !== undefined) leave(record, `${outside.name} is not in ${name}`)
+    else if (own.length === 0) leave(record, 'its provider maintains it')
+    else readable.push({ record, own })
   }
+  // A record set may be something else beside the others at its name.
   const all = await readItems(
     readable.map(({ record }) => record),
     zone,
@@ -191,27 +177,21 @@ async function convertZone(
   const existing: ExistingZone = { name, settings, ...all.value }
   const converted = convertProviderZone(existing, config, { target: target.name ?? zone.service, capabilities: target.capabilities })
   const defined = new Set(converted.zone.records.map(recordKey))
-  const unplanned = new Map((existing.unplanned ?? []).map((one) => [rrsetKey(one), one.reason]))
   const taken: StateResource[] = []
   for (const { record, own } of readable) {
-    const reason = [...own.records, ...(own.unplanned ?? [])].map((one) => unplanned.get(rrsetKey(one))).find((one) => one !== undefined)
-    const isAlone = own.records.length > 0 && own.records.every((one) => defined.has(recordKey(one)))
-    if (isAlone) taken.push(record.resource)
-    else
-      left.push({
-        addresses: [record.resource.address],
-        reason: reason ?? unplannedAlias(own, existing) ?? 'the definition does not have its records, as the other messages say',
-      })
+    if (own.every((one) => defined.has(recordKey(one)))) taken.push(record.resource)
+    else {
+      const isOwn = (one: ListedRecord): boolean =>
+        own.some(({ name, type }) => one.name === name && (one.type === type || type === 'ALIAS'))
+      const reason = existing.unplanned?.find(isOwn)?.reason
+      leave(record, reason === undefined ? 'its definition does not have the records, as another message says' : `it ${reason}`)
+    }
   }
   const comments = [...(converted.zone.comments ?? []), { name: null, text: COMMENT }]
+  const { targets } = target
   return {
-    zone: {
-      ...converted.zone,
-      policy: 'upsert-only',
-      comments,
-      ...(target.isNamed && { targets: target.name === null ? [] : [target.name] }),
-    },
-    // They are reported by their addresses.
+    zone: { ...converted.zone, policy: 'upsert-only', comments, targets },
+    // Those that plans leave alone are reported by their addresses.
     dropped: converted.dropped.filter(({ keepsRecords }) => keepsRecords !== true),
     diagnostics: converted.diagnostics,
     left,
@@ -219,11 +199,9 @@ async function convertZone(
   }
 }
 
-/** Alone, an alias may be an ALIAS that it is not beside the others at its name. */
-const unplannedAlias = ({ records }: ZoneListing, { unplanned = [] }: ExistingZone): string | undefined =>
-  unplanned.find(({ name, type }) => /^A{1,4}$/.test(type) && records.some((one) => one.type === 'ALIAS' && one.name === name))?.reason
+type ListedRecord = Pick<ZoneListing['records'][number], 'name' | 'type' | 'data'>
 
-async function readItems(records: readonly StateRecord[], zone: ChosenZone, { config }: StateTarget) {
+async function readItems(records: readonly StateRecord[], zone: ZoneOfState, { config }: StateTarget) {
   if (config !== null && zone.service !== 'rfc2136')
     return readListing(
       config,
@@ -242,7 +220,7 @@ async function readItems(records: readonly StateRecord[], zone: ChosenZone, { co
 /**
  * The resources that leave the state: record sets that a definition has, and zones that no remaining resource refers to. A zone with other records stays with them.
  */
-function removable({ resources }: State, zones: readonly ChosenZone[], converted: readonly ConvertedZone[]): ReadonlySet<StateResource> {
+function removable({ resources }: State, zones: readonly ZoneOfState[], converted: readonly ConvertedZone[]): ReadonlySet<StateResource> {
   const taken = new Set(converted.flatMap((one) => one.taken))
   const candidates = zones.flatMap(({ resource, records }) =>
     resource && records.every((one) => taken.has(one.resource)) ? [resource] : [],

@@ -36,7 +36,7 @@ export function readState(text: string, file: string): { readonly state: State }
   const root = parsed.ok ? parsed.value : null
   if (!isObject(root)) return refuse(parsed.ok ? 'is no JSON object' : `is no JSON: ${parsed.message}`, SHOW)
   if (root['version'] !== undefined && root['lineage'] !== undefined)
-    return refuse('is a raw state file', `terraform show -json ${shellWord(file)} > state.json`)
+    return refuse('is a raw state file', `terraform show -json ${shellWord(file)} > show.json`)
   if (root['planned_values'] !== undefined || root['resource_changes'] !== undefined) return refuse('is a plan, not a state', SHOW)
   if (!/^[01]\./.test(String(root['format_version']))) return refuse('is not what "terraform show -json" prints', SHOW)
   const resources: StateResource[] = []
@@ -68,7 +68,7 @@ export function readState(text: string, file: string): { readonly state: State }
   return { state: { resources, deposed, program: isTofu ? 'tofu' : 'terraform' } }
 }
 
-const SHOW = 'make it in the folder of the configuration: terraform show -json > state.json'
+const SHOW = 'make it in the folder of the configuration: terraform show -json > show.json'
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 

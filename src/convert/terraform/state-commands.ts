@@ -4,14 +4,14 @@
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Addresses in one command, so that it stays below the limits of systems. */
-const MOST = 500
+/** Addresses in one command. */
+const MOST = 50
 
 /** `state rm` forgets resources and changes nothing at a provider. */
 export function removalCommands(program: string, addresses: readonly string[]): string[] {
   const commands: string[] = []
   for (let at = 0; at < addresses.length; at += MOST)
-    commands.push([`${program} state rm`, ...addresses.slice(at, at + MOST).map(shellWord)].join(' \\\n  '))
+    commands.push([`${program} state rm`, ...addresses.slice(at, at + MOST).map(shellWord)].join(' '))
   return commands
 }
 
