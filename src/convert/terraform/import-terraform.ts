@@ -113,7 +113,7 @@ function groupByZone({ resources }: State): { readonly zones: readonly ZoneOfSta
       const hint = 'add a data source of the zone to the configuration, run "apply -refresh-only" and show the state again'
       left.push({
         addresses: own.map(({ resource }) => resource.address),
-        reason: `the state does not have their zone ${quoted(id)}`,
+        reason: `the state does not have the zone ${quoted(id)}`,
         hint,
       })
     }
