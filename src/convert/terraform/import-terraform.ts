@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
 import { agreeing, counted, listed } from '../../base/english.ts'
 import { groupBy } from '../../base/group-by.ts'
+import { ok, type Result } from '../../base/result.ts'
 import { noSecrets } from '../../base/secret-guard.ts'
 import { quoted } from '../../base/text.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
@@ -42,15 +43,13 @@ export const importTerraform: Importer = async (request) => {
   const converted: ConvertedZone[] = []
   for (const zone of wanted) converted.push(await convertZone(zone, targets.of(zone), request.config))
   const taken = removable(state, wanted, converted)
-  const left = [...grouped.left, ...others, ...converted.flatMap((one) => one.left)]
+  const deposed = { resources: state.deposed, reason: `${state.program} will delete what it has replaced` }
+  const left = [...grouped.left, ...others, ...converted.flatMap((one) => one.left), ...(state.deposed.length > 0 ? [deposed] : [])]
   const diagnostics = [
     ...targets.diagnostics,
     ...converted.flatMap((one) => one.diagnostics),
     ...left.map(leftWarning),
     ...otherResources(state),
-    ...state.deposed.map((address) =>
-      leftWarning({ addresses: [address], reason: `${state.program} will delete the object that it has replaced` }),
-    ),
     ...missingZones(request.zones, chosen, file),
   ]
   return {
@@ -64,18 +63,24 @@ export const importTerraform: Importer = async (request) => {
 
 /** Resources that stay in the state, and why. */
 interface LeftResources {
-  readonly addresses: readonly string[]
+  readonly resources: readonly Pick<StateResource, 'address'>[]
   readonly reason: string
   readonly hint?: string
 }
 
 const MOST_LISTED = 5
 
-const leftWarning = ({ addresses, reason, hint }: LeftResources): Diagnostic => ({
+const addressesOf = (resources: LeftResources['resources']): string =>
+  listed(
+    resources.map(({ address }) => address),
+    MOST_LISTED,
+  )
+
+const leftWarning = ({ resources, reason, hint }: LeftResources): Diagnostic => ({
   severity: 'warning',
   code: 'import-aside',
-  message: `${listed(addresses, MOST_LISTED)} ${agreeing(addresses.length, 'is', 'are')} not imported: ${reason}`,
-  hint: hint ?? `${agreeing(addresses.length, 'it stays', 'they stay')} in the state`,
+  message: `${addressesOf(resources)} ${agreeing(resources.length, 'is', 'are')} not imported: ${reason}`,
+  hint: hint ?? `${agreeing(resources.length, 'it stays', 'they stay')} in the state`,
 })
 
 /** A zone with the record sets that the state has of it. */
@@ -90,9 +95,9 @@ function groupByZone({ resources }: State): { readonly zones: readonly ZoneOfSta
   const readable = resources.filter(({ sensitive }) => sensitive.size === 0)
   const left: LeftResources[] = resources
     .filter((one) => one.sensitive.size > 0 && (recordOf(one) ?? (one.isData ? null : zoneOf(one))) !== null)
-    .map(({ address, sensitive }) => ({
-      addresses: [address],
-      reason: `${listed([...sensitive])} ${agreeing(sensitive.size, 'is', 'are')} sensitive`,
+    .map((one) => ({
+      resources: [one],
+      reason: `sensitive: ${listed([...one.sensitive])}`,
     }))
   const records = groupBy(
     readable.flatMap((one) => recordOf(one) ?? []),
@@ -111,11 +116,7 @@ function groupByZone({ resources }: State): { readonly zones: readonly ZoneOfSta
     if (name?.ok) zones.set(key, { service, id, name: name.value, isPrivate: false, settings: {}, resource: null, records: own })
     else if (!zones.has(key)) {
       const hint = 'add a data source of the zone to the configuration, run "apply -refresh-only" and show the state again'
-      left.push({
-        addresses: own.map(({ resource }) => resource.address),
-        reason: `the state does not have the zone ${quoted(id)}`,
-        hint,
-      })
+      left.push({ resources: own.map(({ resource }) => resource), reason: `the state does not have the zone ${quoted(id)}`, hint })
     }
   }
   return { zones: [...zones.values()], left }
@@ -127,7 +128,7 @@ function chooseZones(zones: readonly ZoneOfState[]): { readonly chosen: readonly
   const sorted = byName.map((all) => all.toSorted((a, b) => Number(a.isPrivate) - Number(b.isPrivate)))
   const left = sorted.flatMap(([, ...others]) =>
     others.map(({ name, resource, records }) => ({
-      addresses: [...(resource ? [resource] : []), ...records.map((one) => one.resource)].map(({ address }) => address),
+      resources: [...(resource ? [resource] : []), ...records.map((one) => one.resource)],
       reason: `another zone with the name ${name} is imported`,
       hint: 'add its provider to the config, and import it into another folder with --from',
     })),
@@ -153,7 +154,7 @@ async function convertZone(
 ): Promise<ConvertedZone> {
   const { name, settings } = zone
   const left: LeftResources[] = []
-  const leave = ({ resource: { address } }: StateRecord, reason: string): void => void left.push({ addresses: [address], reason })
+  const leave = ({ resource }: StateRecord, reason: string): void => void left.push({ resources: [resource], reason })
   const readable: { readonly record: StateRecord; readonly own: readonly ListedRecord[] }[] = []
   for (const record of zone.records) {
     const listing = await readItems([record], zone, target)
@@ -201,31 +202,25 @@ async function convertZone(
 
 type ListedRecord = Pick<ZoneListing['records'][number], 'name' | 'type' | 'data'>
 
-async function readItems(records: readonly StateRecord[], zone: ZoneOfState, { config }: StateTarget) {
-  if (config !== null && zone.service !== 'rfc2136')
+async function readItems(
+  records: readonly StateRecord[],
+  { service, name, id }: ZoneOfState,
+  { config }: StateTarget,
+): Promise<Result<ZoneListing>> {
+  if (config !== null && service !== 'rfc2136')
     return readListing(
       config,
-      { name: zone.name, id: zone.id },
-      records.map((one) => listedItem(one, zone.name)),
+      { name, id },
+      records.map((one) => listedItem(one, name)),
     )
-  const read: ZoneListing['records'][number][] = []
-  for (const record of records) {
-    const own = nameServerRecords(record, zone.name)
-    if (!own.ok) return own
-    read.push(...own.value)
-  }
-  return { ok: true, value: { records: read } as ZoneListing } as const
+  const read = records.map((one) => nameServerRecords(one, name))
+  return read.find(({ ok }) => !ok) ?? ok({ records: read.flatMap((one) => (one.ok ? one.value : [])) })
 }
 
-/**
- * The resources that leave the state: record sets that a definition has, and zones that no remaining resource refers to. A zone with other records stays with them.
- */
+/** The resources that leave the state: record sets that a definition has, and zones that no remaining resource refers to. */
 function removable({ resources }: State, zones: readonly ZoneOfState[], converted: readonly ConvertedZone[]): ReadonlySet<StateResource> {
-  const taken = new Set(converted.flatMap((one) => one.taken))
-  const candidates = zones.flatMap(({ resource, records }) =>
-    resource && records.every((one) => taken.has(one.resource)) ? [resource] : [],
-  )
-  for (const zone of candidates) taken.add(zone)
+  const candidates = zones.flatMap(({ resource }) => resource ?? [])
+  const taken = new Set([...converted.flatMap((one) => one.taken), ...candidates])
   for (const zone of candidates) if (referring(resources, taken, [zone]).length > 0) taken.delete(zone)
   return taken
 }
@@ -239,13 +234,8 @@ function referring(resources: readonly StateResource[], taken: ReadonlySet<State
 function nextSteps({ resources, program }: State, taken: ReadonlySet<StateResource>): string[] {
   if (taken.size === 0) return []
   const others = referring(resources, taken, taken)
-  const references =
-    others.length === 0
-      ? ''
-      : ` ${counted(others.length, 'other resource')} (${listed(
-          others.map(({ address }) => address),
-          MOST_LISTED,
-        )}) may refer to them: write the values there.`
+  const count = counted(others.length, 'other resource')
+  const references = others.length === 0 ? '' : ` ${count} may refer to them (${addressesOf(others)}): write the values there.`
   return [
     `When "zonewright plan" shows no changes, take ${counted(taken.size, 'resource')} out of the state. Nothing changes at a provider:`,
     ...removalCommands(
@@ -260,6 +250,6 @@ function nextSteps({ resources, program }: State, taken: ReadonlySet<StateResour
 function otherResources({ resources }: State): Diagnostic[] {
   const others = resources.filter((one) => !one.isData && isLikeDns(one.type) && recordOf(one) === null && zoneOf(one) === null)
   return [...groupBy(others, ({ type }) => type)].map(([type, all]) =>
-    leftWarning({ addresses: all.map(({ address }) => address), reason: `resources of the type ${type} are not imported` }),
+    leftWarning({ resources: all, reason: `the type ${type} is not known` }),
   )
 }

@@ -21,8 +21,8 @@ export interface StateResource {
 
 export interface State {
   readonly resources: readonly StateResource[]
-  /** Addresses of objects that the next run of Terraform deletes. */
-  readonly deposed: readonly string[]
+  /** Objects that the next run of Terraform deletes. */
+  readonly deposed: readonly Pick<StateResource, 'address'>[]
   readonly program: 'terraform' | 'tofu'
 }
 
@@ -40,7 +40,7 @@ export function readState(text: string, file: string): { readonly state: State }
   if (root['planned_values'] !== undefined || root['resource_changes'] !== undefined) return refuse('is a plan, not a state', SHOW)
   if (!/^[01]\./.test(String(root['format_version']))) return refuse('is not what "terraform show -json" prints', SHOW)
   const resources: StateResource[] = []
-  const deposed: string[] = []
+  const deposed: Pick<StateResource, 'address'>[] = []
   let isTofu = false
   const modules: unknown[] = [isObject(root['values']) ? root['values']['root_module'] : undefined]
   for (const module of modules) {
@@ -53,7 +53,7 @@ export function readState(text: string, file: string): { readonly state: State }
       if (typeof address !== 'string' || typeof type !== 'string' || /\p{Cc}/u.test(address + type))
         return refuse('has a resource with an address that Terraform does not write', SHOW)
       if (/\bopentofu\b/.test(String(provider))) isTofu = true
-      if (one['deposed_key'] !== undefined) deposed.push(address)
+      if (one['deposed_key'] !== undefined) deposed.push({ address })
       else
         resources.push({
           address,

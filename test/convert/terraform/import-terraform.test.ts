@@ -168,7 +168,11 @@ test('what is not imported stays in the state, each with the reason, and keeps i
       aws('www["a b"]', {}),
       aws('www["it\'s"]', { fqdn: 'its.example.com' }),
       ['module.m.module.n["p"].aws_route53_record.mx[0]', { fqdn: 'example.com', type: 'MX', ttl: 60, records: ['10 mail.example.net'] }],
-      aws('one', { fqdn: 'w.example.com', set_identifier: 'one', weighted_routing_policy: [{ weight: 1 }] }),
+      aws(
+        'one',
+        { fqdn: 'w.example.com', set_identifier: 'one', weighted_routing_policy: [{ weight: 1 }] },
+        { depends_on: ['aws_route53_zone.main'] },
+      ),
       aws('alias', { fqdn: 'e.example.com', alias: [{ name: 'env.elasticbeanstalk.com', zone_id: 'Z9', evaluate_target_health: true }] }),
       aws('token', { fqdn: 't.example.com', type: 'TXT', records: ['hush-hush'] }, { sensitive_values: { alias: [], records: [true] } }),
       aws('elsewhere', { zone_id: 'Z8' }),
@@ -184,16 +188,16 @@ test('what is not imported stays in the state, each with the reason, and keeps i
     err: [
       'aws_route53_record.one is not imported: it has the weighted routing policy',
       'aws_route53_record.alias is not imported: it is an alias of the hosted zone Z9',
-      'aws_route53_record.token is not imported: records is sensitive',
+      'aws_route53_record.token is not imported: sensitive: records',
       'aws_route53_record.elsewhere is not imported: the state does not have the zone "Z8"',
       'aws_route53_record.outside is not imported: www.example.net. is not in example.com.',
       'aws_route53_record.broken is not imported: www',
-      'aws_route53_record.old is not imported: terraform will delete',
+      'aws_route53_record.old is not imported: terraform will delete what it has replaced',
       'aws_route53_record.soa is not imported: its provider maintains it',
       'aws_route53_zone.inside is not imported: another zone with the name example.com. is imported',
       'azurerm_dns_a_record.www is not imported',
       `\nterraform state rm 'aws_route53_record.www["a b"]' 'aws_route53_record.www["it'\\''s"]' 'module.m.module.n["p"].aws_route53_record.mx[0]' aws_route53_zone.empty\n`,
-      '1 other resource (aws_instance.web) may refer to them',
+      '1 other resource may refer to them (aws_instance.web)',
     ],
   })
   expect(result.stderr + read('zones/example.com.yaml')).not.toContain('hush')

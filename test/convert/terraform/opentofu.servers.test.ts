@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { groupBy } from '../../../src/base/group-by.ts'
 import { cli, expectEnd } from '../../support/cli.ts'
 import { startServer, TEST_KEY } from '../../support/dns-servers.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
@@ -60,7 +61,7 @@ function rawState(): string {
     }
   })
   // The instances of a resource are together.
-  const merged = [...Map.groupBy(resources, ({ module, type, name }) => `${module}.${type}.${name}`).values()]
+  const merged = [...groupBy(resources, ({ module, type, name }) => `${module}.${type}.${name}`).values()]
   const together = merged.map((all) => ({ ...all[0], instances: all.flatMap((one) => one.instances) }))
   return JSON.stringify({
     version: 4,
