@@ -59,6 +59,7 @@ Examples:
   zonewright import axfr 192.0.2.53 example.com -o zones
   zonewright import octodns config -o zones
   zonewright import dnscontrol dnsconfig.js
+  zonewright import terraform show.json -o zones
   zonewright import octodns config -o zones --lossy=geo,URLFWD
   zonewright import --from cloud -o zones
 

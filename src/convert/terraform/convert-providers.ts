@@ -9,8 +9,7 @@ import { placeConfig } from '../octodns/convert-targets.ts'
 import { printProviders, providerProblem } from '../octodns/converted-config.ts'
 import { freeName } from '../octodns/octodns-provider.ts'
 import { entryOf } from '../provider-entry.ts'
-import type { ZoneOfState } from './import-terraform.ts'
-import type { Service } from './resources.ts'
+import type { Service, ZoneOfState } from './resources.ts'
 
 /** Where plans of a zone go. */
 export interface StateTarget {

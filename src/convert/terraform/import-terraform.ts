@@ -20,7 +20,7 @@ import { convertProviderZone } from '../provider/import-provider.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { createTargets, type StateTarget } from './convert-providers.ts'
 import { readState, type State, type StateResource } from './read-state.ts'
-import { isLikeDns, listedItem, nameServerRecords, recordOf, type StateRecord, type StateZone, zoneOf } from './resources.ts'
+import { isLikeDns, listedItem, nameServerRecords, recordOf, type StateRecord, type ZoneOfState, zoneOf } from './resources.ts'
 import { removalCommands, withoutKeys } from './state-commands.ts'
 
 /**
@@ -82,13 +82,6 @@ const leftWarning = ({ resources, reason, hint }: LeftResources): Diagnostic => 
   message: `${addressesOf(resources)} ${agreeing(resources.length, 'is', 'are')} not imported: ${reason}`,
   hint: hint ?? `${agreeing(resources.length, 'it stays', 'they stay')} in the state`,
 })
-
-/** A zone with the record sets that the state has of it. */
-export interface ZoneOfState extends Omit<StateZone, 'resource'> {
-  /** Null if no resource is the zone. */
-  readonly resource: StateResource | null
-  readonly records: readonly StateRecord[]
-}
 
 /** Finds zones and their record sets. Data sources name zones whose resource is in another state. */
 function groupByZone({ resources }: State): { readonly zones: readonly ZoneOfState[]; readonly left: readonly LeftResources[] } {

@@ -34,6 +34,13 @@ export interface StateRecord {
   readonly zone: string
 }
 
+/** A zone with the record sets that the state has of it. */
+export interface ZoneOfState extends Omit<StateZone, 'resource'> {
+  /** Null if no resource is the zone. */
+  readonly resource: StateResource | null
+  readonly records: readonly StateRecord[]
+}
+
 const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
 
 const ZONES: Readonly<
