@@ -45,6 +45,6 @@ const refusal = (problem: Omit<Diagnostic, 'severity'>) => ({
 
 function apexOf(sets: readonly unknown[]): DomainName | null {
   const soa = sets.filter(isObject).find((set) => set['Type'] === 'SOA')
-  const name = parseAbsoluteName(String(soa?.['Name'] ?? ''))
-  return name.ok ? name.value : null
+  const name = soa && parseAbsoluteName(String(soa['Name']))
+  return name?.ok ? name.value : null
 }

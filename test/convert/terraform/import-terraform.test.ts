@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openScene } from '../../cli/scene.ts'
 import { startCloudflareScene } from '../../providers/cloudflare/scene.ts'
-import { startGoogleScene } from '../../providers/google/scene.ts'
+import { PROJECT, startGoogleScene } from '../../providers/google/scene.ts'
 import { startRoute53Scene } from '../../providers/route53/scene.ts'
 import { APPLY, PLAN, type ScriptedScene, UNCHANGED } from '../../providers/scripted-scene.ts'
 import { CLOUDFLARE_ZONE } from '../../scripted/services.ts'
@@ -61,7 +61,7 @@ const SERVICES: readonly [string, () => Promise<ScriptedScene>, string, readonly
     return [
       type,
       () => startCloudflareScene({ settings: ', plan: pro' }),
-      `  '': [{type: ALIAS, ttl: null, value: www.example.net., cloudflare: {proxied: true}}, {type: CAA, value: {flags: 0, tag: issue, value: ca.example}}, {type: MX, value: {preference: 10, exchange: mail.example.net.}}]\n  t: {type: TXT, value: '${LONG}tail'}\n  www: {type: A, value: 192.0.2.1, cloudflare: {comment: web, tags: ['team:web']}}\n`,
+      `  '': [{type: ALIAS, value: www.example.net., cloudflare: {proxied: true}}, {type: CAA, value: {flags: 0, tag: issue, value: ca.example}}, {type: MX, value: {preference: 10, exchange: mail.example.net.}}]\n  t: {type: TXT, value: '${LONG}tail'}\n  www: {type: A, value: 192.0.2.1, cloudflare: {comment: web, tags: ['team:web']}}\n`,
       [
         ['cloudflare_zone.main', isOld ? { id: CLOUDFLARE_ZONE.id, name: undefined, zone: 'example.com' } : { id: CLOUDFLARE_ZONE.id }],
         [
@@ -103,9 +103,12 @@ const SERVICES: readonly [string, () => Promise<ScriptedScene>, string, readonly
     () => startGoogleScene({}),
     `  '': {type: TXT, values: ['v=spf1 -all', {rdata: '"one" "two"'}]}\n  www: {type: A, value: 192.0.2.1}\n`,
     [
-      ['data.google_dns_managed_zone.main', {}],
-      ['google_dns_record_set.txt', { name: 'example.com.', type: 'TXT', ttl: 3600, rrdatas: ['"v=spf1 -all"', '"one" "two"'] }],
-      ['google_dns_record_set.www', { name: 'www.example.com.', type: 'A', ttl: 3600, rrdatas: ['192.0.2.1'] }],
+      ['data.google_dns_managed_zone.main', { project: PROJECT }],
+      [
+        'google_dns_record_set.txt',
+        { project: PROJECT, name: 'example.com.', type: 'TXT', ttl: 3600, rrdatas: ['"v=spf1 -all"', '"one" "two"'] },
+      ],
+      ['google_dns_record_set.www', { project: PROJECT, name: 'www.example.com.', type: 'A', ttl: 3600, rrdatas: ['192.0.2.1'] }],
     ],
   ],
 ]
@@ -191,7 +194,7 @@ test('what is not imported stays in the state, each with the reason, and keeps i
       'aws_route53_record.token is not imported: sensitive: records',
       'aws_route53_record.elsewhere is not imported: the state does not have the zone "Z8"',
       'aws_route53_record.outside is not imported: www.example.net. is not in example.com.',
-      'aws_route53_record.broken is not imported: www',
+      'aws_route53_record.broken is not imported: b.example.com. A has no whole number "TTL"',
       'aws_route53_record.old is not imported: terraform will delete what it has replaced',
       'aws_route53_record.soa is not imported: its provider maintains it',
       'aws_route53_zone.inside is not imported: another zone with the name example.com. is imported',
