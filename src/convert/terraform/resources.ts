@@ -1,6 +1,6 @@
 /**
  * The zones and records among the resources of Terraform's providers. The attributes are those of the schemas of hashicorp/aws 6, cloudflare/cloudflare 4 and 5,
- * hashicorp/google 7, linode/linode 3 and hashicorp/dns 3 (docs/terraform.md).
+ * hashicorp/google 6, linode/linode 3 and hashicorp/dns 3 (docs/terraform.md).
  */
 import { failure, ok, type Result } from '../../base/result.ts'
 import { isObject } from '../../base/text.ts'
@@ -76,7 +76,7 @@ const settingsOf = (values: Values): ZoneSettings =>
     }),
   )
 
-/** The attribute with the zone of a record, and the attributes of the others that are read. */
+/** The attribute with the zone of a record. */
 const RECORDS: Readonly<Record<string, { readonly service: Service; readonly zone: (values: Values) => string }>> = {
   aws_route53_record: { service: 'route53', zone: ({ zone_id }) => text(zone_id).replace(/^\/hostedzone\//, '') },
   cloudflare_record: { service: 'cloudflare', zone: ({ zone_id }) => text(zone_id) },
