@@ -9,18 +9,18 @@ const kinds = [
 zone('large.example', {}, Array.from({ length: ${records} }, (_, i) => kinds[i % 4]!(\`host-\${i}.group-\${i % 97}\`, i)))
 `
 
-/** A zone of the service's largest size, as a definition in the octoDNS layout: addresses, aliases, texts and mail in equal parts. */
+/** A definition in the octoDNS layout and the block style that people write: addresses, aliases, texts and mail in equal parts. */
 export function largeZone(records) {
   const lines = []
   for (let i = 0; i < records; i += 1) {
     const name = `host-${i}.group-${i % 97}`
     const value = [
-      () => `{type: A, value: 198.51.100.${i % 256}}`,
-      () => `{type: CNAME, value: target-${i}.example.net.}`,
-      () => `{type: TXT, value: "record number ${i}"}`,
-      () => `{type: MX, value: {preference: 10, exchange: mail-${i}.example.net.}}`,
+      () => `  type: A\n  value: 198.51.100.${i % 256}`,
+      () => `  type: CNAME\n  value: target-${i}.example.net.`,
+      () => `  type: TXT\n  value: "record number ${i}"`,
+      () => `  type: MX\n  value:\n    preference: 10\n    exchange: mail-${i}.example.net.`,
     ][i % 4]()
-    lines.push(`${name}: ${value}`)
+    lines.push(`${name}:\n${value}`)
   }
   return `${lines.join('\n')}\n`
 }

@@ -26,26 +26,29 @@ export function runNode(args, { cwd, env, status = [0] } = {}) {
 
 export const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
 
-/** Runs the command and bare Node alternately, after one warm-up run of each. Returns the medians of both and of their ratios. */
+/** Runs the command and bare Node alternately. Returns the minima and their ratios, which other work on the machine disturbs least. */
 export async function besideBareNode(args, options, runs) {
-  await runNode(args, options)
-  await runNode(['-e', '0'])
-  const pairs = []
-  for (let i = 0; i < runs; i += 1) pairs.push([await runNode(args, options), await runNode(['-e', '0'])])
-  const of = (pick) => median(pairs.map(pick))
+  const own = []
+  const bare = []
+  for (let i = 0; i < runs; i += 1) {
+    own.push(await runNode(args, options))
+    bare.push(await runNode(['-e', '0']))
+  }
+  const least = (list, key) => Math.min(...list.map((one) => one[key]))
+  const ratio = (key) => least(own, key) / least(bare, key)
   return {
-    seconds: of(([run]) => run.seconds),
-    timeRatio: of(([run, bare]) => run.seconds / bare.seconds),
-    cpuSeconds: of(([run]) => run.cpuSeconds),
-    cpuRatio: of(([run, bare]) => run.cpuSeconds / bare.cpuSeconds),
-    mebibytes: of(([run]) => run.mebibytes),
-    memoryRatio: of(([run, bare]) => run.mebibytes / bare.mebibytes),
+    seconds: least(own, 'seconds'),
+    timeRatio: ratio('seconds'),
+    cpuSeconds: least(own, 'cpuSeconds'),
+    cpuRatio: ratio('cpuSeconds'),
+    mebibytes: least(own, 'mebibytes'),
+    memoryRatio: ratio('mebibytes'),
   }
 }
 
 const milliseconds = (seconds) => `${(seconds * 1000).toFixed(0).padStart(6)} ms`
-const ratio = (number) => `×${number.toFixed(1).padStart(5)}`
+const ratio = (number) => number.toFixed(2).padStart(5)
 
 /** A line of the table: time, CPU time and memory, each with its ratio to bare Node. */
 export const row = (name, { seconds, timeRatio, cpuSeconds, cpuRatio, mebibytes, memoryRatio }) =>
-  `${name.padEnd(42)} ${milliseconds(seconds)} ${ratio(timeRatio)} ${milliseconds(cpuSeconds)} ${ratio(cpuRatio)} ${mebibytes.toFixed(0).padStart(5)} MiB ${ratio(memoryRatio)}`
+  `| ${name.padEnd(42)} | ${milliseconds(seconds)} | ${ratio(timeRatio)} | ${milliseconds(cpuSeconds)} | ${ratio(cpuRatio)} | ${mebibytes.toFixed(0).padStart(4)} MiB | ${ratio(memoryRatio)} |`

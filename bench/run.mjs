@@ -1,18 +1,23 @@
 /**
- * The figures of docs/performance.md: `npm run bench`, or with `-- --short` fewer runs and a smaller zone. Time, CPU time and memory are medians of whole
- * processes, with the ratio to `node -e 0`, which runs alternately.
+ * Time, CPU time and memory of whole processes, with the ratio to `node -e 0`, which runs alternately; each is a minimum. `npm run bench` writes the figures
+ * into docs/performance.md, and the ratios of CPU time and memory into budget.json. `npm run bench -- --short` compares with these ratios: it fails if one is
+ * larger by more than `TOLERANCE`.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { largeProgram, largeZone } from './large-zone.mjs'
 import { besideBareNode, PROGRAM, row, runNode } from './measure.mjs'
 import { countRequests, startService, TOKEN } from './service-under-test.mjs'
 
 const IS_SHORT = process.argv.includes('--short')
-const RUNS = IS_SHORT ? 1 : 11
-const RECORDS = IS_SHORT ? 3_000 : 12_000
+const RUNS = IS_SHORT ? 7 : 11
+const TOLERANCE = 0.15
+const RECORDS = 12_000
 const COUNT = RECORDS.toLocaleString('en-US')
+const [BUDGET, PAGE] = ['budget.json', '../docs/performance.md'].map((path) => join(import.meta.dirname, path))
+
+const ZONES = 200
 
 const cwd = mkdtempSync(join(tmpdir(), 'zonewright-bench-'))
 // The files are in no repository, and in a CI job programs read only files that git tracks.
@@ -29,30 +34,37 @@ const configure = (http) => {
   )
 }
 
-console.log(
-  `Node ${process.version}, ${availableParallelism()} cores (${cpus()[0].model.trim()}); medians of ${RUNS} runs, × is the ratio to node -e 0`,
-)
-console.log(row('node -e 0', await besideBareNode(['-e', '0'], { cwd, env }, RUNS)))
+const rows = []
+const ratios = {}
+async function job(name, args) {
+  const figures = await besideBareNode(args, { cwd, env }, RUNS)
+  rows.push(row(name, figures))
+  ratios[name] = { cpu: Number(figures.cpuRatio.toFixed(2)), memory: Number(figures.memoryRatio.toFixed(2)) }
+  console.log(rows.at(-1))
+}
+
+const conditions = `Node ${process.version}, ${availableParallelism()} cores (${cpus()[0].model.trim()}), minima of ${RUNS} runs, load average ${loadavg()[0].toFixed(1)}`
+console.log(conditions)
+await job('`node -e 0`', ['-e', '0'])
 const service = await startService()
 try {
   configure(service.http)
-  console.log(row('--version', await besideBareNode([PROGRAM, '--version'], { cwd, env }, RUNS)))
-  console.log(row('--help', await besideBareNode([PROGRAM, '--help'], { cwd, env }, RUNS)))
-  console.log(row('validate, 1 zone of 1 record', await besideBareNode([PROGRAM, 'validate'], { cwd, env }, RUNS)))
+  await job('`--version`', [PROGRAM, '--version'])
+  await job('`--help`', [PROGRAM, '--help'])
+  await job('`validate`, one zone of one record', [PROGRAM, 'validate'])
   writeFileSync(join(cwd, 'zones/large.example.yaml'), largeZone(RECORDS))
-  console.log(
-    row(`validate, ${COUNT} records`, await besideBareNode([PROGRAM, 'validate', 'zones/large.example.yaml'], { cwd, env }, RUNS)),
-  )
+  await job(`\`validate\`, ${COUNT} records`, [PROGRAM, 'validate', 'zones/large.example.yaml'])
+  mkdirSync(join(cwd, 'many'))
+  for (let i = 0; i < ZONES; i += 1) writeFileSync(join(cwd, `many/zone-${i}.example.yaml`), largeZone(100))
+  await job(`\`validate\`, ${ZONES} zones of 100 records`, [PROGRAM, 'validate', 'many'])
   // Programs, whose sandbox is a child process: its processor time is added.
   const programs = {
     'small.ts': "import { A, zone } from 'zonewright/definition'\nzone('small.example', {}, [A('www', '192.0.2.1')])\n",
     'large.ts': largeProgram(RECORDS),
   }
   for (const [name, text] of Object.entries(programs)) writeFileSync(join(cwd, 'zones', name), text)
-  console.log(row('validate, a program of 1 record', await besideBareNode([PROGRAM, 'validate', 'zones/small.ts'], { cwd, env }, RUNS)))
-  console.log(
-    row(`validate, a program of ${COUNT} records`, await besideBareNode([PROGRAM, 'validate', 'zones/large.ts'], { cwd, env }, RUNS)),
-  )
+  await job('`validate`, a program of one record', [PROGRAM, 'validate', 'zones/small.ts'])
+  await job(`\`validate\`, a program of ${COUNT} records`, [PROGRAM, 'validate', 'zones/large.ts'])
   for (const name of Object.keys(programs)) rmSync(join(cwd, 'zones', name))
 
   const create = await runNode([PROGRAM, 'apply', '--yes', '--format', 'json', 'large.example'], { cwd, env })
@@ -69,16 +81,9 @@ try {
   console.log(
     `${`requests to plan ${COUNT} records`.padEnd(46)} ${String(total).padStart(7)} (${[...counter.counts].map(([key, count]) => `${count} ${key}`).join(', ')})`,
   )
-  console.log(
-    row(`plan, ${COUNT} records, nothing to change`, await besideBareNode([PROGRAM, 'plan', 'large.example'], { cwd, env }, RUNS)),
-  )
+  await job(`\`plan\`, ${COUNT} records, nothing to change`, [PROGRAM, 'plan', 'large.example'])
   writeFileSync(join(cwd, 'zones/large.example.yaml'), largeZone(RECORDS).replaceAll('198.51.100.', '203.0.113.'))
-  console.log(
-    row(
-      `plan, ${COUNT} records, some changed`,
-      await besideBareNode([PROGRAM, 'plan', 'large.example', '--allow', 'updates'], { cwd, env }, RUNS),
-    ),
-  )
+  await job(`\`plan\`, ${(RECORDS / 4).toLocaleString('en-US')} of them changed`, [PROGRAM, 'plan', 'large.example', '--allow', 'updates'])
   const verified = await runNode([PROGRAM, 'verify', 'small.example', 'large.example', '--nameserver', service.dns], {
     cwd,
     env,
@@ -88,4 +93,29 @@ try {
 } finally {
   await service.stop()
   rmSync(cwd, { recursive: true, force: true })
+}
+
+if (IS_SHORT) compareWithBudget()
+else {
+  writeFileSync(BUDGET, `${JSON.stringify(ratios, null, 2)}\n`)
+  const head =
+    '| job | time | × bare Node | CPU time | × bare Node | peak memory | × bare Node |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |'
+  const table = `${conditions}:\n\n${head}\n${rows.join('\n').replaceAll(/ {2,}/g, ' ')}`
+  const mark = /(<!-- written by npm run bench -->\n).*?(?=\n<!-- end -->)/s
+  writeFileSync(
+    PAGE,
+    readFileSync(PAGE, 'utf8').replace(mark, (_, begin) => begin + table),
+  )
+}
+
+function compareWithBudget() {
+  const budget = JSON.parse(readFileSync(BUDGET, 'utf8'))
+  for (const [name, figures] of Object.entries(ratios)) {
+    for (const [kind, ratio] of Object.entries(figures)) {
+      const most = budget[name]?.[kind] ?? 0
+      if (ratio <= most * (1 + TOLERANCE)) continue
+      process.exitCode = 1
+      console.error(`${name}: ${kind} is ${ratio} × bare Node; the budget is ${most}, and ${TOLERANCE * 100} % more are tolerated`)
+    }
+  }
 }

@@ -69,18 +69,24 @@ ${paths.map((path) => `### ${path.replace(/\.d\.ts$/, '')}\n\n${block(own(path))
 }
 
 const block = (found) =>
-  `\`\`\`ts\n${found.map(({ name, text }) => (name === 'DIAGNOSTIC_CODES' ? text.replace(/: ".*";$/gm, ': string;') : text)).join('\n\n')}\n\`\`\``
+  `\`\`\`ts\n${found.map(({ name, text }) => (name === 'DIAGNOSTIC_CODES' ? text.replace(/: (['"]).*\1;$/gm, ': string;') : text)).join('\n\n')}\n\`\`\``
 
 const isType = ({ text }) => /^(?:interface|type) /.test(withoutComments(text).trim())
 
 const withoutComments = (text) => text.replace(/\/\*\*[\s\S]*?\*\//g, '')
+
+/** The word that begins a statement. A comment at the start of a line may also be in the middle of one, such as before a member of a union. */
+const BEGIN = /^(?:export|import|declare|interface|type|class)\b/
 
 /** What a declaration file declares, exports and imports, by name. Each statement begins at the start of a line. */
 function readModule(text, folder) {
   const declared = new Map()
   const imported = new Map()
   const exported = new Set()
-  const statements = text.split(/\n(?=\/\*\*|(?<!\*\/\n)(?:export|import|declare|interface|type|class)\b)/)
+  const statements = []
+  for (const part of text.split(/\n(?=\/\*\*|(?<!\*\/\n)(?:export|import|declare|interface|type|class)\b)/))
+    if (statements.length === 0 || BEGIN.test(withoutComments(part).trim())) statements.push(part)
+    else statements.push(`${statements.pop()}\n${part}`)
   for (const statement of statements) {
     const code = withoutComments(statement).trim()
     const [, verb, names, path] = /^(import|export)(?: type)? \{([^}]*)\} from '(\.[^']*)\.js'/.exec(code) ?? []

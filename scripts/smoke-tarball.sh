@@ -52,6 +52,7 @@ const { result, plan: document } = await plan({ zones: ['example.com'], journal:
 console.log(result, document.format, document.summary.create)
 END
 [ "$(node library.mjs)" = 'pending zonewright-plan 2' ] || fail "the library does not plan: $(node library.mjs 2>&1)"
+[ "$(node -p 'typeof require("zonewright").apply + typeof require("zonewright/testing").conformance')" = functionfunction ] || fail "the library cannot be required"
 [ -e node_modules/zonewright/dist/types/library/testing.d.ts ] || fail "the types of the library are missing"
 
 # A provider package of an author, from the template in the tarball.

@@ -7,7 +7,7 @@ import { chmodSync, copyFileSync, mkdtempSync, readdirSync, renameSync, rmSync, 
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { bundleOptions, LANGUAGE_OF_DNSCONTROL } from '../build.mjs'
+import { bundleOptions, LANGUAGE_OF_DNSCONTROL, outsideIfLazy, withoutChildProcess } from '../build.mjs'
 import { bundleSandbox, SANDBOX } from '../bundle-sandbox.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../../..')
@@ -33,18 +33,20 @@ export async function buildExecutable(out, release) {
   if (process.platform !== 'linux') throw new Error('the executable is built on Linux')
   const work = mkdtempSync(join(dirname(resolve(out)), '.executable-'))
   try {
-    const { text, inputs } = await bundle(release)
+    const { texts, inputs } = await bundle(release)
     const sandboxInputs = await bundleSandbox()
-    const program = join(work, 'program.js')
-    const cache = join(work, 'program.cache')
-    writeFileSync(program, text)
-    writeCodeCache(program, cache)
-    const assets = Object.fromEntries(Object.entries(ASSETS).map(([name, path]) => [name, join(root, path)]))
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(work, `${name}.js`), text)
+    writeCodeCaches(work)
+    const files = Object.keys(texts).flatMap((name) => [`${name}.js`, `${name}.cache`])
+    const assets = {
+      ...Object.fromEntries(Object.entries(ASSETS).map(([name, path]) => [name, join(root, path)])),
+      ...Object.fromEntries(files.map((name) => [name, join(work, name)])),
+    }
     const config = {
       main: join(root, 'scripts/release/executable-main.cjs'),
       output: join(work, 'blob'),
       disableExperimentalSEAWarning: true,
-      assets: { ...assets, 'program.js': program, 'program.cache': cache, [basename(SANDBOX)]: SANDBOX },
+      assets: { ...assets, [basename(SANDBOX)]: SANDBOX },
     }
     writeFileSync(join(work, 'config.json'), JSON.stringify(config))
     execFileSync(process.execPath, ['--experimental-sea-config', join(work, 'config.json')], { stdio: 'ignore' })
@@ -60,32 +62,46 @@ export async function buildExecutable(out, release) {
 }
 
 /**
- * The program as one CommonJS script: a function that gets `require` and `import()`. The latter is a parameter, since Node.js cannot load modules for functions that
- * come from a code cache.
+ * The program as two CommonJS scripts: `program` reads the command line, and `commands` has what it imports on demand, by the specifier. Each is a function that gets
+ * `require` and `import()`. The latter is a parameter, since Node.js cannot load modules for functions that come from a code cache.
  */
 async function bundle(release) {
-  const { metafile, outputFiles } = await build({
-    ...bundleOptions(release),
+  const lazy = new Map()
+  const common = bundleOptions(release)
+  const options = { ...common, format: 'cjs', write: false, define: { ...common.define, 'import.meta.url': '__executableUrl' } }
+  const front = await build({
+    ...options,
     entryPoints: [join(root, 'src/cli/main.ts')],
-    format: 'cjs',
-    write: false,
-    define: { ...bundleOptions(release).define, 'import.meta.url': '__executableUrl' },
+    plugins: [outsideIfLazy(lazy), withoutChildProcess],
   })
-  const program = outputFiles[0].text.replaceAll(/(?<![\w$.])import\(/g, '__import(')
-  const text = `((require, __import) => { const __executableUrl = require('node:url').pathToFileURL(process.execPath).href, module = { exports: {} };\n${program}\n})`
-  return { text, inputs: Object.keys(metafile.inputs).sort() }
+  const imports = [...lazy].map(([path, chunk]) => `${JSON.stringify(`./chunks/${chunk}.js`)}: () => import(${JSON.stringify(path)})`)
+  const rest = await build({ ...options, stdin: { contents: `module.exports = { ${imports.join(', ')} }`, resolveDir: root } })
+  const wrapped = ({ outputFiles: [{ text }] }) =>
+    `((require, __import) => { const __executableUrl = require('node:url').pathToFileURL(process.execPath).href, module = { exports: {} };\n${text.replaceAll(/(?<![\w$.])import\(/g, '__import(')}\nreturn module.exports })`
+  return {
+    texts: { program: wrapped(front), commands: wrapped(rest) },
+    inputs: [front, rest].flatMap(({ metafile }) => Object.keys(metafile.inputs).filter((path) => path !== '<stdin>')),
+  }
 }
 
 /**
- * Writes the compiled functions of the program, as V8 stores them for this version of Node.js: those that a run of `validate` uses. Without them, Node.js would
- * parse the whole program at each start.
+ * Writes the compiled functions of the scripts, as V8 stores them for this version of Node.js: those that a run of `validate` uses. Without them, Node.js would
+ * parse the whole program at each start. V8 refuses what was stored with other flags than those at the start.
  */
-function writeCodeCache(program, cache) {
-  const run = `const vm = require('node:vm'), fs = require('node:fs'), [program, cache] = ${JSON.stringify([program, cache])}
+function writeCodeCaches(folder) {
+  const run = `const vm = require('node:vm'), fs = require('node:fs'), scripts = new Map()
 process.argv = [process.execPath, 'zonewright', 'validate', 'zones', '--quiet']
-const script = new vm.Script(fs.readFileSync(program, 'utf8'))
-process.on('exit', () => fs.writeFileSync(cache, script.createCachedData()))
-script.runInThisContext()(require, (specifier) => import(specifier))`
+require('node:v8').setFlagsFromString = () => undefined
+let commands
+const load = (name) => {
+  scripts.set(name, new vm.Script(fs.readFileSync(${JSON.stringify(folder)} + '/' + name + '.js', 'utf8')))
+  return scripts.get(name).runInThisContext()(require, importModule)
+}
+const importModule = (specifier) => (specifier.startsWith('./chunks/') ? (commands ??= load('commands'))[specifier]() : import(specifier))
+process.on('exit', () => {
+  for (const [name, script] of scripts) fs.writeFileSync(${JSON.stringify(folder)} + '/' + name + '.cache', script.createCachedData())
+})
+load('program')`
   execFileSync(process.execPath, ['--no-warnings', '-e', run], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
 }
 

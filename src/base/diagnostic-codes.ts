@@ -191,6 +191,8 @@ export const DIAGNOSTIC_CODES = {
   'verify-differs': 'The live zone differs from the definition.',
   'rendered-unavailable': 'The rendered zone file could not be read.',
   'rendered-stale': 'The rendered zone file is older than the records.',
+  'change-failed': 'A change was not applied.',
+  'change-unknown': 'It is unknown whether a change was applied.',
   'apply-unconfirmed': 'After applying, the records differ from the plan.',
   'apply-drift': 'Another client changed the zone during the run.',
   'apply-altered': 'The server stored a value that differs from the request.',

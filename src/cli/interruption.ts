@@ -1,9 +1,6 @@
 /** Signals and time limits: how Ctrl-C, SIGTERM, SIGHUP and `--timeout` end a run. */
 import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
-import type { Interruption } from '../run/context/run-context.ts'
-
-/** Seconds that calls in flight and reading back may take after the time is over. */
-const GRACE = 10
+import { GRACE, type Interruption } from '../run/context/run-context.ts'
 
 const EXIT_STATUS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hungUp } as const
 
@@ -44,7 +41,7 @@ export function listenForInterruption(
     }
     timers.push(
       setTimeout(end, seconds * 1000),
-      setTimeout(() => aborter.abort(over), (seconds + GRACE) * 1000),
+      setTimeout(() => aborter.abort(over), seconds * 1000 + GRACE),
     )
     // The timers must not keep the process alive.
     for (const timer of timers) timer.unref()

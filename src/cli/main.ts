@@ -1,10 +1,10 @@
 /** The entry point of the program: runs the command line with the streams of the process. */
 import { formatDiagnostic } from '../base/diagnostic.ts'
 import { redacted } from '../base/secret-guard.ts'
+import { VERSION } from '../base/version.ts'
 import { writeProblem } from '../files/write-problem.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { processIo, withPlainErrors } from './io.ts'
-import { runCli } from './program.ts'
 
 /** The first error of each output stream that lost text. */
 const dropped = new Map<string, NodeJS.ErrnoException>()
@@ -31,8 +31,15 @@ process.on('exit', () => {
 if (process.argv.some((word) => /^--(?:tls-cert|tsig-keys)(?:=|$)/.test(word))) process.on('SIGHUP', () => undefined)
 
 async function main(): Promise<void> {
+  const [first, ...more] = process.argv.slice(2)
+  if (more.length === 0 && (first === '--version' || first === '-V')) {
+    process.stdout.write(`${VERSION}\n`)
+    return
+  }
   const io = processIo()
   try {
+    // Not loaded for the version.
+    const { runCli } = await import('./program.ts')
     process.exitCode = await runCli(process.argv.slice(2), io)
   } catch (error) {
     const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)

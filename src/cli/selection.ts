@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { describeReadError } from '../files/read-text.ts'
+import { MAX_SHARDS } from '../plan/shards.ts'
 import type { SelectionOptions } from '../run/context/run-context.ts'
 import type { CliIo } from './io.ts'
 import type { CliOutput } from './output.ts'
@@ -36,8 +37,6 @@ function shard(value: string): SelectionOptions['shard'] {
     throw new InvalidArgumentError(`It must be I/N, such as 1/4, with N up to ${MAX_SHARDS}.`)
   return { index: Number(index), count: Number(count) }
 }
-
-const MAX_SHARDS = 256
 
 /** Maximum octets and lines of a list of zones. */
 const MAX_LIST_OCTETS = 16 * 1024 * 1024

@@ -107,11 +107,9 @@ export function nameOctets(name: DomainName): number {
 
 /** The name without its first label; the parent of the root is the root. */
 export function parentOf(name: DomainName): DomainName {
-  let index = 0
-  while (index < name.length) {
-    const c = name[index]
-    if (c === '\\') index += /[0-9]/.test(name[index + 1] ?? '') ? 4 : 2
-    else if (c === '.') break
+  let index = name.includes('\\') ? 0 : name.indexOf('.')
+  while (index < name.length && name[index] !== '.') {
+    if (name[index] === '\\') index += /[0-9]/.test(name[index + 1] ?? '') ? 4 : 2
     else index += 1
   }
   const rest = name.slice(index + 1)

@@ -1,6 +1,5 @@
 /** Reads text files that may be hostile: size, type and encoding are checked. */
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { failure, ok, type Result } from '../base/result.ts'
 import { decodeZoneFile } from '../dns/zone-file/decode-zone-file.ts'
@@ -21,16 +20,25 @@ export type TextResult =
  * Reads a UTF-8 file without its byte order mark. Files that are too large and anything that is not a regular file are not opened. The policy refuses files
  * that may not be part of a definition; null for files that are not definitions.
  */
-export const readText = (path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> =>
-  readWith(UTF8, path, shown, policy)
+export const readText = async (path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> =>
+  withoutSecrets(readFile(path, shown, policy, notUtf8), shown, policy)
 
 /** Like `readText`, but for a zone file, whose comments may be in Latin-1. */
-export const readZoneFileText = (path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> =>
-  readWith(UTF8, path, shown, policy, zoneFileText)
+export const readZoneFileText = async (path: string, shown: string, policy: SourcePolicy | null): Promise<TextResult> =>
+  withoutSecrets(readFile(path, shown, policy, zoneFileText), shown, policy)
 
 /** Like `readText`, but keeps a byte order mark. */
-export const readTextWithMark = (path: string, shown: string, policy: SourcePolicy): Promise<TextResult> =>
-  readWith(UTF8_WITH_MARK, path, shown, policy)
+export const readTextWithMark = async (path: string, shown: string, policy: SourcePolicy): Promise<TextResult> =>
+  withoutSecrets(readFile(path, shown, policy, notUtf8, UTF8_WITH_MARK), shown, policy)
+
+/** Like `readText` and `readZoneFileText`, but synchronous, for parsers that include another file. The caller searches it for secrets. */
+export function readTextSync(path: string, shown: string, policy: SourcePolicy, kind: 'yaml' | 'zone-file'): Result<string> {
+  const read = readFile(path, shown, policy, kind === 'zone-file' ? zoneFileText : notUtf8)
+  return read.ok ? ok(read.text) : failure(placed(read.problem))
+}
+
+const withoutSecrets = (read: TextResult, shown: string, policy: SourcePolicy | null): TextResult =>
+  policy === null || !read.ok ? read : refuseSecrets(read.text, shown, policy)
 
 /** O_NONBLOCK keeps a named pipe from blocking. */
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
@@ -43,62 +51,26 @@ const MOVED = 'is replaced repeatedly while it is read'
 /** Decodes octets that are not UTF-8. */
 type Fallback = (octets: Uint8Array, shown: string) => TextResult
 
-async function readWith(
-  decoder: typeof UTF8,
-  path: string,
-  shown: string,
-  policy: SourcePolicy | null,
-  fallback: Fallback = notUtf8,
-): Promise<TextResult> {
-  try {
-    for (let attempt = 1; ; attempt += 1) {
-      const refused = refusal(await stat(path), shown)
-      if (refused) return { ok: false, problem: refused }
-      const handle = await open(path, READ_ONLY)
-      try {
-        const facts = fstatSync(handle.fd, { bigint: true })
-        const unfit = refusal(facts, shown) ?? (policy && refusalOf(policy, path, facts, shown))
-        if (unfit === 'moved' && attempt < ATTEMPTS) continue
-        if (unfit) return { ok: false, problem: unfit === 'moved' ? { code: 'file-unreadable', message: `${shown} ${MOVED}` } : unfit }
-        const decoded = decode(await octetsOf(handle, Number(facts.size)), shown, fallback, decoder)
-        return policy === null || !decoded.ok ? decoded : refuseSecrets(decoded.text, shown, policy)
-      } finally {
-        await handle.close()
-      }
-    }
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    return { ok: false, isMissing, problem: { code: 'file-unreadable', message: `${shown} ${describeReadError(error)}` } }
-  }
-}
-
-/** Reads a file with one call, if its size has not changed since it was opened. */
-async function octetsOf(handle: FileHandle, size: number): Promise<Uint8Array> {
-  const octets = Buffer.allocUnsafe(size + 1)
-  const { bytesRead } = await handle.read(octets, 0, octets.length, 0)
-  return bytesRead === size ? octets.subarray(0, size) : handle.readFile()
-}
-
-/** Like `readText` and `readZoneFileText`, but synchronous, for parsers that include another file. */
-export function readTextSync(path: string, shown: string, policy: SourcePolicy, kind: 'yaml' | 'zone-file'): Result<string> {
+/** Synchronous: for small files, the thread pool takes several times as much processor time. */
+function readFile(path: string, shown: string, policy: SourcePolicy | null, fallback: Fallback, decoder = UTF8): TextResult {
   try {
     for (let attempt = 1; ; attempt += 1) {
       const refused = refusal(statSync(path), shown)
-      if (refused) return failure(refused.message)
+      if (refused) return { ok: false, problem: refused }
       const file = openSync(path, READ_ONLY)
       try {
         const facts = fstatSync(file, { bigint: true })
-        const unfit = refusal(facts, shown) ?? refusalOf(policy, path, facts, shown)
+        const unfit = refusal(facts, shown) ?? (policy && refusalOf(policy, path, facts, shown))
         if (unfit === 'moved' && attempt < ATTEMPTS) continue
-        if (unfit) return failure(unfit === 'moved' ? `${shown} ${MOVED}` : unfit.message)
-        const decoded = decode(readFileSync(file), shown, kind === 'zone-file' ? zoneFileText : notUtf8)
-        return decoded.ok ? ok(decoded.text) : failure(placed(decoded.problem))
+        if (unfit) return { ok: false, problem: unfit === 'moved' ? { code: 'file-unreadable', message: `${shown} ${MOVED}` } : unfit }
+        return decode(readFileSync(file), shown, fallback, decoder)
       } finally {
         closeSync(file)
       }
     }
   } catch (error) {
-    return failure(`${shown} ${describeReadError(error)}`)
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return { ok: false, isMissing, problem: { code: 'file-unreadable', message: `${shown} ${describeReadError(error)}` } }
   }
 }
 
@@ -129,7 +101,7 @@ function refusal(facts: { isFile(): boolean; isDirectory(): boolean; size: numbe
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const UTF8_WITH_MARK = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function decode(octets: Uint8Array, shown: string, fallback: Fallback, decoder = UTF8): TextResult {
+function decode(octets: Uint8Array, shown: string, fallback: Fallback, decoder: typeof UTF8): TextResult {
   try {
     return { ok: true, text: decoder.decode(octets) }
   } catch {

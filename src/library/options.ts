@@ -1,9 +1,10 @@
 /** The options of the library's functions, and their checks for callers without a compiler. */
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { didYouMean } from '../base/nearest-word.ts'
-import { quoted } from '../base/text.ts'
+import { isObject, quoted } from '../base/text.ts'
 import { parseUsageSource } from '../config/usage-source.ts'
 import { type Allowance, parseAllowance } from '../dns/zone.ts'
+import { MAX_SHARDS } from '../plan/shards.ts'
 import type { ProviderValue } from '../providers/registry.ts'
 import type { PlanDocument } from '../report/plan-document.ts'
 import type { Progress } from '../run/context/run-context.ts'
@@ -24,7 +25,7 @@ export interface CommonOptions {
   readonly variables?: Readonly<Record<string, string>> | undefined
   /** Providers that replace those of the config, by their names in it: what a package with a provider exports, or a provider in memory. */
   readonly providers?: Readonly<Record<string, ProviderValue>> | undefined
-  /** Stops the run: it sends nothing more, waits for the calls in flight, unlocks its zones and has the result `interrupted`. */
+  /** Stops the run: it sends nothing more, waits up to 10 s for the changes in flight, unlocks its zones and has the result `interrupted`. */
   readonly signal?: AbortSignal | undefined
   /** Called while zones are read, changes applied and name servers queried. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
@@ -46,13 +47,13 @@ export interface LoadOptions extends CommonOptions {
 export interface ContactOptions extends CommonOptions {
   /** Only this target. */
   readonly target?: string | undefined
-  /** Only the zones of a shard: the `index` (from 1) of `count` parts with about as many records each. */
+  /** Only the zones of a shard: the `index` (from 1) of `count` parts with about as many records each, up to 256. */
   readonly shard?: { readonly index: number; readonly count: number } | undefined
   /** Whether to leave out zones with errors instead of ending the run, which then has the result `failed`. */
   readonly keepGoing?: boolean | undefined
   /** Concurrent requests per target. */
   readonly parallelism?: number | undefined
-  /** The folder of the journal, instead of that of the config: runs with different journals do not lock each other out. Needed with a provider in memory, whose runs do not belong into the journal of the real zones. */
+  /** The folder of the journal, instead of that of the config, for runs whose providers are all given in `providers`. Needed with a provider in memory. Runs with different journals do not lock each other out. */
   readonly journal?: string | undefined
 }
 
@@ -119,8 +120,12 @@ const text = check('a text', (value) => typeof value === 'string' && value !== '
 const flag = check('true or false', (value) => typeof value === 'boolean')
 const count = check('a whole number above 0', (value) => Number.isSafeInteger(value) && Number(value) > 0)
 const call = check('a function', (value) => typeof value === 'function')
-const object = check('an object', (value) => typeof value === 'object' && value !== null && !Array.isArray(value))
-const oneOf = (...words: readonly string[]): Check => check(`one of ${words.join(', ')}`, (value) => words.includes(String(value)))
+const object = check('an object', isObject)
+const textsByName = check(
+  'an object of texts',
+  (value) => isObject(value) && Object.values(value).every((one) => /string|undefined/.test(typeof one)),
+)
+const oneOf = (...words: readonly unknown[]): Check => check(`one of ${words.join(', ')}`, (value) => words.includes(value))
 const texts: Check = (value) => (Array.isArray(value) && value.every((one) => text(one) === null) ? null : 'a list of texts')
 const parsed =
   (parse: (one: string) => { readonly ok: true } | { readonly ok: false; readonly message: string }): Check =>
@@ -132,16 +137,16 @@ const parsed =
 
 const isShard = (value: unknown): boolean => {
   const { index, count: of } = Object(value) as Partial<Record<string, unknown>>
-  return count(index) === null && count(of) === null && Number(index) <= Number(of)
+  return count(index) === null && count(of) === null && Number(index) <= Number(of) && Number(of) <= MAX_SHARDS
 }
 
 const COMMON = {
   cwd: text,
   config: text,
-  env: object,
+  env: textsByName,
   zones: texts,
   since: text,
-  variables: object,
+  variables: textsByName,
   providers: object,
   signal: check('an AbortSignal', (value) => value instanceof AbortSignal),
   onProgress: call,
@@ -152,7 +157,7 @@ const COMMON = {
 const CONTACT = {
   ...COMMON,
   target: text,
-  shard: check('an index from 1 and a count', isShard),
+  shard: check(`an index from 1 and a count up to ${MAX_SHARDS}`, isShard),
   keepGoing: flag,
   parallelism: count,
   journal: text,
@@ -183,11 +188,13 @@ export const VERIFY_CHECKS: Checks = { ...CONTACT, nameservers: texts, resolvers
 >
 
 /** An error for each option that does not exist or has a value of another form. A misspelled `target` would otherwise mean all targets. */
-export const optionProblems = (options: object, checks: Checks): Diagnostic[] =>
-  Object.entries(options).flatMap(([key, value]): Diagnostic[] => {
+export function optionProblems(options: unknown, checks: Checks): Diagnostic[] {
+  if (!isObject(options)) return [{ severity: 'error', code: 'usage', message: 'the options must be an object' }]
+  return Object.entries(options).flatMap(([key, value]): Diagnostic[] => {
     const known = Object.hasOwn(checks, key) ? checks[key] : undefined
     const problem = known === undefined ? 'there is no such option' : value === undefined ? null : known(value)
     if (problem === null) return []
     const message = known === undefined ? `${problem}: ${quoted(key)}` : `the option ${key} must be ${problem}`
     return [{ severity: 'error', code: 'usage', message, hint: known === undefined ? didYouMean(key, Object.keys(checks)) : undefined }]
   })
+}

@@ -4,6 +4,7 @@
  * diagnostics in the result: a promise is rejected only by an error of this program or of a function that the caller gave.
  */
 import './use-programs.ts'
+import { setMaxListeners } from 'node:events'
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { LEAKED, type LoadedSecrets, noSecrets, redacted, secretExposedDiagnostic } from '../base/secret-guard.ts'
@@ -16,10 +17,11 @@ import type { Plan } from '../plan/plan.ts'
 import { isInMemory, typesOfValues } from '../providers/registry.ts'
 import { type DiagnosticDocument, diagnosticDocument, type PlanDocument, planDocument } from '../report/plan-document.ts'
 import { diagnosticsOf, type RunDocument, type RunResult } from '../report/run-document.ts'
+import { changeFailures } from '../report/summary.ts'
 import { type ValidationDocument, validationDocument } from '../report/validation.ts'
 import { type VerificationDocument, verificationDocument } from '../report/verification.ts'
 import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
-import type { Interruption } from '../run/context/run-context.ts'
+import { GRACE, type Interruption } from '../run/context/run-context.ts'
 import { runApply } from '../run/run-apply.ts'
 import { runPlan } from '../run/run-plan.ts'
 import { runVerify } from '../run/run-verify.ts'
@@ -127,8 +129,11 @@ async function setupOf(given: AllOptions, checks: Checks) {
   const problems = optionProblems(given, checks)
   // Values of another form are not touched.
   const options: AllOptions = problems.length > 0 ? {} : given
-  const { env = process.env, variables, signal, zones, planFile, confirm, ...own } = options
+  const { env = process.env, variables, zones, planFile, confirm, ...own } = options
   const secrets = noSecrets()
+  // Every request in flight listens. Node.js warns of more than ten listeners.
+  const signal = options.signal && AbortSignal.any([options.signal])
+  if (signal !== undefined) setMaxListeners(0, signal)
   if (planFile !== undefined && zones !== undefined)
     problems.push({ severity: 'error', code: 'usage', message: 'planFile has its own zones, so it does not go with zones' })
   if (checks !== LOAD_CHECKS && own.journal === undefined && Object.values(own.providers ?? {}).some(isInMemory))
@@ -166,17 +171,26 @@ const runOf = (
     return EXIT.failure
   })
 
-/** Stops a run with the signal of its caller. Calls in flight end by themselves. */
+/** Stops a run with the signal of its caller, and then cancels calls that do not end. */
 function interruptionOf(given: AbortSignal | undefined): Interruption {
   const controller = new AbortController()
-  const stop = (): void => controller.abort('the run was interrupted')
+  const aborter = new AbortController()
+  setMaxListeners(0, controller.signal, aborter.signal)
+  let timer: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    controller.abort('the run was interrupted')
+    timer = setTimeout(() => aborter.abort('the run was interrupted'), GRACE)
+  }
   if (given?.aborted) stop()
   given?.addEventListener('abort', stop)
   return {
     signal: controller.signal,
-    abort: new AbortController().signal,
+    abort: aborter.signal,
     status: () => (controller.signal.aborted ? EXIT.interrupted : null),
-    release: () => given?.removeEventListener('abort', stop),
+    release: () => {
+      given?.removeEventListener('abort', stop)
+      clearTimeout(timer)
+    },
   }
 }
 
@@ -188,15 +202,19 @@ function outputOf({ onMessage, onProgress, confirm }: AllOptions, secrets: Loade
     secrets.hasLeaked ||= shown !== text
     return shown
   }
-  // A run ends as it would without the caller's functions.
-  const call = <Value>(callback: ((value: Value) => void) | undefined, value: Value): void => {
+  // A run ends as it would without the caller's functions. One that is async may be rejected while calls are sent.
+  const call = async <Result>(callback: () => Result): Promise<Awaited<Result> | undefined> => {
     try {
-      callback?.(value)
+      return await callback()
     } catch (error) {
       thrown.push(error)
+      return undefined
     }
   }
-  const say = (text: string): void => call(onMessage, clean(text))
+  const say = (text: string): void => {
+    const shown = clean(text)
+    void call(() => onMessage?.(shown))
+  }
   const diagnostics = (found: readonly Diagnostic[]): void => {
     for (const { message, hint } of found) clean(`${message}\n${hint ?? ''}`)
   }
@@ -209,9 +227,12 @@ function outputOf({ onMessage, onProgress, confirm }: AllOptions, secrets: Loade
     proposal: (plan) => {
       proposed = plan
     },
-    progress: () => ({ onProgress: (progress) => call(onProgress, progress), clear: ignore }),
+    progress: () => ({ onProgress: (progress) => void call(() => onProgress?.(progress)), clear: ignore }),
     async ask(_, stop) {
-      const isConfirmed = proposed !== null && (await confirm?.(planDocument(proposed), stop)) === true
+      if (stop.aborted || proposed === null) return 'interrupted'
+      const shown = planDocument(proposed)
+      const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }))
+      const isConfirmed = (await Promise.race([call(() => confirm?.(shown, stop)), stopped])) === true
       if (stop.aborted) return 'interrupted'
       if (!isConfirmed)
         declined.push({ severity: 'error', code: 'not-confirmed', message: 'nothing was applied: the plan was not confirmed' })
@@ -240,7 +261,7 @@ async function resultOf<Documents extends object>(
   if (thrown.length > 0) throw thrown[0]
   const { secrets } = setup.environment
   const document = await run.document()
-  const found = [...diagnosticsOf(run), ...declined].map(diagnosticDocument)
+  const found = [...diagnosticsOf(run), ...(run.outcomes ?? []).flatMap(changeFailures), ...declined].map(diagnosticDocument)
   const diagnostics = found.map(({ message, ...rest }) => ({ ...rest, message: redacted(secrets, message) }))
   const documents = build(run)
   const findSecret = (value: unknown): string | null => secrets.guard?.find(JSON.stringify(value)) ?? null

@@ -85,11 +85,14 @@ function roundedTtls({ zone, targets, valid, diagnostics }: LoadedZone, capabili
 
 /** The zone with one record for each type and TTL, at the apex and elsewhere, and with all records that have settings at a provider. */
 function sampleOf(zone: DesiredZone): DesiredZone {
-  const seen = new Set<string>()
+  const seen = new Map<string, Set<number>>()
   const records = zone.records.filter(({ name, type, ttl, providerSettings }) => {
     if (providerSettings !== undefined) return true
-    const key = `${type} ${ttl} ${name === zone.name}`
-    return !seen.has(key) && seen.add(key)
+    const ofType = seen.get(type) ?? new Set()
+    const key = 2 * (ttl ?? -1) + (name === zone.name ? 1 : 0)
+    if (ofType.has(key)) return false
+    seen.set(type, ofType.add(key))
+    return true
   })
   return { ...zone, records }
 }

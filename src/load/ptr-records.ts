@@ -124,9 +124,8 @@ function withPtrRecords(loaded: LoadedZone, owners: ReadonlyMap<DomainName, read
   const records: DefinedRecord[] = []
   const rrsetTargets: RrsetTargets[] = []
   const isUnmanaged = unmanagedTest(zone.unmanaged, zone.name)
-  const { byName } = reverseZones.indexOf(reverse)
   for (const [owner, claims] of owners) {
-    const settled = settleClaims(owner, claims, byName.get(owner) ?? [])
+    const settled = settleClaims(owner, claims, reverseZones.indexOf(reverse).byName.get(owner) ?? [])
     diagnostics.push(...settled.diagnostics)
     if (settled.claim === null) continue
     const { record, isExplicit, targets } = settled.claim

@@ -9,6 +9,9 @@
 import { createHash } from 'node:crypto'
 import { compareText } from '../base/text.ts'
 
+/** The largest number of shards. */
+export const MAX_SHARDS = 256
+
 /** One of several jobs; both numbers begin at 1. */
 export interface Shard {
   readonly index: number

@@ -9,7 +9,7 @@ import { counted } from '../base/english.ts'
 import { escapeJson } from '../base/text.ts'
 import type { Renderers } from './renderers.ts'
 import { type ReportOptions, type ZoneView, zoneViews } from './report.ts'
-import { changeFigures, usageLines, zoneTitle } from './summary.ts'
+import { changeFailures, changeFigures, usageLines, zoneTitle } from './summary.ts'
 import { failedChecks } from './verification.ts'
 
 export const sarifReports: Renderers = {
@@ -36,8 +36,6 @@ export const sarifReports: Renderers = {
 type Finding = Omit<Diagnostic, 'code'> & { readonly code: string }
 
 const OWN_RULES: Readonly<Record<string, string>> = {
-  'change-failed': 'A change was not applied.',
-  'change-unknown': 'It is unknown whether a change was applied.',
   'deletion-usage': 'A plan deletes a record set. The message says how often it is queried.',
 }
 
@@ -54,16 +52,8 @@ const refusalFindings = ({ plan }: ZoneView): Finding[] =>
 const usageFindings = ({ plan }: ZoneView): Finding[] =>
   usageLines(plan).map((message) => ({ severity: 'notice', code: 'deletion-usage', message }))
 
-/** One finding per error of a zone: many changes may share it. */
-function failureFindings(view: ZoneView): Finding[] {
-  const found = new Map<string, Finding>()
-  for (const outcome of view.outcomes ?? []) {
-    if (outcome.state !== 'failed' && outcome.state !== 'unknown') continue
-    const message = `${zoneTitle(view.plan)}: ${outcome.state}: ${outcome.error}`
-    found.set(message, { severity: 'error', code: `change-${outcome.state}`, message, hint: changeFigures(view) })
-  }
-  return [...found.values()]
-}
+const failureFindings = (view: ZoneView): Finding[] =>
+  changeFailures({ plan: view.plan, outcomes: view.outcomes ?? [] }).map((one) => ({ ...one, hint: changeFigures(view) }))
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', notice: 'note' }
 

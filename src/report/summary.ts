@@ -1,11 +1,11 @@
 /** Sentences of reports about plans and zones. */
-import { oneLine } from '../base/diagnostic.ts'
+import { type Diagnostic, oneLine } from '../base/diagnostic.ts'
 import { agreeing, counted, durationText, formatCount, listed } from '../base/english.ts'
 import { groupBy } from '../base/group-by.ts'
 import { compareText } from '../base/text.ts'
 import { type DomainName, displayName, isAtOrBelow, relativeName } from '../dns/domain-name.ts'
 import { rrsetKey } from '../dns/record.ts'
-import type { Action, CallCount, DeletionUsage, RenderedState, RrsetUsage, ZonePlan } from '../plan/plan.ts'
+import type { Action, CallCount, DeletionUsage, RenderedState, RrsetUsage, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
 import { type OutcomeSummary, summarizeOutcomes, type ZoneView } from './report.ts'
 
 /** `3 to create, 1 to update, 2 to delete`. */
@@ -144,6 +144,17 @@ export function deletions(views: readonly ZoneView[]): { readonly title: string;
       return `- ${ownerText(first.change.name, first.plan.zone)} ${first.text} in ${counted(some.length, 'zone')}: ${of}`
     }),
   }
+}
+
+/** One error per reason why changes of a zone failed or have an unknown result: many changes may share it. */
+export function changeFailures({ plan, outcomes }: Pick<ZoneOutcome, 'plan' | 'outcomes'>): Diagnostic[] {
+  const found = new Map<string, Diagnostic>()
+  for (const outcome of outcomes) {
+    if (outcome.state !== 'failed' && outcome.state !== 'unknown') continue
+    const message = `${zoneTitle(plan)}: ${outcome.state}: ${outcome.error}`
+    found.set(message, { severity: 'error', code: `change-${outcome.state}`, message })
+  }
+  return [...found.values()]
 }
 
 /** What a request was for, in its error: it differs for each change. */

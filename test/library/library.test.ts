@@ -83,7 +83,9 @@ describe('the refusals of the command', () => {
   const CASES: readonly (readonly [name: string, scene: SceneOptions, options: ApplyOptions, result: string, codes: readonly string[]])[] =
     [
       ['hosts', {}, { providers: undefined, env: { ZONEWRIGHT_ALLOWED_HOSTS: 'api.example.net' } }, 'failed', ['host-not-allowed']],
-      ['a token that is not set', {}, { providers: undefined, env: {} }, 'failed', ['secret-missing']],
+      ['a token that is not set', {}, { providers: undefined, journal: undefined, env: {} }, 'failed', ['secret-missing']],
+      // It would not see the locks of other runs.
+      ['a journal of its own beside a provider of the config', {}, { providers: undefined }, 'failed', ['usage']],
       ['approvals', { config: `approvals:\n  needed: 1\n  keys: {alice: '${line}'}\n` }, {}, 'refused', ['not-approved']],
       ['policies', { files: { 'zones/example.com.yaml': ZONE, 'policies/ttl.yaml': TTL } }, {}, 'failed', ['policy-ttl']],
       ['no config', {}, { config: 'missing.yaml' }, 'failed', ['config-missing']],
@@ -133,6 +135,10 @@ describe('the refusals of the command', () => {
     [{ allow: 'deletes' }, 'the option allow must be a list of texts'],
     [{ cwd: 5 }, 'the option cwd must be a text'],
     [{ shard: { index: 3, count: 2 } }, 'the option shard must be an index from 1 and a count'],
+    [{ shard: { index: 1, count: 257 } }, 'the option shard must be an index from 1 and a count up to 256'],
+    [{ prefer: ['calls'] }, 'the option prefer must be one of continuity, calls'],
+    [{ env: { CI: 1 } }, 'the option env must be an object of texts'],
+    [{ variables: { port: 53 } }, 'the option variables must be an object of texts'],
     [{ journal: undefined }, 'a provider in memory needs the option journal'],
     [{ wait: -1 }, 'the option wait must be a whole number above 0'],
     [{ planFile: 'plan.json', zones: ['example.com'] }, 'planFile has its own zones'],
@@ -143,6 +149,11 @@ describe('the refusals of the command', () => {
     expect([result, diagnostics.length, diagnostics[0]?.code]).toEqual(['failed', 1, 'usage'])
     expect(diagnostics[0]?.message).toContain(message)
     expect(scene.memory.requests).toEqual([])
+  })
+
+  test.each([[[]], [null], ['example.com'], [5]])('options that are no object: %j', async (options) => {
+    const { result, diagnostics } = await apply(options as never)
+    expect([result, ...diagnostics.map(({ message }) => message)]).toEqual(['failed', 'the options must be an object'])
   })
 
   test('an empty list of zones selects nothing', async () => {
@@ -210,7 +221,12 @@ describe('a run', () => {
   })
 
   test('that only reads ends between two zones', async () => {
-    const { scene, given } = open({ files: zoneFiles(Array.from({ length: 40 }, (_, i) => `zone${i}.example`)), latency: 1 })
+    const { scene, given } = open({
+      files: zoneFiles(Array.from({ length: 40 }, (_, i) => `zone${i}.example`)),
+      latency: 1,
+      parallelism: 16,
+    })
+    const warned = vi.spyOn(process, 'emitWarning')
     expect((await apply(given())).result).toBe('done')
     const controller = new AbortController()
     const before = scene.memory.requests.length
@@ -218,6 +234,9 @@ describe('a run', () => {
     const ended = await plan(given({ signal: controller.signal, onProgress }))
     expect([ended.result, errorsOf(ended).length > 0]).toEqual(['interrupted', true])
     expect(scene.memory.requests.length - before).toBeLessThan(60)
+    // Such as that of many listeners at one signal.
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
   })
 
   test('asks for consent with the plan, and applies nothing without', async () => {
@@ -237,9 +256,72 @@ describe('a run', () => {
     scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.9') })
     await expect(apply(given({ confirm: failing }))).rejects.toThrow('of the caller')
     // What fails while calls are sent does not cut the run short.
-    await expect(apply(given({ onProgress: failing }))).rejects.toThrow('of the caller')
+    const later = async (): Promise<never> => failing()
+    for (const onProgress of [failing, later]) await expect(apply(given({ onProgress }))).rejects.toThrow('of the caller')
     expect(scene.memory.zone('example.com.')?.[0]).toContain('192.0.2.9')
     expect((await apply(given())).result).toBe('done')
+  })
+
+  /** A provider, one of whose methods never answers. */
+  function silent(method: 'listZones' | 'apply') {
+    const reached = new AbortController()
+    const wait = (): Promise<never> => {
+      reached.abort()
+      return new Promise(() => undefined)
+    }
+    const methods = { listZones: async () => [], readZone: async () => [], apply: async () => undefined, [method]: wait }
+    const cloud: ProviderPackage = {
+      ...{ apiVersion: 1, settings: {}, capabilities: { createsZones: true } },
+      create: () => ({ address: 'silent:', ...methods }),
+    }
+    return { providers: { cloud }, reached: aborted(reached) }
+  }
+
+  test.each([plan, apply])('%o ends when it is stopped although a provider never answers', async (call) => {
+    const { given } = open()
+    const { providers, reached } = silent('listZones')
+    const controller = new AbortController()
+    const stopped = call(given({ providers, signal: controller.signal }))
+    await reached
+    controller.abort()
+    expect((await stopped).result).toBe('interrupted')
+  })
+
+  test('waits 10 s for a change that is never answered, whose result is unknown', async () => {
+    const { given } = open()
+    const { providers, reached } = silent('apply')
+    const controller = new AbortController()
+    const stopped = apply(given({ providers, signal: controller.signal }))
+    await reached
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      controller.abort()
+      await vi.advanceTimersByTimeAsync(10_000)
+    } finally {
+      vi.useRealTimers()
+    }
+    const ended = await stopped
+    expect([ended.result, errorsOf(ended)]).toEqual(['interrupted', expect.arrayContaining(['change-unknown'])])
+    expect(ended.plan.zones[0]?.changes[0]?.outcome?.state).toBe('unknown')
+  })
+
+  test('ends when it is stopped while it waits for consent', async () => {
+    const { scene, given } = open()
+    const controller = new AbortController()
+    const confirm = (): Promise<boolean> => {
+      controller.abort()
+      return new Promise(() => undefined)
+    }
+    expect((await apply(given({ confirm, signal: controller.signal }))).result).toBe('interrupted')
+    expect(scene.memory.writes()).toEqual([])
+  })
+
+  test('says why changes were not applied', async () => {
+    const { scene, given } = open()
+    scene.memory.use(({ kind }) => (kind === 'write' ? { kind: 'refused', code: 'provider-rejected', message: '400 no' } : null))
+    const ended = await apply(given())
+    expect([ended.result, errorsOf(ended)]).toEqual(['failed', ['change-failed']])
+    expect(ended.diagnostics.at(-1)?.message).toContain('400 no')
   })
 
   test('applies a saved plan', async () => {

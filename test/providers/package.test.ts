@@ -128,6 +128,48 @@ test('its hosts are checked like those of any provider', () => {
   ])
 })
 
+test.each<[string, ProviderPackage['hosts']]>([
+  ['fails', () => expect.unreachable()],
+  ['is no list', () => 'api.example.net' as never],
+  ['names no host', () => ['ftp://api.example.net']],
+])('a package whose list of hosts %s is refused', (_, hosts) => {
+  const type = packageType(packageOf({}, { hosts: hosts as () => readonly string[] }))
+  expect(type.checkSettings(entryOf('')).map(({ code }) => code)).toEqual(['host-not-allowed'])
+  expect(type.endpoints(entryOf(''))).toEqual([])
+})
+
+test('capabilities of a wrong type are refused, and calls are completed', () => {
+  const of = (capabilities: object) => packageType(packageOf({}, { capabilities })).capabilities
+  for (const wrong of [{ types: ['A'] }, { createsZones: 'yes' }, { calls: null }, { maxRecords: '9' }, { rules: [], ttlSteps: 300 }])
+    expect(() => of(wrong), JSON.stringify(wrong)).toThrow('has the wrong type')
+  expect(of({ types: new Set(['A']), calls: { atomic: true } }).calls).toMatchObject({ unit: 'rrset', maxUnits: null, atomic: true })
+})
+
+test('what cannot be in a plan or journal is one clear error', async () => {
+  const provider = await open(
+    packageOf({
+      listZones: async () => [{ name: 'example.com.', id: 1n as never }],
+      readZone: async () => [{ name: '@', type: 'A', ttl: 1, data: '192.0.2.1', id: {} as never }],
+      apply: async () => ({ changes: [{ id: 1n as never }] }),
+      close: () => Promise.reject(new Error('no')),
+    }),
+  )
+  await expect(provider.listZones()).rejects.toMatchObject({ code: 'provider-failed', ambiguous: false })
+  await expect(provider.readZone(ZONE)).rejects.toMatchObject({ code: 'provider-failed', ambiguous: false })
+  await expect(provider.apply(ZONE, { changes: [], rrsets: [] })).rejects.toMatchObject({ code: 'provider-failed', ambiguous: true })
+  await expect(provider.close()).rejects.toMatchObject({ code: 'provider-failed' })
+  expect((await open(packageOf({ parallelism: -1 }))).parallelism).toBe(4)
+})
+
+test('a request that never ends is given up when it is aborted, and may have been carried out if it changes something', async () => {
+  const never = (): Promise<never> => new Promise(() => undefined)
+  const provider = await open(packageOf({ readZone: never, apply: never }))
+  const signal = AbortSignal.abort()
+  await expect(provider.readZone(ZONE, { signal })).rejects.toMatchObject({ code: 'provider-stopped', ambiguous: false })
+  const call = provider.apply(ZONE, { changes: [], rrsets: [] }, { signal })
+  await expect(call).rejects.toMatchObject({ code: 'provider-stopped', ambiguous: true, mayCompleteLater: true })
+})
+
 test('the parallelism of the config is used', async () => {
   expect((await open(packageOf({ parallelism: 2 }))).parallelism).toBe(2)
   expect((await open(packageOf({ parallelism: 2 }), ', parallelism: 9')).parallelism).toBe(9)

@@ -5,7 +5,7 @@ import { quoted } from '../../base/text.ts'
 import { type DomainName, isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { textOf } from '../rules/value-rules.ts'
-import type { Finding } from '../rules/zone-index.ts'
+import type { Finding, ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
 const OWNER = '_dmarc.'
@@ -27,14 +27,12 @@ const isNearlyDmarc = (text: string): boolean =>
   /^.{0,40}\bv\s?=\s?dmarc|^[\s"']{0,4}dmarc1\b|^[\s"']{0,4}p\s?=\s?(?:none|quarantine|reject)/i.test(text)
 
 /** The records at names of DMARC policies, with their texts. */
-const policies = ({ zone }: LintedZone): [DefinedRecord, string][] =>
-  zone.records.flatMap((record): [DefinedRecord, string][] =>
-    record.type === 'TXT' && record.name.startsWith(OWNER) ? [[record, textOf(record)]] : [],
-  )
+const policies = ({ ofType }: ZoneIndex): [DefinedRecord, string][] =>
+  ofType('TXT').flatMap((record): [DefinedRecord, string][] => (record.name.startsWith(OWNER) ? [[record, textOf(record)]] : []))
 
 /** Reports records that receivers ignore as a whole or in part. */
-export function* dmarcInvalid(linted: LintedZone): Iterable<Finding> {
-  for (const [record, text] of policies(linted)) {
+export function* dmarcInvalid(_linted: LintedZone, index: ZoneIndex): Iterable<Finding> {
+  for (const [record, text] of policies(index)) {
     const problems = isDmarc(text) ? dmarcProblems(text) : isNearlyDmarc(text) ? [NOT_FIRST] : []
     for (const { message, hint = 'write it as v=DMARC1; p=none; rua=mailto:postmaster@example.com', ...severity } of problems)
       yield { ...severity, message: `${record.name} TXT: ${message}`, at: record.at, hint }
@@ -113,8 +111,8 @@ const TXT: ReadonlySet<string> = new Set(['TXT'])
  * common parent of at least two labels may be one organization, which needs no agreement.
  */
 export const dmarcReportRefused = (managed: ManagedNames) =>
-  function* (linted: LintedZone): Iterable<Finding> {
-    for (const [record, text] of policies(linted)) {
+  function* (_linted: LintedZone, index: ZoneIndex): Iterable<Finding> {
+    for (const [record, text] of policies(index)) {
       if (!isDmarc(text)) continue
       const { tags } = parseTagList(text)
       const policy = record.name.slice(OWNER.length) as DomainName
@@ -190,9 +188,9 @@ const MAX_KEY = 4096
 const SELECTOR = /^[^_].*\._domainkey\./
 
 /** Reports key records that verifiers cannot use. An empty `p=` says that a key is revoked, and is correct. */
-export function* dkimInvalid({ zone }: LintedZone): Iterable<Finding> {
-  for (const record of zone.records) {
-    const problem = record.type === 'TXT' && SELECTOR.test(record.name) ? keyProblem(record) : null
+export function* dkimInvalid(_linted: LintedZone, { ofType }: ZoneIndex): Iterable<Finding> {
+  for (const record of ofType('TXT')) {
+    const problem = SELECTOR.test(record.name) ? keyProblem(record) : null
     if (problem === null) continue
     yield {
       message: `${record.name} TXT: verifiers cannot use the DKIM key: ${problem.message}`,

@@ -4,14 +4,14 @@
  */
 import type { Diagnostic, Severity } from '../../base/diagnostic.ts'
 import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
-import type { Finding } from '../rules/zone-index.ts'
+import type { Finding, ZoneIndex } from '../rules/zone-index.ts'
 import { dkimInvalid, dmarcInvalid, dmarcReportRefused } from './dkim-dmarc-lints.ts'
-import { type LintedZone, managedNames } from './managed-names.ts'
+import { indexOf, type LintedZone, managedNames } from './managed-names.ts'
 import { nameSimilar } from './similar-names.ts'
 import { spfLint } from './spf-lints.ts'
 import { addressPrivate, glueMissing, targetDangling, targetTakeover } from './target-lints.ts'
 
-type Lint = (linted: LintedZone) => Iterable<Finding>
+type Lint = (linted: LintedZone, index: ZoneIndex) => Iterable<Finding>
 
 /** The findings of each zone, in the order of `zones`. */
 export function lintZones(zones: readonly LintedZone[]): Diagnostic[][] {
@@ -24,12 +24,12 @@ export function lintZones(zones: readonly LintedZone[]): Diagnostic[][] {
     ['notice', 'target-takeover', targetTakeover(managed)],
     ['warning', 'address-private', addressPrivate],
     ['warning', 'glue-missing', glueMissing(managed)],
-    ['notice', 'name-similar', nameSimilar(managed)],
+    ['notice', 'name-similar', nameSimilar],
   ]
   const spf = spfLint(managed)
-  const lint = (linted: LintedZone): Diagnostic[] => [
-    ...spf(linted),
-    ...lints.flatMap(([severity, code, of]) => Array.from(of(linted), (finding) => ({ severity, code, ...finding }))),
+  const lint = (linted: LintedZone, index: ZoneIndex): Diagnostic[] => [
+    ...spf(linted, index),
+    ...lints.flatMap(([severity, code, of]) => Array.from(of(linted, index), (finding) => ({ severity, code, ...finding }))),
   ]
-  return zones.map((linted) => (linted.zone.absent ? [] : lint(linted)))
+  return zones.map((linted) => (linted.zone.absent ? [] : lint(linted, indexOf(linted))))
 }

@@ -27,7 +27,6 @@ export interface ManagedNames {
   readonly lookUp: (name: DomainName, types: ReadonlySet<string> | null) => Answer
   /** Like `lookUp`, but follows CNAME records, as resolvers do. */
   readonly resolve: (name: DomainName, types: ReadonlySet<string>) => Answer
-  readonly indexOf: (zone: LintedZone) => ZoneIndex
   /** Whether the records of a definition are all that its zone has, apart from what `OpenTest` finds. */
   readonly hasAll: (zone: LintedZone) => boolean
 }
@@ -44,17 +43,14 @@ interface Variant {
 
 const CNAME: ReadonlySet<string> = new Set(['CNAME'])
 
+/** The index for the lints of a zone. It is not kept: those of all zones are larger than the zones. */
+export const indexOf = ({ zone }: LintedZone): ZoneIndex => indexZone(withPlaceholders(zone))
+
 export function managedNames(zones: readonly LintedZone[]): ManagedNames {
   const byName = groupBy(zones, ({ zone }) => zone.name)
-  const indexes = new Map<LintedZone, ZoneIndex>()
-  const indexOf = (linted: LintedZone): ZoneIndex => {
-    const index = indexes.get(linted) ?? indexZone(withPlaceholders(linted.zone))
-    indexes.set(linted, index)
-    return index
-  }
   const variants = new Map<DomainName, readonly Variant[]>()
   const variantsOf = (zone: DomainName): readonly Variant[] => {
-    const known = variants.get(zone) ?? (byName.get(zone) ?? []).map((linted) => variantOf(linted, indexOf(linted)))
+    const known = variants.get(zone) ?? (byName.get(zone) ?? []).map((linted) => variantOf(linted))
     variants.set(zone, known)
     return known
   }
@@ -83,14 +79,13 @@ export function managedNames(zones: readonly LintedZone[]): ManagedNames {
     }
     return 'unknown'
   }
-  return { zoneOf, lookUp, resolve, indexOf, hasAll }
+  return { zoneOf, lookUp, resolve, hasAll }
 }
 
-const variantOf = (linted: LintedZone, index: ZoneIndex): Variant => ({
-  hasAll: hasAll(linted),
-  isOpen: openTest(index),
-  find: nameLookUp(index),
-})
+function variantOf(linted: LintedZone): Variant {
+  const index = indexOf(linted)
+  return { hasAll: hasAll(linted), isOpen: openTest(index), find: nameLookUp(index) }
+}
 
 /** The live zone may have more records than its definition, unless plans make both equal. */
 const hasAll: ManagedNames['hasAll'] = ({ zone, isIncomplete }) =>

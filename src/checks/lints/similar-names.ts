@@ -3,8 +3,8 @@ import { append } from '../../base/group-by.ts'
 import { type DomainName, parentOf } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import type { DesiredZone } from '../../dns/zone.ts'
-import type { Finding } from '../rules/zone-index.ts'
-import type { LintedZone, ManagedNames } from './managed-names.ts'
+import type { Finding, ZoneIndex } from '../rules/zone-index.ts'
+import type { LintedZone } from './managed-names.ts'
 
 /** Minimum characters of a label: in shorter ones, a difference is rarely a mistake. */
 const MIN_LABEL = 3
@@ -17,13 +17,11 @@ const MIN_SWAPPED = 4
  * neighbouring letters or by one doubled letter. Other small differences are mostly intended: `web1` and `web2`, `map` and `maps`, `color` and `colour`.
  * Names with the same owner and the same targets are intended, too.
  */
-export const nameSimilar = ({ indexOf }: ManagedNames) =>
-  function* (linted: LintedZone): Iterable<Finding> {
-    const { byName } = indexOf(linted)
-    const byData = new Map<string, DomainName[]>()
-    for (const [name, records] of byName) append(byData, dataOf(records), name)
-    for (const names of byData.values()) if (names.length > 1) yield* similarPairs(names, byName, linted.zone)
-  }
+export function* nameSimilar({ zone }: LintedZone, { byName }: ZoneIndex): Iterable<Finding> {
+  const byData = new Map<string, DomainName[]>()
+  for (const [name, records] of byName) append(byData, dataOf(records), name)
+  for (const names of byData.values()) if (names.length > 1) yield* similarPairs(names, byName, zone)
+}
 
 /** The owners of the records of a name and their limits to targets, as a text to compare. */
 const scopeOf = (name: DomainName, records: readonly DefinedRecord[] = [], { owner, rrsetTargets }: DesiredZone): string => {

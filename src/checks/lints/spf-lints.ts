@@ -10,6 +10,7 @@ import { excerpt, quoted } from '../../base/text.ts'
 import { type DomainName, isWildcard, parseAbsoluteName } from '../../dns/domain-name.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { textOf } from '../rules/value-rules.ts'
+import type { ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
 /** Maximum number of terms that cause queries, of queries without an answer, and of MX records per `mx` (section 4.6.4). */
@@ -42,15 +43,15 @@ const ASKED: Readonly<Record<'a' | 'exists' | 'mx', { readonly types: ReadonlySe
   mx: { types: MX, words: 'MX records' },
 }
 
-export type SpfLint = (linted: LintedZone) => Diagnostic[]
+export type SpfLint = (linted: LintedZone, index: ZoneIndex) => Diagnostic[]
 
 /** The lint for one zone after the other; `managed` knows them all. */
 export function spfLint(managed: ManagedNames): SpfLint {
   const recordAt = recordFinder(managed)
   const costAt = spfCosts(managed, recordAt)
-  return ({ zone }) =>
-    zone.records.flatMap((record) => {
-      if (record.type !== 'TXT' || !/^"[\s"'\\]{0,4}v\s?=\s?spf/i.test(record.data)) return []
+  return (_linted, { ofType }) =>
+    ofType('TXT').flatMap((record) => {
+      if (!/^"[\s"'\\]{0,4}v\s?=\s?spf/i.test(record.data)) return []
       const text = textOf(record)
       if (!isSpf(text)) return isNearlySpf(text) ? [unrecognized(record)] : []
       const spf = parseSpf(text)

@@ -2,19 +2,18 @@
 import { append } from '../../base/group-by.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
-import { type DefinedRecord, rrsetKey } from '../../dns/record.ts'
+import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { openTest } from '../rules/existing-names.ts'
-import { ADDRESS, HOST_TARGET, RESOLVED_TARGET } from '../rules/target-rules.ts'
-import { type Finding, highestCut, type ZoneIndex } from '../rules/zone-index.ts'
+import { ADDRESS } from '../rules/target-rules.ts'
+import { type Finding, HOST_TARGET, highestCut, type ZoneIndex } from '../rules/zone-index.ts'
 import type { LintedZone, ManagedNames } from './managed-names.ts'
 
 /** The lint for missing targets in other managed zones. `target-nonexistent` reports missing targets in the zone itself. */
 export const targetDangling = (managed: ManagedNames) =>
-  function* ({ zone }: LintedZone): Iterable<Finding> {
-    for (const record of zone.records) {
-      const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
-      if (target === null || target === '.') continue
+  function* ({ zone }: LintedZone, { targets }: ZoneIndex): Iterable<Finding> {
+    for (const { record, target } of targets) {
+      if (target === '.') continue
       const other = managed.zoneOf(target)
       if (other === null || other === zone.name || hostOfUrl(target) !== null) continue
       if (managed.lookUp(target, HOST_TARGET.has(record.type) ? ADDRESS : null) !== 'missing') continue
@@ -32,11 +31,10 @@ export const targetDangling = (managed: ManagedNames) =>
  * service who owns it.
  */
 export const targetTakeover = (managed: ManagedNames) =>
-  function* ({ zone }: LintedZone): Iterable<Finding> {
-    for (const record of zone.records) {
-      const target = record.type === 'CNAME' || record.type === 'ALIAS' ? targetName(record.type, record.data) : null
-      const found = target === null ? null : takeoverService(target)
-      if (target === null || found === null) continue
+  function* (_linted: LintedZone, { targets }: ZoneIndex): Iterable<Finding> {
+    for (const { record, target } of targets) {
+      const found = HOST_TARGET.has(record.type) ? null : takeoverService(target)
+      if (found === null) continue
       if (found.proof !== undefined && hasText(`${found.proof}.${record.name.replace('*.', '')}` as DomainName, managed)) continue
       const claimed = `is a name at ${found.service}, which others can claim once it is released`
       yield {
@@ -158,9 +156,8 @@ const ADDRESSES: ReadonlySet<string> = new Set(['A', 'AAAA'])
  * of delegations that depend on each other, so that resolvers reach none of them (RFC 9471 section 2.3).
  */
 export const glueMissing =
-  ({ indexOf, hasAll }: ManagedNames) =>
-  (linted: LintedZone): Finding[] => {
-    const index = indexOf(linted)
+  ({ hasAll }: ManagedNames) =>
+  (linted: LintedZone, index: ZoneIndex): Finding[] => {
     if (index.delegations.size === 0 || !hasAll(linted)) return []
     const unlocated = unlocatedServers(index)
     if (unlocated.size === 0) return []
@@ -178,15 +175,15 @@ const missingGlue = (record: DefinedRecord, server: DomainName, zone: DomainName
   hint: `add its addresses, such as '${server} A 192.0.2.1', beside the NS record`,
 })
 
-const nameServers = (cut: DomainName, { rrsets }: ZoneIndex): readonly DefinedRecord[] =>
-  rrsets.get(rrsetKey({ name: cut, type: 'NS' })) ?? []
+const nameServers = (cut: DomainName, { byName }: ZoneIndex): readonly DefinedRecord[] =>
+  (byName.get(cut) ?? []).filter(({ type }) => type === 'NS')
 
 /** The unlocated name servers of each delegation. Leaves out delegations below another one: they are never served, and `below-delegation` reports them. */
 function unlocatedServers(index: ZoneIndex): ReadonlyMap<DomainName, readonly Unlocated[]> {
-  const { zone, delegations, rrsets } = index
+  const { zone, delegations, byName } = index
   const isOpen = openTest({ ...index, delegations: new Map() })
   const isLocated = (server: DomainName): boolean =>
-    [...ADDRESSES].some((type) => rrsets.has(rrsetKey({ name: server, type }))) || isOpen(server, ADDRESSES)
+    byName.get(server)?.some(({ type }) => ADDRESSES.has(type)) === true || isOpen(server, ADDRESSES)
   const found = new Map<DomainName, Unlocated[]>()
   for (const cut of delegations.keys()) {
     if (highestCut(delegations, cut, zone.name)?.name !== cut) continue

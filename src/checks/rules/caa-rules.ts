@@ -28,8 +28,8 @@ const PARAMETER = /^[ \t]*[A-Za-z0-9](?:-*[A-Za-z0-9])*[ \t]*=[ \t]*(?:[\x21-\x3
 const REPORT_URL = /^(?:mailto:[^\s@]+@[^\s@]+|https?:\/\/[^\s/].*)$/i
 
 /** Reports flags other than 0 and 128, since all other bits are reserved. A common mistake is to write 1 for critical. */
-export function* caaFlagsReserved({ zone }: ZoneIndex): Iterable<Finding> {
-  for (const { record, flags } of caaRecords(zone.records)) {
+export function* caaFlagsReserved({ ofType }: ZoneIndex): Iterable<Finding> {
+  for (const { record, flags } of caaRecords(ofType('CAA'))) {
     if (flags === 0 || flags === CRITICAL) continue
     yield {
       message: `${record.name} CAA: the flags are ${flags}, but only 0 and 128 (critical) are defined`,
@@ -40,8 +40,8 @@ export function* caaFlagsReserved({ zone }: ZoneIndex): Iterable<Finding> {
 }
 
 /** Reports unregistered tags: issuers ignore them, or refuse every certificate if the record is critical. */
-export function* caaTagUnknown({ zone }: ZoneIndex): Iterable<Finding> {
-  for (const { record, flags, tag } of caaRecords(zone.records)) {
+export function* caaTagUnknown({ ofType }: ZoneIndex): Iterable<Finding> {
+  for (const { record, flags, tag } of caaRecords(ofType('CAA'))) {
     if (REGISTERED_TAGS.has(tag)) continue
     yield {
       message: `${record.name} CAA: the tag "${tag}" is not registered, so issuers ${flags >= CRITICAL ? 'refuse every certificate' : 'ignore it'}`,
@@ -55,8 +55,8 @@ export function* caaTagUnknown({ zone }: ZoneIndex): Iterable<Finding> {
  * Reports issuers with invalid syntax, which match no certificate authority (RFC 8659 section 4.2), and invalid report URLs. Name servers accept any value,
  * so such records exist.
  */
-export function* caaValueInvalid({ zone }: ZoneIndex): Iterable<Finding> {
-  for (const { record, tag, value } of caaRecords(zone.records)) {
+export function* caaValueInvalid({ ofType }: ZoneIndex): Iterable<Finding> {
+  for (const { record, tag, value } of caaRecords(ofType('CAA'))) {
     const { name, at } = record
     const shown = `${name} CAA: the ${tag} value ${JSON.stringify(value)}`
     if (ISSUER_TAGS.has(tag) && !isIssuerValue(value))
@@ -84,7 +84,6 @@ interface CaaFields {
 function caaRecords(records: readonly DefinedRecord[]): CaaFields[] {
   const found: CaaFields[] = []
   for (const record of records) {
-    if (record.type !== 'CAA') continue
     const [flags = '', tag = '', quoted = ''] = rdataFields(record.data)
     const octets = unescapeString(quoted.slice(1, -1))
     if (octets.ok) found.push({ record, flags: Number(flags), tag, value: Buffer.from(octets.value).toString('latin1') })

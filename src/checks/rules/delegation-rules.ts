@@ -1,17 +1,17 @@
 /** Rules for delegations and DNAME records. */
 import { type DomainName, isWildcard } from '../../dns/domain-name.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
-import type { DefinedRecord } from '../../dns/record.ts'
+import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'
 import { type Finding, highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** Types that the parent holds at a zone cut (RFC 4035 sections 2.4 and 2.6). */
 const AT_CUT: ReadonlySet<string> = new Set(['NS', 'DS', 'RRSIG', 'NSEC', 'TYPE46', 'TYPE47'])
 
 /** Reports records at or below a zone cut, which only the child zone can answer, except glue (RFC 1034 section 4.2.1). */
-export function* belowDelegation({ zone, delegations, byName }: ZoneIndex): Iterable<Finding> {
+export function* belowDelegation({ zone, delegations, byName, ofType }: ZoneIndex): Iterable<Finding> {
   if (delegations.size === 0) return
   const glue = new Set<DomainName | null>()
-  for (const record of zone.records) if (record.type === 'NS') glue.add(targetName('NS', record.data))
+  for (const record of ofType('NS')) glue.add(targetName('NS', record.data))
   for (const [name, records] of byName) {
     const cut = highestCut(delegations, name, zone.name)
     if (!cut) continue
@@ -60,9 +60,9 @@ export function wildcardNs({ delegations }: ZoneIndex): Finding[] {
 }
 
 /** Reports DS records at the apex, or at a name without NS records (RFC 4035 section 2.4). */
-export function* dsWithoutNs({ zone, rrsets, delegations }: ZoneIndex): Iterable<Finding> {
-  for (const [ds] of rrsets.values()) {
-    if (ds?.type !== 'DS' || delegations.has(ds.name)) continue
+export function* dsWithoutNs({ zone, ofType, delegations }: ZoneIndex): Iterable<Finding> {
+  for (const [ds] of groupRrsets(ofType('DS')).values()) {
+    if (ds === undefined || delegations.has(ds.name)) continue
     const [why, hint] =
       ds.name === zone.name
         ? ['the DS records of a zone belong in its parent zone', 'move them to the parent zone']

@@ -1,14 +1,11 @@
 /** Rules for owner names and host names. */
 import type { DomainName } from '../../dns/domain-name.ts'
-import { targetName } from '../../dns/rdata/canonical.ts'
+import { groupRrsets } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
-import type { Finding, ZoneIndex } from './zone-index.ts'
+import { type Finding, HOST_TARGET, type ZoneIndex } from './zone-index.ts'
 
 /** Types whose owner must be a host name. */
 const HOST_OWNER: ReadonlySet<string> = new Set(['A', 'AAAA', 'MX'])
-
-/** Types whose target must be a host name. */
-const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
 
 /** Labels of letters, digits and inner hyphens (RFC 952, RFC 1123 section 2.1), optionally below an asterisk label. */
 const HOST_NAME = /^(?:\*\.)?(?:[a-z0-9](?:-*[a-z0-9])*\.)+$/
@@ -20,7 +17,7 @@ const UNDERSCORE_HOSTS = /(?:^|\.)(?:_msdcs|_spf(?:_[a-z]+)?)\./
  * Reports owners of addresses and MX, and targets of NS, MX and SRV, that are not host names (RFC 1123 section 2.1): name servers that check
  * names refuse the zone.
  */
-export function* hostNameInvalid({ zone, byName }: ZoneIndex): Iterable<Finding> {
+export function* hostNameInvalid({ byName, targets }: ZoneIndex): Iterable<Finding> {
   for (const [name, records] of byName) {
     if (isHostName(name) || hasMisplacedAsterisk(name)) continue
     const host = records.find((record) => HOST_OWNER.has(record.type))
@@ -31,10 +28,9 @@ export function* hostNameInvalid({ zone, byName }: ZoneIndex): Iterable<Finding>
       hint: 'use only letters, digits and inner hyphens in each label',
     }
   }
-  for (const record of zone.records) {
-    const target = HOST_TARGET.has(record.type) ? targetName(record.type, record.data) : null
+  for (const { record, target } of targets) {
     // `target-is-url` reports URLs.
-    if (target === null || isHostName(target) || hostOfUrl(target) !== null) continue
+    if (!HOST_TARGET.has(record.type) || isHostName(target) || hostOfUrl(target) !== null) continue
     yield {
       message: `${record.name} ${record.type} points to ${target}, which is not a valid host name; some name servers refuse it`,
       at: record.at,
@@ -62,9 +58,9 @@ const hasMisplacedAsterisk = (name: DomainName): boolean => name.includes('*', n
 const isHostName = (name: DomainName): boolean => name === '.' || HOST_NAME.test(name) || UNDERSCORE_HOSTS.test(name)
 
 /** Reports SRV records at a name other than `_service._protocol.name` (RFC 2782): no client looks there. */
-export function* srvNameInvalid({ rrsets }: ZoneIndex): Iterable<Finding> {
-  for (const [srv] of rrsets.values()) {
-    if (srv?.type !== 'SRV' || /^(?:_[^.]+\._[^.]+|\*)\./.test(srv.name)) continue
+export function* srvNameInvalid({ ofType }: ZoneIndex): Iterable<Finding> {
+  for (const [srv] of groupRrsets(ofType('SRV')).values()) {
+    if (srv === undefined || /^(?:_[^.]+\._[^.]+|\*)\./.test(srv.name)) continue
     yield {
       message: `${srv.name} SRV: the name does not begin like _service._tcp, so no client finds the record`,
       at: srv.at,

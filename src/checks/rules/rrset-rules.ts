@@ -3,7 +3,7 @@ import { excerpt } from '../../base/text.ts'
 import { txtRdataToOctets } from '../../dns/character-string.ts'
 import { targetName } from '../../dns/rdata/canonical.ts'
 import { RDATA_TYPES } from '../../dns/rdata/rdata-types.ts'
-import type { DefinedRecord } from '../../dns/record.ts'
+import { type DefinedRecord, groupRrsets } from '../../dns/record.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import type { Finding, ZoneIndex } from './zone-index.ts'
 
@@ -18,8 +18,7 @@ const RECORD_OVERHEAD_OCTETS = 12
 
 /** Reports records with the same owner, type and data: DNS treats them as one record (RFC 2181 section 5). */
 export function* recordDuplicate({ rrsets }: ZoneIndex): Iterable<Finding> {
-  for (const set of rrsets.values()) {
-    if (set.length === 1) continue
+  for (const set of rrsets) {
     const first = new Map<string, DefinedRecord>()
     for (const record of set) {
       const earlier = first.get(record.data)
@@ -38,8 +37,7 @@ const duplicate = (record: DefinedRecord, earlier: DefinedRecord): Finding => ({
 
 /** Reports names with several CNAME (RFC 2181 section 10.1), DNAME (RFC 6672 section 2.4), SOA or ALIAS records. */
 export function* singletonMultiple({ rrsets }: ZoneIndex): Iterable<Finding> {
-  for (const set of rrsets.values()) {
-    if (set.length === 1) continue
+  for (const set of rrsets) {
     const [first, ...rest] = set
     if (!first || !RDATA_TYPES.get(first.type)?.singleton) continue
     const other = rest.find((record) => record.data !== first.data)
@@ -58,9 +56,9 @@ export function* singletonMultiple({ rrsets }: ZoneIndex): Iterable<Finding> {
  * signature has the TTL of the records it covers (RFC 4034 section 3).
  */
 export function* ttlMixed({ rrsets }: ZoneIndex): Iterable<Finding> {
-  for (const set of rrsets.values()) {
+  for (const set of rrsets) {
     const [first, ...rest] = set
-    if (rest.length === 0 || first?.type === 'RRSIG') continue
+    if (first?.type === 'RRSIG') continue
     const other = first && rest.find((record) => record.ttl !== first.ttl)
     if (!first || !other) continue
     yield {
@@ -73,9 +71,9 @@ export function* ttlMixed({ rrsets }: ZoneIndex): Iterable<Finding> {
 }
 
 /** Reports TXT values that are too long for a UDP answer: resolvers must ask again over TCP. */
-export function* txtLong({ zone }: ZoneIndex): Iterable<Finding> {
-  for (const record of zone.records) {
-    if (record.type !== 'TXT' || record.data.length <= SAFE_MESSAGE_OCTETS) continue
+export function* txtLong({ ofType }: ZoneIndex): Iterable<Finding> {
+  for (const record of ofType('TXT')) {
+    if (record.data.length <= SAFE_MESSAGE_OCTETS) continue
     const octets = txtRdataToOctets(record.data).length
     if (octets <= SAFE_MESSAGE_OCTETS) continue
     yield {
@@ -87,10 +85,13 @@ export function* txtLong({ zone }: ZoneIndex): Iterable<Finding> {
 }
 
 /** Reports RRsets that are larger than any DNS message, so that no server can answer with them. */
-export function* rrsetTooLarge({ rrsets }: ZoneIndex): Iterable<Finding> {
-  for (const set of rrsets.values()) {
+export function* rrsetTooLarge({ byName }: ZoneIndex): Iterable<Finding> {
+  const large = [...byName.values()].filter(
+    (records) => records.length * RECORD_OVERHEAD_OCTETS + textLength(records) > LARGEST_RRSET_OCTETS,
+  )
+  for (const set of groupRrsets(large.flat()).values()) {
     const first = set[0]
-    if (!first || set.length * RECORD_OVERHEAD_OCTETS + textLength(set) <= LARGEST_RRSET_OCTETS) continue
+    if (!first) continue
     const octets = set.reduce((sum, record) => sum + RECORD_OVERHEAD_OCTETS + leastRdataOctets(record), 0)
     if (octets <= LARGEST_RRSET_OCTETS) continue
     yield {
@@ -138,8 +139,8 @@ export function nullSrvNotAlone(index: ZoneIndex): Finding[] {
 /** For each RRset of the type that has the target `.` and another target: one record with each. */
 function nullTargets({ rrsets }: ZoneIndex, type: string): { readonly empty: DefinedRecord; readonly other: DefinedRecord }[] {
   const found: { empty: DefinedRecord; other: DefinedRecord }[] = []
-  for (const set of rrsets.values()) {
-    if (set[0]?.type !== type || set.length === 1) continue
+  for (const set of rrsets) {
+    if (set[0]?.type !== type) continue
     const empty = set.find((record) => targetName(type, record.data) === '.')
     const other = set.find((record) => targetName(type, record.data) !== '.')
     if (empty && other) found.push({ empty, other })
@@ -148,14 +149,12 @@ function nullTargets({ rrsets }: ZoneIndex, type: string): { readonly empty: Def
 }
 
 /** Reports SOA records: the settings of the zone define the SOA. */
-export function soaInDefinition({ zone }: ZoneIndex): Finding[] {
-  return zone.records
-    .filter((record) => record.type === 'SOA')
-    .map((soa) => ({
-      message: `${soa.name} SOA: the settings of the zone define the SOA, not a record`,
-      at: soa.at,
-      hint: 'remove the record and write soa_email, refresh_sec, retry_sec and expire_sec above the records',
-    }))
+export function soaInDefinition({ ofType }: ZoneIndex): Finding[] {
+  return ofType('SOA').map((soa) => ({
+    message: `${soa.name} SOA: the settings of the zone define the SOA, not a record`,
+    at: soa.at,
+    hint: 'remove the record and write soa_email, refresh_sec, retry_sec and expire_sec above the records',
+  }))
 }
 
 /** Reports records of the definition that its own `unmanaged` selectors match. */

@@ -5,25 +5,16 @@ import { targetName } from '../../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../../dns/record.ts'
 import { hostOfUrl } from '../../dns/server-address.ts'
 import { closestEncloser, existenceTest, nodesOf } from './existing-names.ts'
-import { type Finding, highestCut, type ZoneIndex } from './zone-index.ts'
-
-/** Types whose target must have A or AAAA records itself, not a CNAME. */
-export const HOST_TARGET: ReadonlySet<string> = new Set(['NS', 'MX', 'SRV'])
-
-/** Types with a target that clients resolve. */
-export const RESOLVED_TARGET: ReadonlySet<string> = new Set([...HOST_TARGET, 'CNAME', 'ALIAS'])
+import { type Finding, HOST_TARGET, highestCut, type ZoneIndex } from './zone-index.ts'
 
 /** Types that give a name addresses, directly or through another name. */
 export const ADDRESS: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS', 'DNAME'])
 
 /** Reports NS, MX (RFC 2181 section 10.3) and SRV records (RFC 2782) that point to a CNAME. SVCB and HTTPS records may do so (RFC 9460 section 3). */
 export function* targetIsCname(index: ZoneIndex): Iterable<Finding> {
-  const { zone } = index
   const aliasAt = aliasFinder(index)
-  for (const record of zone.records) {
-    if (!HOST_TARGET.has(record.type)) continue
-    const target = targetName(record.type, record.data)
-    const cname = target === null ? undefined : aliasAt(target)
+  for (const { record, target } of index.targets) {
+    const cname = HOST_TARGET.has(record.type) ? aliasAt(target) : undefined
     if (!cname) continue
     yield {
       message: `${record.name} ${record.type} points to ${target}, which is a CNAME`,
@@ -49,10 +40,9 @@ function aliasFinder({ zone, byName, cnames, delegations }: ZoneIndex): (name: D
 const MAYBE_ADDRESS = /:|[0-9]\.$/
 
 /** Reports targets that are addresses: clients would look up a host named `192.0.2.1.`. */
-export function* targetIsAddress({ zone }: ZoneIndex): Iterable<Finding> {
-  for (const record of zone.records) {
-    const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
-    if (target === null || !MAYBE_ADDRESS.test(target) || isIP(target.slice(0, -1)) === 0) continue
+export function* targetIsAddress({ targets }: ZoneIndex): Iterable<Finding> {
+  for (const { record, target } of targets) {
+    if (!MAYBE_ADDRESS.test(target) || isIP(target.slice(0, -1)) === 0) continue
     yield {
       message: `${record.name} ${record.type} points to the address ${target}; it needs a name`,
       at: record.at,
@@ -62,10 +52,9 @@ export function* targetIsAddress({ zone }: ZoneIndex): Iterable<Finding> {
 }
 
 /** Reports targets that are URLs: clients would look up a host named `https://www.example.com/.`. */
-export function* targetIsUrl({ zone }: ZoneIndex): Iterable<Finding> {
-  for (const record of zone.records) {
-    const target = RESOLVED_TARGET.has(record.type) ? targetName(record.type, record.data) : null
-    const host = target === null ? null : hostOfUrl(target)
+export function* targetIsUrl({ targets }: ZoneIndex): Iterable<Finding> {
+  for (const { record, target } of targets) {
+    const host = hostOfUrl(target)
     if (host === null) continue
     yield {
       message: `${record.name} ${record.type} points to the URL ${target}; it needs a name`,
@@ -79,10 +68,8 @@ export function* targetIsUrl({ zone }: ZoneIndex): Iterable<Finding> {
 export function* targetNonexistent(index: ZoneIndex): Iterable<Finding> {
   const { zone } = index
   let exists: ((target: DomainName, types: ReadonlySet<string> | null) => boolean) | null = null
-  for (const record of zone.records) {
-    if (!RESOLVED_TARGET.has(record.type)) continue
-    const target = targetName(record.type, record.data)
-    if (target === null || target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
+  for (const { record, target } of index.targets) {
+    if (target === '.' || !isAtOrBelow(target, zone.name) || hostOfUrl(target) !== null) continue
     exists ??= existenceTest(index)
     if (exists(target, HOST_TARGET.has(record.type) ? ADDRESS : null)) continue
     yield nonexistent(record, target, index)

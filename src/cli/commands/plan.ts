@@ -19,6 +19,7 @@ import { type ObserveOptions, observed } from '../observed-run.ts'
 import { createOutput } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
 import { readSelection, withSelection, type ZoneListOptions } from '../selection.ts'
+import { tuneForShortRun } from '../short-run.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withSelection(withUsageOption(withPlanOptions(withConfigOption(command)))).argument(
@@ -45,6 +46,7 @@ type PlanCommandOptions = PlanRunOptions &
 
 /** `zonewright plan [zone...]` */
 async function plan(io: CliIo, [args]: readonly [string[]], options: PlanCommandOptions): Promise<ExitStatus> {
+  await tuneForShortRun()
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
   const { zones, isEmptyList } = selection

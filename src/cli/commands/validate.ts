@@ -8,6 +8,7 @@ import { observed } from '../observed-run.ts'
 import { createOutput } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
 import { readSelection, withZoneLists, type ZoneListOptions } from '../selection.ts'
+import { tuneForShortRun } from '../short-run.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withZoneLists(withConfigOption(command)).argument(
@@ -25,6 +26,7 @@ async function validate(
   [args]: readonly [string[]],
   options: ValidateOptions & CommonOptions & ZoneListOptions,
 ): Promise<ExitStatus> {
+  await tuneForShortRun()
   const selection = await readSelection(io, args, options, createOutput(io, options))
   if (selection === null) return EXIT.failure
   const own = { ...options, isEmptyList: selection.isEmptyList }

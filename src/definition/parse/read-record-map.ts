@@ -66,8 +66,10 @@ function readOwner(key: YamlScalar, state: ParseState): DomainName | null {
 
 /** Warns of a name without quotes that octoDNS reads as another name. */
 function reportUnquotedName(key: YamlScalar, name: DomainName, { problems, zone }: ParseState): void {
-  const theirs = parseDomainName(octodnsName(key.text), zone)
-  const other = theirs.ok ? theirs.value : octodnsName(key.text)
+  const read = octodnsName(key.text)
+  if (read === key.text) return
+  const theirs = parseDomainName(read, zone)
+  const other = theirs.ok ? theirs.value : read
   if (other === name) return
   problems.report('name-unquoted', key.at, '', `${quoted(key.text)} without quotes is the name ${name}; octoDNS reads ${other}`, {
     severity: 'warning',

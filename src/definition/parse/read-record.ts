@@ -32,13 +32,14 @@ export function readRecord(node: YamlNode, owner: Owner, state: ParseState): voi
     return
   }
   const reported = problems.diagnostics.length
-  const deferred = isCommonRecord(node) ? [] : checkRecord(node, subjectOf(node, owner), state.layout, state.invalid, problems)
+  const isCommon = isCommonRecord(node)
+  const deferred = isCommon ? [] : checkRecord(node, subjectOf(node, owner), state.layout, state.invalid, problems)
   const read = state.records.length
-  const type = readChecked(node, owner, state)
+  const type = isCommon ? readCommon(node, owner, state) : readChecked(node, owner, state)
   // A record that the schema refuses is never valid, even if the reader found no error.
   if (deferred.length > 0 && !problems.diagnostics.slice(reported).some(isError))
     for (const problem of deferred) problems.report('schema-value', problem.node.at, problem.subject, problem.message)
-  if (type !== null) noteRefusedLenient(node, { name: owner.name, type }, { reported, read }, state)
+  if (type !== null && state.lenient.size > 0) noteRefusedLenient(node, { name: owner.name, type }, { reported, read }, state)
 }
 
 /** Notes a record set that octoDNS takes because it is lenient, and whose data or TTL is invalid here. */
@@ -60,6 +61,19 @@ function noteRefusedLenient(
 function subjectOf(node: YamlMapping, owner: Owner): string {
   const type = lookUp(node, 'type')
   return type?.kind === 'scalar' && !isNull(type) ? `${owner.label} ${type.text.slice(0, 40)}` : owner.label
+}
+
+/** Like `readChecked`, for a record with only the keys of `isCommonRecord`. */
+function readCommon(node: YamlMapping, owner: Owner, state: ParseState): string | null {
+  const type = readType(node, owner, state)
+  if (type === null) return null
+  const subject = `${owner.label} ${type}`
+  const ttl = readTtl(node, subject, state)
+  if (ttl === undefined) return type
+  const others =
+    node.entries.length === 2 ? null : { autoPtr: readAutoPtr(node, owner, type, state), ...readOwnership(node, subject, state) }
+  readValues(node, { type, subject, state }, owner, ttl, others)
+  return type
 }
 
 /** Reads a record into the state. Returns its type, or null if it is unknown. */
@@ -90,9 +104,9 @@ function readChecked(node: YamlMapping, owner: Owner, state: ParseState): string
   const autoPtr = readAutoPtr(node, owner, type, state)
   const providerSettings = readSettings(node, options, subject, state)
   const ignore = readIgnore(node, subject, state)
-  const common = { ttl, ...(ignore !== undefined && { ignore }), ...readOwnership(node, subject, state) }
-  if (from === undefined) readValues(node, { type, subject, state }, owner, { ...common, autoPtr, providerSettings })
-  else readSource(node, from, { type, subject, state }, owner, common)
+  const common = { ...(ignore !== undefined && { ignore }), ...readOwnership(node, subject, state) }
+  if (from === undefined) readValues(node, { type, subject, state }, owner, ttl, { ...common, autoPtr, providerSettings })
+  else readSource(node, from, { type, subject, state }, owner, { ttl, ...common })
   return type
 }
 
@@ -100,6 +114,7 @@ function readType(node: YamlMapping, owner: Owner, { problems, invalid }: ParseS
   const type = lookUp(node, 'type')
   // Without a text, the check by the schema has reported it.
   if (type?.kind !== 'scalar' || isNull(type) || isBroken(type) || invalid.has(type)) return null
+  if (RDATA_TYPES.has(type.text)) return type.text
   // A type of a provider, such as Route53Provider/ALIAS.
   if (/^[\w.-]{1,100}\/[\w./-]{1,100}$/.test(type.text)) return type.text
   const parsed = parseRecordType(type.text)
@@ -215,7 +230,8 @@ function readValues(
   node: YamlMapping,
   context: ValueContext,
   owner: Owner,
-  { ttl, ...others }: Pick<DefinedRecord, 'ttl' | 'autoPtr' | 'providerSettings' | 'ignore'> & Ownership,
+  ttl: Ttl | null,
+  others: (Pick<DefinedRecord, 'autoPtr' | 'providerSettings' | 'ignore'> & Ownership) | null,
 ): void {
   const { problems, invalid, layout, records } = context.state
   const value = lookUp(node, 'value')
@@ -234,14 +250,15 @@ function readValues(
     return
   }
   // Most records have none of these; a plain record takes less memory.
-  const extras = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
+  const extras = Object.entries(others ?? {}).filter(([, value]) => value !== undefined)
   for (const [index, item] of items.entries()) {
     if (problems.isFull()) return
     const data = readValue(item, context)
     // The record itself was counted already.
     problems.count(owner.at, index === 0 ? 0 : 1, data?.length ?? 0)
     if (data === null) continue
-    records.push({ name: owner.name, type: context.type, ttl, data, at: item.at, ...extras })
+    const record = { name: owner.name, type: context.type, ttl, data, at: item.at }
+    records.push(extras.length === 0 ? record : { ...record, ...Object.fromEntries(extras) })
   }
 }
 

@@ -3,6 +3,7 @@ import { type Event, parseEvents, YAMLException } from 'js-yaml'
 import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import { lookalikesIn } from '../../base/lookalikes.ts'
 import { buildTree, lineIndex, type ResolveInclude } from './build-tree.ts'
+import { readSimpleYaml } from './simple-yaml.ts'
 import type { YamlNode } from './yaml-node.ts'
 
 /** The default limit of characters per file. */
@@ -33,6 +34,8 @@ export function readYaml(text: string, options: YamlOptions): YamlDocument {
     const message = `the file has ${text.length} characters; at most ${maxLength} are allowed`
     return failed({ severity: 'error', code: 'file-too-large', message, at: start })
   }
+  const simple = readSimpleYaml(text, file)
+  if (simple !== null) return { root: simple, diagnostics: [] }
   let events: Event[]
   try {
     events = parseEvents(text, { maxDepth: MAX_YAML_DEPTH })

@@ -60,7 +60,8 @@ export function entryOf(mapping: YamlMapping, key: string): YamlEntry | undefine
 export const lookUp = (mapping: YamlMapping, key: string): YamlNode | undefined => entryOf(mapping, key)?.value
 
 /** Whether the node is an empty value or a plain `null`. */
-export const isNull = (node: YamlNode): boolean => node.kind === 'scalar' && node.plain && /^(?:~|null|Null|NULL)?$/.test(node.text)
+export const isNull = (node: YamlNode): boolean =>
+  node.kind === 'scalar' && node.plain && node.text.length <= 4 && /^(?:~|null|Null|NULL)?$/.test(node.text)
 
 /** Stands in for an invalid node that has been reported. */
 export const brokenNode = (at: SourcePosition): YamlScalar => ({ kind: 'scalar', at, text: '', plain: true, broken: true })

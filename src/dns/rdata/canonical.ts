@@ -126,14 +126,12 @@ const SPACE = 0x20
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** The index of the field with the target, for the types whose target must resolve. */
-const TARGET_FIELD: Readonly<Record<string, number>> = { CNAME: 0, DNAME: 0, ALIAS: 0, NS: 0, PTR: 0, MX: 1, SRV: 3 }
+/** The types whose target must resolve: it is their last field, and names have no spaces. */
+const WITH_TARGET: ReadonlySet<string> = new Set(['CNAME', 'DNAME', 'ALIAS', 'NS', 'PTR', 'MX', 'SRV'])
 
 /** The target name of a record's data, in lower case; null for types without a target. */
-export function targetName(type: string, data: string): DomainName | null {
-  const index = TARGET_FIELD[type]
-  return index === undefined ? null : ((rdataFields(data)[index]?.toLowerCase() ?? null) as DomainName | null)
-}
+export const targetName = (type: string, data: string): DomainName | null =>
+  WITH_TARGET.has(type) && data !== '' ? (data.slice(data.lastIndexOf(' ') + 1).toLowerCase() as DomainName) : null
 
 /** The canonical text of one field, or what is wrong with it. There is one token, unless the kind takes the rest. */
 export function canonicalField(kind: FieldKind, tokens: readonly Token[], readName: NameReader): Result<string> {

@@ -36,20 +36,30 @@ const PACKAGE_CAPABILITIES: Capabilities = {
   rules: [],
 }
 
+const formOf = (value: unknown): string => Object.prototype.toString.call(value)
+
+/** A value of each capability that has a default, also where that is null. */
+const EXAMPLES = { ...PACKAGE_CAPABILITIES, types: new Set(), ttlSteps: [], settingSteps: [], maxRecords: 0 }
+
 /** Maximum milliseconds that a package's call is expected to take. The package sends its requests itself. */
 const CALL_LIMIT = 30_000
 
 /** Settings that every provider has, and that packages do not describe. */
 const COMMON_SETTINGS: ReadonlySet<string> = new Set(['parallelism', 'timeout'])
 
-/** The provider type of a package. Throws if the package's schema of settings is invalid. */
+/** The provider type of a package. Throws if the package's schema of settings or a capability is invalid. */
 export function packageType(provided: ProviderPackage): ProviderType {
   const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(provided.settings)
-  const capabilities = { ...PACKAGE_CAPABILITIES, ...provided.capabilities }
+  const given = provided.capabilities
+  for (const key of Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[]) {
+    const isDefault = given[key] === undefined || given[key] === PACKAGE_CAPABILITIES[key]
+    if (!isDefault && formOf(given[key]) !== formOf(EXAMPLES[key])) throw new Error(`the capability ${key} has the wrong type`)
+  }
+  const capabilities = { ...PACKAGE_CAPABILITIES, ...given, calls: { ...PACKAGE_CAPABILITIES.calls, ...given.calls } }
   return {
     capabilities,
-    checkSettings: (config) => settingsDiagnostics(config, validate),
-    endpoints: (config) => endpointsOf(config, provided),
+    checkSettings: (config) => settingsDiagnostics(config, provided, validate),
+    endpoints: (config) => endpointsOf(config, provided) ?? [],
     create: (config, context) => createFromPackage(config, context, provided, capabilities),
   }
 }
@@ -70,7 +80,7 @@ export function typeOfValue(value: unknown, whose: string, name: string): TypeOf
   try {
     return { type: packageType(value) }
   } catch (error) {
-    return { type: null, problem: `the schema of the settings of ${name} is invalid: ${(error as Error).message}` }
+    return { type: null, problem: `the settings or capabilities of ${name} are invalid: ${(error as Error).message}` }
   }
 }
 
@@ -80,8 +90,12 @@ const isProviderPackage = (value: Readonly<Record<string, unknown>>): value is R
 const ownSettings = ({ settings }: ProviderConfig): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !COMMON_SETTINGS.has(key)))
 
-function settingsDiagnostics(config: ProviderConfig, validate: ValidateFunction): readonly Diagnostic[] {
-  if (validate(ownSettings(config))) return []
+function settingsDiagnostics(config: ProviderConfig, provided: ProviderPackage, validate: ValidateFunction): readonly Diagnostic[] {
+  if (validate(ownSettings(config))) {
+    if (endpointsOf(config, provided) !== null) return []
+    const message = `providers.${config.name}: "hosts" of the package gives no list of URLs and host:port, so its hosts cannot be checked`
+    return [{ severity: 'error', code: 'host-not-allowed', message, at: config.at }]
+  }
   return (validate.errors ?? []).map(({ instancePath, keyword, params, message = 'is invalid' }) => {
     const path = pointerSteps(instancePath)
     const extra = keyword === 'additionalProperties' ? ` "${String(params['additionalProperty'])}"` : ''
@@ -94,12 +108,19 @@ function settingsDiagnostics(config: ProviderConfig, validate: ValidateFunction)
   })
 }
 
-function endpointsOf(config: ProviderConfig, provided: ProviderPackage): readonly ProviderEndpoint[] {
-  return (provided.hosts?.(ownSettings(config)) ?? []).flatMap((host) => {
-    const url = URL.canParse(host) && /^https?:\/\//.test(host) ? endpointOfUrl(new URL(host)) : null
-    const endpoint = url ?? (isServerAddress(host) ? endpointOfServer(parseServerAddress(host)) : null)
-    return endpoint === null ? [] : [{ setting: `providers.${config.name}`, endpoint, at: config.at }]
-  })
+/** The hosts of a package; null if it does not say them in a usable form, as with settings that are invalid. */
+function endpointsOf(config: ProviderConfig, provided: ProviderPackage): readonly ProviderEndpoint[] | null {
+  try {
+    return (provided.hosts?.(ownSettings(config)) ?? []).map((host) => {
+      const endpoint = /^https?:\/\//.test(host)
+        ? endpointOfUrl(new URL(host))
+        : isServerAddress(host) && endpointOfServer(parseServerAddress(host))
+      if (!endpoint) throw new TypeError(`${host} is no host`)
+      return { setting: `providers.${config.name}`, endpoint, at: config.at }
+    })
+  } catch {
+    return null
+  }
 }
 
 async function createFromPackage(
@@ -125,7 +146,9 @@ async function createFromPackage(
       },
     })
     if (failures.length > 0) return { provider: null, diagnostics: failures }
-    return { provider: wrapProvider(config, inner, capabilities, parallelism ?? inner.parallelism ?? DEFAULT_PARALLELISM), diagnostics: [] }
+    const { parallelism: own = DEFAULT_PARALLELISM } = inner
+    const atOnce = parallelism ?? (own >= 1 ? Math.floor(own) : DEFAULT_PARALLELISM)
+    return { provider: wrapProvider(config, inner, capabilities, atOnce), diagnostics: [] }
   } catch (error) {
     const { code, message, hint } = toProviderError(error, name, { isCall: false })
     return { provider: null, diagnostics: [{ severity: 'error', code, message, hint, at: config.at }] }
@@ -133,9 +156,11 @@ async function createFromPackage(
 }
 
 function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, capabilities: Capabilities, parallelism: number): Provider {
-  const guarded = async <T>(work: () => Promise<T>, isCall = false): Promise<T> => {
+  const guarded = async <T>(isCall: boolean, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
+    const message = `${name}: the run was stopped before the provider answered`
+    const stopped = new ProviderError('provider-stopped', message, { ambiguous: isCall, mayCompleteLater: isCall })
     try {
-      return await work()
+      return await untilAborted(work(), signal, stopped)
     } catch (error) {
       throw toProviderError(error, name, { isCall })
     }
@@ -144,9 +169,9 @@ function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, ca
     if (stop?.aborted) throw new ProviderError('provider-stopped', `${name}: the run was stopped before the request`, { notSent: true })
   }
   const listZones: Provider['listZones'] = (options) =>
-    guarded(async () => {
+    guarded(false, options?.signal, async () => {
       assertMaySend(options?.stop)
-      return zoneList(await inner.listZones(options))
+      return zoneList(withIds(await inner.listZones(options)))
     })
   return {
     name,
@@ -160,22 +185,38 @@ function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, ca
       return new Map((await listZones(options)).zones.flatMap((zone) => (wanted.has(zone.name) ? [[zone.name, zone]] : [])))
     },
     readZone: (zone, options) =>
-      guarded(async () => {
+      guarded(false, options?.signal, async () => {
         assertMaySend(options?.stop)
-        const records = parseRecords(await inner.readZone(zone, options), zone.name, name)
+        const records = parseRecords(withIds(await inner.readZone(zone, options)), zone.name, name)
         return { ...zone, records }
       }),
     apply: (zone, call, options) =>
-      guarded(async () => {
+      guarded(true, options?.signal, async () => {
         assertMaySend(options?.stop)
         await assertMayWrite(name, options, CALL_LIMIT)
         const { changes, zone: changed } = (await inner.apply(zone, call, options)) ?? {}
         const created = call.changes.find(({ subject, action }) => subject === 'domain' && action === 'create')?.name
+        withIds([...(changes ?? []), changed ?? {}])
         const [reference] = zoneList(changed ? [changed] : created ? [{ name: created }] : []).zones
         return { ...(changes && { changes }), ...(reference && { zone: reference }) }
-      }, true),
-    close: async () => inner.close?.(),
+      }),
+    close: () => guarded(false, undefined, async () => inner.close?.()),
   }
+}
+
+/** The result of work that may never end, or `stopped` once the signal is aborted and the work had its chance to end with it. */
+const untilAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined, stopped: ProviderError): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => void setImmediate(reject, stopped)
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop)
+    work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', stop))
+  })
+
+/** Throws if an identifier is neither text nor number: plans and journals could not hold it. */
+function withIds<One extends { readonly id?: unknown }>(ones: readonly One[]): readonly One[] {
+  if (ones.every(({ id }) => ['string', 'number', 'undefined'].includes(typeof id))) return ones
+  throw new TypeError('the package returns an identifier that is neither text nor number')
 }
 
 function zoneList(listed: readonly PackageZone[]): ZoneList {

@@ -1,5 +1,6 @@
 /** A run that locks its zones before it reads them, journals its calls, and unlocks the zones at its end. */
 import { randomInt } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
 import { type Diagnostic, oneLine } from '../../base/diagnostic.ts'
@@ -268,9 +269,11 @@ export function applyJournalled(
   copy?: StoredRun,
 ): Promise<ZoneOutcome[]> {
   const journalFailed = new AbortController()
+  const stop = options.stop ? AbortSignal.any([options.stop, journalFailed.signal]) : journalFailed.signal
+  setMaxListeners(0, stop)
   return applyZones(zones, {
     ...options,
-    stop: options.stop ? AbortSignal.any([options.stop, journalFailed.signal]) : journalFailed.signal,
+    stop,
     async onCall(zone, call) {
       const obstacle = (await options.mayWrite?.(CALL_LIMIT)) ?? null
       if (obstacle !== null) return obstacle

@@ -172,6 +172,9 @@ export interface ApplySetup<Options extends ApplyOptions = ApplyOptions> extends
   readonly output: ApplyOutput
 }
 
+/** Milliseconds that calls in flight and reading back may take after a run was stopped. */
+export const GRACE = 10_000
+
 /** The early end of a run, by a signal or a time limit. */
 export interface Interruption {
   /** Aborted by the first signal or when the time is over: no further call is sent. Its reason is a text. */

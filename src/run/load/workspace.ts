@@ -129,13 +129,18 @@ export async function openProviders(
   names: Iterable<string>,
 ): Promise<Omit<Workspace, 'jobs'> & { readonly config: Config }> {
   const { options, output } = setup
-  const { env, secrets, now, onRequest } = setup.environment
+  const { env, secrets, now, onRequest, journal, providerTypes } = setup.environment
   const diagnostics: Diagnostic[] = []
   const providers = new Map<string, Provider>()
   for (const name of names) {
     const entry = config.providers.get(name)
     if (entry === undefined) {
       diagnostics.push(unknownProvider(name, config.providers.keys(), undefined))
+      continue
+    }
+    if (journal !== undefined && !providerTypes?.has(name)) {
+      const message = `the option journal is for runs whose providers are given as values, and ${JSON.stringify(name)} is not`
+      diagnostics.push({ severity: 'error', code: 'usage', message, hint: 'other runs of the zones would not see its locks' })
       continue
     }
     const created = await createProvider(entry, {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { managedNames } from '../../../src/checks/lints/managed-names.ts'
+import { indexOf, managedNames } from '../../../src/checks/lints/managed-names.ts'
 import { isSpf, parseSpf, spfCosts, spfLint } from '../../../src/checks/lints/spf-lints.ts'
 import { policyMultiple } from '../../../src/checks/rules/value-rules.ts'
 import { octetsToTxtRdata } from '../../../src/dns/character-string.ts'
@@ -53,7 +53,8 @@ describe.each(scenarios)('$description', (scenario) => {
   const zone = { ...DEFAULT_ZONE_OPTIONS, name: ROOT, at, settings: {}, records: recordsOf(scenario), unmanaged }
   const linted = { zone, internal: false, isIncomplete: false }
   const managed = managedNames([linted])
-  const found = [...spfLint(managed)(linted), ...policyMultiple(managed.indexOf(linted))]
+  const index = indexOf(linted)
+  const found = [...spfLint(managed)(linted, index), ...policyMultiple(index)]
   const spfAt = (name: DomainName): string[] =>
     zone.records
       .filter((record) => record.name === name && record.type === 'TXT')
