@@ -207,7 +207,8 @@ async function readItems(
       records.map((one) => listedItem(one, name)),
     )
   const read = records.map((one) => nameServerRecords(one, name))
-  return read.find(({ ok }) => !ok) ?? ok({ records: read.flatMap((one) => (one.ok ? one.value : [])) })
+  const [failed] = read.flatMap((one) => (one.ok ? [] : [one]))
+  return failed ?? ok({ records: read.flatMap((one) => (one.ok ? one.value : [])) })
 }
 
 /** The resources that leave the state: record sets that a definition has, and zones that no remaining resource refers to. */

@@ -1,7 +1,7 @@
 /** States of Terraform in the form of the schemas of its providers (docs/terraform.md). */
 
 /** An address, the attributes that differ from the defaults of its type, and more of the resource. */
-export type Resource = readonly [address: string, values: object, more?: object]
+export type Resource = readonly [address: string, values: object, more?: object | undefined]
 
 const DEFAULTS: Readonly<Record<string, object>> = {
   aws_route53_zone: { id: 'Z1', zone_id: 'Z1', name: 'example.com', vpc: [], comment: 'Managed by Terraform', force_destroy: false },
