@@ -53,7 +53,9 @@ export function createTargets(zones: readonly ZoneOfState[], request: ImportRequ
     const problem = settings['server'] === '' ? NO_SERVER : providerProblem({ name, settings })
     const converted = problem === null ? entryOf(name, settings) : null
     const known = isNew ? converted : matching(request, settings)
-    const config = known ?? converted
+    // Records are read in any case. Only the name of a project can be invalid.
+    const plain = zone.service === 'rfc2136' ? null : entryOf(name, settingsOf({ ...zone, project: undefined }, zones, request.env))
+    const config = known ?? converted ?? plain
     made.set(keyOf(zone), {
       name: known?.name ?? null,
       config,

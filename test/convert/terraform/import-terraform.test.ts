@@ -247,6 +247,13 @@ test('each service has its provider, with the variables of Terraform', async () 
   expectEnd(partial.result, 0, { err: 'no provider is written for the zones of dns: ' })
   expect(partial.read('zonewright.yaml')).toContain('    zone: [2.0.192.in-addr.arpa]\n    enabled: false # no target is known\n')
   expectEnd(await cli(['validate'], { cwd: partial.folder }), 0)
+  const odd = await importState(
+    showJson([
+      ['google_dns_managed_zone.main', { project: 'Not_A_Project' }],
+      ['google_dns_record_set.www', { project: 'Not_A_Project', name: 'www.example.com.', type: 'A', rrdatas: ['192.0.2.1'] }],
+    ]),
+  )
+  expectEnd(odd.result, 0, { err: 'no provider is written for the zones of google: ' })
   // A config that exists is not changed.
   const files = {
     'zonewright.yaml': 'providers: {one: {type: route53}, cf: {type: cloudflare, token: env:T}}\nzones: [{files: zones/*.yaml}]\n',
