@@ -28,11 +28,13 @@ const BUILD_FOLDER = 'test/support/build-folder.ts'
 /** An option of the command line would not reach the projects. */
 const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**', ...(process.env['ZONEWRIGHT_TEST_EXCLUDE']?.split(',') ?? [])]
 
-/** Starts the suites of many providers first. Vitest starts large files first, and these short files run for minutes. */
-class SuitesFirst extends BaseSequencer {
+/** Short files with long tables and suites. Vitest starts large files first, and one that starts last keeps a worker busy when the others have ended. */
+const SLOW = ['/test/conformance/', '/test/programs/', '/test/faults/', '/test/library/', 'clouds.test.ts', 'hostile-data.test.ts']
+
+class SlowFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
-    const isSuite = ({ moduleId }: { moduleId: string }): number => Number(moduleId.includes('/test/conformance/'))
-    return (await super.sort(files)).sort((one, two) => isSuite(two) - isSuite(one))
+    const isSlow = ({ moduleId }: { moduleId: string }): number => Number(SLOW.some((part) => moduleId.includes(part)))
+    return (await super.sort(files)).sort((one, two) => isSlow(two) - isSlow(one))
   }
 }
 
@@ -55,7 +57,7 @@ export default defineConfig({
     setupFiles: ['test/support/setup-file.ts'],
     // Many tests wait for servers and processes, so two cores have room for four workers.
     maxWorkers: Math.max(4, availableParallelism() - 1),
-    sequence: { sequencer: SuitesFirst },
+    sequence: { sequencer: SlowFirst },
     globals: false,
     // Compiled modules are kept in node_modules, for the next run.
     experimental: { fsModuleCache: true },

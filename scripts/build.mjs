@@ -195,7 +195,7 @@ const WITHOUT_CORE = /\/(?:backup|conformance|demo|explain|history|init|provider
 
 /** Modules that are loaded on demand, after the definitions. */
 const LATER =
-  /\/src\/(?:cli\/commands\/[^/]+|library\/(?:testing|zonewright)|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:import|export)-[^/]+|run\/(?:plan\/(?:branch-effect|snapshot-source|read-usage)|saved\/save-plan)|stored\/store\/bucket-store|checks\/policies\/(?:compile-schema|read-policies))\.ts$/
+  /\/src\/(?:cli\/commands\/[^/]+|library\/(?:testing|zonewright)|providers\/[^/]+\/[^/]+-provider|convert\/(?:.*\/)?(?:(?:import|export)-[^/]+|program-zones)|run\/(?:notify|plan\/(?:branch-effect|snapshot-source|read-usage)|saved\/save-plan)|stored\/store\/bucket-store|checks\/policies\/(?:compile-schema|read-policies)|programs\/load-program|providers\/package\/(?:load-package|package-type)|report\/(?:run-document|(?:html\/html|junit|markdown|sarif)-report))\.ts$/
 
 /**
  * Lets the other commands, the library, and what is loaded on demand after the definitions, import `CORE`. Modules share a chunk only if the same entry points

@@ -77,10 +77,19 @@ function stampOf(sources) {
   return hash.digest('hex')
 }
 
+/** Schemas whose errors have the part that they violate, to suggest its keys. */
+const WITH_PARTS = new Set(['config.schema.json', 'policies.schema.json'])
+
+/** Texts for editors, which the errors would hold. */
+const isAnnotation = (key, value) =>
+  key === 'examples' ? Array.isArray(value) : (key === 'title' || key === 'description') && typeof value === 'string'
+
 /** Loads ajv and esbuild only if there is something to do, because that takes time. */
 async function loadCompiler(sources) {
-  const [{ Ajv2020 }, standalone, esbuild] = await Promise.all([
+  const [{ Ajv }, { Ajv2020 }, next, standalone, esbuild] = await Promise.all([
+    import('ajv'),
     import('ajv/dist/2020.js'),
+    import('ajv/dist/vocabularies/next.js'),
     import('ajv/dist/standalone/index.js'),
     import('esbuild'),
   ])
@@ -94,23 +103,22 @@ async function loadCompiler(sources) {
     allowUnionTypes: true,
     // Formats are for editors; the program's parsers check them.
     validateFormats: false,
-    // Errors have the schema that they violate, to suggest its keys.
-    verbose: true,
+    // A definition is a function, not a copy at each place that refers to it: every run loads the validators of the config and of zones.
+    inlineRefs: false,
     code: { source: true, esm: true },
   }
-  const allFaults = new Ajv2020({ ...options, allErrors: true })
-  const firstFault = new Ajv2020(options)
-  const require = createRequire(import.meta.url)
-  const ids = new Map()
-  for (const ajv of [allFaults, firstFault]) ajv.addMetaSchema(require('ajv/dist/refs/json-schema-draft-07.json'))
-  for (const { name, text } of sources) {
-    const schema = JSON.parse(text)
-    const id = schema.$id ?? name
-    ids.set(name, id)
-    for (const ajv of [allFaults, firstFault]) ajv.addSchema(schema, id)
-  }
+  const schemas = sources.map(({ name, text }) => ({
+    name,
+    schema: JSON.parse(text, (key, value) => (isAnnotation(key, value) ? undefined : value)),
+  }))
+  const isOld = ({ schema }) => schema.$schema?.includes('draft-07') === true
   return async (name) => {
-    const code = standalone.default.default(FIRST_FAULT.has(name) ? firstFault : allFaults, { validate: ids.get(name) })
+    const own = schemas.find((one) => one.name === name)
+    const settings = { ...options, verbose: WITH_PARTS.has(name), allErrors: !FIRST_FAULT.has(name) }
+    // The validators of later drafts also note which keys and items were evaluated.
+    const ajv = isOld(own) ? new Ajv(settings).addVocabulary(next.default.default) : new Ajv2020(settings)
+    for (const one of schemas) if (isOld(one) === isOld(own)) ajv.addSchema(one.schema, one.schema.$id ?? one.name)
+    const code = standalone.default.default(ajv, { validate: own.schema.$id ?? name })
     const bundle = await esbuild.build({
       stdin: { contents: code, resolveDir: root, sourcefile: name },
       bundle: true,

@@ -13,6 +13,8 @@ export interface CiJob {
   readonly before: string | null
   /** Whether the job runs for the default branch itself, and not for a pull request or a tag. */
   readonly isOnDefaultBranch: boolean
+  /** Whether `branch` is the default branch. */
+  readonly isForDefaultBranch: boolean
   /** Whether the job is for a merge group or a merge train: pull requests that are merged together if it succeeds. */
   readonly isGroup: boolean
   /** Whether somebody started the job by hand. */
@@ -68,14 +70,17 @@ function githubJob(env: Environment, event: unknown): CiJob {
   // The workflow should not have started this job. It may have checked out what the fork wants.
   if (name === 'pull_request_target' && valueAt(event, 'pull_request', 'head', 'repo', 'full_name') !== env['GITHUB_REPOSITORY'])
     throw new SiteError('the job has the secrets of the repository, and the pull request is from a fork', { status: null })
+  const branch = isPullRequest
+    ? fieldOf(event, 'string', 'pull_request', 'base', 'ref')
+    : String(valueAt(event, 'merge_group', 'base_ref') ?? required(env, 'GITHUB_REF_NAME')).replace(/^refs\/heads\//, '')
+  const defaultBranch = valueAt(event, 'repository', 'default_branch')
   return {
     site: 'github',
     commit: commitOf(required(env, 'GITHUB_SHA'), 'GITHUB_SHA'),
-    branch: isPullRequest
-      ? fieldOf(event, 'string', 'pull_request', 'base', 'ref')
-      : String(valueAt(event, 'merge_group', 'base_ref') ?? required(env, 'GITHUB_REF_NAME')).replace(/^refs\/heads\//, ''),
+    branch,
     before: name === 'push' ? commitBefore(valueAt(event, 'before')) : null,
-    isOnDefaultBranch: !isPullRequest && env['GITHUB_REF'] === `refs/heads/${valueAt(event, 'repository', 'default_branch')}`,
+    isOnDefaultBranch: !isPullRequest && env['GITHUB_REF'] === `refs/heads/${defaultBranch}`,
+    isForDefaultBranch: branch === defaultBranch,
     isGroup: name === 'merge_group',
     isManual: name === 'workflow_dispatch',
     run,
@@ -114,6 +119,7 @@ function gitlabJob(env: Environment): CiJob {
     branch,
     before: env['CI_PIPELINE_SOURCE'] === 'push' ? commitBefore(env['CI_COMMIT_BEFORE_SHA']) : null,
     isOnDefaultBranch: iid === '' && branch === env['CI_DEFAULT_BRANCH'],
+    isForDefaultBranch: branch === env['CI_DEFAULT_BRANCH'],
     isGroup: env['CI_MERGE_REQUEST_EVENT_TYPE'] === 'merge_train',
     isManual: env['CI_PIPELINE_SOURCE'] === 'web',
     run: positive(Number(required(env, 'CI_PIPELINE_ID'))),

@@ -4,11 +4,11 @@
 const NEWEST = 24
 
 /**
- * Lets V8 collect young objects earlier, which takes a quarter less memory for 12,000 records, and optimize fewer functions, which takes a tenth less
- * processor time.
+ * Lets V8 collect garbage earlier, which takes a quarter less memory for 12,000 records and slightly more processor time, and optimize fewer functions, which
+ * takes a tenth less processor time.
  */
 export async function tuneForShortRun(): Promise<void> {
   if (Number.parseInt(process.versions.node, 10) > NEWEST) return
   const { setFlagsFromString } = await import('node:v8')
-  for (const flag of ['--semi-space-growth-factor=1', '--interrupt-budget=500000']) setFlagsFromString(flag)
+  for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50', '--interrupt-budget=500000']) setFlagsFromString(flag)
 }

@@ -72,6 +72,10 @@ export function txtRdataToOctets(data: string): Uint8Array {
 
 /** The octets in TXT or SPF data, its strings joined; null if the data is not canonical. */
 export function parseTxtRdata(data: string): Uint8Array | null {
+  if (!data.includes('\\')) {
+    const texts = data.split('"')
+    return texts.length % 2 === 0 ? null : Buffer.from(texts.filter((_, i) => i % 2 === 1).join(''), 'utf8')
+  }
   const parts: Uint8Array[] = []
   for (let open = data.indexOf('"'); open !== -1; ) {
     let close = open + 1

@@ -14,12 +14,15 @@ export function isUntrusted(path: string, { folder, env }: PathScope): boolean {
   return checkouts.some((checkout) => places.some((place) => isInside(place, realPath(checkout))))
 }
 
-/** The outermost folder with a repository at or above a folder: a pull request can add a submodule, and with it an inner one. The folder itself without any. */
-export function repositoryOf(folder: string): string {
+/**
+ * The outermost folder with a repository at or above a folder, up to `top`: a pull request can add a submodule, and with it an inner one. The folder itself
+ * without any.
+ */
+export function repositoryOf(folder: string, top?: string): string {
   let found = folder
   for (let current = folder; ; current = dirname(current)) {
     if (existsSync(join(current, '.git'))) found = current
-    if (dirname(current) === current) return found
+    if (current === top || dirname(current) === current) return found
   }
 }
 

@@ -68,6 +68,26 @@ export async function existsInRevision(folder: string, text: string, name: strin
   }
 }
 
+/**
+ * The links to a folder, or to one above it, that HEAD has and a revision has not: through them, a path leads to files that had another one. Paths from the top
+ * of the repository; null if they cannot be found.
+ */
+export async function newLinksTo(folder: string, text: string, env: Environment): Promise<readonly string[] | null> {
+  try {
+    const { git, workTree } = await openRepository(folder, env)
+    const compared = ['diff-tree', '-r', '-z', '--no-renames', await commitOf(git, text), 'HEAD', '--']
+    const { status, stdout } = await git(compared, { maxOctets: MAX_LIST_OCTETS })
+    if (status !== 0) return null
+    // Pairs of `:MODE MODE …` and a path.
+    const fields = stdout.toString('utf8').split('\0')
+    const links = fields.filter((_, index) => index % 2 === 1 && /^:\d+ 120000 /.test(fields[index - 1] ?? ''))
+    return links.filter((path) => isInside(resolveLinks(folder), resolveLinks(join(workTree, path))))
+  } catch (error) {
+    if (error instanceof RevisionError) return null
+    throw error
+  }
+}
+
 /** Fetches a branch of the remote `origin`, `isWhole` with its history even if the clone is shallow. Returns the problem if that fails, otherwise null. */
 export async function fetchBranch(folder: string, branch: string, env: Environment, isWhole = false): Promise<string | null> {
   try {
@@ -98,9 +118,12 @@ interface Repository {
 /** By the folder where the search began. */
 const found = new Map<string, Repository>()
 
-/** Finds the repository of a folder once, so that nothing that appears in the checkout later can replace it. In CI it is the outermost one: a pull request can add a submodule. */
+/**
+ * Finds the repository of a folder once, so that nothing that appears in the checkout later can replace it. In CI it is the outermost one below the job's folder:
+ * a pull request can add a submodule, and the runner's own files may be in a repository.
+ */
 async function findRepository(folder: string, env: Environment): Promise<Repository> {
-  const start = isCi(env) ? repositoryOf(folder) : folder
+  const start = isCi(env) ? repositoryOf(folder, env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR']) : folder
   const known = found.get(start)
   if (known !== undefined) return known
   const { status, stdout, stderr } = await runGit(['-C', start], ['rev-parse', '--absolute-git-dir', '--show-toplevel'], { folder, env })
@@ -123,12 +146,12 @@ const NEED_CHECKOUT = 'run the command in a checkout of the repository, or selec
 
 const noRepository = (folder: string): RevisionError => new RevisionError(`${folder} is not in a git repository`, NEED_CHECKOUT)
 
-/** `git` runs in the folder, and may contact the remote if `isOnline`. `prefix` is the path in the work tree, with a final slash; empty at the top. Throws `RevisionError`. */
+/** `git` runs in the folder, and may contact the remote if `isOnline`. `prefix` is the path in the work tree, with a final slash; empty at the top. `workTree` is absolute. Throws `RevisionError`. */
 export async function openRepository(
   folder: string,
   env: Environment,
   isOnline = false,
-): Promise<{ readonly git: Git; readonly prefix: string }> {
+): Promise<{ readonly git: Git; readonly prefix: string; readonly workTree: string }> {
   const { gitDir, workTree } = await findRepository(folder, env)
   const place = resolveLinks(folder)
   if (!isInside(place, workTree)) throw noRepository(folder)
@@ -136,6 +159,7 @@ export async function openRepository(
   return {
     git: (args, options) => runGit(where, args, { folder, env, isOnline, ...options }),
     prefix: `${displayPath(place, workTree)}/`.replace(/^\.\/$/, ''),
+    workTree,
   }
 }
 
@@ -169,10 +193,14 @@ const emptyTree = async (git: Git): Promise<string> => (await git(['hash-object'
 
 const isObject = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
 
+/** A branch of a remote comes before a tag or branch of the same name: anybody who may push can add those. */
 async function resolveCommit(git: Git, name: string): Promise<string | null> {
-  const { status, stdout } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`])
-  const commit = stdout.toString('utf8').trim()
-  return status === 0 && isObject(commit) ? commit : null
+  for (const full of name.includes('/') ? [`refs/remotes/${name}`, name] : [name]) {
+    const { status, stdout } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${full}^{commit}`])
+    const commit = stdout.toString('utf8').trim()
+    if (status === 0 && isObject(commit)) return commit
+  }
+  return null
 }
 
 const isShallow = async (git: Git): Promise<boolean> =>

@@ -33,8 +33,10 @@ describeWithTools(
     async function run(words: readonly string[], variables: Readonly<Record<string, string>>) {
       const { scene, api, bare } = project
       await scene.service.flush()
-      const cwd = temporaryDirectory()
-      git(cwd, 'clone', '-q', bare, '.')
+      // The jobs' folders are beside the clone: inside it, it would be their outermost repository.
+      const outer = temporaryDirectory()
+      git(outer, 'clone', '-q', bare, 'dns')
+      const cwd = join(outer, 'dns')
       git(cwd, 'checkout', '-q', variables['CI_COMMIT_SHA'] ?? 'main')
       git(cwd, 'remote', 'add', 'gcl-origin', 'https://gitlab.example/team/dns.git')
       pipelines += 1
@@ -49,7 +51,17 @@ describeWithTools(
       }
       const all = Object.entries(given).flatMap(([name, value]) => ['--variable', `${name}=${value}`])
       const [home, TMPDIR] = [temporaryDirectory(), temporaryDirectory()]
-      const options = ['--home', home, '--force-shell-executor', '--shell-isolation', '--no-color', ...all, ...words]
+      const options = [
+        '--home',
+        home,
+        '--force-shell-executor',
+        '--shell-isolation',
+        '--state-dir',
+        '../state',
+        '--no-color',
+        ...all,
+        ...words,
+      ]
       const env = { HOME: home, TMPDIR, CURL_CA_BUNDLE: release.authority, GCL_IGNORE_PREDEFINED_VARS: Object.keys(given).join(',') }
       const { stdout, stderr } = await runTool(program, options, { cwd, env })
       const kept = join(cwd, 'plan.json')

@@ -159,7 +159,8 @@ describeWithTools(['git'], 'the jobs at GitLab', () => {
     [{ ZONEWRIGHT_ALLOWED_HOSTS: 'example.net' }, /is not among the hosts|host-not-allowed/],
     [{ CI_MERGE_REQUEST_IID: '5; evil' }, /not a positive whole number/],
     [{ CI_COMMIT_SHA: '../../x' }, /CI_COMMIT_SHA is not a commit/],
-    [{ CI_MERGE_REQUEST_IID: '', CI_COMMIT_BRANCH: 'x' }, /neither for a pull request nor/],
+    [{ CI_MERGE_REQUEST_IID: '', CI_COMMIT_BRANCH: 'x' }, /neither for a pull request to the default branch nor/],
+    [{ CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'lax' }, /neither for a pull request to the default branch nor/],
   ])('with the variables %j the command says what is wrong', async (variables, message) => {
     expectEnd(await run(['ci', 'plan'], { ...mergeRequest(head), ...variables }), 1, { err: message })
   })

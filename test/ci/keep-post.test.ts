@@ -21,6 +21,7 @@ const JOB: CiJob = {
   branch: 'main',
   before: null,
   isOnDefaultBranch: true,
+  isForDefaultBranch: true,
   isGroup: false,
   isManual: false,
   run: 1,

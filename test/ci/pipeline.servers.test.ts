@@ -46,7 +46,7 @@ describeWithTools(['git', 'bash'], 'a pipeline', () => {
   }
 
   /** Runs the pipeline of a merge request, or, if there are earlier ones of its train, that of the train. */
-  async function plan(number: number, before?: readonly number[]): Promise<PipelineRun> {
+  async function plan(number: number, before?: readonly number[], target = 'main'): Promise<PipelineRun> {
     const head = revision(`change-${number}`)
     const type = before === undefined ? 'detached' : 'merge_train'
     git(clone, 'checkout', '-q', '--detach', 'main')
@@ -57,7 +57,7 @@ describeWithTools(['git', 'bash'], 'a pipeline', () => {
     git(clone, 'checkout', '-q', 'main')
     return start('merge_request_event', sha, {
       CI_MERGE_REQUEST_IID: String(number),
-      CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main',
+      CI_MERGE_REQUEST_TARGET_BRANCH_NAME: target,
       CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '42',
       CI_MERGE_REQUEST_DIFF_BASE_SHA: git(clone, 'merge-base', 'main', sha),
       CI_MERGE_REQUEST_EVENT_TYPE: type,
@@ -116,6 +116,15 @@ describeWithTools(['git', 'bash'], 'a pipeline', () => {
       const before = mutations()
       expect([statuses(await merge(number)), mutations()]).toEqual([['dns:apply 0'], before + 1])
     }
+  })
+
+  test('of a merge request to another branch gets no plan, and nothing of it is applied once it is for the default branch', async () => {
+    git(clone, 'push', '-q', 'origin', 'main:refs/heads/lax')
+    const number = open({ 'zones/example.com.yaml': zone('example.com', '192.0.2.77') })
+    const before = [scene.proxy.requests.length, mutations()]
+    expect(statuses(await plan(number, undefined, 'lax'))).toEqual(['dns:check 0'])
+    expect(scene.proxy.requests.length).toBe(before[0])
+    expect([statuses(await merge(number)), mutations()]).toEqual([['dns:apply 3'], before[1]])
   })
 
   test('with jobs of the branch gets no protected variable, and applies nothing', async () => {

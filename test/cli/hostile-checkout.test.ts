@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, type TestOptions, test } from 'vitest'
 import { childEnvironment } from '../../src/providers/octodns/class-config.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
@@ -89,21 +89,26 @@ describe('a package', () => {
   })
 })
 
-test.each(['true', ''])('no SDK of the checkout is loaded with CI=%j by a program that has none', async (CI) => {
-  const { root, folder, install, ran } = checkout('{type: route53}', {}, "journal: {url: 's3://bucket/dns', region: eu-west-1}")
-  cpSync(dirname(await builtProgram()), join(root, 'program'), { recursive: true })
-  const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: SECRET, AWS_EC2_METADATA_DISABLED: 'true' }
-  const env = { ...keys, CI, ZONEWRIGHT_ALLOWED_HOSTS: '*.amazonaws.com', NODE_PATH: join(folder, 'node_modules') }
-  const plan = () => runTool(process.execPath, [join(root, 'program/zonewright.js'), 'plan'], { cwd: folder, env })
-  const packages = ['@aws-sdk/client-route-53', '@aws-sdk/client-s3']
-  for (const name of packages) install('checkout', name)
-  expectEnd(await plan(), 1, { said: packages.map((name) => `the package ${name} is not installed`) })
-  expect(ran()).toBe(false)
-  // It is loaded from beside the program.
-  for (const name of packages) install('.', name)
-  await plan()
-  expect(ran()).toBe(true)
-})
+const CIS: [string, TestOptions][] = [
+  ['true', {}],
+  ['', { tags: ['long'] }],
+]
+for (const [CI, options] of CIS)
+  test(`no SDK of the checkout is loaded with CI=${CI} by a program that has none`, options, async () => {
+    const { root, folder, install, ran } = checkout('{type: route53}', {}, "journal: {url: 's3://bucket/dns', region: eu-west-1}")
+    cpSync(dirname(await builtProgram()), join(root, 'program'), { recursive: true })
+    const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: SECRET, AWS_EC2_METADATA_DISABLED: 'true' }
+    const env = { ...keys, CI, ZONEWRIGHT_ALLOWED_HOSTS: '*.amazonaws.com', NODE_PATH: join(folder, 'node_modules') }
+    const plan = () => runTool(process.execPath, [join(root, 'program/zonewright.js'), 'plan'], { cwd: folder, env })
+    const packages = ['@aws-sdk/client-route-53', '@aws-sdk/client-s3']
+    for (const name of packages) install('checkout', name)
+    expectEnd(await plan(), 1, { said: packages.map((name) => `the package ${name} is not installed`) })
+    expect(ran()).toBe(false)
+    // It is loaded from beside the program.
+    for (const name of packages) install('.', name)
+    await plan()
+    expect(ran()).toBe(true)
+  })
 
 describe('a command', () => {
   const zonefile = (more: string): string => `{type: zonefile, directory: served, ${more}}`
@@ -215,76 +220,80 @@ describe('a program', () => {
     ['../runner/missing.json', /outside the config folder/],
     ['/etc/hostname', /outside the config folder|ends in none/],
   ]
-  test.each(READS.flatMap(([path, message]) => [['zones/evil.ts', path, message] as const, ['dnsconfig.js', path, message] as const]))(
-    '%s does not read %s',
-    async (file, path, message) => {
-      const read = (call: string): string => `let value\ntry { value = JSON.stringify(${call}) } catch (e) { value = String(e) }\n`
-      const up = path.startsWith('/') ? path : `../${path}`
-      const here = path.startsWith('/') ? path : `./${path}`
-      const program = {
-        'zones/evil.ts': `import { TXT, load, zone } from 'zonewright/definition'\n${read(`load('${up}')`)}zone('a.example', {}, [TXT('@', value)])\n`,
-        'dnsconfig.js': `${read(`require('${here}')`)}D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('own')), TXT('@', value))\n`,
-      }[file]
-      const { run, ran } = repository({ [file]: program }, DATA_LINKS)
-      const { stdout, stderr } = await run('render')
-      expect(stdout + stderr).toMatch(message)
-      expect(stdout + stderr).not.toContain(SECRET)
-      expect(ran()).toBe(false)
-    },
-  )
+  test.each(['zones/evil.ts', 'dnsconfig.js'])('%s reads no file that is not for it', async (file) => {
+    const isScript = file === 'dnsconfig.js'
+    const records = READS.map(([path], at) => {
+      const own = path.startsWith('/') ? path : isScript ? `./${path}` : `../${path}`
+      return `TXT('r${at}', read(() => ${isScript ? 'require' : 'load'}('${own}')))`
+    })
+    const read = 'const read = (call) => { try { return JSON.stringify(call()) } catch (e) { return String(e) } }\n'
+    const program = isScript
+      ? `${read}D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('own')), ${records})\n`
+      : `import { TXT, load, zone } from 'zonewright/definition'\n${read}zone('a.example', {}, [${records}])\n`
+    const { run, ran } = repository({ [file]: program }, DATA_LINKS)
+    const { stdout, stderr } = await run('render')
+    const made = stdout.split(/^ {2}r\d+:/m).slice(1)
+    for (const [at, [path, message]] of READS.entries()) expect(made[at], path).toMatch(message)
+    expect(stdout + stderr).not.toContain(SECRET)
+    expect(ran()).toBe(false)
+  })
 
-  test.each<[link: string, target: string, message: string | RegExp]>([
-    ['zones/evil.ts', '../../runner/x.json', 'outside the config folder'],
-    ['zones/evil.ts', '../left.ts', 'is not tracked by git'],
-    ['zones/evil.ts', '../data/creds.json', 'may have secrets'],
-    ['zones/evil.ts', '../data/token.json', 'contains a secret'],
-    ['dnsconfig.js', 'data/terraform.tfstate', 'may have secrets'],
-    ['spfcache.json', '../runner/x.json', /has no answer for|spfcache/],
-  ])('that is a link %s to %s is refused', async (link, target, message) => {
+  test.each<[links: Readonly<Record<string, string>>, messages: readonly (string | RegExp)[]]>([
+    [
+      {
+        'zones/a.ts': '../../runner/x.json',
+        'zones/b.ts': '../left.ts',
+        'zones/c.ts': '../data/creds.json',
+        'zones/d.ts': '../data/token.json',
+      },
+      [/a\.ts.*outside the config folder/, /b\.ts.*is not tracked by git/, /c\.ts.*may have secrets/, /d\.ts.*contains a secret/],
+    ],
+    [{ 'dnsconfig.js': 'data/terraform.tfstate' }, ['may have secrets']],
+    [{ 'spfcache.json': '../runner/x.json' }, [/has no answer for|spfcache/]],
+  ])('that is one of the links %j is refused', async (links, messages) => {
     const flatten = "SPF_BUILDER({ parts: ['v=spf1', 'include:a.example', '-all'], flatten: ['*'] })"
     const program = `D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('own')), ${flatten})\n`
-    const { run } = repository(link === 'spfcache.json' ? { 'dnsconfig.js': program } : {}, { [link]: target })
-    const { stdout, stderr } = expectEnd(await run('validate'), 1, { said: message })
+    const { run } = repository('spfcache.json' in links ? { 'dnsconfig.js': program } : {}, links)
+    const { stdout, stderr } = expectEnd(await run('validate'), 1, { said: messages })
     expect(stdout + stderr).not.toContain(SECRET)
   })
 
-  test.each<[text: string, message: string | RegExp]>([
-    ["import 'node:fs'", '"node:fs" cannot be imported'],
-    ["import 'zonewright-provider-acme'", '"zonewright-provider-acme" cannot be imported'],
-    ["import '../node_modules/zonewright-provider-acme/index.js'", '"node:fs" cannot be imported'],
-    ["import 'zonewright'", '"zonewright" cannot be imported'],
-    ["import '../left.ts'", 'is not tracked by git'],
-    ["import '../linked/left.ts'", 'outside the config folder'],
-    ["import 'file:///etc/hostname'", 'cannot be imported'],
-    // The package and the file with the name of the module are not used.
-    ["import { A, zone } from 'zonewright/definition'\nzone('a.example', {}, [A('www', '192.0.2.1')])", 'domain: a.example'],
-  ])('%s runs nothing of the checkout or the machine', async (text, message) => {
-    const shadows = Object.fromEntries(
-      ['node_modules/zonewright/definition.js', 'zones/zonewright/definition.ts', 'zonewright/definition.js'].map((path) => [
-        path,
-        'throw 1',
-      ]),
+  test('runs nothing of the checkout or the machine that it imports', async () => {
+    const shadows = ['node_modules/zonewright/definition.js', 'zones/zonewright/definition.ts', 'zonewright/definition.js']
+    const imports: readonly [text: string, message: RegExp | null][] = [
+      ["import 'node:fs'", /zones\/evil0\.ts:.*"node:fs" cannot be imported/],
+      ["import 'zonewright-provider-acme'", /zones\/evil1\.ts:.*"zonewright-provider-acme" cannot be imported/],
+      ["import '../node_modules/zonewright-provider-acme/index.js'", /acme\/index\.js:.*"node:fs" cannot be imported/],
+      ["import 'zonewright'", /zones\/evil3\.ts:.*"zonewright" cannot be imported/],
+      ["import '../left.ts'", /zones\/evil4\.ts:.*is not tracked by git/],
+      ["import '../linked/left.ts'", /zones\/evil5\.ts:.*outside the config folder/],
+      ["import 'file:///etc/hostname'", /zones\/evil6\.ts:.*cannot be imported/],
+      // The package and the files with the name of the module are not used.
+      ["import { A, zone } from 'zonewright/definition'\nzone('a.example', {}, [A('www', '192.0.2.1')])", null],
+    ]
+    const scene = repository(
+      {
+        ...Object.fromEntries(shadows.map((path) => [path, 'throw 1'])),
+        ...Object.fromEntries(imports.map(([text], index) => [`zones/evil${index}.ts`, text])),
+        'node_modules/zonewright-provider-acme/index.js': '',
+      },
+      { linked: '../runner' },
     )
-    const scene = repository({ ...shadows, 'zones/evil.ts': text }, { linked: '../runner' })
     scene.install('checkout')
     scene.write('runner/left.ts', 'throw 1')
-    if (text.includes('index.js')) gitRepository({}, scene.folder)
-    const { stdout, stderr } = await scene.run('render')
-    expect(stdout + stderr).toMatch(message)
+    const { stderr } = expectEnd(await scene.run('render'), 1, { err: imports.flatMap(([, message]) => message ?? []) })
+    expect(stderr.match(/error\[/g)).toHaveLength(imports.length - 1)
     expect(scene.ran()).toBe(false)
   })
 
-  test.each<[path: string, text: string]>([
-    ['zones/evil.yaml', 'throw new Error("ran")'],
-    ['zones/evil.yaml', `${ZONE.replace('example.com', 'a.example')}include: [../evil.ts]\n`],
-    ['zones/evil.ts.yaml', 'throw new Error("ran")'],
-    ['zones/evil.zone', 'throw new Error("ran")'],
-    ['zones/sub/evil.ts', 'throw new Error("ran")'],
-    ['zones/evil.mjs', 'throw new Error("ran")'],
-    ['zones/evil.d.ts', 'throw new Error("ran")'],
-    ['zones/.evil.ts', 'throw new Error("ran")'],
-  ])('called %s is none', async (path, text) => {
-    const { stdout, stderr } = await repository({ [path]: text }).run('validate')
+  test('is only what is called like one', async () => {
+    const text = 'throw new Error("ran")'
+    const files = ['evil.yaml', 'evil.ts.yaml', 'evil.zone', 'sub/evil.ts', 'evil.mjs', 'evil.d.ts', '.evil.ts']
+    const { run } = repository({
+      ...Object.fromEntries(files.map((name) => [`zones/${name}`, text])),
+      'zones/a.yaml': `${ZONE.replace('example.com', 'a.example')}include: [../evil.ts]\n`,
+    })
+    const { stdout, stderr } = await run('validate')
     expect(stdout + stderr).not.toMatch(/\[program-|error.*: ran\b/)
   })
 })

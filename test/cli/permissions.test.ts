@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, type TestOptions, test } from 'vitest'
 import { addFiles, folderWith } from '../definition/files.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
@@ -27,26 +27,36 @@ async function run(cwd: string, args: readonly string[]): Promise<{ status: numb
 const SOA = '@ 3600 SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n'
 const DEFINED = { 'zones/a.example.yaml': 'domain: a.example\nrecords:\n  www: {type: A, value: 192.0.2.1}\n' }
 const DNS = { 'dns/a.example.zone': SOA, 'dns/b.example.zone': SOA, 'zones/c.yaml': '' }
+const LONG = { tags: ['long'] }
 const denied = (path: string): string => `error[file-unwritable] ${path} cannot be written: permission denied\n`
 
 beforeAll(async () => void (await builtProgram()))
 
 describe('a folder without write permission', () => {
-  const CASES: readonly (readonly [name: string, closed: string, files: Files, args: string, message: string])[] = [
+  const CASES: readonly (readonly [name: string, closed: string, files: Files, args: string, message: string, options?: TestOptions])[] = [
     ['init', '.', {}, 'init', 'cannot be written: permission denied'],
-    ['fmt', 'zones', { 'zones/a.example.yaml': 'records:   {}\n' }, 'fmt', denied('zones/a.example.yaml')],
+    ['fmt', 'zones', { 'zones/a.example.yaml': 'records:   {}\n' }, 'fmt', denied('zones/a.example.yaml'), LONG],
     ['record', 'zones', DEFINED, 'record set a.example www A 192.0.2.2', denied('zones/a.example.yaml')],
     ['export', 'out', { ...DEFINED, 'out/a.example.zone': '' }, 'export zonefile -o out --ns a.test --force', denied('out/a.example.zone')],
     ['import', 'zones', DNS, 'import zonefile dns -o zones', `${denied('zones/a.example.yaml')}Nothing was written.\n`],
-    ['import of one file', 'zones', DNS, 'import zonefile dns/a.example.zone -o zones', `${denied('zones/a.example.yaml')}Nothing was`],
+    [
+      'import of one file',
+      'zones',
+      DNS,
+      'import zonefile dns/a.example.zone -o zones',
+      `${denied('zones/a.example.yaml')}Nothing was`,
+      LONG,
+    ],
   ]
-  for (const [name, closed, files, args, message] of CASES)
-    testPermissions(name, async () => {
+  for (const [name, closed, files, args, message, options] of CASES) {
+    const refuses = async () => {
       const cwd = folderWith(files)
       close(join(cwd, closed))
       expect(await run(cwd, args.split(' '))).toEqual({ status: 1, stdout: '', stderr: expect.stringContaining(message) })
       expect(filesBelow(cwd)).toEqual(files)
-    })
+    }
+    testPermissions(name, refuses, options)
+  }
 
   testPermissions('import, if one of its folders has none: no other file changes', async () => {
     const web = (address: string): Files => ({

@@ -155,19 +155,18 @@ describe('a running service', () => {
     return { whole, seconds }
   }
 
-  for (const [args, least, ofSecond, options] of [
-    ['--dns-rate-limit 10 --rate-limit none', 10, 10, {}],
-    ['--dns-rate-limit off --rate-limit off', QUERIES, QUERIES, LONG],
-    ['--rate-limit 0', 200, 200, LONG],
-  ] as const)
-    test(`${args} limits equal responses over UDP, and no requests over HTTP`, options, async () => {
-      const { port, call } = await serve(temporaryDirectory(), [...WITH_DNS, ...args.split(' ')])
-      const { whole, seconds } = await answeredOf(port)
-      expect(whole).toBeGreaterThanOrEqual(least)
-      expect(whole).toBeLessThanOrEqual(Math.min(QUERIES, ofSecond * seconds))
-      const { status, headers } = await call('GET', '/profile')
-      expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null])
-    })
+  test.each([
+    ['--dns-rate-limit 10 --rate-limit none', 10, 10],
+    ['--dns-rate-limit off --rate-limit off', QUERIES, QUERIES],
+    ['--rate-limit 0', 200, 200],
+  ])('%s limits equal responses over UDP, and no requests over HTTP', LONG, async (args, least, ofSecond) => {
+    const { port, call } = await serve(temporaryDirectory(), [...WITH_DNS, ...args.split(' ')])
+    const { whole, seconds } = await answeredOf(port)
+    expect(whole).toBeGreaterThanOrEqual(least)
+    expect(whole).toBeLessThanOrEqual(Math.min(QUERIES, ofSecond * seconds))
+    const { status, headers } = await call('GET', '/profile')
+    expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null])
+  })
 
   const masterFor = (address: string) => ({ domain: 'example.com', type: 'master', soa_email: 'a@example.com', axfr_ips: [address] })
 

@@ -30,7 +30,7 @@ const FILES = {
 }
 
 const COMMANDS = [
-  ...['validate', 'validate --verbose', 'plan', 'plan --verbose', 'apply --yes', 'verify', 'doctor', 'fmt --check'],
+  ...['validate', 'validate --verbose', 'plan', 'plan --verbose', 'apply --yes', 'verify --no-dns', 'doctor', 'fmt --check'],
   ...['rollback --last', `rollback ${EVIL}`, `history ${EVIL}`, `plan ${EVIL}`, `plan -c ${EVIL}`, EVIL, `plan --${EVIL}`],
   ...[`import ${EVIL} ${EVIL}`, `export zonefile ${EVIL}`, `explain ${EVIL}`],
 ].map(
@@ -55,9 +55,14 @@ async function expectNoCommand(env: Readonly<Record<string, string>>, args: read
 
 test.each(COMMANDS)('in a job: %s', (_, args) => expectNoCommand({ GITHUB_ACTIONS: 'true' }, args))
 
-test.each([['validate'], ['plan'], ['apply', '--yes'], ['verify'], ['rollback', EVIL]])('%s --format github', (...args) =>
+test.each([['validate'], ['plan'], ['apply', '--yes'], ['verify', '--no-dns'], ['rollback', EVIL]])('%s --format github', (...args) =>
   expectNoCommand({}, [...args, '--verbose', '--format', 'github']),
 )
+
+test('fmt lists a file at the top whose name is a command', async () => {
+  const scene = openScene({ files: { '::error::x.yaml': `${ZONE}\n\n` }, config: 'zones: [{files: "*.yaml"}]\n' })
+  expect((await scene.runWith({ GITHUB_ACTIONS: 'true' }, 'fmt', '--check')).stdout).toBe('\\u003a:error::x.yaml\n')
+})
 
 test('does not change text outside GitHub Actions', async () => {
   const scene = openScene({ files: FILES })

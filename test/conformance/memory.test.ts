@@ -7,11 +7,9 @@ conformanceTests(MEMORY_RECORDS, CLOUD_SKIPS)
 
 const ANY_TYPE = { '42. SOA': 7, 'TTL of the zone': 3 }
 
-conformanceTests(MEMORY_MESSAGES, ANY_TYPE)
-faultTests(MEMORY_RECORDS)
 faultTests(MEMORY_RRSETS)
 
 describe('the other kinds of targets', { tags: ['long'] }, () => {
-  for (const kind of [MEMORY_RRSETS, MEMORY_BATCHES, MEMORY_ZONES]) conformanceTests(kind, ANY_TYPE)
-  for (const kind of [MEMORY_BATCHES, MEMORY_MESSAGES, MEMORY_ZONES]) faultTests(kind)
+  for (const kind of [MEMORY_RRSETS, MEMORY_MESSAGES, MEMORY_BATCHES, MEMORY_ZONES]) conformanceTests(kind, ANY_TYPE)
+  for (const kind of [MEMORY_RECORDS, MEMORY_BATCHES, MEMORY_MESSAGES, MEMORY_ZONES]) faultTests(kind)
 })

@@ -52,12 +52,25 @@ describeWithTools(['git'], 'openRevision', () => {
     }
   })
 
-  test('takes the outermost repository in CI, where a pull request may have added a submodule', async () => {
+  test('takes the outermost repository of the job in CI, where a pull request may have added a submodule', async () => {
     const { folder } = gitRepository({ 'dns/a.yaml': '1\n' })
     const dns = join(folder, 'dns')
     gitRepository({ 'a.yaml': '2\n' }, dns)
-    expect(filesBelow((await opened(dns, 'HEAD', { ...GIT_ENVIRONMENT, CI: 'true' })).folder)).toEqual({ 'a.yaml': '1\n' })
+    const inCi = async (more: Readonly<Record<string, string>>) =>
+      filesBelow((await opened(dns, 'HEAD', { ...GIT_ENVIRONMENT, CI: 'true', ...more })).folder)
+    expect(await inCi({})).toEqual({ 'a.yaml': '1\n' })
+    expect(await inCi({ GITHUB_WORKSPACE: folder })).toEqual({ 'a.yaml': '1\n' })
+    expect(await inCi({ CI_PROJECT_DIR: dns })).toEqual({ 'a.yaml': '2\n' })
     expect(filesBelow((await opened(dns, 'HEAD')).folder)).toEqual({ 'a.yaml': '2\n' })
+  })
+
+  test('takes the branch of the remote, not a tag or branch of its name, which a pull request can bring', async () => {
+    const { folder, git, commit } = gitRepository({ 'a.yaml': '1\n' })
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD')
+    commit({ 'a.yaml': '2\n' })
+    git('tag', 'origin/main')
+    git('branch', 'origin/main')
+    expect(filesBelow((await opened(folder, 'origin/main..')).folder)).toEqual({ 'a.yaml': '1\n' })
   })
 
   test('refuses a folder of the checkout that holds the files of a bare repository', async () => {

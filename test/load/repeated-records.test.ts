@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { createRecordTotal } from '../../src/load/read-definition.ts'
 import { zoneFileDefinition } from '../../src/load/zone-file-definition.ts'
 import { line, parse } from '../dns/zone-file/zone-text.ts'
 import { name } from '../support/records.ts'
@@ -44,6 +45,13 @@ test('keeps the first of equal records, with its TTL', () => {
     'warning record-duplicate 13 and 12: c.example.com. AAAA: the value 2001:db8::1 is given twice; the first one is used',
     'warning record-duplicate 15 and 14: d.example.com. A: the value 192.0.2.1 is given twice; the first one is used',
   ])
+})
+
+test('the data of all definitions is limited together', () => {
+  const total = createRecordTotal('made by programs')
+  const records = new Array(600).fill({ data: 'x'.repeat(60_000) })
+  const counted = ['a', 'b', 'c'].map((file) => total.count(records, { length: 0, file })?.code)
+  expect(counted).toEqual([undefined, 'file-too-large', undefined])
 })
 
 const withoutTtl = (text: string): string => text.replace(/ [0-9]+ /, ' ')

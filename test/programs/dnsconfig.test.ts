@@ -45,6 +45,11 @@ test.each([
     /^dnsconfig\.js:7:3: error\[schema-value\] the SPF record @ of example\.com: SPF has no part "bad"/m,
   ],
   ['a missing file', PROGRAM.replace('./hosts', './creds'), /^dnsconfig\.js:4:\d+: error\[program-failed\] .*secrets/m],
+  [
+    'two providers that would be one target',
+    PROGRAM.replace("'cloud')", "'a b')").replace('DnsProvider(DNS)', "DnsProvider(DNS), DnsProvider(NewDnsProvider('a/b'))"),
+    /^dnsconfig\.js:5:1: error\[provider-unknown\] the DNS providers "a b" and "a\/b" would both be a-b/m,
+  ],
   ['a provider that the config lacks', PROGRAM.replace("Provider('cloud'", "Provider('other'"), /error\[target-unknown\]|other/],
 ])('%s has its place in diagnostics', async (_, program, expected) => {
   const { stdout, stderr } = await open(program).run('validate')
@@ -53,7 +58,8 @@ test.each([
 
 const D = "D('a.example', NewRegistrar('none'), DnsProvider(NewDnsProvider('cloud')),"
 test.each<[text: string, expected: string | RegExp]>([
-  [`\n${D} A('www' '192.0.2.1'))`, /dnsconfig\.js:2:\d+: error\[program-failed\] SyntaxError/],
+  [`${D}\n  A('www' '192.0.2.1'))`, 'dnsconfig.js:2:11: error[program-failed] SyntaxError'],
+  ['\nvar x = = 1', 'dnsconfig.js:2:9: error[program-failed] SyntaxError'],
   [`${D}\n  A('www', undefined.ip))`, 'dnsconfig.js:2:3: error[program-failed] TypeError'],
   ["\n  require('./missing.js')", 'dnsconfig.js:2:3: error[program-failed] missing.js does not exist'],
   [

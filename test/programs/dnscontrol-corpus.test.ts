@@ -91,15 +91,16 @@ test('at most five programs differ that are neither odd nor of an old engine', (
 
 describe.each(['agrees', 'differs'])('%s', (how) => {
   const isListed = how === 'differs'
-  test.each(CASES.filter((one) => DIFFERENT.has(numberOf(one)) === isListed).map((one) => [one.case, one] as const))(
-    '%s',
-    async (_, one) => {
+  for (const [index, one] of CASES.entries()) {
+    if (DIFFERENT.has(numberOf(one)) !== isListed) continue
+    // `npm test` has every fourth case.
+    test(one.case, index % 4 === 0 ? {} : { tags: ['long'] }, async () => {
       const config = await evaluate(one)
       if (config !== null) expectRendered(config)
       const made = withoutRepeated(config)
       const expected = one.expected === undefined ? null : withoutRepeated(one.expected)
       if (isListed) expect(made).not.toEqual(expected)
       else expect(made).toEqual(expected)
-    },
-  )
+    })
+  }
 })

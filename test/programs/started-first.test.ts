@@ -1,4 +1,5 @@
 /** The process that runs programs starts before the first secret of the config is read, and only if a program is used. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -41,7 +42,7 @@ test('without a program, nothing starts', async () => {
   expect(new Set(await eventsOf('plan', 'a.yaml', YAML))).toEqual(new Set(['secret']))
 })
 
-test('a run that reads no definition starts nothing', async () => {
+test('a run that reads no definition starts nothing', { tags: ['long'] }, async () => {
   expect(await eventsOf('history', 'a.ts', PROGRAM)).not.toContain('start')
 })
 
@@ -49,4 +50,24 @@ test('with a program, its process starts before a secret is read', async () => {
   const events = await eventsOf('plan', 'a.ts', PROGRAM)
   expect(events[0]).toBe('start')
   expect(events).toContain('secret')
+})
+
+const HANGING = 'Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)\n'
+test.runIf(process.platform === 'linux')('a child whose parent was killed ends at its limit', { tags: ['long'] }, async () => {
+  const cwd = temporaryDirectory()
+  writeFileSync(join(cwd, 'a.ts'), HANGING)
+  writeFileSync(join(cwd, 'zonewright.yaml'), 'zones: [{files: a.ts}]\n')
+  const parent = await startProgram(['validate'], { cwd })
+  const childrenOf = (pid: number): string => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim()
+  const usedBy = (pid: string): number => Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ')[13])
+  await expect.poll(() => childrenOf(parent.pid), { timeout: 30_000 }).not.toBe('')
+  const child = childrenOf(parent.pid)
+  // Hundredths of a second: it hangs.
+  await expect.poll(() => usedBy(child), { timeout: 30_000 }).toBeGreaterThan(80)
+  parent.kill('SIGKILL')
+  await parent.ended
+  expect(readFileSync(`/proc/${child}/environ`, 'latin1')).toBe('')
+  expect(readFileSync(`/proc/${child}/limits`, 'latin1')).toMatch(/^Max cpu time +900 /m)
+  execFileSync('prlimit', ['--pid', child, '--cpu=2'])
+  await expect.poll(() => existsSync(`/proc/${child}/exe`), { timeout: 30_000 }).toBe(false)
 })

@@ -175,8 +175,8 @@ describeWithTools(['pdns_server', 'pdnsutil'], 'powerdns', () => {
 
 test.each([
   ['axfr', (port: number) => `{type: axfr, server: '127.0.0.1:${port}'}`],
-  ['cloud', (port: number) => `{type: cloud, base_url: 'http://127.0.0.1:${port}/v4', token: env:KEY}`],
-  ['powerdns', (port: number) => `{type: powerdns, base_url: 'http://127.0.0.1:${port}', api_key: env:KEY}`],
+  ['cloud', (port: number) => `{type: cloud, base_url: 'http://127.0.0.1:${port}/v4', token: env:KEY, timeout: 1}`],
+  ['powerdns', (port: number) => `{type: powerdns, base_url: 'http://127.0.0.1:${port}', api_key: env:KEY, timeout: 1}`],
   ['rfc2136', (port: number) => entryOf('rfc2136', port)],
 ])('%s without a server', async (_, entry) => {
   const { status, findings } = await doctor(workspace(entry(await freePort())), KEY)

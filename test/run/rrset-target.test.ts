@@ -175,16 +175,6 @@ describe('responses that state what is stored', () => {
   })
 })
 
-test('a call that could overwrite a change is not sent if the zone cannot be read again', async () => {
-  const { outcomes, calls } = await applied({
-    rules: CALL_RULES.rrset,
-    fault: ({ kind, nth }) => (kind === 'read' && nth === 1 ? { kind: 'refused', code: 'provider-failed', message: '503' } : null),
-  })
-  const why = /\(not sent: the zone could not be read again before it: lab: reading the records of example\.com\.: 503\)$/
-  expect(outcomes.some((one) => why.test(one))).toBe(true)
-  expect(calls.length).toBeLessThan(2)
-})
-
 const ALL = ['create example.com.: applied', 'create a.example.com. A: applied', 'create b.example.com. A: applied']
 const BOTH = ['a.example.com. 300 A 192.0.2.1', 'b.example.com. 300 A 192.0.2.2']
 const NEW_ZONE = { rules: CALL_RULES.zone, before: null, after: BEFORE }

@@ -38,7 +38,7 @@ export interface SpaceNeed {
 const MAX_BITS = 20
 
 /** The states between two zones, with the rules of `zone-simulator.ts` as bit masks, so that checking one takes a few operations. */
-export function stateSpace(stages: readonly Stage[], origin: string, limit: number | null): StateSpace {
+function stateSpace(stages: readonly Stage[], origin: string, limit: number | null): StateSpace {
   const removed = stages.filter((stage) => stage.before && !stage.after)
   const changing = [...removed, ...stages.filter((stage) => !stage.before)]
   if (changing.length > MAX_BITS) throw new Error(`${changing.length} records differ, too many to try`)

@@ -1,4 +1,4 @@
-import { test } from 'vitest'
+import { type TestOptions, test } from 'vitest'
 import { findTool } from './tools.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -14,5 +14,5 @@ export const unprivileged: readonly string[] | null = !isRoot
     : ['setpriv', '--inh-caps=-all', '--bounding-set=-all']
 
 /** A test of file permissions; `body` gets the words before the command line of its process. */
-export const testPermissions = (name: string, body: (words: readonly string[]) => Promise<void>): void =>
-  test.skipIf(unprivileged === null)(name, () => body(unprivileged ?? []))
+export const testPermissions = (name: string, body: (words: readonly string[]) => Promise<void>, options: TestOptions = {}): void =>
+  test.skipIf(unprivileged === null)(name, options, () => body(unprivileged ?? []))

@@ -36,10 +36,11 @@ export const planJob = (io: CliIo, [zones]: readonly [string[]], options: PlanJo
   inCiJob(io, options, async (context) => {
     const { job, output } = context
     const { pullRequest } = job
-    if (pullRequest === null && !job.isGroup && !(job.isManual && job.isOnDefaultBranch)) {
+    // Another branch may not be protected: its config could name any provider, and lift any limit, for a plan that is signed.
+    if (!job.isForDefaultBranch || (pullRequest === null && !job.isGroup && !(job.isManual && job.isOnDefaultBranch))) {
       output.error(
         'ci-job',
-        'this job is neither for a pull request nor started by hand for the default branch',
+        'this job is neither for a pull request to the default branch nor started by hand for that branch',
         'run it for the events pull_request, pull_request_target and merge_group, or merge_request_event',
       )
       return EXIT.failure

@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { findMerged } from '../../ci/reviewed-plan.ts'
 import { SiteError } from '../../ci/site-client.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
-import { existsInRevision, openRevision } from '../../git/revision.ts'
+import { existsInRevision, newLinksTo, openRevision } from '../../git/revision.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig } from '../../run/load/run-config.ts'
 import type { CliIo } from '../io.ts'
@@ -73,6 +73,10 @@ async function withFormerConfig<T>(
     return work({ file: null, problem: hint === undefined ? message : `${message} (${hint})` })
   }
   try {
+    const links = await newLinksTo(dirname(resolve(io.cwd, file ?? CONFIG_FILE)), revision, io.env)
+    // The folder may have been another one then, with another config or none.
+    if (links === null || links.length > 0)
+      return await work({ file: null, problem: `its folder may not be the same: ${links?.[0] ?? 'some path'} is a new link to it` })
     if (former === null) return await work({ file: null, problem: null })
     const path = join(opened.revision.folder, basename(former))
     return await work(

@@ -60,7 +60,7 @@ async function fmt(io: CliIo, [paths]: readonly [string[]], options: FmtOptions)
     else if (typeof formatted === 'object') problems.push(...formatted)
     else if (formatted) {
       changed += 1
-      output.print(`${file}\n`)
+      output.report(`${file}\n`)
     }
   }
   output.diagnostics(problems)

@@ -73,7 +73,8 @@ dns:check:
 dns:plan:
   extends: .zonewright
   rules:
-    - if: $CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID
+    # Not for other target branches, whose config anybody may have pushed.
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID && $CI_MERGE_REQUEST_TARGET_BRANCH_NAME == $CI_DEFAULT_BRANCH
   script:
     # The definitions as they will be after the merge. Providers, hosts and limits are those of the config of the target branch.
     - git -c user.name=zonewright -c user.email=zonewright@localhost merge --quiet --no-edit "refs/remotes/origin/$CI_MERGE_REQUEST_TARGET_BRANCH_NAME" || zonewright ci plan --unmerged

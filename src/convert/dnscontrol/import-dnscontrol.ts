@@ -66,12 +66,14 @@ async function keepProgram(path: string, file: string, request: ImportRequest): 
   const { config, diagnostics } = await runProgram(path, request)
   if (config === null || hasErrors(diagnostics)) return { zones: [], dropped: [], diagnostics }
   const { domains, providerTypes, diagnostics: aside } = readConfiguration(() => config, file)
+  const made = programZones(config, file)
+  if (hasErrors(made.diagnostics)) return { zones: [], dropped: [], diagnostics: made.diagnostics }
   const targets = await convertDnscontrolTargets(domains, providerTypes, request, paidProviders(domains), path)
   const { file: known } = request.config
   const add = `${known} is not changed: add {files: [${file}]} to its zones, unless it has it`
   const existing: Diagnostic[] = known === null ? [] : [{ severity: 'notice', code: 'import-aside', message: add }]
   // Loading the new config reports errors.
-  const warnings = programZones(config, file).zones.flatMap((one) => one.diagnostics.filter((found) => !isError(found)))
+  const warnings = made.zones.flatMap((one) => one.diagnostics.filter((found) => !isError(found)))
   return {
     zones: domains.map((domain) => convertDnscontrolZone(domain, targets.names, file).zone),
     dropped: [],

@@ -1,5 +1,6 @@
 /** The zones of a dnsconfig.js as definitions. */
 import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
+import { quoted } from '../../base/text.ts'
 import { splitSoa } from '../../dns/soa.ts'
 import { unmanagedTest } from '../../dns/unmanaged.ts'
 import { DEFAULT_ZONE_OPTIONS, type DesiredZone } from '../../dns/zone.ts'
@@ -19,8 +20,23 @@ export function programZones(config: JsonObject, file: string): Omit<LoadedProgr
   // The metadata of providers and registrars is for DNSControl.
   return {
     zones: domains.map((domain) => zoneOf(domain, { file, line: 1, column: 1 })),
-    diagnostics: diagnostics.filter(({ code }) => code !== 'import-aside'),
+    diagnostics: [...diagnostics.filter(({ code }) => code !== 'import-aside'), ...sharedTargets(domains)],
   }
+}
+
+/** Errors for different DNS providers that would be one target: zones would be changed at the provider of others. */
+function sharedTargets(domains: readonly DnscontrolDomain[]): Diagnostic[] {
+  const first = new Map<string, string>()
+  return domains.flatMap(({ providers, at }) =>
+    providers.flatMap((provider): Diagnostic[] => {
+      const target = targetName(provider)
+      const other = first.get(target) ?? provider
+      first.set(target, other)
+      if (other === provider) return []
+      const message = `the DNS providers ${quoted(other)} and ${quoted(provider)} would both be ${target} in the config`
+      return [{ severity: 'error', code: 'provider-unknown', message, at, hint: 'rename one of them in the program and in creds.json' }]
+    }),
+  )
 }
 
 function zoneOf(domain: DnscontrolDomain, start: SourcePosition): ProgramZone {

@@ -31,7 +31,15 @@ export function definitionPrelude(
   type Data = Readonly<Record<string, unknown>>
   type Callable = (...values: never[]) => unknown
   const zones: MadeZone[] = []
-  const made = new WeakMap<object, MadeRecord>()
+  /** What a function of a type returns: only `zone` sees what is in it. */
+  class Made {
+    readonly #record: MadeRecord
+    constructor(record: MadeRecord) {
+      this.#record = record
+    }
+    static recordOf = (value: unknown): MadeRecord | undefined =>
+      typeof value === 'object' && value !== null && #record in value ? value.#record : undefined
+  }
 
   const kindOf = (value: unknown): string => {
     if (value instanceof Promise) return 'a promise: write await before it'
@@ -43,15 +51,16 @@ export function definitionPrelude(
     const prototype: unknown = Object.getPrototypeOf(value)
     return prototype === Object.prototype || prototype === null
   }
+  /** Whether a value is text without half a surrogate pair. `isWellFormed` is of ES2024, which QuickJS has. */
+  const isText = (value: unknown): value is string =>
+    typeof value === 'string' && value.length <= MAX_TEXT && (value as string & { isWellFormed(): boolean }).isWellFormed()
   /** A copy as JSON. Absent values of objects are left out, so that options can be optional. `what` is only called for an error: most records have none. */
   const plain = (value: unknown, what: () => string, depth = 0): Plain => {
-    if (typeof value === 'string' && value.length <= MAX_TEXT) {
-      if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${what()} has half a surrogate pair, which is not Unicode`)
-      return value
-    }
-    if (value === null || typeof value === 'boolean') return value
+    if (isText(value) || value === null || typeof value === 'boolean') return value
     if (typeof value === 'number' && Number.isFinite(value)) return value
-    if (typeof value === 'string') throw new RangeError(`${what()} has ${value.length} characters; at most ${MAX_TEXT} are allowed`)
+    if (typeof value === 'string' && value.length > MAX_TEXT)
+      throw new RangeError(`${what()} has ${value.length} characters; at most ${MAX_TEXT} are allowed`)
+    if (typeof value === 'string') throw new TypeError(`${what()} has half a surrogate pair, which is not Unicode`)
     if (depth > MAX_DEPTH) throw new TypeError(`${what()} is nested more than ${MAX_DEPTH} deep`)
     if (Array.isArray(value)) return value.map((item: unknown) => plain(item, what, depth + 1))
     if (value instanceof Date) return value.toISOString().slice(0, 10)
@@ -75,22 +84,21 @@ export function definitionPrelude(
 
   /** The record of a call of `from`. */
   const make = (from: Callable, name: unknown, type: unknown, value: unknown, more?: unknown): object => {
-    const place = host.place(from, Array.isArray(value) ? value.length : 1)
+    const isList = Array.isArray(value)
+    const place = host.place(from, isList ? value.length : 1)
     const owner = text(name, 'the name of a record')
     const kind = text(type, 'the type of a record')
-    const body = options(more, () => `the options of ${kind} ${owner}`)
+    const body: Record<string, Plain> = more === undefined ? {} : options(more, () => `the options of ${kind} ${owner}`)
     if (value !== undefined || !('from' in body))
-      body[Array.isArray(value) ? 'values' : 'value'] = plain(value, () => `the value of ${kind} ${owner}`)
+      body[isList ? 'values' : 'value'] = isText(value) ? value : plain(value, () => `the value of ${kind} ${owner}`)
     body['type'] = kind
-    const result = Object.freeze({})
-    made.set(result, { place, name: owner, body })
-    return result
+    return new Made({ place, name: owner, body })
   }
   const record = (name: unknown, type: unknown, value: unknown, more?: unknown): object => make(record, name, type, value, more)
   const recordsIn = (list: readonly unknown[], zone: string, depth = 0): MadeRecord[] =>
     list.flatMap((item) => {
       if (Array.isArray(item) && depth < MAX_DEPTH) return recordsIn(item, zone, depth + 1)
-      const found = typeof item === 'object' && item !== null ? made.get(item) : undefined
+      const found = Made.recordOf(item)
       if (found === undefined) throw new TypeError(`the zone ${zone} has something that is no record: ${kindOf(item)}`)
       return found
     })

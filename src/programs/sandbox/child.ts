@@ -168,7 +168,8 @@ class Program {
     this.#isOver = false
     this.#end = processorSeconds() + DESCRIBE_SECONDS
     const [name, message, stack] = this.#describe(thrown)
-    const calls = this.#texts.calls(stack)
+    const [first, ...above] = this.#texts.calls(stack)
+    const calls = first === undefined ? [] : [name === 'SyntaxError' ? this.#syntaxError(first) : first, ...above]
     const over = (what: string): Failure => new Failure('limit', what, calls)
     if (isOver) return over(`the program used more than ${this.#limits.seconds} s of processor time`)
     if (name === 'InternalError' && message === 'out of memory')
@@ -176,6 +177,13 @@ class Program {
     if (name === 'RangeError' && message === 'Maximum call stack size exceeded') return over('the calls of the program are nested too deep')
     if (this.#refused !== null && message === this.#refused.message) return this.#refused
     return new Failure('exception', name === '' || name === 'Error' ? message : `${name}: ${message}`, calls)
+  }
+
+  /** The place of a syntax error, of which QuickJS has only the line. */
+  #syntaxError(call: ProgramCall): ProgramCall {
+    const { file, line } = call.at
+    const parsed = stripTypes(file, this.#texts.get(file)?.text ?? '')
+    return !parsed.ok && parsed.at.line === line ? { ...call, at: parsed.at } : call
   }
 
   #describe(thrown: QuickJSHandle): readonly [name: string, message: string, stack: string] {

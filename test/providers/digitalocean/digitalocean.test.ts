@@ -1,7 +1,7 @@
 /** What plans and runs do at DigitalOcean beyond the conformance suite: texts, TTLs, domains, requests and errors. */
 import { describe, expect, test } from 'vitest'
 import { expectEnd } from '../../support/cli.ts'
-import { APPLY, PLAN, TOKEN, UNCHANGED, WWW } from '../scripted-scene.ts'
+import { APPLY, PLAN, UNCHANGED, WWW } from '../scripted-scene.ts'
 import { record, startDigitalOceanScene as start } from './scene.ts'
 
 test('records keep their identifiers, and names of rdata are those of the API', async () => {
@@ -77,13 +77,6 @@ describe('domains', () => {
     expect(await scene.run(APPLY)).toMatchObject({ status: 0, stderr: '' })
     expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
   })
-})
-
-test('a token that may only read is told what it needs', async () => {
-  const scene = await start({ definition: WWW })
-  const { stdout, stderr } = await scene.run(APPLY, { TOKEN: `${TOKEN}-readonly` })
-  expect(stdout + stderr).toContain('domain:update')
-  expect(stdout + stderr).not.toContain(TOKEN)
 })
 
 test('a deletion that was not carried out', async () => {

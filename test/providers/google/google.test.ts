@@ -161,8 +161,8 @@ describe('requests', () => {
     expect(scene.lines()).toHaveLength(600)
   })
 
-  test.each([403, 429] as const)('a rate limit (%d) is waited out', async (pauseStatus) => {
-    const scene = await start({ definition: WWW, requestsPerPause: 2, pauseStatus })
+  test('a rate limit with the status 403 is waited out', async () => {
+    const scene = await start({ definition: WWW, requestsPerPause: 2, pauseStatus: 403 })
     expect(await scene.run(APPLY)).toMatchObject({ status: 0 })
     expect(scene.lines()).toEqual(['www 3600 A 192.0.2.1'])
   })

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { expectEnd } from '../../support/cli.ts'
-import { APPLY, hostLines, PLAN, TOKEN, UNCHANGED, WWW } from '../scripted-scene.ts'
+import { APPLY, hostLines, PLAN, UNCHANGED, WWW } from '../scripted-scene.ts'
 import { rrset, startHetznerScene as start, ZONE } from './scene.ts'
 
 describe('what plans do not manage', () => {
@@ -147,13 +147,6 @@ test('requests a new record set takes one request', async () => {
   const scene = await start({ definition: hostLines(20) })
   const { status, requests } = await scene.requestsOf(APPLY)
   expect([status, requests.filter((line) => line.startsWith('POST')).length]).toEqual([0, 20])
-})
-
-test('a token that may only read is told what it needs', async () => {
-  const scene = await start({ definition: WWW })
-  const { stdout, stderr } = await scene.run(APPLY, { TOKEN: `${TOKEN}-readonly` })
-  expect(stdout + stderr).toContain('create one with the permission Read & Write')
-  expect(stdout + stderr).not.toContain(TOKEN)
 })
 
 test('responses that are not of the API an action of another change', async () => {

@@ -211,7 +211,7 @@ describe('accepts and refuses random calls like the provider at a server that an
     const random = seededRandom(28)
     const refused = { real: 0, total: 0 }
     const pool = records(ORIGIN, LINES.join('\n'))
-    for (let round = 0; round < rounds(120); round += 1) {
+    for (let round = 0; round < rounds(180); round += 1) {
       const [live, held] = [await real.readZone(reference), await ours.readZone(own as never)]
       const picked = random.pick(pool)
       const call = (existing: readonly (ResourceRecord & { id?: unknown })[]): ProviderCall => {

@@ -44,7 +44,7 @@ describe('credentials', () => {
     expect(scene.held()).toHaveLength(1)
   })
 
-  test('of a container, with a session token that never appears', async () => {
+  test('of a container, with a session token that never appears', { tags: ['long'] }, async () => {
     const token = 'session-token-of-the-container-0123456789'
     const expires = new Date(Date.now() + 3_600_000).toISOString()
     const metadata = await startScriptedServer(() => ({

@@ -32,13 +32,6 @@ test('links within the reference are valid', () => {
   }
 })
 
-test('every field has a description', () => {
-  const silent = pages.flatMap(({ file, text }) =>
-    [...text.matchAll(/^\| `([^`]*)` \| [^|]* \| {2}\|$/gm)].flatMap(([, field = '']) => (/[.]/.test(field) ? [] : [`${file} ${field}`])),
-  )
-  expect(silent).toEqual([])
-})
-
 /** The anchor of a heading. */
 const slug = (title: string): string =>
   title

@@ -83,16 +83,16 @@ describe('a saved plan', () => {
     )
   })
 
-  test('with thousands of lines is small and read quickly', () => {
-    const lines = Array.from({ length: 4000 }, (_, index) => `n${index} A 192.0.2.${index % 250}`)
+  test('with many lines is small and read quickly', () => {
+    const lines = Array.from({ length: 1000 }, (_, index) => `n${index} A 192.0.2.${index % 250}`)
     const existing = existingZone(ORIGIN, lines.join('\n'))
     const plan = planOf('', '', {
       existing,
       desired: desiredZone(ORIGIN, lines.map((line, index) => (index % 4 === 0 ? line.replace(/\d+$/, '251') : line)).join('\n')),
     })
     const text = savedText([{ plan, existing }])
-    expect(parse(text).saved?.zones[0]?.plan.changes).toHaveLength(1000)
-    expect(text.length).toBeLessThan(1_400_000)
+    expect(parse(text).saved?.zones[0]?.plan.changes).toHaveLength(250)
+    expect(text.length).toBeLessThan(350_000)
   })
 
   test('with the largest TXT record is read', () => {
