@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install-foreign-clients.sh NAME [--install]: prints the path of a program with clients of the hosting service, which the tests run on the service.
 # `linodego`, `lego` and `external-dns` are Go programs with these clients, `python-clients` is a Python with the clients of that language, `command-clients` one with Ansible and linode-cli. `cloud-clients` is a
-# Python with clients of cloud services, which the tests run on scripted servers, and moto, which stands in for AWS. `actionlint` checks the workflows of `init`; `act` and `gitlab-ci-local` run them and the pipeline. `hadolint` is a linter of container files. `prometheus` is a Python with the parser of its metrics. With --install it is installed first, into node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum, requirements.txt and package-lock.json.
+# Python with clients of cloud services, which the tests run on scripted servers, and moto, which stands in for AWS. `actionlint` checks the workflows of `init`; `act` and `gitlab-ci-local` run them and the pipeline. `opentofu` runs the commands of `import terraform`. `hadolint` is a linter of container files. `prometheus` is a Python with the parser of its metrics. With --install it is installed first, into node_modules. Prints nothing if it is not there. Versions and checksums are pinned in go.sum, requirements.txt and package-lock.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +15,7 @@ case $name in
   hadolint) inputs=(test/package/container/requirements.txt) tool=python3 program=bin/hadolint ;;
   prometheus) inputs=(test/report/prometheus/requirements.txt) tool=python3 program=bin/python3 ;;
   actionlint | act) inputs=(test/ci/"$name"/*) tool=go program=$name ;;
+  opentofu) inputs=(test/convert/terraform/opentofu/*) tool=go program=tofu ;;
   gitlab-ci-local) inputs=(test/ci/gitlab-ci-local/*) tool=npm program=$name ;;
   *) echo "unknown client: $name" >&2 && exit 2 ;;
 esac
@@ -29,6 +30,7 @@ if [ ! -e "$place/complete" ]; then
   mkdir -p "$place"
   case $name in
     actionlint) (cd test/ci/actionlint && go build -mod=readonly -buildvcs=false -o "$place/actionlint" github.com/rhysd/actionlint/cmd/actionlint) >&2 ;;
+    opentofu) (cd test/convert/terraform/opentofu && GOTOOLCHAIN=auto go build -mod=readonly -buildvcs=false -o "$place/tofu" github.com/opentofu/opentofu/cmd/tofu) >&2 ;;
     act) (cd test/ci/act && GOTOOLCHAIN=auto go build -mod=readonly -buildvcs=false -o "$place/act" github.com/nektos/act) >&2 ;;
     gitlab-ci-local)
       # npm takes a folder below node_modules for a package of the project above.

@@ -34,7 +34,7 @@ suite=test:servers
 clients="linodego python-clients cloud-clients prometheus hadolint actionlint"
 if [ -n "${ZONEWRIGHT_TEST_TAGS:-}" ]; then
   suite=test:long
-  clients="$clients command-clients external-dns lego act gitlab-ci-local"
+  clients="$clients command-clients external-dns lego act gitlab-ci-local opentofu"
 fi
 for client in $clients; do
   program=$(bash scripts/install-foreign-clients.sh "$client" ${may_install:+--install}) || echo "$client could not be installed." >&2

@@ -5,11 +5,14 @@ import type { Importer } from './importer.ts'
 /** Every format that zones can be imported from. A format's code is loaded on first use. */
 const IMPORTERS: Readonly<Record<string, () => Promise<Importer>>> = {
   axfr: async () => (await import('./import-transfer.ts')).importByTransfer,
+  cloudflare: async () => (await import('./zone-files/import-cloudflare-export.ts')).importCloudflareExport,
   csv: async () => (await import('./import-tables.ts')).importCsv,
   dnscontrol: async () => (await import('./dnscontrol/import-dnscontrol.ts')).importDnscontrol,
   json: async () => (await import('./import-tables.ts')).importJson,
   octodns: async () => (await import('./octodns/import-octodns.ts')).importOctodns,
   provider: async () => (await import('./provider/import-provider.ts')).importFromProvider,
+  route53: async () => (await import('./import-record-sets.ts')).importRecordSets,
+  terraform: async () => (await import('./terraform/import-terraform.ts')).importTerraform,
   zonefile: async () => (await import('./zone-files/import-zone-files.ts')).importZoneFiles,
 }
 

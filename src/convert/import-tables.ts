@@ -146,7 +146,8 @@ async function importTable({ source, zones: wanted, cwd, config }: ImportRequest
   }
 }
 
-function parseJson(text: string): Result<unknown> {
+/** A JSON document; the failure never quotes it, because it may have secrets. */
+export function parseJson(text: string): Result<unknown> {
   try {
     return ok(JSON.parse(text))
   } catch (error) {

@@ -42,6 +42,8 @@ export interface ImportZonesResult {
   /** If a diagnostic is an error, they must not be written. */
   readonly files: readonly OutputFile[]
   readonly diagnostics: readonly Diagnostic[]
+  /** Paragraphs for the user after the files are written. */
+  readonly nextSteps?: readonly string[] | undefined
 }
 
 /**
@@ -83,7 +85,7 @@ export async function importZones(request: ImportZonesRequest): Promise<ImportZo
     const usual = options.out === undefined ? resolve(config.folder, 'zones') : folder
     diagnostics.push(...soaWarnings(imported.zones, config, ({ name }) => resolve(usual, paths.get(name) ?? '')))
   }
-  return { zones: imported.zones, keepsSource, folder, files, diagnostics }
+  return { zones: imported.zones, keepsSource, folder, files, diagnostics, nextSteps: imported.nextSteps }
 }
 
 /** Codes of warnings about definitions that an import reports as `import-lossy`. */

@@ -60,6 +60,8 @@ export interface ImportedZones {
   readonly newConfig?: { readonly folder: string; readonly text: string } | undefined
   /** Whether the source stays the definition of the zones: only a new config is written. */
   readonly keepsSource?: true | undefined
+  /** Paragraphs for the user after the files are written, such as commands of the former tool. */
+  readonly nextSteps?: readonly string[] | undefined
   /** How the files must be read if an imported config differs from the current one in this. */
   readonly octodnsSettings?: OctodnsFileSettings | undefined
 }

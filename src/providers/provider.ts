@@ -255,6 +255,15 @@ export interface StarterText {
 }
 
 /** One type of provider. */
+/** A zone whose records are in an export. */
+export interface ListedZone {
+  readonly name: DomainName
+  /** The provider's identifier of the zone; empty if the export does not have it. */
+  readonly id: string
+}
+
+export type ZoneListing = Pick<ExistingZone, 'records' | 'unplanned'>
+
 export interface ProviderType {
   /** The capabilities of all providers of this type. */
   readonly capabilities: Capabilities
@@ -266,6 +275,8 @@ export interface ProviderType {
   endpoints(config: ProviderConfig): readonly ProviderEndpoint[]
   /** The files and folders that the settings name, relative to the folder of the config, secrets aside; absent if there are none. */
   paths?(config: ProviderConfig): readonly { readonly setting: string; readonly path: string }[]
+  /** Converts records of a zone as the API lists them, which other programs export; absent if the type has no such lists. Throws `ShapeError`. */
+  readListing?(items: readonly unknown[], zone: ListedZone, config: ProviderConfig): Promise<ZoneListing>
   /** The first config entry of a new repository; absent if the user has to choose its settings. */
   readonly starter?: Starter | undefined
   /** Creates a provider from its entry in the config. */

@@ -1,6 +1,7 @@
 /** All types of providers, those of packages included, and how to create a provider from a config entry. The schema of a type's settings is `settings.schema.json` in its folder. */
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { didYouMean } from '../base/nearest-word.ts'
+import { failure, ok, type Result } from '../base/result.ts'
 import { type LoadedSecrets, redacted } from '../base/secret-guard.ts'
 import { type ProviderConfig, unknownProvider } from '../config/config.ts'
 import { resolveSecret } from '../config/resolve-secret.ts'
@@ -17,11 +18,21 @@ import { DIGITALOCEAN } from './digitalocean/digitalocean-config.ts'
 import { GANDI } from './gandi/gandi-config.ts'
 import { GOOGLE } from './google/google-config.ts'
 import { HETZNER } from './hetzner/hetzner-config.ts'
+import { ShapeError } from './json-shape.ts'
 import type { InMemoryProvider, Memory } from './memory/memory-provider.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
 import type { ProviderPackage } from './package/package-interface.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
-import type { CapabilityFacts, CreatedProvider, ProviderContext, ProviderEndpoint, ProviderType, Starter } from './provider.ts'
+import type {
+  CapabilityFacts,
+  CreatedProvider,
+  ListedZone,
+  ProviderContext,
+  ProviderEndpoint,
+  ProviderType,
+  Starter,
+  ZoneListing,
+} from './provider.ts'
 import { type Provider, ProviderError } from './provider.ts'
 import { RFC2136 } from './rfc2136/rfc2136-config.ts'
 import { ROUTE53 } from './route53/route53-config.ts'
@@ -118,6 +129,18 @@ export const starterOf = (type: string): Starter | null => (Object.hasOwn(TYPES,
 
 /** The types with such settings. */
 export const STARTER_TYPES: readonly string[] = PROVIDER_TYPES.filter((type) => starterOf(type) !== null)
+
+/** The records of a zone in an export, as the API of a provider's type lists them; a failure if an item is malformed. */
+export async function readListing(config: ProviderConfig, zone: ListedZone, items: readonly unknown[]): Promise<Result<ZoneListing>> {
+  const type = typeOf(config)
+  if (!type?.readListing) throw new Error(`${config.type} has no listings`)
+  try {
+    return ok(await type.readListing(items, zone, config))
+  } catch (error) {
+    if (error instanceof ShapeError) return failure(error.message)
+    throw error
+  }
+}
 
 /** The errors in the settings of a provider whose form is valid. Needs no secret and no network. */
 export const checkSettings = (config: ProviderConfig): readonly Diagnostic[] => typeOf(config)?.checkSettings(config) ?? []

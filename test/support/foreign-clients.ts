@@ -16,6 +16,7 @@ export type ForeignClient =
   | 'actionlint'
   | 'act'
   | 'gitlab-ci-local'
+  | 'opentofu'
 
 /** The path of an installed client program; its name, which no program has, if it is not installed. */
 export const findForeignClient = (name: ForeignClient): string => execFileSync('bash', [SCRIPT, name], { encoding: 'utf8' }).trim() || name

@@ -59,6 +59,7 @@ Examples:
   zonewright import axfr 192.0.2.53 example.com -o zones
   zonewright import octodns config -o zones
   zonewright import dnscontrol dnsconfig.js
+  zonewright import terraform show.json -o zones
   zonewright import octodns config -o zones --lossy=geo,URLFWD
   zonewright import --from cloud -o zones
 
@@ -125,7 +126,7 @@ async function askForCopy(io: CliIo, output: CliOutput, action: string, { dryRun
 async function finish(
   io: CliIo,
   output: CliOutput,
-  { zones, keepsSource, folder, files, diagnostics }: ImportZonesResult,
+  { zones, keepsSource, folder, files, diagnostics, nextSteps = [] }: ImportZonesResult,
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
   output.diagnostics(diagnostics, lossReportOptions(options))
@@ -143,6 +144,7 @@ async function finish(
     return dryRun === true || files.length === 0 ? status : planImported(io, output, { folder, files }, options)
   }
   if (status === EXIT.done && (out === undefined || dryRun !== true)) output.note(`${contents}, read back and compared.`)
+  if (status === EXIT.done && dryRun !== true) for (const step of nextSteps) output.say(step)
   return status
 }
 

@@ -28,7 +28,16 @@ const PRESETS: ReadonlyMap<unknown, Preset> = new Map([
 const DEFAULT_PARALLELISM = 8
 
 /** The provider type for the cloud API. */
-export const CLOUD: ProviderType = { capabilities: CLOUD_CAPABILITIES, checkSettings, endpoints, create }
+export const CLOUD: ProviderType = {
+  capabilities: CLOUD_CAPABILITIES,
+  checkSettings,
+  endpoints,
+  create,
+  async readListing(items, { name }) {
+    const [{ recordShape }, { recordFromApi }] = await Promise.all([import('./api-responses.ts'), import('./record-codec.ts')])
+    return { records: items.map((item) => recordFromApi(recordShape(item), name)) }
+  },
+}
 
 const addressOf = ({ settings }: ProviderConfig): unknown => settings['base_url'] ?? PRESETS.get(settings['preset'])?.address
 

@@ -192,7 +192,7 @@ async function readLive(api: GoogleApi, { id, name }: ZoneReference, options?: P
 }
 
 /** The SOA record belongs to Google. */
-function liveZone(rrsets: readonly ApiRrset[]): LiveZone {
+export function liveZone(rrsets: readonly ApiRrset[]): LiveZone {
   const records: ExistingRecord[] = []
   const unplanned: UnplannedRecord[] = []
   const unusual = new Map<string, ApiRrset>()

@@ -23,6 +23,10 @@ export const GOOGLE: ProviderType = {
   capabilities: googleCapabilities('public'),
   capabilitiesFor: (config) => googleCapabilities(visibilityOf(config)),
   checkSettings,
+  async readListing(items) {
+    const [{ rrsetShape }, { liveZone }] = await Promise.all([import('./google-api.ts'), import('./change-zone.ts')])
+    return liveZone(items.map(rrsetShape))
+  },
   endpoints,
   starter: { settings: { credentials: 'env:GOOGLE_CREDENTIALS' } },
   create,

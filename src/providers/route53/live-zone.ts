@@ -1,6 +1,6 @@
 /** Record sets of the API in the terms of plans. */
 import { compareText } from '../../base/text.ts'
-import type { DomainName } from '../../dns/domain-name.ts'
+import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
 import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
 import type { UnplannedRecord } from '../../dns/zone.ts'
 import { compareRrsets } from '../../plan/changesets.ts'
@@ -107,7 +107,7 @@ const POLICIES: readonly (readonly [element: string, words: string])[] = [
   ['HealthCheckId', 'has a health check'],
 ]
 
-function liveSet(item: unknown): LiveSet {
+export function liveSet(item: unknown): LiveSet {
   const fields = fieldsOf(item, 'a record set')
   const apiName = textOf(fields, 'Name', 'a record set')
   const name = ownerOf(apiName, nameFromApi(apiName), 'a record set')
@@ -180,6 +180,15 @@ export function liveZone(sets: readonly LiveSet[], zone: DomainName, zoneId: str
     unplanned: unplanned.sort((a, b) => compareRrsets(a, b) || compareText(a.data, b.data)),
     memory: { originals, addresses: allAddresses },
   }
+}
+
+/** The identifier of the zone as its aliases to its own names have it; empty if there are none, or if they differ. */
+export function zoneIdOf(sets: readonly LiveSet[], zone: DomainName): string {
+  const own = sets.flatMap(({ api: { AliasTarget } }) => {
+    const target = nameFromApi(AliasTarget?.DNSName ?? '')
+    return AliasTarget && target.ok && isAtOrBelow(target.value, zone) ? [AliasTarget.HostedZoneId] : []
+  })
+  return new Set(own).size === 1 ? (own[0] ?? '') : ''
 }
 
 /** The common target of the aliases at a name, if they are an ALIAS in the terms of plans. */

@@ -19,6 +19,11 @@ export const ROUTE53: ProviderType = {
   capabilities: route53Capabilities(new Map(), true),
   capabilitiesFor: (config) => route53Capabilities(readNames(config, 'alias_zones', []), createsZones(config)),
   checkSettings,
+  async readListing(items, { name, id }, config) {
+    const { liveSet, liveZone, zoneIdOf } = await import('./live-zone.ts')
+    const sets = items.map(liveSet)
+    return liveZone(sets, name, id || zoneIdOf(sets, name), readNames(config, 'alias_zones', []))
+  },
   endpoints,
   create,
   starter: {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readYaml } from '../../../src/definition/yaml/read-yaml.ts'
 import { readSimpleYaml } from '../../../src/definition/yaml/simple-yaml.ts'
+import { fc } from '../../support/fast-check.ts'
 
 const file = 'a.yaml'
 
