@@ -19,6 +19,8 @@ export interface CommonOptions {
   readonly verbose?: boolean
   /** The format of the report; text for a command without a choice. */
   readonly format?: string
+  /** Whether to go on without consent, so that nothing waits for a reader. */
+  readonly yes?: boolean
 }
 
 /** Runs a command with its arguments and options as commander parsed them. */

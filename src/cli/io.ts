@@ -8,6 +8,7 @@ export interface TextStream {
   write(text: string): unknown
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
+  readonly rows?: number | undefined
 }
 
 export interface CliIo extends ProcessEnvironment {
@@ -16,7 +17,28 @@ export interface CliIo extends ProcessEnvironment {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
   /** Receives what a command reports, besides its text: `zonewright ci` renders it again. */
   readonly onRun?: ((run: RecordedRun) => void) | undefined
+  /** Absent if nobody reads the output page by page. */
+  readonly pager?: Pager | undefined
 }
+
+export interface Pager {
+  /** Starts the pager with a text. False if none is configured, if there is no terminal, or if the text fits on it: then nothing happens. */
+  show(text: string): boolean
+  /** Resolves when no pager is open. */
+  closed(): Promise<void>
+}
+
+/** The same stream with another `write`, which gets the text and the write itself. Everything else stays, since prompts use it as a terminal. */
+export const withWrite = (stream: TextStream, write: (go: (text?: string) => unknown, text: unknown) => unknown): TextStream =>
+  new Proxy(stream, {
+    get(target, key) {
+      if (key === 'write')
+        return (text: unknown, ...more: unknown[]) =>
+          write((changed) => Reflect.apply(target.write, target, [changed ?? text, ...more]), text)
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 
 /** Whether this is a step of a GitHub Actions job. Its runner reads workflow commands from standard output and standard error. */
 export const isWorkflow = ({ env }: Pick<CliIo, 'env'>): boolean => env['GITHUB_ACTIONS'] === 'true'

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Diagnostic, hasErrors, isError, oneLine, type Severity } from '../base/diagnostic.ts'
-import { counted } from '../base/english.ts'
+import { counted, durationText, formatCount } from '../base/english.ts'
 import { TOOL } from '../base/version.ts'
 import { pagesOf, readJob } from '../ci/job.ts'
 import { CONFIG_FILE } from '../config/config.ts'
@@ -102,15 +102,20 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     const color = colorOf(stream, io, options.color)
     return renderDiagnostics(diagnostics, { color, frames, brief, calls: verbose, format, groups, fromRoot: fromRoot(io) })
   }
-  const report: CliOutput['report'] = (text, as = format) => {
-    io.stdout.write(as === 'text' && isWorkflow(io) ? plainLines(text) : text)
+  /** A pager shows a long text, with its last line first if that is its summary. */
+  const write = (text: string, as: string, isSummed: boolean): void => {
+    const shown = as === 'text' && isWorkflow(io) ? plainLines(text) : text
+    const first = isSummed ? `${text.trimEnd().split('\n').at(-1)}\n\n` : ''
+    if (as !== 'text' || options.yes === true || io.pager?.show(first + shown) !== true) io.stdout.write(shown)
   }
+  const report: CliOutput['report'] = (text, as = format) => write(text, as, false)
   const reportPlan = (plan: Plan, outcomes: readonly ZoneOutcome[] | null): void => {
     // The diagnostics of a text report are already on standard error.
     const view = { ...reportOptions(), diagnostics: isDocument, planShown: outcomes !== null && isPlanShown }
-    report(outcomes === null ? renderPlan(plan, format, view) : renderOutcome(plan, outcomes, format, view))
+    write(outcomes === null ? renderPlan(plan, format, view) : renderOutcome(plan, outcomes, format, view), format, true)
   }
-  const reportVerification = (verification: Verification): void => report(renderVerification(verification, format, reportOptions()))
+  const reportVerification = (verification: Verification): void =>
+    write(renderVerification(verification, format, reportOptions()), format, true)
   const onStandardError: CliOutput['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret, atMost, also } = {}) => {
     if (isInReport(format, also)) return
     bar?.clear()
@@ -128,6 +133,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
     },
     async ask(question, stop) {
       if (!canAsk(io)) return 'no-terminal'
+      await io.pager?.closed()
       const answer = await confirm(io, question, stop)
       // Ends the line of the unanswered question.
       if (answer === 'interrupted') say('')
@@ -260,7 +266,19 @@ const LABELS: Record<Progress['phase'], string> = { reading: 'Reading zones', ap
 const PATIENCE = 400
 const INTERVAL = 100
 
-/** A progress bar for long work; shows nothing if the stream is not a terminal. */
+/** Milliseconds before the rest is estimated. */
+const ESTIMATED_AFTER = 2_000
+
+/** `, about 4 min left`: at the rate so far. Empty at the begin and at the end. */
+export function estimateOfRest(elapsed: number, done: number, total: number): string {
+  const seconds = Math.round(((elapsed / done) * (total - done)) / 1000)
+  if (elapsed < ESTIMATED_AFTER || done === 0 || seconds < 1) return ''
+  // Less exact the longer it takes.
+  const step = seconds < 60 ? 1 : seconds < 3600 ? 60 : 600
+  return `, about ${durationText(Math.round(seconds / step) * step)} left`
+}
+
+/** A progress bar for long work, with an estimate of the rest; shows nothing if the stream is not a terminal. */
 function progressBar(stream: TextStream, enabled: boolean, clock: () => number): ProgressBar {
   const start = clock()
   let drawnAt = 0
@@ -277,11 +295,14 @@ function progressBar(stream: TextStream, enabled: boolean, clock: () => number):
       if (now - start < PATIENCE || (now - drawnAt < INTERVAL && done < total)) return
       drawnAt = now
       shown = true
-      const count = ` ${done}/${total}`
-      const room = Math.min(30, widthOf(stream) - LABELS[phase].length - count.length - 4)
+      const width = widthOf(stream)
+      const count = ` ${formatCount(done)} of ${formatCount(total)}`
+      const rest = estimateOfRest(now - start, done, total)
+      const text = LABELS[phase].length + count.length + rest.length < width ? count + rest : count
+      const room = Math.min(30, width - LABELS[phase].length - text.length - 4)
       const filled = total === 0 ? 0 : Math.round((done / total) * Math.max(0, room))
       const bar = room > 4 ? ` [${'='.repeat(filled)}${' '.repeat(room - filled)}]` : ''
-      stream.write(`\r\u001b[2K${LABELS[phase]}${bar}${count}`)
+      stream.write(`\r\u001b[2K${LABELS[phase]}${bar}${text}`)
     },
   }
 }

@@ -7,7 +7,8 @@ import { failureOf } from '../library/failure.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
-import { type CliIo, type TextStream, widthOf, withPlainErrors } from './io.ts'
+import { type CliIo, widthOf, withPlainErrors, withWrite } from './io.ts'
+import { withPager } from './pager.ts'
 
 /** A command's name, its arguments as the list of commands shows them (null for a group of commands), its summary and its file. */
 type Entry = readonly [name: string, args: string | null, summary: string, load: () => Promise<CommandModule>]
@@ -24,6 +25,12 @@ const COMMANDS: readonly Entry[] = [
   ['apply', '[planfile|zone...]', 'plan, ask, and apply the changes; or apply a saved plan', () => import('./commands/apply.ts')],
   ['snapshot', '[zone...]', 'write the live state of zones, to plan without credentials', () => import('./commands/snapshot.ts')],
   ['verify', '[zone...]', 'compare definitions with records, rendered zone files and DNS answers', () => import('./commands/verify.ts')],
+  [
+    'trace',
+    '<name> [type]',
+    'follow a name from its definition to resolvers, and mark the differences',
+    () => import('./commands/trace.ts'),
+  ],
   ['zones', '[zone...]', 'list the zones with their files, targets and policies', () => import('./commands/zones.ts')],
   ['providers', '[name...]', 'show what each provider supports', () => import('./commands/providers.ts')],
   ['doctor', '[zone...]', 'check connections, tokens and their permissions', () => import('./commands/doctor.ts')],
@@ -41,6 +48,7 @@ const COMMANDS: readonly Entry[] = [
   ['export', '[args...]', 'write definitions in another format', () => import('./commands/export.ts')],
   ['render', '[zone...]', 'show what definitions make, as YAML', () => import('./commands/render.ts')],
   ['record', null, 'change a record in its definition, keeping comments', () => import('./commands/record.ts')],
+  ['zone', null, 'add, remove or rename the definition of a zone', () => import('./commands/zone.ts')],
   ['conformance', '<zone>', 'run the suite that every provider must pass, on a test zone', () => import('./commands/conformance.ts')],
   ['explain', '[code]', 'explain a diagnostic', () => import('./commands/explain.ts')],
   ['serve', '', 'run the DNS hosting service', () => ofService('serve', () => import('./commands/serve.ts'))],
@@ -68,7 +76,8 @@ ZONEWRIGHT_ALLOWED_HOSTS lists the hosts that a run may contact (default: all).`
 export const runCli = (argv: readonly string[], given: CliIo): Promise<ExitStatus> =>
   withGuardedStreams(withPlainErrors(given, argv), (io) => run(argv, io))
 
-async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
+async function run(argv: readonly string[], given: CliIo): Promise<ExitStatus> {
+  const io = withPager(given)
   let status: ExitStatus = EXIT.done
   const setAction: SetAction = (command, action) => {
     command.action(async (...parsed: unknown[]) => {
@@ -96,6 +105,8 @@ async function run(argv: readonly string[], io: CliIo): Promise<ExitStatus> {
     if (failure === null) throw error
     io.stderr.write(`${lineOf(failure)}\n`)
     return EXIT.failure
+  } finally {
+    await io.pager.closed()
   }
 }
 
@@ -164,14 +175,15 @@ function usageError(text: string, program: Command, argv: readonly string[]): st
  */
 async function withGuardedStreams(given: CliIo, run: (io: CliIo) => Promise<ExitStatus>): Promise<ExitStatus> {
   const { secrets } = given
-  const stdout = withWrite(given.stdout, (text) => {
-    assertNoSecret(secrets, text, 'standard output')
-    return text
+  const stdout = withWrite(given.stdout, (go, text) => {
+    if (typeof text === 'string') assertNoSecret(secrets, text, 'standard output')
+    return go()
   })
-  const stderr = withWrite(given.stderr, (text) => {
+  const stderr = withWrite(given.stderr, (go, text) => {
+    if (typeof text !== 'string') return go()
     const shown = redacted(secrets, text)
     secrets.hasLeaked ||= shown !== text
-    return shown
+    return go(shown)
   })
   const status = await run({ ...given, stdout, stderr }).catch((error: unknown) => {
     if (!isSecretExposed(error)) throw error
@@ -185,15 +197,3 @@ async function withGuardedStreams(given: CliIo, run: (io: CliIo) => Promise<Exit
 
 const lineOf = (diagnostic: Diagnostic): string =>
   formatDiagnostic(diagnostic) + (diagnostic.hint === undefined ? '' : ` (${diagnostic.hint})`)
-
-/** The same stream with another `write`. Everything else stays, since prompts use it as a terminal. */
-const withWrite = (stream: TextStream, pass: (text: string) => string): TextStream =>
-  new Proxy(stream, {
-    get(target, key) {
-      if (key === 'write')
-        return (text: unknown, ...more: unknown[]) =>
-          Reflect.apply(target.write, target, [typeof text === 'string' ? pass(text) : text, ...more])
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })

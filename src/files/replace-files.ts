@@ -4,7 +4,7 @@
  * 1. All texts are written to temporary files next to their destinations and synced. A full disk or a folder without permission fails here, before
  *    any file has changed.
  * 2. The destinations are checked once more.
- * 3. Each temporary file is renamed, in the order given. If one rename fails, the earlier ones stay: the result says how many.
+ * 3. Each temporary file is renamed, or a file removed, in the order given. If one rename fails, the earlier ones stay: the result says how many.
  */
 import { linkSync, lstatSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -17,7 +17,8 @@ import { findWriteTarget, type WriteTarget } from './write-target.ts'
 export interface ReplacedFile {
   /** Absolute; not a symbolic link (see `findWriteTarget`). */
   readonly path: string
-  readonly text: string | Uint8Array
+  /** Null to remove the file. */
+  readonly text: string | Uint8Array | null
   /** Null for the default of new files, 0666 minus the umask. */
   readonly mode: number | null
   /**
@@ -71,7 +72,7 @@ async function writeTemporaries(files: readonly ReplacedFile[], temporaries: rea
   const limit = pLimit(OPEN_FILES)
   let failure: ReplaceFailure | null = null
   const write = async ({ text, mode }: ReplacedFile, index: number): Promise<void> => {
-    if (failure !== null) return
+    if (failure !== null || text === null) return
     try {
       await writeTemporary(temporaries[index] as string, text, mode)
     } catch (error) {
@@ -96,9 +97,10 @@ function findChange(files: readonly ReplacedFile[]): ReplaceFailure | null {
 }
 
 function renameAll(files: readonly ReplacedFile[], temporaries: readonly string[]): ReplaceFailure | null {
-  for (const [index, { path, before }] of files.entries()) {
+  for (const [index, { path, before, text }] of files.entries()) {
     try {
-      if (before === 'none') renameToFreeName(temporaries[index] as string, path)
+      if (text === null) rmSync(path)
+      else if (before === 'none') renameToFreeName(temporaries[index] as string, path)
       else renameSync(temporaries[index] as string, path)
     } catch (error) {
       return { ok: false, written: index, failed: index, error }

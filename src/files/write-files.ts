@@ -142,7 +142,8 @@ interface TextChange {
   readonly path: string
   /** The text that was read; empty if there was no file. */
   readonly before: string
-  readonly after: string
+  /** Null to remove the file. */
+  readonly after: string | null
 }
 
 /**
@@ -152,7 +153,9 @@ interface TextChange {
 export async function writeEdits(edits: readonly TextChange[], writer: Writer): Promise<WriteOutcome> {
   const paths = edits.map(({ path }) => path)
   let current = paths[0] ?? ''
+  const created: string[] = []
   try {
+    for (const { path, before } of edits) if (before === '') created.push(...makeFolder(dirname(path)))
     const targets = edits.map(({ path }) => {
       current = path
       return findWriteTarget(path)
@@ -173,5 +176,8 @@ export async function writeEdits(edits: readonly TextChange[], writer: Writer): 
     }
   } catch (error) {
     return writeFailure(current, error, paths)
+  } finally {
+    // Created folders that contain a file stay.
+    removeFolders(created)
   }
 }

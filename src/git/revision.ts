@@ -68,6 +68,37 @@ export async function existsInRevision(folder: string, text: string, name: strin
   }
 }
 
+/** A commit, with the day and the subject as its author wrote them. */
+export interface LineCommit {
+  readonly commit: string
+  readonly author: string
+  /** `2026-11-21`. */
+  readonly day: string
+  readonly subject: string
+}
+
+/**
+ * The commit that wrote a line of a file; null if the line is not committed. Only objects of the repository are read, not the work tree, so no filter of its
+ * config runs. Throws `RevisionError`.
+ */
+export async function commitOfLine(folder: string, path: string, text: string, line: number, env: Environment): Promise<LineCommit | null> {
+  const { git, prefix } = await openRepository(folder, env)
+  const file = displayPath(resolveLinks(path), resolveLinks(folder))
+  const shown = await git(['cat-file', 'blob', `HEAD:${prefix}${file}`], { maxOctets: MAX_FILE_OCTETS })
+  const lines = shown.status === 0 ? shown.stdout.toString('utf8').split('\n') : []
+  const wanted = text.split('\n')[line - 1]
+  const same = lines.flatMap((one, index) => (one === wanted ? index + 1 : []))
+  // In a changed file, a line is where its text is, if that is only one place.
+  const at = same.includes(line) ? line : same.length === 1 ? same[0] : undefined
+  if (at === undefined) return null
+  const { status, stdout, stderr } = await git(['blame', '--no-textconv', '--porcelain', '-L', `${at},${at}`, 'HEAD', '--', file])
+  const [head = '', ...fields] = stdout.toString('utf8').split('\n')
+  const field = (name: string): string => fields.find((one) => one.startsWith(`${name} `))?.slice(name.length + 1) ?? ''
+  if (status !== 0) throw new RevisionError(`git cannot say who wrote line ${line}: ${stderr}`)
+  const day = new Date(Number(field('author-time')) * 1000).toISOString().slice(0, 10)
+  return { commit: head.slice(0, 12), author: field('author'), day, subject: field('summary') }
+}
+
 /**
  * The links to a folder, or to one above it, that HEAD has and a revision has not: through them, a path leads to files that had another one. Paths from the top
  * of the repository; null if they cannot be found.

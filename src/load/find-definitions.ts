@@ -42,12 +42,23 @@ export interface FoundDefinitions {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** Finds the definitions that the config's rules match, or those in `paths` (absolute files or folders) with the rules that match them. */
-export async function findDefinitions(config: Config, paths: readonly string[] | null = null): Promise<FoundDefinitions> {
+/**
+ * Finds the definitions that the config's rules match, or those in `paths` (absolute files or folders) with the rules that match them. Files in `added` that
+ * rules match count as definitions although they do not exist yet.
+ */
+export async function findDefinitions(
+  config: Config,
+  paths: readonly string[] | null = null,
+  added: readonly string[] = [],
+): Promise<FoundDefinitions> {
   const search = newSearch(config, paths ?? [])
   const rules = config.zoneRules.map((rule) => ({ rule, globs: compileGlobs(rule.files, config.folder) }))
   if (paths === null) {
     for (const { rule, globs } of rules) await searchRule(search, rule, globs)
+    for (const path of added) {
+      const name = search.found.has(path) ? null : parseFileName(basename(path))
+      for (const { rule, globs } of rules) if (name !== null && globs.matches(globPath(search, path))) addFound(search, path, name, rule)
+    }
   } else {
     for (const path of paths) await searchPath(search, path)
     assignRules(search, rules)

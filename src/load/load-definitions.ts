@@ -35,8 +35,10 @@ export interface LoadOptions {
   readonly zones?: readonly string[] | undefined
   /** Only these files and folders, absolute, instead of what the rules match. */
   readonly paths?: readonly string[] | undefined
-  /** Texts that replace files, by absolute path, as if they were already written; in a folder of split files also new files. */
+  /** Texts that replace files, by absolute path, as if they were already written; also new definitions that a rule matches. */
   readonly texts?: ReadonlyMap<string, string> | undefined
+  /** Files to leave out, by absolute path. */
+  readonly without?: ReadonlySet<string> | undefined
   /** Receives the texts of the wanted definitions as they were read, by absolute path. */
   readonly textsRead?: Map<string, string> | undefined
   /** False to leave out the PTR records of addresses with `auto_ptr`, so that every record is one that a file of its zone has. */
@@ -75,7 +77,8 @@ export interface DescribedZones {
 }
 
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
-  const found = await findDefinitions(config, options.paths ?? null)
+  const all = await findDefinitions(config, options.paths ?? null, [...(options.texts?.keys() ?? [])])
+  const found = { ...all, definitions: all.definitions.filter(({ path }) => !options.without?.has(path)) }
   const wanted = wantedZones(options.zones, config, found.definitions)
   const sources = {
     include: createIncludeReader(config, 'yaml', options.texts),
@@ -103,11 +106,11 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const read = await readEach(written, wanted?.mayBeFragments ? null : wanted)
   const needsOthers = options.autoPtr !== false && wanted !== null && areLinked([...read, ...programs], wanted)
   const otherDefinitions = new Set(needsOthers ? written.filter((_, index) => read[index] === null) : [])
-  const all = [...read, ...(await readEach([...otherDefinitions], null)), ...programs].filter(
+  const everyOne = [...read, ...(await readEach([...otherDefinitions], null)), ...programs].filter(
     (one): one is LoadedDefinition => one !== null,
   )
-  const included = new Set(all.flatMap((one) => one.includedFiles))
-  const parsed = withoutFragments(all, included, config)
+  const included = new Set(everyOne.flatMap((one) => one.includedFiles))
+  const parsed = withoutFragments(everyOne, included, config)
 
   const skipped = new Set(found.definitions.filter(isDisabled).map(({ file }) => file))
   const diagnostics: Diagnostic[] = [...(found.definitions.length === 0 ? nothingFound(found.diagnostics, config) : found.diagnostics)]
@@ -117,7 +120,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const linked: LoadedZone[] = []
   const known = { found: found.definitions, isNamed: options.paths !== undefined, included, wanted }
   const unmatched = hasErrors(found.diagnostics) ? [] : await unmatchedDefinitions(config, known)
-  const isReverseWanted = needsOthers && wantsReverse(all, wanted)
+  const isReverseWanted = needsOthers && wantsReverse(everyOne, wanted)
   for (const one of parsed) {
     const isOther = otherDefinitions.has(one.definition) || !isWanted(one, wanted)
     const isSkipped = !isOther && (!one.enabled || joinWithConfig(one, config, zones, diagnostics))

@@ -9,6 +9,7 @@ export const REPORT_FORMATS = {
   doctor: ['text', 'json'],
   history: ['text', 'json'],
   providers: ['text', 'json'],
+  trace: ['text', 'json'],
   zones: ['text', 'json', 'codeowners'],
 } as const
 

@@ -21,6 +21,8 @@ export interface DnsQuestion {
   readonly type: string
   /** Asks a resolver to resolve the name (RD). */
   readonly recursion?: boolean
+  /** Asks a resolver not to validate (CD, RFC 4035 section 3.2.2). */
+  readonly unchecked?: boolean
 }
 
 export interface DnsClientOptions {
@@ -37,6 +39,8 @@ export interface DnsAnswer {
   readonly rcode: string
   /** Whether the server is authoritative for the name (AA). */
   readonly authoritative: boolean
+  /** Whether the resolver has validated the answer (AD). */
+  readonly authentic: boolean
   readonly transport: 'udp' | 'tcp'
   /** In the order of the message. */
   readonly answers: readonly ResourceRecord[]
@@ -130,7 +134,9 @@ export async function queryDns(server: DnsServer, question: DnsQuestion, options
 }
 
 function queryOf(id: number, question: DnsQuestion, withEdns: boolean): Message {
-  const query = { ...createQuery(id, question), recursionDesired: question.recursion ?? false }
+  const { recursion = false, unchecked = false } = question
+  // With AD, a resolver says whether it has validated the answer (RFC 6840 section 5.7).
+  const query = { ...createQuery(id, question), recursionDesired: recursion, authenticData: recursion, checkingDisabled: unchecked }
   return withEdns ? query : { ...query, edns: null }
 }
 
@@ -187,6 +193,7 @@ const clientClosed = (): DnsFailure => dnsFailure('closed', 'the DNS client was 
 const answerOf = ({ message, transport }: Response): DnsAnswer => ({
   rcode: rcodeName(message.rcode),
   authoritative: message.authoritative,
+  authentic: message.authenticData,
   transport,
   answers: toRecords(message.answers),
   authorities: toRecords(message.authorities),

@@ -61,9 +61,11 @@ async function recordsAt(server: DnsServer, zone: DomainName, type: 'NS' | 'DS')
   throw dnsFailure('failed', `${formatServer(server)} answers the query for its ${type} records ${problem}`)
 }
 
-/** Finds the name servers of the zone above, by the resolvers of this machine. Null if no ancestor's servers can be found. */
-export async function parentServers(zone: DomainName): Promise<readonly DnsServer[] | null> {
-  const resolvers = systemResolvers()
+/** Finds the name servers of the zone above, by the resolvers of this machine unless others are given. Null if no ancestor's servers can be found. */
+export async function parentServers(
+  zone: DomainName,
+  resolvers: readonly DnsServer[] = systemResolvers(),
+): Promise<readonly DnsServer[] | null> {
   for (let name = parentOf(zone); ; name = parentOf(name)) {
     for (const resolver of resolvers) {
       const found = await queryDns(resolver, { name, type: 'NS', recursion: true }).catch((error: unknown) => {

@@ -21,7 +21,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   stored: ['base', 'dns', 'plan', 'report', 'files', 'config', 'transport', 'providers'],
   run: ['base', 'dns', 'plan', 'report', 'files', 'git', 'config', 'checks', 'load', 'transport', 'providers', 'stored'],
   moves: ['base', 'dns', 'plan', 'report', 'files', 'config', 'checks', 'transport', 'providers', 'stored', 'run'],
-  inspect: ['base', 'dns', 'plan', 'report', 'files', 'config', 'transport', 'providers', 'stored', 'run'],
+  inspect: ['base', 'dns', 'plan', 'report', 'files', 'git', 'config', 'transport', 'providers', 'stored', 'run'],
   conformance: ['base', 'dns', 'plan', 'checks', 'load', 'providers', 'stored', 'run'],
   convert: ['base', 'dns', 'plan', 'files', 'definition', 'config', 'checks', 'load', 'transport', 'programs', 'providers'],
   ci: ['base', 'report', 'transport'],

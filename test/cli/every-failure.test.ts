@@ -49,7 +49,7 @@ const FILE = 'file-unreadable|no-definitions|file-exists|journal-failed'
 const PLANS = `config-missing target-missing ${SERVER}`
 const MOVES = `config-missing provider-unknown ${SERVER} zone-unknown ${FILE}`
 
-/** The code in each situation, or in all: `-` for success, `report` for an error in a report without codes. */
+/** The code in each situation, or in all: `-` for success, `report` for an error in a report without codes, `steps` for steps that could not be done. */
 const COMMANDS: readonly (readonly [codes: string, ...commands: string[]])[] = [
   [`${PLANS} - ${FILE}`, 'plan', 'plan --usage list.txt', 'apply --yes', 'snapshot -o snapshot.json'],
   [`${PLANS} zone-unknown ${FILE}`, 'plan example.com --out new.json', 'apply example.com --yes --choreograph', 'verify example.com'],
@@ -63,6 +63,8 @@ const COMMANDS: readonly (readonly [codes: string, ...commands: string[]])[] = [
   [`- target-missing - - - - ${FILE}`, 'validate'],
   [`- target-missing - - - ${FILE} ${FILE}`, 'validate zones/example.com.yaml'],
   [`- target-missing - - - zone-unknown ${FILE}`, 'record add example.com new A 192.0.2.3', 'record rename example.com www web'],
+  [`- target-missing - - - zone-unknown ${FILE}`, 'zone remove example.com', 'zone rename example.com example.org'],
+  ['steps', 'trace example.com --nameserver 127.0.0.1:9 --resolver 127.0.0.1:9 --parent-server 127.0.0.1:9'],
   [`- - - - - ${FILE} ${FILE}`, 'fmt zones/example.com.yaml'],
   [`- - - - - - ${FILE}`, 'export zonefile', 'render'],
   [`- - - - - zone-unknown ${FILE}`, 'export csv example.com -o plan.json'],
@@ -108,7 +110,13 @@ test.each(ROWS)('%s', async (command, codes) => {
 })
 
 const patternOf = (code = ''): RegExp =>
-  code === '-' ? /\S/ : code === 'report' ? /\b(?:error|failed) .*\S/ : new RegExp(`error\\[(?:${code})\\] \\S.{10}`)
+  code === 'steps'
+    ? /places could not be asked/
+    : code === '-'
+      ? /\S/
+      : code === 'report'
+        ? /\b(?:error|failed) .*\S/
+        : new RegExp(`error\\[(?:${code})\\] \\S.{10}`)
 
 test('the table has every command', async () => {
   const { stdout } = await cli(['--help'], { cwd: '/' })

@@ -1,6 +1,8 @@
 /** The program on a real terminal: colours, confirmation, Ctrl-C, progress bar. The command `script` of util-linux provides the terminal. */
 import { spawn } from 'node:child_process'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { builtProgram } from '../support/built-program.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { findTool } from '../support/tools.ts'
@@ -13,12 +15,28 @@ interface SessionOptions {
   readonly type?: readonly (readonly [when: string, keys: string])[]
   readonly env?: Readonly<Record<string, string>>
   readonly columns?: number
+  readonly rows?: number
 }
 
 /** Runs the program on a new terminal. Returns the exit status and the whole output, with control sequences. */
-async function onTerminal(scene: ServiceScene, args: readonly string[], { type = [], env = {}, columns = 100 }: SessionOptions = {}) {
-  const command = ['stty', 'cols', String(columns), ';', 'exec', process.execPath, await builtProgram(), ...args].join(' ')
-  const { FORCE_COLOR: _, NO_COLOR: __, ...inherited } = process.env
+async function onTerminal(
+  scene: ServiceScene,
+  args: readonly string[],
+  { type = [], env = {}, columns = 100, rows = 0 }: SessionOptions = {},
+) {
+  const command = [
+    'stty',
+    'cols',
+    String(columns),
+    'rows',
+    String(rows),
+    ';',
+    'exec',
+    process.execPath,
+    await builtProgram(),
+    ...args,
+  ].join(' ')
+  const { FORCE_COLOR: _, NO_COLOR: __, PAGER: ___, ZONEWRIGHT_PAGER: ____, ...inherited } = process.env
   const child = spawn(findTool('script') as string, ['-qefc', command, '/dev/null'], {
     cwd: scene.folder,
     env: { ...inherited, TERM: 'xterm-256color', SHELL: '/bin/sh', ZONEWRIGHT_TOKEN: TOKEN, ...env },
@@ -130,7 +148,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY }, script: slowly })
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'])
     expect(status).toBe(0)
-    const bars = [...shown.matchAll(new RegExp(`\\r${ESCAPE}\\[2KApplying \\[(=*) *\\] (\\d+)/121`, 'g'))]
+    const bars = [...shown.matchAll(new RegExp(`\\r${ESCAPE}\\[2KApplying \\[(=*) *\\] (\\d+) of 121(?:, about \\d+ s left)?`, 'g'))]
     expect(bars.length).toBeGreaterThan(2)
     const counts = bars.map(([, , done]) => Number(done))
     expect(counts).toEqual([...counts].sort((a, b) => a - b))
@@ -148,6 +166,70 @@ describeWithTools(['script'], 'on a terminal', () => {
     const quiet = await onTerminal(scene, ['apply', '--yes', '--quiet', '--allow', 'updates'])
     expect(quiet.status).toBe(0)
     expect(quiet.shown).not.toContain('Applying')
+  })
+
+  describe('the pager', () => {
+    /** Writes what it is shown and its environment to files, and reads a key. */
+    const READER = `#!/bin/sh
+cat > shown; env > env
+echo PAGER
+read key < /dev/tty
+echo "LEFT $key"
+exit 0
+`
+    const openPaged = async (pager = READER): Promise<ServiceScene> => {
+      const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY } })
+      scene.write({ pager })
+      chmodSync(join(scene.folder, 'pager'), 0o700)
+      return scene
+    }
+    const at = { rows: 20, env: { ZONEWRIGHT_PAGER: './pager --raw', PAGER: 'false' } }
+    const fileOf = (scene: ServiceScene, name: string): string => readFileSync(join(scene.folder, name), 'utf8')
+
+    test('gets a plan that is longer than the terminal, its summary first, and no secret', async () => {
+      const scene = await openPaged()
+      const { shown, status } = await onTerminal(scene, ['plan'], { ...at, type: [['PAGER', 'q\r']] })
+      expect([status, plain(shown)]).toEqual([0, expect.stringMatching(/^PAGER\nq\r?\nLEFT q\n$/)])
+      const text = plain(fileOf(scene, 'shown'))
+      expect(text).toMatch(/^Plan: 121 to create, .*\n\nexample\.com\. at cloud [\s\S]*\n {2}\+ h119 [\s\S]*\nPlan: 121 to create/)
+      expect(fileOf(scene, 'env')).toMatch(/^LESS=FRX$/m)
+      expect(fileOf(scene, 'env')).not.toContain(TOKEN)
+    })
+
+    test('leaving it answers no question, and Ctrl-C in it ends no run', async () => {
+      const scene = await openPaged(READER.replace('cat >', "trap '' INT\ncat >"))
+      const session = {
+        ...at,
+        type: [
+          ['PAGER', '\u0003'],
+          ['^C', 'y\r'],
+          ['LEFT', ''],
+          ['[y/N] ', 'n\r'],
+        ] as const,
+      }
+      const { shown, status } = await onTerminal(scene, ['apply'], session)
+      expect([status, scene.proxy.mutations()]).toEqual([1, []])
+      expect(plain(shown)).toMatch(/PAGER\n[\s\S]*LEFT y\nMake 121 calls in 1 zone\? \[y\/N\] n\r?\nNothing was applied\.\n$/)
+    })
+
+    const unused: readonly (readonly [string, string, number, SessionOptions['env'], string])[] = [
+      ['fits', 'plan', 200, {}, READER],
+      ['cat', 'plan', 20, { ZONEWRIGHT_PAGER: 'cat' }, READER],
+      ['empty', 'plan', 20, { ZONEWRIGHT_PAGER: '' }, READER],
+      ['not installed', 'plan', 20, { ZONEWRIGHT_PAGER: 'no-such-pager' }, READER],
+      ['a shell is not started', 'plan', 20, { ZONEWRIGHT_PAGER: './pager; touch made' }, READER],
+      ['fails', 'plan', 20, {}, '#!/bin/sh\nexit 3\n'],
+      ['a document', 'plan --format json', 20, {}, READER],
+      ['--yes', 'apply --yes', 20, {}, READER],
+    ]
+    test.each(unused)('is not used, or no error: %s', async (_, args, rows, env, pager) => {
+      const scene = await openPaged(pager)
+      const { shown, status } = await onTerminal(scene, args.split(' '), { rows, env: { ...at.env, ...env } })
+      expect(status).toBe(0)
+      expect(plain(shown)).toContain('h119')
+      expect(shown).not.toContain('PAGER')
+      expect(existsSync(join(scene.folder, 'made'))).toBe(false)
+    })
   })
 
   test('truncates long values to the width, except with --verbose', async () => {

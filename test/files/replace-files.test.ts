@@ -57,6 +57,11 @@ describe('replaceFiles', () => {
   it.each([
     ['a text cannot be written', (folder: string) => replaced(join(folder, 'none/c.yaml')), 'ENOENT'],
     ['a file has changed', (folder: string) => replaced(join(folder, 'b.yaml'), { text: 'older' }), 'ECHANGED'],
+    [
+      'a file to remove has changed',
+      (folder: string) => ({ ...replaced(join(folder, 'b.yaml'), { text: 'older' }), text: null }),
+      'ECHANGED',
+    ],
     ['a new file already exists', (folder: string) => replaced(join(folder, 'b.yaml'), 'none'), 'EEXIST'],
   ])('replaces nothing if %s', async (_, second, code) => {
     const files = { 'a.yaml': 'existing', 'b.yaml': 'existing' }
@@ -65,6 +70,13 @@ describe('replaceFiles', () => {
     expect(outcome).toMatchObject({ ok: false, written: 0, failed: 1, error: { code } })
     expect(readdirSync(folder).sort()).toEqual(Object.keys(files))
     expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe('existing')
+  })
+
+  it('removes a file after the one before it is written', async () => {
+    const folder = folderWith({ 'a.yaml': 'existing' })
+    const removal = { ...replaced(join(folder, 'a.yaml'), { text: 'existing' }), text: null }
+    expect(await replaceFiles([replaced(join(folder, 'b.yaml'), 'none'), removal])).toEqual({ ok: true })
+    expect(readdirSync(folder)).toEqual(['b.yaml'])
   })
 
   it('stops at the first rename that fails; the files before it stay replaced', async () => {

@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<keyof typeof REPORT_FORMATS, readonly string[]>>
   doctor: ['doctor'],
   history: ['history'],
   providers: ['providers'],
+  trace: ['trace'],
   zones: ['zones'],
 }
 

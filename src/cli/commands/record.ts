@@ -8,7 +8,7 @@ import type { Ttl } from '../../dns/ttl.ts'
 import { displayPath } from '../../files/file-path.ts'
 import { writeEdits } from '../../files/write-files.ts'
 import { writeProblems } from '../../files/write-problem.ts'
-import { type EditedDefinition, editDefinition } from '../../load/edit/edit-definition.ts'
+import { editDefinition } from '../../load/edit/edit-definition.ts'
 import { parseNameEdit, parseRecordEdit, type RecordEdit } from '../../load/edit/record-edit.ts'
 import { renameRecord } from '../../load/edit/rename-record.ts'
 import { textDiff } from '../../report/text-diff.ts'
@@ -17,7 +17,7 @@ import { loadConfigOrDefault } from '../../run/load/run-config.ts'
 import { type CommonOptions, type SetAction, subcommand, ttl, withConfigOption } from '../command.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
-import { createOutput } from '../output.ts'
+import { type CliOutput, createOutput } from '../output.ts'
 
 export interface RecordCommandOptions extends CommonOptions {
   readonly ttl?: Ttl
@@ -107,11 +107,21 @@ const renameName = (io: CliIo, [zone, name, newName]: NameArguments, options: Re
       : edit
   })
 
-/** An edit of the current files, without writing them. */
-type Edit = (config: Config) => Promise<EditedDefinition>
+/** The changes of files that an edit makes; none if the diagnostics contain an error. */
+interface Edited {
+  readonly changes: Parameters<typeof writeEdits>[0]
+  readonly others: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+  readonly isStale?: true
+}
 
-/** Makes an edit, writes it and shows it. */
-async function runEdit(io: CliIo, options: RecordCommandOptions, parse: () => Result<Edit>): Promise<ExitStatus> {
+/** Makes an edit of the current files, writes it and shows it. `after` prints what follows from it. */
+export async function runEdit<Edit extends Edited>(
+  io: CliIo,
+  options: RecordCommandOptions,
+  parse: () => Result<(config: Config) => Promise<Edit>>,
+  after: (edited: Edit, output: CliOutput, config: Config) => void = () => undefined,
+): Promise<ExitStatus> {
   const output = createOutput(io, options)
   // First, so that no message repeats a secret.
   const { config, diagnostics: inConfig } = await loadConfigOrDefault(io, options.config)
@@ -130,13 +140,15 @@ async function runEdit(io: CliIo, options: RecordCommandOptions, parse: () => Re
   if (edited.changes.length === 0) {
     if (!hasErrors(edited.diagnostics)) {
       output.note('There is nothing to change.')
+      after(edited, output, config)
       return EXIT.done
     }
     output.say('Nothing was changed.')
     return EXIT.failure
   }
-  for (const { path, before, after } of edited.changes) output.print(textDiff(displayPath(path, io.cwd), before, after))
+  for (const { path, before, after: text } of edited.changes) output.print(textDiff(displayPath(path, io.cwd), before, text ?? ''))
   if (edited.others.length > 0) output.note(`Other zones change too: ${edited.others.join(', ')}`)
+  after(edited, output, config)
   if (options.dryRun === true) output.note('Nothing was written.')
   return EXIT.done
 }
@@ -145,11 +157,11 @@ async function runEdit(io: CliIo, options: RecordCommandOptions, parse: () => Re
 const ATTEMPTS = 20
 
 /** Edits the current files and writes them. `problems` say why they could not be written. */
-async function editAndWrite(
-  edit: () => Promise<EditedDefinition>,
+async function editAndWrite<Edit extends Edited>(
+  edit: () => Promise<Edit>,
   write: boolean,
   io: CliIo,
-): Promise<{ readonly edited: EditedDefinition; readonly problems: readonly Diagnostic[] }> {
+): Promise<{ readonly edited: Edit; readonly problems: readonly Diagnostic[] }> {
   for (let attempt = 1; ; attempt += 1) {
     const edited = await edit()
     const isLast = attempt >= ATTEMPTS

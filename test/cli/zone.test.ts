@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import { expectEnd } from '../support/cli.ts'
+import { expectNothingDone, openLiveScene, openScene, ZONE, zoneOf } from './scene.ts'
+
+const RULES = 'zones:\n'
+
+const OWN = "  own: {type: cloud, base_url: 'http://127.0.0.1:9/v4', token: 'env:ZONEWRIGHT_TOKEN'}\n"
+const EMAIL = 'soa_email: hostmaster@example.net\n'
+
+test.each<readonly [string, readonly string[], string, string]>([
+  ['', [], 'zones/example.net.yaml', `${EMAIL}records: {}\n`],
+  [
+    `${OWN}${RULES}  - {files: 'zones/*.yml', targets: [own]}\n  - {files: 'zones/**/*', targets: [cloud]}\n`,
+    ['--target', 'own'],
+    'zones/example.net.yml',
+    `${EMAIL}records: {}\n`,
+  ],
+  [
+    `${RULES}  - {files: 'zones/**/*', zone: '*.org'}\n  - {files: 'more/*', zone: '*.net'}\n  - {files: 'zones/*.yaml', zone: 'example.com'}\ndefaults: {soa_email: a@example.com}\n`,
+    ['--include', 'part.yaml'],
+    'more/example.net.yaml',
+    'include: [../part.yaml]\nrecords: {}\n',
+  ],
+  [OWN, ['--target', 'own'], 'zones/example.net.yaml', `targets: [own]\n${EMAIL}records: {}\n`],
+  [`${RULES}  - {files: ['zones/*', 'b/*']}\n`, ['--file', 'b/n.yaml'], 'b/n.yaml', `${EMAIL}records: {}\n`],
+])('zone add with the config %j and %j writes one file, which is valid', async (config, args, path, text) => {
+  const example = ZONE.replace('records:', config.startsWith(OWN) ? 'targets: [cloud]\nrecords:' : 'records:')
+  const files = { 'zones/example.com.yaml': example, 'part.yaml': 'x: {type: A, value: 192.0.2.7}\n' }
+  const scene = openScene({ config, files, also: ['own'] })
+  const before = scene.files()
+  expectEnd(await scene.run('zone', 'add', 'example.net', ...args), 0, { err: /zonewright plan example\.net\.\n/ })
+  expect(scene.files()).toEqual({ ...before, [path]: `domain: example.net\n${text}` })
+  expectEnd(await scene.run('validate'), 0)
+})
+
+test.each<readonly [string, readonly string[], string, Readonly<Record<string, string>>, string]>([
+  ['example.com', [], '', {}, 'zone-duplicate'],
+  ['EXAMPLE.com.', [], '', { 'zones/example.com.yaml': `enabled: false\n${ZONE}` }, 'zone-duplicate'],
+  ['a..b', [], '', {}, 'usage'],
+  ['.', [], '', {}, 'usage'],
+  ['example.net', [], `${RULES}  - {files: 'zones/*'}\n  - {files: 'other/*'}\n`, {}, 'edit-refused'],
+  ['example.net', [], `${RULES}  - {files: '*/*/*.yaml'}\n  - {files: 'zones/example.com.yaml'}\n`, {}, 'edit-refused'],
+  ['example.net', [], `${RULES}  - {files: 'zones/*.zone'}\n  - {files: 'zones/example.com.yaml'}\n`, {}, 'edit-refused'],
+  [
+    'example.net',
+    [],
+    `${RULES}  - {files: 'zones/*.ts', zone: '*.net'}\n  - {files: 'zones/example.com.yaml'}\n`,
+    { 'zones/a.ts': "import { zone } from 'zonewright/definition'\nzone('example.org')\n" },
+    'edit-refused',
+  ],
+  ['example.net', ['--file', 'x.yaml'], '', {}, 'edit-refused'],
+  ['example.net', ['--target', 'nobody'], '', {}, 'provider-unknown'],
+  ['example.net', ['--include', 'none.yaml'], '', {}, 'include-invalid'],
+  ['example.net', [], '', { 'zones/x.yaml': 'domain: [' }, 'yaml-syntax'],
+])('zone add %s %j is refused', async (name, args, config, files, code) => {
+  await expectNothingDone(openScene({ config, files: { 'zones/example.com.yaml': ZONE, ...files } }), code, 'zone', 'add', name, ...args)
+})
+
+test('zone remove writes "absent: true" and says what an apply deletes', async () => {
+  const scene = await openLiveScene()
+  const { stderr } = expectEnd(await scene.run('zone', 'remove', 'example.com'), 0, { out: /^\+absent: true$/m })
+  expect(stderr).toMatch(
+    /deletes example\.com\. at cloud with all its records: 3 records of the definition, and any others\.\n[\s\S]* apply example\.com\. --allow delete-zone\n/,
+  )
+  expect(scene.files()['zones/example.com.yaml']).toBe(ZONE.replace('\n', '\nabsent: true\n'))
+  expectEnd(await scene.run('apply', '--yes'), 3)
+  expectEnd(await scene.run('zone', 'remove', 'example.com'), 0, { err: /There is nothing to change/ })
+  expectEnd(await scene.run('apply', '--yes', '--allow', 'delete-zone'), 0)
+})
+
+test.each([
+  [ZONE.replace('\n', ' # ours\r\nabsent: false\r\n').replace(/(?<!\r)\n/g, '\r\n'), 'absent: true\r\n'],
+  [ZONE.replace('\n', '\npolicy: upsert-only\nallow: [delete-zone]\n'), 'absent: true\n'],
+])('zone remove of %j', async (text, line) => {
+  const scene = openScene({ files: { 'zones/example.com.yaml': text } })
+  const { stderr } = expectEnd(await scene.run('zone', 'remove', 'example.com'), 0)
+  expect(scene.files()['zones/example.com.yaml']).toBe(
+    text.includes('absent') ? text.replace('absent: false\r\n', line) : text.replace('\n', `\n${line}`),
+  )
+  if (text.includes('policy'))
+    expect(stderr).toMatch(/The policy upsert-only keeps example\.com\. at cloud\.\n[\s\S]*apply example\.com\.\n$/)
+})
+
+test.each([
+  ['zones/example.com.yaml', '---\nwww: {type: A, value: 192.0.2.1}\n', 'edit-refused'],
+  ['zones/example.com.zone', '@ 300 SOA ns1 hostmaster 1 2 3 4 5\n@ NS ns1.example.net.\n', 'edit-refused'],
+  ['zones/example.com.yaml', '{domain: example.com, records: {}}\n', 'edit-refused'],
+  ['zones/example.org.yaml', zoneOf('example.org'), 'zone-unknown'],
+])('zone remove with %s is refused', async (path, text, code) => {
+  await expectNothingDone(openScene({ files: { [path]: text } }), code, 'zone', 'remove', 'example.com')
+})
+
+test('zone remove of a zone that a program makes names the line', async () => {
+  const files = { 'zones/a.ts': "import { zone } from 'zonewright/definition'\n\nzone('example.com')\n" }
+  const { stderr } = await expectNothingDone(
+    openScene({ files, config: "zones: [{files: 'zones/*.ts'}]\n" }),
+    'edit-refused',
+    'zone',
+    'remove',
+    'example.com',
+  )
+  expect(stderr).toMatch(/zones\/a\.ts:3.*a program, which only people edit[\s\S]*change line 3/)
+})
+
+const MOVED = ZONE.replace('  www:', '  abs: {type: CNAME, value: www.example.com.}\n  www:')
+
+test('zone rename moves the definition, and names what still points to the previous zone', async () => {
+  const other = 'domain: example.org\nsoa_email: a@example.org\nrecords:\n  x: {type: CNAME, value: www.example.com.}\n'
+  const scene = openScene({ files: { 'zones/example.com.yaml': MOVED, 'zones/example.org.yaml': other } })
+  const { stdout, stderr } = expectEnd(await scene.run('zone', 'rename', 'example.com', 'example.net'), 0)
+  expect(stdout).toContain(
+    '  zones/example.net.yaml:6: abs.example.net. CNAME www.example.com.\n  zones/example.org.yaml:4: x.example.org. CNAME www.example.com.\n',
+  )
+  expect(stderr).toMatch(/example\.net\. is a new zone[\s\S]*delegate example\.net\.[\s\S]*example\.com\. stays at cloud as it is/)
+  const { 'zonewright.yaml': _, ...files } = scene.files()
+  expect(files).toEqual({
+    'zones/example.net.yaml': MOVED.replace('domain: example.com', 'domain: example.net'),
+    'zones/example.org.yaml': other,
+  })
+})
+
+test('zone rename --absent keeps the previous definition for its deletion; octoDNS files are moved as they are', async () => {
+  const octodns = '---\nwww: {type: A, value: 192.0.2.1}\n'
+  const scene = openScene({ files: { 'zones/example.com.yaml': ZONE, 'zones/example.org.yaml': octodns } })
+  expectEnd(await scene.run('zone', 'rename', 'example.com', 'example.net', '--absent'), 0, {
+    err: /An apply deletes example\.com\. after --allow delete-zone/,
+  })
+  expectEnd(await scene.run('zone', 'rename', 'example.org', 'example.info'), 0)
+  const { 'zonewright.yaml': _, ...files } = scene.files()
+  const moved = ZONE.replace('domain: example.com', 'domain: example.net')
+  expect(files).toEqual({
+    'zones/example.com.yaml': ZONE.replace('\n', '\nabsent: true\n'),
+    'zones/example.net.yaml': moved,
+    'zones/example.info.yaml': octodns,
+  })
+})
+
+test.each<readonly [Readonly<Record<string, string>>, readonly string[], string]>([
+  [{ 'zones/example.com.yaml': ZONE, 'zones/b.yaml': zoneOf('example.net') }, [], 'zone-duplicate'],
+  [{ 'zones/example.com.yaml': ZONE.replace('  mail:', '  mail.example.com.:') }, [], 'name-outside-zone'],
+  [{ 'zones/a.yaml': ZONE }, ['--absent'], 'edit-refused'],
+  [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml/x': '' }, [], 'file-unwritable'],
+])('zone rename of %j is refused', async (files, args, code) => {
+  await expectNothingDone(openScene({ files }), code, 'zone', 'rename', 'example.com', 'example.net', ...args)
+})
