@@ -1,7 +1,7 @@
 /**
- * Time, CPU time and memory of whole processes, with the ratio to `node -e 0`, which runs alternately; each is a minimum. `npm run bench` writes the figures
- * into docs/performance.md, and the ratios of CPU time and memory into budget.json. `npm run bench -- --short` compares with these ratios: it fails if one is
- * larger by more than `TOLERANCE`.
+ * Time, CPU time and memory of whole processes, with the ratio to `node -e 0`, which runs alternately. `npm run bench` writes the figures into
+ * docs/performance.md, and the ratios of CPU time and memory into budget.json. `npm run bench -- --short` compares with these ratios: it fails if one is larger
+ * by more than `TOLERANCE` in each of `ROUNDS` rounds.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
@@ -13,6 +13,7 @@ import { countRequests, startService, TOKEN } from './service-under-test.mjs'
 const IS_SHORT = process.argv.includes('--short')
 const RUNS = IS_SHORT ? 7 : 11
 const TOLERANCE = 0.15
+const ROUNDS = IS_SHORT ? 3 : 1
 const RECORDS = 12_000
 const COUNT = RECORDS.toLocaleString('en-US')
 const [BUDGET, PAGE] = ['budget.json', '../docs/performance.md'].map((path) => join(import.meta.dirname, path))
@@ -34,16 +35,31 @@ const configure = (http) => {
   )
 }
 
+const budget = JSON.parse(readFileSync(BUDGET, 'utf8'))
 const rows = []
 const ratios = {}
 async function job(name, args) {
-  const figures = await besideBareNode(args, { cwd, env }, RUNS)
-  rows.push(row(name, figures))
-  ratios[name] = { cpu: Number(figures.cpuRatio.toFixed(2)), memory: Number(figures.memoryRatio.toFixed(2)) }
-  console.log(rows.at(-1))
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const figures = await besideBareNode(args, { cwd, env }, RUNS)
+    rows.push(row(name, figures))
+    console.log(rows.at(-1))
+    const { cpu = Number.POSITIVE_INFINITY, memory = Number.POSITIVE_INFINITY } = ratios[name] ?? {}
+    const least = (former, ratio) => Math.min(former, Number(ratio.toFixed(2)))
+    ratios[name] = { cpu: least(cpu, figures.cpuRatio), memory: least(memory, figures.memoryRatio) }
+    if (excesses(name).length === 0) return
+  }
 }
 
-const conditions = `Node ${process.version}, ${availableParallelism()} cores (${cpus()[0].model.trim()}), minima of ${RUNS} runs, load average ${loadavg()[0].toFixed(1)}`
+/** What exceeds the budget. */
+const excesses = (name) =>
+  Object.entries(ratios[name]).flatMap(([kind, ratio]) => {
+    const most = budget[name]?.[kind] ?? 0
+    return ratio <= most * (1 + TOLERANCE)
+      ? []
+      : [`${name}: ${kind} is ${ratio} × bare Node; the budget is ${most}, and ${TOLERANCE * 100} % more are tolerated`]
+  })
+
+const conditions = `Node ${process.version}, ${availableParallelism()} cores (${cpus()[0].model.trim()}), ${RUNS} runs, load average ${loadavg()[0].toFixed(1)}`
 console.log(conditions)
 await job('`node -e 0`', ['-e', '0'])
 const service = await startService()
@@ -95,8 +111,11 @@ try {
   rmSync(cwd, { recursive: true, force: true })
 }
 
-if (IS_SHORT) compareWithBudget()
-else {
+if (IS_SHORT) {
+  const exceeding = Object.keys(ratios).flatMap(excesses)
+  for (const line of exceeding) console.error(line)
+  if (exceeding.length > 0) process.exitCode = 1
+} else {
   writeFileSync(BUDGET, `${JSON.stringify(ratios, null, 2)}\n`)
   const head =
     '| job | time | × bare Node | CPU time | × bare Node | peak memory | × bare Node |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |'
@@ -106,16 +125,4 @@ else {
     PAGE,
     readFileSync(PAGE, 'utf8').replace(mark, (_, begin) => begin + table),
   )
-}
-
-function compareWithBudget() {
-  const budget = JSON.parse(readFileSync(BUDGET, 'utf8'))
-  for (const [name, figures] of Object.entries(ratios)) {
-    for (const [kind, ratio] of Object.entries(figures)) {
-      const most = budget[name]?.[kind] ?? 0
-      if (ratio <= most * (1 + TOLERANCE)) continue
-      process.exitCode = 1
-      console.error(`${name}: ${kind} is ${ratio} × bare Node; the budget is ${most}, and ${TOLERANCE * 100} % more are tolerated`)
-    }
-  }
 }
