@@ -47,7 +47,8 @@ async function onTerminal(
   const pending = [...type]
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     shown += text
-    if (pending[0] !== undefined && shown.includes(pending[0][0])) {
+    // One chunk may hold the texts of several keys.
+    while (pending[0] !== undefined && shown.includes(pending[0][0])) {
       const [, keys] = pending.shift() as readonly [string, string]
       setTimeout(() => child.stdin.write(keys), 50)
     }
@@ -203,7 +204,6 @@ exit 0
         type: [
           ['PAGER', '\u0003'],
           ['^C', 'y\r'],
-          ['LEFT', ''],
           ['[y/N] ', 'n\r'],
         ] as const,
       }
