@@ -314,7 +314,7 @@ describe('a run', () => {
   test.each(['rules', 'canCreateZone', 'settingProblems'])('reports that %s of a provider throws', async (key) => {
     const { given } = open()
     const { cloud } = silent('create').providers
-    const capabilities = { createsZones: true, settings: new Set(['soa_email']), [key]: key === 'rules' ? [fail] : fail }
+    const capabilities = { createsZones: true, settings: new Set(['soa_email'] as const), [key]: key === 'rules' ? [fail] : fail }
     const ended = await plan(given({ providers: { cloud: { ...cloud, capabilities, create: () => ({ address: 'x:', ...EMPTY }) } } }))
     expect([ended.result, errorsOf(ended)]).toEqual(['failed', ['provider-failed']])
     expect(ended.diagnostics.at(-1)?.message).toContain('of the provider')
