@@ -652,7 +652,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'a definition that would take long to read': 'file-too-large zonefile-too-large rrset-too-large',
   'a lease has to end by the clock; processes that lose one are in test/incidents': 'lease-lost',
   'no diagnostic has it': 'refused zone-missing',
-  'nothing is refused: warnings and notices': `program-message policies-exception-ends ptr-not-selected quarantine-unstored interruption calls-not-proved
+  'nothing is refused: warnings and notices': `client-record program-message policies-exception-ends ptr-not-selected quarantine-unstored interruption calls-not-proved
     rendered-stale apply-altered branch-effect txt-long zone-undescribed`,
 }
 
