@@ -112,7 +112,7 @@ class Program {
       return this.#isOver
     })
     runtime.setModuleLoader(
-      (name) => (name === API ? this.#api() : (this.#texts.get(name)?.text ?? { error: this.#refused ?? new Error(name) })),
+      (name) => (name === API ? this.#api() : (this.#texts.get(name)?.code ?? { error: this.#refused ?? new Error(name) })),
       (base, name) => this.#resolve(base, name) ?? 'zonewright:refused',
     )
     this.#vm = runtime.newContext()
@@ -195,18 +195,18 @@ class Program {
   /** Keeps the text of a file, and returns it without types. */
   #add(file: string, text: string): string {
     const known = this.#texts.get(file)
-    if (known !== undefined) return known.text
+    if (known !== undefined) return known.code
     if (this.#texts.size >= MAX_FILES) throw new Failure('limit', `a program has at most ${MAX_FILES} files`, [])
     const unchanged = { ok: true, value: { text, columnOf: (_line: number, column: number): number => column } } as const
     const stripped = /\.[cm]?ts$/i.test(file) ? stripTypes(file, text) : unchanged
     if (!stripped.ok) throw new Failure('exception', `SyntaxError: ${stripped.message}`, [{ at: stripped.at, inside: null }])
-    this.#texts.add(file, stripped.value)
+    const code = this.#texts.add(file, stripped.value)
     const promise = promiseIn(stripped.value.text, this.#run.language === 'dnscontrol')
     if (promise !== null) {
       const message = `${promise.word} cannot be used: an error in a promise that nothing awaits would be lost, and its records with it. All functions return at once`
       throw new Failure('exception', message, [{ at: this.#texts.placeOf(file, promise.offset), inside: null }])
     }
-    return stripped.value.text
+    return code
   }
 
   #natives(): QuickJSHandle {
