@@ -65,7 +65,8 @@ export class ProgramTexts {
       const inside = name === '' || name.startsWith('<') ? null : name
       const { offset, insert } = offsetIn(kept, Number(row), Number(column))
       // The call of a function that was put in: the function around it makes its calls.
-      if (insert !== null && file === fileBefore && insert.first <= before && before < insert.offset) calls.push({ ...(calls.pop() as ProgramCall), inside })
+      if (insert !== null && file === fileBefore && insert.first <= before && before < insert.offset)
+        calls.push({ ...(calls.pop() as ProgramCall), inside })
       else calls.push({ at: this.#at(file, kept, startOfCall(kept.text, called, offset)), inside })
       fileBefore = file
       before = offset
@@ -102,7 +103,11 @@ function lineOf(starts: readonly number[], offset: number): number {
 }
 
 /** The offset of a place that QuickJS names. In a text that was put in, that is the text, and the offset the call before it. */
-function offsetIn({ starts, inserts }: KeptText, line: number, column: number): { readonly offset: number; readonly insert: Insert | null } {
+function offsetIn(
+  { starts, inserts }: KeptText,
+  line: number,
+  column: number,
+): { readonly offset: number; readonly insert: Insert | null } {
   let offset = (starts[line - 1] ?? 0) + column - 1
   for (const insert of inserts.get(line) ?? []) {
     if (offset < insert.offset) break

@@ -65,7 +65,13 @@ export function shortFunctions(text: string): readonly Insert[] {
     if (token === '\n' || token.startsWith('//') || token.startsWith('/*')) continue
     const isName = /^[A-Za-z_$]/.test(token)
     // A line ends a statement if the next one begins with a name.
-    if (isNewLine && isName && level.kind === 'statements' && (level.state === 'call' || last === '}') && !/^(?:in|instanceof)$/.test(token))
+    if (
+      isNewLine &&
+      isName &&
+      level.kind === 'statements' &&
+      (level.state === 'call' || last === '}') &&
+      !/^(?:in|instanceof)$/.test(token)
+    )
       endItem(level)
     isNewLine = false
     if (token === '(' || token === '[' || token === '{') {
