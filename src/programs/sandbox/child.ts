@@ -64,7 +64,8 @@ async function main(): Promise<void> {
   const wasmModule = await compile(wasm)
   for (let line = readLine(); line !== null; line = readLine()) {
     const message = JSON.parse(line) as Run
-    const maximum = Math.floor((message.limits.mebibytes * 2 ** 20 + RESERVE) / PAGE)
+    const limit = message.limits.mebibytes * 2 ** 20
+    const maximum = Math.floor((limit + RESERVE) / PAGE)
     const wasmMemory = new Memory({ initial: Math.min(FIRST_PAGES, maximum), maximum })
     try {
       const quickjs = await newQuickJSWASMModuleFromVariant(
@@ -72,7 +73,7 @@ async function main(): Promise<void> {
       )
       const { _malloc, _free } = quickjs['module']
       const isFull = (): boolean => {
-        if (wasmMemory.buffer.byteLength < maximum * PAGE) return false
+        if (wasmMemory.buffer.byteLength < limit) return false
         const reserve = _malloc(RESERVE)
         _free(reserve)
         return (reserve as number) === 0

@@ -7,7 +7,7 @@
 export interface Insert {
   /** The offset in the text of the program. */
   readonly offset: number
-  /** The first and the last call of the function that begins or ends here. */
+  /** The first and the last call of the function that ends here; if one begins here, its first call. */
   readonly first: number
   readonly last: number
   readonly text: string
@@ -45,7 +45,7 @@ export function shortFunctions(text: string): readonly Insert[] {
     const [open, close] = kind === 'list' ? ['...(()=>[', '])(undefined)'] : [';(()=>{', '})(undefined);']
     for (let i = 0; run.length >= 2 * GROUP && i < run.length; i += GROUP) {
       const [first, [last, end]] = [run[i]?.[0] ?? 0, run[Math.min(i + GROUP, run.length) - 1] ?? [0, 0]]
-      inserts.push({ offset: first, text: open, first, last }, { offset: end, text: close, first, last })
+      inserts.push({ offset: first, text: open, first, last: first }, { offset: end, text: close, first, last })
     }
   }
   /** Ends an item: `isLast` if no other can follow it in its run. */
