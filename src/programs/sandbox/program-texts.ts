@@ -65,8 +65,10 @@ export class ProgramTexts {
       }
       const inside = name === '' || name.startsWith('<') ? null : name
       const { offset, insert } = offsetIn(kept, Number(row), Number(column))
+      // QuickJS says column 1 of a call with an argument of several lines.
+      const isFrom = (start: number): boolean => start <= before || before === kept.starts[lineOf(kept.starts, start) - 1]
       // The call of a function that was put in: the function around it makes its calls.
-      if (insert !== null && file === fileBefore && insert.first <= before && before < insert.offset)
+      if (insert !== null && file === fileBefore && isFrom(insert.first) && before < insert.offset)
         calls.push({ ...(calls.pop() as ProgramCall), inside })
       else calls.push({ at: this.#at(file, kept, startOfCall(kept.text, called, offset)), inside })
       fileBefore = file
