@@ -89,6 +89,7 @@ test.each([
   ['  nope.x', 1, 3],
   ["\nx = 'ü😀' + nope.x", 2, 13],
   [`'use strict'\n${statements.replace("'250 x", "010 + 'x")}`, 252, 1],
+  [`all(${list})\n${calls.join('; ')}; x = 1\n'use strict'; (() => { 'use strict'; return 010 })()\n\n`, 302, 1],
   ["\n  JSON.parse('{')", 2, 8],
 ])('an error has its place: %#', async (text, line, column) => {
   const { diagnostics } = await run(text)
