@@ -136,8 +136,24 @@ test('zone rename --absent keeps the previous definition for its deletion; octoD
   })
 })
 
+test.each(['Example.COM.yaml', 'bücher.example.yaml', 'db.example.com.zone'])('zone rename gives %s the new name', async (file) => {
+  const name = file.replace(/^db\.|\.[a-z]+$/g, '')
+  const text = file.endsWith('.zone')
+    ? '@ 300 SOA ns1 hostmaster 1 2 3 4 5\n@ 300 NS ns1.example.net.\n'
+    : ZONE.replace('example.com', name)
+  const scene = openScene({ files: { [`zones/${file}`]: text } })
+  expectEnd(await scene.run('zone', 'rename', name, 'example.org'), 0)
+  const { 'zonewright.yaml': _, ...files } = scene.files()
+  expect(files).toEqual({ [`zones/${file.replace(name, 'example.org')}`]: text.replace(name, 'example.org') })
+})
+
 test.each<readonly [Readonly<Record<string, string>>, readonly string[], string]>([
   [{ 'zones/example.com.yaml': ZONE, 'zones/b.yaml': zoneOf('example.net') }, [], 'zone-duplicate'],
+  [
+    { 'zones/example.com.zone': '$ORIGIN example.com.\n@ 300 SOA ns1 hostmaster 1 2 3 4 5\n@ 300 NS ns1.example.net.\n' },
+    [],
+    'edit-refused',
+  ],
   [{ 'zones/example.com.yaml': ZONE.replace('  mail:', '  mail.example.com.:') }, [], 'name-outside-zone'],
   [{ 'zones/a.yaml': ZONE }, ['--absent'], 'edit-refused'],
   [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml/x': '' }, [], 'file-exists'],

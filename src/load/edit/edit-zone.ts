@@ -185,6 +185,13 @@ interface ZoneRename {
   readonly absent: boolean
 }
 
+/** The name of a file that is named after a zone, for another zone. */
+function renamedFile(file: string, name: DomainName, newName: DomainName): string {
+  const renamed = file.replace(stemOf(name), () => stemOf(newName))
+  // It may have capitals, or be in Unicode.
+  return renamed === file ? file.replace(/^.+(?=\.[a-z]+$)/i, () => stemOf(newName)) : renamed
+}
+
 /** Moves the definition of a zone to another name. Relative names move with it; absolute names stay as they are. */
 export async function renameZone({ name, newName, target, absent }: ZoneRename, config: Config): Promise<EditedZone> {
   const before = await loadDefinitions(config, { lints: false })
@@ -192,12 +199,7 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
   if (opened.edited !== null) return refusalOfName(newName, before) ?? opened.edited
   const { loaded, path, text, kind } = opened
   const isNamed = parseFileName(basename(path))?.zone === name
-  const newPath = isNamed
-    ? join(
-        dirname(path),
-        basename(path).replace(stemOf(name), () => stemOf(newName)),
-      )
-    : path
+  const newPath = isNamed ? join(dirname(path), renamedFile(basename(path), name, newName)) : path
   const domain = newName.slice(0, -1)
   const renamed = kind === 'settings' ? withSetting(text, 'domain', isUnambiguousText(domain) ? domain : JSON.stringify(domain)) : text
   const previous = absent ? withSetting(text, 'absent', 'true') : null
@@ -213,6 +215,8 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
     })
   const moved = { path: newPath, before: newPath === path ? text : isWritten ? renamed : '', after: renamed }
   const edited = await checked(newName, config, newPath === path ? [moved] : [moved, { path, before: text, after: previous }])
+  // The file names its zone, such as by $ORIGIN.
+  if (edited.diagnostics.some(({ code }) => code === 'zone-unknown')) return inOtherForm(name, loaded)
   if (edited.loaded === undefined) return edited
   const { records } = edited.loaded.zone
   if (records.length !== loaded.zone.records.length) return inOtherForm(name, loaded)
