@@ -156,6 +156,7 @@ test.each<readonly [Readonly<Record<string, string>>, readonly string[], string]
   ],
   [{ 'zones/example.com.yaml': ZONE.replace('  mail:', '  mail.example.com.:') }, [], 'name-outside-zone'],
   [{ 'zones/a.yaml': ZONE }, ['--absent'], 'edit-refused'],
+  [{ 'zones/a.yaml': `absent: true\n${ZONE}` }, [], 'edit-refused'],
   [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml/x': '' }, [], 'file-exists'],
   [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.org') }, [], 'file-exists'],
 ])('zone rename of %j is refused', async (files, args, code) => {

@@ -198,6 +198,7 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
   const opened = await openDefinition(name, config, target, absent)
   if (opened.edited !== null) return refusalOfName(newName, before) ?? opened.edited
   const { loaded, path, text, kind } = opened
+  if (loaded.zone.absent) return problem('edit-refused', `${name} is to be deleted; remove "absent: true" first`, { at: loaded.zone.at })
   const isNamed = parseFileName(basename(path))?.zone === name
   const newPath = isNamed ? join(dirname(path), renamedFile(basename(path), name, newName)) : path
   const domain = newName.slice(0, -1)
