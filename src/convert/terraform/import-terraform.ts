@@ -101,7 +101,7 @@ function groupByZone(resources: Resources, leave: Leave): ZoneOfState[] {
   }
   for (const [key, own] of records) {
     const [{ service, zone: id }] = own as [StateRecord]
-    const name = service === 'rfc2136' ? parseAbsoluteName(id) : null
+    const name = service === 'rfc2136' && id !== '' ? parseAbsoluteName(id) : null
     if (name?.ok) zones.set(key, { service, id, name: name.value, isPrivate: false, settings: {}, resource: null, records: own })
     else if (!zones.has(key)) {
       const hint = 'add a data source of the zone to the configuration, run "apply -refresh-only" and show the state again'

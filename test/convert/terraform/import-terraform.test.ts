@@ -288,6 +288,7 @@ test('a state with odd values, deep marks and many modules is read as any other'
   const text = showJson([
     ['aws_route53_zone.main', {}],
     ['aws_route53_zone.nameless', { id: 'Z2', zone_id: 'Z2', name: '' }],
+    ['dns_a_record_set.nowhere', { addresses: ['192.0.2.1'] }],
     ['cloudflare_zone.c', { name: 'c.example' }],
     ['cloudflare_dns_record.odd', { name: 'odd.c.example', type: 'A', content: '192.0.2.1', comment: odd, data: { priority: odd } }],
     aws('www', {}, { depends_on: [odd], provider_name: odd }),
@@ -300,6 +301,7 @@ test('a state with odd values, deep marks and many modules is read as any other'
     err: [
       'aws_route53_record.secret is not imported: sensitive: records',
       'aws_route53_zone.nameless is not imported: it has no valid name or identifier',
+      'dns_a_record_set.nowhere is not imported: the state does not have the zone ""',
       // The zone stays with a record set that names it by its identifier.
       '\nterraform state rm aws_route53_record.www cloudflare_dns_record.odd cloudflare_zone.c\n',
     ],
