@@ -382,7 +382,8 @@ async function lastRun({ environment }: TraceSetup, config: Config, asked: Trace
   const problems: TraceStep[] = [unread ?? [], diagnostics]
     .flat()
     .map((one) => step('run', 'journal', 'failed', [typeof one === 'string' ? one : one.message]))
-  for (const run of runs.filter(({ begin }) => begin.zones.some(isAbove)).slice(0, MAX_RUNS)) {
+  const own = runs.filter(({ begin }) => begin.zones.some(isAbove))
+  for (const run of own.slice(0, MAX_RUNS)) {
     const details = await readRunPlans(run, isAbove)
     if (!details.ok) problems.push(step('run', run.id, 'failed', [details.message]))
     const notes = (details.ok ? details.value : []).flatMap(({ plan, outcome }) =>
@@ -403,5 +404,6 @@ async function lastRun({ environment }: TraceSetup, config: Config, asked: Trace
     const about = `${run.begin.command} of ${run.begin.time}, ${run.state}${by}; "zonewright history ${run.id}" shows it`
     return [...problems, step('run', run.id, 'stated', [about, ...notes])]
   }
-  return problems.length > 0 ? problems : [step('run', 'journal', 'stated', ['no run of the journal changed it'])]
+  const none = own.length > MAX_RUNS ? `none of the latest ${MAX_RUNS} runs changed it` : 'no run of the journal changed it'
+  return problems.length > 0 ? problems : [step('run', 'journal', 'stated', [none])]
 }

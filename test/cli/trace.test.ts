@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
@@ -110,6 +110,22 @@ test('a wildcard, and the deletion of the zone, are changes of a name', async ()
   const scene = await openLiveScene({ files: { 'zones/example.com.yaml': zone } })
   const trace = () => scene.run('trace', 'x.example.com', '--nameserver', server, '--resolver', server, '--parent-server', server)
   expectEnd(await trace(), 1, { out: /\n {4}create at cloud, applied: \*\.example\.com\. / })
+  const journal = join(scene.folder, '.zonewright/runs')
+  const [run = ''] = readdirSync(journal)
+  const copies = Array.from({ length: 100 }, (_, at) => run.replace(/^\d{4}/, String(3000 + at)))
+  for (const copy of copies) {
+    cpSync(join(journal, run), join(journal, copy), { recursive: true })
+    const file = join(journal, copy, 'journal.jsonl')
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(run, copy))
+  }
+  expectEnd(
+    await scene.run('trace', 'mail.example.com', 'AAAA', '--nameserver', server, '--resolver', server, '--parent-server', server),
+    1,
+    {
+      out: /\n {4}none of the latest 100 runs changed it\n/,
+    },
+  )
+  for (const copy of copies) rmSync(join(journal, copy), { recursive: true })
   scene.write({ 'zones/example.com.yaml': zone.replace('\n', '\nabsent: true\n') })
   expectEnd(await trace(), 1, { out: /\n≠ cloud\n[\s\S]*shows what would change\n/ })
   expectEnd(await scene.run('apply', '--yes', '--allow', 'delete-zone'), 0)
