@@ -21,7 +21,7 @@ import { lacking, neededForZones } from '../../stored/approvals/approvals-of-pla
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withConversionOptions } from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'
-import { firstPlan, nextCommands } from '../init/first-plan.ts'
+import { firstPlan, nextCommands } from '../init/take-over.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, canAsk, confirm, createOutput, lossReportOptions } from '../output.ts'
@@ -148,7 +148,7 @@ async function finish(
   const text = files.find(({ path }) => path === CONFIG_FILE)?.text
   const file = resolve(folder, CONFIG_FILE)
   const made = text === undefined ? null : readConfig(text, { file, folder, cwd: io.cwd }).config
-  const planned = keepsSource && made !== null ? await firstPlan(io, output, { config: made, file }, options) : status
+  const planned = keepsSource && made !== null ? await firstPlan(io, output, made, file, options) : status
   const isElsewhere = made !== null && folder !== io.cwd
   const known = made !== null || config.file !== null
   for (const line of nextCommands(known ? (isElsewhere ? ` -c ${displayPath(file, io.cwd)}` : '') : null)) output.note(line)

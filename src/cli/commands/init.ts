@@ -5,19 +5,20 @@ import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
 import { importZones } from '../../convert/import.ts'
+import { shellWord } from '../../convert/terraform/state-commands.ts'
 import { type DomainName, displayName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { reportThrottling } from '../../run/context/run-context.ts'
-import { loadRunConfig, readRunConfig } from '../../run/load/run-config.ts'
-import { type CommonOptions, oneOf, type SetAction, withLossyOption } from '../command.ts'
-import { addMissing, existingText, gitignore, type InitFile, nothingWritten, withProvider } from '../init/add-files.ts'
+import { readRunConfig } from '../../run/load/run-config.ts'
+import { type CommonOptions, oneOf, type SetAction, withLossyOption, withVariableOption } from '../command.ts'
+import { existingText, type InitFile, withProvider } from '../init/add-files.ts'
 import { CI_SITES, type CiSite, ciFiles, filesForCi, siteOf } from '../init/ci-files.ts'
 import { cloudNeeds } from '../init/ci-needs.ts'
 import { findSources, hasDefinitions, type SeenFile, type Source } from '../init/find-sources.ts'
-import { configText, FIRST_TYPES, type FirstProvider, firstProvider } from '../init/first-provider.ts'
+import { configText, FIRST_TYPES, firstProvider } from '../init/first-provider.ts'
 import { lookAround } from '../init/look-around.ts'
 import { installedRelease, type Release } from '../init/release.ts'
-import { takeOver } from '../init/take-over.ts'
+import { complete, type InitContext, nothingWritten, prepare } from '../init/take-over.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
 
@@ -53,7 +54,7 @@ export function configure(command: Command, setAction: SetAction): void {
         .default(undefined, 'that of the repository'),
     )
     .option('-y, --yes', 'do not ask')
-    .addHelpText('after', HELP)
+  withVariableOption(command).addHelpText('after', HELP)
   setAction(command, init)
 }
 
@@ -69,84 +70,62 @@ const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0
 /** `zonewright init [PATH]`: takes over what the working directory has, or writes a configuration, a first zone and CI jobs. */
 async function init(io: CliIo, [path]: readonly [string | undefined], options: InitOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
-  const { zone, soaEmail, from, to, yes = false, ci = siteOf(io.cwd) } = options
+  const { zone, soaEmail, from, to, ci = siteOf(io.cwd) } = options
+  const odd = Object.entries(io.variables ?? {}).find(([, value]) => !/^[\w.,:@%+/-]+$/.test(value))
+  if (odd !== undefined) return refuse(output, `the value of --var ${odd[0]} has other characters than letters, digits and .,:@%+/-`)
   const steps = mergeStep(ci) + releaseStep(installedRelease())
   const provider = firstProvider(from ?? to ?? SERVICE_ADDRESS, TOKEN_VARIABLE)
   if (!provider.ok) return refuse(output, to === undefined ? provider.message : provider.message.replace('--from', '--to'))
+  const context: InitContext = { io, output, options, ci, provider: provider.value }
   if (from !== undefined) {
-    const files = await filesFromProvider(io, output, from, provider.value, { ...options, ci })
-    return files === null ? nothingWritten(output) : addMissing(io, output, files, yes, STEPS_FROM_PROVIDER + steps)
+    const prepared = await prepareProvider(context, from)
+    return prepared === null ? nothingWritten(output) : complete(context, prepared, STEPS_FROM_PROVIDER + steps)
   }
-  const hasConfig = existingText(io.cwd, CONFIG_FILE) !== null
-  if (zone === undefined && soaEmail === undefined) {
-    const rest = { ...options, ci, provider: provider.value, isNamed: to !== undefined }
-    if (options.ci !== undefined && path === undefined && to === undefined) return writeJobs(io, output, { ...rest, yes, hasConfig })
-    const found = hasConfig ? { sources: ['config'] as const, seen: [] } : look(io, path)
-    const [source, ...others] = found.sources
-    if (others.length > 0) return refuse(output, 'several things can be taken over', `name one: ${namesOfSources(found.sources)}`)
-    if (typeof source === 'object' && source.kind === 'state') return refuse(output, `${source.path} is a raw state`, showHint(source.path))
-    if (source !== undefined) return takeOver(io, output, source, found.seen, rest, steps)
-    if (path !== undefined) return refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
+  if (zone !== undefined || soaEmail !== undefined) return writeExample(context, options, steps)
+  const seen = await lookAround(io.cwd)
+  const sources =
+    existingText(io.cwd, CONFIG_FILE) === null ? sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.'))) : ['config' as const]
+  const [source, ...others] = sources
+  if (options.ci !== undefined && path === undefined && to === undefined) {
+    const prepared = await prepare(context, source === 'config' ? source : 'definitions', seen)
+    if (prepared?.config == null) return nothingWritten(output)
+    const jobs = await filesForCi(io, ci, prepared.config, null)
+    return complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
   }
-  return writeExample(io, output, { ...options, ci, yes, steps })
+  if (others.length > 0) {
+    const commands = sources.map((one) => `zonewright init ${typeof one === 'string' ? '' : one.path}`)
+    return refuse(output, 'the folder has several things to take over', `choose one: ${commands.join(', ')}`)
+  }
+  if (typeof source === 'object' && source.kind === 'state')
+    return refuse(
+      output,
+      `${source.path} is a raw state`,
+      `run: terraform show -json ${shellWord(source.path)} > show.json; then: zonewright init`,
+    )
+  if (source === undefined)
+    return path === undefined
+      ? writeExample(context, options, steps)
+      : refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
+  const prepared = await prepare(context, source, seen)
+  return prepared === null ? nothingWritten(output) : complete(context, prepared, steps)
 }
 
-/** What the folder has. */
-function look({ cwd }: CliIo, path = '.'): { readonly sources: readonly (Source | 'definitions')[]; readonly seen: readonly SeenFile[] } {
-  const { files: seen } = lookAround(cwd)
-  const below = relative(cwd, resolve(cwd, path)).split(sep).join('/') || '.'
-  const sources = findSources(seen, below)
-  const isRead = hasDefinitions(seen) && sources.every(({ kind }) => kind === 'zonefile' || kind === 'state' || kind === 'terraform')
-  return { sources: isRead ? ['definitions'] : sources, seen }
+/** What the folder has at or below a path. Definitions were imported from its zone files or state. */
+function sourcesIn(seen: readonly SeenFile[], below: string): readonly (Source | 'definitions')[] {
+  const sources = findSources(seen, below.split(sep).join('/') || '.')
+  return hasDefinitions(seen) && !sources.some(({ kind }) => kind === 'octodns' || kind === 'dnscontrol') ? ['definitions'] : sources
 }
 
 const EXPECTED = 'a config of octoDNS, a dnsconfig.js, zone files such as example.com.zone, or what "terraform show -json" prints'
-
-const namesOfSources = (sources: readonly (Source | string)[]): string =>
-  sources.map((one) => (typeof one === 'string' ? one : `zonewright init ${one.path}`)).join(', ')
-
-const showHint = (path: string): string =>
-  `run in the folder of the configuration: terraform show -json ${path} > show.json; then: zonewright init`
 
 function refuse(output: CliOutput, message: string, hint?: string): ExitStatus {
   output.error('usage', message, hint)
   return EXIT.failure
 }
 
-/** The CI jobs for the config of the folder; without one, for the service of the example. */
-async function writeJobs(
-  io: CliIo,
-  output: CliOutput,
-  {
-    ci,
-    yes,
-    hasConfig,
-    provider,
-  }: { readonly ci: CiSite; readonly yes: boolean; readonly hasConfig: boolean; readonly provider: FirstProvider },
-): Promise<ExitStatus> {
-  const place = { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd }
-  const options = { offline: true, packages: false, programs: false }
-  const read = hasConfig
-    ? await loadRunConfig(io, resolve(io.cwd, CONFIG_FILE), options)
-    : readRunConfig({ ...io, env: {} }, configText(provider, '**/*'), place)
-  output.diagnostics(read.diagnostics)
-  if (read.config === null) return nothingWritten(output)
-  const files = await filesForCi(io, ci, read.config, null)
-  return addMissing(
-    io,
-    output,
-    files.map((file) => ({ ...file, changes: true })),
-    yes,
-    mergeStep(ci) + releaseStep(installedRelease()),
-  )
-}
-
 /** A config for a service on this machine, and a zone with examples. */
-async function writeExample(
-  io: CliIo,
-  output: CliOutput,
-  { ci, yes, steps, ...options }: InitOptions & { readonly ci: CiSite; readonly yes: boolean; readonly steps: string },
-): Promise<ExitStatus> {
+async function writeExample(context: InitContext, options: InitOptions, steps: string): Promise<ExitStatus> {
+  const { output, ci } = context
   const zone = readZone(output, options.zone ?? 'example.com')
   if (zone === null) return EXIT.failure
   const soaEmail = options.soaEmail ?? `hostmaster@${zone.slice(0, -1)}`
@@ -155,8 +134,8 @@ async function writeExample(
       options.soaEmail === undefined ? `${JSON.stringify(soaEmail)}, derived from the zone,` : `--soa-email ${JSON.stringify(soaEmail)}`
     return refuse(output, `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
   }
-  const files = [...initFiles({ zone, soaEmail, release: installedRelease(), ci }), gitignore(io.cwd, ['.zonewright/', 'zonewright-data/'])]
-  return addMissing(io, output, files, yes, NEXT_STEPS + steps)
+  const files = initFiles({ zone, soaEmail, release: installedRelease(), ci })
+  return complete(context, { files, config: null, ignored: ['zonewright-data/'] }, NEXT_STEPS + steps)
 }
 
 function readZone(output: CliOutput, text: string): DomainName | null {
@@ -211,32 +190,24 @@ Set ${tarball === '' ? 'ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM' : 'ZONEWRIGH
 `
 
 /**
- * The files of a repository for the zones of a provider: a config, CI jobs and a definition of every zone. A plan is then empty. An existing config gets the provider.
+ * The files of a repository for the zones of a provider: a config and a definition of every zone. A plan is then empty. An existing config gets the provider.
  * Reports errors, and then returns null.
  */
-async function filesFromProvider(
-  io: CliIo,
-  output: CliOutput,
-  from: string,
-  start: FirstProvider,
-  options: CommonOptions & { readonly lossy?: AcceptedLosses; readonly ci: CiSite },
-): Promise<readonly InitFile[] | null> {
+async function prepareProvider({ io, output, options, provider: { name, entry } }: InitContext, from: string) {
   const place = { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd }
   const before = existingText(io.cwd, CONFIG_FILE)
-  const fresh = readRunConfig(io, configText(start, 'zones/**/*'), place)
-  const [known, wanted] = [before ? readRunConfig(io, before, place).config : null, fresh.config].map((one) =>
-    one?.providers.get(start.name),
-  )
-  const isKnown = known !== undefined && JSON.stringify([known.type, known.settings]) === JSON.stringify([wanted?.type, wanted?.settings])
-  const text = !before ? configText(start, 'zones/**/*') : isKnown ? before : known ? null : withProvider(before, start.name, start.entry)
-  if (hasErrors(fresh.diagnostics)) output.diagnostics(aboutOption(fresh.diagnostics, from))
-  else if (text === null)
+  const fresh = configText({ name, entry }, 'zones/**/*')
+  const [known, wanted] = [before ?? '', fresh].map((text) => readRunConfig(io, text, place).config?.providers.get(name))
+  const isSame = JSON.stringify([known?.type, known?.settings]) === JSON.stringify([wanted?.type, wanted?.settings])
+  const text = !before ? fresh : known === undefined ? withProvider(before, name, entry) : isSame ? before : null
+  if (text === null) {
     refuse(
       output,
-      `${CONFIG_FILE} has another provider ${start.name}, or its providers on one line`,
-      `for that one: zonewright import --from ${start.name} -o zones; else add "NAME: ${start.entry}" and import from NAME`,
+      `${CONFIG_FILE} has another provider ${name}, or its providers on one line`,
+      `add "NAME: ${entry}" to it, and run: zonewright import --from NAME -o zones`,
     )
-  if (hasErrors(fresh.diagnostics) || text === null) return null
+    return null
+  }
   const { config, diagnostics } = readRunConfig(io, text, place)
   if (config === null || hasErrors(diagnostics)) {
     output.diagnostics(aboutOption(diagnostics, from))
@@ -244,7 +215,7 @@ async function filesFromProvider(
   }
   const imported = await importZones({
     format: 'provider',
-    source: start.name,
+    source: name,
     zones: [],
     cwd: io.cwd,
     env: io.env,
@@ -258,12 +229,8 @@ async function filesFromProvider(
   const found = aboutOption([...diagnostics, ...(imported?.diagnostics ?? [])], from)
   output.diagnostics(found, lossReportOptions(options))
   if (imported === null || hasErrors(found)) return null
-  return [
-    { path: CONFIG_FILE, text, changes: true },
-    ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text, changes: true })),
-    ...(await filesForCi(io, options.ci, config, output)),
-    gitignore(io.cwd, ['.zonewright/']),
-  ]
+  const definitions = imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text, changes: true }))
+  return { files: [{ path: CONFIG_FILE, text, changes: true }, ...definitions], config, ignored: [] }
 }
 
 /** The setting that `--from` states, at the begin of a message. */

@@ -50,7 +50,7 @@ export function siteOf(folder: string): CiSite {
  * includes ours.
  */
 export async function filesForCi(
-  { cwd, env }: CliIo,
+  { cwd, env, variables: forPrograms = {} }: CliIo,
   site: CiSite,
   config: Config,
   output: CliOutput | null,
@@ -68,7 +68,11 @@ export async function filesForCi(
   const allowed = code.length === 0 ? null : code.join(', ')
   const needs =
     isCloud && only ? cloudNeeds(only) : providerNeeds({ variables, packages, pythonPackages: [...new Set(pythonPackages)], allowed })
-  const files = ciFiles(site, installedRelease(), hosts, needs)
+  const given = Object.entries(forPrograms).map(([name, value]) => ` --var ${name}=${value}`)
+  const files = ciFiles(site, installedRelease(), hosts, needs).map(({ path, text }) => ({
+    path,
+    text: text.replace(/^.*\bzonewright (?:validate|snapshot|ci (?:plan|apply|drift))\b/gm, (command) => command + given.join('')),
+  }))
   const pipeline = site === 'gitlab' ? existingText(cwd, PIPELINE) : null
   if (!pipeline || /^dns:plan:/m.test(pipeline)) return files
   const text = withInclude(pipeline, INCLUDED)

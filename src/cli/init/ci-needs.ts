@@ -57,33 +57,26 @@ export const providerNeeds = (needs: Pick<CiNeeds, 'variables' | 'packages' | 'p
 
 const readOnly = (variable: string): string => `${variable}_READ_ONLY`
 
-/** What the providers of a config need. */
-export interface ConfigNeeds extends Pick<CiNeeds, 'variables' | 'packages'> {
-  readonly hosts: readonly string[]
-  /** Those of `variables` without which no provider can sign in another way. */
-  readonly required: readonly string[]
-  /** Classes, packages and programs that the config names. */
-  readonly code: readonly string[]
-}
-
-/** Looks at the config only. */
-export function needsOf(config: Config): ConfigNeeds {
+/** What plans with a config use. Looks at the config only. */
+export function needsOf(config: Config) {
   const all = [...config.providers.values()].map(({ type, settings }) => {
-    const { settings: secrets = {}, variables = [], packages = [] } = starterOf(type) ?? {}
+    const { settings: secrets = {}, variables: usual = [], packages = [] } = starterOf(type) ?? {}
     const keys = Object.keys(settings)
-    const isSignedIn = keys.some((key) => /^(?:token|profile|credentials)$/.test(key))
-    // The settings without a key: `tenant` is in AZURE_TENANT_ID.
-    const usual = isSignedIn ? [] : variables.filter((name) => !keys.some((key) => name.toLowerCase().includes(key)))
-    const stated = [...variablesIn(settings)]
-    const required = usual.filter((name) => !Object.values(secrets).includes(`env:${name}`))
-    return { variables: [...stated, ...usual], required: [...stated, ...required], packages, code: codeOf(type, settings) }
+    // The variables of settings that are absent, unless the provider signs in with other means: `tenant` is in AZURE_TENANT_ID.
+    const isLacking = (name: string): boolean =>
+      !keys.some((key) => name.toLowerCase().includes(key) || /^(?:token|profile|credentials)$/.test(key))
+    const [stated, lacking] = [[...variablesIn(settings)], usual.filter(isLacking)]
+    const required = lacking.filter((name) => !Object.values(secrets).includes(`env:${name}`))
+    return { variables: [...stated, ...lacking], required: [...stated, ...required], packages, code: codeOf(type, settings) }
   })
   const distinct = (key: 'variables' | 'required' | 'packages' | 'code'): string[] => [...new Set(all.flatMap((one) => one[key]))]
   return {
     hosts: requiredHostEntries(config),
     variables: distinct('variables'),
+    /** Those of the variables without which no provider can sign in another way. */
     required: distinct('required'),
     packages: distinct('packages'),
+    /** Classes, packages and programs that the config names. */
     code: distinct('code'),
   }
 }

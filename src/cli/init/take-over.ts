@@ -1,6 +1,5 @@
-/** `zonewright init` in a folder with zones: imports them, writes a config and CI jobs, and makes a first plan. Before consent it reads files only. */
-import { existsSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+/** `zonewright init` in a folder with zones: imports them, writes a config and CI jobs, and makes a first plan. Before consent it only reads files. */
+import { dirname, relative, resolve, sep } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
 import { counted } from '../../base/english.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
@@ -9,161 +8,159 @@ import { defaultConfig } from '../../config/read-config.ts'
 import { previewDnscontrolConfig } from '../../convert/dnscontrol/convert-targets.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import { escapeGlob } from '../../files/file-glob.ts'
+import { writeFiles } from '../../files/write-files.ts'
+import { isPartlyWritten, writeProblems } from '../../files/write-problem.ts'
 import { startPrograms } from '../../load/program-loader.ts'
+import { textDiff } from '../../report/text-diff.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig, readRunConfig } from '../../run/load/run-config.ts'
+import type { PlanRunOptions } from '../../run/run-plan.ts'
 import type { CommonOptions } from '../command.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, lossReportOptions } from '../output.ts'
-import {
-  addFiles,
-  compareFiles,
-  consent,
-  diffsOf,
-  existingText,
-  gitignore,
-  type InitFile,
-  namesOf,
-  nothingMissing,
-  nothingWritten,
-  withProvider,
-} from './add-files.ts'
+import { readOnlySetup } from '../run-setup.ts'
+import { type ComparedFiles, compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
 import { type CiSite, filesForCi } from './ci-files.ts'
-import { type ConfigNeeds, needsOf } from './ci-needs.ts'
+import { needsOf } from './ci-needs.ts'
 import { definitionsGlob, fileNameOf, type SeenFile, type Source } from './find-sources.ts'
-import { firstPlan } from './first-plan.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
 
-export interface TakeOverOptions extends CommonOptions {
-  readonly lossy?: AcceptedLosses
+export interface InitContext {
+  readonly io: CliIo
+  readonly output: CliOutput
+  readonly options: CommonOptions & { readonly lossy?: AcceptedLosses; readonly to?: string }
   readonly ci: CiSite
   /** For zones that name no provider. */
   readonly provider: FirstProvider
-  /** Whether the user has named it. */
-  readonly isNamed: boolean
 }
 
-/** What is about to be written, apart from CI jobs. */
+/** What is about to be written. */
 interface Prepared {
-  readonly found: string
+  /** What was found, which needs consent and ends with a plan. Absent if the command line says what to write. */
+  readonly found?: string
   readonly files: readonly InitFile[]
+  /** The config that CI jobs are added for. */
   readonly config: Config | null
+  /** The lines of `.gitignore`; absent for none. */
   readonly ignored?: readonly string[]
   readonly nextSteps?: readonly string[] | undefined
+  /** Reads what only a program knows, after consent. */
+  readonly run?: () => Promise<Prepared | null>
 }
 
-/** Takes over what was found, or completes a folder that has a config. Asks once. `steps` follow the list of files. */
-export async function takeOver(
-  io: CliIo,
-  output: CliOutput,
-  source: Source | 'config' | 'definitions',
-  seen: readonly SeenFile[],
-  options: TakeOverOptions,
-  steps: string,
-): Promise<ExitStatus> {
-  const isProgram = typeof source === 'object' && source.kind === 'dnscontrol'
-  const read = (): Promise<Prepared | null> => endedBySignals(() => prepare(io, output, source, seen, options))
-  const preview = isProgram ? await previewProgram(io, source.path) : await read()
-  if (preview === null) return nothingWritten(output)
-  const listed = compareFiles(io.cwd, await allFiles(io, preview, options, null))
-  if (listed.added.length + listed.changed.length === 0) return nothingMissing(output, listed.kept)
-  const needs = preview.config === null ? null : needsOf(preview.config)
-  output.print(describe(preview, listed, needs, io.env))
-  const answer = options.yes
-    ? 'yes'
-    : await consent(io, output, isProgram ? `Run ${source.path}, and write these files?` : 'Write these files?')
-  if (answer === null) output.error('not-confirmed', 'there is no terminal to ask on', '--yes answers in advance')
-  if (answer !== 'yes') return answer === 'interrupted' ? EXIT.interrupted : nothingWritten(output)
-  const prepared = isProgram ? await read() : preview
+const list = (paths: readonly string[]): string => paths.map((path) => `  ${path}\n`).join('')
+const pathsOf = (files: readonly InitFile[]): string[] => files.map(({ path }) => path)
+
+/** Shows what will be written, asks, writes and plans. `steps` are the last words. */
+export async function complete(context: InitContext, preview: Prepared, steps: string): Promise<ExitStatus> {
+  const { io, output, options } = context
+  const listed = compareFiles(io.cwd, await allFiles(context, preview, null))
+  if (listed.added.length + listed.changed.length === 0) {
+    output.print(`Nothing is missing:\n${list(listed.kept)}`)
+    return EXIT.done
+  }
+  const { found } = preview
+  output.print(describe(preview, listed, io.env))
+  const isAsked = options.yes !== true && (found !== undefined || listed.changed.length > 0)
+  const question = preview.run ? 'Run the program, and write these files?' : 'Write these files?'
+  const answer = isAsked ? await output.ask(found === undefined ? 'Make these changes?' : question, new AbortController().signal) : 'yes'
+  if (answer === 'interrupted') return EXIT.interrupted
+  if (answer === 'no-terminal' && found !== undefined)
+    output.error('not-confirmed', 'there is no terminal to ask on', '--yes answers in advance')
+  if (answer !== 'yes' && found !== undefined) return nothingWritten(output)
+  const prepared = preview.run ? await preview.run() : preview
   if (prepared === null) return nothingWritten(output)
-  const files = compareFiles(io.cwd, await allFiles(io, prepared, options, output))
-  // Only what the question has shown.
-  const changed = files.changed.filter(({ path }) => listed.changed.some((one) => one.path === path))
-  if (!(await addFiles(io, output, { ...files, changed }))) return EXIT.failure
+  const current = compareFiles(io.cwd, await allFiles(context, prepared, output))
+  const agreed = new Set(answer === 'yes' ? pathsOf(listed.changed) : [])
+  const left = pathsOf(current.changed).filter((path) => !agreed.has(path))
+  if (left.length > 0) output.say(`Not changed: ${left.join(', ')}.${answer === 'no-terminal' ? ' --yes changes it.' : ''}`)
+  if (!(await write(context, [...current.added, ...current.changed.filter(({ path }) => agreed.has(path))]))) return EXIT.failure
   for (const step of prepared.nextSteps ?? []) output.say(step)
-  const status = await planShown(io, output, prepared.config, needs, options)
-  output.print(steps)
+  const status = found === undefined || prepared.config === null ? EXIT.done : await planShown(context, prepared.config, preview.config)
+  if (current.added.length > 0) output.print(steps)
   return status
 }
 
-/** Plans, unless the program has named hosts or code that the question did not show. */
-async function planShown(
-  io: CliIo,
-  output: CliOutput,
-  config: Config | null,
-  shown: ConfigNeeds | null,
-  options: CommonOptions,
-): Promise<ExitStatus> {
+async function allFiles(
+  context: InitContext,
+  { files, config, ignored }: Prepared,
+  output: CliOutput | null,
+): Promise<readonly InitFile[]> {
+  const jobs = config === null ? [] : await filesForCi(context.io, context.ci, config, output)
+  return [...files, ...jobs, ...(ignored === undefined ? [] : [gitignore(context.io.cwd, ['.zonewright/', ...ignored])])]
+}
+
+function describe({ found, config }: Prepared, { added, changed }: ComparedFiles, env: CliIo['env']): string {
+  const diffs = changed.map(({ path, replaces, text }) => textDiff(path, replaces, text)).join('')
+  if (found === undefined) return diffs
   const needs = config && needsOf(config)
-  const isShown =
-    needs !== null && [...needs.hosts, ...needs.code].every((one) => [...(shown?.hosts ?? []), ...(shown?.code ?? [])].includes(one))
-  if (config !== null && isShown) return firstPlan(io, output, { config, file: resolve(io.cwd, CONFIG_FILE) }, options)
-  output.say(`Next: zonewright plan${needs === null ? '' : `, which contacts ${needs.hosts.join(', ')}`}`)
+  const missing = new Set(config ? missingVariables(config, env) : [])
+  const rows = Object.entries({ hosts: needs?.hosts, variables: needs?.variables, code: needs?.code }).flatMap(([title, names = []]) =>
+    names.length === 0 ? [] : `  ${title.padEnd(11)}${names.map((name) => (missing.has(name) ? `${name} (not set)` : name)).join(', ')}\n`,
+  )
+  const uses = rows.length === 0 ? '' : `${missing.size === 0 ? 'The first plan follows, and uses' : 'Plans use'}:\n${rows.join('')}`
+  return `Found ${found}.\n${added.length === 0 ? '' : `To be written:\n${list(pathsOf(added))}`}${diffs}${uses}`
+}
+
+/** Returns whether all files are in place. */
+async function write({ io, output }: InitContext, files: readonly InitFile[]): Promise<boolean> {
+  const options = { overwrite: false, command: 'init', now: io.now, secrets: io.secrets } as const
+  const outcome = await endedBySignals(() => writeFiles(io.cwd, files, options))
+  output.diagnostics(writeProblems(outcome, (path) => path))
+  if (outcome.state === 'written' && outcome.written.length > 0) output.print(`Written:\n${list(outcome.written)}`)
+  if (outcome.state !== 'written' && !isPartlyWritten(outcome)) nothingWritten(output)
+  return outcome.state === 'written'
+}
+
+export function nothingWritten(output: CliOutput): ExitStatus {
+  output.say('Nothing was written.')
+  return EXIT.failure
+}
+
+/** Plans, unless a program has named hosts or code that the question did not show. */
+async function planShown({ io, output, options }: InitContext, config: Config, shown: Config | null): Promise<ExitStatus> {
+  const [needs, known] = [config, shown].map((one) => (one === null ? [] : [...needsOf(one).hosts, ...needsOf(one).code])) as [
+    string[],
+    string[],
+  ]
+  if (needs.every((one) => known.includes(one))) return firstPlan(io, output, config, resolve(io.cwd, CONFIG_FILE), options)
+  output.say(`Next: zonewright plan, which uses ${needs.join(', ')}`)
   return EXIT.done
 }
 
-async function allFiles(
-  io: CliIo,
-  { files, config, ignored = [] }: Prepared,
-  { ci }: Pick<TakeOverOptions, 'ci'>,
-  output: CliOutput | null,
-): Promise<readonly InitFile[]> {
-  const jobs = config === null ? [] : await filesForCi(io, ci, config, output)
-  return [...files, ...jobs, gitignore(io.cwd, ['.zonewright/', ...ignored])]
+/** The variables that plans with a config need and the environment lacks. */
+const missingVariables = (config: Config, env: CliIo['env']): string[] => needsOf(config).required.filter((name) => !env[name])
+
+/** Plans with the config at `file`, if the environment has its secrets; else names those that are missing. */
+export async function firstPlan(io: CliIo, output: CliOutput, given: Config, config: string, options: CommonOptions): Promise<ExitStatus> {
+  const missing = missingVariables(given, io.env)
+  if (missing.length > 0) {
+    output.say(`Set ${missing.join(', ')}; then "zonewright plan" shows what differs at the providers.`)
+    return EXIT.done
+  }
+  const { runPlan } = await import('../../run/run-plan.ts')
+  const { color = true, quiet = false, verbose = false } = options
+  return runPlan(readOnlySetup<PlanRunOptions & CommonOptions>(io, { color, quiet, verbose, config, format: 'text' }), [])
 }
 
-const TOOLS: Readonly<Record<Exclude<Source['kind'], 'state'>, string>> = {
-  octodns: 'a config of octoDNS',
-  dnscontrol: 'a program of DNSControl',
-  terraform: 'a state of Terraform or OpenTofu',
-  zonefile: 'zone files',
+/** The commands after an import. `config` is the option that a plan needs; null if there is no config yet. */
+export function nextCommands(config: string | null): readonly string[] {
+  const plan = `  zonewright plan${config ?? ''}    shows what would change`
+  const init = `  zonewright init    adds ${config === null ? 'a config, ' : ''}CI jobs and .gitignore`
+  return config === null ? ['Next:', init, plan] : ['Next:', plan, init]
 }
 
-function describe({ found }: Prepared, listed: ReturnType<typeof compareFiles>, needs: ConfigNeeds | null, env: CliIo['env']): string {
-  const variables = needs?.variables.map((name) => (env[name] || !needs.required.includes(name) ? name : `${name} (not set)`)) ?? []
-  const rows = [
-    ['hosts', needs?.hosts ?? []],
-    ['variables', variables],
-    ['code', needs?.code ?? []],
-  ] as const
-  const used = rows.flatMap(([title, names]) => (names.length === 0 ? [] : [`  ${title.padEnd(11)}${names.join(', ')}\n`])).join('')
-  const isReady = needs?.required.every((name) => env[name])
-  const runs = used === '' ? '' : `${isReady ? 'The first plan follows, and uses' : 'Plans use'}:\n${used}`
-  const names = listed.added.length === 0 ? '' : `To be written:\n${namesOf(listed)}`
-  return `Found ${found}.\n${names}${diffsOf(listed)}${runs}`
-}
+const readNew = (io: CliIo, text: string) =>
+  readRunConfig({ ...io, env: {} }, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd }).config
 
-/** What is known of a program that has not run. */
-async function previewProgram(io: CliIo, path: string): Promise<Prepared> {
-  await startPrograms(null)
-  const text = await previewDnscontrolConfig(resolve(io.cwd, path), importRequest(io, 'dnscontrol', path, {}))
-  const { config } = text === null ? { config: null } : readNew(io, text)
-  return { found: `${path}, ${TOOLS.dnscontrol}, which runs in a sandbox without a network`, files: [{ path: CONFIG_FILE, text: text ?? '' }], config }
-}
-
-const readNew = (io: CliIo, text: string) => readRunConfig({ ...io, env: {} }, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
-
-function importRequest(
-  io: CliIo,
-  format: string,
-  source: string,
-  options: ImportZonesRequest['options'],
-  lossy: AcceptedLosses = false,
-): ImportZonesRequest {
-  const config = { ...defaultConfig({ folder: io.cwd, cwd: io.cwd, secrets: io.secrets }), variables: io.variables }
-  return { format, source, zones: [], cwd: io.cwd, env: io.env, config, lossy, overwrite: false, options }
-}
-
-/** Reads the zones; for a program, runs it. Null after errors, which it reports. */
-async function prepare(
-  io: CliIo,
-  output: CliOutput,
+/** Reads what the folder has. Null after errors, which it reports. */
+export async function prepare(
+  context: InitContext,
   source: Source | 'config' | 'definitions',
   seen: readonly SeenFile[],
-  options: TakeOverOptions,
 ): Promise<Prepared | null> {
-  const { name, entry } = options.provider
+  const { io, output, provider } = context
   if (source === 'config') {
     const { config, diagnostics } = await loadRunConfig(io, resolve(io.cwd, CONFIG_FILE), {
       offline: true,
@@ -172,81 +169,102 @@ async function prepare(
     })
     output.diagnostics(diagnostics)
     if (config === null || hasErrors(diagnostics)) return null
-    const text = config.providers.size > 0 ? null : withProvider(existingText(io.cwd, CONFIG_FILE) ?? '', name, entry)
-    if (text === null) return { found: CONFIG_FILE, files: [{ path: CONFIG_FILE, text: '' }], config }
+    const text =
+      config.providers.size > 0 ? '' : (withProvider(existingText(io.cwd, CONFIG_FILE) ?? '', provider.name, provider.entry) ?? '')
     return {
-      found: `${CONFIG_FILE}, without a provider`,
-      files: [{ path: CONFIG_FILE, text, changes: true }],
-      config: readNew(io, text).config,
+      found: CONFIG_FILE,
+      files: [{ path: CONFIG_FILE, text, changes: text !== '' }],
+      config: text === '' ? config : readNew(io, text),
+      ignored: [],
     }
   }
   if (source === 'definitions') {
-    const text = configText(options.provider, definitionsGlob(seen))
-    return { found: 'definitions', files: [{ path: CONFIG_FILE, text }], config: readNew(io, text).config }
+    const text = configText(provider, definitionsGlob(seen))
+    return { found: 'definitions', files: [{ path: CONFIG_FILE, text }], config: readNew(io, text), ignored: [] }
   }
+  if (source.kind !== 'dnscontrol') return endedBySignals(() => imported(context, source, seen))
+  await startPrograms(null)
+  const { path } = source
+  const text = (await previewDnscontrolConfig(resolve(io.cwd, path), importRequest(context, source, {}))) ?? ''
+  return {
+    found: `${path}, a program of DNSControl, which runs in a sandbox without a network`,
+    files: [{ path: CONFIG_FILE, text }],
+    config: text === '' ? null : readNew(io, text),
+    ignored: [],
+    run: () => endedBySignals(() => imported(context, source, seen)),
+  }
+}
+
+function importRequest(
+  { io, options: { lossy = false } }: InitContext,
+  { kind, path }: Source,
+  options: ImportZonesRequest['options'],
+): ImportZonesRequest {
+  const config = { ...defaultConfig({ folder: io.cwd, cwd: io.cwd, secrets: io.secrets }), variables: io.variables }
+  return { format: kind, source: path, zones: [], cwd: io.cwd, env: io.env, config, lossy, overwrite: false, options }
+}
+
+const TITLES: Readonly<Record<Source['kind'], string>> = {
+  octodns: 'a config of octoDNS',
+  dnscontrol: 'a program of DNSControl',
+  terraform: 'a state of Terraform or OpenTofu',
+  state: 'a raw state',
+  zonefile: 'zone files',
+}
+
+async function imported(context: InitContext, source: Source, seen: readonly SeenFile[]): Promise<Prepared | null> {
+  const { io, output, options } = context
   const { kind, path } = source
-  const isIn = (folder: string): boolean => seen.some((one) => one.path.startsWith(`${folder}/`))
-  const out = kind === 'octodns' ? '.' : isIn('zones') && kind === 'zonefile' ? 'definitions' : 'zones'
-  const given = kind === 'dnscontrol' ? {} : { out }
-  let result = await importZones(importRequest(io, kind, path, given, options.lossy))
+  const run = async (out: string | undefined): Promise<ImportZonesResult> =>
+    (await importZones(importRequest(context, source, { out }))) as ImportZonesResult
+  // An existing file changes only after its difference was shown.
+  const placed = ({ folder, files }: ImportZonesResult): InitFile[] =>
+    files.map((file) => ({ path: relative(io.cwd, resolve(folder, file.path)).split(sep).join('/'), text: file.text, changes: true }))
+  const hasZones = kind === 'zonefile' && seen.some((one) => one.path.startsWith('zones/'))
+  const out = kind === 'octodns' ? '.' : hasZones ? 'definitions' : 'zones'
+  let result = await run(kind === 'dnscontrol' ? undefined : out)
   // octoDNS goes on reading its own files.
-  if (kind === 'octodns' && result !== null && compareFiles(io.cwd, placed(io, result)).changed.length > 0)
-    result = await importZones(importRequest(io, kind, path, { out: 'definitions' }, options.lossy))
-  if (result === null) return null
+  if (kind === 'octodns' && compareFiles(io.cwd, placed(result)).changed.length > 0) result = await run('definitions')
   reportImport(output, result.diagnostics, options)
   if (hasErrors(result.diagnostics)) return null
-  const imported = placed(io, result)
-  const text =
-    imported.find((file) => file.path === CONFIG_FILE)?.text ??
-    (kind === 'dnscontrol' ? null : configFor(source, out, result, seen, options))
+  const all = placed(result)
+  const made = all.find((file) => file.path === CONFIG_FILE)?.text
+  const text = made ?? (kind === 'dnscontrol' ? '' : configFor(context, source, result, `${escapeGlob(out)}/*.yaml`, seen))
   const records = result.zones.reduce((sum, zone) => sum + zone.records.length, 0)
   return {
-    found: `${path}, ${TOOLS[kind as keyof typeof TOOLS]}: ${counted(result.zones.length, 'zone')} with ${counted(records, 'record')}`,
-    files: [...imported.filter((file) => file.path !== CONFIG_FILE), ...(text === null ? [] : [{ path: CONFIG_FILE, text }])],
-    config: text === null ? null : readNew(io, text).config,
-    ...(kind === 'terraform' && { ignored: [`/${path}`, '*.tfstate', '*.tfstate.*'] }),
+    found: `${path}, ${TITLES[kind]}: ${counted(result.zones.length, 'zone')} with ${counted(records, 'record')}`,
+    files: [...all.filter((file) => file.path !== CONFIG_FILE), ...(text === '' ? [] : [{ path: CONFIG_FILE, text }])],
+    config: text === '' ? null : readNew(io, text),
+    ignored: kind === 'terraform' ? [`/${path}`, '*.tfstate', '*.tfstate.*'] : [],
     nextSteps: result.nextSteps,
   }
 }
 
-/** The files of an import, relative to the working directory. An existing one changes only if its difference was shown. */
-const placed = (io: CliIo, { folder, files }: ImportZonesResult): InitFile[] =>
-  files.map(({ path, text }) => ({ path: relative(io.cwd, resolve(folder, path)).replaceAll('\\', '/'), text, changes: true }))
-
-/** Zone files in one folder with usual names become the target: a server may read them. */
+/** Zone files in one folder with usual names become the target, unless the command line names one: a server may read them. */
 function configFor(
+  { provider, options }: InitContext,
   { path }: Source,
-  out: string,
   { zones }: ImportZonesResult,
+  glob: string,
   seen: readonly SeenFile[],
-  { provider, isNamed }: TakeOverOptions,
 ): string {
-  const glob = `${escapeGlob(out)}/*.yaml`
-  const folder = existsSync(path) && seen.some((one) => one.path === path) ? dirname(path) : path
+  const folder = seen.some((one) => one.path === path) ? dirname(path) : path
   const names = new Set(seen.map((one) => relative(folder, one.path)))
   const fileName = fileNameOf(
     zones.map(({ name }) => name.slice(0, -1)),
     names,
   )
-  return isNamed || fileName === null ? configText(provider, glob) : zoneFileConfig(folder, fileName, glob)
+  if (options.to !== undefined || fileName === null) return configText(provider, glob)
+  const entry = `{type: zonefile, directory: ${JSON.stringify(folder)}, file_name: '${fileName}'}`
+  return `# An apply writes the zone files in ${folder} from the definitions.\n${configText({ name: 'files', entry }, glob).replace(/^#.*\n/, '')}`
 }
-
-const zoneFileConfig = (
-  folder: string,
-  fileName: string,
-  glob: string,
-): string => `# An apply writes the zone files in ${folder} again, from the definitions.
-providers:
-  files: {type: zonefile, directory: ${JSON.stringify(folder)}, file_name: '${fileName}'}
-zones:
-  - {files: '${glob}', targets: [files]}
-`
 
 /** What an import leaves out, in full, and the number of other findings. */
 function reportImport(output: CliOutput, diagnostics: readonly Diagnostic[], options: CommonOptions): void {
-  const isAboutImport = ({ severity, code }: Diagnostic): boolean =>
-    severity === 'error' || /^(?:import-|type-foreign|record-extra|setting-|record-duplicate)/.test(code)
-  output.diagnostics(options.verbose ? diagnostics : diagnostics.filter(isAboutImport), lossReportOptions(options))
-  const others = options.verbose ? 0 : diagnostics.filter((one) => !isAboutImport(one)).length
+  const isShown = ({ severity, code }: Diagnostic): boolean =>
+    options.verbose === true || severity === 'error' || /^(?:import-|type-foreign|record-extra|setting-|record-duplicate)/.test(code)
+  const shown = diagnostics.filter(isShown)
+  output.diagnostics(shown, lossReportOptions(options))
+  const others = diagnostics.length - shown.length
   if (others > 0) output.note(`${counted(others, 'finding')} in the zones: "zonewright validate" shows them.`)
 }
