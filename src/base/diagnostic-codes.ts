@@ -178,6 +178,7 @@ export const DIAGNOSTIC_CODES = {
   'usage-incomplete': 'It is not known how often names that a plan deletes are queried.',
   'zone-removed': 'A provider holds a zone that no definition describes any more.',
   'zone-undescribed': 'A provider holds zones that no definition describes.',
+  'client-record': 'A plan deletes records that another client seems to have written.',
   'zone-read-only': 'The zone cannot be changed at the target.',
   'check-failed': 'The check command refuses a zone file, which is not written.',
   'reload-failed': 'A zone file was written, but a command that makes a server load it failed.',

@@ -5,7 +5,6 @@ import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
 import { importZones } from '../../convert/import.ts'
-import { shellWord } from '../../convert/terraform/state-commands.ts'
 import { type DomainName, displayName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { reportThrottling } from '../../run/context/run-context.ts'
@@ -96,12 +95,6 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
     const commands = sources.map((one) => `zonewright init ${typeof one === 'string' ? '' : one.path}`)
     return refuse(output, 'the folder has several things to take over', `choose one: ${commands.join(', ')}`)
   }
-  if (typeof source === 'object' && source.kind === 'state')
-    return refuse(
-      output,
-      `${source.path} is a raw state`,
-      `run: terraform show -json ${shellWord(source.path)} > show.json; then: zonewright init`,
-    )
   if (source === undefined)
     return path === undefined
       ? writeExample(context, options, steps)

@@ -8,8 +8,8 @@ export interface SeenFile {
 }
 
 export interface Source {
-  /** The format of an import; `state` for a state of Terraform that cannot be imported as it is. */
-  readonly kind: 'octodns' | 'dnscontrol' | 'terraform' | 'zonefile' | 'state'
+  /** The format of an import. A raw state is refused with the command that makes the right file. */
+  readonly kind: 'octodns' | 'dnscontrol' | 'terraform' | 'zonefile'
   /** A file, or for `zonefile` the folder of all zone files; `.` for the folder itself. */
   readonly path: string
 }
@@ -26,7 +26,7 @@ export function findSources(files: readonly SeenFile[], below = '.'): readonly S
   const tools = [...of('octodns', isOctodnsConfig), ...of('dnscontrol', ({ path }) => /(?:^|\/)dnsconfig\.js$/.test(path))]
   if (tools.length > 0) return tools
   const shown = of('terraform', isShownState)
-  const states = shown.length > 0 ? shown : of('state', ({ path }) => /\.tfstate$/.test(path))
+  const states = shown.length > 0 ? shown : of('terraform', ({ path }) => /\.tfstate$/.test(path))
   if (zoneFiles.length === 0) return states
   const only = zoneFiles.length === 1 && zoneFiles[0]?.path === below
   return [...states, { kind: 'zonefile', path: only ? below : commonFolder(zoneFiles.map(({ path }) => path)) }]

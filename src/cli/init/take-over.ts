@@ -208,7 +208,6 @@ const TITLES: Readonly<Record<Source['kind'], string>> = {
   octodns: 'a config of octoDNS',
   dnscontrol: 'a program of DNSControl',
   terraform: 'a state of Terraform or OpenTofu',
-  state: 'a raw state',
   zonefile: 'zone files',
 }
 
