@@ -103,10 +103,10 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   return prepared === null ? nothingWritten(output) : complete(context, prepared, steps)
 }
 
-/** What the folder has at or below a path. Definitions were imported from its zone files or state. */
+/** What the folder has at or below a path. */
 function sourcesIn(seen: readonly SeenFile[], below: string): readonly (Source | 'definitions')[] {
   const sources = findSources(seen, below.split(sep).join('/') || '.')
-  return hasDefinitions(seen) && !sources.some(({ kind }) => kind === 'octodns' || kind === 'dnscontrol') ? ['definitions'] : sources
+  return sources.length === 0 && hasDefinitions(seen) ? ['definitions'] : sources
 }
 
 const EXPECTED = 'a config of octoDNS, a dnsconfig.js, zone files such as example.com.zone, or what "terraform show -json" prints'

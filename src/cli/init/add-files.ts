@@ -70,7 +70,7 @@ export function withProvider(config: string, name: string, entry: string): strin
   const line = `${printText(name, 'flow')}: ${entry}`
   if (!/^providers:/m.test(config)) return appended(config, ['providers:', `  ${line}`])
   const [, indent = '  '] = /^providers:[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]+)/m.exec(config) ?? []
-  const start = /^providers:[ \t]*(?:\{\}[ \t]*)?((?:#.*)?\r?)$/m
+  const start = /^providers:(?:[ \t]*\{\})?([ \t]*(?:#.*)?\r?)$/m
   return start.test(config) ? config.replace(start, (_, rest: string) => `providers:${rest}\n${indent}${line}`) : null
 }
 

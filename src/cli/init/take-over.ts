@@ -23,7 +23,7 @@ import { readOnlySetup } from '../run-setup.ts'
 import { type ComparedFiles, compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
 import { type CiSite, filesForCi } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
-import { definitionsGlob, fileNameOf, type SeenFile, type Source } from './find-sources.ts'
+import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
 
 export interface InitContext {
@@ -57,6 +57,8 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   const { io, output, options } = context
   const listed = compareFiles(io.cwd, await allFiles(context, preview, null))
   if (listed.added.length + listed.changed.length === 0) {
+    // Removes the lock of a killed run.
+    if (!(await write(context, []))) return EXIT.failure
     output.print(`Nothing is missing:\n${list(listed.kept)}`)
     return EXIT.done
   }
@@ -216,17 +218,17 @@ async function imported(context: InitContext, source: Source, seen: readonly See
   const { kind, path } = source
   const run = async (out: string | undefined): Promise<ImportZonesResult> =>
     (await importZones(importRequest(context, source, { out }))) as ImportZonesResult
-  // An existing file changes only after its difference was shown.
-  const placed = ({ folder, files }: ImportZonesResult): InitFile[] =>
-    files.map((file) => ({ path: relative(io.cwd, resolve(folder, file.path)).split(sep).join('/'), text: file.text, changes: true }))
-  const hasZones = kind === 'zonefile' && seen.some((one) => one.path.startsWith('zones/'))
-  const out = kind === 'octodns' ? '.' : hasZones ? 'definitions' : 'zones'
+  // Definitions that are here may have been changed since an import, or a killed run has left them.
+  const isFirst = !hasDefinitions(seen)
+  const placed = ({ folder, files }: ImportZonesResult, changes: boolean): InitFile[] =>
+    files.map((file) => ({ path: relative(io.cwd, resolve(folder, file.path)).split(sep).join('/'), text: file.text, changes }))
+  const out = kind === 'octodns' ? '.' : kind === 'zonefile' && /^(?:\.|zones(?:\/.*)?)$/.test(path) ? 'definitions' : 'zones'
   let result = await run(kind === 'dnscontrol' ? undefined : out)
   // octoDNS goes on reading its own files.
-  if (kind === 'octodns' && compareFiles(io.cwd, placed(result)).changed.length > 0) result = await run('definitions')
+  if (kind === 'octodns' && compareFiles(io.cwd, placed(result, true)).changed.length > 0) result = await run('definitions')
   reportImport(output, result.diagnostics, options)
   if (hasErrors(result.diagnostics)) return null
-  const all = placed(result)
+  const all = placed(result, isFirst)
   const made = all.find((file) => file.path === CONFIG_FILE)?.text
   const text = made ?? (kind === 'dnscontrol' ? '' : configFor(context, source, result, `${escapeGlob(out)}/*.yaml`, seen))
   const records = result.zones.reduce((sum, zone) => sum + zone.records.length, 0)
