@@ -337,6 +337,17 @@ describe('a hostile folder', () => {
     expect(readFileSync(join(aside, 'config/production.yaml'), 'utf8')).toBe(before)
   })
 
+  test('names with quotes, line ends and escapes are text', async () => {
+    const name = "x'\n  evil: {type: zonefile, directory: y}\u001b[31m"
+    const cwd = folderWith({ [`${name}/example.com.zone`]: `${SOA}www 300 A 192.0.2.1\n` })
+    const { stdout, stderr } = expectEnd(await init(cwd), 0, { out: 'No changes. 1 zone matches.' })
+    expect(stdout + stderr).not.toContain('\u001b')
+    expectEnd(await cli(['providers'], { cwd, env: {} }), 0, { out: /^(?!evil)/m })
+    const defined = folderWith({ ["it's {a} [b]/a.yaml"]: DEFINITIONS['zones/example.com.yaml'] ?? '' })
+    expectEnd(await init(defined), 0)
+    expectEnd(await cli(['validate'], { cwd: defined, env: {} }), 0, { err: '1 zone, 1 record in 1 file' })
+  })
+
   test('an include of octoDNS stays in the folder', async () => {
     const aside = folderWith({ 'secret.yaml': 'token: hidden\n' })
     const cwd = folderWith({

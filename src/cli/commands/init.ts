@@ -75,18 +75,18 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   const steps = mergeStep(ci) + releaseStep(installedRelease())
   const provider = firstProvider(from ?? to ?? SERVICE_ADDRESS, TOKEN_VARIABLE)
   if (!provider.ok) return refuse(output, to === undefined ? provider.message : provider.message.replace('--from', '--to'))
-  const context: InitContext = { io, output, options, ci, provider: provider.value }
+  const seen = from === undefined ? await lookAround(io.cwd) : []
+  const context: InitContext = { io, output, options, ci, seen, provider: provider.value }
   if (from !== undefined) {
     const prepared = await prepareProvider(context, from)
     return prepared === null ? nothingWritten(output) : complete(context, prepared, STEPS_FROM_PROVIDER + steps)
   }
   if (zone !== undefined || soaEmail !== undefined) return writeExample(context, options, steps)
-  const seen = await lookAround(io.cwd)
   const sources =
     existingText(io.cwd, CONFIG_FILE) === null ? sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.'))) : ['config' as const]
   const [source, ...others] = sources
   if (options.ci !== undefined && path === undefined && to === undefined) {
-    const prepared = await prepare(context, source === 'config' ? source : 'definitions', seen)
+    const prepared = await prepare(context, source === 'config' ? source : 'definitions')
     if (prepared?.config == null) return nothingWritten(output)
     const jobs = await filesForCi(io, ci, prepared.config, null)
     return complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
@@ -99,7 +99,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
     return path === undefined
       ? writeExample(context, options, steps)
       : refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
-  const prepared = await prepare(context, source, seen)
+  const prepared = await prepare(context, source)
   return prepared === null ? nothingWritten(output) : complete(context, prepared, steps)
 }
 

@@ -91,7 +91,8 @@ function codeOf(type: string, { class: className, check, reload, list }: Provide
   if (type.startsWith('npm:')) return [type.slice('npm:'.length)]
   const commands = type === 'zonefile' ? [check, reload, (list as { reload?: unknown } | undefined)?.reload] : []
   const programs = commands.flatMap((one) => (one === undefined ? [] : (String(Array.isArray(one) ? one[0] : one).split(' ')[0] ?? [])))
-  return type === 'octodns' && className !== undefined ? [String(className)] : programs
+  const code = type === 'octodns' && className !== undefined ? [String(className)] : programs
+  return code.filter((one) => /^[\w.:@/+-]+$/.test(one))
 }
 
 /** The lines of the variables that allow code of others. */

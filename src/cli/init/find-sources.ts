@@ -1,5 +1,6 @@
 /** What a folder has that `init` can take over. Knows only names of files and their first characters. */
 import { CONFIG_FILE } from '../../config/config.ts'
+import { escapeGlob } from '../../files/file-glob.ts'
 
 /** A regular file: its path relative to the folder, with `/`, and its beginning, which is empty if `hasHead` is false for the path. */
 export interface SeenFile {
@@ -52,7 +53,7 @@ export const hasDefinitions = (files: readonly SeenFile[]): boolean => files.som
 
 /** A glob for all definitions. */
 export const definitionsGlob = (files: readonly SeenFile[]): string =>
-  `${commonFolder(files.filter(isDefinition).map(({ path }) => path))}/**/*`.replace(/^\.\//, '')
+  `${escapeGlob(commonFolder(files.filter(isDefinition).map(({ path }) => path)))}/**/*`.replace(/^\.\//, '')
 
 function commonFolder(paths: readonly string[]): string {
   const [first = [], ...others] = paths.map((path) => path.split('/').slice(0, -1))

@@ -28,7 +28,7 @@ providers:
   ${name}: ${entry}
 zones:
   # Certificate clients come and go: their challenges (TXT at _acme-challenge) are theirs unless a definition has them.
-  - {files: '${files}', targets: [${name}], unmanaged: [{preset: acme}]}
+  - {files: ${printText(files, 'flow')}, targets: [${name}], unmanaged: [{preset: acme}]}
 # A plan beyond these limits is refused until --allow lifts the refusal.
 safety: {max_delete_percent: 30, max_update_percent: 30}
 `

@@ -1,13 +1,12 @@
 /** `zonewright init` in a folder with zones: imports them, writes a config and CI jobs, and makes a first plan. Before consent it only reads files. */
 import { dirname, relative, resolve, sep } from 'node:path'
-import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
+import { type Diagnostic, hasErrors, oneLine } from '../../base/diagnostic.ts'
 import { counted } from '../../base/english.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
 import { CONFIG_FILE, type Config } from '../../config/config.ts'
 import { defaultConfig } from '../../config/read-config.ts'
 import { previewDnscontrolConfig } from '../../convert/dnscontrol/convert-targets.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
-import { escapeGlob } from '../../files/file-glob.ts'
 import { writeFiles } from '../../files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../files/write-problem.ts'
 import { startPrograms } from '../../load/program-loader.ts'
@@ -31,6 +30,8 @@ export interface InitContext {
   readonly output: CliOutput
   readonly options: CommonOptions & { readonly lossy?: AcceptedLosses; readonly to?: string }
   readonly ci: CiSite
+  /** The files of the folder. */
+  readonly seen: readonly SeenFile[]
   /** For zones that name no provider. */
   readonly provider: FirstProvider
 }
@@ -49,7 +50,7 @@ interface Prepared {
   readonly run?: () => Promise<Prepared | null>
 }
 
-const list = (paths: readonly string[]): string => paths.map((path) => `  ${path}\n`).join('')
+const list = (paths: readonly string[]): string => paths.map((path) => `  ${oneLine(path)}\n`).join('')
 const pathsOf = (files: readonly InitFile[]): string[] => files.map(({ path }) => path)
 
 /** Shows what will be written, asks, writes and plans. `steps` are the last words. */
@@ -84,13 +85,9 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   return status
 }
 
-async function allFiles(
-  context: InitContext,
-  { files, config, ignored }: Prepared,
-  output: CliOutput | null,
-): Promise<readonly InitFile[]> {
-  const jobs = config === null ? [] : await filesForCi(context.io, context.ci, config, output)
-  return [...files, ...jobs, ...(ignored === undefined ? [] : [gitignore(context.io.cwd, ['.zonewright/', ...ignored])])]
+async function allFiles({ io, ci }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {
+  const jobs = config === null ? [] : await filesForCi(io, ci, config, output)
+  return [...files, ...jobs, ...(ignored === undefined ? [] : [gitignore(io.cwd, ['.zonewright/', ...ignored])])]
 }
 
 function describe({ found, config }: Prepared, { added, changed }: ComparedFiles, env: CliIo['env']): string {
@@ -99,10 +96,12 @@ function describe({ found, config }: Prepared, { added, changed }: ComparedFiles
   const needs = config && needsOf(config)
   const missing = new Set(config ? missingVariables(config, env) : [])
   const rows = Object.entries({ hosts: needs?.hosts, variables: needs?.variables, code: needs?.code }).flatMap(([title, names = []]) =>
-    names.length === 0 ? [] : `  ${title.padEnd(11)}${names.map((name) => (missing.has(name) ? `${name} (not set)` : name)).join(', ')}\n`,
+    names.length === 0
+      ? []
+      : `  ${title.padEnd(11)}${names.map((name) => oneLine(missing.has(name) ? `${name} (not set)` : name)).join(', ')}\n`,
   )
   const uses = rows.length === 0 ? '' : `${missing.size === 0 ? 'The first plan follows, and uses' : 'Plans use'}:\n${rows.join('')}`
-  return `Found ${found}.\n${added.length === 0 ? '' : `To be written:\n${list(pathsOf(added))}`}${diffs}${uses}`
+  return `Found ${oneLine(found)}.\n${added.length === 0 ? '' : `To be written:\n${list(pathsOf(added))}`}${diffs}${uses}`
 }
 
 /** Returns whether all files are in place. */
@@ -122,10 +121,8 @@ export function nothingWritten(output: CliOutput): ExitStatus {
 
 /** Plans, unless a program has named hosts or code that the question did not show. */
 async function planShown({ io, output, options }: InitContext, config: Config, shown: Config | null): Promise<ExitStatus> {
-  const [needs, known] = [config, shown].map((one) => (one === null ? [] : [...needsOf(one).hosts, ...needsOf(one).code])) as [
-    string[],
-    string[],
-  ]
+  const used = (one: Config | null): string[] => (one === null ? [] : [...needsOf(one).hosts, ...needsOf(one).code])
+  const [needs, known] = [used(config), used(shown)]
   if (needs.every((one) => known.includes(one))) return firstPlan(io, output, config, resolve(io.cwd, CONFIG_FILE), options)
   output.say(`Next: zonewright plan, which uses ${needs.join(', ')}`)
   return EXIT.done
@@ -157,53 +154,32 @@ const readNew = (io: CliIo, text: string) =>
   readRunConfig({ ...io, env: {} }, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd }).config
 
 /** Reads what the folder has. Null after errors, which it reports. */
-export async function prepare(
-  context: InitContext,
-  source: Source | 'config' | 'definitions',
-  seen: readonly SeenFile[],
-): Promise<Prepared | null> {
-  const { io, output, provider } = context
+export async function prepare(context: InitContext, source: Source | 'config' | 'definitions'): Promise<Prepared | null> {
+  const { io, output, provider, seen } = context
+  const withConfig = (found: string, text: string, changes = false): Prepared => {
+    return { found, files: [{ path: CONFIG_FILE, text, changes }], config: text === '' ? null : readNew(io, text), ignored: [] }
+  }
+  if (source === 'definitions') return withConfig(source, configText(provider, definitionsGlob(seen)))
   if (source === 'config') {
-    const { config, diagnostics } = await loadRunConfig(io, resolve(io.cwd, CONFIG_FILE), {
-      offline: true,
-      packages: false,
-      programs: false,
-    })
+    const checked = { offline: true, packages: false, programs: false }
+    const { config, diagnostics } = await loadRunConfig(io, resolve(io.cwd, CONFIG_FILE), checked)
     output.diagnostics(diagnostics)
     if (config === null || hasErrors(diagnostics)) return null
-    const text =
-      config.providers.size > 0 ? '' : (withProvider(existingText(io.cwd, CONFIG_FILE) ?? '', provider.name, provider.entry) ?? '')
-    return {
-      found: CONFIG_FILE,
-      files: [{ path: CONFIG_FILE, text, changes: text !== '' }],
-      config: text === '' ? config : readNew(io, text),
-      ignored: [],
-    }
+    const before = existingText(io.cwd, CONFIG_FILE) ?? ''
+    const text = config.providers.size > 0 ? null : withProvider(before, provider.name, provider.entry)
+    return text === null ? { ...withConfig(CONFIG_FILE, ''), config } : withConfig(CONFIG_FILE, text, true)
   }
-  if (source === 'definitions') {
-    const text = configText(provider, definitionsGlob(seen))
-    return { found: 'definitions', files: [{ path: CONFIG_FILE, text }], config: readNew(io, text), ignored: [] }
-  }
-  if (source.kind !== 'dnscontrol') return endedBySignals(() => imported(context, source, seen))
+  const run = () => endedBySignals(() => imported(context, source))
+  if (source.kind !== 'dnscontrol') return run()
   await startPrograms(null)
-  const { path } = source
-  const text = (await previewDnscontrolConfig(resolve(io.cwd, path), importRequest(context, source, {}))) ?? ''
-  return {
-    found: `${path}, a program of DNSControl, which runs in a sandbox without a network`,
-    files: [{ path: CONFIG_FILE, text }],
-    config: text === '' ? null : readNew(io, text),
-    ignored: [],
-    run: () => endedBySignals(() => imported(context, source, seen)),
-  }
+  const text = (await previewDnscontrolConfig(resolve(io.cwd, source.path), importRequest(context, source))) ?? ''
+  return { ...withConfig(`${source.path}, ${TITLES.dnscontrol}, which runs in a sandbox without a network`, text), run }
 }
 
-function importRequest(
-  { io, options: { lossy = false } }: InitContext,
-  { kind, path }: Source,
-  options: ImportZonesRequest['options'],
-): ImportZonesRequest {
-  const config = { ...defaultConfig({ folder: io.cwd, cwd: io.cwd, secrets: io.secrets }), variables: io.variables }
-  return { format: kind, source: path, zones: [], cwd: io.cwd, env: io.env, config, lossy, overwrite: false, options }
+function importRequest({ io, options: { lossy = false } }: InitContext, { kind, path }: Source, out?: string): ImportZonesRequest {
+  const { cwd, env, secrets, variables } = io
+  const config = { ...defaultConfig({ folder: cwd, cwd, secrets }), variables }
+  return { format: kind, source: path, zones: [], cwd, env, config, lossy, overwrite: false, options: { out } }
 }
 
 const TITLES: Readonly<Record<Source['kind'], string>> = {
@@ -213,11 +189,10 @@ const TITLES: Readonly<Record<Source['kind'], string>> = {
   zonefile: 'zone files',
 }
 
-async function imported(context: InitContext, source: Source, seen: readonly SeenFile[]): Promise<Prepared | null> {
-  const { io, output, options } = context
+async function imported(context: InitContext, source: Source): Promise<Prepared | null> {
+  const { io, output, options, seen } = context
   const { kind, path } = source
-  const run = async (out: string | undefined): Promise<ImportZonesResult> =>
-    (await importZones(importRequest(context, source, { out }))) as ImportZonesResult
+  const run = async (out?: string) => (await importZones(importRequest(context, source, out))) as ImportZonesResult
   // Definitions that are here may have been changed since an import, or a killed run has left them.
   const isFirst = !hasDefinitions(seen)
   const placed = ({ folder, files }: ImportZonesResult, changes: boolean): InitFile[] =>
@@ -230,34 +205,25 @@ async function imported(context: InitContext, source: Source, seen: readonly See
   if (hasErrors(result.diagnostics)) return null
   const all = placed(result, isFirst)
   const made = all.find((file) => file.path === CONFIG_FILE)?.text
-  const text = made ?? (kind === 'dnscontrol' ? '' : configFor(context, source, result, `${escapeGlob(out)}/*.yaml`, seen))
+  const text = made ?? (kind === 'dnscontrol' ? '' : configFor(context, path, result, `${out}/*.yaml`))
   const records = result.zones.reduce((sum, zone) => sum + zone.records.length, 0)
   return {
     found: `${path}, ${TITLES[kind]}: ${counted(result.zones.length, 'zone')} with ${counted(records, 'record')}`,
     files: [...all.filter((file) => file.path !== CONFIG_FILE), ...(text === '' ? [] : [{ path: CONFIG_FILE, text }])],
     config: text === '' ? null : readNew(io, text),
-    ignored: kind === 'terraform' ? [`/${path}`, '*.tfstate', '*.tfstate.*'] : [],
+    ignored: kind === 'terraform' ? [...(/^[\w./-]+$/.test(path) ? [`/${path}`] : []), '*.tfstate', '*.tfstate.*'] : [],
     nextSteps: result.nextSteps,
   }
 }
 
 /** Zone files in one folder with usual names become the target, unless the command line names one: a server may read them. */
-function configFor(
-  { provider, options }: InitContext,
-  { path }: Source,
-  { zones }: ImportZonesResult,
-  glob: string,
-  seen: readonly SeenFile[],
-): string {
+function configFor({ provider, options, seen }: InitContext, path: string, { zones }: ImportZonesResult, glob: string): string {
   const folder = seen.some((one) => one.path === path) ? dirname(path) : path
-  const names = new Set(seen.map((one) => relative(folder, one.path)))
-  const fileName = fileNameOf(
-    zones.map(({ name }) => name.slice(0, -1)),
-    names,
-  )
+  const names = zones.map(({ name }) => name.slice(0, -1))
+  const fileName = fileNameOf(names, new Set(seen.map((one) => relative(folder, one.path))))
   if (options.to !== undefined || fileName === null) return configText(provider, glob)
   const entry = `{type: zonefile, directory: ${JSON.stringify(folder)}, file_name: '${fileName}'}`
-  return `# An apply writes the zone files in ${folder} from the definitions.\n${configText({ name: 'files', entry }, glob).replace(/^#.*\n/, '')}`
+  return configText({ name: 'files', entry }, glob)
 }
 
 /** What an import leaves out, in full, and the number of other findings. */
