@@ -128,7 +128,7 @@ describeWithTools(['script'], 'on a terminal', () => {
   ])('confirmation with %j', { tags: ['long'] }, confirmWith)
 
   test.each([
-    ['y\r', 0, /\nWritten:\n {2}\.github\/workflows\/dns\.yml\n[^]*Plan: 4 to create/],
+    ['y\r', 0, /\nWritten:\n {2}\.github\/workflows\/dns\.yml\n.*Plan: 4 to create/s],
     ['n\r', 1, /\nNothing was written\.\n$/],
     ['\u0003', 130, /\[y\/N\] \n$/],
   ])('init asks once, and is answered with %j', async (keys, status, end) => {
