@@ -174,7 +174,6 @@ export const DIAGNOSTIC_CODES = {
   'region-unknown': 'A provider does not have a region, or has no resolvers there.',
   'resolver-failed': 'Queries to the resolvers of a region failed.',
   'zone-fixed': 'A zone would have to be created or deleted at a target that cannot do that.',
-  'zone-missing': 'The zone does not exist at the target.',
   'usage-incomplete': 'It is not known how often names that a plan deletes are queried.',
   'zone-removed': 'A provider holds a zone that no definition describes any more.',
   'zone-undescribed': 'A provider holds zones that no definition describes.',

@@ -19,7 +19,10 @@ const HTML = '<!doctype html><title>Sign in</title><p>Please sign in to the prox
 /** The reply to every request, and the expected diagnostic with a part of its message. */
 const ANSWERS: readonly (readonly [name: string, reply: Reply | 'cut', code: string, message: string])[] = [
   ['HTML with 200', raw(HTML, 'text/html'), 'garbled', `the response is not JSON (text/html, ${HTML.length} characters)`],
+  ['no content type', raw('{"data":[],"page":1,"pages":1,"results":0}', ''), 'garbled', 'not JSON (no content type'],
+  ['JSON in Latin-1', raw(Buffer.from('{"data":[],"page":1,"pages":1,"results":0,"x":"\xe9"}', 'latin1')), 'garbled', 'is not UTF-8 text'],
   ['401', errors(401, 'Invalid Token'), 'unauthorized', 'the token is wrong, revoked or expired'],
+  ['403', errors(403, 'Unauthorized'), 'forbidden', 'grant'],
   ['404', errors(404, 'Not found'), 'not-found', '404 Not found (check that base_url of cloud is the URL of the API with its version'],
 ]
 

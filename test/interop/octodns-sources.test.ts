@@ -52,6 +52,16 @@ const SCENES: readonly Scene[] = [
     records: ['a.example.com. 60 A 192.0.2.2', 'c.example.com. 60 A 192.0.2.4'],
   },
   {
+    name: 'a second source without the zone',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one', two: 'directory: two, ignore_missing_zones: true' }, BOTH),
+      'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.org.yaml': `a: ${A('192.0.2.1')}\n`,
+    },
+    records: ['a.example.com. 60 A 192.0.2.1'],
+    plain: ['one/example.com.yaml'],
+  },
+  {
     name: 'a file shared by all zones',
     files: {
       'p.yaml': configOf(
@@ -79,6 +89,15 @@ const SCENES: readonly Scene[] = [
     records: ['a.example.com. 60 A 192.0.2.1', 'b.example.com. 60 A 192.0.2.2'],
   },
   {
+    name: 'an RRset in two files of a folder: the later one wins',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one, split_extension: ., populate_should_replace: true' }, ONE),
+      'one/example.com./a.yaml': `a: ${A('192.0.2.1')}\n`,
+      'one/example.com./b.yaml': `a: ${A('192.0.2.2')}\n`,
+    },
+    records: ['a.example.com. 60 A 192.0.2.2'],
+  },
+  {
     name: 'an alias of a folder whose files include others of it',
     files: {
       'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, `${ONE}  alias.example.: {alias: example.com.}\n`),
@@ -88,6 +107,24 @@ const SCENES: readonly Scene[] = [
     },
     records: ['a.alias.example. 60 A 192.0.2.1', 'a.example.com. 60 A 192.0.2.1'],
     plain: ['one/example.com./a.yaml', 'one/example.com./parts/hosts.inc', 'one/host.inc'],
+  },
+  {
+    name: 'folders with different suffixes, and with one that no config has',
+    files: {
+      'p.yaml': configOf(
+        {
+          one: 'directory: one, split_extension: " x"',
+          two: 'directory: two, split_extension: .',
+          three: 'directory: three, split_extension: .y',
+        },
+        `${ONE}  example.org.: {sources: [two], targets: []}\n  sub.example.org.: {sources: [three], targets: []}\n`,
+      ),
+      'one/example.com x/a.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.org./a.yaml': `a: ${A('192.0.2.2')}\n`,
+      'three/sub.example.org.y/a.yaml': `a: ${A('192.0.2.3')}\n`,
+    },
+    records: ['a.example.com. 60 A 192.0.2.1', 'a.example.org. 60 A 192.0.2.2', 'a.sub.example.org. 60 A 192.0.2.3'],
+    plain: ['two/example.org./a.yaml'],
   },
   {
     name: 'files of a folder with names that octoDNS gives them',
@@ -101,6 +138,16 @@ const SCENES: readonly Scene[] = [
     plain: ['one/example.com./\\@.yaml', 'one/example.com./*.a.yaml', 'one/example.com./.yaml'],
   },
   {
+    name: 'a file that is not listed and a folder that is',
+    files: {
+      'p.yaml': configOf({ one: 'directory: one, split_extension: .' }, "  '*': {sources: [one], targets: []}\n"),
+      'one/internal.yaml': `a: ${A('192.0.2.1')}\n`,
+      'one/internal./b.yaml': `b: ${A('192.0.2.2')}\n`,
+      'one/other.yaml': `a: ${A('192.0.2.3')}\n`,
+    },
+    records: ['a.internal. 60 A 192.0.2.1', 'b.internal. 60 A 192.0.2.2'],
+  },
+  {
     name: 'semicolons without escapes',
     files: {
       'p.yaml': configOf({ one: 'directory: one, escaped_semicolons: false' }, `${ONE}  example.org.: {sources: [one], targets: []}\n`),
@@ -109,6 +156,20 @@ const SCENES: readonly Scene[] = [
     },
     records: ['a.example.com. 60 TXT "x; y"', 'a.example.com. 60 TXT "x\\\\; y"', 'a.example.org. 60 TXT "x; y"'],
     plain: ['one/example.org.yaml'],
+  },
+  {
+    name: 'a source with another TTL, which applies only to records without one',
+    files: {
+      'p.yaml': configOf(
+        { one: 'directory: one, default_ttl: 60', two: 'directory: two, default_ttl: 120' },
+        `${ONE}  example.org.: {sources: [two], targets: []}\n  example.net.: {sources: [two], targets: []}\n`,
+      ),
+      'one/example.com.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.org.yaml': `a: ${A('192.0.2.1')}\n`,
+      'two/example.net.yaml': 'a: {type: A, value: 192.0.2.1}\n',
+    },
+    records: ['a.example.com. 60 A 192.0.2.1', 'a.example.net. 120 A 192.0.2.1', 'a.example.org. 60 A 192.0.2.1'],
+    plain: ['one/example.com.yaml', 'two/example.org.yaml'],
   },
   {
     name: 'dynamic entries by glob and by regular expression: the first match wins',

@@ -651,7 +651,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
     provider-stopped zone-inactive zone-read-only check-failed reload-failed zone-list apply-incomplete`,
   'a definition that would take long to read': 'file-too-large zonefile-too-large rrset-too-large',
   'a lease has to end by the clock; processes that lose one are in test/incidents': 'lease-lost',
-  'no diagnostic has it': 'refused zone-missing',
+  'no diagnostic has it': 'refused',
   'nothing is refused: warnings and notices': `client-record program-message policies-exception-ends ptr-not-selected quarantine-unstored interruption calls-not-proved
     rendered-stale apply-altered branch-effect txt-long zone-undescribed`,
 }

@@ -58,10 +58,7 @@ describe('the owner external-dns', () => {
     expect(plan(OWNER, live)).toMatchObject({ changes: [], collisions: [], unmanaged: live.split('\n').length })
     // Without the selector, the plan deletes them, with a warning.
     const { changes, warnings } = plan([], live)
-    expect([changes.length > 0, warnings]).toEqual([
-      true,
-      [expect.stringMatching(/written: .*"unmanaged: \[\{owner: external-dns\}\]"$/)],
-    ])
+    expect([changes.length > 0, warnings]).toEqual([true, [expect.stringMatching(/written: .*"unmanaged: \[\{owner: external-dns\}\]"$/)]])
   })
 
   test.each([
@@ -121,10 +118,8 @@ describe('a preset', () => {
 })
 
 test('a plan warns before it deletes what another client has written, by client', () => {
-  expect(plan([], '_acme-challenge TXT "a"\n_acme-challenge.www TXT "b"\nold A 192.0.2.3').warnings).toEqual(
-    [
-      'example.com. at cloud: the plan deletes what another client seems to have written: _acme-challenge.example.com. TXT and _acme-challenge.www.example.com. TXT; to leave it to that client, write "unmanaged: [{preset: acme}]"',
-    ],
-  )
+  expect(plan([], '_acme-challenge TXT "a"\n_acme-challenge.www TXT "b"\nold A 192.0.2.3').warnings).toEqual([
+    'example.com. at cloud: the plan deletes what another client seems to have written: _acme-challenge.example.com. TXT and _acme-challenge.www.example.com. TXT; to leave it to that client, write "unmanaged: [{preset: acme}]"',
+  ])
   expect(plan([], 'old A 192.0.2.3').warnings).toEqual([])
 })

@@ -327,4 +327,19 @@ describe('errors that stop further calls', () => {
     expect(readBack).toBe('not-read')
     expect(diagnostics).toEqual([expect.stringContaining('error[provider-stopped]')])
   })
+  test('a stopped run does not wait for its retries', async () => {
+    const stop = new AbortController()
+    const { outcomes } = await apply(
+      '',
+      many,
+      ({ method }, response) => {
+        if (method !== 'POST') return false
+        setTimeout(() => stop.abort(), 20)
+        json(response, 429, errors('Too many requests'), { 'retry-after': '60' })
+        return true
+      },
+      { run: { stop: stop.signal } },
+    )
+    expect(counted(outcomes)).toEqual({ 'failed: 429 Too many requests': 1, 'skipped: the run was interrupted': 59 })
+  })
 })

@@ -36,6 +36,11 @@ describe('a hostile master', () => {
     ['that is not authoritative for the zone', giving([], { rcode: RCODE.NOTAUTH }), 'refused'],
     ['whose zone has expired', giving([], { rcode: RCODE.SERVFAIL }), 'not-authoritative'],
     ['whose response is empty', giving([]), 'malformed'],
+    ...['TYPE0', 'TYPE41', 'TYPE128', 'TYPE255'].map((type): [string, Script, string] => [
+      `whose records are of ${type}`,
+      giving([soa(), record('example.test.', type, '\\# 0'), soa()]),
+      'malformed',
+    ]),
     ['that never sends the last SOA', closing([soa(), host]), 'unreachable'],
     ['that never sends it and keeps the connection open', giving([soa(), host]), 'timeout'],
     [
