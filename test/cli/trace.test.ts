@@ -1,6 +1,8 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { startRoute53Scene } from '../providers/route53/scene.ts'
+import { APPLY } from '../providers/scripted-scene.ts'
 import { expectEnd } from '../support/cli.ts'
 import { response, startScriptedDns } from '../support/scripted-dns.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -152,4 +154,16 @@ test('with split horizon, name servers are compared with their own target, and r
   const trace = (...args: string[]) => scene.run('trace', 'www.example.com', '--parent-server', String(other), ...resolvers, ...args)
   expectEnd(await trace(), 1, { out: [/Name servers\n= .*\n.*\n= .*\n/, /Resolvers\n= .*\n(?: .*\n)+= .*\n(?: .*\n)+≠ /] })
   expectEnd(await trace('--nameserver', String(other)), 1, { out: /Name servers\n≠ .*\n.*\n {4}expected: A 192/ })
+})
+
+test('another target of an alias that the server flattens is a difference of the provider', async () => {
+  const server = addressOf(await startServer('192.0.2.1'))
+  const alias = (host: string) => `  cdn: {type: ALIAS, ttl: 60, value: ${host}.cloudfront.net.}\n`
+  const scene = await startRoute53Scene({ definition: alias('d1') })
+  expectEnd(await scene.run(APPLY), 0)
+  scene.define(alias('d2'))
+  const traced = await scene.run(['trace', 'cdn.example.com', '--nameserver', server, '--resolver', server, '--parent-server', server])
+  expectEnd(traced, 1, {
+    out: [/\n≠ \w+\n {4}cdn\.example\.com\. 60 ALIAS d1\./, /\n {4}create at \w+, applied: cdn\.example\.com\. 60 ALIAS/],
+  })
 })
