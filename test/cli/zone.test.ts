@@ -147,6 +147,15 @@ test.each(['Example.COM.yaml', 'bücher.example.yaml', 'db.example.com.zone'])('
   expect(files).toEqual({ [`zones/${file.replace(name, 'example.org')}`]: text.replace(name, 'example.org') })
 })
 
+test.each([
+  ["  - {files: 'zones/*', targets: [own]}\n", 0, /creates it at own\.\n[\s\S]*example\.com\. stays at cloud as it is/],
+  ['', 1, /no rule of the config would find the definition of example\.net\./],
+])('zone rename with a rule of the previous name, and %j', async (rule, status, err) => {
+  const config = `${OWN}${RULES}  - {files: 'zones/*', zone: example.com, targets: [cloud]}\n${rule}`
+  const scene = openScene({ config, files: { 'zones/example.com.yaml': ZONE }, also: ['own'] })
+  expectEnd(await scene.run('zone', 'rename', 'example.com', 'example.net'), status, { err })
+})
+
 test.each<readonly [Readonly<Record<string, string>>, readonly string[], string]>([
   [{ 'zones/example.com.yaml': ZONE, 'zones/b.yaml': zoneOf('example.net') }, [], 'zone-duplicate'],
   [

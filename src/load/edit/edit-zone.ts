@@ -30,6 +30,8 @@ export interface EditedZone {
   readonly loaded?: LoadedZone
   /** After a rename, records whose data still has the previous name, as `FILE:LINE: NAME TYPE DATA`. */
   readonly pointing?: readonly string[]
+  /** After a rename, the targets of the previous zone. */
+  readonly previousTargets?: readonly string[]
 }
 
 const refused = (...diagnostics: Diagnostic[]): EditedZone => ({ changes: [], others: [], diagnostics })
@@ -216,8 +218,11 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
     })
   const moved = { path: newPath, before: newPath === path ? text : isWritten ? renamed : '', after: renamed }
   const edited = await checked(newName, config, newPath === path ? [moved] : [moved, { path, before: text, after: previous }])
-  // The file names its zone, such as by $ORIGIN.
-  if (edited.diagnostics.some(({ code }) => code === 'zone-unknown')) return inOtherForm(name, loaded)
+  if (edited.diagnostics.some(({ code }) => code === 'zone-unknown'))
+    return createRuleLookup(config)(newPath, { name: newName }) === null
+      ? problem('edit-refused', `no rule of the config would find the definition of ${newName}`)
+      : // The file names its zone, such as by $ORIGIN.
+        inOtherForm(name, loaded)
   if (edited.loaded === undefined) return edited
   const { records } = edited.loaded.zone
   if (records.length !== loaded.zone.records.length) return inOtherForm(name, loaded)
@@ -229,7 +234,7 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
       .filter(({ data }) => namesIn(data).some((one) => isAtOrBelow(one, name) && !isAtOrBelow(one, newName)))
       .map((one) => `${one.at.file}:${one.at.line}: ${one.name} ${one.type} ${one.data}`),
   )
-  return { ...edited, pointing }
+  return { ...edited, pointing, previousTargets: loaded.targets }
 }
 
 /** Words of a record's data that may be names, also in texts such as those of SPF. */
