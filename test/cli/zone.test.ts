@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
 import { expectNothingDone, openLiveScene, openScene, ZONE, zoneOf } from './scene.ts'
@@ -101,6 +103,17 @@ test('zone remove of a zone that a program makes names the line', async () => {
     'example.com',
   )
   expect(stderr).toMatch(/zones\/a\.ts:3.*a program, which only people edit[\s\S]*change line 3/)
+})
+
+test('definitions that are links are edited where they lead', async () => {
+  const scene = openScene({ files: { 'shared/example.com.yaml': ZONE } })
+  mkdirSync(join(scene.folder, 'zones'), { recursive: true })
+  symlinkSync('../shared/example.com.yaml', join(scene.folder, 'zones/example.com.yaml'))
+  expectEnd(await scene.run('record', 'set', 'example.com', 'mail', 'A', '192.0.2.7'), 0)
+  expectEnd(await scene.run('zone', 'remove', 'example.com'), 0)
+  const after = ZONE.replace('192.0.2.2', '192.0.2.7').replace('\n', '\nabsent: true\n')
+  expect(readFileSync(join(scene.folder, 'zones/example.com.yaml'), 'utf8')).toBe(after)
+  expect(readlinkSync(join(scene.folder, 'zones/example.com.yaml'))).toBe('../shared/example.com.yaml')
 })
 
 const MOVED = ZONE.replace('  www:', '  abs: {type: CNAME, value: www.example.com.}\n  www:')
