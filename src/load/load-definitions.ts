@@ -64,6 +64,8 @@ export interface LoadedDefinitions {
   readonly described: DescribedZones
   /** Whether a definition with errors may add PTR records to a reverse zone, which then lacks them. */
   readonly lacksPtrs: boolean
+  /** Whether each zone depends on its own file and the config alone: no definition includes a file, or may use `auto_ptr`. */
+  readonly areIndependent: boolean
   /** Skipped definitions, as messages show them, sorted: they or their rule say `enabled: false`, or no rule matches their zone. */
   readonly skipped: readonly string[]
 }
@@ -159,6 +161,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     files,
     described: describedBy(parsed, found.definitions.filter(isDisabled), found.diagnostics),
     lacksPtrs: parsed.some((one) => one.mayUseAutoPtr && hasErrors(one.diagnostics)),
+    areIndependent: included.size === 0 && !everyOne.some(({ mayUseAutoPtr }) => mayUseAutoPtr),
     skipped: [...skipped].sort(),
   }
 }
