@@ -29,7 +29,10 @@ const BUILD_FOLDER = 'test/support/build-folder.ts'
 const EXCLUDED = ['test/**/fixtures/**', 'test/corpora/**', ...(process.env['ZONEWRIGHT_TEST_EXCLUDE']?.split(',') ?? [])]
 
 /** Short files with long tables and suites. Vitest starts large files first, and one that starts last keeps a worker busy when the others have ended. */
-const SLOW = ['/test/conformance/', '/test/programs/', '/test/faults/', '/test/library/', 'clouds.test.ts', 'hostile-data.test.ts']
+const SLOW = [
+  ...['conformance', 'ci', 'programs', 'faults', 'library'].map((folder) => `/test/${folder}/`),
+  ...['access-matrix', 'any-operation', 'clouds', 'first-steps', 'hostile-data'].map((name) => `${name}.test.ts`),
+]
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {

@@ -6,6 +6,8 @@ export const EXTERNAL = [
   'kysely',
   'libsql',
   '@libsql/*',
+  // Named so that users get the version that Node 20 runs, since npm heeds no overrides of a dependency.
+  'light-my-request',
   'pg',
   'pg-native',
   'pino',

@@ -17,7 +17,7 @@ cd "$work/user"
 # The machine of a user is no job of CI, which limits what a config can start.
 unset CI
 npm init --yes >/dev/null
-npm install --silent --no-audit --no-fund --omit=dev "$work/release/zonewright-$version.tgz" </dev/null
+npm install --engine-strict --silent --no-audit --no-fund --omit=dev "$work/release/zonewright-$version.tgz" </dev/null
 
 fail() {
   echo "smoke-tarball: $1" >&2

@@ -1,6 +1,7 @@
 /** The interface of a command file, the options that several commands share, and the parsers of option values. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { didYouMean } from '../base/nearest-word.ts'
+import type { Result } from '../base/result.ts'
 import { parseUsageSource } from '../config/usage-source.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
@@ -195,26 +196,25 @@ export function serial(value: string): number | (typeof SERIAL_METHODS)[number] 
   return Number(value)
 }
 
+/** A parser of arguments that refuses what `parse` refuses. */
+export const parsed =
+  <Value>(parse: (text: string) => Result<Value>) =>
+  (text: string): Value => {
+    const value = parse(text)
+    if (!value.ok) throw new InvalidArgumentError(`${value.message}.`)
+    return value.value
+  }
+
 /** A TTL in seconds or with units. */
-export function ttl(value: string): Ttl {
-  const parsed = parseTtl(value)
-  if (!parsed.ok) throw new InvalidArgumentError(`${parsed.message}.`)
-  return parsed.value
-}
+export const ttl: (value: string) => Ttl = parsed(parseTtl)
 
 function usageSource(value: string, previous: readonly string[]): string[] {
-  const source = parseUsageSource(value, '', '')
-  if (!source.ok) throw new InvalidArgumentError(`${source.message}.`)
+  parsed((text) => parseUsageSource(text, '', ''))(value)
   return [...previous, value]
 }
 
 /** What `--allow` lifts, in canonical form. */
-function allowance(value: string): string {
-  if (!value.startsWith('in-use:')) return oneOf(REFUSAL_NAMES)(value)
-  const parsed = parseAllowance(value)
-  if (!parsed.ok) throw new InvalidArgumentError(`${parsed.message}.`)
-  return parsed.value
-}
+const allowance = (value: string): string => (value.startsWith('in-use:') ? parsed(parseAllowance) : oneOf(REFUSAL_NAMES))(value)
 
 /** A time in seconds, in the form of TTLs. */
 export function seconds(value: string): number {

@@ -6,6 +6,9 @@ import { writeProblem } from '../files/write-problem.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { processIo, withPlainErrors } from './io.ts'
 
+// The AWS SDK warns of versions of Node.js that its later versions need. The lock file of the user decides which version runs.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+
 /** The first error of each output stream that lost text. */
 const dropped = new Map<string, NodeJS.ErrnoException>()
 

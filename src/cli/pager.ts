@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { assertNoSecret } from '../base/secret-guard.ts'
 import { findProgram } from '../files/find-program.ts'
-import { type CliIo, type Pager, withWrite } from './io.ts'
+import { type CliIo, type Pager, widthOf, withWrite } from './io.ts'
 
 /** The variables that a pager gets: none with a secret. */
 const VARIABLES = /^(?:PATH|HOME|TERM.*|COLORTERM|LANG|LC_.*|LESS.*|MORE|LV|TMPDIR|XDG_.*|COLUMNS|LINES|SYSTEMROOT)$/
@@ -46,8 +46,10 @@ export function withPager(given: CliIo): CliIo & { readonly pager: Pager } {
   const show: Pager['show'] = (text) => {
     const [name = '', ...args] = (env['ZONEWRIGHT_PAGER'] ?? env['PAGER'] ?? '').split(/\s+/).filter((word) => word !== '')
     const { isTTY, rows } = given.stdout
-    if (open !== null || isTTY !== true || stdin.isTTY !== true || env['TERM'] === 'dumb' || !rows || text.split('\n').length <= rows)
-      return false
+    if (open !== null || isTTY !== true || stdin.isTTY !== true || env['TERM'] === 'dumb' || !rows) return false
+    // A long line takes several rows.
+    const rowsOf = (line: string): number => Math.max(1, Math.ceil(escaped(line).replace(CONTROLS, '').length / widthOf(given.stdout)))
+    if (text.split('\n').reduce((sum, line) => sum + rowsOf(line), 0) <= rows) return false
     const program = name === '' || basename(name) === 'cat' ? null : findProgram(name, { folder: cwd, env })
     if (program === null) return false
     assertNoSecret(secrets, text, 'standard output')

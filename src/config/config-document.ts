@@ -18,6 +18,7 @@ export interface ConfigDocument {
   readonly unsupported?: 'error' | 'skip'
   readonly delete_removed?: boolean
   readonly ignore?: readonly object[]
+  readonly unmanaged?: readonly UnmanagedSelector[]
   readonly nameservers?: readonly string[]
   readonly usage?: { readonly source?: string | readonly string[]; readonly in_use?: string | number }
   readonly quarantine?: { readonly reads?: number; readonly for?: number | string }

@@ -89,7 +89,7 @@ export function configureZone(
 }
 
 /**
- * The RRsets of a definition that a selector of its rule matches. They are skipped with a warning: a rule covers many zones, some of which may
+ * The RRsets of a definition that a selector of the config matches. They are skipped with a warning: the config covers many zones, some of which may
  * define such records. (A match with the definition's own selectors is an error.)
  */
 function unmanagedByRule(zone: DesiredZone, { unmanaged }: ZoneRule): { rrsetTargets: RrsetTargets[]; diagnostics: Diagnostic[] } {
@@ -104,7 +104,7 @@ function unmanagedByRule(zone: DesiredZone, { unmanaged }: ZoneRule): { rrsetTar
     diagnostics.push({
       severity: 'warning',
       code: 'unmanaged-collision',
-      message: `${name} ${type} is in the definition, but "unmanaged" in the rule of its zone matches it, so the target is not changed`,
+      message: `${name} ${type} is in the definition, but "unmanaged" in the config matches it, so the target is not changed`,
       at,
       hint: 'remove the record, or narrow the selector',
       ...(selector?.at && { related: [{ message: 'the selector', at: selector.at }] }),

@@ -20,7 +20,7 @@ import { journalOf, LOCAL_JOURNAL } from './journal-place.ts'
 import { emptyReferences, plainTextSecretWarnings, secretFilesOf } from './resolve-secret.ts'
 import { schemaDiagnostics } from './schema-diagnostics.ts'
 import { NO_USAGE, usageOf } from './usage-source.ts'
-import { ignoreOf, nameserversOf, ruleOf, zoneGlob } from './zone-rule.ts'
+import { ignoreOf, nameserversOf, ruleOf, selectorsOf, zoneGlob } from './zone-rule.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
 
@@ -100,13 +100,14 @@ function withoutEmpty(root: YamlNode): YamlNode {
 function configOf(document: ConfigDocument, reading: Reading, place: ConfigLocation): Config {
   const base = defaultConfig(place)
   const providers = new Map(Object.entries(document.providers ?? {}).map(([name, settings]) => [name, providerOf(name, settings, reading)]))
-  const zoneRules = document.zones?.map((rule, index) => ruleOf(rule, index, providers, reading)) ?? base.zoneRules
+  const rules = document.zones?.map((rule, index) => ruleOf(rule, index, providers, reading)) ?? base.zoneRules
+  const unmanaged = selectorsOf(document.unmanaged ?? [], ['unmanaged'], reading)
   for (const provider of providers.values()) reading.diagnostics.push(...emptyReferences(provider), ...plainTextSecretWarnings(provider))
   return {
     ...base,
     file: place.file,
     providers,
-    zoneRules,
+    zoneRules: rules.map((rule) => ({ ...rule, unmanaged: [...rule.unmanaged, ...unmanaged] })),
     defaults: defaultsOf(document.defaults ?? {}, reading),
     safety: { ...base.safety, ...document.safety },
     unsupported: document.unsupported ?? base.unsupported,

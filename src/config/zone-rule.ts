@@ -42,7 +42,8 @@ export function ruleOf(document: RuleDocument, index: number, providers: Readonl
   }
 }
 
-function selectorsOf(
+/** Reads the selectors of the config, or of a rule. */
+export function selectorsOf(
   selectors: readonly UnmanagedSelector[],
   path: readonly (string | number)[],
   { root, diagnostics }: Reading,

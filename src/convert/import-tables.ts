@@ -17,7 +17,7 @@ import { zoneFileName } from '../dns/zone-file/zone-file-name.ts'
 import { displayPath } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
 import { sourcePolicy } from '../files/source-policy.ts'
-import { type ImportedZones, type Importer, type ImportRequest, missingZones } from './importer.ts'
+import { failedImport, type ImportedZones, type Importer, type ImportRequest, missingZones } from './importer.ts'
 
 /** Imports a table of records: the columns zone, name, type, ttl and data in any order (RFC 4180). An empty TTL is the zone's default. */
 export const importCsv: Importer = (request) =>
@@ -132,7 +132,7 @@ async function importTable({ source, zones: wanted, cwd, config }: ImportRequest
   const path = resolve(cwd, source)
   const file = displayPath(path, cwd)
   const text = await readText(path, file, sourcePolicy({ ...config, cwd }, 'allowed'))
-  if (!text.ok) return { zones: [], dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
+  if (!text.ok) return failedImport(text.problem)
   const diagnostics: Diagnostic[] = []
   const zones = read(text.text, file, (line, message) => {
     diagnostics.push({ severity: 'error', code: 'value-invalid', message, at: { file, line, column: 1 } })

@@ -69,6 +69,13 @@ export interface ImportedZones {
 /** The config's settings for definitions in octoDNS's layout. */
 export type OctodnsFileSettings = Pick<Config, 'octodnsDefaultTtl' | 'octodnsSplitExtension'>
 
+/** The result of an import that could not read its source. */
+export const failedImport = (problem: Omit<Diagnostic, 'severity'>): ImportedZones => ({
+  zones: [],
+  dropped: [],
+  diagnostics: [{ severity: 'error', ...problem }],
+})
+
 /** An error for each requested zone that was not found. */
 export const missingZones = (
   wanted: readonly DomainName[],

@@ -3,10 +3,8 @@ import type { Diagnostic } from '../base/diagnostic.ts'
 import { counted, listed } from '../base/english.ts'
 import type { ImportedZone } from '../definition/imported-zone.ts'
 import { groupRrsets, type ResourceRecord } from '../dns/record.ts'
-import { unmanagedTest } from '../dns/unmanaged.ts'
-import { type ExistingZone, PRESETS, type UnmanagedSelector } from '../dns/zone.ts'
-
-const KNOWN: readonly UnmanagedSelector[] = [{ owner: 'external-dns' }, ...PRESETS.map((preset) => ({ preset }))]
+import { clientText, knownClients, unmanagedTest } from '../dns/unmanaged.ts'
+import type { ExistingZone, UnmanagedSelector } from '../dns/zone.ts'
 
 export interface OtherClients {
   /** Each selects a record of the zone, and those that its client will add. */
@@ -18,12 +16,11 @@ export interface OtherClients {
 /** The records of known other clients in a zone. */
 export function otherClients(zone: ExistingZone): OtherClients {
   const { name, records } = zone
-  const context = { live: [zone] }
-  const selectors = KNOWN.filter((one) => records.some(unmanagedTest([one], name, context)))
-  const isTheirs = unmanagedTest(selectors, name, context)
+  const selectors = knownClients(zone)
+  const isTheirs = unmanagedTest(selectors, name, { live: [zone] })
   if (selectors.length === 0) return { selectors, isTheirs, diagnostics: [] }
   const count = counted(groupRrsets(records.filter(isTheirs)).size, 'record set')
-  const clients = listed(selectors.map(({ owner, preset }) => (owner === undefined ? `{preset: ${preset}}` : `{owner: ${owner}}`)))
+  const clients = listed(selectors.map(clientText))
   const message = `${name}: ${clients} under "unmanaged" leaves ${count} to other clients, and those that they add later`
   return {
     selectors,

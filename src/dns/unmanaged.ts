@@ -3,7 +3,7 @@ import { parseTxtRdata } from './character-string.ts'
 import { type DomainName, isAtOrBelow, parseDomainName, relativeName } from './domain-name.ts'
 import { globIndex, globTest } from './glob.ts'
 import { type ResourceRecord, recordKey, rrsetKey } from './record.ts'
-import type { ExistingZone, UnmanagedSelector } from './zone.ts'
+import { type ExistingZone, PRESETS, type UnmanagedSelector } from './zone.ts'
 
 /** What selectors of an owner or a preset are judged by. */
 export interface LiveContext {
@@ -12,6 +12,16 @@ export interface LiveContext {
   /** The records of the definition, as the target stores them; none if absent. */
   readonly declared?: readonly ResourceRecord[] | undefined
 }
+
+const KNOWN_CLIENTS: readonly UnmanagedSelector[] = [{ owner: 'external-dns' }, ...PRESETS.map((preset) => ({ preset }))]
+
+/** The selectors of known clients, such as `{preset: acme}`, that select one of these records of a live zone. */
+export const knownClients = (zone: ExistingZone, records: readonly ResourceRecord[] = zone.records): UnmanagedSelector[] =>
+  KNOWN_CLIENTS.filter((one) => records.some(unmanagedTest([one], zone.name, { live: [zone] })))
+
+/** `{preset: acme}`, as one writes it. */
+export const clientText = ({ owner, preset }: UnmanagedSelector): string =>
+  owner === undefined ? `{preset: ${preset}}` : `{owner: ${owner}}`
 
 /**
  * Returns a test for records of `zone` that a selector leaves unmanaged. Without a live zone, no selector of an owner or a preset matches. Its time per

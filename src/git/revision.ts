@@ -67,20 +67,11 @@ export async function existsInRevision(folder: string, text: string, name: strin
   }
 }
 
-/** A commit, with the day and the subject as its author wrote them. */
-export interface LineCommit {
-  readonly commit: string
-  readonly author: string
-  /** `2026-11-21`. */
-  readonly day: string
-  readonly subject: string
-}
-
 /**
- * The commit that wrote a line of a file; null if the line is not committed. Only objects of the repository are read, not the work tree, so no filter of its
+ * In words, the commit that wrote a line of a file; null if the line is not committed. Only objects of the repository are read, not the work tree, so no filter of its
  * config runs. Throws `RevisionError`.
  */
-export async function commitOfLine(folder: string, path: string, text: string, line: number, env: Environment): Promise<LineCommit | null> {
+export async function commitOfLine(folder: string, path: string, text: string, line: number, env: Environment): Promise<string | null> {
   const { git, prefix } = await openRepository(folder, env)
   const file = displayPath(resolveLinks(path), resolveLinks(folder))
   const shown = await git(['cat-file', 'blob', `HEAD:${prefix}${file}`], { maxOctets: MAX_FILE_OCTETS })
@@ -95,7 +86,7 @@ export async function commitOfLine(folder: string, path: string, text: string, l
   const field = (name: string): string => fields.find((one) => one.startsWith(`${name} `))?.slice(name.length + 1) ?? ''
   if (status !== 0) throw new RevisionError(`git cannot say who wrote line ${line}: ${stderr}`)
   const day = new Date(Number(field('author-time')) * 1000).toISOString().slice(0, 10)
-  return { commit: head.slice(0, 12), author: field('author'), day, subject: field('summary') }
+  return `commit ${head.slice(0, 12)}, ${day}, ${field('author')}: ${field('summary')}`
 }
 
 /**

@@ -23,6 +23,8 @@ export interface TracedAnswer<R extends ResourceRecord = ResourceRecord> {
   readonly alias: DomainName | null
   /** The answer without TTLs, sorted; null if the server makes it, such as an SOA record. */
   readonly key: readonly string[] | null
+  /** The TTL in seconds that the records should have; absent if it is not known. */
+  readonly ttl?: number | undefined
 }
 
 /** The answer of an authoritative server with these records (RFC 1034 section 4.3.2). */

@@ -1,16 +1,13 @@
 /** Runs each flow and keeps what it reports as values. The functions of the package and the commands run their flows here. */
-import { randomUUID } from 'node:crypto'
 import type { Diagnostic } from '../base/diagnostic.ts'
-import { redacted } from '../base/secret-guard.ts'
-import type { Plan, ZoneOutcome } from '../plan/plan.ts'
+import type { DiagnosticCode } from '../base/diagnostic-codes.ts'
+import { isSecretExposed, redacted } from '../base/secret-guard.ts'
+import type { Plan } from '../plan/plan.ts'
 import type { OnRequest } from '../providers/provider.ts'
-import type { RunDocument, Traffic } from '../report/run-document.ts'
-import type { Validation } from '../report/validation.ts'
-import type { Verification } from '../report/verification.ts'
+import type { Reported, RunDocument, Traffic } from '../report/run-document.ts'
 import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
 import type { ApplyOutput, RunEnvironment, RunSetup } from '../run/context/run-context.ts'
 import type { VerifyOutput } from '../run/run-verify.ts'
-import { failureOf } from './failure.ts'
 import type { ValidateOutput } from './run-validate.ts'
 
 /** Receives the reports of every flow. */
@@ -21,16 +18,7 @@ export interface FlowSetup extends RunSetup {
 }
 
 /** What a run reported. */
-interface Reports {
-  /** Null if the run could not plan, or verified. */
-  readonly plan: Plan | null
-  /** Null for a plan that was not applied. */
-  readonly outcomes: readonly ZoneOutcome[] | null
-  readonly verification: Verification | null
-  readonly validation: Validation | null
-  /** Those that the run reported beside its plan, verification or validation. They may be in it, too. */
-  readonly diagnostics: readonly Diagnostic[]
-}
+type Reports = Required<Reported>
 
 /** A run that has ended. */
 export interface RecordedRun extends Reports {
@@ -75,7 +63,7 @@ export async function recordRun<Setup extends FlowSetup>(
   const ended = now()
   const document = async (): Promise<RunDocument> =>
     (await import('../report/run-document.ts')).runDocument({
-      ...{ ...kept, traffic, id: randomUUID(), command, tool, started, ended, exitStatus, job: jobOf(env) },
+      ...{ ...kept, traffic, id: crypto.randomUUID(), command, tool, started, ended, exitStatus, job: jobOf(env) },
       redact: (text) => redacted(secrets, text),
     })
   return { ...kept, exitStatus, ended, error, document }
@@ -83,51 +71,37 @@ export async function recordRun<Setup extends FlowSetup>(
 
 /** The output, which also keeps every report. */
 function keeping(output: FlowOutput, kept: Kept, { now, tool }: RunEnvironment): FlowOutput {
-  const keepPlan = (plan: Plan, outcomes: Reports['outcomes']): void => {
+  const { isDocument } = output
+  const also =
+    <Args extends readonly unknown[]>(first: (...args: Args) => void, report: (...args: Args) => void) =>
+    (...args: Args): void => {
+      first(...args)
+      report(...args)
+    }
+  const keep =
+    <Key extends keyof Reports>(key: Key) =>
+    (value: Kept[Key]): void => {
+      kept[key] = value
+    }
+  const keepPlan = (plan: Plan, outcomes: Reports['outcomes'] = null): void => {
     kept.plan = plan
     kept.outcomes = outcomes ?? kept.outcomes
   }
-  const own: FlowOutput = {
+  const unplanned = (diagnostics: Plan['diagnostics']): void => keepPlan({ created: now().toISOString(), tool, zones: [], diagnostics })
+  const diagnostics = also<Parameters<FlowOutput['diagnostics']>>((found) => void kept.diagnostics.push(...found), output.diagnostics)
+  return {
     ...output,
-    diagnostics(diagnostics, options) {
-      kept.diagnostics.push(...diagnostics)
-      output.diagnostics(diagnostics, options)
-    },
-    error: (code, message, hint) => own.diagnostics([{ severity: 'error', code, message, hint }]),
-    plan(plan) {
-      keepPlan(plan, null)
-      output.plan(plan)
-    },
-    proposal(plan) {
-      keepPlan(plan, null)
-      output.proposal(plan)
-    },
-    outcome(plan, outcomes) {
-      keepPlan(plan, outcomes)
-      output.outcome(plan, outcomes)
-    },
-    unchanged(plan) {
-      keepPlan(plan, output.isDocument ? [] : null)
-      output.unchanged(plan)
-    },
-    unplanned(diagnostics) {
-      if (output.isDocument) keepPlan({ created: now().toISOString(), tool, zones: [], diagnostics }, null)
-      output.unplanned(diagnostics)
-    },
-    verification(verification) {
-      kept.verification = verification
-      output.verification(verification)
-    },
-    unverified(diagnostics) {
-      if (output.isDocument) kept.verification = { zones: [], diagnostics }
-      output.unverified(diagnostics)
-    },
-    validation(validation, zones) {
-      kept.validation = validation
-      output.validation(validation, zones)
-    },
+    diagnostics,
+    error: (code, message, hint) => diagnostics([{ severity: 'error', code, message, hint }]),
+    plan: also(keepPlan, output.plan),
+    proposal: also(keepPlan, output.proposal),
+    outcome: also(keepPlan, output.outcome),
+    unchanged: also((plan) => keepPlan(plan, isDocument ? [] : null), output.unchanged),
+    unplanned: also((found) => isDocument && unplanned(found), output.unplanned),
+    verification: also(keep('verification'), output.verification),
+    unverified: also((found) => isDocument && keep('verification')({ zones: [], diagnostics: found }), output.unverified),
+    validation: also(keep('validation'), output.validation),
   }
-  return own
 }
 
 /** The page of the CI job, as GitHub, GitLab and Jenkins name it. */
@@ -135,4 +109,14 @@ function jobOf(env: RunEnvironment['env']): string | null {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run, CI_JOB_URL: gitlab, BUILD_URL: jenkins } = env
   const text = server && repository && run ? `${server}/${repository}/actions/runs/${run}` : (gitlab ?? jenkins ?? '')
   return text.length <= 1000 && /^https?:\/\/[\x21-\x7e]+$/.test(text) ? text : null
+}
+
+/** The diagnostic of a failure that no flow expects: of a provider, whose errors have one, a name server or the system, or of a secret that was not written. Null for any other error. */
+export function failureOf(error: unknown): Diagnostic | null {
+  if (isSecretExposed(error)) return error.diagnostic
+  const { message, code, syscall, severity, hint } = Object(error) as NodeJS.ErrnoException & Partial<Pick<Diagnostic, 'severity' | 'hint'>>
+  if (code === 'DNS_FAILURE') return { severity: 'error', code: 'nameserver-failed', message }
+  if (syscall !== undefined) return { severity: 'error', code: 'system-failed', message }
+  if (severity !== undefined && code !== undefined) return { severity, code: code as DiagnosticCode, message, hint }
+  return null
 }

@@ -17,7 +17,6 @@ import type { Plan } from '../plan/plan.ts'
 import { isInMemory, typesOfValues } from '../providers/registry.ts'
 import { type DiagnosticDocument, diagnosticDocument, type PlanDocument, planDocument } from '../report/plan-document.ts'
 import { diagnosticsOf, type RunDocument, type RunResult } from '../report/run-document.ts'
-import { changeFailures } from '../report/summary.ts'
 import { type ValidationDocument, validationDocument } from '../report/validation.ts'
 import { type VerificationDocument, verificationDocument } from '../report/verification.ts'
 import { EXIT, type ExitStatus } from '../run/context/exit-status.ts'
@@ -48,7 +47,7 @@ export type { DiagnosticDocument, PlanDocument, RunDocument, RunResult, Validati
 export interface Outcome {
   /**
    * `done`; `pending`: the plan has changes, or the zones differ; `refused`: by a safety limit, a policy of approvals, or because a saved plan is stale; `partial`:
-   * only some changes were applied; `failed`: `diagnostics` has an error; `interrupted`: by `signal`.
+   * only some changes were applied; `failed`: `diagnostics` has an error, or a zone differs from its plan after the changes; `interrupted`: by `signal`.
    */
   readonly result: RunResult
   /** Every error, warning and notice of the run, each once. */
@@ -261,7 +260,7 @@ async function resultOf<Documents extends object>(
   if (thrown.length > 0) throw thrown[0]
   const { secrets } = setup.environment
   const document = await run.document()
-  const found = [...diagnosticsOf(run), ...(run.outcomes ?? []).flatMap(changeFailures), ...declined].map(diagnosticDocument)
+  const found = [...diagnosticsOf(run), ...declined].map(diagnosticDocument)
   const diagnostics = found.map(({ message, ...rest }) => ({ ...rest, message: redacted(secrets, message) }))
   const documents = build(run)
   const findSecret = (value: unknown): string | null => secrets.guard?.find(JSON.stringify(value)) ?? null

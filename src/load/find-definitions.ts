@@ -114,13 +114,13 @@ async function searchStart(
   start: GlobStart,
   add: (path: string, name: FileName) => void,
 ): Promise<void> {
-  const { folder, cwd } = search.config
+  const { folder } = search.config
   const path = resolve(folder, start.path)
   if (refusePath(search, path, rule)) return
   if (!isInside(path, folder)) return reportOutside(search, path, rule)
   const facts = await stat(path).catch((error: unknown) => describeReadError(error))
   if (typeof facts === 'string') {
-    if (start.literal) report(search, 'file-unreadable', `${displayPath(path, cwd)} ${facts}`, rule)
+    if (start.literal) reportUnreadable(search, path, facts, rule, rule.files)
     return
   }
   if (!isInside(resolveLinks(path), resolveLinks(folder))) return reportOutside(search, path, rule)
@@ -145,6 +145,13 @@ async function searchStart(
   await walkDefinitions(search, path, start.depth, rule, visit, isMatch, isProgram)
 }
 
+function reportUnreadable(search: Search, path: string, facts: string, rule: ZoneRule | null, given: readonly string[]): void {
+  const hint = given.some((one) => one.includes('\\'))
+    ? 'write / between folders, on every system: a backslash takes the next character literally'
+    : undefined
+  report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, rule, 'error', hint)
+}
+
 const PROGRAM: FileName = { kind: 'program', zone: null }
 
 /** Whether a path is a program that a glob with its ending matches: a glob for all files matches none. */
@@ -163,7 +170,7 @@ const holdsMatch = async (search: Search, path: string, globs: FileGlobs): Promi
 async function searchPath(search: Search, path: string): Promise<void> {
   if (refusePath(search, path, null)) return
   const facts = await stat(path).catch((error: unknown) => describeReadError(error))
-  if (typeof facts === 'string') return report(search, 'file-unreadable', `${displayPath(path, search.config.cwd)} ${facts}`, null)
+  if (typeof facts === 'string') return reportUnreadable(search, path, facts, null, [path])
   const split = facts.isDirectory() ? splitFolderZone(basename(path), search.config.octodnsSplitExtension) : null
   if (split !== null) return addFound(search, path, { kind: 'split', zone: split }, null)
   if (!facts.isDirectory()) {

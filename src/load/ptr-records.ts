@@ -172,7 +172,9 @@ function settleClaims(owner: DomainName, claims: readonly Claim[], present: read
   const ranked = explicit.length > 0 ? explicit : claims
   const [first] = ranked as [Claim]
   const host = first.record.name
-  const diagnostics: Diagnostic[] = ranked.filter(({ record }) => record.name !== host).map(({ record }) => twoNames(record, first.record))
+  const diagnostics: Diagnostic[] = ranked
+    .filter(({ record }) => record.name !== host)
+    .map(({ record }) => twoNames(record, first.record, explicit.length > 0))
   const isWritten = obstacles.some(({ type, data }) => type === 'PTR' && data === host)
   const [obstacle] = obstacles
   if (obstacle !== undefined && !isWritten) diagnostics.push(alreadyWritten(owner, first.record, obstacle))
@@ -183,12 +185,12 @@ function settleClaims(owner: DomainName, claims: readonly Claim[], present: read
   return { claim: { ...first, targets }, diagnostics: [] }
 }
 
-const twoNames = ({ name, type, data, at }: DefinedRecord, first: DefinedRecord): Diagnostic => ({
+const twoNames = ({ name, type, data, at }: DefinedRecord, first: DefinedRecord, isExplicit: boolean): Diagnostic => ({
   severity: 'error',
   code: 'ptr-conflict',
   message: `${name} ${type}: auto_ptr gives ${data} a second name; the first is ${first.name}`,
   at,
-  hint: 'write auto_ptr: false at one of the records',
+  hint: isExplicit ? 'leave auto_ptr: true at one of the records' : 'write auto_ptr: true at the record whose name the address is to have',
   related: [{ message: 'the first name', at: first.at }],
 })
 

@@ -14,7 +14,7 @@ import {
 } from '../dns/record.ts'
 import { suppress } from '../dns/suppress.ts'
 import type { Ttl } from '../dns/ttl.ts'
-import { unmanagedTest } from '../dns/unmanaged.ts'
+import { clientText, knownClients, unmanagedTest } from '../dns/unmanaged.ts'
 import type { Allowance, DesiredZone, ExistingZone, Policy, UnplannedRecord } from '../dns/zone.ts'
 import type { Capabilities } from './capabilities.ts'
 import { lowestTtl } from './changesets.ts'
@@ -80,7 +80,7 @@ export function makeZonePlan(input: PlanInput): ZonePlan {
     ...unplannedNotices([...(existing?.unplanned ?? []), ...compared.undescribable], input),
     ...heldWarnings(wanted, held, input),
   )
-  diagnostics.push(...policyNotices(compared, fitted, input), ...surplusNotices(difference, target))
+  diagnostics.push(...policyNotices(compared, fitted, input), ...surplusNotices(difference, target), ...clientRecords(difference, input))
   if (capabilities.cnameExclusive && !desired.absent)
     diagnostics.push(...conflictsWithKept(difference, [...held.values()], target), ...conflictsAmongAdded(difference, target))
   if (capabilities.aliasExclusive && !desired.absent)
@@ -260,6 +260,20 @@ function heldWarnings({ records }: FittedZone, held: ReadonlyMap<string, Unplann
 
 /** Maximum number of settings and RRsets in one message. */
 const MAX_LISTED = 5
+
+/** A warning about deletions of records that known other clients write. */
+function clientRecords({ removed, added }: ZoneDifference, { desired, existing, target }: PlanInput): Diagnostic[] {
+  if (existing === null || desired.absent || removed.length === 0) return []
+  const staying = new Set(added.map(rrsetKey))
+  const deleted = removed.filter((record) => !staying.has(rrsetKey(record)))
+  return knownClients(existing, deleted).map((client) => {
+    const theirs = deleted.filter(unmanagedTest([client], desired.name, { live: [existing] }))
+    const names = listed([...new Set(theirs.map(({ name, type }) => `${name} ${type}`))].sort(), MAX_LISTED)
+    const message = `${desired.name} at ${target}: the plan deletes what another client seems to have written: ${names}`
+    const hint = `to leave it to that client, write "unmanaged: [${clientText(client)}]"`
+    return { severity: 'warning', code: 'client-record', message, at: desired.at, hint }
+  })
+}
 
 /** Reports what `upsert-only` and `create-only` leave in place: an empty plan does not mean that the zone equals its definition. */
 function policyNotices(

@@ -204,6 +204,8 @@ export interface ProviderContext {
   readonly parallelism?: number | undefined
   /** The clock; that of the system if absent. */
   readonly now?: (() => Date) | undefined
+  /** Ends the wait for a package that does not create its provider. */
+  readonly signal?: AbortSignal | undefined
   /** Called with the provider's name and milliseconds when it asks for a longer pause. */
   readonly onThrottled?: OnThrottled | undefined
   /** Called with the provider's name before each request to its service, and whether it repeats a failed one. Classes of octoDNS and packages do not report theirs. */

@@ -89,19 +89,18 @@ const callsDocument = (calls: CallCount): CallCount => ({
   total: calls.total,
 })
 
-/** What runs did, for a terminal. */
-/** Renders a table of runs, or one run with its plan and outcomes. */
+/** Renders a list of runs, two lines each, of which the first fits 80 columns; or one run with its plan and outcomes. */
 export function renderHistoryText({ runs, detail }: History, options: ReportOptions): string {
   const palette = paletteOf(options.color)
   if (detail !== undefined) return `${runs.map((run) => headOf(run, palette)).join('')}\n${renderText(detail, options)}`
   if (runs.length === 0) return 'No runs.\n'
-  const rows = runs.map((run) => [run.run, shortTime(run.began), duration(run), run.command, run.state, did(run)])
+  const rows = runs.map((run) => [run.run, shortTime(run.began), duration(run), run.command, run.state])
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => (row[column] as string).length)))
   const lines = rows.map((row, index) => {
-    const { state, tool } = runs[index] as RunView
+    const run = runs[index] as RunView
     const cells = row.map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
-    cells[4] = paintOf(state, palette)(cells[4] as string)
-    return `${cells.join('  ')}${options.verbose ? palette.dim(`  ${oneLine(tool)}`) : ''}`.trimEnd()
+    cells[4] = paintOf(run.state, palette)(run.state)
+    return `${cells.join('  ')}\n  ${did(run)}${options.verbose ? palette.dim(`, by ${oneLine(run.tool)}`) : ''}`
   })
   return `${lines.join('\n')}\n`
 }

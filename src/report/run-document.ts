@@ -2,6 +2,7 @@
 import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts'
 import { compareText } from '../base/text.ts'
 import type { Outcome, Plan, ZoneOutcome, ZonePlan } from '../plan/plan.ts'
+import { changeFailures } from './summary.ts'
 import type { Validation } from './validation.ts'
 import { isVerified, type Verification, type ZoneVerification } from './verification.ts'
 
@@ -218,15 +219,15 @@ function targetsOf(zones: readonly ZoneFigures[], traffic: EndedRun['traffic']):
 }
 
 /** What a run reported that has diagnostics. */
-type Reported = Pick<EndedRun, 'plan' | 'outcomes' | 'verification' | 'diagnostics'> & { readonly validation?: Validation | null }
+export type Reported = Pick<EndedRun, 'plan' | 'outcomes' | 'verification' | 'diagnostics'> & { readonly validation?: Validation | null }
 
-/** Each diagnostic once. */
+/** Each diagnostic once, with an error per reason why changes failed. */
 export function diagnosticsOf({ plan, outcomes, verification, validation, diagnostics }: Reported): Diagnostic[] {
   const all = [
     ...diagnostics,
     ...(plan?.diagnostics ?? []),
     ...(plan?.zones ?? []).flatMap((zone) => zone.diagnostics),
-    ...(outcomes ?? []).flatMap((outcome) => outcome.diagnostics),
+    ...(outcomes ?? []).flatMap((outcome) => [...outcome.diagnostics, ...changeFailures(outcome)]),
     ...(verification?.diagnostics ?? []),
     ...(verification?.zones ?? []).flatMap((zone) => zone.diagnostics),
     ...(validation?.diagnostics ?? []),

@@ -26,8 +26,6 @@ export async function loadOptionalPackage<Module>(
 export function loadOnce<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
   let loaded: Promise<Loaded> | null = null
   return () => {
-    // The SDK warns of the versions of Node.js that its later versions need. The lock file of the user decides which version runs.
-    process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
     loaded ??= load()
     return loaded.catch((error: unknown) => {
       loaded = null

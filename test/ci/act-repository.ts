@@ -5,8 +5,6 @@ import { openRepository, type Repository } from './repository.ts'
 
 /** What act needs, and the jobs. */
 export const ACT_TOOLS = [findForeignClient('act'), 'git', 'bash', 'curl', 'openssl', 'tar', 'sha256sum', 'unzip', 'zip']
-/** The options of a suite of `npm run test:long` only. */
-export const LONG = { tags: ['servers', 'long'] }
 
 export async function openActRepository(): Promise<Repository> {
   const release = await serveRelease()

@@ -8,9 +8,9 @@ import { cloudNeeds } from '../../src/cli/init/ci-needs.ts'
 import { NO_RELEASE } from '../../src/cli/init/release.ts'
 import { createScriptedGithub } from '../scripted/code-sites/github.ts'
 import { actRunner, type InstalledRelease, runAct, serveRelease } from '../support/act-runner.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithTools, LONG_SERVERS } from '../support/skip.ts'
 import { git, parseWorkflow, type RunnerScene, runWorkflowJob, type WorkflowEvent } from '../support/workflow-runner.ts'
-import { ACT_TOOLS, LONG } from './act-repository.ts'
+import { ACT_TOOLS } from './act-repository.ts'
 import { commentsOn, openRepository, READ, type Repository, WRITE, zone } from './repository.ts'
 
 const HEAD = 'a'.repeat(40)
@@ -68,7 +68,7 @@ describeWithTools(
       expect(ids.filter((_, index) => ours[index]?.status !== null)).toEqual(ids.filter((id) => ran.has(id)))
     })
   },
-  LONG,
+  LONG_SERVERS,
 )
 
 describeWithTools(
@@ -149,5 +149,5 @@ jobs:
       expect(repository.scene.proxy.mutations()).toHaveLength(before + 1)
     })
   },
-  LONG,
+  LONG_SERVERS,
 )

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checksumOf } from '../../src/stored/plans/plan-json.ts'
 import type { StoredArtifact, StoredRun } from '../scripted/code-sites/github.ts'
 import { type Attacker, startAttacker } from '../support/attacker.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithTools, LONG_SERVERS } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { git } from '../support/workflow-runner.ts'
 import { commentsOn, openRepository, READ, type Repository, zone } from './repository.ts'
@@ -139,24 +139,8 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     expect(attacker.received()).toBe('')
   })
 
-  test.each<[string, RegExp, (kept: StoredArtifact, run: StoredRun) => void]>([
-    ['made by the workflow of the branch', /no run of .*dns\.yml for pull/, (_, run) => Object.assign(run, { event: 'pull_request' })],
-    ['made by another workflow', /no run of .*dns\.yml for/, (_, run) => Object.assign(run, { path: '.github/workflows/evil.yml' })],
-    ['made by the workflow of another base branch', /not on main/, (_, run) => Object.assign(run, { headSha: 'b'.repeat(40) })],
-    ['of a run that failed', /ended with failure/, (_, run) => Object.assign(run, { conclusion: 'failure' })],
-    ['of a run before one that was refused', /ended with failure/, (_, run) => later(run, { conclusion: 'failure' })],
-    ['of a run before one that was cancelled', /ended with cancelled/, (_, run) => later(run, { conclusion: 'cancelled' })],
-    ['of a run before one that kept none', /has 0 artifacts/, (_, run) => later(run, {})],
-    ['of a run before one that has not ended', /ended with none/, (_, run) => later(run, { conclusion: null })],
-    ['of a run before one that ran again', /ended with failure/, (_, run) => again(run, { id: run.id - 1, conclusion: 'failure' })],
-    ['of a run that began with another', /same second as/, (_, run) => later(run, { startedAt: run.id })],
-    ['of a run before one whose title names no commit', /set the run-name/, (_, run) => later(run, { title: 'Harmless' })],
-    ['of a run for another pull request', /no run of/, (_, run) => Object.assign(run, { title: run.title?.replace(/\d+ at/, '7 at') })],
-    ['of the attempt before the last', /before the last attempt/, (_, run) => again(run, {})],
-    ['of one of too many runs', /lists only 1000 of 1002 runs/, (_, run) => crowd(run)],
-    ['that has expired', /has expired/, (kept) => Object.assign(kept, { expired: true })],
-    ['of another commit', /has 0 artifacts/, (kept) => Object.assign(kept, { name: `zonewright-plan-${'c'.repeat(40)}` })],
-  ])('is merged with a plan %s: nothing is applied, and a new plan is shown', async (_, reason, change) => {
+  type Tampering = (kept: StoredArtifact, run: StoredRun) => void
+  async function expectNothingApplied(_: string, reason: RegExp, change: Tampering): Promise<void> {
     const number = open(() => undefined, `192.0.2.${100 + branches}`)
     const { status, run } = await repository.plan(number)
     expect(status).toBe(0)
@@ -167,7 +151,29 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'a pull request that 
     expect(merged).toMatchObject({ status: 3, output: expect.stringMatching(reason), summary: expect.stringContaining('Planned again') })
     expect(repository.scene.proxy.mutations()).toHaveLength(before)
     await repository.applyMain()
-  })
+  }
+
+  const NOTHING = 'is merged with a plan %s: nothing is applied, and a new plan is shown'
+  test.each<[string, RegExp, Tampering]>([
+    ['made by the workflow of the branch', /no run of .*dns\.yml for pull/, (_, run) => Object.assign(run, { event: 'pull_request' })],
+    ['made by another workflow', /no run of .*dns\.yml for/, (_, run) => Object.assign(run, { path: '.github/workflows/evil.yml' })],
+    ['made by the workflow of another base branch', /not on main/, (_, run) => Object.assign(run, { headSha: 'b'.repeat(40) })],
+    ['of a run that failed', /ended with failure/, (_, run) => Object.assign(run, { conclusion: 'failure' })],
+    ['of a run before one that was refused', /ended with failure/, (_, run) => later(run, { conclusion: 'failure' })],
+    ['of a run for another pull request', /no run of/, (_, run) => Object.assign(run, { title: run.title?.replace(/\d+ at/, '7 at') })],
+    ['that has expired', /has expired/, (kept) => Object.assign(kept, { expired: true })],
+    ['of another commit', /has 0 artifacts/, (kept) => Object.assign(kept, { name: `zonewright-plan-${'c'.repeat(40)}` })],
+  ])(NOTHING, expectNothingApplied)
+  test.each<[string, RegExp, Tampering]>([
+    ['of a run before one that was cancelled', /ended with cancelled/, (_, run) => later(run, { conclusion: 'cancelled' })],
+    ['of a run before one that kept none', /has 0 artifacts/, (_, run) => later(run, {})],
+    ['of a run before one that has not ended', /ended with none/, (_, run) => later(run, { conclusion: null })],
+    ['of a run before one that ran again', /ended with failure/, (_, run) => again(run, { id: run.id - 1, conclusion: 'failure' })],
+    ['of a run that began with another', /same second as/, (_, run) => later(run, { startedAt: run.id })],
+    ['of a run before one whose title names no commit', /set the run-name/, (_, run) => later(run, { title: 'Harmless' })],
+    ['of the attempt before the last', /before the last attempt/, (_, run) => again(run, {})],
+    ['of one of too many runs', /lists only 1000 of 1002 runs/, (_, run) => crowd(run)],
+  ])(NOTHING, LONG_SERVERS, expectNothingApplied)
 
   /** Adds a run of the same pull request that began later. */
   function later(run: StoredRun, change: Partial<StoredRun>): void {

@@ -3,10 +3,10 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { checksumOf } from '../../src/stored/plans/plan-json.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithTools, LONG_SERVERS } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { git, type JobRun } from '../support/workflow-runner.ts'
-import { ACT_TOOLS, LONG, openActRepository } from './act-repository.ts'
+import { ACT_TOOLS, openActRepository } from './act-repository.ts'
 import { commentsOn, openRepository, type Repository, zone } from './repository.ts'
 
 const story = (open: () => Promise<Repository>) => (): void => {
@@ -174,4 +174,4 @@ const story = (open: () => Promise<Repository>) => (): void => {
 }
 
 describeWithTools(['git', 'bash'], 'a pull request from a fork', story(openRepository))
-describeWithTools(ACT_TOOLS, 'a pull request from a fork, with act', story(openActRepository), LONG)
+describeWithTools(ACT_TOOLS, 'a pull request from a fork, with act', story(openActRepository), LONG_SERVERS)

@@ -4,11 +4,10 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { type InstalledRelease, serveRelease } from '../support/act-runner.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithTools, LONG_SERVERS } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
 import { git } from '../support/workflow-runner.ts'
-import { LONG } from './act-repository.ts'
 import { openProject, type Project } from './project.ts'
 import { READ, WRITE, zone } from './repository.ts'
 
@@ -117,5 +116,5 @@ describeWithTools(
       expect(gitlab.comments.at(-1)?.body).toContain('conflicts with <code>main</code>')
     })
   },
-  LONG,
+  LONG_SERVERS,
 )

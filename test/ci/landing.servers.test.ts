@@ -6,7 +6,7 @@ import type { DomainName } from '../../src/dns/domain-name.ts'
 import { acquireLease } from '../../src/stored/store/acquire-lease.ts'
 import { folderStore } from '../../src/stored/store/folder-store.ts'
 import { ownHolder } from '../../src/stored/store/leases.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithTools, LONG_SERVERS } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { JobRun } from '../support/workflow-runner.ts'
 import { commentsOn, openRepository, type Repository, zone } from './repository.ts'
@@ -97,7 +97,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     expect(commentsOn(repository, number)).toEqual([expect.stringContaining('<code>delete&#95;removed</code> of the config')])
   })
 
-  test('from a pull request that was closed and opened again is what its last run has planned', async () => {
+  test('from a pull request that was closed and opened again is what its last run has planned', LONG_SERVERS, async () => {
     const number = await planned({ com: '192.0.2.56', net: '192.0.2.56' })
     const [pull] = repository.github.pulls.filter((one) => one.number === number)
     Object.assign(pull ?? {}, { state: 'closed' })
@@ -110,7 +110,7 @@ describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'all that was merged'
     expect(mutations()).toBe(before + 1)
   })
 
-  test('before a newer merge that was pushed when its job had started is left to the newer one', async () => {
+  test('before a newer merge that was pushed when its job had started is left to the newer one', LONG_SERVERS, async () => {
     const older = await planned({ com: '192.0.2.52' })
     const newer = await planned({ com: '192.0.2.53' })
     repository.github.fault = ({ path }) => {

@@ -4,9 +4,9 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { answer } from '../scripted/code-sites/code-site.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithTools, LONG_SERVERS } from '../support/skip.ts'
 import { git } from '../support/workflow-runner.ts'
-import { ACT_TOOLS, LONG, openActRepository } from './act-repository.ts'
+import { ACT_TOOLS, openActRepository } from './act-repository.ts'
 import { commentsOn, openRepository, READ, type Repository, WRITE, zone } from './repository.ts'
 
 const story = (open: () => Promise<Repository>) => (): void => {
@@ -253,4 +253,4 @@ const story = (open: () => Promise<Repository>) => (): void => {
 }
 
 describeWithTools(['git', 'bash', 'curl', 'unzip', 'zip'], 'from pull request to merge', story(openRepository))
-describeWithTools(ACT_TOOLS, 'from pull request to merge, with act', story(openActRepository), LONG)
+describeWithTools(ACT_TOOLS, 'from pull request to merge, with act', story(openActRepository), LONG_SERVERS)

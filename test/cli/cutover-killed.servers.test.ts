@@ -85,7 +85,7 @@ async function countOperations(): Promise<number[]> {
 }
 
 describeWithTools(['named', 'dig'], 'cutover, killed', () => {
-  test('at every step: the same command completes it', async () => {
+  test('at every step: the same command completes it', { tags: ['long'] }, async () => {
     const operations = await countOperations()
     const killedAt = new Set<string>()
     for (let round = 0; round < rounds(1); round += 1) {

@@ -235,12 +235,8 @@ describe('a server that repeats the token', () => {
 
   test.each([
     ['plan', ['plan', '--verbose']],
-    ['plan as JSON', ['plan', '--format', 'json']],
     ['apply', ['apply', '--yes', '--format', 'json']],
-    ['verify', ['verify', '--format', 'json']],
-    ['import', ['import', '--from', 'cloud']],
     ['doctor', ['doctor']],
-    ['doctor as JSON', ['doctor', '--format', 'json']],
   ])('%s', async (_, command) => {
     const scene = await openWireScene(repeating)
     const { stdout, stderr } = expectEnd(await scene.run(...command), 1)

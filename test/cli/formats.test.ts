@@ -7,7 +7,6 @@ import { validate as validateValidation } from '../../generated/validation-schem
 import { validate as validateVerification } from '../../generated/verification-schema.js'
 import { documentIn as documentOf, expectEnd } from '../support/cli.ts'
 import { type FolderScene, openLiveScene, openScene, ZONE } from './scene.ts'
-import { openServiceScene } from './service-scene.ts'
 
 const UNSUPPORTED = `${ZONE}  x: {type: HINFO, value: {cpu: PC, os: UNIX}}\n`
 const ROUNDED = `${ZONE}  x: {type: A, value: 192.0.2.9, ttl: 301}\n`
@@ -74,29 +73,6 @@ describe('verify --format json', () => {
     const result = await scene.run('verify', '--format', 'json', ...args)
     return { ...result, document: documentOf(result, validateVerification) }
   }
-
-  test('before and after an apply, with and without name servers', { tags: ['long'] }, async () => {
-    const delegation = '  sub: {type: NS, value: ns.sub.example.com.}\n  ns.sub: {type: A, value: 192.0.2.3}\n'
-    const scene = await openServiceScene({ files: { 'zones/example.com.yaml': ZONE + delegation } })
-    const before = expectEnd(await verify(scene), 2)
-    expect(before.document).toMatchObject({ format: 'zonewright-verification', version: 1, summary: { zones: 1, verified: 0 } })
-    await scene.run('apply', '--yes')
-    const after = expectEnd(await verify(scene), 0)
-    expect(after.document.zones[0]).toMatchObject({ verified: true, pending: 0, hidden: [{ name: 'ns.sub.example.com.', type: 'A' }] })
-    const [server] = after.document.zones[0].nameServers
-    expect(server).toMatchObject({ asked: server.agreed, differences: [], failure: null })
-    expect(server.asked).toBeGreaterThan(3)
-    expect((await verify(scene, '--no-dns')).document.zones[0].nameServers).toEqual([])
-
-    // The name server still has the old record, as another one without the change would.
-    const other = openScene({ files: { 'zones/example.com.yaml': ZONE.replace('192.0.2.1', '192.0.2.77') } })
-    await other.run('apply', '--yes')
-    const { host, port } = scene.service.dnsAddress as { host: string; port: number }
-    const differs = expectEnd(await verify(other, '--nameserver', `${host}:${port}`), 2)
-    expect(differs.document.zones[0].nameServers[0].differences).toMatchObject([{ expected: ['86400 192.0.2.77'], note: null }])
-    const silent = expectEnd(await verify(other, '--nameserver', '127.0.0.1:9'), 1)
-    expect(silent.document.zones[0].diagnostics).toContainEqual(expect.objectContaining({ code: 'nameserver-failed' }))
-  })
 
   test('definitions with errors', async () => {
     const scene = openScene({ files: { 'zones/example.com.yaml': BROKEN } })

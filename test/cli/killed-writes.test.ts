@@ -5,13 +5,11 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { addFiles, folderWith } from '../definition/files.ts'
 import { builtProgram, startProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
-import { startBind } from '../support/dns-servers.ts'
 import { rounds, seededRandom } from '../support/random.ts'
-import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { filesBelow, TOKEN } from './scene.ts'
 import { openServiceScene } from './service-scene.ts'
@@ -129,11 +127,6 @@ test('import from a provider', LONG, async () => {
   await killAndCheck(folder, ['import', '--from', 'cloud', '-o', 'out'], 'out', 3)
 })
 
-test.each([
-  ['a file', 'a.example www', { 'zones/a.example.yaml': 'domain: a.example\nrecords: {www: {type: A, value: 192.0.2.1}}\n' }],
-  ['a new file', 'b.example new', { 'zones/b.example./$b.example.yaml': "'': {type: A, value: 192.0.2.1}\n" }],
-])('record, in %s', LONG, (_, name, files) => killEdit(files, `set ${name} A 192.0.2.2`, 2))
-
 test(
   'record, in several files',
   () => {
@@ -145,18 +138,3 @@ test(
   },
   TIME,
 )
-
-describeWithTools(['named'], 'import from a name server', () => {
-  test('writes a complete zone or nothing', LONG, async () => {
-    const text = '$TTL 60\n@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ NS ns1\nns1 A 192.0.2.1\n'
-    const server = await startBind({ zones: ['a.example', 'b.example'].map((name) => ({ name, text })) })
-    onTestFinished(() => server.stop())
-    const args = ['import', 'axfr', `127.0.0.1:${server.port}`, 'a.example', 'b.example', '-o', 'out']
-    await killAndCheck(temporaryDirectory(), args, 'out', 3)
-  })
-})
-
-test('import dnscontrol', LONG, async () => {
-  const start = folderWith({ 'ir.tsv': ['a', 'b'].map((name) => `www.${name}.example\twww\t60\tIN\tA\t192.0.2.1\n`).join('') })
-  await killAndCheck(start, ['import', 'dnscontrol', 'ir.tsv', '-o', 'out'], 'out', 2)
-})

@@ -180,15 +180,26 @@ test('--abort ends a cutover whose TTLs cannot be restored, after consent', asyn
   expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('may still be 5 min; it was 1 d')])
   expect(await scene.state.read()).not.toBeNull()
   const ended = await abort(scene, '--yes')
-  expect([ended.status, ended.stderr]).toEqual([1, expect.stringContaining('The cutover of example.com. is ended; own keeps its copy')])
+  expect([ended.status, ended.stderr]).toEqual([
+    1,
+    expect.stringContaining('The cutover of example.com. is ended; own keeps what was copied to it'),
+  ])
   expect(await scene.state.read()).toBeNull()
+})
+
+test('--abort before the copy says that nothing was copied', async () => {
+  const { status, stderr } = await abort(await openMoving('lower'), '--yes')
+  expect([status, stderr]).toEqual([0, expect.stringContaining('the TTLs at cloud are as before, and nothing was copied to own.')])
 })
 
 test('--abort says that the previous provider does not have the zone any more', async () => {
   const scene = await openMoving()
   scene.memory.removeZone('example.com')
   const { status, stderr } = await abort(scene, '--yes')
-  expect([status, stderr]).toEqual([0, expect.stringContaining('cloud does not have the zone any more. own keeps its copy')])
+  expect([status, stderr]).toEqual([
+    0,
+    expect.stringContaining('cloud does not have the zone any more, and own keeps what was copied to it'),
+  ])
   expect(stderr).not.toContain('are as before')
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FaultChoice } from '../../src/providers/memory/memory-provider.ts'
 import { expectEnd } from '../support/cli.ts'
-import { openScene, ZONE, zoneFiles, zoneOf } from './scene.ts'
+import { openScene, ZONE, zoneOf } from './scene.ts'
 
 const ELEVEN = `domain: example.com
 soa_email: hostmaster@example.com
@@ -150,14 +150,6 @@ describe('apply', () => {
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(0)
   })
 
-  test('refuses to delete all records of a zone of any size', async () => {
-    const scene = openScene()
-    await scene.run('apply', '--yes')
-    scene.write({ 'zones/example.com.yaml': 'domain: example.com\nsoa_email: hostmaster@example.com\nrecords: {}\n' })
-    expect((await scene.run('apply', '--yes', '--allow', 'deletes')).status).toBe(3)
-    expect((await scene.run('apply', '--yes', '--allow', 'empty-zone', '--allow', 'deletes')).status).toBe(0)
-  })
-
   /** Refuses the creation of one name. */
   const refusing =
     (name: string): FaultChoice =>
@@ -183,13 +175,6 @@ describe('apply', () => {
     expect(report.match(/skipped: waiting for create example\.com\./g)?.length).toBe(20)
     expect(report).toContain('and 43 more skipped')
     expect(report).toMatch(/\nNothing applied: 1 failed, 63 skipped\n$/)
-  })
-
-  test('a failed zone does not stop another', async () => {
-    const scene = openScene({ files: zoneFiles(['example.com', 'example.net']), fault: refusing('example.com.') })
-    const { status, stdout } = await scene.run('apply', '--yes')
-    expect(status).toBe(4)
-    expect(stdout).toMatch(/\nApplied in part: 1 failed, 3 skipped; 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)
   })
 
   test('reports changes that another client reverts during the run, and fails', async () => {

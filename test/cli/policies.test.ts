@@ -237,7 +237,7 @@ test('every report format names the policy', async () => {
 })
 
 test('explain describes the codes of policies', async () => {
-  expectEnd(await cli(['explain', 'policy-my-rule'], { cwd: process.cwd() }), 0, { out: '### policy-NAME' })
+  expectEnd(await cli(['explain', 'policy-my-rule'], { cwd: process.cwd() }), 0, { out: 'policy-NAME\n\n' })
 })
 
 test('no code of the program but two begins like those of policies', () =>

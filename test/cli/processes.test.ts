@@ -1,7 +1,7 @@
 /** The program as a process: signals, closed pipes, and several at once, with their journals and locks. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { validate } from '../../generated/journal-schema.js'
@@ -9,9 +9,8 @@ import { isLive, ownHolder } from '../../src/stored/store/leases.ts'
 import { builtProgram, type ProgramRun, startProgram } from '../support/built-program.ts'
 import { expectEnd } from '../support/cli.ts'
 import { leasesIn } from '../support/leases.ts'
-import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { Script } from './recording-proxy.ts'
-import { TOKEN, ZONE, zoneFiles } from './scene.ts'
+import { TOKEN, zoneFiles } from './scene.ts'
 import { openServiceScene, openWireScene, type ServiceScene } from './service-scene.ts'
 
 beforeAll(async () => void (await builtProgram()))
@@ -192,14 +191,6 @@ test.each([
   expect(await leasesIn(scene.folder)).toEqual([])
 })
 
-test('a silent server does not extend a run beyond its timeout: what was sent is unknown', LONG, async () => {
-  const scene = await openServiceScene({ files: FILES, script: ({ body }) => (/"h[3-9]\d"/.test(body) ? 'silence' : null) })
-  const run = await start(scene, 'apply', '--yes', '--format', 'json', '--timeout', '10')
-  expect((await run.ended).status).toBe(4)
-  const states = JSON.parse(run.stdout()).zones[0].changes.map(({ outcome }: { outcome: { state: string } }) => outcome.state)
-  expect([...new Set(states)].sort()).toEqual(['applied', 'skipped', 'unknown'])
-})
-
 test('the second of two runs reports the holder of the zone, or waits', async () => {
   const scene = await openHeld(10)
   const first = await start(scene, 'apply', '--yes')
@@ -216,21 +207,6 @@ test('the second of two runs reports the holder of the zone, or waits', async ()
   expect(third.stdout()).toContain('No changes.')
   expect(recordCalls(scene)).toBe(RECORDS)
   expect((await runs(scene)).map(({ state }) => state)).toEqual(['applied'])
-})
-
-test('two jobs that apply the same plan at the same time: one of them makes its changes, or both the same ones', LONG, async () => {
-  const scene = await openServiceScene()
-  expectEnd(await scene.run('apply', '--yes'), 0)
-  scene.write({ 'zones/example.com.yaml': ZONE.replace('192.0.2.2', '192.0.2.7') })
-  expectEnd(await scene.run('plan', '--out', 'plan.json'), 0)
-  const jobs = [temporaryDirectory(), temporaryDirectory()].map((folder) => {
-    for (const file of ['zonewright.yaml', 'plan.json']) copyFileSync(join(scene.folder, file), join(folder, file))
-    return start({ folder }, 'apply', 'plan.json', '--yes')
-  })
-  const statuses = (await Promise.all(jobs.map(async (job) => (await job).ended))).map(({ status }) => status)
-  expect(statuses).toContain(0)
-  expect([0, 3]).toContain(statuses.find((status) => status !== 0) ?? 0)
-  expectEnd(await scene.run('plan', '--detailed-exitcode'), 0)
 })
 
 /** The exit status of the program if the reader closes its output immediately. */

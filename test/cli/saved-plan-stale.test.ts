@@ -137,19 +137,6 @@ describe('--partial', () => {
     expect(JSON.parse(history.stdout).runs[0]).toMatchObject({ status: 3, zones: [{ zone: 'example.net.' }] })
   })
 
-  test('changes nothing if every zone has changed, and once more if the plan was applied', async () => {
-    const scene = await plannedScene()
-    addTheirs(scene)
-    expect((await scene.run(...APPLY, '--partial')).status).toBe(3)
-    const before = scene.memory.writes().length
-    const again = expectEnd(await scene.run(...APPLY, '--partial', '--format', 'json'), 3, { err: 'Nothing was applied.' })
-    const document = JSON.parse(again.stdout)
-    expect(planSchemaErrors(document)).toEqual([])
-    expect(refusedIn(document)).toEqual(['moved', 'moved'])
-    expect(document.zones[0].changes[0].outcome).toEqual({ state: 'skipped', because: 'the zone has changed since the plan was made' })
-    expect(scene.memory.writes()).toHaveLength(before)
-  })
-
   test('applies the others if a zone cannot be read', async () => {
     const scene = await plannedScene()
     const fault = { kind: 'refused', code: 'provider-forbidden', message: '403' } as const

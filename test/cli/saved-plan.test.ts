@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fingerprint } from '../../src/plan/plan.ts'
-import type { FaultChoice } from '../../src/providers/memory/memory-provider.ts'
 import { put, resealed } from '../stored/plans/saved-text.ts'
 import { expectEnd } from '../support/cli.ts'
 import { openLiveScene, openScene, type Scene, TOKEN, ZONE, zoneFiles } from './scene.ts'
@@ -193,17 +192,6 @@ test('is not written for a plan with errors, over another file, or into a missin
   writeFileSync(join(scene.folder, 'plan.json'), '')
   expect((await scene.run('plan', '--out', 'plan.json', '--detailed-exitcode')).status).toBe(2)
   expect((await scene.run('plan', '--out', 'plan.json', '--quiet')).stderr).toBe('')
-})
-
-const forbidden: FaultChoice = () => ({ kind: 'refused', code: 'provider-forbidden', message: '403 no', status: '403' })
-
-test('applies nothing and fails if a target cannot be read', async () => {
-  const scene = openScene()
-  expect((await scene.run('plan', '--out', 'plan.json')).status).toBe(0)
-  scene.memory.use(forbidden)
-  rmSync(join(scene.folder, 'zones'), { recursive: true })
-  expectEnd(await scene.run('apply', 'plan.json', '--yes'), 1, { err: [/error\[provider-forbidden\]/, 'Nothing was applied.'] })
-  expect(scene.memory.writes()).toEqual([])
 })
 
 /** Unmanaged records, such as those of ACME clients, change between plan and apply. */

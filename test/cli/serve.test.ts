@@ -294,8 +294,8 @@ const LIMIT: FullDisk = {
   fill: (run) => limitFiles(run, '512:unlimited'),
 }
 
-function fullDiskTests({ full, empty, free, fill }: FullDisk): void {
-  test('starts, says so, reads and serves; changes fail until there is space', async () => {
+function fullDiskTests({ full, empty, free, fill }: FullDisk, options: { tags?: string[] } = {}): void {
+  test('starts, says so, reads and serves; changes fail until there is space', options, async () => {
     const cwd = temporaryDirectory()
     mkdirSync(join(cwd, 'full'))
     const first = await serve(cwd, ['--data', 'data'])
@@ -317,7 +317,7 @@ function fullDiskTests({ full, empty, free, fill }: FullDisk): void {
     expect(await run.ended).toEqual({ status: 0, signal: null })
   })
 
-  test('ends if there is no space at the end', async () => {
+  test('ends if there is no space at the end', options, async () => {
     const cwd = temporaryDirectory()
     mkdirSync(join(cwd, 'full'))
     const { run } = await serve(cwd, ['--data', 'full'], {}, ['sh', '-c', empty, 'sh'])
@@ -328,7 +328,7 @@ function fullDiskTests({ full, empty, free, fill }: FullDisk): void {
   })
 }
 
-describeWithRight(mayMount, 'the right to mount', 'on a full disk', () => fullDiskTests(FILE_SYSTEM))
+describeWithRight(mayMount, 'the right to mount', 'on a full disk', () => fullDiskTests(FILE_SYSTEM, { tags: ['long'] }))
 describeWithTools(['prlimit'], 'at the limit of what it may write', () => fullDiskTests(LIMIT))
 
 /** Texts that no message may contain. */

@@ -47,7 +47,8 @@ async function onTerminal(
   const pending = [...type]
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     shown += text
-    if (pending[0] !== undefined && shown.includes(pending[0][0])) {
+    // One chunk may hold the texts of several keys.
+    while (pending[0] !== undefined && shown.includes(pending[0][0])) {
       const [, keys] = pending.shift() as readonly [string, string]
       setTimeout(() => child.stdin.write(keys), 50)
     }
@@ -105,21 +106,26 @@ describeWithTools(['script'], 'on a terminal', () => {
     expect(plain(shown)).toContain('  hint: Did you mean "value"?\n')
   })
 
-  test.each([
-    ['y\r', 0, /\nApplied: 4 created/],
-    ['yes\r', 0, /\nApplied: 4 created/],
-    ['n\r', 1, /\nNothing was applied\.\n$/],
-    ['\r', 1, /\nNothing was applied\.\n$/],
-    ['yep\r', 1, /\nNothing was applied\.\n$/],
-    ['\u0004', 1, /\nNothing was applied\.\n$/],
-    ['\u0003', 130, /\nNothing was applied\.\n$/],
-  ])('confirmation with %j', async (keys, status, end) => {
+  const confirmWith = async (keys: string, status: number, end: RegExp): Promise<void> => {
     const scene = await openServiceScene()
     const session = await onTerminal(scene, ['apply'], { type: [[QUESTION, keys]] })
     expect(plain(session.shown)).toMatch(end)
     expect(session.status).toBe(status)
     expect(scene.proxy.mutations()).toHaveLength(status === 0 ? 4 : 0)
-  })
+  }
+  const DONE = /\nApplied: 4 created/
+  const NOTHING = /\nNothing was applied\.\n$/
+  test.each([
+    ['y\r', 0, DONE],
+    ['n\r', 1, NOTHING],
+    ['\u0003', 130, NOTHING],
+  ])('confirmation with %j', confirmWith)
+  test.each([
+    ['yes\r', 0, DONE],
+    ['\r', 1, NOTHING],
+    ['yep\r', 1, NOTHING],
+    ['\u0004', 1, NOTHING],
+  ])('confirmation with %j', { tags: ['long'] }, confirmWith)
 
   test('confirmation timeout: nothing is applied', async () => {
     const scene = await openServiceScene()
@@ -203,7 +209,6 @@ exit 0
         type: [
           ['PAGER', '\u0003'],
           ['^C', 'y\r'],
-          ['LEFT', ''],
           ['[y/N] ', 'n\r'],
         ] as const,
       }
@@ -212,24 +217,34 @@ exit 0
       expect(plain(shown)).toMatch(/PAGER\n[\s\S]*LEFT y\nMake 121 calls in 1 zone\? \[y\/N\] n\r?\nNothing was applied\.\n$/)
     })
 
-    const unused: readonly (readonly [string, string, number, SessionOptions['env'], string])[] = [
-      ['fits', 'plan', 200, {}, READER],
-      ['cat', 'plan', 20, { ZONEWRIGHT_PAGER: 'cat' }, READER],
-      ['empty', 'plan', 20, { ZONEWRIGHT_PAGER: '' }, READER],
-      ['not installed', 'plan', 20, { ZONEWRIGHT_PAGER: 'no-such-pager' }, READER],
-      ['a shell is not started', 'plan', 20, { ZONEWRIGHT_PAGER: './pager; touch made' }, READER],
-      ['fails', 'plan', 20, {}, '#!/bin/sh\nexit 3\n'],
-      ['a document', 'plan --format json', 20, {}, READER],
-      ['--yes', 'apply --yes', 20, {}, READER],
-    ]
-    test.each(unused)('is not used, or no error: %s', async (_, args, rows, env, pager) => {
+    test('shows few lines that take more rows than the terminal has', async () => {
+      const scene = await openPaged()
+      scene.write({ 'zones/example.com.yaml': `${ZONE}  long: {type: TXT, value: ${'k'.repeat(900)}}\n` })
+      const { status } = await onTerminal(scene, ['plan', '--verbose'], { ...at, columns: 60, type: [['PAGER', 'q\r']] })
+      expect([status, plain(fileOf(scene, 'shown')).split('\n').length < at.rows]).toEqual([0, true])
+    })
+
+    type Unused = readonly [name: string, args: string, rows: number, env: SessionOptions['env'], pager: string]
+    const unused = async (_: string, args: string, rows: number, env: SessionOptions['env'], pager: string): Promise<void> => {
       const scene = await openPaged(pager)
       const { shown, status } = await onTerminal(scene, args.split(' '), { rows, env: { ...at.env, ...env } })
       expect(status).toBe(0)
       expect(plain(shown)).toContain('h119')
       expect(shown).not.toContain('PAGER')
       expect(existsSync(join(scene.folder, 'made'))).toBe(false)
-    })
+    }
+    test.each<Unused>([
+      ['a shell is not started', 'plan', 20, { ZONEWRIGHT_PAGER: './pager; touch made' }, READER],
+      ['fails', 'plan', 20, {}, '#!/bin/sh\nexit 3\n'],
+    ])('is not used, or no error: %s', unused)
+    test.each<Unused>([
+      ['fits', 'plan', 200, {}, READER],
+      ['cat', 'plan', 20, { ZONEWRIGHT_PAGER: 'cat' }, READER],
+      ['empty', 'plan', 20, { ZONEWRIGHT_PAGER: '' }, READER],
+      ['not installed', 'plan', 20, { ZONEWRIGHT_PAGER: 'no-such-pager' }, READER],
+      ['a document', 'plan --format json', 20, {}, READER],
+      ['--yes', 'apply --yes', 20, {}, READER],
+    ])('is not used: %s', { tags: ['long'] }, unused)
   })
 
   test('truncates long values to the width, except with --verbose', async () => {

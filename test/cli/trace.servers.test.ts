@@ -1,6 +1,6 @@
 /** `trace` with real name servers: two of the zone, one of the parent zone, one of a delegated zone, and a caching resolver. */
 import { execFileSync } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { validate } from '../../generated/trace-schema.js'
 import type { TraceStep } from '../../src/report/trace.ts'
 import { documentIn, expectEnd } from '../support/cli.ts'
@@ -39,36 +39,73 @@ interface Traced {
 const at = ({ port }: DnsServer): string => `127.0.0.1:${port}`
 
 describeWithTools(['named', 'git'], 'trace', () => {
-  const open = async (
-    delegation = 'ns1.memory.test.',
-  ): Promise<{ scene: Scene; servers: readonly DnsServer[]; trace: (...args: string[]) => Promise<Traced> }> => {
-    const servers = await Promise.all([
+  let [scene, trace]: [Scene, (...args: string[]) => Promise<Traced>] = [] as never
+  let [first, second]: [DnsServer, DnsServer] = [] as never
+
+  beforeAll(async () => {
+    const parent = (delegation: string) => ({
+      name: 'com',
+      text: `${SOA}@ NS ns1\nns1 A 127.0.0.1\nexample 7200 NS ${delegation}\nns1.example A 127.0.0.1\n`,
+    })
+    // The second server also has a parent zone, with another delegation.
+    const [one, two, above] = await Promise.all([
       startBind({ zones: [{ name: 'example.com', text: zoneFile('192.0.2.1') }] }),
-      startBind({ zones: [{ name: 'example.com', text: zoneFile('192.0.2.9') }] }),
-      startBind({
-        zones: [{ name: 'com', text: `${SOA}@ NS ns1\nns1 A 127.0.0.1\nexample 7200 NS ${delegation}\nns1.example A 127.0.0.1\n` }],
-      }),
+      startBind({ zones: [{ name: 'example.com', text: zoneFile('192.0.2.9') }, parent('ns1.example')] }),
+      startBind({ zones: [parent('ns1.memory.test.')] }),
     ])
-    const [first, second, parent] = servers as [DnsServer, DnsServer, DnsServer]
+    ;[first, second] = [one, two]
     const resolver = await startResolver([{ name: 'example.com', port: second.port }])
-    const scene = openScene({ files: { 'zones/example.com.yaml': DEFINITION }, config: `nameservers: ['${at(first)}', '${at(second)}']\n` })
+    scene = openScene({ files: { 'zones/example.com.yaml': DEFINITION }, config: `nameservers: ['${at(first)}', '${at(second)}']\n` })
     const git = (...args: string[]): Buffer =>
       execFileSync('git', ['-C', scene.folder, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args])
     git('init', '-q')
     git('add', 'zones')
     git('commit', '-qm', 'add the zone')
     expectEnd(await scene.run('apply', '--yes'), 0)
-    const trace = async (...args: string[]): Promise<Traced> => {
-      const options = ['--resolver', at(resolver), '--parent-server', at(parent), '--format', 'json']
-      const result = await scene.run('trace', ...args, ...options)
+    trace = async (...args) => {
+      const parents = args.includes('--parent-server') ? [] : ['--parent-server', at(above)]
+      const result = await scene.run('trace', ...args, ...parents, '--resolver', at(resolver), '--format', 'json')
       return { status: result.status, steps: documentIn(result, validate).steps }
     }
-    return { scene, servers: [...servers, resolver], trace }
-  }
+  })
   const states = ({ steps }: Traced): string[] => steps.map(({ place, state }) => `${place} ${state}`)
 
+  test('aliases, wildcards, names and types that do not exist, and records that servers make', async () => {
+    for (const [name, type, status, note] of [
+      ['alias.example.com', 'A', 0, /an alias: "zonewright trace www\.example\.com\." follows it/],
+      ['gone.example.com', 'A', 2, /the alias leads to NXDOMAIN/],
+      ['x.wild.example.com', 'TXT', 0, /\*\.wild\.example\.com\. answers for it/],
+      ['www.example.com', 'AAAA', 0, /no records/],
+      ['no.example.com', 'A', 0, /no record\n[\s\S]*NXDOMAIN/],
+      ['example.com', 'SOA', 0, /the server makes these records/],
+    ] as const) {
+      const traced = await trace(name, type)
+      expect([name, traced.status, traced.steps.flatMap(({ notes }) => notes).join('\n')]).toEqual([
+        name,
+        status,
+        expect.stringMatching(note),
+      ])
+    }
+  })
+
+  test('a delegated name: its name servers answer, one that cannot be reached is named, as is another delegation in the parent zone', async () => {
+    const traced = await trace('www.child.example.com', '--parent-server', at(second))
+    expect(states(traced).slice(0, 6)).toEqual([
+      'definition stated',
+      'provider same',
+      'parent different',
+      'nameserver same',
+      'nameserver same',
+      'child failed',
+    ])
+    expect(traced.steps[2]?.notes[0]).toBe('the zone has: ns1.memory.test.')
+    expect(traced.steps[0]).toMatchObject({
+      records: ['child.example.com. 300 NS ns.child.example.com.'],
+      notes: [expect.stringContaining('child.example.com. is delegated'), expect.anything()],
+    })
+  })
+
   test('follows a record, and marks the server and the resolver that differ', async () => {
-    const { scene, servers, trace } = await open()
     const traced = await trace('www.example.com')
     expect(traced.status).toBe(2)
     const all = [
@@ -105,45 +142,8 @@ describeWithTools(['named', 'git'], 'trace', () => {
     ])
     expect(edited.steps[0]?.notes).toEqual(['not committed'])
 
-    await servers[0]?.stop()
+    await first.stop()
     const down = await trace('www.example.com')
     expect([down.status, states(down)[3], states(down)[4]]).toEqual([1, 'nameserver failed', 'nameserver same'])
-  })
-
-  test('aliases, wildcards, names and types that do not exist, and records that servers make', async () => {
-    const { trace } = await open()
-    for (const [name, type, status, note] of [
-      ['alias.example.com', 'A', 0, /an alias: "zonewright trace www\.example\.com\." follows it/],
-      ['gone.example.com', 'A', 2, /the alias leads to NXDOMAIN/],
-      ['x.wild.example.com', 'TXT', 0, /\*\.wild\.example\.com\. answers for it/],
-      ['www.example.com', 'AAAA', 0, /no records/],
-      ['no.example.com', 'A', 0, /NXDOMAIN/],
-      ['example.com', 'SOA', 0, /the server makes these records/],
-    ] as const) {
-      const traced = await trace(name, type)
-      expect([name, traced.status, traced.steps.flatMap(({ notes }) => notes).join('\n')]).toEqual([
-        name,
-        status,
-        expect.stringMatching(note),
-      ])
-    }
-  })
-
-  test('a delegated name: its name servers answer, one that cannot be reached is named, as is another delegation in the parent zone', async () => {
-    const { trace } = await open('ns1.example')
-    const traced = await trace('www.child.example.com')
-    expect(states(traced).slice(0, 6)).toEqual([
-      'definition stated',
-      'provider same',
-      'parent different',
-      'nameserver same',
-      'nameserver same',
-      'child failed',
-    ])
-    expect(traced.steps[2]?.notes[0]).toBe('the zone has: ns1.memory.test.')
-    expect(traced.steps[0]).toMatchObject({
-      records: ['child.example.com. 300 NS ns.child.example.com.'],
-      notes: [expect.stringContaining('child.example.com. is delegated'), expect.anything()],
-    })
   })
 })

@@ -2,7 +2,14 @@ import { expect, test } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
 import { response, startScriptedDns } from '../support/scripted-dns.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openLiveScene, openScene } from './scene.ts'
+import { openLiveScene, openScene, TOKEN, ZONE } from './scene.ts'
+
+/** A server with one TXT record at every name. */
+const startTexts = (data: string) =>
+  startScriptedDns((query) => {
+    const answers = query.questions.map(({ name }) => ({ name, type: 'TXT', class: 1, ttl: 300, data }))
+    return [response(query, answers)]
+  })
 
 /** A server that answers every query with one address, and as a resolver with SERVFAIL unless validation is off. */
 const startServer = (data: string, bogus = false) =>
@@ -55,6 +62,42 @@ test('contacts no host that is not allowed, and traces names of no zone and with
   expectEnd(await scene.runIn({ cwd: temporaryDirectory() }, 'trace', 'example.org', ...args), 1, {
     out: [/Definition\n! config\n/, /Resolvers\n= /],
   })
-  expectEnd(await scene.run('trace', 'example.com', 'NONE'), 1, { err: /error\[usage\] "NONE" is not a record type/ })
+  expectEnd(await scene.run('trace', 'example.com', 'NONE'), 1, { err: /error\[usage\] .*"NONE" is not a record type/ })
   expectEnd(await scene.run('trace', 'example.com', '--resolver', 'a b'), 1, { err: /error\[usage\]/ })
+})
+
+test('shows no secret and no control character of an answer', async () => {
+  const [leaking, odd] = [await startTexts(`"key=${TOKEN}"`), await startTexts('"a\\000b\\027[31mc" "\\155\\010"')].map(addressOf)
+  const scene = await openLiveScene()
+  const args = ['trace', 'example.com', 'TXT', '--nameserver', String(odd), '--resolver', String(odd), '--parent-server', String(odd)]
+  const shown = expectEnd(await scene.run(...args), 1, { out: /≠ 127.*\n {4}example\.com\. 300 TXT "a\\000b\\027\[31mc" "\\155\\010"\n/ })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: there must be none
+  expect(shown.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  // The runs of a scene fail if the token is in the output.
+  for (const format of ['text', 'json'])
+    expectEnd(await scene.run(...args, '--resolver', String(leaking), '--format', format), 1, {
+      out: /TXT .*\*\*\*/,
+      err: /secret-exposed/,
+    })
+})
+
+test('a name that nobody has, and a zone whose first name server refuses', async () => {
+  const refusing = addressOf(await startScriptedDns((query) => [response(query, [], { rcode: 5 })]))
+  const good = addressOf(await startServer('192.0.2.1'))
+  const scene = await openLiveScene()
+  const args = ['--resolver', good, '--parent-server', good, '--nameserver']
+  expectEnd(await scene.run('trace', 'no.example.com', 'AAAA', ...args, good), 1, {
+    out: [
+      /\nDefinition\n.*\n {4}no record\n {4}commit/,
+      /\n= cloud\n {4}no record\n/,
+      /\n≠ 127.*\n {4}expected: NXDOMAIN\n {4}no records\n/,
+    ],
+  })
+  expectEnd(await scene.run('trace', 'example.org', ...args, refusing, '--nameserver', good), 2, {
+    out: /Name servers\n≠ .*\n {4}expected: A 192\.0\.2\.1\n {4}REFUSED\n= .*\n[\s\S]*Resolvers\n= /,
+  })
+  // It has the delegated zone, too.
+  scene.write({ 'zones/example.com.yaml': `${ZONE}  child: {type: NS, value: localhost.}\n` })
+  expectEnd(await scene.run('trace', 'www.child.example.com', ...args, good), 1, { out: /Name servers\n {2}127.*\n {4}www\.child.* A 192/ })
+  expectEnd(await scene.run('trace', '.', ...args, good), 0, { out: [/no definition has a zone for it/, /Resolvers\n= /] })
 })

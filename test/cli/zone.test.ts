@@ -52,6 +52,7 @@ test.each<readonly [string, readonly string[], string, Readonly<Record<string, s
   ['example.net', ['--target', 'nobody'], '', {}, 'provider-unknown'],
   ['example.net', ['--include', 'none.yaml'], '', {}, 'include-invalid'],
   ['example.net', [], '', { 'zones/x.yaml': 'domain: [' }, 'yaml-syntax'],
+  ['example.net', [], '', { 'zones/example.net.yaml': zoneOf('example.org') }, 'file-exists'],
 ])('zone add %s %j is refused', async (name, args, config, files, code) => {
   await expectNothingDone(openScene({ config, files: { 'zones/example.com.yaml': ZONE, ...files } }), code, 'zone', 'add', name, ...args)
 })
@@ -139,7 +140,33 @@ test.each<readonly [Readonly<Record<string, string>>, readonly string[], string]
   [{ 'zones/example.com.yaml': ZONE, 'zones/b.yaml': zoneOf('example.net') }, [], 'zone-duplicate'],
   [{ 'zones/example.com.yaml': ZONE.replace('  mail:', '  mail.example.com.:') }, [], 'name-outside-zone'],
   [{ 'zones/a.yaml': ZONE }, ['--absent'], 'edit-refused'],
-  [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml/x': '' }, [], 'file-unwritable'],
+  [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml/x': '' }, [], 'file-exists'],
+  [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.org') }, [], 'file-exists'],
 ])('zone rename of %j is refused', async (files, args, code) => {
   await expectNothingDone(openScene({ files }), code, 'zone', 'rename', 'example.com', 'example.net', ...args)
 })
+
+/** As people write it: comments, quotes and an anchor. */
+const BY_HAND = `# Our zone.
+"domain": 'example.com' # ours
+soa_email: hostmaster@example.org
+records:
+  # both hosts
+  www: &web {type: A, value: 192.0.2.1}
+  '': *web
+`
+
+test.each([[], ['--absent']])(
+  'zone rename %j goes on where a run was killed between its two renames, and keeps what people wrote',
+  async (...args) => {
+    const scene = openScene({ files: { 'zones/example.com.yaml': BY_HAND } })
+    const moved = BY_HAND.replace("'example.com'", 'example.net')
+    // The first rename has happened, the second has not.
+    scene.write({ 'zones/example.net.yaml': moved })
+    expectEnd(await scene.run('validate'), 0)
+    expectEnd(await scene.run('zone', 'rename', 'example.com', 'example.net', ...args), 0)
+    const { 'zonewright.yaml': _, ...files } = scene.files()
+    const kept = BY_HAND.replace('# ours\n', '# ours\nabsent: true\n')
+    expect(files).toEqual({ 'zones/example.net.yaml': moved, ...(args.length > 0 && { 'zones/example.com.yaml': kept }) })
+  },
+)

@@ -1,15 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { expect, it, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
+import { parseDefinition } from '../../src/definition/parse/parse-definition.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const text = read('docs/configuration.md')
 const schema = JSON.parse(read('schemas/config.schema.json'))
-const examples = [...text.matchAll(/^```yaml config\n(.*?)^```$/gms)].map(([, example]) => example ?? '')
+const blocks = (page: string, kind: string): string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`yaml ${kind}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block ?? '')
+const others = read('docs/other-clients.md')
+const examples = [...blocks(text, 'config'), ...blocks(others, 'config')]
 const PLACE = { file: 'zonewright.yaml', folder: '/srv', cwd: '/srv' }
 
 it('has examples', () => expect(examples.length).toBeGreaterThanOrEqual(2))
 test.each(examples)('example %# loads without a diagnostic', (example) => expect(readConfig(example, PLACE).diagnostics).toEqual([]))
+
+test.each(blocks(others, 'zone'))('definition %# for other clients has no problem', (example) => {
+  const { diagnostics, zone } = parseDefinition(example, { file: 'zone.yaml' })
+  expect([diagnostics, zone === null]).toEqual([[], false])
+})
 
 it('names every key of the schema', () => {
   const objects = [schema, ...['rule', 'defaults', 'safety', 'provider'].map((name) => schema.definitions[name])]

@@ -19,7 +19,7 @@ import { cli } from '../support/cli.ts'
 import { type Fault, NONE } from '../support/fault-proxy.ts'
 import { rounds, seededRandom } from '../support/random.ts'
 import { desiredZone, name } from '../support/records.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithTools, type SuiteOptions } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { openProvider, type ProxiedTarget, type RunningTarget, type TargetKind, ZONE } from './targets.ts'
 
@@ -53,8 +53,8 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['an error of a gateway after the call (503, SERVFAIL)', { kind: 'answer', when: 'after', status: 503, html: true }],
 ]
 
-export function faultTests(kind: TargetKind): void {
-  describeWithTools([...kind.tools, ...(kind.isInMemory ? [] : ['dig'])], `faults: ${kind.name}`, () => {
+export function faultTests(kind: TargetKind, options?: SuiteOptions): void {
+  const suite = (): void => {
     let running: RunningTarget
     /** The folder of the config. */
     let folder: string
@@ -219,7 +219,8 @@ export function faultTests(kind: TargetKind): void {
       expect((await held()).sort()).toEqual(expected(state))
       expect(await cli(['plan', '--detailed-exitcode'], { cwd: folder, env: running.env })).toMatchObject({ status: 0 })
     })
-  })
+  }
+  describeWithTools([...kind.tools, ...(kind.isInMemory ? [] : ['dig'])], `faults: ${kind.name}`, suite, options)
 }
 
 /** A value in flow style of a line `OWNER TTL TYPE DATA`. */

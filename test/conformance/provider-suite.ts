@@ -5,7 +5,7 @@ import type { ConformanceGroup } from '../../src/conformance/step.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { rounds } from '../support/random.ts'
 import { name } from '../support/records.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { describeWithTools, type SuiteOptions } from '../support/skip.ts'
 import { judge } from './judge.ts'
 import { openProvider, type RunningTarget, type TargetKind, ZONE } from './targets.ts'
 
@@ -53,8 +53,8 @@ export const UPDATE_SKIPS: ExpectedSkips = { ...withoutTypes('ALIAS'), '42. SOA'
 const titleOf = ({ number, name: group }: ConformanceGroup): string => (number === null ? group : `${number}. ${group}`)
 
 /** Runs the suite against one kind of target. */
-export function conformanceTests(kind: TargetKind, skips: ExpectedSkips): void {
-  describeWithTools([...kind.tools, ...(kind.isInMemory ? [] : ['dig', 'named-checkzone'])], kind.name, () => {
+export function conformanceTests(kind: TargetKind, skips: ExpectedSkips, options?: SuiteOptions): void {
+  const suite = (): void => {
     const results: StepResult[] = []
     let running: RunningTarget
     let provider: Provider
@@ -105,7 +105,8 @@ export function conformanceTests(kind: TargetKind, skips: ExpectedSkips): void {
         transfer === null || kind.isInMemory ? undefined : async (expected) => judge(expected, await transfer(), options)
       return { provider, zone: name(`${ZONE}.`), settings, judge: read }
     }
-  })
+  }
+  describeWithTools([...kind.tools, ...(kind.isInMemory ? [] : ['dig', 'named-checkzone'])], kind.name, suite, options)
 }
 
 /** Whether no provider can run the group. */

@@ -20,24 +20,27 @@ const ZONE = name('example.com.')
 /** A provider with one zone in memory. */
 async function providerWith({ store = (rrset) => rrset, list = (records) => records, types }: Behaviour): Promise<Provider> {
   const held = new Map<string, PackageRecord[]>()
-  const type = packageType({
-    apiVersion: API_VERSION,
-    settings: {},
-    capabilities: types === undefined ? {} : { types },
-    create: () => ({
-      address: 'memory://',
-      listZones: async () => [{ name: ZONE }],
-      readZone: async () => list([...held.values()].flat()),
-      async apply(_, { rrsets }) {
-        for (const { name: owner, type: of, desired } of rrsets.map(store))
-          held.set(
-            `${owner} ${of}`,
-            (desired?.data ?? []).map((data) => ({ name: owner, type: of, ttl: desired?.ttl ?? 0, data })),
-          )
-        return undefined
-      },
-    }),
-  })
+  const type = packageType(
+    {
+      apiVersion: API_VERSION,
+      settings: {},
+      capabilities: types === undefined ? {} : { types },
+      create: () => ({
+        address: 'memory://',
+        listZones: async () => [{ name: ZONE }],
+        readZone: async () => list([...held.values()].flat()),
+        async apply(_, { rrsets }) {
+          for (const { name: owner, type: of, desired } of rrsets.map(store))
+            held.set(
+              `${owner} ${of}`,
+              (desired?.data ?? []).map((data) => ({ name: owner, type: of, ttl: desired?.ttl ?? 0, data })),
+            )
+          return undefined
+        },
+      }),
+    },
+    'memory',
+  )
   const place = { file: 'zonewright.yaml', folder: process.cwd(), cwd: process.cwd() }
   const entry = readConfig('providers: {memory: {type: npm:memory}}\n', place).config?.providers.get('memory')
   if (entry === undefined) throw new Error('no entry')

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, it, test } from 'vitest'
 import type { Diagnostic } from '../../src/base/diagnostic.ts'
 import { DIAGNOSTIC_CODES } from '../../src/base/diagnostic-codes.ts'
@@ -13,49 +13,14 @@ import { usePrograms } from '../../src/load/program-loader.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
 import { programRunner } from '../../src/programs/load-program.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
+import { entries, examples, LINTS, pages } from './documented-examples.ts'
 import { folderWith } from './files.ts'
 
 usePrograms(async () => programRunner(programZones))
 
-const text = readFileSync(new URL('../../docs/diagnostics.md', import.meta.url), 'utf8')
-type Entry = { readonly code: string; readonly body: string }
-
-/** The pages of lints are entries, too. */
-const LINTS = new URL('../../docs/lints/', import.meta.url)
-
-const pages: Entry[] = readdirSync(LINTS)
-  .filter((file) => file !== 'README.md')
-  .map((file) => ({ code: file.replace(/\.md$/, ''), body: readFileSync(new URL(file, LINTS), 'utf8') }))
-
-const entries: Entry[] = text
-  .split(/^### /m)
-  .slice(1)
-  .map((section) => ({ code: section.split('\n', 1)[0] ?? '', body: section.split(/^## /m)[0] ?? '' }))
-  .concat(pages)
-
-/** The files of one example of an entry, by path. */
-function examples(body: string, kind: 'fails' | 'mended'): Record<string, string> {
-  const files: Record<string, string> = {}
-  for (const [, marker, file, content] of body.matchAll(/^```(?:yaml|zone|ts) (fails|mended)(?: file=(\S+))?\n(.*?)^```$/gms)) {
-    if (marker === kind) files[file ?? 'zones/example.com.yaml'] = content ?? ''
-  }
-  return files
-}
-
-const BASE = {
-  'zonewright.yaml': 'providers: {cloud: {type: cloud, preset: linode, token: env:TOKEN}}\n',
-  'zones/example.com.yaml': 'www: {type: A, value: 192.0.2.1}\n',
-}
-
 /** All codes from validating the files and planning their zones for the cloud provider. */
 async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<string>> {
-  const own = Object.keys(files)
-  const isConfigOnly = own.every((file) => file === 'zonewright.yaml' || !file.startsWith('zones/'))
-  const folder = folderWith({
-    'zonewright.yaml': BASE['zonewright.yaml'],
-    ...(isConfigOnly || own.some((file) => file.endsWith('.txt')) ? BASE : {}),
-    ...files,
-  })
+  const folder = folderWith(files)
   const diagnostics: Diagnostic[] = []
   const { config, diagnostics: found } = await loadConfig({ cwd: folder })
   diagnostics.push(...found)

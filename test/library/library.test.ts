@@ -262,29 +262,62 @@ describe('a run', () => {
     expect((await apply(given())).result).toBe('done')
   })
 
+  /** The methods of a provider without zones. */
+  const EMPTY = { listZones: async () => [], readZone: async () => [], apply: async () => undefined }
+
   /** A provider, one of whose methods never answers. */
-  function silent(method: 'listZones' | 'apply') {
+  function silent(method: 'listZones' | 'apply' | 'create' | 'close') {
     const reached = new AbortController()
     const wait = (): Promise<never> => {
       reached.abort()
       return new Promise(() => undefined)
     }
-    const methods = { listZones: async () => [], readZone: async () => [], apply: async () => undefined, [method]: wait }
+    const methods = { ...EMPTY, [method]: wait }
     const cloud: ProviderPackage = {
       ...{ apiVersion: 1, settings: {}, capabilities: { createsZones: true } },
-      create: () => ({ address: 'silent:', ...methods }),
+      create: () => (method === 'create' ? wait() : { address: 'silent:', ...methods }),
     }
     return { providers: { cloud }, reached: aborted(reached) }
   }
 
-  test.each([plan, apply])('%o ends when it is stopped although a provider never answers', async (call) => {
+  test.each([plan, apply, verify].flatMap((call) => (['listZones', 'create'] as const).map((method) => [call, method] as const)))(
+    '%o ends when it is stopped although %s never answers',
+    async (call, method) => {
+      const { given } = open()
+      const { providers, reached } = silent(method)
+      const controller = new AbortController()
+      const stopped = call(given({ providers, signal: controller.signal }))
+      await reached
+      controller.abort()
+      expect((await stopped).result).toBe('interrupted')
+    },
+  )
+
+  test('waits 10 s for a provider to close, and its result is not lost', async () => {
     const { given } = open()
-    const { providers, reached } = silent('listZones')
-    const controller = new AbortController()
-    const stopped = call(given({ providers, signal: controller.signal }))
-    await reached
-    controller.abort()
-    expect((await stopped).result).toBe('interrupted')
+    const { providers, reached } = silent('close')
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const planning = plan(given({ providers }))
+    try {
+      await reached
+      await vi.advanceTimersByTimeAsync(10_000)
+    } finally {
+      vi.useRealTimers()
+    }
+    const ended = await planning
+    expect([ended.result, errorsOf(ended), ended.plan.summary.create]).toEqual(['failed', ['provider-stopped'], 4])
+  })
+
+  const fail = (): never => {
+    throw new Error('of the provider')
+  }
+  test.each(['rules', 'canCreateZone', 'settingProblems'])('reports that %s of a provider throws', async (key) => {
+    const { given } = open()
+    const { cloud } = silent('create').providers
+    const capabilities = { createsZones: true, settings: new Set(['soa_email'] as const), [key]: key === 'rules' ? [fail] : fail }
+    const ended = await plan(given({ providers: { cloud: { ...cloud, capabilities, create: () => ({ address: 'x:', ...EMPTY }) } } }))
+    expect([ended.result, errorsOf(ended)]).toEqual(['failed', ['provider-failed']])
+    expect(ended.diagnostics.at(-1)?.message).toContain('of the provider')
   })
 
   test('waits 10 s for a change that is never answered, whose result is unknown', async () => {
@@ -322,6 +355,7 @@ describe('a run', () => {
     const ended = await apply(given())
     expect([ended.result, errorsOf(ended)]).toEqual(['failed', ['change-failed']])
     expect(ended.diagnostics.at(-1)?.message).toContain('400 no')
+    expect(ended.run.errors.map(({ code }) => code)).toEqual(['change-failed'])
   })
 
   test('applies a saved plan', async () => {

@@ -142,7 +142,7 @@ describe('conflicts of auto_ptr', () => {
         code: 'ptr-conflict',
         message: 'mail.example.net. A: auto_ptr gives 192.0.2.1 a second name; the first is www.example.com.',
         at: { file: 'zones/cloud/example.net.yaml', line: 3, column: 35 },
-        hint: 'write auto_ptr: false at one of the records',
+        hint: 'leave auto_ptr: true at one of the records',
         related: [{ message: 'the first name', at: { file: 'zones/cloud/example.com.yaml', line: 3, column: 34 } }],
       },
     ])

@@ -27,6 +27,15 @@ it('is added to the selectors of the definition', () => {
   expect(diagnostics).toEqual([])
 })
 
+it('comes from the config for the zones of every rule', () => {
+  const text = 'unmanaged: [{preset: acme}]\nzones: [{files: a/*, unmanaged: [{name: dyn}]}, {files: b/*}]\n'
+  const { config } = readConfig(text, { file: 'zonewright.yaml', folder: '/srv', cwd: '/srv' })
+  expect(config?.zoneRules.map(({ unmanaged }) => unmanaged)).toMatchObject([[{ name: 'dyn' }, { preset: 'acme' }], [{ preset: 'acme' }]])
+  const alone = readConfig('unmanaged: [{nam: x}]\n', { file: 'zonewright.yaml', folder: '/srv', cwd: '/srv' })
+  expect(alone.diagnostics.map(({ code }) => code)).toEqual(['schema-unknown-key'])
+  expect(readConfig('unmanaged: [{name: x}]\n', { file: 'f', folder: '/srv', cwd: '/srv' }).config?.zoneRules[0]?.unmanaged).toHaveLength(1)
+})
+
 it('excludes whole RRsets of the definition, with a warning each', () => {
   const { zone, diagnostics, valid } = configured(
     '[{name: dyn, target: 192.0.2.9}]',
@@ -38,8 +47,7 @@ it('excludes whole RRsets of the definition, with a warning each', () => {
       expect.objectContaining({
         severity: 'warning',
         code: 'unmanaged-collision',
-        message:
-          'dyn.example.com. A is in the definition, but "unmanaged" in the rule of its zone matches it, so the target is not changed',
+        message: 'dyn.example.com. A is in the definition, but "unmanaged" in the config matches it, so the target is not changed',
         related: [expect.objectContaining({ message: 'the selector' })],
       }),
     ],

@@ -17,6 +17,7 @@ function plan(unmanaged: readonly UnmanagedSelector[], live: string, declared = 
     changes: changesOf(made),
     collisions: made.diagnostics.filter(({ code }) => code === 'unmanaged-collision').map(({ at }) => at?.line),
     unmanaged: made.records.unmanaged,
+    warnings: made.diagnostics.filter(({ code }) => code === 'client-record').map(({ message, hint }) => `${message}; ${hint}`),
   }
 }
 
@@ -54,9 +55,10 @@ describe('the owner external-dns', () => {
     ['encrypted, with and without a type', `app A 192.0.2.1\na-app TXT ${SECRET}\napp TXT ${SECRET}`],
     ['a registry record without its record', `a-gone TXT ${NOTE}`],
   ])('keeps %s', (_, live) => {
-    expect(plan(OWNER, live)).toEqual({ changes: [], collisions: [], unmanaged: live.split('\n').length })
-    // Without the selector, the plan deletes them.
-    expect(plan([], live).changes).not.toEqual([])
+    expect(plan(OWNER, live)).toMatchObject({ changes: [], collisions: [], unmanaged: live.split('\n').length })
+    // Without the selector, the plan deletes them, with a warning.
+    const { changes, warnings } = plan([], live)
+    expect([changes.length > 0, warnings]).toEqual([true, [expect.stringMatching(/written: .*"unmanaged: \[\{owner: external-dns\}\]"$/)]])
   })
 
   test.each([
@@ -96,7 +98,7 @@ describe('a preset', () => {
     ['dhcp', `pc A 192.0.2.1\npc AAAA 2001:db8::1\npc ${DHCID}\nold A 192.0.2.2\nold TXT "31934ffa9344a3ab86c380505a671e5113"`],
     ['dhcp', `1 PTR pc\n1 ${DHCID}`],
   ] as const)('%s keeps its records', (preset, live) => {
-    expect(plan([{ preset }], live)).toEqual({ changes: [], collisions: [], unmanaged: live.split('\n').length })
+    expect(plan([{ preset }], live)).toMatchObject({ changes: [], collisions: [], unmanaged: live.split('\n').length })
   })
 
   test.each([
@@ -113,4 +115,11 @@ describe('a preset', () => {
   ] as const)('%s yields to a declared record', (preset, live, declared, changes) => {
     expect(plan([{ preset }], live, `keep A 192.0.2.9\n${declared}`)).toMatchObject({ changes, collisions: [] })
   })
+})
+
+test('a plan warns before it deletes what another client has written, by client', () => {
+  expect(plan([], '_acme-challenge TXT "a"\n_acme-challenge.www TXT "b"\nold A 192.0.2.3').warnings).toEqual([
+    'example.com. at cloud: the plan deletes what another client seems to have written: _acme-challenge.example.com. TXT and _acme-challenge.www.example.com. TXT; to leave it to that client, write "unmanaged: [{preset: acme}]"',
+  ])
+  expect(plan([], 'old A 192.0.2.3').warnings).toEqual([])
 })

@@ -31,7 +31,7 @@ const secretsOf = (env: Record<string, string> = {}): { folder: string; env: Rec
 }
 
 async function open(provided: ProviderPackage, settings = ''): Promise<Provider> {
-  const { provider, diagnostics } = await packageType(provided).create(entryOf(settings), { secrets: secretsOf() })
+  const { provider, diagnostics } = await packageType(provided, 'own').create(entryOf(settings), { secrets: secretsOf() })
   if (provider === null) throw new Error(diagnostics[0]?.message)
   return provider
 }
@@ -112,16 +112,16 @@ test('a secret is resolved, and registered for redaction', async () => {
       },
     },
   )
-  const { provider } = await packageType(provided).create(entryOf(', token: env:OWN_TOKEN'), { secrets })
+  const { provider } = await packageType(provided, 'own').create(entryOf(', token: env:OWN_TOKEN'), { secrets })
   expect([provider?.name, seen]).toEqual(['own', 'a-secret-of-the-package'])
   expect(redacted(secrets.loaded, 'sent a-secret-of-the-package')).not.toContain('a-secret')
-  const missing = await packageType(provided).create(entryOf(', token: env:OTHER'), { secrets })
+  const missing = await packageType(provided, 'own').create(entryOf(', token: env:OTHER'), { secrets })
   expect([missing.provider, missing.diagnostics[0]?.code]).toEqual([null, 'secret-missing'])
 })
 
 test('its hosts are checked like those of any provider', () => {
   const hosts = () => ['https://api.example.net/v1', 'ns1.example.net:5353']
-  const endpoints = packageType(packageOf({}, { hosts })).endpoints(entryOf(''))
+  const endpoints = packageType(packageOf({}, { hosts }), 'own').endpoints(entryOf(''))
   expect(endpoints.map(({ endpoint }) => endpoint)).toEqual([
     { scheme: 'https', host: 'api.example.net', port: 443 },
     { scheme: 'dns', host: 'ns1.example.net', port: 5353 },
@@ -133,13 +133,13 @@ test.each<[string, ProviderPackage['hosts']]>([
   ['is no list', () => 'api.example.net' as never],
   ['names no host', () => ['ftp://api.example.net']],
 ])('a package whose list of hosts %s is refused', (_, hosts) => {
-  const type = packageType(packageOf({}, { hosts: hosts as () => readonly string[] }))
+  const type = packageType(packageOf({}, { hosts: hosts as () => readonly string[] }), 'own')
   expect(type.checkSettings(entryOf('')).map(({ code }) => code)).toEqual(['host-not-allowed'])
   expect(type.endpoints(entryOf(''))).toEqual([])
 })
 
 test('capabilities of a wrong type are refused, and calls are completed', () => {
-  const of = (capabilities: object) => packageType(packageOf({}, { capabilities })).capabilities
+  const of = (capabilities: object) => packageType(packageOf({}, { capabilities }), 'own').capabilities
   for (const wrong of [{ types: ['A'] }, { createsZones: 'yes' }, { calls: null }, { maxRecords: '9' }, { rules: [], ttlSteps: 300 }])
     expect(() => of(wrong), JSON.stringify(wrong)).toThrow('has the wrong type')
   expect(of({ types: new Set(['A']), calls: { atomic: true } }).calls).toMatchObject({ unit: 'rrset', maxUnits: null, atomic: true })

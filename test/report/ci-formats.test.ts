@@ -45,7 +45,7 @@ const ERROR: Diagnostic = {
   hint: 'four numbers from 0 to 255',
   related: [{ message: 'first here', at: { file: 'zones/other.yaml', line: 9, column: 2 } }],
 }
-const WARNING: Diagnostic = { severity: 'warning', code: 'zone-missing', message: 'no place' }
+const WARNING: Diagnostic = { severity: 'warning', code: 'zone-removed', message: 'no place' }
 
 const VALIDATION: Validation = {
   figures: { files: 3, zones: 2, records: 9 },
@@ -139,7 +139,7 @@ describe('SARIF', () => {
     const { tool, results } = followsSarif(renderValidation(VALIDATION, 'sarif', { ...OPTIONS, fromRoot: (file) => `dns/${file}` }))
     expect(results).toMatchObject([
       { ruleId: 'value-invalid', level: 'error' },
-      { ruleId: 'zone-missing', level: 'warning' },
+      { ruleId: 'zone-removed', level: 'warning' },
     ])
     expect(results[0].locations[0].physicalLocation).toEqual({
       artifactLocation: { uri: 'dns/zones/a%20b.yaml', uriBaseId: '%SRCROOT%' },
@@ -153,7 +153,7 @@ describe('SARIF', () => {
 
   test('a plan has refusals, an apply what failed, a verification what differs', () => {
     const idsOf = (text: string): string[] => followsSarif(text).results.map(({ ruleId }: { ruleId: string }) => ruleId)
-    expect(idsOf(renderPlan(PLAN, 'sarif', OPTIONS))).toEqual(['refusal-deletes', 'value-invalid', 'zone-missing'])
+    expect(idsOf(renderPlan(PLAN, 'sarif', OPTIONS))).toEqual(['refusal-deletes', 'value-invalid', 'zone-removed'])
     expect(idsOf(renderOutcome(PLAN, [OUTCOME], 'sarif', OPTIONS))).toContain('change-failed')
     expect(idsOf(renderVerification(VERIFICATION, 'sarif', OPTIONS))).toEqual(['verify-differs'])
   })

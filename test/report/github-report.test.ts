@@ -17,12 +17,12 @@ test('a plan is annotations, a group per zone and the summary', () => {
       }),
       zoneOf([]),
     ],
-    [{ severity: 'warning', code: 'zone-missing', message: 'no place' }],
+    [{ severity: 'warning', code: 'zone-removed', message: 'no place' }],
   )
   expect(`\n${renderPlan(plan, 'github', OPTIONS)}`).toBe(`
 ::error title=refused%3A updates::too many: 40 %25%0Ato allow it: --allow updates
 ::warning title=allowed%3A deletes::some
-::warning title=zone-missing::no place
+::warning title=zone-removed::no place
 ::notice file=zones/a%2Cb%3Ac.yaml,line=7,col=3,title=ttl-rounded::50%25 more, or less%0Ado that
 1 zone refused, nothing will be applied. Plan: 1 to create, 0 to update, 0 to delete in 1 zone (1 call)
 ::group::example.com. at cloud (10 → 11 of 12,000 records)

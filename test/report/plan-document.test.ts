@@ -37,7 +37,7 @@ const PLAN: Plan = planOf(
       diagnostics: [{ severity: 'error', code: 'record-limit', message: 'm', at: { file: 'zones/a.yaml', line: 2, column: 1 }, hint: 'h' }],
     }),
   ],
-  [{ severity: 'warning', code: 'zone-missing', message: 'm' }],
+  [{ severity: 'warning', code: 'zone-removed', message: 'm' }],
 )
 
 const OUTCOMES: Outcome[] = [

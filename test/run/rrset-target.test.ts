@@ -1,10 +1,8 @@
 /** Applies plans at targets that replace whole RRsets and have no record identifiers, with lost responses and another client. */
 import { describe, expect, test } from 'vitest'
 import type { ExistingRecord } from '../../src/dns/record.ts'
-import { planZoneRollback } from '../../src/moves/rollback/rollback-zone.ts'
 import type { CallRules, Capabilities } from '../../src/plan/capabilities.ts'
 import type { ZoneOutcome, ZonePlan } from '../../src/plan/plan.ts'
-import { DEFAULT_THRESHOLDS } from '../../src/plan/safety-limits.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { createMemory, type FaultChoice, type Memory, type MemoryRequest } from '../../src/providers/memory/memory-provider.ts'
 import type { Provider, ZoneReference } from '../../src/providers/provider.ts'
@@ -213,34 +211,5 @@ describe('a zone and its records in one call', () => {
     const { outcomes, result, contents, calls } = await applied({ ...NEW_ZONE, rules, fault: losing('response') })
     expect([outcomes, result.readBack, contents]).toEqual([ALL, 'equal', BOTH])
     expect(calls.map(({ changes }) => changes.length)).toEqual([2, 1])
-  })
-})
-
-describe('a rollback of such a call', () => {
-  const rules = {
-    capabilities: capabilitiesOf(CALL_RULES.zone),
-    thresholds: DEFAULT_THRESHOLDS,
-    allow: new Set(['delete-zone'] as const),
-    overwrite: false,
-  }
-
-  test('deletes the zone that a run created with its records', async () => {
-    const { plan, result } = await applied(NEW_ZONE)
-    const live = { ...REFERENCE, records: records(ORIGIN, BEFORE) }
-    const back = planZoneRollback({ before: null, plan, outcomes: result.outcomes }, live, rules)
-    expect(back.plan.changes.map(describeChange)).toEqual(['delete example.com.'])
-    expect(back.whole).toBe(true)
-  })
-
-  test('creates the zone that a run deleted with its records in one call', () => {
-    const before = existingZone(ORIGIN, BEFORE)
-    const { capabilities } = rules
-    const plan = planOf(BEFORE, '', { desired: desiredZone(ORIGIN, '', { absent: true }), capabilities, allow: new Set(['delete-zone']) })
-    const back = planZoneRollback({ before, plan, outcomes: [{ state: 'applied' }] }, null, rules)
-    expect(back.plan.changes.map((change) => `${describeChange(change)} in ${change.call}`)).toEqual([
-      'create example.com. in 0',
-      'create a.example.com. A in 0',
-      'create b.example.com. A in 0',
-    ])
   })
 })

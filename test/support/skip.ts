@@ -2,12 +2,18 @@ import { appendFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { findTool } from './tools.ts'
 
-const SERVERS = { tags: ['servers'] }
+export interface SuiteOptions {
+  readonly tags: string[]
+}
+
+const SERVERS: SuiteOptions = { tags: ['servers'] }
+
+export const LONG_SERVERS: SuiteOptions = { tags: ['servers', 'long'] }
 
 /**
  * A suite that needs installed programs: one of `npm run test:servers`, unless it needs none. If a program is missing, the suite is skipped, and the test
- * script lists it at the end. With ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 a missing program is a failure. The options of a suite of `npm run test:long` only are
- * `{ tags: ['servers', 'long'] }`.
+ * script lists it at the end. With ZONEWRIGHT_REQUIRE_DNS_SERVERS=1 a missing program is a failure. `options` are `LONG_SERVERS` for a suite of
+ * `npm run test:long` only.
  */
 export function describeWithTools(tools: readonly string[], name: string, suite: () => void | Promise<void>, options = SERVERS): void {
   const missing = tools.filter((tool) => findTool(tool) === null)

@@ -3,9 +3,11 @@ import type { Command } from 'commander'
 import { DIAGNOSTIC_CODES, isPolicyCode, meaningOfCode } from '../../base/diagnostic-codes.ts'
 import { didYouMean } from '../../base/nearest-word.ts'
 import { isLint } from '../../dns/suppression.ts'
+import { renderExplanation } from '../../report/explanation.ts'
+import { paletteOf } from '../../report/palette.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import type { CommonOptions, SetAction } from '../command.ts'
-import type { CliIo } from '../io.ts'
+import { type CliIo, colorOf, widthOf } from '../io.ts'
 import { createOutput } from '../output.ts'
 import { packageText } from '../package-folder.ts'
 
@@ -30,9 +32,14 @@ async function explain(io: CliIo, [code]: readonly [string | undefined], options
     )
     return EXIT.failure
   }
-  output.print(`${entryOf(isPolicyCode(code) ? 'policy-NAME' : code) ?? `${code}: ${meaningOfCode(code)}`}\n`)
+  const entry = entryOf(isPolicyCode(code) ? 'policy-NAME' : code) ?? `${code}: ${meaningOfCode(code)}`
+  const width = Math.min(widthOf(io.stdout), MAX_WIDTH)
+  output.print(renderExplanation(entry, width, paletteOf(colorOf(io.stdout, io, options.color))))
   return EXIT.done
 }
+
+/** Columns of a text that is easy to read. */
+const MAX_WIDTH = 100
 
 /** The page of a lint, or the section of `docs/diagnostics.md` whose heading is the code. */
 function entryOf(code: string): string | null {

@@ -4,7 +4,6 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Diagnostic, SourcePosition } from '../../base/diagnostic.ts'
 import { agreeing } from '../../base/english.ts'
 import { quoted } from '../../base/text.ts'
-import { printText } from '../../definition/print/octodns-value.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { escapeGlob } from '../../files/file-glob.ts'
 import { displayPath } from '../../files/file-path.ts'
@@ -13,7 +12,7 @@ import { sourcePolicy } from '../../files/source-policy.ts'
 import { isObject } from '../../programs/dnscontrol/json-object.ts'
 import type { ImportedZones, ImportRequest } from '../importer.ts'
 import { placeConfig, pythonNotices, relocated } from '../octodns/convert-targets.ts'
-import { printProviders, providerProblem } from '../octodns/converted-config.ts'
+import { printNewConfig, providerProblem } from '../octodns/converted-config.ts'
 import { type ConvertedTarget, convertTarget, freeName, type OctodnsProvider } from '../octodns/octodns-provider.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 
@@ -70,16 +69,16 @@ export async function convertDnscontrolTargets(
     diagnostics.push(notImported(unknown, request, { hasCredentials: isGiven, isProgram: program !== null, isOnly: targets.length === 0 }))
   if (targets.length === 0) return { names, newConfig: undefined, diagnostics }
   const { folder, prefix } = program === null ? placeConfig(request) : { folder: dirname(program), prefix: '' }
-  const providers = printProviders(targets.map((target) => relocated(target, dirname(path), folder)))
-  const rule = `  - files: [${printText(program === null ? `${prefix}*.yaml` : escapeGlob(basename(program)))}]\n`
-  // A run ends at a zone without a target. A program names the targets itself, and its zones without one are skipped.
+  // A program names the targets itself, and its zones without one are skipped.
   const isKnown = (name: string): boolean => names.has(name)
   const isIdle = (providers: readonly string[]): boolean => (program === null ? !providers.some(isKnown) : !providers.every(isKnown))
-  const idle = zones.filter(({ providers = [] }) => isIdle(providers)).map(({ name }) => printText(name.slice(0, -1)))
-  const reason = program === null ? 'no target is known' : 'a provider is missing'
-  const disabled = idle.length === 0 ? '' : `${rule}    zone: [${[...new Set(idle)].join(', ')}]\n    enabled: false # ${reason}\n`
-  const rules = `${disabled}${rule}${program === null ? '    targets: []\n' : ''}`
-  const text = `# Converted from ${isGiven ? file.replace(/[^ -~]/g, '?') : 'a config'} of DNSControl.\n${providers}zones:\n${rules}`
+  const idle = zones.filter(({ providers = [] }) => isIdle(providers)).map(({ name }) => name)
+  const text = printNewConfig(
+    `${isGiven ? file : 'a config'} of DNSControl`,
+    targets.map((target) => relocated(target, dirname(path), folder)),
+    program === null ? `${prefix}*.yaml` : escapeGlob(basename(program)),
+    { idle, ...(program !== null && { reason: 'a provider is missing', after: '' }) },
+  )
   return { names, newConfig: { folder, text }, diagnostics: [...diagnostics, ...pythonNotices(targets)] }
 }
 

@@ -71,6 +71,19 @@ export function providerProblem(target: ConvertedConfig['targets'][number]): str
   return [...diagnostics, ...[...(config?.providers.values() ?? [])].flatMap(checkSettings)].find(isError)?.message ?? null
 }
 
+/** The config for zones of another program. `glob` names their definitions. A run ends at a zone without a target, so those in `idle` are disabled. */
+export function printNewConfig(
+  from: string,
+  targets: readonly Pick<ConvertedTarget, 'name' | 'settings'>[],
+  glob: string,
+  { idle, reason = 'no target is known', after = '    targets: []\n' }: { idle: readonly DomainName[]; reason?: string; after?: string },
+): string {
+  const rule = `  - files: [${printText(glob)}]\n`
+  const names = [...new Set(idle)].map((name) => printText(name.slice(0, -1)))
+  const disabled = names.length === 0 ? '' : `${rule}    zone: [${names.join(', ')}]\n    enabled: false # ${reason}\n`
+  return `# Converted from ${from.replace(/[^ -~]/g, '?')}.\n${printProviders(targets)}zones:\n${disabled}${rule}${after}`
+}
+
 /** Prints a JSON value as YAML in flow style. */
 export function flowValue(value: unknown): string {
   if (typeof value === 'string') return printText(value)

@@ -1,12 +1,12 @@
 /** The providers of a state, as entries of a `zonewright.yaml`. The state has no settings of providers. */
 import type { Diagnostic } from '../../base/diagnostic.ts'
+import { groupBy } from '../../base/group-by.ts'
 import { CONFIG_FILE, type ProviderConfig } from '../../config/config.ts'
-import { printText } from '../../definition/print/octodns-value.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import { capabilitiesOf, capabilitiesOfType } from '../../providers/registry.ts'
 import type { ImportedZones, ImportRequest } from '../importer.ts'
 import { placeConfig } from '../octodns/convert-targets.ts'
-import { printProviders, providerProblem } from '../octodns/converted-config.ts'
+import { printNewConfig, providerProblem } from '../octodns/converted-config.ts'
 import { freeName } from '../octodns/octodns-provider.ts'
 import { entryOf } from '../provider-entry.ts'
 import type { Service, ZoneOfState } from './resources.ts'
@@ -42,47 +42,39 @@ type Settings = Readonly<Record<string, unknown>>
 export function createTargets(zones: readonly ZoneOfState[], request: ImportRequest, file: string): StateTargets {
   const isNew = request.config.file === null
   const diagnostics: Diagnostic[] = []
-  const made = new Map<string, StateTarget & { readonly settings: Settings }>()
+  const made = new Map<string, StateTarget>()
   const names = new Set<string>()
-  for (const zone of zones) {
-    if (made.has(keyOf(zone))) continue
-    const wish = `${NAMES[zone.service]}${zone.isPrivate ? '-private' : ''}`
-    const name = freeName(names.has(wish) && zone.project ? `${wish}-${zone.project}` : wish, names)
+  const written: { readonly name: string; readonly settings: Settings }[] = []
+  const groups = groupBy(zones, keyOf)
+  const isOnly = (isNew ? groups.size : request.config.providers.size) === 1
+  for (const [key, [zone]] of groups) {
+    const { service, isPrivate, project } = zone as ZoneOfState
+    const wish = `${NAMES[service]}${isPrivate ? '-private' : ''}`
+    const name = freeName(names.has(wish) && project ? `${wish}-${project}` : wish, names)
     names.add(name)
-    const settings = settingsOf(zone, zones, request.env)
+    const settings = settingsOf(zone as ZoneOfState, zones, request.env)
     const problem = settings['server'] === '' ? NO_SERVER : providerProblem({ name, settings })
-    const converted = problem === null ? entryOf(name, settings) : null
-    const known = isNew ? converted : matching(request, settings)
+    const known = !isNew ? matching(request, settings) : problem === null ? entryOf(name, settings) : null
     // Records are read in any case. Only the name of a project can be invalid.
-    const plain = zone.service === 'rfc2136' ? null : entryOf(name, settingsOf({ ...zone, project: undefined }, zones, request.env))
-    const config = known ?? converted ?? plain
-    made.set(keyOf(zone), {
-      name: known?.name ?? null,
-      config,
-      settings,
-      capabilities: (config && capabilitiesOf(config)) ?? capabilitiesOfType(zone.service),
-    })
-    const message = isNew
-      ? `no provider is written for the zones of ${name}: ${problem}`
-      : `the config does not have exactly one provider for the zones of ${name}`
-    const hint = `write it under "providers" in ${CONFIG_FILE}, and import again`
-    if (known === null) diagnostics.push({ severity: 'warning', code: 'import-aside', message, hint })
+    const { project: _, ...plain } = settings
+    const config = known ?? (service === 'rfc2136' ? null : entryOf(name, plain))
+    const targets = known === null ? (isNew ? undefined : []) : isOnly ? undefined : [known.name]
+    const capabilities = (config && capabilitiesOf(config)) ?? capabilitiesOfType(service)
+    made.set(key, { name: known?.name ?? null, config, capabilities, targets })
+    if (known === null) {
+      const message = isNew
+        ? `no provider is written for the zones of ${name}: ${problem}`
+        : `the config does not have exactly one provider for the zones of ${name}`
+      const hint = `write it under "providers" in ${CONFIG_FILE}, and import again`
+      diagnostics.push({ severity: 'warning', code: 'import-aside', message, hint })
+    } else written.push({ name, settings })
   }
-  const isOnly = (isNew ? made.size : request.config.providers.size) === 1
-  const of = (zone: ZoneOfState): StateTarget => {
-    const target = made.get(keyOf(zone)) as StateTarget
-    if (target.name === null) return isNew ? target : { ...target, targets: [] }
-    return isOnly ? target : { ...target, targets: [target.name] }
-  }
-  const targets = [...made.values()].flatMap(({ name, settings }) => (name === null ? [] : [{ name, settings }]))
-  if (!isNew || targets.length === 0) return { of, newConfig: undefined, diagnostics }
+  const of = (zone: ZoneOfState): StateTarget => made.get(keyOf(zone)) as StateTarget
+  if (!isNew || written.length === 0) return { of, newConfig: undefined, diagnostics }
   const { folder, prefix } = placeConfig(request)
-  const rule = `  - files: [${printText(`${prefix}*.yaml`)}]\n`
-  // A run ends at a zone without a target.
-  const idle = zones.filter((zone) => of(zone).name === null).map(({ name }) => printText(name.slice(0, -1)))
-  const disabled = idle.length === 0 ? '' : `${rule}    zone: [${idle.join(', ')}]\n    enabled: false # no target is known\n`
-  const from = `# Converted from ${file.replace(/[^ -~]/g, '?')}, a state of Terraform.\n`
-  const text = `${from}${printProviders(targets)}zones:\n${disabled}${rule}${isOnly ? '' : '    targets: []\n'}`
+  const idle = zones.filter((zone) => of(zone).name === null).map(({ name }) => name)
+  const options = { idle, ...(isOnly && { after: '' }) }
+  const text = printNewConfig(`${file}, a state of Terraform`, written, `${prefix}*.yaml`, options)
   return { of, newConfig: { folder, text }, diagnostics }
 }
 
@@ -116,7 +108,7 @@ function settingsOf({ service, isPrivate, project }: ZoneOfState, zones: readonl
 
 /** Whether Cloudflare's plan `free` would refuse the tags or the comment of a record. */
 const needsPaidPlan = ({ tags, comment }: Settings): boolean =>
-  (Array.isArray(tags) && tags.length > 0) || String(comment ?? '').length > 100
+  (Array.isArray(tags) && tags.length > 0) || (typeof comment === 'string' && comment.length > 100)
 
 /** The only provider of the config that has these zones. */
 function matching({ config }: ImportRequest, { type, ...settings }: Settings): ProviderConfig | null {

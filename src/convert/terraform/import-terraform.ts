@@ -6,22 +6,21 @@ import { groupBy } from '../../base/group-by.ts'
 import { ok, type Result } from '../../base/result.ts'
 import { noSecrets } from '../../base/secret-guard.ts'
 import { quoted } from '../../base/text.ts'
+import type { Config } from '../../config/config.ts'
 import type { ImportedZone } from '../../definition/imported-zone.ts'
 import { isAtOrBelow, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { recordKey } from '../../dns/record.ts'
-import type { ExistingZone } from '../../dns/zone.ts'
 import { displayPath } from '../../files/file-path.ts'
 import { readText } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
 import type { ZoneListing } from '../../providers/provider.ts'
 import { readListing } from '../../providers/registry.ts'
-import { type Importer, missingZones } from '../importer.ts'
+import { failedImport, type Importer, missingZones } from '../importer.ts'
 import { convertProviderZone } from '../provider/import-provider.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { createTargets, type StateTarget } from './convert-providers.ts'
-import { readState, type State, type StateResource } from './read-state.ts'
+import { readState, type StateResource } from './read-state.ts'
 import { isLikeDns, listedItem, nameServerRecords, recordOf, type StateRecord, type ZoneOfState, zoneOf } from './resources.ts'
-import { removalCommands, withoutKeys } from './state-commands.ts'
 
 /**
  * Imports the zones and records of a state, from what `show -json` prints. A state has the records of Terraform only, so plans of the definitions delete none.
@@ -32,76 +31,68 @@ export const importTerraform: Importer = async (request) => {
   const file = displayPath(path, request.cwd)
   // A state may have any secret. It is not a definition, so that is no error.
   const text = await readText(path, file, sourcePolicy({ ...request.config, cwd: request.cwd, secrets: noSecrets() }, 'allowed'))
-  if (!text.ok) return { zones: [], dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
-  const read = readState(text.text, file)
-  if (read.state === null) return { zones: [], dropped: [], diagnostics: [read.problem] }
-  const { state } = read
-  const grouped = groupByZone(state)
-  const { chosen, left: others } = chooseZones(grouped.zones)
+  if (!text.ok) return failedImport(text.problem)
+  const read = readState(text.text)
+  if (!read.ok) {
+    const hint = `make it in the folder of the configuration: terraform show -json${read.message.includes('raw') ? ` ${shellWord(file)}` : ''} > show.json`
+    return failedImport({ code: 'file-format', message: `${file} ${read.message}`, hint })
+  }
+  const { program } = read.value
+  const diagnostics: Diagnostic[] = []
+  const leave: Leave = (left, reason, hint = `${agreeing(left.length, 'it stays', 'they stay')} in the state`) => {
+    const message = `${addressesOf(left)} ${agreeing(left.length, 'is', 'are')} not imported: ${reason}`
+    if (left.length > 0) diagnostics.push({ severity: 'warning', code: 'import-aside', message, hint })
+  }
+  const resources = read.value.resources.filter((one) => !one.isDeposed)
+  const deposed = read.value.resources.filter((one) => one.isDeposed)
+  leave(deposed, `${program} will delete what it has replaced`)
+  const chosen = chooseZones(groupByZone(resources, leave), leave)
   const wanted = chosen.filter(({ name }) => request.zones.length === 0 || request.zones.includes(name))
   const targets = createTargets(wanted, request, file)
   const converted: ConvertedZone[] = []
-  for (const zone of wanted) converted.push(await convertZone(zone, targets.of(zone), request.config))
-  const taken = removable(state, wanted, converted)
-  const deposed = { resources: state.deposed, reason: `${state.program} will delete what it has replaced` }
-  const left = [...grouped.left, ...others, ...converted.flatMap((one) => one.left), ...(state.deposed.length > 0 ? [deposed] : [])]
-  const diagnostics = [
-    ...targets.diagnostics,
-    ...converted.flatMap((one) => one.diagnostics),
-    ...left.map(leftWarning),
-    ...otherResources(state),
-    ...missingZones(request.zones, chosen, file),
-  ]
+  for (const zone of wanted) converted.push(await convertZone(zone, targets.of(zone), request.config, leave))
+  // They may be zones or records of other providers.
+  const others = resources.filter((one) => !one.isData && isLikeDns(one.type) && recordOf(one) === null && zoneOf(one) === null)
+  for (const [type, all] of groupBy(others, (one) => one.type)) leave(all, `the type ${type} is not known`)
+  diagnostics.push(...targets.diagnostics, ...converted.flatMap((one) => one.diagnostics), ...missingZones(request.zones, chosen, file))
+  const taken = removable(resources, wanted, converted)
   return {
     zones: converted.map(({ zone }) => zone),
     dropped: converted.flatMap((one) => one.dropped),
     diagnostics,
     newConfig: targets.newConfig,
-    nextSteps: hasErrors(diagnostics) ? [] : nextSteps(state, taken),
+    nextSteps: hasErrors(diagnostics) || taken.size === 0 ? [] : nextSteps(resources, taken, program),
   }
 }
 
-/** Resources that stay in the state, and why. */
-interface LeftResources {
-  readonly resources: readonly Pick<StateResource, 'address'>[]
-  readonly reason: string
-  readonly hint?: string
-}
+type Resources = readonly StateResource[]
 
-const MOST_LISTED = 5
+/** Reports resources that stay in the state. */
+type Leave = (resources: Resources, reason: string, hint?: string) => void
 
-const addressesOf = (resources: LeftResources['resources']): string =>
+const addressesOf = (resources: Resources): string =>
   listed(
     resources.map(({ address }) => address),
-    MOST_LISTED,
+    5,
   )
 
-const leftWarning = ({ resources, reason, hint }: LeftResources): Diagnostic => ({
-  severity: 'warning',
-  code: 'import-aside',
-  message: `${addressesOf(resources)} ${agreeing(resources.length, 'is', 'are')} not imported: ${reason}`,
-  hint: hint ?? `${agreeing(resources.length, 'it stays', 'they stay')} in the state`,
-})
-
 /** Finds zones and their record sets. Data sources name zones whose resource is in another state. */
-function groupByZone({ resources }: State): { readonly zones: readonly ZoneOfState[]; readonly left: readonly LeftResources[] } {
-  const readable = resources.filter(({ sensitive }) => sensitive.size === 0)
-  const left: LeftResources[] = resources
-    .filter((one) => one.sensitive.size > 0 && (recordOf(one) ?? (one.isData ? null : zoneOf(one))) !== null)
-    .map((one) => ({
-      resources: [one],
-      reason: `sensitive: ${listed([...one.sensitive])}`,
-    }))
+function groupByZone(resources: Resources, leave: Leave): ZoneOfState[] {
+  const readable = resources.filter((one) => {
+    const isKnown = recordOf(one) !== null || (!one.isData && zoneOf(one) !== null)
+    if (one.sensitive.size > 0 && isKnown) leave([one], `sensitive: ${listed([...one.sensitive])}`)
+    return one.sensitive.size === 0
+  })
   const records = groupBy(
     readable.flatMap((one) => recordOf(one) ?? []),
     ({ service, zone }) => `${service} ${zone}`,
   )
   const zones = new Map<string, ZoneOfState>()
-  for (const zone of readable.flatMap((one) => zoneOf(one) ?? []).sort((a, b) => Number(a.resource.isData) - Number(b.resource.isData))) {
+  const found = readable.flatMap((one) => zoneOf(one) ?? [])
+  for (const zone of [...found.filter((one) => one.resource !== null), ...found.filter((one) => one.resource === null)]) {
     const key = `${zone.service} ${zone.id}`
     const own = records.get(key) ?? []
-    const isUnused = zone.resource.isData && own.length === 0
-    if (!zones.has(key) && !isUnused) zones.set(key, { ...zone, resource: zone.resource.isData ? null : zone.resource, records: own })
+    if (!zones.has(key) && (zone.resource !== null || own.length > 0)) zones.set(key, { ...zone, records: own })
   }
   for (const [key, own] of records) {
     const [{ service, zone: id }] = own as [StateRecord]
@@ -109,86 +100,67 @@ function groupByZone({ resources }: State): { readonly zones: readonly ZoneOfSta
     if (name?.ok) zones.set(key, { service, id, name: name.value, isPrivate: false, settings: {}, resource: null, records: own })
     else if (!zones.has(key)) {
       const hint = 'add a data source of the zone to the configuration, run "apply -refresh-only" and show the state again'
-      left.push({ resources: own.map(({ resource }) => resource), reason: `the state does not have the zone ${quoted(id)}`, hint })
+      leave(
+        own.map(({ resource }) => resource),
+        `the state does not have the zone ${quoted(id)}`,
+        hint,
+      )
     }
   }
-  return { zones: [...zones.values()], left }
+  return [...zones.values()]
 }
 
 /** Definitions have one zone of a name. Public zones come first. */
-function chooseZones(zones: readonly ZoneOfState[]): { readonly chosen: readonly ZoneOfState[]; readonly left: readonly LeftResources[] } {
-  const byName = [...groupBy(zones, ({ name }) => name).values()]
-  const sorted = byName.map((all) => all.toSorted((a, b) => Number(a.isPrivate) - Number(b.isPrivate)))
-  const left = sorted.flatMap(([, ...others]) =>
-    others.map(({ name, resource, records }) => ({
-      resources: [...(resource ? [resource] : []), ...records.map((one) => one.resource)],
-      reason: `another zone with the name ${name} is imported`,
-      hint: 'add its provider to the config, and import it into another folder with --from',
-    })),
-  )
-  return { chosen: sorted.flatMap(([own]) => own ?? []), left }
+function chooseZones(zones: readonly ZoneOfState[], leave: Leave): readonly ZoneOfState[] {
+  const sorted = zones.toSorted((a, b) => Number(a.isPrivate) - Number(b.isPrivate))
+  const chosen = new Set([...groupBy(sorted, ({ name }) => name).values()].flatMap(([own]) => own ?? []))
+  const hint = 'add its provider to the config, and import it into another folder with --from'
+  for (const { name, resource, records } of sorted.filter((one) => !chosen.has(one)))
+    leave([resource ?? [], records.map((one) => one.resource)].flat(), `another zone with the name ${name} is imported`, hint)
+  return zones.filter((one) => chosen.has(one))
 }
 
 interface ConvertedZone {
   readonly zone: ImportedZone
   readonly dropped: readonly UnsupportedFeature[]
   readonly diagnostics: readonly Diagnostic[]
-  readonly left: readonly LeftResources[]
   /** Record sets that the definition has. */
-  readonly taken: readonly StateResource[]
+  readonly taken: Resources
 }
 
 const COMMENT = 'Terraform managed these records only. Until this policy is removed, plans delete no others.'
 
-async function convertZone(
-  zone: ZoneOfState,
-  target: StateTarget,
-  config: Parameters<typeof convertProviderZone>[1],
-): Promise<ConvertedZone> {
+async function convertZone(zone: ZoneOfState, target: StateTarget, config: Config, leave: Leave): Promise<ConvertedZone> {
   const { name, settings } = zone
-  const left: LeftResources[] = []
-  const leave = ({ resource }: StateRecord, reason: string): void => void left.push({ resources: [resource], reason })
-  const readable: { readonly record: StateRecord; readonly own: readonly ListedRecord[] }[] = []
+  const readable = new Map<StateRecord, readonly ListedRecord[]>()
   for (const record of zone.records) {
     const listing = await readItems([record], zone, target)
-    if (!listing.ok) {
-      leave(record, listing.message)
-      continue
-    }
-    const own: ListedRecord[] = [...listing.value.records, ...(listing.value.unplanned ?? [])]
+    const own: ListedRecord[] = listing.ok ? [...listing.value.records, ...(listing.value.unplanned ?? [])] : []
     const outside = own.find((one) => !isAtOrBelow(one.name, name))
-    if (outside !== undefined) leave(record, `${outside.name} is not in ${name}`)
-    else if (own.length === 0) leave(record, 'its provider maintains it')
-    else readable.push({ record, own })
+    if (!listing.ok) leave([record.resource], listing.message)
+    else if (outside !== undefined) leave([record.resource], `${outside.name} is not in ${name}`)
+    else if (own.length === 0) leave([record.resource], 'its provider maintains it')
+    else readable.set(record, own)
   }
   // A record set may be something else beside the others at its name.
-  const all = await readItems(
-    readable.map(({ record }) => record),
-    zone,
-    target,
-  )
+  const all = await readItems([...readable.keys()], zone, target)
   if (!all.ok) throw new Error(`record sets that are valid one by one: ${all.message}`)
-  const existing: ExistingZone = { name, settings, ...all.value }
-  const converted = convertProviderZone(existing, config, { target: target.name ?? zone.service, capabilities: target.capabilities })
+  const zoneTarget = { target: target.name ?? zone.service, capabilities: target.capabilities }
+  const converted = convertProviderZone({ name, settings, ...all.value }, config, zoneTarget)
   const defined = new Set(converted.zone.records.map(recordKey))
-  const taken: StateResource[] = []
-  for (const { record, own } of readable) {
-    if (own.every((one) => defined.has(recordKey(one)))) taken.push(record.resource)
-    else {
-      const isOwn = (one: ListedRecord): boolean =>
-        own.some(({ name, type }) => one.name === name && (one.type === type || type === 'ALIAS'))
-      const reason = existing.unplanned?.find(isOwn)?.reason
-      leave(record, reason === undefined ? 'its definition does not have the records, as another message says' : `it ${reason}`)
-    }
-  }
+  const taken = [...readable].flatMap(([{ resource }, own]) => {
+    if (own.every((one) => defined.has(recordKey(one)))) return resource
+    const isOwn = (one: ListedRecord): boolean => own.some(({ name, type }) => one.name === name && (one.type === type || type === 'ALIAS'))
+    const reason = all.value.unplanned?.find(isOwn)?.reason
+    leave([resource], reason === undefined ? 'its definition does not have the records, as another message says' : `it ${reason}`)
+    return []
+  })
   const comments = [...(converted.zone.comments ?? []), { name: null, text: COMMENT }]
-  const { targets } = target
   return {
-    zone: { ...converted.zone, policy: 'upsert-only', comments, targets },
+    zone: { ...converted.zone, policy: 'upsert-only', comments, targets: target.targets },
     // Those that plans leave alone are reported by their addresses.
     dropped: converted.dropped.filter(({ keepsRecords }) => keepsRecords !== true),
     diagnostics: converted.diagnostics,
-    left,
     taken,
   }
 }
@@ -212,7 +184,7 @@ async function readItems(
 }
 
 /** The resources that leave the state: record sets that a definition has, and zones that no remaining resource refers to. */
-function removable({ resources }: State, zones: readonly ZoneOfState[], converted: readonly ConvertedZone[]): ReadonlySet<StateResource> {
+function removable(resources: Resources, zones: readonly ZoneOfState[], converted: readonly ConvertedZone[]): ReadonlySet<StateResource> {
   const candidates = zones.flatMap(({ resource }) => resource ?? [])
   const taken = new Set([...converted.flatMap((one) => one.taken), ...candidates])
   for (const zone of candidates) if (referring(resources, taken, [zone]).length > 0) taken.delete(zone)
@@ -220,30 +192,31 @@ function removable({ resources }: State, zones: readonly ZoneOfState[], converte
 }
 
 /** Resources that stay in the state and refer to these. */
-function referring(resources: readonly StateResource[], taken: ReadonlySet<StateResource>, to: Iterable<StateResource>): StateResource[] {
+function referring(resources: Resources, taken: ReadonlySet<StateResource>, to: Iterable<StateResource>): StateResource[] {
   const addresses = new Set([...to].map(({ address }) => withoutKeys(address)))
   return resources.filter((one) => !one.isData && !taken.has(one) && one.dependsOn.some((address) => addresses.has(address)))
 }
 
-function nextSteps({ resources, program }: State, taken: ReadonlySet<StateResource>): string[] {
-  if (taken.size === 0) return []
+/** The address of the configuration: without the keys of instances. */
+const withoutKeys = (address: string): string => address.replace(/\[(?:"(?:[^"\\]|\\.)*"|[0-9]+)\]/g, '')
+
+/** Addresses in one command. */
+const MOST = 50
+
+/** The commands that take resources out of the state, which change nothing at a provider. */
+function nextSteps(resources: Resources, taken: ReadonlySet<StateResource>, program: string): string[] {
   const others = referring(resources, taken, taken)
   const count = counted(others.length, 'other resource')
   const references = others.length === 0 ? '' : ` ${count} may refer to them (${addressesOf(others)}): write the values there.`
+  const words = [...taken].map(({ address }) => shellWord(address))
+  const commands = words.flatMap((_, at) => (at % MOST === 0 ? `${program} state rm ${words.slice(at, at + MOST).join(' ')}` : []))
   return [
     `When "zonewright plan" shows no changes, take ${counted(taken.size, 'resource')} out of the state. Nothing changes at a provider:`,
-    ...removalCommands(
-      program,
-      [...taken].map(({ address }) => address),
-    ),
+    ...commands,
     `Then remove them from the configuration before the next "${program} apply", and check with "${program} plan".${references}`,
   ]
 }
 
-/** Resources that may be zones or records of other providers, one warning per type. */
-function otherResources({ resources }: State): Diagnostic[] {
-  const others = resources.filter((one) => !one.isData && isLikeDns(one.type) && recordOf(one) === null && zoneOf(one) === null)
-  return [...groupBy(others, ({ type }) => type)].map(([type, all]) =>
-    leftWarning({ resources: all, reason: `the type ${type} is not known` }),
-  )
-}
+/** A word for a POSIX shell (POSIX.1-2024, section 2.2.2). */
+const shellWord = (text: string): string =>
+  /^[\w./:@%+=-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", `'\\''`)}'`

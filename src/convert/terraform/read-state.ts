@@ -1,8 +1,7 @@
 /** Reads what `terraform show -json` and `tofu show -json` print of a state (format versions 0 and 1). */
-import type { Diagnostic } from '../../base/diagnostic.ts'
+import { failure, ok, type Result } from '../../base/result.ts'
 import { isObject } from '../../base/text.ts'
 import { parseJson } from '../import-tables.ts'
-import { shellWord } from './state-commands.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 
@@ -12,6 +11,8 @@ export interface StateResource {
   readonly address: string
   readonly type: string
   readonly isData: boolean
+  /** Whether the next run of Terraform deletes it, since it has been replaced. */
+  readonly isDeposed: boolean
   readonly values: Values
   /** The attributes that are sensitive, or have a sensitive part. */
   readonly sensitive: ReadonlySet<string>
@@ -21,56 +22,55 @@ export interface StateResource {
 
 export interface State {
   readonly resources: readonly StateResource[]
-  /** Objects that the next run of Terraform deletes. */
-  readonly deposed: readonly Pick<StateResource, 'address'>[]
   readonly program: 'terraform' | 'tofu'
 }
 
-/** Reads a state. `file` is its path for messages. */
-export function readState(text: string, file: string): { readonly state: State } | { readonly state: null; readonly problem: Diagnostic } {
-  const refuse = (message: string, hint: string): { readonly state: null; readonly problem: Diagnostic } => ({
-    state: null,
-    problem: { severity: 'error', code: 'file-format', message: `${file} ${message}`, hint },
-  })
+/** Reads a state. The failure follows the name of the file. */
+export function readState(text: string): Result<State> {
   const parsed = parseJson(text)
-  const root = parsed.ok ? parsed.value : null
-  if (!isObject(root)) return refuse(parsed.ok ? 'is no JSON object' : `is no JSON: ${parsed.message}`, SHOW)
-  if (root['version'] !== undefined && root['lineage'] !== undefined)
-    return refuse('is a raw state file', `terraform show -json ${shellWord(file)} > show.json`)
-  if (root['planned_values'] !== undefined || root['resource_changes'] !== undefined) return refuse('is a plan, not a state', SHOW)
-  if (!/^[01]\./.test(String(root['format_version']))) return refuse('is not what "terraform show -json" prints', SHOW)
+  if (!parsed.ok) return failure(`is no JSON: ${parsed.message}`)
+  const root = isObject(parsed.value) ? parsed.value : {}
+  if (root['version'] !== undefined && root['lineage'] !== undefined) return failure('is a raw state file')
+  if (root['planned_values'] !== undefined || root['resource_changes'] !== undefined) return failure('is a plan, not a state')
+  if (!/^[01]\./.test(textOf(root['format_version']))) return failure('is not what "terraform show -json" prints')
   const resources: StateResource[] = []
-  const deposed: Pick<StateResource, 'address'>[] = []
   let isTofu = false
   const modules: unknown[] = [isObject(root['values']) ? root['values']['root_module'] : undefined]
   for (const module of modules) {
     if (!isObject(module)) continue
-    modules.push(...listOf(module['child_modules']))
+    for (const child of listOf(module['child_modules'])) modules.push(child)
     for (const one of listOf(module['resources'])) {
       if (!isObject(one)) continue
       const { address, type, mode, values, sensitive_values: hidden, depends_on: dependsOn, provider_name: provider } = one
       // Terraform escapes the control characters of keys.
       if (typeof address !== 'string' || typeof type !== 'string' || /\p{Cc}/u.test(address + type))
-        return refuse('has a resource with an address that Terraform does not write', SHOW)
-      if (/\bopentofu\b/.test(String(provider))) isTofu = true
-      if (one['deposed_key'] !== undefined) deposed.push({ address })
-      else
-        resources.push({
-          address,
-          type,
-          isData: mode === 'data',
-          values: isObject(values) ? values : {},
-          sensitive: new Set(Object.entries(isObject(hidden) ? hidden : {}).flatMap(([key, mark]) => (isMarked(mark) ? [key] : []))),
-          dependsOn: listOf(dependsOn).map(String),
-        })
+        return failure('has a resource with an address that Terraform does not write')
+      isTofu ||= /\bopentofu\b/.test(textOf(provider))
+      resources.push({
+        address,
+        type,
+        isData: mode === 'data',
+        isDeposed: one['deposed_key'] !== undefined,
+        values: isObject(values) ? values : {},
+        sensitive: new Set(Object.entries(isObject(hidden) ? hidden : {}).flatMap(([key, mark]) => (isMarked(mark) ? [key] : []))),
+        dependsOn: listOf(dependsOn).map(textOf),
+      })
     }
   }
-  return { state: { resources, deposed, program: isTofu ? 'tofu' : 'terraform' } }
+  return ok({ resources, program: isTofu ? 'tofu' : 'terraform' })
 }
-
-const SHOW = 'make it in the folder of the configuration: terraform show -json > show.json'
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-const isMarked = (mark: unknown): boolean =>
-  mark === true || (typeof mark === 'object' && mark !== null && Object.values(mark).some(isMarked))
+/** A text or number of the state; empty for anything else. */
+export const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
+
+/** Whether a mark is `true`, or one of its parts at any depth. */
+function isMarked(mark: unknown): boolean {
+  const parts = [mark]
+  for (const part of parts) {
+    if (part === true) return true
+    if (typeof part === 'object' && part !== null) for (const one of Object.values(part)) parts.push(one)
+  }
+  return false
+}

@@ -10,13 +10,13 @@ import { parseRdata } from '../../dns/rdata/canonical.ts'
 import type { ResourceRecord } from '../../dns/record.ts'
 import { parseTtl } from '../../dns/ttl.ts'
 import { ZONE_SETTINGS, type ZoneSettings } from '../../dns/zone.ts'
-import { listOf, type StateResource, type Values } from './read-state.ts'
+import { listOf, type StateResource, textOf as text, type Values } from './read-state.ts'
 
 /** A type of providers here. */
 export type Service = 'route53' | 'cloudflare' | 'google' | 'cloud' | 'rfc2136'
 
-export interface StateZone {
-  readonly resource: StateResource
+/** A zone with the record sets that the state has of it. */
+export interface ZoneOfState {
   readonly service: Service
   /** Unique for the service. */
   readonly id: string
@@ -25,6 +25,9 @@ export interface StateZone {
   /** Google's project. */
   readonly project?: string | undefined
   readonly settings: ZoneSettings
+  /** Null if no resource is the zone. */
+  readonly resource: StateResource | null
+  readonly records: readonly StateRecord[]
 }
 
 export interface StateRecord {
@@ -34,37 +37,33 @@ export interface StateRecord {
   readonly zone: string
 }
 
-/** A zone with the record sets that the state has of it. */
-export interface ZoneOfState extends Omit<StateZone, 'resource'> {
-  /** Null if no resource is the zone. */
-  readonly resource: StateResource | null
-  readonly records: readonly StateRecord[]
-}
+/** How to find the identifier of the zone, and for zones the attributes that may have its name. */
+type KnownType = readonly [service: Service, id: (values: Values) => string, ...names: string[]]
 
-const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
-
-const ZONES: Readonly<
-  Record<string, { readonly service: Service; readonly name: readonly string[]; readonly id: (values: Values) => string }>
-> = {
-  aws_route53_zone: { service: 'route53', name: ['name'], id: ({ zone_id }) => text(zone_id) },
-  cloudflare_zone: { service: 'cloudflare', name: ['zone', 'name'], id: ({ id, zone_id }) => text(id) || text(zone_id) },
-  google_dns_managed_zone: { service: 'google', name: ['dns_name'], id: ({ project, name }) => `${text(project)}/${text(name)}` },
-  linode_domain: { service: 'cloud', name: ['domain'], id: ({ id }) => text(id) },
-}
+const TYPES: ReadonlyMap<string, KnownType> = new Map<string, KnownType>([
+  ['aws_route53_zone', ['route53', ({ zone_id }) => text(zone_id), 'name']],
+  ['cloudflare_zone', ['cloudflare', ({ id, zone_id }) => text(id) || text(zone_id), 'zone', 'name']],
+  ['google_dns_managed_zone', ['google', ({ project, name }) => `${text(project)}/${text(name)}`, 'dns_name']],
+  ['linode_domain', ['cloud', ({ id }) => text(id), 'domain']],
+  ['aws_route53_record', ['route53', ({ zone_id }) => text(zone_id).replace(/^\/hostedzone\//, '')]],
+  ['cloudflare_record', ['cloudflare', ({ zone_id }) => text(zone_id)]],
+  ['cloudflare_dns_record', ['cloudflare', ({ zone_id }) => text(zone_id)]],
+  ['google_dns_record_set', ['google', ({ project, managed_zone }) => `${text(project)}/${text(managed_zone)}`]],
+  ['linode_domain_record', ['cloud', ({ domain_id }) => text(domain_id)]],
+])
 
 /** The zone of a resource or data source; null if it is none. */
-export function zoneOf(resource: StateResource): StateZone | null {
+export function zoneOf(resource: StateResource): ZoneOfState | null {
   const { type, values, isData } = resource
-  const known = Object.hasOwn(ZONES, type) ? ZONES[type] : undefined
-  if (known === undefined) return null
-  const { service } = known
-  const name = parseAbsoluteName(known.name.map((key) => text(values[key])).find((one) => one !== '') ?? '')
-  const id = known.id(values)
-  if (!name.ok || id === '') return null
+  const [service = 'cloud', idOf, ...names] = TYPES.get(type) ?? []
+  const stated = names.map((key) => text(values[key])).find((one) => one !== '')
+  const name = stated === undefined ? null : parseAbsoluteName(stated)
+  const id = idOf?.(values) ?? ''
+  if (!name?.ok || id === '') return null
   const isPrivate = values['private_zone'] === true || listOf(values['vpc']).length > 0 || values['visibility'] === 'private'
   const project = service === 'google' ? text(values['project']) || undefined : undefined
   const settings = service === 'cloud' && !isData ? settingsOf(values) : {}
-  return { resource, service, id, name: name.value, isPrivate, project, settings }
+  return { service, id, name: name.value, isPrivate, project, settings, resource: isData ? null : resource, records: [] }
 }
 
 /** Statuses of the API that definitions cannot have are left out. */
@@ -76,23 +75,14 @@ const settingsOf = (values: Values): ZoneSettings =>
     }),
   )
 
-/** The attribute with the zone of a record. */
-const RECORDS: Readonly<Record<string, { readonly service: Service; readonly zone: (values: Values) => string }>> = {
-  aws_route53_record: { service: 'route53', zone: ({ zone_id }) => text(zone_id).replace(/^\/hostedzone\//, '') },
-  cloudflare_record: { service: 'cloudflare', zone: ({ zone_id }) => text(zone_id) },
-  cloudflare_dns_record: { service: 'cloudflare', zone: ({ zone_id }) => text(zone_id) },
-  google_dns_record_set: { service: 'google', zone: ({ project, managed_zone }) => `${text(project)}/${text(managed_zone)}` },
-  linode_domain_record: { service: 'cloud', zone: ({ domain_id }) => text(domain_id) },
-}
-
 /** The record set of a resource; null if it is none. */
 export function recordOf(resource: StateResource): StateRecord | null {
   const { type, values, isData } = resource
-  if (isData) return null
-  if (Object.hasOwn(NAME_SERVER_SETS, type)) return { resource, service: 'rfc2136', zone: text(values['zone']).toLowerCase() }
-  const known = Object.hasOwn(RECORDS, type) ? RECORDS[type] : undefined
-  return known === undefined ? null : { resource, service: known.service, zone: known.zone(values) }
+  const [service, idOf, ...names] = NAME_SERVER_SETS.has(type) ? NAME_SERVER : (TYPES.get(type) ?? [])
+  return isData || service === undefined || idOf === undefined || names.length > 0 ? null : { resource, service, zone: idOf(values) }
 }
+
+const NAME_SERVER: KnownType = ['rfc2136', ({ zone }) => text(zone).toLowerCase()]
 
 /** The record set as the API of its service lists it. */
 export function listedItem({ service, resource: { values } }: StateRecord, zone: DomainName): unknown {
@@ -147,7 +137,13 @@ function cloudflareRecord(values: Values, zone: DomainName): unknown {
     name: text(hostname) || expandedName(text(name), zone),
     type,
     // Services of HTTPS and SVCB records.
-    content: text(content) || text(value) || parts.filter((part) => part != null).join(' '),
+    content:
+      text(content) ||
+      text(value) ||
+      parts
+        .map(text)
+        .filter((part) => part !== '')
+        .join(' '),
     priority,
     data: data && Object.fromEntries(Object.entries(data).filter(([, part]) => part != null)),
     ttl: ttl ?? 1,
@@ -186,20 +182,20 @@ const setOf = (key: string) => (values: Values) => listOf(values[key]).map(text)
 const blocksOf = (key: string, fields: readonly string[]) => (values: Values) =>
   listOf(values[key]).map((block) => fields.map((field) => text(isObject(block) ? block[field] : '')).join(' '))
 
-const NAME_SERVER_SETS: Readonly<Record<string, NameServerSet>> = {
-  dns_a_record_set: ['A', setOf('addresses')],
-  dns_aaaa_record_set: ['AAAA', setOf('addresses')],
-  dns_cname_record: ['CNAME', ({ cname }) => [text(cname)]],
-  dns_mx_record_set: ['MX', blocksOf('mx', ['preference', 'exchange'])],
-  dns_ns_record_set: ['NS', setOf('nameservers')],
-  dns_ptr_record: ['PTR', ({ ptr }) => [text(ptr)]],
-  dns_srv_record_set: ['SRV', blocksOf('srv', ['priority', 'weight', 'port', 'target'])],
-  dns_txt_record_set: ['TXT', setOf('txt')],
-}
+const NAME_SERVER_SETS: ReadonlyMap<string, NameServerSet> = new Map<string, NameServerSet>([
+  ['dns_a_record_set', ['A', setOf('addresses')]],
+  ['dns_aaaa_record_set', ['AAAA', setOf('addresses')]],
+  ['dns_cname_record', ['CNAME', ({ cname }) => [text(cname)]]],
+  ['dns_mx_record_set', ['MX', blocksOf('mx', ['preference', 'exchange'])]],
+  ['dns_ns_record_set', ['NS', setOf('nameservers')]],
+  ['dns_ptr_record', ['PTR', ({ ptr }) => [text(ptr)]]],
+  ['dns_srv_record_set', ['SRV', blocksOf('srv', ['priority', 'weight', 'port', 'target'])]],
+  ['dns_txt_record_set', ['TXT', setOf('txt')]],
+])
 
 /** The records of a resource of hashicorp/dns. */
 export function nameServerRecords({ resource: { type: own, values } }: StateRecord, zone: DomainName): Result<ResourceRecord[]> {
-  const [type, dataOf] = NAME_SERVER_SETS[own] as NameServerSet
+  const [type, dataOf] = NAME_SERVER_SETS.get(own) as NameServerSet
   const name = parseAbsoluteName([text(values['name']), zone].filter((part) => part !== '').join('.'))
   const ttl = parseTtl(text(values['ttl']))
   if (!name.ok) return name

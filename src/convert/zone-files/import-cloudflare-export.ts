@@ -11,9 +11,8 @@ import { displayPath } from '../../files/file-path.ts'
 import { readZoneFileText } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
 import { parseFileName } from '../../load/definition-name.ts'
-import { type Importer, missingZones } from '../importer.ts'
-import { convertProviderZone } from '../provider/import-provider.ts'
-import { targetOfExport } from '../provider-entry.ts'
+import { failedImport, type Importer, missingZones } from '../importer.ts'
+import { exportReader } from '../provider-entry.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { readCommentedZone } from './import-zone-files.ts'
 
@@ -22,7 +21,7 @@ export const importCloudflareExport: Importer = async ({ source, zones, cwd, con
   const path = resolve(cwd, source)
   const file = displayPath(path, cwd)
   const text = await readZoneFileText(path, file, sourcePolicy({ ...config, cwd }, 'allowed'))
-  if (!text.ok) return { zones: [], dropped: [], diagnostics: [{ severity: 'error', ...text.problem }] }
+  if (!text.ok) return failedImport(text.problem)
   const stated = parseAbsoluteName(/^;; Domain:[ \t]+(\S+)/m.exec(text.text)?.[1] ?? '')
   const name = stated.ok ? stated.value : (parseFileName(basename(path))?.zone ?? (zones.length === 1 ? (zones[0] ?? null) : null))
   // The owner of the SOA record lacks its final dot.
@@ -40,24 +39,18 @@ export const importCloudflareExport: Importer = async ({ source, zones, cwd, con
   const records = zone.records.flatMap((record): ExistingRecord[] => {
     if (isApexNs(record, zone.name)) return []
     const { settings, others } = settingsOf(remarks.get(recordKey(record)) ?? '')
+    const { name, at } = record
+    const kept = { keepsRecords: true, outcome: 'plans leave it as it is' } as const
     for (const what of others)
-      dropped.push({
-        zone: zone.name,
-        name: record.name,
-        type: record.type,
-        what: `${what}, a setting of Cloudflare`,
-        keepsRecords: true,
-        at: record.at,
-        outcome: 'plans leave it as it is',
-      })
-    const type = record.type === 'CNAME' && record.name === zone.name ? 'ALIAS' : record.type
+      dropped.push({ zone: zone.name, name, type: record.type, what: `${what}, a setting of Cloudflare`, at, ...kept })
+    const type = record.type === 'CNAME' && name === zone.name ? 'ALIAS' : record.type
     // Cloudflare chooses the TTL.
     const data = type === 'TXT' ? octetsToTxtRdata(txtRdataToOctets(record.data)) : record.data
-    return [{ name: record.name, type, ttl: record.ttl === 1 ? null : record.ttl, data, settings }]
+    return [{ name, type, ttl: record.ttl === 1 ? null : record.ttl, data, settings }]
   })
   const plan = records.some(({ settings }) => settings?.['tags'] !== undefined) && { plan: 'pro' }
-  const { zoneTarget } = targetOfExport(config, { type: 'cloudflare', token: 'env:CLOUDFLARE_TOKEN', ...plan })
-  const converted = convertProviderZone({ name: zone.name, settings: {}, records }, config, zoneTarget)
+  const { convert } = exportReader(config, { type: 'cloudflare', token: 'env:CLOUDFLARE_TOKEN', ...plan })
+  const converted = convert({ name: zone.name, settings: {}, records })
   const diagnostics: Diagnostic[] = [...read.diagnostics, ...converted.diagnostics, ...missingZones(zones, [zone], file)]
   return { zones: [converted.zone], dropped: [...dropped, ...converted.dropped], diagnostics }
 }

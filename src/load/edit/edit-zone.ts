@@ -1,10 +1,12 @@
 /** Adds, removes and renames the definition of a zone, without writing the files. */
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type Diagnostic, isError } from '../../base/diagnostic.ts'
 import { listed } from '../../base/english.ts'
 import type { Config } from '../../config/config.ts'
 import { createRuleLookup, type LoadedZone, ruleFor, targetsOf } from '../../config/configured-zone.ts'
 import { readValidTree } from '../../definition/yaml/editable-yaml.ts'
+import { isUnambiguousText } from '../../definition/yaml/plain-scalars.ts'
 import { printEntry, type YamlData } from '../../definition/yaml/print-yaml.ts'
 import { lookUp } from '../../definition/yaml/yaml-node.ts'
 import { type DomainName, isAtOrBelow } from '../../dns/domain-name.ts'
@@ -13,26 +15,21 @@ import { compileGlobs } from '../../files/file-glob.ts'
 import { displayPath } from '../../files/file-path.ts'
 import { readTextWithMark } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
-import { isProgramGlob, parseFileName } from '../definition-name.ts'
+import { parseFileName } from '../definition-name.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../load-definitions.ts'
 import { findZone } from './edit-definition.ts'
 import { definitionKind, realPathOf } from './edit-files.ts'
 
-/** A file before and after an edit: empty before if it is new, null after if it is removed. */
-interface ZoneFileEdit {
-  readonly path: string
-  readonly before: string
-  readonly after: string | null
-}
-
 export interface EditedZone {
-  /** In the order in which they are written; empty if there is nothing to change or the diagnostics contain an error. */
-  readonly changes: readonly ZoneFileEdit[]
+  /** In the order in which they are written; empty if there is nothing to change or the diagnostics contain an error. `after` is null to remove the file. */
+  readonly changes: readonly { readonly path: string; readonly before: string; readonly after: string | null }[]
   readonly others: readonly DomainName[]
   readonly diagnostics: readonly Diagnostic[]
   readonly isStale?: true
   /** The zone after the edit, or with `absent: true` before it. */
   readonly loaded?: LoadedZone
+  /** After a rename, records whose data still has the previous name, as `FILE:LINE: NAME TYPE DATA`. */
+  readonly pointing?: readonly string[]
 }
 
 const refused = (...diagnostics: Diagnostic[]): EditedZone => ({ changes: [], others: [], diagnostics })
@@ -61,24 +58,21 @@ export async function addZone(zone: NewZone, config: Config): Promise<EditedZone
   if (parseFileName(basename(place))?.kind !== 'yaml')
     return problem('edit-refused', `${displayPath(place, config.cwd)} would be a zone file, which needs an SOA record: write it by hand`)
   const rule = createRuleLookup(config)(place, { name })
-  const own = rule === null || target === null || String(targetsOf({ targets: null }, rule, config)) === target ? null : target
+  const isUsual = rule === null || target === null || String(targetsOf({ targets: null }, rule, config)) === target
   const sibling = before.zones.find((one) => dirname(realPathOf(one.zone.at.file, config.cwd)) === dirname(place))?.zone
-  const isBare = sibling !== undefined && (await definitionKind(realPathOf(sibling.at.file, config.cwd), config)) === 'octodns'
-  const hasEmail =
-    config.defaults.settings.soa_email !== undefined || !before.zones.some((one) => one.zone.settings.soa_email !== undefined)
+  const isOctodns = sibling !== undefined && (await definitionKind(realPathOf(sibling.at.file, config.cwd), config)) === 'octodns'
+  const needsEmail =
+    config.defaults.settings.soa_email === undefined && before.zones.some((one) => one.zone.settings.soa_email !== undefined)
   const settings: Readonly<Record<string, YamlData>> = {
-    domain: name.replace(/(?<=.)\.$/, ''),
-    ...(own === null ? {} : { targets: [own] }),
-    ...(hasEmail ? {} : { soa_email: `hostmaster@${name.slice(0, -1)}` }),
-    ...(include.length === 0 ? {} : { include: include.map((path) => displayPath(path, dirname(place))) }),
+    domain: name.slice(0, -1),
+    ...(!isUsual && { targets: [target] }),
+    ...(needsEmail && { soa_email: `hostmaster@${name.slice(0, -1)}` }),
+    ...(include.length > 0 && { include: include.map((path) => displayPath(path, dirname(place))) }),
+    records: {},
   }
-  const after =
-    isBare && own === null && include.length === 0
-      ? '---\n{}\n'
-      : `${Object.entries(settings)
-          .map(([key, value]) => printEntry(key, value, 0))
-          .join('')}records: {}\n`
-  return checked(name, config, [{ path: place, before: '', after }])
+  const isBare = isOctodns && isUsual && include.length === 0
+  const entries = Object.entries(settings).map(([key, value]) => printEntry(key, value, 0))
+  return checked(name, config, [{ path: place, before: '', after: isBare ? '---\n{}\n' : entries.join('') }])
 }
 
 /** Why a zone of this name must not be made; null if it may. */
@@ -89,42 +83,43 @@ function refusalOfName(name: DomainName, { described, zones, diagnostics }: Load
   return described.isUncertain ? refused(...diagnostics.filter(isError)) : null
 }
 
+const stemOf = (name: DomainName): string => zoneFileName(name, new Set(), '').slice(0, -1)
+
 /** The path of a new definition: the only one that a rule for the zone finds. */
 function placeOf({ name, target, file }: NewZone, config: Config): string | EditedZone {
   const ruleAt = createRuleLookup(config)
+  const shown = (path: string): string => displayPath(path, config.cwd)
   if (file !== null)
-    return ruleAt(file, { name }) === null
-      ? problem('edit-refused', `no rule of the config finds ${displayPath(file, config.cwd)} for ${name}`)
-      : file
+    return ruleAt(file, { name }) === null ? problem('edit-refused', `no rule of the config finds ${shown(file)} for ${name}`) : file
   const rules = config.zoneRules.filter((rule) => rule.enabled && ruleFor({ name }, [rule]) !== null)
-  const stem = zoneFileName(name, new Set(), '').replace(/\.$/, '')
   const paths = rules.flatMap((rule) => {
     if (target !== null && rule.targets !== null && !rule.targets.includes(target)) return []
-    const { starts } = compileGlobs(rule.files, config.folder)
-    const candidates = starts.map(({ path, literal }) =>
-      literal ? [path] : ['yaml', 'yml', 'zone', 'db'].map((ending) => join(path, `${stem}.${ending}`)),
-    )
     const isFor = (path: string): boolean => {
       const named = parseFileName(basename(path))
       return named !== null && (named.zone === name || rule.zoneName === name) && ruleAt(path, { name })?.at === rule.at
     }
-    return candidates.flatMap((some) => some.map((path) => resolve(config.folder, path)).find(isFor) ?? [])
+    return compileGlobs(rule.files, config.folder).starts.flatMap(({ path, literal }) => {
+      const names = literal ? [''] : ['yaml', 'yml', 'zone', 'db'].map((ending) => `${stemOf(name)}.${ending}`)
+      return names.map((one) => resolve(config.folder, path, one)).find(isFor) ?? []
+    })
   })
   const [path, ...more] = new Set(paths)
-  if (path !== undefined && more.length === 0) return path
-  const shown = (some: readonly string[]): string => listed(some.map((one) => displayPath(one, config.cwd)))
-  if (path !== undefined)
-    return problem('edit-refused', `several rules could take ${name}: ${shown([path, ...more])}`, {
-      hint: `choose one: --file ${displayPath(path, config.cwd)}`,
+  if (path === undefined)
+    return problem('edit-refused', `no rule of the config says where a YAML definition of ${name} would be`, {
+      hint: 'name it with --file; a program is only edited by people',
     })
-  const programs = rules.flatMap((rule) => rule.files.filter(isProgramGlob))
-  return programs.length > 0
-    ? problem('edit-refused', `${name} belongs to programs (${listed(programs)}), which only people edit`, { hint: 'add the zone there' })
-    : problem('edit-refused', `no rule of the config says where the definition of ${name} would be`, { hint: 'name it with --file' })
+  return more.length === 0
+    ? path
+    : problem('edit-refused', `several rules could take ${name}: ${listed([path, ...more].map(shown))}`, {
+        hint: `choose one: --file ${shown(path)}`,
+      })
 }
 
-/** The edit, if the zone can then be loaded without an error and every other zone stays. */
-async function checked(name: DomainName, config: Config, changes: readonly ZoneFileEdit[]): Promise<EditedZone> {
+/** The edit, if the zone can then be loaded without an error. */
+async function checked(name: DomainName, config: Config, changes: EditedZone['changes']): Promise<EditedZone> {
+  const taken = changes.find(({ path, before }) => before === '' && existsSync(path))
+  if (taken !== undefined)
+    return problem('file-exists', `${displayPath(taken.path, config.cwd)} exists already, and does not define ${name}`)
   const texts = new Map(changes.flatMap(({ path, after }) => (after === null ? [] : [[path, after] as const])))
   const without = new Set(changes.flatMap(({ path, after }) => (after === null ? path : [])))
   const loaded = await loadDefinitions(config, { autoPtr: false, zones: [name], texts, without })
@@ -135,42 +130,40 @@ async function checked(name: DomainName, config: Config, changes: readonly ZoneF
   return { changes, others: [], diagnostics: zone.diagnostics, loaded: zone }
 }
 
-/** The text of the only definition of a zone, if it has settings; otherwise the refusal. */
-async function openDefinition(name: DomainName, config: Config, target: string | null, isForSettings: boolean) {
+/** The text of the only definition of a zone, if it has settings or needs none; otherwise the refusal. */
+async function openDefinition(name: DomainName, config: Config, target: string | null, needsSettings: boolean) {
   const found = await findZone({ zone: name, name }, config, { target })
   if (!('loaded' in found)) return { edited: found satisfies EditedZone } as const
-  const { zone } = found.loaded
-  const path = realPathOf(zone.at.file, config.cwd)
-  const read = await readTextWithMark(path, zone.at.file, sourcePolicy(config))
+  const { at } = found.loaded.zone
+  const path = realPathOf(at.file, config.cwd)
+  const read = await readTextWithMark(path, at.file, sourcePolicy(config))
   const kind = await definitionKind(path, config)
-  if (read.ok && (kind === 'settings' || !isForSettings))
-    return { edited: null, loaded: found.loaded, path, text: read.text, kind } as const
-  const message = read.ok
-    ? `${zone.at.file} cannot say "absent: true", which is a setting of definitions with "domain:"`
-    : read.problem.message
+  if (!read.ok) return { edited: problem('edit-refused', read.problem.message, { at }) } as const
+  if (kind === 'settings' || !needsSettings) return { edited: null, loaded: found.loaded, path, text: read.text, kind } as const
   const hint = 'to delete the zone, set "delete_removed: true" in the config and remove the file'
-  return { edited: problem('edit-refused', message, { at: zone.at, hint }) } as const
+  return {
+    edited: problem('edit-refused', `${at.file} cannot say "absent: true", which is a setting of definitions with "domain:"`, { at, hint }),
+  } as const
 }
 
 /** The text with a value of a setting, which follows `domain` if it is new; null if the text has another form. */
 function withSetting(text: string, key: string, value: string): string | null {
   const root = readValidTree(text.replace(/^\ufeff/, ''))
   if (!root.ok || root.value.kind !== 'mapping') return null
-  const domain = lookUp(root.value, 'domain')
-  if (domain?.kind !== 'scalar') return null
-  const lines = text.split('\n')
   const known = lookUp(root.value, key)
-  const at = (known ?? domain).at.line - 1
+  const place = known ?? lookUp(root.value, 'domain')
+  const lines = text.split('\n')
+  const at = (place?.at.line ?? 0) - 1
   const [, head, rest = ''] =
     /^(\ufeff?["']?[a-z_]+["']? *: *)(?:"[^"\\]*"|'[^']*'|[^\s#'"&*!|>{[]\S*)( *(?:#.*)?\r?)$/.exec(lines[at] ?? '') ?? []
-  if (head === undefined || !/^\ufeff?["']?[a-z]/.test(head)) return null
-  if (known !== undefined) lines[at] = `${head}${value}${rest}`
-  else lines.splice(at + 1, 0, `${key}: ${value}${rest.endsWith('\r') ? '\r' : ''}`)
+  if (head === undefined) return null
+  if (known === undefined) lines.splice(at + 1, 0, `${key}: ${value}${rest.endsWith('\r') ? '\r' : ''}`)
+  else lines[at] = `${head}${value}${rest}`
   return lines.join('\n')
 }
 
-const inOtherForm = (name: DomainName, loaded: LoadedZone): EditedZone =>
-  problem('edit-refused', `${name}: the form of the file cannot be edited; edit it by hand`, { at: loaded.zone.at })
+const inOtherForm = (name: DomainName, { zone }: LoadedZone): EditedZone =>
+  problem('edit-refused', `${name}: the form of the file cannot be edited; edit it by hand`, { at: zone.at })
 
 /** Sets `absent: true` in the definition of a zone. */
 export async function removeZone(name: DomainName, target: string | null, config: Config): Promise<EditedZone> {
@@ -179,11 +172,9 @@ export async function removeZone(name: DomainName, target: string | null, config
   const { loaded, path, text } = opened
   if (loaded.zone.absent) return { changes: [], others: [], diagnostics: [], loaded }
   const after = withSetting(text, 'absent', 'true')
-  if (after === null) return inOtherForm(name, loaded)
-  const edited = await checked(name, config, [{ path, before: text, after }])
-  return edited.loaded === undefined || edited.loaded.zone.absent
-    ? { ...edited, ...(edited.loaded && { loaded }) }
-    : inOtherForm(name, loaded)
+  const edited = after === null ? null : await checked(name, config, [{ path, before: text, after }])
+  if (edited === null || edited.loaded?.zone.absent === false) return inOtherForm(name, loaded)
+  return edited.loaded === undefined ? edited : { ...edited, loaded }
 }
 
 interface ZoneRename {
@@ -194,44 +185,40 @@ interface ZoneRename {
   readonly absent: boolean
 }
 
-export interface RenamedZone extends EditedZone {
-  /** The records of both zones and of others whose data still has the previous name, as `FILE:LINE: NAME TYPE DATA`. */
-  readonly pointing?: readonly string[]
-}
-
 /** Moves the definition of a zone to another name. Relative names move with it; absolute names stay as they are. */
-export async function renameZone({ name, newName, target, absent }: ZoneRename, config: Config): Promise<RenamedZone> {
+export async function renameZone({ name, newName, target, absent }: ZoneRename, config: Config): Promise<EditedZone> {
   const before = await loadDefinitions(config, { lints: false })
-  const taken = refusalOfName(newName, before)
-  if (taken !== null) return taken
   const opened = await openDefinition(name, config, target, absent)
-  if (opened.edited !== null) return opened.edited
+  if (opened.edited !== null) return refusalOfName(newName, before) ?? opened.edited
   const { loaded, path, text, kind } = opened
-  const file = parseFileName(basename(path))
-  const [oldStem, newStem] = [name, newName].map((one) => zoneFileName(one, new Set(), '').replace(/\.$/, '')) as [string, string]
-  const newPath =
-    file?.zone === name
-      ? join(
-          dirname(path),
-          basename(path).replace(oldStem, () => newStem),
-        )
-      : path
-  const renamed =
-    kind === 'settings' ? withSetting(text, 'domain', newStem === newName.slice(0, -1) ? newStem : JSON.stringify(newName)) : text
+  const isNamed = parseFileName(basename(path))?.zone === name
+  const newPath = isNamed
+    ? join(
+        dirname(path),
+        basename(path).replace(stemOf(name), () => stemOf(newName)),
+      )
+    : path
+  const domain = newName.slice(0, -1)
+  const renamed = kind === 'settings' ? withSetting(text, 'domain', isUnambiguousText(domain) ? domain : JSON.stringify(domain)) : text
   const previous = absent ? withSetting(text, 'absent', 'true') : null
+  // A run that was killed may have written the new file.
+  const there = await readTextWithMark(newPath, newPath, sourcePolicy(config))
+  const isWritten = newPath !== path && there.ok && there.text === renamed
+  const taken = isWritten ? null : refusalOfName(newName, before)
+  if (taken !== null) return taken
   if (renamed === null || (absent && previous === null)) return inOtherForm(name, loaded)
   if (newPath === path && (absent || kind !== 'settings'))
     return problem('edit-refused', `${loaded.zone.at.file} is not named after the zone, so it cannot be moved; edit it by hand`, {
       at: loaded.zone.at,
     })
-  const moved = { path: newPath, before: newPath === path ? text : '', after: renamed }
+  const moved = { path: newPath, before: newPath === path ? text : isWritten ? renamed : '', after: renamed }
   const edited = await checked(newName, config, newPath === path ? [moved] : [moved, { path, before: text, after: previous }])
   if (edited.loaded === undefined) return edited
   const { records } = edited.loaded.zone
   if (records.length !== loaded.zone.records.length) return inOtherForm(name, loaded)
   const outside = records.find((one) => !isAtOrBelow(one.name, newName))
   if (outside !== undefined) return problem('edit-refused', `${outside.name} is not in ${newName}; edit it by hand`, { at: outside.at })
-  const others = before.zones.filter(({ zone }) => zone.name !== name)
+  const others = before.zones.filter(({ zone }) => zone.name !== name && zone.name !== newName)
   const pointing = [edited.loaded, ...others].flatMap(({ zone }) =>
     zone.records
       .filter(({ data }) => namesIn(data).some((one) => isAtOrBelow(one, name) && !isAtOrBelow(one, newName)))

@@ -270,11 +270,14 @@ export async function abortCutover(context: MoveContext, lockedRun: LockedRun): 
     if (!mayEnd) return failed(state, status)
   }
   await file.remove()
-  const result = isMoved
-    ? `the parent delegates it to ${to}. To go back, start a cutover --from ${to} --to ${from}.`
-    : status === null
-      ? `${from} does not have the zone any more. ${to} keeps its copy.`
-      : `${status === EXIT.done ? `the TTLs at ${from} are as before. ` : ''}${to} keeps its copy.`
+  const copy = state.step === 'lower' ? `nothing was copied to ${to}` : `${to} keeps what was copied to it`
+  const source =
+    status === null
+      ? `${from} does not have the zone any more, and `
+      : status === EXIT.done
+        ? `the TTLs at ${from} are as before, and `
+        : ''
+  const result = isMoved ? `the parent delegates it to ${to}. To go back, start a cutover --from ${to} --to ${from}.` : `${source}${copy}.`
   output.say(`The cutover of ${zone} is ended; ${result}`)
   return { status: status ?? EXIT.done, state: null, readyAt: null }
 }

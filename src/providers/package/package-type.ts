@@ -44,18 +44,24 @@ const EXAMPLES = { ...PACKAGE_CAPABILITIES, types: new Set(), ttlSteps: [], sett
 /** Maximum milliseconds that a package's call is expected to take. The package sends its requests itself. */
 const CALL_LIMIT = 30_000
 
+/** Maximum milliseconds that a run waits at its end for a package to release what it holds. */
+const CLOSE_LIMIT = 10_000
+
 /** Settings that every provider has, and that packages do not describe. */
 const COMMON_SETTINGS: ReadonlySet<string> = new Set(['parallelism', 'timeout'])
 
 /** The provider type of a package. Throws if the package's schema of settings or a capability is invalid. */
-export function packageType(provided: ProviderPackage): ProviderType {
+export function packageType(provided: ProviderPackage, name: string): ProviderType {
   const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(provided.settings)
   const given = provided.capabilities
   for (const key of Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[]) {
     const isDefault = given[key] === undefined || given[key] === PACKAGE_CAPABILITIES[key]
     if (!isDefault && formOf(given[key]) !== formOf(EXAMPLES[key])) throw new Error(`the capability ${key} has the wrong type`)
   }
-  const capabilities = { ...PACKAGE_CAPABILITIES, ...given, calls: { ...PACKAGE_CAPABILITIES.calls, ...given.calls } }
+  const merged = { ...PACKAGE_CAPABILITIES, ...given, calls: { ...PACKAGE_CAPABILITIES.calls, ...given.calls } }
+  const { canCreateZone, settingProblems, rules } = merged
+  const own = { canCreateZone: failingAsProvider(name, canCreateZone), settingProblems: failingAsProvider(name, settingProblems) }
+  const capabilities = { ...merged, ...own, rules: rules.map((rule) => failingAsProvider(name, rule)) }
   return {
     capabilities,
     checkSettings: (config) => settingsDiagnostics(config, provided, validate),
@@ -63,6 +69,17 @@ export function packageType(provided: ProviderPackage): ProviderType {
     create: (config, context) => createFromPackage(config, context, provided, capabilities),
   }
 }
+
+/** A function of a package, which fails as its provider does. */
+const failingAsProvider =
+  <Args extends readonly unknown[], Result>(name: string, work: (...args: Args) => Result) =>
+  (...args: Args): Result => {
+    try {
+      return work(...args)
+    } catch (error) {
+      throw toProviderError(error, name, { isCall: false })
+    }
+  }
 
 type TypeOfValue = { readonly type: ProviderType } | { readonly type: null; readonly problem: string; readonly hint?: string }
 
@@ -78,7 +95,7 @@ export function typeOfValue(value: unknown, whose: string, name: string): TypeOf
     }
   if (!isProviderPackage(value)) return { type: null, problem: `"provider" of ${whose} lacks settings, capabilities or create` }
   try {
-    return { type: packageType(value) }
+    return { type: packageType(value, name) }
   } catch (error) {
     return { type: null, problem: `the settings or capabilities of ${name} are invalid: ${(error as Error).message}` }
   }
@@ -133,7 +150,7 @@ async function createFromPackage(
   const { parallelism = config.settings['parallelism'] as number | undefined, secrets } = context
   const failures: Diagnostic[] = []
   try {
-    const inner = await provided.create({
+    const created = provided.create({
       name,
       settings: ownSettings(config),
       folder: secrets.folder,
@@ -145,6 +162,8 @@ async function createFromPackage(
         return resolved.value ?? ''
       },
     })
+    const stopped = new ProviderError('provider-stopped', `${name}: the run was stopped before the provider was created`)
+    const inner = await untilAborted(Promise.resolve(created), context.signal, stopped)
     if (failures.length > 0) return { provider: null, diagnostics: failures }
     const { parallelism: own = DEFAULT_PARALLELISM } = inner
     const atOnce = parallelism ?? (own >= 1 ? Math.floor(own) : DEFAULT_PARALLELISM)
@@ -157,7 +176,7 @@ async function createFromPackage(
 
 function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, capabilities: Capabilities, parallelism: number): Provider {
   const guarded = async <T>(isCall: boolean, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> => {
-    const message = `${name}: the run was stopped before the provider answered`
+    const message = `${name}: the provider did not answer before the run ended`
     const stopped = new ProviderError('provider-stopped', message, { ambiguous: isCall, mayCompleteLater: isCall })
     try {
       return await untilAborted(work(), signal, stopped)
@@ -200,7 +219,11 @@ function wrapProvider({ name, type }: ProviderConfig, inner: PackageProvider, ca
         const [reference] = zoneList(changed ? [changed] : created ? [{ name: created }] : []).zones
         return { ...(changes && { changes }), ...(reference && { zone: reference }) }
       }),
-    close: () => guarded(false, undefined, async () => inner.close?.()),
+    async close() {
+      const limit = new AbortController()
+      const timer = setTimeout(() => limit.abort(), CLOSE_LIMIT)
+      await guarded(false, limit.signal, async () => inner.close?.()).finally(() => clearTimeout(timer))
+    },
   }
 }
 

@@ -129,7 +129,7 @@ export async function openProviders(
   names: Iterable<string>,
 ): Promise<Omit<Workspace, 'jobs'> & { readonly config: Config }> {
   const { options, output } = setup
-  const { env, secrets, now, onRequest, journal, providerTypes } = setup.environment
+  const { env, secrets, now, signal, onRequest, journal, providerTypes } = setup.environment
   const diagnostics: Diagnostic[] = []
   const providers = new Map<string, Provider>()
   for (const name of names) {
@@ -147,6 +147,7 @@ export async function openProviders(
       secrets: { folder: config.folder, env, loaded: secrets },
       parallelism: options.parallelism,
       now,
+      signal,
       onThrottled: reportThrottling(output),
       onRequest,
     })

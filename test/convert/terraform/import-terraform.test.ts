@@ -270,7 +270,7 @@ test('each service has its provider, with the variables of Terraform', async () 
 test.each([
   [
     '{"version": 4, "serial": 1, "lineage": "x", "resources": [{"x": "hush"}]}',
-    'is a raw state file (terraform show -json show.json > show.json)',
+    'is a raw state file (make it in the folder of the configuration: terraform show -json show.json > show.json)',
   ],
   ['{"format_version": "1.2", "planned_values": {}}', 'is a plan, not a state'],
   ['{"format_version": "9.0"}', 'is not what "terraform show -json" prints'],
@@ -280,4 +280,23 @@ test.each([
 ])('a file that is no state is refused: %s', async (text, message) => {
   const { result } = await importState(text)
   expect(expectEnd(result, 1, { err: message }).stderr).not.toContain('hush')
+})
+
+test('a state with odd values, deep marks and many modules is read as any other', async () => {
+  const odd = { toString: 1, valueOf: 1 }
+  const deep = `${'['.repeat(50_000)}true${']'.repeat(50_000)}`
+  const text = showJson([
+    ['aws_route53_zone.main', {}],
+    ['aws_route53_zone.nameless', { id: 'Z2', zone_id: 'Z2', name: '' }],
+    ['cloudflare_zone.c', { name: 'c.example' }],
+    ['cloudflare_dns_record.odd', { name: 'odd.c.example', type: 'A', content: '192.0.2.1', comment: odd, data: { priority: odd } }],
+    aws('www', {}, { depends_on: [odd], provider_name: odd }),
+    aws('secret', { fqdn: 's.example.com', records: ['hush'] }, { sensitive_values: { records: '@deep' } }),
+  ])
+    .replace('"@deep"', deep)
+    .replace('"child_modules":[', `"child_modules":[${'{},'.repeat(200_000)}`)
+  const { result, read } = await importState(text)
+  expectEnd(result, 0, { err: 'aws_route53_record.secret is not imported: sensitive: records' })
+  expect(result.stderr).not.toContain('hush')
+  expect(read('zones/example.com.yaml')).toContain('www: {type: A, ttl: 300, value: 192.0.2.1}')
 })

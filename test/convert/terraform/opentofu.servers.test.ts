@@ -8,7 +8,7 @@ import { cli, expectEnd } from '../../support/cli.ts'
 import { startServer, TEST_KEY } from '../../support/dns-servers.ts'
 import { findForeignClient } from '../../support/foreign-clients.ts'
 import { bind } from '../../support/server-recipes/bind.ts'
-import { describeWithTools } from '../../support/skip.ts'
+import { describeWithTools, LONG_SERVERS } from '../../support/skip.ts'
 import { temporaryDirectory } from '../../support/temp-directory.ts'
 import { type Resource, showJson } from './states.ts'
 
@@ -112,5 +112,5 @@ describeWithTools(
       expect(run('tofu plan -no-color -detailed-exitcode')).toContain('No changes.')
     })
   },
-  { tags: ['servers', 'long'] },
+  LONG_SERVERS,
 )

@@ -70,5 +70,7 @@ it.each<[string, Partial<Message>]>([
   ['another identifier', { id: 2 }],
   ['an error', { rcode: 4 }],
   ['another question', { questions: [{ name: ZONE, type: 'AXFR', class: 1 }] }],
+  ['the question of another zone', { questions: [{ name: name('o.test.'), type: 'IXFR', class: 1 }] }],
+  ['a truncated list', { truncated: true }],
   ['no records', { answers: [] }],
 ])('refuses a message with %s', (_, changes) => expect(createIxfrReader(ZONE, 1, HELD).accept(message([soa(3)], changes)).ok).toBe(false))

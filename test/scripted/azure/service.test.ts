@@ -1,6 +1,6 @@
 /** What the scripted Azure DNS refuses, and how it pages. */
 import { expect, test } from 'vitest'
-import { type Answered, type Asked, openService, repeat, serviceTests } from '../service-tests.ts'
+import { type Asked, openService, repeat, serviceTests } from '../service-tests.ts'
 import { SUBSCRIPTION } from '../services.ts'
 
 /** The path of a zone, or of what is in it. */
@@ -58,27 +58,4 @@ test.each([
   const application = { tenant: 'tenant', clientId: 'client', clientSecret: 'secret' }
   const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'client', client_secret: 'secret', scope })
   expect(openService('azure', { application }).call('POST', '/tenant/oauth2/v2.0/token', form.toString()).status).toBe(status)
-})
-
-test('a condition that does not hold', () => {
-  const { call, held } = openService('azure')
-  const before = held()
-  const created = call(...put('/A/www', A, { 'if-none-match': '*' }))
-  expect([created.status, created.headers['etag']]).toEqual([201, created.body.etag])
-  const failed = { status: 412, body: { code: 'PreconditionFailed' } }
-  expect(call(...put('/A/www', A, { 'if-none-match': '*' }))).toMatchObject(failed)
-  expect(call(...put('/A/www', A, { 'if-match': 'other' }))).toMatchObject(failed)
-  expect(call(...put('/A/new', A, { 'if-match': 'other' }))).toMatchObject(failed)
-  const remove = (headers = {}): Answered => call('DELETE', at('/A/www'), undefined, headers)
-  expect(remove({ 'if-match': 'other' })).toMatchObject(failed)
-  const updated = call(...put('/A/www', { ...A, TTL: 600 }, { 'if-match': created.body.etag }))
-  expect([updated.status, updated.body.etag === created.body.etag]).toEqual([200, false])
-  expect([remove({ 'if-match': updated.body.etag }).status, remove().status, held()]).toEqual([200, 204, before])
-})
-
-test('a replacement drops metadata, and a patch keeps them', () => {
-  const { call } = openService('azure')
-  call(...put('/A/www', { ...A, metadata: { owner: 'web' } }))
-  expect(call('PATCH', at('/A/www'), { properties: { TTL: 600 } }).body.properties).toMatchObject({ TTL: 600, metadata: { owner: 'web' } })
-  expect(call(...put('/A/www', A)).body.properties.metadata).toBeUndefined()
 })

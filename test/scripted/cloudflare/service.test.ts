@@ -1,7 +1,7 @@
 /** What the scripted Cloudflare refuses, and how it pages and batches. */
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createReplay, type Exchange, readRecording } from '../replay.ts'
-import { openService, repeat, serviceTests } from '../service-tests.ts'
+import { openService, serviceTests } from '../service-tests.ts'
 import { CLOUDFLARE_ZONE } from '../services.ts'
 import { createCloudflare } from './service.ts'
 
@@ -46,36 +46,6 @@ test('tags on the free plan, a full zone', () => {
   expect(call('POST', RECORDS, { ...A, tags: ['a:b'] })).toMatchObject(error(400, 9300))
   call('POST', RECORDS, A)
   expect(call('POST', RECORDS, { ...A, name: 'full' })).toMatchObject(error(400, 81_045))
-})
-
-describe('batches', () => {
-  test('are carried out in the order deletes, patches, puts, posts, and keep what a patch does not name', () => {
-    const { call, scripted } = openService('cloudflare')
-    const first = call('POST', RECORDS, A).body.result
-    const second = call('POST', RECORDS, { ...A, name: 'other', comment: 'kept', proxied: true }).body.result
-    const cname = { type: 'CNAME', name: 'www', content: 'x.example.com', ttl: 300 }
-    const body = { posts: [cname], patches: [{ id: second.id, content: '192.0.2.9' }], deletes: [{ id: first.id }] }
-    expect(call('POST', `${RECORDS}/batch`, body)).toMatchObject({
-      status: 200,
-      body: { result: { deletes: [{ id: first.id }], patches: [{ id: second.id }], puts: [], posts: [{ content: cname.content }] } },
-    })
-    expect(scripted.records(CLOUDFLARE_ZONE.id)).toMatchObject([
-      { name: 'www.example.com', content: 'x.example.com', comment: null, proxied: false },
-      { name: 'other.example.com', content: '192.0.2.9', comment: 'kept', proxied: true },
-    ])
-  })
-
-  test('change nothing if one operation is refused, or if they are too large', () => {
-    const { call, held, scripted } = openService('cloudflare', { plan: 'free' })
-    const batch = (body: object): number => call('POST', `${RECORDS}/batch`, body).status
-    call('POST', RECORDS, A)
-    const before = held()
-    const deletes = scripted.records(CLOUDFLARE_ZONE.id).map(({ id }) => ({ id }))
-    const posts = repeat(201, (host) => ({ ...A, name: `h${host}` }))
-    expect([batch({ deletes, posts: [{ ...A, content: 'none' }] }), batch({ posts })]).toEqual([400, 400])
-    expect(held()).toEqual(before)
-    expect([batch({ posts: posts.slice(1) }), held().length]).toEqual([200, 201])
-  })
 })
 
 test.each<[string, object, boolean]>([

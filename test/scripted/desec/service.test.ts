@@ -1,5 +1,5 @@
 /** What the scripted deSEC refuses, and its pages and limits. */
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openService, serviceTests } from '../service-tests.ts'
 
 const A = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
@@ -51,49 +51,4 @@ test('parameters of services may have quotes, and are stored in their order, mos
   const stored = (record: string): unknown => call('PATCH', LIST, [{ ...A, type: 'HTTPS', records: [record] }]).body[0].records
   expect(stored('1 . port="443" ALPN="h2,h3" no-default-alpn')).toEqual(['1 . alpn=h2,h3 no-default-alpn port=443'])
   expect(stored('1 . key65333="a b" ech=AAT+DQAA key1=h2')).toEqual(['1 . alpn=h2 ech="AAT+DQAA" key65333="a b"'])
-})
-
-test('a token without rights', () => {
-  const { call } = openService('desec', { denied: ['write', 'create', 'delete'] })
-  expect(call('POST', LIST, A).status).toBe(403)
-  expect(call('POST', '/domains/', { name: 'example.net' }).status).toBe(403)
-  expect(call('DELETE', '/domains/example.com/').status).toBe(403)
-})
-
-describe('bulk requests', () => {
-  test('create, change and delete at once, also a CNAME in place of other records', () => {
-    const { call, held } = openService('desec', DOMAINS)
-    call('POST', LIST, [A, { ...A, subname: 'other' }])
-    const cname = { subname: 'www', type: 'CNAME', ttl: 3600, records: ['a.example.net.'] }
-    const changes = [cname, { subname: 'www', type: 'A', records: [] }, { subname: 'other', type: 'A', ttl: 7200 }]
-    expect(call('PATCH', LIST, changes).status).toBe(200)
-    expect(held()).toEqual([
-      'www.example.com. 3600 IN CNAME a.example.net.',
-      'other.example.com. 7200 IN A 192.0.2.1',
-      'example.com. 3600 IN NS ns1.desec.io.',
-      'example.com. 3600 IN NS ns2.desec.org.',
-    ])
-  })
-
-  test('change nothing if one RRset is refused, and say which', () => {
-    const { call, held } = openService('desec', DOMAINS)
-    const before = held()
-    const answer = call('PATCH', LIST, [A, { ...A, subname: 'b', ttl: 1 }])
-    expect(answer).toMatchObject({ status: 400, body: [{}, { ttl: ['Ensure this value is greater than or equal to 3600.'] }] })
-    expect(call('PATCH', LIST, [A, A]).status).toBe(400)
-    expect(call('PATCH', LIST, [A, { ...A, type: 'CNAME', records: ['a.'] }]).status).toBe(400)
-    expect(held()).toEqual(before)
-  })
-})
-
-test('the domain shows when it was last written', () => {
-  const { call } = openService('desec')
-  const touched = (): string => call('GET', '/domains/example.com/').body.touched
-  const first = touched()
-  expect(touched()).toBe(first)
-  call('PATCH', LIST, [A])
-  const second = touched()
-  expect(second > first).toBe(true)
-  call('DELETE', `${LIST}www/A/`)
-  expect(touched() > second).toBe(true)
 })

@@ -1,6 +1,4 @@
-/** What the scripted Hetzner refuses, and how it pages, locks, protects and runs actions. */
-import { expect, test } from 'vitest'
-import { openService, serviceTests } from '../service-tests.ts'
+import { serviceTests } from '../service-tests.ts'
 import { HETZNER_ZONE, TOKEN } from '../services.ts'
 
 const { id: ID } = HETZNER_ZONE
@@ -45,35 +43,4 @@ serviceTests('hetzner', {
     ['a token that may only read', ['POST', RRSETS, A, { authorization: `Bearer ${TOKEN}-readonly` }], error(403, 'token_readonly')],
   ],
   throttled: [['GET', '/zones'], error(429, 'rate_limit_exceeded')],
-})
-
-test('a locked zone', () => {
-  const { call } = openService('hetzner', { locked: 1 })
-  expect(call('POST', RRSETS, A)).toMatchObject(error(423, 'locked'))
-  expect(call('POST', RRSETS, A).status).toBe(201)
-})
-
-test('changes of what is protected', () => {
-  const { call, held } = openService('hetzner')
-  call('POST', RRSETS, A)
-  call('POST', `${RRSETS}/www/A/actions/change_protection`, { change: true })
-  call('POST', `/zones/${ID}/actions/change_protection`, { delete: true })
-  const before = held()
-  expect(call('DELETE', `${RRSETS}/www/A`)).toMatchObject(error(423, 'protected'))
-  expect(call('POST', `${RRSETS}/www/A/actions/set_records`, { records: [{ value: '192.0.2.2' }] })).toMatchObject(error(423, 'protected'))
-  expect(call('DELETE', `/zones/${ID}`)).toMatchObject(error(423, 'protected'))
-  expect(held()).toEqual(before)
-})
-
-test('a change is visible at once, keeps comments and labels, and its action ends later', () => {
-  const { call, scripted } = openService('hetzner', { stepsOf: () => [50] })
-  const commented = { ...A, labels: { team: 'web' }, records: [{ value: '192.0.2.1', comment: 'first' }] }
-  const { body } = call('POST', RRSETS, commented)
-  expect(body.action).toMatchObject({ status: 'running', progress: 0 })
-  call('POST', `${RRSETS}/www/A/actions/add_records`, { records: [{ value: '192.0.2.2' }] })
-  call('POST', `${RRSETS}/www/A/actions/change_ttl`, { ttl: null })
-  expect(scripted.rrsets(ID)[0]).toMatchObject({ ttl: null, labels: { team: 'web' }, records: [{ comment: 'first' }, { comment: '' }] })
-  const path = `/zones/actions?id=${body.action.id}`
-  expect(call('GET', path).body.actions).toMatchObject([{ status: 'running', progress: 50 }])
-  expect(call('GET', path).body.actions).toMatchObject([{ status: 'success', progress: 100, error: null }])
 })

@@ -1,9 +1,8 @@
 /** What the scripted Route 53 refuses, and how it signs in, pages and batches. */
 import { createHash, createHmac } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Asked, openService, repeat, serviceTests } from '../service-tests.ts'
 import { ACCESS_KEY, ROUTE53_ZONE } from '../services.ts'
-import type { Route53Options } from './service.ts'
 import { printXml, type XmlContent } from './xml.ts'
 
 const { id: ZONE } = ROUTE53_ZONE
@@ -14,12 +13,6 @@ const SCOPE = '20260101/us-east-1/route53/aws4_request'
 const UNSIGNED = { key: { id: ACCESS_KEY.id, secret: null } }
 const credential = (id: string): string => `AWS4-HMAC-SHA256 Credential=${id}/${SCOPE}, SignedHeaders=host;x-amz-date, Signature=`
 const authorization = `${credential(ACCESS_KEY.id)}00`
-
-const open = (options: Partial<Route53Options> = {}) => {
-  const { call: send, ...rest } = openService('route53', { ...UNSIGNED, ...options })
-  const call = (...[method, path, body]: Asked) => send(method, path, body, { authorization })
-  return { ...rest, call, change: (...changes: readonly Change[]) => call(...changing(changes)) }
-}
 
 type Change = readonly [action: string, set: XmlContent]
 
@@ -108,32 +101,4 @@ test('a signature as the specification of Signature Version 4 says, and with ano
   }
   expect(list(ACCESS_KEY.secret).status).toBe(200)
   expect(list('wrong')).toMatchObject(error(403, 'SignatureDoesNotMatch'))
-})
-
-describe('zones', () => {
-  test('may have one name twice, but not one caller reference', () => {
-    const { call, scripted } = open()
-    const create = (name: string) =>
-      call('POST', '/hostedzone', printXml('CreateHostedZoneRequest', Object.entries({ Name: name, CallerReference: 'one' })))
-    expect(create('example.com').status).toBe(201)
-    expect(create('example.net')).toMatchObject(error(409, 'HostedZoneAlreadyExists'))
-    expect(scripted.zones()).toHaveLength(2)
-  })
-
-  test('are deleted only without records of others', () => {
-    const { call, change, scripted } = open()
-    change(['CREATE', A])
-    expect(call('DELETE', AT_ZONE)).toMatchObject(error(400, 'HostedZoneNotEmpty'))
-    change(['DELETE', A])
-    expect(call('DELETE', AT_ZONE).status).toBe(200)
-    expect(scripted.zones()).toEqual([])
-  })
-})
-
-test('a change is pending and then in sync, and changes during others are refused', () => {
-  const { call, change } = open({ pendingReads: 1, busyChanges: 1 })
-  expect(change(['CREATE', A])).toMatchObject(error(400, 'PriorRequestNotComplete'))
-  const { Id } = change(['CREATE', A]).body.ChangeResourceRecordSetsResponse.ChangeInfo
-  const status = (): string => call('GET', Id).body.GetChangeResponse.ChangeInfo.Status
-  expect([status(), status()]).toEqual(['PENDING', 'INSYNC'])
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { findForeignClient } from '../../support/foreign-clients.ts'
-import { describeWithTools } from '../../support/skip.ts'
+import { describeWithTools, LONG_SERVERS } from '../../support/skip.ts'
 import { runTool } from '../../support/tools.ts'
 import { connect, LOOPBACK, MASTER, temporaryDirectory } from '../harness.ts'
 import { isServed, runClient, startBehindProxy, startClientService } from './client-service.ts'
@@ -16,7 +16,7 @@ const externalDns = findForeignClient('external-dns')
 
 /** Only `npm run test:long` installs these programs. */
 const describeLong = (tools: readonly string[], name: string, suite: () => void): void =>
-  describeWithTools(tools, name, suite, { tags: ['servers', 'long'] })
+  describeWithTools(tools, name, suite, LONG_SERVERS)
 
 describeLong([python], 'linode-cli', () => {
   const program = fileURLToPath(new URL('command-clients/linode_cli_walk.py', import.meta.url))

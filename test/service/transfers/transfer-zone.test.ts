@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { DomainName } from '../../../src/dns/domain-name.ts'
-import { frameMessage, RCODE, type WireRecord } from '../../../src/dns/wire/message.ts'
+import { RCODE, type WireRecord } from '../../../src/dns/wire/message.ts'
 import { findPeers, type Peer, type PeerRules, peerAt } from '../../../src/service/transfers/peer.ts'
 import { NO_TRANSFER_KEYS } from '../../../src/service/transfers/transfer-keys.ts'
 import { querySerial, TRANSFER_LIMITS, transferZone } from '../../../src/service/transfers/transfer-zone.ts'
@@ -36,21 +36,13 @@ describe('a hostile master', () => {
     ['that is not authoritative for the zone', giving([], { rcode: RCODE.NOTAUTH }), 'refused'],
     ['whose zone has expired', giving([], { rcode: RCODE.SERVFAIL }), 'not-authoritative'],
     ['whose response is empty', giving([]), 'malformed'],
-    ['of another ID', (query, socket) => void socket.write(answerOf(query, [soa(), soa()], { id: (query.id + 1) & 0xffff })), 'malformed'],
-    ['that responds with a query', giving([soa(), soa()], { response: false }), 'malformed'],
-    ['of another zone', giving([soa(), soa()], { questions: [{ name: 'o.org.' as DomainName, type: 'AXFR', class: 1 }] }), 'malformed'],
-    ['that truncates', giving([soa(), soa()], { truncated: true }), 'malformed'],
-    ['that never sends the last SOA', closing([soa(), host]), 'unreachable'],
-    ['that never sends it and keeps the connection open', giving([soa(), host]), 'timeout'],
-    ['whose records have another class', giving([soa(), { ...host, class: 3 }, soa()]), 'malformed'],
-    ...['TYPE0', 'TYPE41', 'TYPE128', 'TYPE250', 'TYPE255'].map((type): [string, Script, string] => [
+    ...['TYPE0', 'TYPE41', 'TYPE128', 'TYPE255'].map((type): [string, Script, string] => [
       `whose records are of ${type}`,
       giving([soa(), record('example.test.', type, '\\# 0'), soa()]),
       'malformed',
     ]),
-    ['that sends random octets', (_, socket) => void socket.write(frameMessage(Buffer.alloc(400, 0xa5))), 'malformed'],
-    ['that sends empty messages', (_, socket) => void socket.write(Buffer.alloc(4000)), 'malformed'],
-    ['truncated', (query, socket) => void socket.write(frameMessage(answerOf(query, [soa(), host, soa()]).subarray(2, -7))), 'malformed'],
+    ['that never sends the last SOA', closing([soa(), host]), 'unreachable'],
+    ['that never sends it and keeps the connection open', giving([soa(), host]), 'timeout'],
     [
       'that sends single octets slowly',
       (query, socket) => {

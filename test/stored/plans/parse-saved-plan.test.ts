@@ -167,17 +167,6 @@ describe('damage', () => {
     expect(seen).toContain('plan-file-changed')
   })
 
-  test('detects every removed line and every changed number, name and word', () => {
-    const lines = TEXT.split('\n')
-    for (let index = 0; index < lines.length - 1; index += 1)
-      expect(parse(lines.toSpliced(index, 1).join('\n')).saved, lines[index]).toBeNull()
-    for (const match of TEXT.matchAll(/\d+|[a-z]{2,}|true|false|null/g)) {
-      const other = /^\d/.test(match[0]) ? String(Number(match[0]) + 1) : `x${match[0].slice(1)}`
-      const text = TEXT.slice(0, match.index) + other + TEXT.slice(match.index + match[0].length)
-      expect(parse(text).saved, `${match.index} ${match[0]}`).toBeNull()
-    }
-  })
-
   test('whitespace and key order do not matter', () => {
     const { zones, ...rest } = JSON.parse(TEXT)
     expect(parse(JSON.stringify({ zones, ...rest })).diagnostics).toEqual([])
