@@ -18,11 +18,15 @@ function children() {
   }
 }
 
-/** The peak memory and the processor time of another process (proc(5)). */
+/**
+ * The peak memory and the processor time of another process (proc(5)). Its memory is without the pages of files: those are of Node's executable, which this process
+ * has mapped too, so both share them and the sum of the two processes has them once.
+ */
 function usageOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
     .replace(/^.*\) /s, '')
     .split(' ')
-  const [, peak = 0] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
-  return { mebibytes: Number(peak) / 1024, cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100 }
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  const kibibytes = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
+  return { mebibytes: (kibibytes('VmHWM') - kibibytes('RssFile')) / 1024, cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100 }
 }

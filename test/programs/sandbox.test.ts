@@ -156,6 +156,15 @@ describe('limits', () => {
     ['\nfor (;;) record(1)', /program-failed zones\/a\.js:2:\d+ RangeError: a program makes at most 100 records/],
   ])('%j', async (text, expected) => expect(await outcome(text, { limits })).toMatch(expected))
 
+  test.each(['const a = []\nfor (;;) a.push({ a: 1, b: [] })', 'const a = []\nfor (;;) { try { a.push([{}]) } catch {} }'])(
+    'no memory is left for an error: %j',
+    async (text) => {
+      expect(await outcome(text, { limits: { mebibytes: 16 } })).toMatch(
+        /program-limit zones\/a\.js:2:\d+ the program used more than 16 MiB/,
+      )
+    },
+  )
+
   test('a function that never asks whether to go on is killed', { tags: ['long'] }, async () => {
     const text = 'Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 5)'
     expect(await outcome(text, { limits: { seconds: 0.2 } })).toMatch(/program-limit .* the program used more than 0.2 s of processor time/)

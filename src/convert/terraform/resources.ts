@@ -52,6 +52,8 @@ const TYPES: ReadonlyMap<string, KnownType> = new Map<string, KnownType>([
   ['linode_domain_record', ['cloud', ({ domain_id }) => text(domain_id)]],
 ])
 
+export const isZoneType = (type: string): boolean => (TYPES.get(type)?.length ?? 0) > 2
+
 /** The zone of a resource or data source; null if it is none. */
 export function zoneOf(resource: StateResource): ZoneOfState | null {
   const { type, values, isData } = resource

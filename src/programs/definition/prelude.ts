@@ -10,15 +10,18 @@ export interface MadeZone {
   readonly place: number
   readonly name: string
   readonly settings: { readonly [key: string]: Plain }
-  readonly records: readonly MadeRecord[]
+  /** Five values per record, since QuickJS writes one list much faster than many objects: those of a `MadeRecord`. */
+  readonly records: readonly Plain[]
 }
 
-export interface MadeRecord {
-  readonly place: number
-  readonly name: string
-  /** The keys of a record in YAML: type, value or values, ttl, … */
-  readonly body: { readonly [key: string]: Plain }
-}
+/** `more` are the keys of a record in YAML, if it has others than `type` and `value`: then these are null. */
+export type MadeRecord = readonly [
+  place: number,
+  name: string,
+  type: string | null,
+  value: Plain,
+  more: { readonly [key: string]: Plain } | null,
+]
 
 /** The prelude of definitions. `types`: every record type with the name of its function. Its source is evaluated in the sandbox, so it uses nothing outside itself. */
 export function definitionPrelude(
@@ -88,27 +91,31 @@ export function definitionPrelude(
     const place = host.place(from, isList ? value.length : 1)
     const owner = text(name, 'the name of a record')
     const kind = text(type, 'the type of a record')
-    const body: Record<string, Plain> = more === undefined ? {} : options(more, () => `the options of ${kind} ${owner}`)
-    if (value !== undefined || !('from' in body))
-      body[isList ? 'values' : 'value'] = isText(value) ? value : plain(value, () => `the value of ${kind} ${owner}`)
+    const shown = (): string => `the value of ${kind} ${owner}`
+    if (more === undefined && !isList && value !== undefined)
+      return new Made([place, owner, kind, isText(value) ? value : plain(value, shown), null])
+    const body = options(more, () => `the options of ${kind} ${owner}`)
+    if (value !== undefined || !('from' in body)) body[isList ? 'values' : 'value'] = plain(value, shown)
     body['type'] = kind
-    return new Made({ place, name: owner, body })
+    return new Made([place, owner, null, null, body])
   }
   const record = (name: unknown, type: unknown, value: unknown, more?: unknown): object => make(record, name, type, value, more)
-  const recordsIn = (list: readonly unknown[], zone: string, depth = 0): MadeRecord[] =>
-    list.flatMap((item) => {
-      if (Array.isArray(item) && depth < MAX_DEPTH) return recordsIn(item, zone, depth + 1)
+  const addRecords = (list: readonly unknown[], zone: string, records: Plain[], depth = 0): Plain[] => {
+    for (const item of list) {
       const found = Made.recordOf(item)
-      if (found === undefined) throw new TypeError(`the zone ${zone} has something that is no record: ${kindOf(item)}`)
-      return found
-    })
+      if (found !== undefined) records.push(...found)
+      else if (Array.isArray(item) && depth < MAX_DEPTH) addRecords(item, zone, records, depth + 1)
+      else throw new TypeError(`the zone ${zone} has something that is no record: ${kindOf(item)}`)
+    }
+    return records
+  }
   const addZone = (from: Callable, name: unknown, settings: unknown, records: readonly unknown[]): void => {
     const place = host.place(from)
     const shown = text(name, 'the name of a zone')
     const given = options(settings, () => `the settings of ${shown}`)
     if ('domain' in given || 'records' in given)
       throw new TypeError(`the settings of ${shown} cannot have domain or records: both are arguments of zone`)
-    zones.push({ place, name: shown, settings: given, records: recordsIn(records, shown) })
+    zones.push({ place, name: shown, settings: given, records: addRecords(records, shown, []) })
   }
   const zone = (name: unknown, settings: unknown, ...records: unknown[]): void => addZone(zone, name, settings, records)
 

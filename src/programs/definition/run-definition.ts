@@ -52,20 +52,19 @@ export async function runDefinition(sandbox: Sandbox, program: Omit<ProgramRun, 
 
 /** Whether the value of a program is what the prelude makes: a program can change the functions that it uses. */
 function isMade(value: unknown, places: number): value is readonly MadeZone[] {
-  const isPart = (one: unknown): one is MadeZone & MadeRecord => {
-    if (typeof one !== 'object' || one === null) return false
-    const { place, name } = one as MadeZone
-    return Number.isInteger(place) && place >= 0 && place < places && typeof name === 'string'
-  }
+  const isPlace = (one: unknown): boolean => Number.isInteger(one) && (one as number) >= 0 && (one as number) < places
   const isObject = (one: unknown): boolean => typeof one === 'object' && one !== null && !Array.isArray(one)
+  const isRecord = ([place, name, type, , more]: readonly unknown[]): boolean =>
+    isPlace(place) && typeof name === 'string' && (more === null ? typeof type === 'string' : isObject(more))
   if (!Array.isArray(value)) return false
-  return value.every(
-    (zone) =>
-      isPart(zone) &&
-      isObject(zone.settings) &&
-      Array.isArray(zone.records) &&
-      zone.records.every((record) => isPart(record) && isObject(record.body)),
-  )
+  return value.every((zone: MadeZone | null) => {
+    if (typeof zone !== 'object' || zone === null || !isPlace(zone.place) || typeof zone.name !== 'string') return false
+    return isObject(zone.settings) && Array.isArray(zone.records) && [...recordsOf(zone.records)].every(isRecord)
+  })
+}
+
+function* recordsOf(records: MadeZone['records']): Generator<MadeRecord> {
+  for (let i = 0; i < records.length; i += 5) yield records.slice(i, i + 5) as unknown as MadeRecord
 }
 
 /** The tree of a definition in YAML that says the same. The zone is placed in the program itself, records where they are made. */
@@ -77,8 +76,8 @@ function treeOfZone({ place, name, settings, records }: MadeZone, positions: rea
   const at: SourcePosition =
     own === -1 ? { file, line: 1, column: 1 } : { ...(calls[own] as SourcePosition), calledFrom: calls.slice(own + 1) }
   const map = [...grouped(records)].map(([owner, some]): YamlEntry => {
-    const items = some.map((record) => nodeOf(record.body, placeOf(record.place)))
-    const first = placeOf((some[0] as MadeRecord).place)
+    const items = some.map(([id, , type, value, more]) => nodeOf(more ?? { value, type: type as string }, placeOf(id)))
+    const first = placeOf((some[0] as MadeRecord)[0])
     return { key: keyOf(owner, first), value: { kind: 'sequence', items, at: first } }
   })
   const entries = mappingOf(settings, at).entries
@@ -86,11 +85,11 @@ function treeOfZone({ place, name, settings, records }: MadeZone, positions: rea
   return { kind: 'mapping', at, entries: [domain, ...entries, { key: keyOf('records', at), value: { kind: 'mapping', at, entries: map } }] }
 }
 
-function grouped(records: readonly MadeRecord[]): Map<string, MadeRecord[]> {
+function grouped(records: MadeZone['records']): Map<string, MadeRecord[]> {
   const groups = new Map<string, MadeRecord[]>()
-  for (const record of records) {
-    const group = groups.get(record.name)
-    if (group === undefined) groups.set(record.name, [record])
+  for (const record of recordsOf(records)) {
+    const group = groups.get(record[1])
+    if (group === undefined) groups.set(record[1], [record])
     else group.push(record)
   }
   return groups

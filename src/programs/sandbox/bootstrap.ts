@@ -136,7 +136,7 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
     place(from, records = 1) {
       calls += records > 1 ? records : 1
       if (calls > maxPlaces) throw new RangeError(`a program makes at most ${maxPlaces} records`)
-      const stack = from === undefined ? stackOf() : stackFrom(from)
+      const stack = stackFrom(from ?? host.place)
       const id = known.get(stack) ?? stacks.length
       if (id === stacks.length) {
         known.set(stack, id)

@@ -2,7 +2,6 @@
  * The child process with the sandbox. It reads one line of JSON per message from its standard input and writes answers to its standard output, both without an event
  * loop: a program calls functions that ask the parent and wait. Each program gets a new instance of QuickJS, with memory of its own.
  */
-import { createHash } from 'node:crypto'
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
 import wasm from '@jitl/quickjs-ng-wasmfile-release-sync/wasm'
 import {
@@ -22,6 +21,9 @@ import { stripTypes } from './strip-types.ts'
 /** Octets of a page of WebAssembly memory, and the pages that QuickJS starts with. */
 const PAGE = 65_536
 const FIRST_PAGES = 256
+
+/** Octets beyond the limit of memory, in which the error of a program that exceeds it is made. */
+const RESERVE = 2 ** 24
 
 /** Octets of the stack of QuickJS: about a thousand calls. The parent gives Node enough of its own for them. */
 const STACK = 2 ** 17
@@ -54,7 +56,7 @@ const { compile, Memory } = (globalThis as unknown as { readonly WebAssembly: Wa
 
 interface WasmApi {
   compile(octets: Uint8Array): Promise<object>
-  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => object
+  readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => { readonly buffer: ArrayBuffer }
 }
 
 async function main(): Promise<void> {
@@ -62,13 +64,21 @@ async function main(): Promise<void> {
   const wasmModule = await compile(wasm)
   for (let line = readLine(); line !== null; line = readLine()) {
     const message = JSON.parse(line) as Run
-    const maximum = Math.floor((message.limits.mebibytes * 2 ** 20) / PAGE)
+    const limit = message.limits.mebibytes * 2 ** 20
+    const maximum = Math.floor((limit + RESERVE) / PAGE)
     const wasmMemory = new Memory({ initial: Math.min(FIRST_PAGES, maximum), maximum })
     try {
       const quickjs = await newQuickJSWASMModuleFromVariant(
         newVariant(variant as unknown as QuickJSSyncVariant, { wasmModule, wasmMemory }),
       )
-      const program = new Program(quickjs.newRuntime({ maxStackSizeBytes: STACK }), message)
+      const { _malloc, _free } = quickjs['module']
+      const isFull = (): boolean => {
+        if (wasmMemory.buffer.byteLength < limit) return false
+        const reserve = _malloc(RESERVE)
+        _free(reserve)
+        return (reserve as number) === 0
+      }
+      const program = new Program(quickjs.newRuntime({ maxStackSizeBytes: STACK }), message, isFull)
       const { json, messages, ...result } = program.result()
       send({ result, messages })
       writeAll(`${json}\n`)
@@ -98,21 +108,26 @@ class Program {
   /** The processor time at which the run ends, and whether it has. */
   #end: number
   #isOver = false
+  /** Whether the memory is used up to the reserve, and whether that ended the run. */
+  readonly #isFull: () => boolean
+  #wasFull = false
   #boot: QuickJSHandle | null = null
   /** The last import that was refused; the error that QuickJS makes of it has no place. */
   #refused: Failure | null = null
 
-  constructor(runtime: QuickJSRuntime, { run, limits }: Run) {
+  constructor(runtime: QuickJSRuntime, { run, limits }: Run, isFull: () => boolean) {
     this.#runtime = runtime
     this.#run = run
     this.#limits = limits
+    this.#isFull = isFull
     this.#end = processorSeconds() + limits.seconds
     runtime.setInterruptHandler(() => {
       this.#isOver ||= processorSeconds() > this.#end
-      return this.#isOver
+      this.#wasFull ||= isFull()
+      return this.#isOver || this.#wasFull
     })
     runtime.setModuleLoader(
-      (name) => (name === API ? this.#api() : (this.#texts.get(name)?.text ?? { error: this.#refused ?? new Error(name) })),
+      (name) => (name === API ? this.#api() : (this.#texts.get(name)?.code ?? { error: this.#refused ?? new Error(name) })),
       (base, name) => this.#resolve(base, name) ?? 'zonewright:refused',
     )
     this.#vm = runtime.newContext()
@@ -164,15 +179,18 @@ class Program {
   /** The failure that an exception of the program means. */
   #failure(thrown: QuickJSHandle): Failure {
     const isOver = this.#isOver
+    const isFull = this.#wasFull || this.#isFull()
     // So that the error can be described.
     this.#isOver = false
+    this.#wasFull = false
     this.#end = processorSeconds() + DESCRIBE_SECONDS
     const [name, message, stack] = this.#describe(thrown)
     const [first, ...above] = this.#texts.calls(stack)
     const calls = first === undefined ? [] : [name === 'SyntaxError' ? this.#syntaxError(first) : first, ...above]
     const over = (what: string): Failure => new Failure('limit', what, calls)
     if (isOver) return over(`the program used more than ${this.#limits.seconds} s of processor time`)
-    if (name === 'InternalError' && message === 'out of memory')
+    // QuickJS throws null if it has no memory for an error.
+    if (isFull || (name === 'InternalError' && message === 'out of memory'))
       return over(`the program used more than ${this.#limits.mebibytes} MiB of memory`)
     if (name === 'RangeError' && message === 'Maximum call stack size exceeded') return over('the calls of the program are nested too deep')
     if (this.#refused !== null && message === this.#refused.message) return this.#refused
@@ -195,18 +213,18 @@ class Program {
   /** Keeps the text of a file, and returns it without types. */
   #add(file: string, text: string): string {
     const known = this.#texts.get(file)
-    if (known !== undefined) return known.text
+    if (known !== undefined) return known.code
     if (this.#texts.size >= MAX_FILES) throw new Failure('limit', `a program has at most ${MAX_FILES} files`, [])
     const unchanged = { ok: true, value: { text, columnOf: (_line: number, column: number): number => column } } as const
     const stripped = /\.[cm]?ts$/i.test(file) ? stripTypes(file, text) : unchanged
     if (!stripped.ok) throw new Failure('exception', `SyntaxError: ${stripped.message}`, [{ at: stripped.at, inside: null }])
-    this.#texts.add(file, stripped.value)
+    const code = this.#texts.add(file, stripped.value)
     const promise = promiseIn(stripped.value.text, this.#run.language === 'dnscontrol')
     if (promise !== null) {
       const message = `${promise.word} cannot be used: an error in a promise that nothing awaits would be lost, and its records with it. All functions return at once`
       throw new Failure('exception', message, [{ at: this.#texts.placeOf(file, promise.offset), inside: null }])
     }
-    return stripped.value.text
+    return code
   }
 
   #natives(): QuickJSHandle {
@@ -230,7 +248,7 @@ class Program {
     define('read', (path, from, stack) => answer({ read: { path, from: fileOf(from, stack) } }))
     define('list', (glob, from, stack) => answer({ list: { glob, from: fileOf(from, stack) } }))
     define('evaluate', (file, text) => vm.evalCode(this.#add(file, text), file, { type: 'global' }))
-    define('hash', (algorithm, text) => vm.newString(createHash(algorithm).update(text).digest('hex')))
+    define('hash', (algorithm, text) => vm.newString(hashes().createHash(algorithm).update(text).digest('hex')))
     define('message', (text, stack) => {
       const at = (this.#texts.calls(stack)[0] ?? this.#start()).at
       if (this.#messages.length < MAX_MESSAGES) this.#messages.push({ text: text.slice(0, MAX_MESSAGE), at })
@@ -293,6 +311,9 @@ function candidates(name: string): string[] {
   if (/\.[cm]?js$/i.test(name)) return [name, name.replace(/js$/i, 'ts')]
   return /\.[cm]?ts$/i.test(name) ? [name] : [`${name}.ts`, `${name}.js`]
 }
+
+/** Loaded only for a program that asks for a digest. */
+const hashes = () => process.getBuiltinModule('node:crypto')
 
 function processorSeconds(): number {
   const { user, system } = process.cpuUsage()

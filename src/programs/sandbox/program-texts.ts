@@ -1,6 +1,7 @@
 /** The files of a program as the sandbox has them, and the places of its calls in the files that people wrote. */
 import type { SourcePosition } from '../../base/diagnostic.ts'
 import type { ProgramCall } from './sandbox.ts'
+import { type Insert, shortFunctions } from './short-functions.ts'
 import type { ProgramText } from './strip-types.ts'
 
 /** Characters before the place of a stack in which the call is searched, and the calls of the same function there that are tried. */
@@ -8,8 +9,12 @@ const WINDOW = 20_000
 const MAX_CALLS = 20
 
 interface KeptText extends ProgramText {
+  /** The text as QuickJS gets it. */
+  readonly code: string
   /** Where each line begins. */
   readonly starts: readonly number[]
+  /** What was put into each line for QuickJS, by its number. */
+  readonly inserts: ReadonlyMap<number, readonly Insert[]>
 }
 
 export class ProgramTexts {
@@ -19,15 +24,25 @@ export class ProgramTexts {
     return this.#texts.size
   }
 
-  get(file: string): ProgramText | undefined {
+  get(file: string): Pick<KeptText, 'text' | 'code'> | undefined {
     return this.#texts.get(file)
   }
 
-  /** Adds a file as QuickJS gets it. */
-  add(file: string, one: ProgramText): void {
+  /** Adds a file, and returns its text as QuickJS gets it. */
+  add(file: string, one: ProgramText): string {
     const starts = [0]
     for (let end = one.text.indexOf('\n'); end !== -1; end = one.text.indexOf('\n', end + 1)) starts.push(end + 1)
-    this.#texts.set(file, { ...one, starts })
+    const inserts = new Map<number, Insert[]>()
+    let [code, from] = ['', 0]
+    for (const insert of shortFunctions(one.text)) {
+      const line = lineOf(starts, insert.offset)
+      inserts.set(line, [...(inserts.get(line) ?? []), insert])
+      code += one.text.slice(from, insert.offset) + insert.text
+      from = insert.offset
+    }
+    code += one.text.slice(from)
+    this.#texts.set(file, { ...one, code, starts, inserts })
+    return code
   }
 
   /**
@@ -36,15 +51,27 @@ export class ProgramTexts {
    */
   calls(stack: string): ProgramCall[] {
     let callee = ''
-    return stack.split('\n').flatMap((entry) => {
+    let [fileBefore, before] = ['', 0]
+    const calls: ProgramCall[] = []
+    for (const entry of stack.split('\n')) {
       const [, name = '', file = '', row = '', column = ''] = /^ {4}at (?:(.*) \()?(?:native|(.+?):(\d+):(\d+))\)?$/.exec(entry) ?? []
       const called = callee
       callee = name
       const kept = this.#texts.get(file)
-      if (kept === undefined) return []
-      const offset = (kept.starts[Number(row) - 1] ?? 0) + Number(column) - 1
-      return { at: this.#at(file, kept, startOfCall(kept.text, called, offset)), inside: name === '' || name.startsWith('<') ? null : name }
-    })
+      if (kept === undefined) {
+        fileBefore = ''
+        continue
+      }
+      const inside = name === '' || name.startsWith('<') ? null : name
+      const { offset, insert } = offsetIn(kept, Number(row), Number(column))
+      // The call of a function that was put in: the function around it makes its calls.
+      if (insert !== null && file === fileBefore && insert.first <= before && before < insert.offset)
+        calls.push({ ...(calls.pop() as ProgramCall), inside })
+      else calls.push({ at: this.#at(file, kept, startOfCall(kept.text, called, offset)), inside })
+      fileBefore = file
+      before = offset
+    }
+    return calls
   }
 
   /** Where a file imports a module. */
@@ -60,14 +87,34 @@ export class ProgramTexts {
   }
 
   #at(file: string, { starts, columnOf }: KeptText, offset: number): SourcePosition {
-    let [low, high] = [0, starts.length - 1]
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2)
-      if ((starts[middle] as number) <= offset) low = middle
-      else high = middle - 1
-    }
-    return { file, line: low + 1, column: columnOf(low + 1, offset - (starts[low] as number) + 1) }
+    const line = lineOf(starts, offset)
+    return { file, line, column: columnOf(line, offset - (starts[line - 1] as number) + 1) }
   }
+}
+
+function lineOf(starts: readonly number[], offset: number): number {
+  let [low, high] = [0, starts.length - 1]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((starts[middle] as number) <= offset) low = middle
+    else high = middle - 1
+  }
+  return low + 1
+}
+
+/** The offset of a place that QuickJS names. In a text that was put in, that is the text, and the offset the call before it. */
+function offsetIn(
+  { starts, inserts }: KeptText,
+  line: number,
+  column: number,
+): { readonly offset: number; readonly insert: Insert | null } {
+  let offset = (starts[line - 1] ?? 0) + column - 1
+  for (const insert of inserts.get(line) ?? []) {
+    if (offset < insert.offset) break
+    if (offset < insert.offset + insert.text.length) return { offset: insert.last, insert }
+    offset -= insert.text.length
+  }
+  return { offset, insert: null }
 }
 
 /** Where the call of a function begins that is open at an offset; the offset itself if none is found. */

@@ -36,8 +36,11 @@ const EXECUTABLE_WORD = '--zonewright-sandbox'
 /** KiB of Node's stack. It must exceed what QuickJS uses before it reaches its own limit, and be well below the 8 MiB of a main thread. */
 const STACK = '--stack-size=3900'
 
-/** Without V8's optimizing compiler for WebAssembly, which takes more time than the run of a program that ends within a second. */
-const BASELINE = '--liftoff-only'
+/**
+ * Without V8's optimizing compiler for WebAssembly, which takes more time than the run of a program that ends within a second; functions are checked when they are
+ * first called; and without threads, each of which has memory.
+ */
+const BASELINE = ['--liftoff-only', '--wasm-lazy-validation', '--single-threaded']
 
 /**
  * Starts a process with a limit of 15 minutes of processor time, for all programs of a run. If this process is killed, nothing else ends a child in a function of
@@ -83,7 +86,7 @@ export function openSandbox(): Sandbox {
 function startChild(): Child {
   const beside = new URL(CHILD, import.meta.url)
   const file = fileURLToPath(isSea() || existsSync(beside) ? beside : new URL(`../../../generated/${CHILD}`, import.meta.url))
-  const command = [process.execPath, ...(isSea() ? [EXECUTABLE_WORD] : [STACK, BASELINE, file])]
+  const command = [process.execPath, ...(isSea() ? [EXECUTABLE_WORD] : [STACK, ...BASELINE, file])]
   const [program = '', ...args] = existsSync(SHELL) ? [SHELL, ...WITH_LIMIT, ...command] : command
   const child = spawn(program, args, {
     cwd: '/',

@@ -1,5 +1,5 @@
 /** Removes the types from TypeScript. Line numbers do not change; for columns that move there is a map. */
-import { transform } from 'sucrase'
+import { type Options, transform } from 'sucrase'
 import type { SourcePosition } from '../../base/diagnostic.ts'
 
 export interface ProgramText {
@@ -14,15 +14,16 @@ type Stripped =
 
 export function stripTypes(file: string, text: string): Stripped {
   try {
-    const { code, sourceMap } = transform(text, {
-      transforms: ['typescript'],
-      disableESTransforms: true,
-      filePath: file,
-      sourceMapOptions: { compiledFilename: file },
-    })
+    const options: Options = { transforms: ['typescript'], disableESTransforms: true, filePath: file }
+    const { code } = transform(text, options)
+    const [lines, written] = [code.split('\n'), text.split('\n')]
     let columns: readonly (readonly Shift[])[] | null = null
     const columnOf = (line: number, column: number): number => {
-      columns ??= decodeMappings(`${sourceMap?.mappings ?? ''}`)
+      // The map takes as long as the rest: most calls are in lines without types.
+      if (lines[line - 1] === written[line - 1]) return column
+      columns ??= decodeMappings(
+        `${transform(text, { ...options, sourceMapOptions: { compiledFilename: file } }).sourceMap?.mappings ?? ''}`,
+      )
       const shift = columns[line - 1]?.findLast(({ from }) => from <= column - 1)
       return shift === undefined ? column : column - shift.from + shift.to
     }
