@@ -30,7 +30,7 @@ const MAX_PROGRAM_RECORDS = 1_000_000
 /** Maximum number of files open at the same time. */
 const OPEN_FILES = 32
 
-/** The number of definitions from which on the records of zones are packed. It takes time, and few zones take little memory. */
+/** The number of definitions from which on `isForChecks` packs the records of zones. It takes time, and few zones take little memory. */
 const MANY = 100
 
 export interface LoadOptions {
@@ -48,6 +48,8 @@ export interface LoadOptions {
   readonly autoPtr?: false | undefined
   /** The day in UTC, to report what has expired; absent to report nothing. */
   readonly today?: FullDate | undefined
+  /** Whether the records are only looked at for one zone after the other, so that they may be packed; a plan reads those of many zones at once. */
+  readonly isForChecks?: true | undefined
   /** False to leave out the lints. */
   readonly lints?: false | undefined
   /** What targets can store, to report TTLs that they round. */
@@ -97,7 +99,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     .map((definition) => withNewFiles(definition, options.texts))
   const isProgram = ({ kind }: FoundDefinition): boolean => kind === 'program'
   const written = definitions.filter((definition) => !isProgram(definition))
-  const pack: ZonePacker = definitions.length < MANY ? (zone) => zone : createZonePacker()
+  const pack: ZonePacker = options.isForChecks && definitions.length >= MANY ? createZonePacker() : (zone) => zone
   const readEach = (some: readonly FoundDefinition[], names: WantedZones | null): Promise<(ConfiguredDefinition | null)[]> =>
     Promise.all(
       some.map((definition) =>
@@ -318,7 +320,7 @@ export interface Validation {
 
 /** Reads and checks definitions without network access. */
 export async function validateDefinitions(config: Config, options: LoadOptions = {}): Promise<Validation> {
-  const { zones, diagnostics, files } = await loadDefinitions(config, options)
+  const { zones, diagnostics, files } = await loadDefinitions(config, { ...options, isForChecks: true })
   const records = zones.reduce((sum, { zone }) => sum + zone.records.length, 0)
   return { diagnostics, zones, files: files.length, records }
 }
