@@ -48,12 +48,14 @@ export const subcommand = (parent: Command, name: string, summary: string): Comm
   withCommonOptions(parent.command(name).summary(summary).description(summary))
 
 export const withConfigOption = (command: Command): Command =>
-  command
+  withVariableOption(command)
     .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
-    .option('--var <name=value>', 'a variable for programs; repeatable', addVariable)
     .hook('preAction', async (_, { args }) => {
       if (args.some(isProgramName)) await startPrograms(null)
     })
+
+export const withVariableOption = (command: Command): Command =>
+  command.option('--var <name=value>', 'a variable for programs; repeatable', addVariable)
 
 function addVariable(text: string, former: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, value] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? []

@@ -1,5 +1,4 @@
 /** Shows long reports in the user's pager, on a terminal only. */
-import { spawn } from 'node:child_process'
 import { basename } from 'node:path'
 import { assertNoSecret } from '../base/secret-guard.ts'
 import { findProgram } from '../files/find-program.ts'
@@ -24,6 +23,8 @@ export function withPager(given: CliIo): CliIo & { readonly pager: Pager } {
   const [stdout, stderr] = [withWrite(given.stdout, later), withWrite(given.stderr, later)]
 
   const run = async (program: string, args: readonly string[], text: string): Promise<void> => {
+    // Most runs show nothing in a pager, and loading the module takes time.
+    const { spawn } = await import('node:child_process')
     // Ctrl-C is for the pager, although the terminal sends it to this process, too.
     const handlers = process.listeners('SIGINT')
     const ignore = (): void => undefined

@@ -19,7 +19,7 @@ const ofService = async (name: string, load: () => Promise<CommandModule>): Prom
 
 const COMMANDS: readonly Entry[] = [
   ['demo', '', 'plan and apply the example zones against a temporary service', () => ofService('demo', () => import('./commands/demo.ts'))],
-  ['init', '', 'create a configuration, a first zone and a CI workflow in this folder', () => import('./commands/init.ts')],
+  ['init', '', 'take over what this folder has, or create a configuration and a first zone', () => import('./commands/init.ts')],
   ['validate', '[path...]', 'check definitions offline', () => import('./commands/validate.ts')],
   ['plan', '[zone...]', 'show what would change', () => import('./commands/plan.ts')],
   ['apply', '[planfile|zone...]', 'plan, ask, and apply the changes; or apply a saved plan', () => import('./commands/apply.ts')],

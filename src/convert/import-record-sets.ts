@@ -1,7 +1,7 @@
 /** Imports a zone of Route 53 from the output of `aws route53 list-resource-record-sets`. */
 import { resolve } from 'node:path'
 import { isObject } from '../base/text.ts'
-import { parseAbsoluteName } from '../dns/domain-name.ts'
+import { isAtOrBelow, parseAbsoluteName } from '../dns/domain-name.ts'
 import { displayPath } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
 import { sourcePolicy } from '../files/source-policy.ts'
@@ -28,6 +28,8 @@ export const importRecordSets: Importer = async ({ source, zones, cwd, config })
   const { entry, convert } = exportReader(config, { type: 'route53' })
   const listing = await readListing(entry, { name: name.value, id: '' }, sets)
   if (!listing.ok) return refuse(`is malformed: ${listing.message}`)
+  const outside = [...listing.value.records, ...(listing.value.unplanned ?? [])].find((one) => !isAtOrBelow(one.name, name.value))
+  if (outside !== undefined) return refuse(`has ${outside.name}, which is not in ${name.value}`)
   const { zone, dropped, diagnostics } = convert({ name: name.value, settings: {}, ...listing.value })
   return { zones: [zone], dropped, diagnostics: [...diagnostics, ...missingZones(zones, [zone], file)] }
 }

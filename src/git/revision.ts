@@ -1,5 +1,4 @@
 /** Reads a revision of a folder's git repository. The working tree is not changed. */
-import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -356,12 +355,14 @@ const ONLINE = { GIT_ALLOW_PROTOCOL: 'https:http:ssh:file' }
 const OFFLINE = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
 
 /** Runs a command of git, after options that say where. */
-const runGit = (
+async function runGit(
   place: readonly string[],
   args: readonly string[],
   { folder, env, isOnline = false, input = '', maxOctets = 65_536 }: GitOptions & PathScope & { readonly isOnline?: boolean },
-): Promise<GitOutput> =>
-  new Promise((done, fail) => {
+): Promise<GitOutput> {
+  // Most runs need no git, and loading the module takes time.
+  const { spawn } = await import('node:child_process')
+  return new Promise((done, fail) => {
     const own = Object.entries(env).filter(([name]) => VARIABLES.test(name) || (isOnline && NETWORK_VARIABLES.test(name)))
     const program = findProgram('git', { folder, env })
     if (program === null) return fail(new RevisionError(`git ${NO_PROGRAM}`, INSTALL_GIT))
@@ -394,3 +395,4 @@ const runGit = (
       done({ status, stdout: Buffer.concat(chunks), stderr: excerpt(oneLine(stderr.trim().split('\n', 1)[0] ?? ''), 300) })
     })
   })
+}

@@ -115,7 +115,7 @@ async function follow(setup: TraceSetup, workspace: Workspace, name: DomainName,
     Promise.all(jobs.map((job) => traceProvider(setup, workspace, job, asked))),
     zone === null ? null : within(findDelegation(zone, parentServer, resolvers, isAllowed), 'its servers'),
     query(resolvers, true),
-    config === null ? [] : lastRun(setup, config, asked),
+    config === null ? [] : lastRun(setup, config, asked, jobs),
   ])
   const apexNs = [...new Set(planned.flatMap((one) => one.apexNs))].sort()
   const configured = [...new Set(jobs.flatMap(({ nameservers }) => nameservers ?? []))].map(parseServerAddress)
@@ -124,11 +124,20 @@ async function follow(setup: TraceSetup, workspace: Workspace, name: DomainName,
   const direct = await query([nameserver, configured, named].find((some) => some.length > 0) ?? [])
   /** What clients should get: what a provider has after its plan, the definition, or what the first server answers. */
   const expected = planned.find((one) => one.expected?.key)?.expected ?? firstAnswer(direct, asked)
+  /** With split horizon, what the targets of a name server have, or the one of them that it returns. */
+  const expectedAt = ({ server, answer }: QueriedServer): TracedAnswer | null => {
+    const address = formatServerAddress(server)
+    const isOwn = (one: string): boolean => formatServerAddress(parseServerAddress(one)) === address
+    const own = planned.filter((_, at) => jobs[at]?.nameservers?.some(isOwn))
+    const views = (own.length > 0 ? own : planned).flatMap((one) => (one.expected?.key ? one.expected : []))
+    const found = typeof answer === 'string' ? null : String(receivedAnswer(asked, answer).key)
+    return views.find(({ key }) => String(key) === found) ?? views[0] ?? expected
+  }
   const child = expected?.child ?? null
   const below = await query(child === null || expected === null ? [] : expected.records.map(({ data }) => serverNamed(data)))
   const ofChild = { ...asked, zone: child ?? asked.zone }
   // The name servers of a delegated zone say what resolvers should answer.
-  const forResolvers = child === null ? expected : firstAnswer(below, ofChild)
+  const ofDelegated = child === null ? null : firstAnswer(below, ofChild)
   const steps = [
     ...defined,
     ...planned.map((one) => one.step),
@@ -136,9 +145,9 @@ async function follow(setup: TraceSetup, workspace: Workspace, name: DomainName,
     ...(zone !== null && direct.length === 0
       ? [step('nameserver', zone, 'failed', ['no name server is known; name one with --nameserver'])]
       : []),
-    ...direct.map((one) => serverStep('nameserver', one, asked, expected)),
-    ...below.map((one) => serverStep('child', one, ofChild, forResolvers)),
-    ...resolved.map((one) => serverStep('resolver', one, asked, forResolvers)),
+    ...direct.map((one) => serverStep('nameserver', one, asked, expectedAt(one))),
+    ...below.map((one) => serverStep('child', one, ofChild, ofDelegated)),
+    ...resolved.map((one) => serverStep('resolver', one, asked, child === null ? expectedAt(one) : ofDelegated)),
     ...run,
   ]
   return { zone, steps }
@@ -235,8 +244,11 @@ function compareProvider({ job, plan, existing, rendered }: PlannedJob, asked: T
   const errors = plan.diagnostics.filter((one) => isError(one) && one.code !== 'zone-read-only')
   const final = errors.length > 0 ? job.desired.records : finalRecords(existing?.records ?? [], plan.changes)
   const expected = answerOf([...final, ...added], asked)
-  const touched = plan.changes.some(({ name, type }) => name === expected.owner && [asked.type, 'CNAME', 'NS'].includes(type ?? ''))
-  const isSame = existing !== null && !touched && String(found.key) === String(expected.key)
+  const touched = plan.changes.some(
+    ({ name, type }) => name === expected.owner && [asked.type, 'CNAME', 'ALIAS', 'NS'].includes(type ?? ''),
+  )
+  const { absent } = job.desired
+  const isSame = absent ? existing === null : existing !== null && !touched && String(found.key) === String(expected.key)
   const notes = [
     ...(existing === null ? ['the zone does not exist there'] : notesOf(found, asked)),
     ...(existing === null || found.records.length > 0 || found.key === null ? [] : ['no record']),
@@ -246,7 +258,11 @@ function compareProvider({ job, plan, existing, rendered }: PlannedJob, asked: T
   ]
   const ttl = Math.max(0, ...expected.records.map((one) => one.ttl ?? existing?.settings.ttl_sec ?? 0)) || undefined
   const apexNs = live.filter((one) => one.type === 'NS' && one.name === asked.zone).map(({ data }) => data)
-  return { step: step('provider', job.target, isSame ? 'same' : 'different', notes, found.records), expected: { ...expected, ttl }, apexNs }
+  return {
+    step: step('provider', job.target, isSame ? 'same' : 'different', notes, found.records),
+    expected: absent ? null : { ...expected, ttl },
+    apexNs,
+  }
 }
 
 // The parent zone.
@@ -354,20 +370,31 @@ function serverStep(
 
 // The journal.
 
-async function lastRun({ environment }: TraceSetup, config: Config, { zone, name, type }: TracedQuery): Promise<TraceStep[]> {
+/** The latest run that changed the record sets that answer, or deleted, enabled or disabled a zone above the name. */
+async function lastRun({ environment }: TraceSetup, config: Config, asked: TracedQuery, jobs: readonly ZoneJob[]): Promise<TraceStep[]> {
+  const { name, type } = asked
+  // The wildcard or the delegation that answers by the definition, too.
+  const answering = jobs.flatMap(({ desired }) => answerOf(desired.records, asked).records)
+  const keys = new Set([{ name, type }, { name, type: 'CNAME' }, ...answering].map((one) => `${one.name} ${one.type}`))
+  const isAbove = ({ zone }: { readonly zone: string }): boolean => isAtOrBelow(name, zone as DomainName)
   const unread = await within(fetchJournal({ ...environment, config, journal: config.journal }), 'the journal')
   const { runs, diagnostics } = readRuns(config.journal, ownProcess())
   const problems: TraceStep[] = [unread ?? [], diagnostics]
     .flat()
     .map((one) => step('run', 'journal', 'failed', [typeof one === 'string' ? one : one.message]))
-  for (const run of runs.filter(({ begin }) => begin.zones.some((one) => one.zone === zone)).slice(0, MAX_RUNS)) {
-    const details = await readRunPlans(run, (one) => one.zone === zone)
+  const own = runs.filter(({ begin }) => begin.zones.some(isAbove))
+  for (const run of own.slice(0, MAX_RUNS)) {
+    const details = await readRunPlans(run, isAbove)
     if (!details.ok) problems.push(step('run', run.id, 'failed', [details.message]))
     const notes = (details.ok ? details.value : []).flatMap(({ plan, outcome }) =>
       plan.changes.flatMap((change, index) => {
         const state = outcome.outcomes[index]?.state ?? 'skipped'
-        const isOwn = change.subject === 'record' && (change.type === type || change.type === 'CNAME')
-        if (!isOwn || state === 'skipped' || ![change.name, change.existing?.name].includes(name)) return []
+        if (state === 'skipped') return []
+        if (change.subject === 'domain') {
+          const isOwn = change.action === 'delete' || change.fields.includes('status')
+          return isOwn ? [`${change.action} of the zone ${change.name} at ${plan.target}, ${state}`] : []
+        }
+        if (![change.name, change.existing?.name].some((one) => keys.has(`${one} ${change.type}`))) return []
         const sides = [change.existing, change.desired].flatMap((side) => (side === null ? [] : lineOf(side)))
         return [`${change.action} at ${plan.target}, ${state}: ${sides.join(' → ')}`]
       }),
@@ -377,5 +404,6 @@ async function lastRun({ environment }: TraceSetup, config: Config, { zone, name
     const about = `${run.begin.command} of ${run.begin.time}, ${run.state}${by}; "zonewright history ${run.id}" shows it`
     return [...problems, step('run', run.id, 'stated', [about, ...notes])]
   }
-  return problems.length > 0 ? problems : [step('run', 'journal', 'stated', ['no run of the journal changed it'])]
+  const none = own.length > MAX_RUNS ? `none of the latest ${MAX_RUNS} runs changed it` : 'no run of the journal changed it'
+  return problems.length > 0 ? problems : [step('run', 'journal', 'stated', [none])]
 }

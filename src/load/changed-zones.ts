@@ -15,6 +15,7 @@ import { sourceProviders } from '../dns/zone-source.ts'
 import { displayPath, fromDisplayPath } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
 import type { Revision } from '../git/revision.ts'
+import { isProgramName } from './definition-name.ts'
 import { type LoadedDefinitions, loadDefinitions } from './load-definitions.ts'
 
 /** A zone that a revision had at a target and that no definition describes there. */
@@ -40,17 +41,21 @@ const OPEN_FILES = 32
 
 /** Compares all zones of a config, as they were loaded, with those of a revision. */
 export async function changedZones(config: Config, loaded: LoadedDefinitions, revision: Revision): Promise<ChangedZones> {
-  const before = await loadRevision(config, revision)
-  if (before.config === null) return { zones: new Set(loaded.zones), former: [], isEverything: true }
-  const known = new Set(before.zones.map((zone) => `${zone.zone.name} ${effectOf(zone, before.config as Config)}`))
   const hasChanged = changedFiles(config, revision)
-  const zones = new Set<LoadedZone>()
+  const touched = new Set<LoadedZone>()
   await Promise.all(
     loaded.zones.map(async (zone) => {
-      const isKnown = known.has(`${zone.zone.name} ${effectOf(zone, config)}`)
-      if (!isKnown || (await Promise.all(zone.files.map(hasChanged))).includes(true)) zones.add(zone)
+      if ((await Promise.all(zone.files.map(hasChanged))).includes(true)) touched.add(zone)
     }),
   )
+  const isComparable = loaded.areIndependent && config.file !== null && !(await hasChanged(config.file))
+  const sure = isComparable ? loaded.zones.filter((zone) => !touched.has(zone) && !isProgramName(zone.zone.at.file)) : []
+  const before = await loadRevision(config, revision, sure)
+  if (before.config === null) return { zones: new Set(loaded.zones), former: [], isEverything: true }
+  const known = new Set(before.zones.map((zone) => `${zone.zone.name} ${effectOf(zone, before.config as Config)}`))
+  const same = new Set(before.isPartial ? sure : [])
+  const isKnown = (zone: LoadedZone): boolean => same.has(zone) || known.has(`${zone.zone.name} ${effectOf(zone, config)}`)
+  const zones = new Set(loaded.zones.filter((zone) => touched.has(zone) || !isKnown(zone)))
   return { zones, former: formerZones(config, loaded, before), isEverything: false }
 }
 
@@ -108,11 +113,16 @@ function formerZones(config: Config, { zones, described }: LoadedDefinitions, be
 export interface LoadedRevision extends Pick<LoadedDefinitions, 'zones' | 'diagnostics' | 'files'> {
   /** Null if the revision has no config, or one with errors. */
   readonly config: Config | null
+  /** Whether the definitions of `unchanged` were left out. */
+  readonly isPartial: boolean
 }
 
-/** Loads the definitions that the config of a revision selected. `config` is that of the working tree; the copy of the revision is of its folder. */
-export async function loadRevision(config: Config, { folder }: Revision): Promise<LoadedRevision> {
-  const nothing: LoadedRevision = { config: null, zones: [], diagnostics: [], files: [] }
+/**
+ * Loads the definitions that the config of a revision selected. `config` is that of the working tree; the copy of the revision is of its folder. The definitions
+ * of `unchanged`, whose files are those of the revision, are left out if nothing else can give them another effect there.
+ */
+export async function loadRevision(config: Config, { folder }: Revision, unchanged: readonly LoadedZone[] = []): Promise<LoadedRevision> {
+  const nothing: LoadedRevision = { config: null, zones: [], diagnostics: [], files: [], isPartial: false }
   if (config.file === null) return nothing
   const file = basename(fromDisplayPath(config.file, config.cwd))
   const text = await readText(join(folder, file), file, null)
@@ -120,5 +130,17 @@ export async function loadRevision(config: Config, { folder }: Revision): Promis
   const read = readConfig(text.text, { file, folder, cwd: folder, secrets: config.secrets })
   if (read.config === null || hasErrors(read.diagnostics)) return { ...nothing, diagnostics: read.diagnostics }
   const own = { ...read.config, variables: config.variables }
-  return { config: own, ...(await loadDefinitions(own, { lints: false })) }
+  if (unchanged.length > 0 && hasSameEffect(config, own)) {
+    const pathOf = ({ zone }: LoadedZone): string => join(folder, relative(config.folder, fromDisplayPath(zone.at.file, config.cwd)))
+    const part = await loadDefinitions(own, { lints: false, without: new Set(unchanged.map(pathOf)) })
+    if (part.areIndependent) return { config: own, ...part, isPartial: true }
+  }
+  return { config: own, ...(await loadDefinitions(own, { lints: false })), isPartial: false }
 }
+
+/** Whether a config, whose text is that of the revision, adds the same to a zone: no base branch limits it, and its providers are not replaced. */
+const hasSameEffect = ({ base, providers }: Config, own: Config): boolean =>
+  (base === null || base.limitedKeys.length === 0) && settingsOf(providers) === settingsOf(own.providers)
+
+const settingsOf = (providers: Config['providers']): string =>
+  JSON.stringify([...providers.values()].map(({ name, type, settings }) => [name, type, settings]))

@@ -2,9 +2,12 @@
 import { type Diagnostic, isError } from '../base/diagnostic.ts'
 import { listed } from '../base/english.ts'
 import { groupBy } from '../base/group-by.ts'
-import { lintZones } from '../checks/lints/lints.ts'
+import { createLinter } from '../checks/lints/lints.ts'
+import type { LintedZone } from '../checks/lints/managed-names.ts'
+import { expiryWarnings } from '../checks/rules/expiry.ts'
 import type { LoadedZone } from '../config/configured-zone.ts'
 import { unusedSuppression } from '../definition/parse/read-suppressions.ts'
+import type { FullDate } from '../dns/ownership.ts'
 import { suppress } from '../dns/suppress.ts'
 import type { Suppression } from '../dns/suppression.ts'
 import type { DesiredZone } from '../dns/zone.ts'
@@ -14,6 +17,8 @@ import { fitToTarget } from '../plan/fit-to-target.ts'
 export interface LintOptions {
   /** Whether all zones of the config are among `zones`, so that a suppression without a finding has no use. */
   readonly isComplete: boolean
+  /** The day in UTC, to report what has expired. */
+  readonly today?: FullDate | undefined
   /** What a target can store, for the TTLs that it rounds; null if that is unknown. If absent, TTLs are not compared. */
   readonly capabilities?: CapabilityLookUp | undefined
 }
@@ -21,20 +26,21 @@ export interface LintOptions {
 export type CapabilityLookUp = (target: string) => Capabilities | null
 
 /** Returns the zones in the same order with the findings about them. */
-export function lintLoaded(zones: readonly LoadedZone[], { isComplete, capabilities }: LintOptions): LoadedZone[] {
-  const findings = lintZones(zones.map(({ zone, internal, valid }) => ({ zone, internal, isIncomplete: !valid })))
+export function lintLoaded(zones: readonly LoadedZone[], { isComplete, today, capabilities }: LintOptions): LoadedZone[] {
+  const all = zones.map(({ zone, internal, valid }) => ({ zone, internal, isIncomplete: !valid }))
+  const lint = createLinter(all)
   const used = new Set<string>()
-  const linted = zones.map((loaded, index): LoadedZone => {
-    const found = [...loaded.diagnostics, ...(findings[index] ?? []), ...(capabilities ? roundedTtls(loaded, capabilities) : [])]
+  // One pass over a zone after the other: its records may be packed.
+  const linted = zones.map((loaded, index): readonly [LoadedZone, readonly Suppression[]] => {
+    const known = [...loaded.diagnostics, ...(today === undefined ? [] : expiryWarnings(loaded.zone, today))]
+    const found = [...known, ...lint(all[index] as LintedZone), ...(capabilities ? roundedTtls(loaded, capabilities) : [])]
     const suppressed = suppress(loaded.zone, found)
     for (const one of suppressed.used) used.add(keyOf(one))
-    return { ...loaded, diagnostics: joinRepeated(suppressed.kept) }
+    return [{ ...loaded, diagnostics: joinRepeated(suppressed.kept) }, suppressionsOf(loaded)]
   })
-  if (!isComplete || zones.some(({ diagnostics }) => diagnostics.some(isError))) return linted
-  return linted.map((loaded) => {
-    const unused = suppressionsOf(loaded).filter(
-      (one) => !used.has(keyOf(one)) && (one.code !== 'ttl-rounded' || capabilities !== undefined),
-    )
+  if (!isComplete || zones.some(({ diagnostics }) => diagnostics.some(isError))) return linted.map(([loaded]) => loaded)
+  return linted.map(([loaded, suppressions]) => {
+    const unused = suppressions.filter((one) => !used.has(keyOf(one)) && (one.code !== 'ttl-rounded' || capabilities !== undefined))
     // Zones share the suppressions of the config and of included files.
     for (const one of unused) used.add(keyOf(one))
     return unused.length === 0 ? loaded : { ...loaded, diagnostics: [...loaded.diagnostics, ...unused.map(unusedSuppression)] }

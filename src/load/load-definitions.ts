@@ -6,12 +6,12 @@ import { dirname } from 'node:path'
 import pLimit from 'p-limit'
 import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../base/diagnostic.ts'
 import { compareText } from '../base/text.ts'
-import { expiryWarnings } from '../checks/rules/expiry.ts'
 import { secretsInZone } from '../checks/secrets-in-zone.ts'
 import type { Config } from '../config/config.ts'
 import { configureZone, type LoadedZone, limitedRule, ruleFor } from '../config/configured-zone.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import type { FullDate } from '../dns/ownership.ts'
+import { createZonePacker, type ZonePacker } from '../dns/packed-zone.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { sourcePolicy } from '../files/source-policy.ts'
 import { isProgramName } from './definition-name.ts'
@@ -30,6 +30,9 @@ const MAX_PROGRAM_RECORDS = 1_000_000
 /** Maximum number of files open at the same time. */
 const OPEN_FILES = 32
 
+/** The number of definitions from which on `isForChecks` packs the records of zones. It takes time, and few zones take little memory. */
+const MANY = 100
+
 export interface LoadOptions {
   /** Only these zones, as the user wrote their names, globs, or the paths of their files. */
   readonly zones?: readonly string[] | undefined
@@ -45,6 +48,8 @@ export interface LoadOptions {
   readonly autoPtr?: false | undefined
   /** The day in UTC, to report what has expired; absent to report nothing. */
   readonly today?: FullDate | undefined
+  /** Whether the records are only looked at for one zone after the other, so that they may be packed; a plan reads those of many zones at once. */
+  readonly isForChecks?: true | undefined
   /** False to leave out the lints. */
   readonly lints?: false | undefined
   /** What targets can store, to report TTLs that they round. */
@@ -61,6 +66,8 @@ export interface LoadedDefinitions {
   readonly described: DescribedZones
   /** Whether a definition with errors may add PTR records to a reverse zone, which then lacks them. */
   readonly lacksPtrs: boolean
+  /** Whether each zone depends on its own file and the config alone: no definition includes a file, or may use `auto_ptr`. */
+  readonly areIndependent: boolean
   /** Skipped definitions, as messages show them, sorted: they or their rule say `enabled: false`, or no rule matches their zone. */
   readonly skipped: readonly string[]
 }
@@ -92,22 +99,29 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     .map((definition) => withNewFiles(definition, options.texts))
   const isProgram = ({ kind }: FoundDefinition): boolean => kind === 'program'
   const written = definitions.filter((definition) => !isProgram(definition))
-  const readEach = (some: readonly FoundDefinition[], names: WantedZones | null): Promise<(LoadedDefinition | null)[]> =>
+  const pack: ZonePacker = options.isForChecks && definitions.length >= MANY ? createZonePacker() : (zone) => zone
+  const readEach = (some: readonly FoundDefinition[], names: WantedZones | null): Promise<(ConfiguredDefinition | null)[]> =>
     Promise.all(
       some.map((definition) =>
-        limit(() => readDefinition(definition, config, sources, { wanted: names, texts: options.texts, textsRead: options.textsRead })),
+        limit(async () => {
+          const read = { wanted: names, texts: options.texts, textsRead: options.textsRead }
+          const one = await readDefinition(definition, config, sources, read)
+          return one === null ? null : joinWithConfig(one, config, pack)
+        }),
       ),
     )
   // A program names its zones only when it has run.
   const made = createRecordTotal('made by programs', MAX_PROGRAM_RECORDS)
   const programs = (
     await Promise.all(definitions.filter(isProgram).map((definition) => readProgram(definition, config, options.texts, made)))
-  ).flat()
+  )
+    .flat()
+    .map((one) => joinWithConfig(one, config, pack))
   const read = await readEach(written, wanted?.mayBeFragments ? null : wanted)
   const needsOthers = options.autoPtr !== false && wanted !== null && areLinked([...read, ...programs], wanted)
   const otherDefinitions = new Set(needsOthers ? written.filter((_, index) => read[index] === null) : [])
   const everyOne = [...read, ...(await readEach([...otherDefinitions], null)), ...programs].filter(
-    (one): one is LoadedDefinition => one !== null,
+    (one): one is ConfiguredDefinition => one !== null,
   )
   const included = new Set(everyOne.flatMap((one) => one.includedFiles))
   const parsed = withoutFragments(everyOne, included, config)
@@ -123,19 +137,21 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const isReverseWanted = needsOthers && wantsReverse(everyOne, wanted)
   for (const one of parsed) {
     const isOther = otherDefinitions.has(one.definition) || !isWanted(one, wanted)
-    const isSkipped = !isOther && (!one.enabled || joinWithConfig(one, config, zones, diagnostics))
     // Other zones of the program may be loaded.
-    if (isSkipped && !isProgram(one.definition)) skipped.add(one.definition.file)
-    if (isOther && needsOthers && one.enabled) diagnostics.push(...joinLinked(one, config, linked, isReverseWanted))
+    if (!isOther && one.isSkipped && !isProgram(one.definition)) skipped.add(one.definition.file)
+    if (!isOther) for (const problem of one.problems) diagnostics.push(problem)
+    if (!isOther && one.loaded !== null) zones.push(one.loaded)
+    if (isOther && needsOthers && one.loaded !== null) linked.push(one.loaded)
+    if (isOther && isReverseWanted) diagnostics.push(...errorsOfLinked(one))
     if (isWanted(one, wanted) && hasNoRule(one)) unmatched.push(one.definition.file)
   }
   diagnostics.push(...unmatchedWarning(unmatched))
   const files = [...new Set(parsed.flatMap((one) => one.files))].sort()
   const unlinked = refuseDuplicates(zones)
   const joined = options.autoPtr === false ? unlinked : withPtrs(unlinked, linked, options.paths === undefined)
-  const unexpired = withExpiryWarnings(joined, options.today)
   const isComplete = wanted === null && options.paths === undefined && !hasErrors(diagnostics)
-  const distinct = options.lints === false ? unexpired : lintLoaded(unexpired, { isComplete, capabilities: options.capabilities })
+  const distinct =
+    options.lints === false ? joined : lintLoaded(joined, { isComplete, today: options.today, capabilities: options.capabilities })
   const loaded = new Set(distinct.map(({ zone }) => zone.name))
   const selected = parsed.filter((one) => one.zone !== null && isWanted(one, wanted))
   diagnostics.push(...(wanted?.unused(selected, parsed, loaded) ?? []))
@@ -147,13 +163,9 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     files,
     described: describedBy(parsed, found.definitions.filter(isDisabled), found.diagnostics),
     lacksPtrs: parsed.some((one) => one.mayUseAutoPtr && hasErrors(one.diagnostics)),
+    areIndependent: included.size === 0 && !everyOne.some(({ mayUseAutoPtr }) => mayUseAutoPtr),
     skipped: [...skipped].sort(),
   }
-}
-
-function withExpiryWarnings(zones: readonly LoadedZone[], today: FullDate | undefined): readonly LoadedZone[] {
-  if (today === undefined) return zones
-  return zones.map((loaded) => ({ ...loaded, diagnostics: [...loaded.diagnostics, ...expiryWarnings(loaded.zone, today)] }))
 }
 
 function describedBy(
@@ -182,7 +194,7 @@ function withNewFiles(definition: FoundDefinition, texts: LoadOptions['texts']):
 const isDisabled = ({ rules: [first] }: FoundDefinition): boolean => first !== undefined && !first.enabled && first.zones === null
 
 /** The definitions without files that others include, which are not zones even if a glob matches them. */
-function withoutFragments(parsed: readonly LoadedDefinition[], included: ReadonlySet<string>, config: Config): LoadedDefinition[] {
+function withoutFragments<D extends LoadedDefinition>(parsed: readonly D[], included: ReadonlySet<string>, config: Config): D[] {
   if (included.size === 0) return [...parsed]
   const cwd = resolveLinks(config.cwd)
   return parsed.filter((one) => !included.has(displayPath(resolveLinks(fromDisplayPath(one.definition.file, config.cwd)), cwd)))
@@ -209,41 +221,37 @@ function withPtrs(zones: readonly LoadedZone[], linked: readonly LoadedZone[], i
   return result.slice(0, zones.length)
 }
 
-/**
- * Adds a zone that is not wanted to those that PTR records may connect with wanted ones. Returns its errors if a reverse zone is wanted: it would lack
- * PTR records.
- */
-function joinLinked(one: LoadedDefinition, config: Config, linked: LoadedZone[], isReverseWanted: boolean): Diagnostic[] {
-  const found: Diagnostic[] = []
-  const zones: LoadedZone[] = []
-  joinWithConfig(one, config, zones, found)
-  linked.push(...zones)
-  if (!isReverseWanted || !(one.mayUseAutoPtr || one.zone === null)) return []
-  return [...found, ...zones.flatMap(({ diagnostics }) => diagnostics)].filter(isError)
+/** The errors of a definition that is not wanted, if it may add PTR records: a wanted reverse zone would lack them. */
+function errorsOfLinked({ mayUseAutoPtr, zone, problems, loaded }: ConfiguredDefinition): Diagnostic[] {
+  return mayUseAutoPtr || zone === null ? [...problems, ...(loaded?.diagnostics ?? [])].filter(isError) : []
 }
 
-/** Adds the zone or its diagnostics. Returns true if the config skips the definition instead. */
-function joinWithConfig(
-  { definition, zone, files, diagnostics: found }: LoadedDefinition,
-  config: Config,
-  zones: LoadedZone[],
-  diagnostics: Diagnostic[],
-): boolean {
-  if (zone === null) {
-    diagnostics.push(...found)
-    return false
-  }
+/** A definition combined with the config. */
+interface ConfiguredDefinition extends LoadedDefinition {
+  /** Null if it has no zone, or is skipped. */
+  readonly loaded: LoadedZone | null
+  /** Its diagnostics if it has no zone. */
+  readonly problems: readonly Diagnostic[]
+  /** Whether it is disabled, or the config skips it. */
+  readonly isSkipped: boolean
+}
+
+function joinWithConfig(one: LoadedDefinition, config: Config, pack: ZonePacker): ConfiguredDefinition {
+  const { definition, zone, enabled, files, diagnostics: found } = one
+  const nothing = { ...one, loaded: null, problems: [], isSkipped: false }
+  if (!enabled) return { ...nothing, isSkipped: true }
+  if (zone === null) return { ...nothing, problems: found }
   const named = definition.rules.find((rule) => rule.zoneName !== null && rule.zoneName !== zone.name)
   if (named) {
     const message = `the file defines ${zone.name}, but the config names its zone ${named.zoneName}`
-    diagnostics.push(...found, { severity: 'error', code: 'zone-name', message, at: zone.at })
-    return false
+    return { ...nothing, problems: [...found, { severity: 'error', code: 'zone-name', message, at: zone.at }] }
   }
   const rule = ruleFor(zone, definition.rules)
-  if (!rule?.enabled) return true
+  if (!rule?.enabled) return { ...nothing, isSkipped: true }
   const limited = limitedRule(rule, config, definition.path, zone)
-  zones.push(configureZone(zone, limited, config, files, [...found, ...secretsInZone(zone, config.secrets)]))
-  return false
+  const loaded = configureZone(zone, limited, config, files, [...found, ...secretsInZone(zone, config.secrets)])
+  const packed = pack(loaded.zone)
+  return { ...nothing, zone: packed, loaded: { ...loaded, zone: packed } }
 }
 
 /** Whether the globs of rules match the file of a zone, but `zone` of none matches its name. */
@@ -312,7 +320,7 @@ export interface Validation {
 
 /** Reads and checks definitions without network access. */
 export async function validateDefinitions(config: Config, options: LoadOptions = {}): Promise<Validation> {
-  const { zones, diagnostics, files } = await loadDefinitions(config, options)
+  const { zones, diagnostics, files } = await loadDefinitions(config, { ...options, isForChecks: true })
   const records = zones.reduce((sum, { zone }) => sum + zone.records.length, 0)
   return { diagnostics, zones, files: files.length, records }
 }

@@ -8,7 +8,7 @@ import { isBlankYaml } from '../definition/yaml/read-yaml.ts'
 import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
 import { rrsetKey } from '../dns/record.ts'
 import type { DesiredZone } from '../dns/zone.ts'
-import { displayPath } from '../files/file-path.ts'
+import { displayPath, resolveLinks } from '../files/file-path.ts'
 import { readText, readZoneFileText, refuseSecrets } from '../files/read-text.ts'
 import type { SourcePolicy } from '../files/source-policy.ts'
 import type { FoundDefinition } from './find-definitions.ts'
@@ -64,7 +64,8 @@ export async function readDefinition(
   const problems: Diagnostic[] = []
   for (const path of definition.kind === 'split' ? definition.parts : [definition.path]) {
     const file = displayPath(path, config.cwd)
-    const given = texts?.get(path)
+    // Edits have the path of the file itself, not of a link to it.
+    const given = texts?.get(path) ?? texts?.get(resolveLinks(path))
     const read = definition.kind === 'zone-file' ? readZoneFileText : readText
     const text = given === undefined ? await read(path, file, policy) : refuseSecrets(given, file, policy)
     if (text.ok) sources.push({ path, file, text: text.text })
@@ -88,7 +89,7 @@ export async function readDefinition(
     const diagnostics = empty.map(({ file }) => emptyFile(file))
     return { definition, zone: null, enabled: true, files, includedFiles: [], mayUseAutoPtr, diagnostics }
   }
-  if (textsRead) for (const { path, text } of sources) textsRead.set(path, text)
+  if (textsRead) for (const { path, text } of sources) textsRead.set(resolveLinks(path), text)
   const unread: ParsedText = { zone: null, enabled: true, includedFiles: [], diagnostics: [] }
   const parsed = total.isExceeded() ? unread : parseSources(definition, sources, zoneName, config, include)
   const length = sources.reduce((sum, { text }) => sum + text.length, 0)

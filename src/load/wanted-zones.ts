@@ -152,7 +152,7 @@ function missingNames(
     .map((name) =>
       disabled.has(name)
         ? unknown(`the definition of ${name} is disabled`, undefined)
-        : unknown(`there is no definition of ${name}`, otherZone(name, known)),
+        : unknown(`there is no definition of ${name}`, otherZone(name, new Set([...known].filter((one) => one !== name)))),
     )
 }
 

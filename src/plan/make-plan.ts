@@ -111,12 +111,15 @@ function readOnlyProblems({ readOnly, desired, target }: PlanInput): Diagnostic[
   return [{ severity: 'error', code: 'zone-read-only', message, at: desired.at, hint: readOnly.hint }]
 }
 
-/** An error if the zone would have no NS records at its apex, which its servers need. */
-function missingApexNs({ kept, unmanaged, added }: ZoneDifference, { desired, target }: PlanInput): Diagnostic[] {
-  if ([kept, unmanaged, added].some((records) => records.some((record) => isApexNs(record, desired.name)))) return []
-  const message = `${desired.name} would have no NS records at its apex at ${target}, and name servers refuse such a zone`
+/** An error if the zone would have no NS records at its apex, which its servers need; a warning if it has none today. */
+function missingApexNs({ kept, unmanaged, added, removed }: ZoneDifference, { desired, existing, target }: PlanInput): Diagnostic[] {
+  const has = (...all: readonly (readonly ResourceRecord[])[]): boolean =>
+    all.some((records) => records.some((record) => isApexNs(record, desired.name)))
+  if (has(kept, unmanaged, added)) return []
+  const isLosing = existing === null || has(removed)
+  const message = `${desired.name} ${isLosing ? 'would have' : 'has'} no NS records at its apex at ${target}, and name servers refuse such a zone`
   const hint = 'define NS records at the apex, for example in a file that all zones include; for a copy, name them with --apex-ns'
-  return [{ severity: 'error', code: 'zone-without-ns', message, at: desired.at, hint }]
+  return [{ severity: isLosing ? 'error' : 'warning', code: 'zone-without-ns', message, at: desired.at, hint }]
 }
 
 /** A new zone without NS records at its apex gets those that the target has for it. */

@@ -68,7 +68,7 @@ const COMMANDS: readonly (readonly [codes: string, ...commands: string[]])[] = [
   [`- - - - - ${FILE} ${FILE}`, 'fmt zones/example.com.yaml'],
   [`- - - - - - ${FILE}`, 'export zonefile', 'render'],
   [`- - - - - zone-unknown ${FILE}`, 'export csv example.com -o plan.json'],
-  ['- file-exists file-exists file-exists file-exists file-exists file-exists', 'init --zone example.org'],
+  ['- - - - - - -', 'init --zone example.org'],
   ['config-missing - - - - - -', 'providers'],
   ['config-missing - - - - - journal-unreadable', 'history'],
   [`config-missing - - - - - ${FILE}`, 'unlock example.com --yes'],

@@ -137,7 +137,7 @@ describe('import --from one of several providers', () => {
     const other = "  other: {type: cloud, base_url: 'http://127.0.0.1:1/v4', token: 'env:ZONEWRIGHT_TOKEN'}\n"
     const scene = withZone('www A 192.0.2.1', { config: other + config })
     const imported = await scene.run('import', '--from', 'cloud', '-o', 'zones')
-    expect(imported).toMatchObject({ status: 0, stderr: '1 zone with 1 record, read back and compared.\n' })
+    expect(imported).toMatchObject({ status: 0, stderr: expect.stringContaining('1 zone with 1 record, read back and compared.\n') })
     if (targets === null) expect(scene.files()['zones/example.com.yaml']).not.toContain('targets')
     else expect(scene.files()['zones/example.com.yaml']).toContain(targets)
     await expectEmptyPlan(scene)
@@ -168,7 +168,7 @@ describe('init --from', () => {
     expect(result).toMatchObject({ status: 0, stderr: '' })
     expect(result.stdout).toContain('Written:\n  zonewright.yaml\n  zones/example.com.yaml\n  .github/workflows/dns.yml\n')
     await expectEmptyPlan(scene)
-    expectEnd(await scene.run('init', '--from', `${scene.proxy.origin}/v4`), 1, { err: '[file-exists]', out: '' })
+    expectEnd(await scene.run('init', '--from', `${scene.proxy.origin}/v4`), 0, { err: '', out: /^Nothing is missing:/ })
   })
 
   it.each([

@@ -12,7 +12,9 @@ describe('import zonefile', () => {
     const result = await run(cwd, 'import', 'zonefile', 'db.example.com')
     expect(result).toEqual({
       status: 0,
-      stderr: '1 zone with 2 records, read back and compared.\n',
+      stderr:
+        '1 zone with 2 records, read back and compared.\nNext:\n' +
+        '  zonewright init    adds a config, CI jobs and .gitignore\n  zonewright plan    shows what would change\n',
       stdout: `domain: example.com
 soa_email: hostmaster@example.com
 ttl_sec: 300

@@ -22,7 +22,7 @@ const inFolder = (folder: string, ...args: string[]): Promise<CliResult> => cli(
 
 /** The variables of the step of a job that runs a command. */
 const envOf = (job: WorkflowJob, command: string): unknown => job.steps.find(({ run }) => run?.startsWith(command))?.env
-const FILES = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', 'zones/example.com.yaml', 'zonewright.yaml']
+const FILES = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', '.gitignore', 'zones/example.com.yaml', 'zonewright.yaml']
 
 describe('init', () => {
   test('writes its files, and lists them and the next steps', async () => {
@@ -72,12 +72,15 @@ describe('init', () => {
     },
   )
 
-  test.each(FILES)('keeps an existing %s, and writes nothing else', async (path) => {
+  test.each(FILES.filter((path) => !/zonewright\.yaml|gitignore/.test(path)))('keeps an existing %s, and adds the others', async (path) => {
     const folder = temporaryDirectory()
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), 'mine')
-    expectEnd(await inFolder(folder, 'init'), 1, { err: `error[file-exists] ${path} already exists`, out: '' })
-    expect(filesBelow(folder)).toEqual({ [path]: 'mine' })
+    const { stdout } = expectEnd(await inFolder(folder, 'init'), 0)
+    expect(stdout).not.toContain(`  ${path}\n`)
+    const files = filesBelow(folder)
+    expect([files[path], Object.keys(files).sort()]).toEqual(['mine', FILES])
+    expectEnd(await inFolder(folder, 'init', '--zone', 'example.com'), 0, { out: /^Nothing is missing:\n/ })
   })
 
   test('removes the written files if one cannot be written', async () => {
@@ -90,7 +93,9 @@ describe('init', () => {
   test('writes a pipeline for GitLab', async () => {
     const folder = temporaryDirectory()
     expectEnd(await inFolder(folder, 'init', '--ci', 'gitlab'), 0, { out: /^(?!.*github\.com).*Turn on "Pipelines must succeed"/s })
-    expect(Object.keys(filesBelow(folder)).sort()).toEqual(['.gitlab-ci.yml', 'zones/example.com.yaml', 'zonewright.yaml'])
+    expect(Object.keys(filesBelow(folder))).toEqual(['.gitlab-ci.yml'])
+    expectEnd(await inFolder(folder, 'init'), 0)
+    expect(Object.keys(filesBelow(folder)).sort()).toEqual(['.gitignore', '.gitlab-ci.yml', 'zones/example.com.yaml', 'zonewright.yaml'])
     expect((await inFolder(folder, 'init', '--ci', 'other')).stderr).toContain('It must be one of github, gitlab.')
   })
 

@@ -138,3 +138,7 @@ test(
   },
   TIME,
 )
+
+test('init --yes, in a folder with zone files', { timeout: TIME }, () =>
+  killAndCheck(folderWith(zoneFiles('192.0.2.1')), ['init', '--yes'], '.', 3),
+)

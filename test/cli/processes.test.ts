@@ -153,7 +153,7 @@ m.${name}=function(...a){if(!isSent&&(${when})){isSent=true;process.kill(process
   return { ZONEWRIGHT_TOKEN: TOKEN, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(text)}` }
 }
 
-const LOADING = ['node:fs/promises', 'open', { when: '/example\\.com\\.yaml$/.test(a[0])' }] as const
+const LOADING = ['node:fs', 'openSync', { when: '/example\\.com\\.yaml$/.test(a[0])' }] as const
 const READING = ['node:net', 'Socket.prototype.connect', {}] as const
 /** The fingerprint of the live zone that is planned. */
 const PLANNING = ['node:crypto', 'createHash', {}] as const

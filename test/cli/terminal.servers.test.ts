@@ -127,6 +127,20 @@ describeWithTools(['script'], 'on a terminal', () => {
     ['\u0004', 1, NOTHING],
   ])('confirmation with %j', { tags: ['long'] }, confirmWith)
 
+  test.each([
+    ['y\r', 0, /\nWritten:\n {2}\.github\/workflows\/dns\.yml\n.*Plan: 4 to create/s],
+    ['n\r', 1, /\nNothing was written\.\n$/],
+    ['\u0003', 130, /\[y\/N\] \n$/],
+  ])('init asks once, and is answered with %j', async (keys, status, end) => {
+    const scene = await openServiceScene()
+    const before = Object.keys(scene.files())
+    const session = await onTerminal(scene, ['init'], { type: [['Write these files? [y/N] ', keys]] })
+    expect(plain(session.shown)).toMatch(/^Found zonewright\.yaml\.\nTo be written:\n/)
+    expect(plain(session.shown)).toMatch(end)
+    expect(session.status).toBe(status)
+    expect(Object.keys(scene.files()).length).toBe(before.length + (status === 0 ? 3 : 0))
+  })
+
   test('confirmation timeout: nothing is applied', async () => {
     const scene = await openServiceScene()
     const { shown, status } = await onTerminal(scene, ['apply', '--timeout', '8'])

@@ -1,4 +1,8 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { startRoute53Scene } from '../providers/route53/scene.ts'
+import { APPLY } from '../providers/scripted-scene.ts'
 import { expectEnd } from '../support/cli.ts'
 import { response, startScriptedDns } from '../support/scripted-dns.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
@@ -100,4 +104,66 @@ test('a name that nobody has, and a zone whose first name server refuses', async
   scene.write({ 'zones/example.com.yaml': `${ZONE}  child: {type: NS, value: localhost.}\n` })
   expectEnd(await scene.run('trace', 'www.child.example.com', ...args, good), 1, { out: /Name servers\n {2}127.*\n {4}www\.child.* A 192/ })
   expectEnd(await scene.run('trace', '.', ...args, good), 0, { out: [/no definition has a zone for it/, /Resolvers\n= /] })
+})
+
+test('a wildcard, and the deletion of the zone, are changes of a name', async () => {
+  const server = addressOf(await startServer('192.0.2.5'))
+  const zone = `${ZONE}  '*': {type: A, value: 192.0.2.5}\n`
+  const scene = await openLiveScene({ files: { 'zones/example.com.yaml': zone } })
+  const trace = () => scene.run('trace', 'x.example.com', '--nameserver', server, '--resolver', server, '--parent-server', server)
+  expectEnd(await trace(), 1, { out: /\n {4}create at cloud, applied: \*\.example\.com\. / })
+  const journal = join(scene.folder, '.zonewright/runs')
+  const [run = ''] = readdirSync(journal)
+  const copies = Array.from({ length: 100 }, (_, at) => run.replace(/^\d{4}/, String(3000 + at)))
+  for (const copy of copies) {
+    cpSync(join(journal, run), join(journal, copy), { recursive: true })
+    const file = join(journal, copy, 'journal.jsonl')
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(run, copy))
+  }
+  expectEnd(
+    await scene.run('trace', 'mail.example.com', 'AAAA', '--nameserver', server, '--resolver', server, '--parent-server', server),
+    1,
+    {
+      out: /\n {4}none of the latest 100 runs changed it\n/,
+    },
+  )
+  for (const copy of copies) rmSync(join(journal, copy), { recursive: true })
+  scene.write({ 'zones/example.com.yaml': zone.replace('\n', '\nabsent: true\n') })
+  expectEnd(await trace(), 1, { out: /\n≠ cloud\n[\s\S]*shows what would change\n/ })
+  expectEnd(await scene.run('apply', '--yes', '--allow', 'delete-zone'), 0)
+  const deleted = /\n {4}delete of the zone example\.com\. at cloud, applied\n/
+  expectEnd(await trace(), 1, { out: [/\n= cloud\n {4}the zone does not exist there\n\n/, deleted] })
+  // Without a definition no server says which zone it was.
+  rmSync(join(scene.folder, 'zones/example.com.yaml'))
+  expectEnd(await trace(), 0, { out: [/no definition has a zone for it/, deleted] })
+})
+
+test('with split horizon, name servers are compared with their own target, and resolvers with any', async () => {
+  const [outside, inside, other] = await Promise.all(
+    ['192.0.2.1', '192.0.2.9', '192.0.2.5'].map(async (data) => addressOf(await startServer(data))),
+  )
+  const rule = (folder: string, server: string | undefined) =>
+    `  - {files: '${folder}/*', targets: [${folder}], nameservers: ['${server}']}\n`
+  const view = (data: string) =>
+    `domain: example.com\nrecords:\n  '': {type: NS, value: localhost.}\n  www: {type: A, ttl: 1d, value: ${data}}\n`
+  const scene = await openLiveScene({
+    config: `  out: {type: zonefile, directory: a}\n  in: {type: zonefile, directory: b}\nzones:\n${rule('out', outside)}${rule('in', inside)}`,
+    files: { 'out/example.com.yaml': view('192.0.2.1'), 'in/example.com.yaml': view('192.0.2.9'), 'a/.gitkeep': '', 'b/.gitkeep': '' },
+  })
+  const resolvers = [outside, inside, other].flatMap((one) => ['--resolver', String(one)])
+  const trace = (...args: string[]) => scene.run('trace', 'www.example.com', '--parent-server', String(other), ...resolvers, ...args)
+  expectEnd(await trace(), 1, { out: [/Name servers\n= .*\n.*\n= .*\n/, /Resolvers\n= .*\n(?: .*\n)+= .*\n(?: .*\n)+≠ /] })
+  expectEnd(await trace('--nameserver', String(other)), 1, { out: /Name servers\n≠ .*\n.*\n {4}expected: A 192/ })
+})
+
+test('another target of an alias that the server flattens is a difference of the provider', async () => {
+  const server = addressOf(await startServer('192.0.2.1'))
+  const alias = (host: string) => `  cdn: {type: ALIAS, ttl: 60, value: ${host}.cloudfront.net.}\n`
+  const scene = await startRoute53Scene({ definition: alias('d1') })
+  expectEnd(await scene.run(APPLY), 0)
+  scene.define(alias('d2'))
+  const traced = await scene.run(['trace', 'cdn.example.com', '--nameserver', server, '--resolver', server, '--parent-server', server])
+  expectEnd(traced, 1, {
+    out: [/\n≠ \w+\n {4}cdn\.example\.com\. 60 ALIAS d1\./, /\n {4}create at \w+, applied: cdn\.example\.com\. 60 ALIAS/],
+  })
 })

@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { expectEnd } from '../support/cli.ts'
 import { expectNothingDone, openLiveScene, openScene, ZONE, zoneOf } from './scene.ts'
@@ -103,6 +105,17 @@ test('zone remove of a zone that a program makes names the line', async () => {
   expect(stderr).toMatch(/zones\/a\.ts:3.*a program, which only people edit[\s\S]*change line 3/)
 })
 
+test('definitions that are links are edited where they lead', async () => {
+  const scene = openScene({ files: { 'shared/example.com.yaml': ZONE } })
+  mkdirSync(join(scene.folder, 'zones'), { recursive: true })
+  symlinkSync('../shared/example.com.yaml', join(scene.folder, 'zones/example.com.yaml'))
+  expectEnd(await scene.run('record', 'set', 'example.com', 'mail', 'A', '192.0.2.7'), 0)
+  expectEnd(await scene.run('zone', 'remove', 'example.com'), 0)
+  const after = ZONE.replace('192.0.2.2', '192.0.2.7').replace('\n', '\nabsent: true\n')
+  expect(readFileSync(join(scene.folder, 'zones/example.com.yaml'), 'utf8')).toBe(after)
+  expect(readlinkSync(join(scene.folder, 'zones/example.com.yaml'))).toBe('../shared/example.com.yaml')
+})
+
 const MOVED = ZONE.replace('  www:', '  abs: {type: CNAME, value: www.example.com.}\n  www:')
 
 test('zone rename moves the definition, and names what still points to the previous zone', async () => {
@@ -136,10 +149,36 @@ test('zone rename --absent keeps the previous definition for its deletion; octoD
   })
 })
 
+test.each(['Example.COM.yaml', 'bücher.example.yaml', 'db.example.com.zone'])('zone rename gives %s the new name', async (file) => {
+  const name = file.replace(/^db\.|\.[a-z]+$/g, '')
+  const text = file.endsWith('.zone')
+    ? '@ 300 SOA ns1 hostmaster 1 2 3 4 5\n@ 300 NS ns1.example.net.\n'
+    : ZONE.replace('example.com', name)
+  const scene = openScene({ files: { [`zones/${file}`]: text } })
+  expectEnd(await scene.run('zone', 'rename', name, 'example.org'), 0)
+  const { 'zonewright.yaml': _, ...files } = scene.files()
+  expect(files).toEqual({ [`zones/${file.replace(name, 'example.org')}`]: text.replace(name, 'example.org') })
+})
+
+test.each([
+  ["  - {files: 'zones/*', targets: [own]}\n", 0, /creates it at own\.\n[\s\S]*example\.com\. stays at cloud as it is/],
+  ['', 1, /no rule of the config would find the definition of example\.net\./],
+])('zone rename with a rule of the previous name, and %j', async (rule, status, err) => {
+  const config = `${OWN}${RULES}  - {files: 'zones/*', zone: example.com, targets: [cloud]}\n${rule}`
+  const scene = openScene({ config, files: { 'zones/example.com.yaml': ZONE }, also: ['own'] })
+  expectEnd(await scene.run('zone', 'rename', 'example.com', 'example.net'), status, { err })
+})
+
 test.each<readonly [Readonly<Record<string, string>>, readonly string[], string]>([
   [{ 'zones/example.com.yaml': ZONE, 'zones/b.yaml': zoneOf('example.net') }, [], 'zone-duplicate'],
+  [
+    { 'zones/example.com.zone': '$ORIGIN example.com.\n@ 300 SOA ns1 hostmaster 1 2 3 4 5\n@ 300 NS ns1.example.net.\n' },
+    [],
+    'edit-refused',
+  ],
   [{ 'zones/example.com.yaml': ZONE.replace('  mail:', '  mail.example.com.:') }, [], 'name-outside-zone'],
   [{ 'zones/a.yaml': ZONE }, ['--absent'], 'edit-refused'],
+  [{ 'zones/a.yaml': `absent: true\n${ZONE}` }, [], 'edit-refused'],
   [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml/x': '' }, [], 'file-exists'],
   [{ 'zones/example.com.yaml': ZONE, 'zones/example.net.yaml': zoneOf('example.org') }, [], 'file-exists'],
 ])('zone rename of %j is refused', async (files, args, code) => {

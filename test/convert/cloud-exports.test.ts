@@ -36,6 +36,7 @@ test.each([
   [{ ResourceRecordSets: [] }, 'has no SOA record'],
   [{ ResourceRecordSets: [SOA, { Name: 'x.' }] }, 'is malformed'],
   [{ HostedZones: [] }, 'has no list "ResourceRecordSets"'],
+  [{ ResourceRecordSets: [SOA, set('www.example.net.', 'A', '192.0.2.1')] }, 'has www.example.net., which is not in example.com.'],
 ])('other JSON is refused: %j', async (document, message) => {
   expectEnd(await importFile('route53', JSON.stringify(document)), 1, { err: message })
 })
@@ -73,4 +74,8 @@ records:
     value: 192.0.2.1
     cloudflare: {proxied: true, comment: our site;, tags: [team:web, 'note:a "b", c', 'new:']}
 `)
+})
+
+test.each(['', 'www.example.com.\t1\tIN\tA\t192.0.2.1\n'])('a file that names no zone is refused: %j', async (text) => {
+  expectEnd(await importFile('cloudflare', text), 1, { err: 'the file does not say which zone it defines' })
 })

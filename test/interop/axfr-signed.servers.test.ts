@@ -33,7 +33,7 @@ for (const { make, tool, start } of SERVERS) {
       const cwd = temporaryDirectory()
       const result = expectEnd(await cli(['import', 'axfr', `127.0.0.1:${server.port}`, 'example.com'], { cwd, env: {} }), 0)
       const [warning = '', ...more] = result.stderr.split('\n')
-      expect(more).toEqual(['1 zone with 7 records, read back and compared.', ''])
+      expect(more.slice(0, 2)).toEqual(['1 zone with 7 records, read back and compared.', 'Next:'])
       const [, counts = ''] =
         /^warning\[import-lossy\] example\.com\. is signed \(DNSSEC\): (.*) are left out, because signing generates them \(.*\)$/.exec(
           warning,

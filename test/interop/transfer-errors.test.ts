@@ -47,7 +47,10 @@ describe('messages without a signature (RFC 8945 section 5.3.1)', () => {
     ['99 between, twice', [{}, ...unsigned(99), {}, ...unsigned(99), {}]],
   ])('are accepted between signed ones: %s', async (_, signatures) => {
     const result = await importFrom(await signingServer(SECRET, inMessages(signatures)), ...SIGNED)
-    expect(result).toMatchObject({ status: 0, stderr: `1 zone with ${signatures.length} records, read back and compared.\n` })
+    expect(result).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining(`1 zone with ${signatures.length} records, read back and compared.\n`),
+    })
   })
 
   it.each<[string, (SignatureParts | null)[], string]>([
@@ -142,7 +145,7 @@ describe('records of a transfer', () => {
     })
     expect(await transfer(records, '--lossy')).toMatchObject({
       status: 0,
-      stderr: `warning${text}\n1 zone with 1 record, read back and compared.\n`,
+      stderr: expect.stringContaining(`warning${text}\n1 zone with 1 record, read back and compared.\n`),
     })
   })
 
@@ -157,7 +160,7 @@ describe('records of a transfer', () => {
     const again = wireRecord('WWW.example.com', 1, Buffer.of(192, 0, 2, 1), { ttl: 600 })
     const result = await transfer([address('www.example.com'), again, address('www.example.com', 2)])
     expect(result).toMatchObject({ status: 0 })
-    expect(result.stderr).toBe(
+    expect(result.stderr).toContain(
       'warning[record-duplicate] the transfer of example.com. has www.example.com. A 192.0.2.1 more than once; one is kept (RFC 2181 section 5), with TTL 300, not 600\n' +
         '1 zone with 2 records, read back and compared.\n',
     )
@@ -167,7 +170,10 @@ describe('records of a transfer', () => {
     const codes = [10, 54, 69, 98, 103, 110, 127, 270, 3000, 32_767, 65_280, 65_534, 65_535]
     const records = codes.map((code) => wireRecord(`t${code}.example.com`, code, Buffer.of(1, 2, 255)))
     const result = await transfer([...records, wireRecord('empty.example.com', 65_281, Buffer.alloc(0))])
-    expect(result).toMatchObject({ status: 0, stderr: `1 zone with ${codes.length + 1} records, read back and compared.\n` })
+    expect(result).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining(`1 zone with ${codes.length + 1} records, read back and compared.\n`),
+    })
   })
 
   it('that conflict are reported and can be left out, without the others of their sets', async () => {

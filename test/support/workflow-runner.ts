@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import { basename, join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import type { ScriptedGithub } from '../scripted/code-sites/github.ts'
-import { cli } from './cli.ts'
+import { type CliResult, type CliSetting, cli } from './cli.ts'
 import { temporaryDirectory } from './temp-directory.ts'
 
 export interface WorkflowStep {
@@ -71,6 +71,8 @@ export interface RunnerScene {
   readonly env: Readonly<Record<string, string>>
   /** The files of each artifact. */
   readonly stored: Map<number, string>
+  /** Runs the program; in this process if absent. */
+  readonly program?: (args: readonly string[], setting: CliSetting) => Promise<CliResult>
 }
 
 export interface JobRun {
@@ -294,7 +296,7 @@ async function runScript(state: StepState, script: string, shell: string, env: R
   const lines = script.trim().split('\n')
   if (lines.length === 1 && script.startsWith('zonewright ')) {
     const [, ...words] = wordsOf(script.trim(), env)
-    const { status, stdout, stderr } = await cli(words, { cwd: state.workspace, env })
+    const { status, stdout, stderr } = await (state.scene.program ?? cli)(words, { cwd: state.workspace, env })
     state.output += stdout + stderr
     state.status ||= status
     return

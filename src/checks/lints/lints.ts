@@ -13,8 +13,8 @@ import { addressPrivate, glueMissing, targetDangling, targetTakeover } from './t
 
 type Lint = (linted: LintedZone, index: ZoneIndex) => Iterable<Finding>
 
-/** The findings of each zone, in the order of `zones`. */
-export function lintZones(zones: readonly LintedZone[]): Diagnostic[][] {
+/** A function that returns the findings of one of `zones`. */
+export function createLinter(zones: readonly LintedZone[]): (linted: LintedZone) => Diagnostic[] {
   const managed = managedNames(zones)
   const lints: readonly (readonly [severity: Severity, code: DiagnosticCode, lint: Lint])[] = [
     ['warning', 'dkim-invalid', dkimInvalid],
@@ -31,5 +31,5 @@ export function lintZones(zones: readonly LintedZone[]): Diagnostic[][] {
     ...spf(linted, index),
     ...lints.flatMap(([severity, code, of]) => Array.from(of(linted, index), (finding) => ({ severity, code, ...finding }))),
   ]
-  return zones.map((linted) => (linted.zone.absent ? [] : lint(linted, indexOf(linted))))
+  return (linted) => (linted.zone.absent ? [] : lint(linted, indexOf(linted)))
 }

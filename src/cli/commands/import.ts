@@ -5,25 +5,26 @@ import { hasErrors } from '../../base/diagnostic.ts'
 import { counted } from '../../base/english.ts'
 import { didYouMean } from '../../base/nearest-word.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
-import { CONFIG_FILE } from '../../config/config.ts'
+import { CONFIG_FILE, type Config } from '../../config/config.ts'
+import { readConfig } from '../../config/read-config.ts'
 import { IMPORT_FORMATS } from '../../convert/formats.ts'
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import type { ImportOptions } from '../../convert/importer.ts'
 import { createdZoneWarning, parseNameServer } from '../../convert/provider/copy-zones.ts'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { parseServerAddress } from '../../dns/server-address.ts'
+import { displayPath } from '../../files/file-path.ts'
 import { EXIT, type ExitStatus, worstOf } from '../../run/context/exit-status.ts'
 import { reportThrottling } from '../../run/context/run-context.ts'
 import { loadConfigOrDefault } from '../../run/load/run-config.ts'
-import type { PlanRunOptions } from '../../run/run-plan.ts'
 import { lacking, neededForZones } from '../../stored/approvals/approvals-of-plan.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
 import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withConversionOptions } from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'
+import { firstPlan, nextCommands } from '../init/take-over.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, canAsk, confirm, createOutput, lossReportOptions } from '../output.ts'
-import { readOnlySetup } from '../run-setup.ts'
 
 export interface ImportCommandOptions extends CommonOptions, ImportOptions {
   /** A provider, instead of the arguments format and source. */
@@ -73,7 +74,7 @@ async function importCommand(io: CliIo, [args]: readonly [string[]], options: Im
   if (request === null) return EXIT.failure
   if (options.viaService !== undefined || options.clone !== undefined) return importCopies(io, output, request, options)
   const result = await endedBySignals(() => importZones(request))
-  return result === null ? EXIT.failure : finish(io, output, result, options)
+  return result === null ? EXIT.failure : finish(io, output, result, request.config, options)
 }
 
 /** Creates the zones at the provider, if the user agrees, and warns of every created zone that gets no definition. */
@@ -99,7 +100,7 @@ async function importCopies(io: CliIo, output: CliOutput, request: ImportZonesRe
     interruption.release()
   }
   if (result === null) return declined
-  const status = await finish(io, output, result, options)
+  const status = await finish(io, output, result, request.config, options)
   if (status !== EXIT.done)
     output.diagnostics(
       created.map((zone) => createdZoneWarning(request.source, zone)),
@@ -127,6 +128,7 @@ async function finish(
   io: CliIo,
   output: CliOutput,
   { zones, keepsSource, folder, files, diagnostics, nextSteps = [] }: ImportZonesResult,
+  config: Config,
   options: ImportCommandOptions,
 ): Promise<ExitStatus> {
   output.diagnostics(diagnostics, lossReportOptions(options))
@@ -139,32 +141,18 @@ async function finish(
   const records = zones.reduce((sum, zone) => sum + zone.records.length, 0)
   const contents = `${counted(zones.length, 'zone')} with ${counted(records, 'record')}`
   const status = await deliverFiles(io, output, { command: 'import', files, contents, out, force, dryRun })
-  if (status === EXIT.done && keepsSource) {
-    output.note(`${contents}; the program stays the definition.`)
-    return dryRun === true || files.length === 0 ? status : planImported(io, output, { folder, files }, options)
-  }
-  if (status === EXIT.done && (out === undefined || dryRun !== true)) output.note(`${contents}, read back and compared.`)
-  if (status === EXIT.done && dryRun !== true) for (const step of nextSteps) output.say(step)
-  return status
-}
-
-/** Shows what differs at the providers of a new config, if the environment has its secrets. */
-async function planImported(
-  io: CliIo,
-  output: CliOutput,
-  { folder, files }: Pick<ImportZonesResult, 'folder' | 'files'>,
-  options: ImportCommandOptions,
-): Promise<ExitStatus> {
-  const named = files.flatMap(({ text }) => [...text.matchAll(/\benv:([A-Za-z_]\w*)/g)].map(([, name = '']) => name))
-  const missing = [...new Set(named)].filter((name) => io.env[name] === undefined)
-  if (missing.length > 0) {
-    output.say(`Set ${missing.join(', ')}; then "zonewright plan" shows what differs at the providers.`)
-    return EXIT.done
-  }
-  const { runPlan } = await import('../../run/run-plan.ts')
-  const { color = true, quiet = false, verbose = false } = options
-  const config = resolve(folder, CONFIG_FILE)
-  return runPlan(readOnlySetup<PlanRunOptions & CommonOptions>(io, { color, quiet, verbose, config, format: 'text' }), [])
+  if (status !== EXIT.done || (dryRun === true && out !== undefined && !keepsSource)) return status
+  output.note(`${contents}${keepsSource ? '; the program stays the definition.' : ', read back and compared.'}`)
+  if (dryRun === true) return status
+  for (const step of nextSteps) output.say(step)
+  const text = files.find(({ path }) => path === CONFIG_FILE)?.text
+  const file = resolve(folder, CONFIG_FILE)
+  const made = text === undefined ? null : readConfig(text, { file, folder, cwd: io.cwd }).config
+  const planned = keepsSource && made !== null ? await firstPlan(io, output, made, file, options) : status
+  const isElsewhere = made !== null && folder !== io.cwd
+  const known = made !== null || config.file !== null
+  for (const line of nextCommands(known ? (isElsewhere ? ` -c ${displayPath(file, io.cwd)}` : '') : null)) output.note(line)
+  return planned
 }
 
 /** Makes the request from arguments and options. Reports an invalid one, and returns null. */

@@ -1,22 +1,23 @@
-/** `zonewright init`: options, output, and the files that it writes. With `--from` a provider, its zones are imported. */
+/** `zonewright init`: options, output, and the example. `cli/init/take-over.ts` takes over what a folder has. */
+import { relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
 import { importZones } from '../../convert/import.ts'
 import { type DomainName, displayName, parseAbsoluteName, ROOT } from '../../dns/domain-name.ts'
-import type { WriteOutcome } from '../../files/replace-files.ts'
-import { writeFiles } from '../../files/write-files.ts'
-import { isPartlyWritten, writeProblems } from '../../files/write-problem.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { reportThrottling } from '../../run/context/run-context.ts'
-import { readRunConfig, requiredHostEntries } from '../../run/load/run-config.ts'
-import { type CommonOptions, oneOf, type SetAction, withLossyOption } from '../command.ts'
-import { CI_SITES, type CiSite, ciFiles } from '../init/ci-files.ts'
-import { cloudNeeds, providerNeeds } from '../init/ci-needs.ts'
-import { FIRST_TYPES, type FirstProvider, firstProvider, pythonPackagesOf } from '../init/first-provider.ts'
+import { readRunConfig } from '../../run/load/run-config.ts'
+import { type CommonOptions, oneOf, type SetAction, withLossyOption, withVariableOption } from '../command.ts'
+import { existingText, type InitFile, withProvider } from '../init/add-files.ts'
+import { CI_SITES, type CiSite, ciFiles, filesForCi, siteOf } from '../init/ci-files.ts'
+import { cloudNeeds } from '../init/ci-needs.ts'
+import { findSources, hasDefinitions, type SeenFile, type Source } from '../init/find-sources.ts'
+import { configText, FIRST_TYPES, firstProvider } from '../init/first-provider.ts'
+import { lookAround } from '../init/look-around.ts'
 import { installedRelease, type Release } from '../init/release.ts'
-import { endedBySignals } from '../interruption.ts'
+import { complete, type InitContext, nothingWritten, prepare } from '../init/take-over.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
 
@@ -24,78 +25,110 @@ import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
 const TOKEN_VARIABLE = 'ZONEWRIGHT_TOKEN'
 
 export interface InitOptions extends CommonOptions {
-  readonly zone: string
+  readonly zone?: string
   readonly soaEmail?: string
   /** The base URL, the preset or the type of a provider, to import all its zones instead of writing an example. */
   readonly from?: string
-  /** With `from`: leaves out what definitions cannot express. */
+  /** The same, for zones that are imported and name no provider. */
+  readonly to?: string
+  /** Leaves out what definitions cannot express. */
   readonly lossy?: AcceptedLosses
-  readonly ci: CiSite
+  readonly ci?: CiSite
 }
 
 export function configure(command: Command, setAction: SetAction): void {
-  withLossyOption(command, 'with --from: leave out what definitions cannot express; each gets a warning')
-    .option('--zone <name>', 'the zone', 'example.com')
+  withLossyOption(command, 'leave out what definitions cannot express; each gets a warning')
+    .argument('[path]', 'what to take over, if the folder has several: a config, program, state or folder')
+    .option('--zone <name>', 'write an example zone (default in a folder without zones: example.com)')
     .option('--soa-email <address>', 'the person responsible for the zone (default: hostmaster at the zone)')
     .option(
       '--from <address>',
-      `all zones of a provider instead: the base URL of its API, a preset such as linode, or ${FIRST_TYPES.join(', ')}`,
+      `import all zones of a provider: the base URL of its API, a preset such as linode, or ${FIRST_TYPES.join(', ')}`,
     )
+    .option('--to <address>', 'the provider, written like that of --from, of zone files or definitions that are here')
     .addOption(
       command
-        .createOption('--ci <site>', `jobs for the CI of: ${CI_SITES.join(', ')}`)
+        .createOption('--ci <site>', `jobs for the CI of: ${CI_SITES.join(', ')}; alone: write only these`)
         .argParser(oneOf(CI_SITES))
-        .default('github', 'github'),
+        .default(undefined, 'that of the repository'),
     )
+    .option('-y, --yes', 'do not ask')
+  withVariableOption(command).addHelpText('after', HELP)
   setAction(command, init)
 }
+
+const HELP = `
+In a folder with a repository of octoDNS or DNSControl, zone files, a state of
+Terraform (show -json) or a zonewright.yaml, init shows what it would write and
+which hosts, variables and classes a plan uses, and asks. It adds what is
+missing, and shows every change of an existing file.`
 
 /** Addresses that the `rname` of an SOA can express and YAML reads as text. */
 const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,63}$/
 
-/** `zonewright init`: writes a configuration, a first zone and CI jobs into the working directory. Replaces no file. */
-async function init(io: CliIo, _args: readonly [], options: InitOptions): Promise<ExitStatus> {
+/** `zonewright init [PATH]`: takes over what the working directory has, or writes a configuration, a first zone and CI jobs. */
+async function init(io: CliIo, [path]: readonly [string | undefined], options: InitOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
-  const release = installedRelease()
-  if (options.from !== undefined) {
-    const files = await filesFromProvider(io, output, options.from, release, options)
-    return files === null
-      ? nothingWritten(output)
-      : write(io, output, files, STEPS_FROM_PROVIDER + mergeStep(options.ci) + releaseStep(release))
+  const { zone, soaEmail, from, to, ci = siteOf(io.cwd) } = options
+  const odd = Object.entries(io.variables ?? {}).find(([, value]) => !/^[\w.,:@%+/-]+$/.test(value))
+  if (odd !== undefined) return refuse(output, `the value of --var ${odd[0]} has other characters than letters, digits and .,:@%+/-`)
+  const steps = mergeStep(ci) + releaseStep(installedRelease())
+  const provider = firstProvider(from ?? to ?? SERVICE_ADDRESS, TOKEN_VARIABLE)
+  if (!provider.ok) return refuse(output, to === undefined ? provider.message : provider.message.replace('--from', '--to'))
+  const seen = from === undefined ? await lookAround(io.cwd) : []
+  const context: InitContext = { io, output, options, ci, seen, provider: provider.value }
+  if (from !== undefined) {
+    const prepared = await prepareProvider(context, from)
+    return prepared === null ? nothingWritten(output) : complete(context, prepared, STEPS_FROM_PROVIDER + steps)
   }
-  const zone = readZone(output, options.zone)
+  if (zone !== undefined || soaEmail !== undefined) return writeExample(context, options, steps)
+  const sources =
+    existingText(io.cwd, CONFIG_FILE) === null ? sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.'))) : ['config' as const]
+  const [source, ...others] = sources
+  if (options.ci !== undefined && path === undefined && to === undefined) {
+    const prepared = await prepare(context, source === 'config' ? source : 'definitions')
+    if (prepared?.config == null) return nothingWritten(output)
+    const jobs = await filesForCi(io, ci, prepared.config, null)
+    return complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
+  }
+  if (others.length > 0) {
+    const commands = sources.map((one) => `zonewright init ${typeof one === 'string' ? '' : one.path}`)
+    return refuse(output, 'the folder has several things to take over', `choose one: ${commands.join(', ')}`)
+  }
+  if (source === undefined)
+    return path === undefined
+      ? writeExample(context, options, steps)
+      : refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
+  const prepared = await prepare(context, source)
+  return prepared === null ? nothingWritten(output) : complete(context, prepared, steps)
+}
+
+/** What the folder has at or below a path. */
+function sourcesIn(seen: readonly SeenFile[], below: string): readonly (Source | 'definitions')[] {
+  const sources = findSources(seen, below.split(sep).join('/') || '.')
+  return sources.length === 0 && hasDefinitions(seen) ? ['definitions'] : sources
+}
+
+const EXPECTED = 'a config of octoDNS, a dnsconfig.js, zone files such as example.com.zone, or what "terraform show -json" prints'
+
+function refuse(output: CliOutput, message: string, hint?: string): ExitStatus {
+  output.error('usage', message, hint)
+  return EXIT.failure
+}
+
+/** A config for a service on this machine, and a zone with examples. */
+async function writeExample(context: InitContext, options: InitOptions, steps: string): Promise<ExitStatus> {
+  const { output, ci } = context
+  const zone = readZone(output, options.zone ?? 'example.com')
   if (zone === null) return EXIT.failure
   const soaEmail = options.soaEmail ?? `hostmaster@${zone.slice(0, -1)}`
   if (!EMAIL.test(soaEmail)) {
     const given =
       options.soaEmail === undefined ? `${JSON.stringify(soaEmail)}, derived from the zone,` : `--soa-email ${JSON.stringify(soaEmail)}`
-    output.error('usage', `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
-    return EXIT.failure
+    return refuse(output, `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
   }
-  return write(
-    io,
-    output,
-    initFiles({ zone, soaEmail, release, ci: options.ci }),
-    NEXT_STEPS + mergeStep(options.ci) + releaseStep(release),
-  )
-}
-
-async function write(io: CliIo, output: CliOutput, files: readonly InitFile[], steps: string): Promise<ExitStatus> {
-  const outcome = await endedBySignals(() =>
-    writeFiles(io.cwd, files, { overwrite: false, command: 'init', now: io.now, secrets: io.secrets }),
-  )
-  const problems = problemsOf(outcome)
-  output.diagnostics(problems)
-  if (isPartlyWritten(outcome)) return EXIT.failure
-  if (problems.length > 0) return nothingWritten(output)
-  output.print(`Written:\n${files.map(({ path }) => `  ${path}\n`).join('')}`)
-  output.print(steps)
-  return EXIT.done
-}
-
-function nothingWritten(output: CliOutput): ExitStatus {
-  output.say('Nothing was written.')
-  return EXIT.failure
+  const files = initFiles({ zone, soaEmail, release: installedRelease(), ci })
+  return complete(context, { files, config: null, ignored: ['zonewright-data/'] }, NEXT_STEPS + steps)
 }
 
 function readZone(output: CliOutput, text: string): DomainName | null {
@@ -109,19 +142,6 @@ function readZone(output: CliOutput, text: string): DomainName | null {
   return null
 }
 
-function problemsOf(outcome: WriteOutcome): Diagnostic[] {
-  if (outcome.state === 'exists') return outcome.paths.map(alreadyExists)
-  if (outcome.state === 'written' && outcome.written.length === 0) return outcome.unchanged.map(alreadyExists)
-  return writeProblems(outcome, (path) => path)
-}
-
-const alreadyExists = (path: string): Diagnostic => ({
-  severity: 'error',
-  code: 'file-exists',
-  message: `${path} already exists`,
-  hint: 'init never overwrites a file: move it away, or run init in another folder',
-})
-
 const NEXT_STEPS = `
 To try it, start a service in another terminal:
   export ${TOKEN_VARIABLE}=$(openssl rand -hex 32)
@@ -133,7 +153,6 @@ Then run here, with the same ${TOKEN_VARIABLE}:
   zonewright verify      compares them with what the name server answers
 
 If the zone is already live, import all its records first (zonewright import --help): apply deletes records that are not in the definition.
-Keep the service's zonewright-data/ and the journal .zonewright/ out of the repository.
 `
 
 const STEPS_FROM_PROVIDER = `
@@ -147,12 +166,13 @@ From now on, change the definitions and run "zonewright apply".
 const mergeStep = (site: CiSite): string =>
   site === 'github'
     ? `
+At GitHub, set the secrets that the head of .github/workflows/dns.yml lists.
 Require the checks "plan" and "check" for main, so that no refused plan is merged:
   https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch
 Let only main use the environments "dns-read" and "dns", and give "dns" required reviewers if each apply needs a consent:
   https://github.com/OWNER/REPOSITORY/settings/environments
 `
-    : '\nTurn on "Pipelines must succeed" (Settings, Merge requests), so that no refused plan is merged.\n'
+    : '\nAt GitLab, set the variables that the head of the pipeline lists. Turn on "Pipelines must succeed" (Settings, Merge requests), so that no refused plan is merged.\n'
 
 /** What the user has to add to the CI jobs. */
 const releaseStep = ({ tarball, checksum }: Release): string =>
@@ -163,31 +183,32 @@ Set ${tarball === '' ? 'ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM' : 'ZONEWRIGH
 `
 
 /**
- * Creates the files of a repository for the zones of a provider: a config, CI jobs and a definition of every zone. A plan is then empty.
- * `from` is as for `firstProvider`. Reports errors, and then returns null.
+ * The files of a repository for the zones of a provider: a config and a definition of every zone. A plan is then empty. An existing config gets the provider.
+ * Reports errors, and then returns null.
  */
-async function filesFromProvider(
-  io: CliIo,
-  output: CliOutput,
-  from: string,
-  release: Release,
-  options: CommonOptions & { readonly lossy?: AcceptedLosses; readonly ci: CiSite },
-): Promise<readonly InitFile[] | null> {
-  const first = firstProvider(from, TOKEN_VARIABLE)
-  if (!first.ok) {
-    output.error('usage', first.message)
+async function prepareProvider({ io, output, options, provider: { name, entry } }: InitContext, from: string) {
+  const place = { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd }
+  const before = existingText(io.cwd, CONFIG_FILE)
+  const fresh = configText({ name, entry }, 'zones/**/*')
+  const [known, wanted] = [before ?? '', fresh].map((text) => readRunConfig(io, text, place).config?.providers.get(name))
+  const isSame = JSON.stringify([known?.type, known?.settings]) === JSON.stringify([wanted?.type, wanted?.settings])
+  const text = !before ? fresh : known === undefined ? withProvider(before, name, entry) : isSame ? before : null
+  if (text === null) {
+    refuse(
+      output,
+      `${CONFIG_FILE} has another provider ${name}, or its providers on one line`,
+      `add "NAME: ${entry}" to it, and run: zonewright import --from NAME -o zones`,
+    )
     return null
   }
-  const start = first.value
-  const text = configText(start)
-  const { config, diagnostics } = readRunConfig(io, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd })
+  const { config, diagnostics } = readRunConfig(io, text, place)
   if (config === null || hasErrors(diagnostics)) {
     output.diagnostics(aboutOption(diagnostics, from))
     return null
   }
   const imported = await importZones({
     format: 'provider',
-    source: start.name,
+    source: name,
     zones: [],
     cwd: io.cwd,
     env: io.env,
@@ -201,26 +222,8 @@ async function filesFromProvider(
   const found = aboutOption([...diagnostics, ...(imported?.diagnostics ?? [])], from)
   output.diagnostics(found, lossReportOptions(options))
   if (imported === null || hasErrors(found)) return null
-  const pythonPackages = start.allowed === null ? [] : await pythonPackagesOf(config, start.name, io.env)
-  if (start.allowed !== null && pythonPackages.length < (start.allowed.startsWith('octodns.') ? 1 : 2))
-    output.diagnostics([
-      {
-        severity: 'warning',
-        code: 'import-aside',
-        message: `the workflow does not install the package of ${start.allowed}: it is not one of octoDNS, or states no version`,
-        hint: 'add its installation to INSTALL_ZONEWRIGHT in .github/workflows/dns.yml',
-      },
-    ])
-  return [
-    { path: CONFIG_FILE, text },
-    ...imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text })),
-    ...ciFiles(
-      options.ci,
-      release,
-      requiredHostEntries(config),
-      start.variables.length === 0 && start.allowed === null ? cloudNeeds(TOKEN_VARIABLE) : providerNeeds({ ...start, pythonPackages }),
-    ),
-  ]
+  const definitions = imported.files.map((file) => ({ path: `zones/${file.path}`, text: file.text, changes: true }))
+  return { files: [{ path: CONFIG_FILE, text, changes: true }, ...definitions], config, ignored: [] }
 }
 
 /** The setting that `--from` states, at the begin of a message. */
@@ -235,26 +238,6 @@ const aboutOption = (diagnostics: readonly Diagnostic[], from: string): Diagnost
     return { ...rest, message: rest.message.replace(STATED, () => `--from ${JSON.stringify(from)} `), hint }
   })
 
-const configText = ({
-  name,
-  entry,
-}: FirstProvider): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
-# The providers, the provider of each definition, and the safety limits.
-providers:
-  ${name}: ${entry}
-zones:
-  # Certificate clients come and go: their challenges (TXT at _acme-challenge) are theirs unless a definition has them.
-  - {files: 'zones/**/*', targets: [${name}], unmanaged: [{preset: acme}]}
-# A plan beyond these limits is refused until --allow lifts the refusal.
-safety: {max_delete_percent: 30, max_update_percent: 30}
-`
-
-interface InitFile {
-  /** Relative to the folder of the repository, with `/`. */
-  readonly path: string
-  readonly text: string
-}
-
 interface NewConfig {
   readonly zone: DomainName
   readonly soaEmail: string
@@ -265,6 +248,7 @@ interface NewConfig {
 }
 
 const SERVICE = '127.0.0.1:8080'
+const SERVICE_ADDRESS = `http://${SERVICE}/v4`
 const NAME_SERVER = '127.0.0.1:5353'
 
 export const initFiles = ({ zone, soaEmail, release, ci }: NewConfig): readonly InitFile[] => [
@@ -280,7 +264,7 @@ const config = (soaEmail: string): string => `# yaml-language-server: $schema=no
 # The providers, the provider of each definition, and the safety limits.
 providers:
   # A service on this machine: ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve
-  cloud: {type: cloud, base_url: 'http://${SERVICE}/v4', token: 'env:${TOKEN_VARIABLE}'}
+  cloud: {type: cloud, base_url: '${SERVICE_ADDRESS}', token: 'env:${TOKEN_VARIABLE}'}
   # Or a service elsewhere, with a token that may read and write domains. Also change ZONEWRIGHT_ALLOWED_HOSTS of the
   # CI jobs:
   # cloud: {type: cloud, base_url: 'https://dns.example.net/v4', token: 'env:${TOKEN_VARIABLE}'}

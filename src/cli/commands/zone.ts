@@ -114,7 +114,7 @@ const renameOne = (io: CliIo, [name, newName]: readonly [DomainName, DomainName]
     io,
     options,
     (target, config) => renameZone({ name, newName, target, absent }, config),
-    ({ targets }, { note, print }, _, { pointing = [] }) => {
+    ({ targets }, { note, print }, _, { pointing = [], previousTargets = targets }) => {
       if (pointing.length > 0) print(`These records still point to names of ${name}, and were not changed:\n`)
       for (const one of pointing) print(`  ${oneLine(one)}\n`)
       note(`${newName} is a new zone: "zonewright apply ${newName}" creates it at ${listed(targets)}.`)
@@ -122,7 +122,7 @@ const renameOne = (io: CliIo, [name, newName]: readonly [DomainName, DomainName]
       note(
         absent
           ? `An apply deletes ${name} after --allow delete-zone: let its clients move first, and wait until caches have forgotten it.`
-          : `${name} stays at ${listed(targets)} as it is, without a definition (a config with "delete_removed: true" deletes it, after --allow delete-zone).`,
+          : `${name} stays at ${listed(previousTargets)} as it is, without a definition (a config with "delete_removed: true" deletes it, after --allow delete-zone).`,
       )
     },
   )

@@ -1,8 +1,24 @@
 /** The CI jobs that `zonewright init` writes: pull requests are planned, merges applied, and the live zones compared with the definitions on schedule. */
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { listed } from '../../base/english.ts'
-import { allowedLines, type CiNeeds, type CiSettings, INSTALL_SCRIPT, installPackages, installPythonPackages } from './ci-needs.ts'
+import type { Config } from '../../config/config.ts'
+import type { CliIo } from '../io.ts'
+import type { CliOutput } from '../output.ts'
+import { existingText, type InitFile, withInclude } from './add-files.ts'
+import {
+  allowedLines,
+  type CiNeeds,
+  type CiSettings,
+  cloudNeeds,
+  INSTALL_SCRIPT,
+  installPackages,
+  installPythonPackages,
+  needsOf,
+  providerNeeds,
+} from './ci-needs.ts'
+import { pythonPackagesOf } from './first-provider.ts'
 import { githubChecks, githubJobs } from './github-workflows.ts'
-import type { Release } from './release.ts'
+import { installedRelease, type Release } from './release.ts'
 
 /** The sites whose CI has a template. */
 export const CI_SITES = ['github', 'gitlab'] as const
@@ -16,12 +32,63 @@ interface CiFile {
 
 export const ciFiles = (site: CiSite, release: Release, hosts: readonly string[], needs: CiNeeds): readonly CiFile[] => {
   const settings: CiSettings = { ...needs, release, hosts }
-  if (site === 'gitlab') return [{ path: '.gitlab-ci.yml', text: gitlabPipeline(settings) }]
+  if (site === 'gitlab') return [{ path: PIPELINE, text: gitlabPipeline(settings) }]
   return [
     { path: '.github/workflows/dns.yml', text: githubJobs(settings) },
     { path: '.github/workflows/dns-check.yml', text: githubChecks(settings) },
   ]
 }
+
+/** The site that a repository belongs to, by its files and remotes. */
+export function siteOf(folder: string): CiSite {
+  const remotes = existingText(folder, '.git/config') ?? ''
+  return existingText(folder, '.gitlab-ci.yml') !== null || /^\s*url\s*=.*\bgitlab\b/m.test(remotes) ? 'gitlab' : 'github'
+}
+
+/**
+ * The jobs for a config. With an output, which is after consent, classes of octoDNS are started and say which packages they need. At GitLab, an existing pipeline
+ * includes ours.
+ */
+export async function filesForCi(
+  { cwd, env, variables: forPrograms = {} }: CliIo,
+  site: CiSite,
+  config: Config,
+  output: CliOutput | null,
+): Promise<readonly InitFile[]> {
+  const { hosts, variables, packages, code } = needsOf(config)
+  const pythonPackages: string[] = []
+  for (const { name, settings } of output === null ? [] : config.providers.values()) {
+    if (typeof settings['class'] !== 'string') continue
+    const own = await pythonPackagesOf(config, name, env)
+    pythonPackages.push(...own)
+    if (own.length < (settings['class'].startsWith('octodns.') ? 1 : 2)) output?.diagnostics([packagesUnknown(settings['class'])])
+  }
+  const [only] = variables
+  const isCloud = variables.length === 1 && [...config.providers.values()].every(({ type }) => type === 'cloud')
+  const allowed = code.length === 0 ? null : code.join(', ')
+  const needs =
+    isCloud && only ? cloudNeeds(only) : providerNeeds({ variables, packages, pythonPackages: [...new Set(pythonPackages)], allowed })
+  const given = Object.entries(forPrograms).map(([name, value]) => ` --var ${name}=${value}`)
+  const files = ciFiles(site, installedRelease(), hosts, needs).map(({ path, text }) => ({
+    path,
+    text: text.replace(/^.*\bzonewright (?:validate|snapshot|ci (?:plan|apply|drift))\b/gm, (command) => command + given.join('')),
+  }))
+  const pipeline = site === 'gitlab' ? existingText(cwd, PIPELINE) : null
+  if (!pipeline || /^dns:plan:/m.test(pipeline)) return files
+  const text = withInclude(pipeline, INCLUDED)
+  return [...files.map((file) => ({ ...file, path: INCLUDED })), ...(text === null ? [] : [{ path: PIPELINE, text, changes: true }])]
+}
+
+const packagesUnknown = (className: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'import-aside',
+  message: `the CI jobs do not install the package of ${className}: it is not one of octoDNS, or states no version`,
+  hint: 'add its installation to the CI jobs, after that of Zonewright',
+})
+
+const PIPELINE = '.gitlab-ci.yml'
+/** The pipeline beside an existing one. */
+const INCLUDED = '.gitlab/zonewright.yml'
 
 const IMAGE = 'node:20-bookworm'
 

@@ -1,4 +1,7 @@
-/** What CI jobs need for the provider of a config: secrets, rights and packages. */
+/** What runs with a config need: hosts, secrets, code of others and packages. CI jobs state it. */
+import type { Config, ProviderConfig } from '../../config/config.ts'
+import { starterOf } from '../../providers/registry.ts'
+import { requiredHostEntries } from '../../run/load/run-config.ts'
 import type { Release } from './release.ts'
 
 /** What the jobs need for the provider of a config. */
@@ -43,7 +46,10 @@ export const cloudNeeds = (variable: string): CiNeeds => ({
 export const providerNeeds = (needs: Pick<CiNeeds, 'variables' | 'packages' | 'pythonPackages' | 'allowed'>): CiNeeds => ({
   ...needs,
   readSecret: readOnly,
-  rights: `# The commands need these secrets:
+  rights:
+    needs.variables.length === 0
+      ? '# The commands need no secret.'
+      : `# The commands need these secrets:
 #   plan    ${needs.variables.map(readOnly).join(', ')}    of a user who may read zones
 #   verify  the same, in the job "drift"
 #   apply   ${needs.variables.join(', ')}    of a user who may change them`,
@@ -51,11 +57,49 @@ export const providerNeeds = (needs: Pick<CiNeeds, 'variables' | 'packages' | 'p
 
 const readOnly = (variable: string): string => `${variable}_READ_ONLY`
 
+/** What plans with a config use. Looks at the config only. */
+export function needsOf(config: Config) {
+  const all = [...config.providers.values()].map(({ type, settings }) => {
+    const { settings: secrets = {}, variables: usual = [], packages = [] } = starterOf(type) ?? {}
+    const keys = Object.keys(settings)
+    // The variables of settings that are absent, unless the provider signs in with other means: `tenant` is in AZURE_TENANT_ID.
+    const isLacking = (name: string): boolean =>
+      !keys.some((key) => name.toLowerCase().includes(key) || /^(?:token|profile|credentials)$/.test(key))
+    const [stated, lacking] = [[...variablesIn(settings)], usual.filter(isLacking)]
+    const required = lacking.filter((name) => !Object.values(secrets).includes(`env:${name}`))
+    return { variables: [...stated, ...lacking], required: [...stated, ...required], packages, code: codeOf(type, settings) }
+  })
+  const distinct = (key: 'variables' | 'required' | 'packages' | 'code'): string[] => [...new Set(all.flatMap((one) => one[key]))]
+  return {
+    hosts: requiredHostEntries(config),
+    variables: distinct('variables'),
+    /** Those of the variables without which no provider can sign in another way. */
+    required: distinct('required'),
+    packages: distinct('packages'),
+    /** Classes, packages and programs that the config names. */
+    code: distinct('code'),
+  }
+}
+
+function* variablesIn(value: unknown): Generator<string> {
+  if (typeof value === 'object' && value !== null) for (const below of Object.values(value)) yield* variablesIn(below)
+  else if (typeof value === 'string' && /^env:[A-Za-z_]\w*$/.test(value)) yield value.slice('env:'.length)
+}
+
+/** The code that runs with a provider start, as ZONEWRIGHT_ALLOWED_PACKAGES names it. */
+function codeOf(type: string, { class: className, check, reload, list }: ProviderConfig['settings']): string[] {
+  if (type.startsWith('npm:')) return [type.slice('npm:'.length)]
+  const commands = type === 'zonefile' ? [check, reload, (list as { reload?: unknown } | undefined)?.reload] : []
+  const programs = commands.flatMap((one) => (one === undefined ? [] : (String(Array.isArray(one) ? one[0] : one).split(' ')[0] ?? [])))
+  const code = type === 'octodns' && className !== undefined ? [String(className)] : programs
+  return code.filter((one) => /^[\w.:@/+-]+$/.test(one))
+}
+
 /** The lines of the variables that allow code of others. */
 export const allowedLines = (allowed: string | null): string =>
   allowed === null
     ? ''
-    : `  # The only code beside Zonewright that a run may load. Nothing limits the hosts that this class contacts.
+    : `  # The only code beside Zonewright that a run may load. Nothing limits the hosts that it contacts.
   ZONEWRIGHT_ALLOWED_PACKAGES: '${allowed}'
 `
 

@@ -16,13 +16,22 @@ export const FIRST_TYPES: readonly string[] = STARTER_TYPES.map((type) => {
 export interface FirstProvider {
   readonly name: string
   readonly entry: string
-  /** The environment variables with its secrets; none for that of the service. */
-  readonly variables: readonly string[]
-  /** The code that its runs have to allow; null if it needs no permission. */
-  readonly allowed: string | null
-  /** The packages beside Zonewright that it needs, each with its version. */
-  readonly packages: readonly string[]
 }
+
+/** A new config. `files` is a glob for its definitions. */
+export const configText = (
+  { name, entry }: FirstProvider,
+  files: string,
+): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
+# The providers, the provider of each definition, and the safety limits.
+providers:
+  ${name}: ${entry}
+zones:
+  # Certificate clients come and go: their challenges (TXT at _acme-challenge) are theirs unless a definition has them.
+  - {files: ${printText(files, 'flow')}, targets: [${name}], unmanaged: [{preset: acme}]}
+# A plan beyond these limits is refused until --allow lifts the refusal.
+safety: {max_delete_percent: 30, max_update_percent: 30}
+`
 
 /**
  * The provider of a new config. `from` is the base URL of a service, the name of a preset, or a type of provider, with another address of its API or a needed
@@ -38,27 +47,20 @@ export function firstProvider(from: string, serviceVariable: string): Result<Fir
     return ok({
       name: 'cloud',
       entry: `{type: cloud, ${address}, token: 'env:${serviceVariable}'}`,
-      variables: [],
-      allowed: null,
-      packages: [],
     })
   }
-  const { settings, textKey = 'base_url', neededText, packages = [], read } = starter
+  const { settings, textKey = 'base_url', neededText, read } = starter
   if (neededText !== undefined && !text) return failure(`${type} needs a setting: --from ${type}=${neededText}`)
   if (read !== undefined) {
     const stated = read(text ?? '')
     if (stated === null) return failure(`${JSON.stringify(from)} is malformed: write --from ${type}=${neededText}`)
-    return ok({ name: type, entry: `{type: ${type}, ${stated.settings}}`, ...stated, packages })
+    return ok({ name: type, entry: `{type: ${type}, ${stated.settings}}` })
   }
   const given = text === undefined ? '' : `, ${textKey}: ${printText(text, 'flow')}`
   const references = Object.entries(settings).map(([key, reference]) => `, ${key}: '${reference}'`)
-  const own = Object.values(settings).flatMap((reference) => (reference.startsWith('env:') ? [reference.slice('env:'.length)] : []))
   return ok({
     name: type,
     entry: `{type: ${type}${given}${references.join('')}}`,
-    variables: starter.variables ?? own,
-    allowed: null,
-    packages,
   })
 }
 

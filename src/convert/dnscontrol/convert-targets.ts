@@ -68,7 +68,7 @@ export async function convertDnscontrolTargets(
   if (unknown.length > 0)
     diagnostics.push(notImported(unknown, request, { hasCredentials: isGiven, isProgram: program !== null, isOnly: targets.length === 0 }))
   if (targets.length === 0) return { names, newConfig: undefined, diagnostics }
-  const { folder, prefix } = program === null ? placeConfig(request) : { folder: dirname(program), prefix: '' }
+  const { folder, prefix } = placeConfig(program === null ? request : { ...request, options: { out: dirname(program) } })
   // A program names the targets itself, and its zones without one are skipped.
   const isKnown = (name: string): boolean => names.has(name)
   const isIdle = (providers: readonly string[]): boolean => (program === null ? !providers.some(isKnown) : !providers.every(isKnown))
@@ -76,10 +76,25 @@ export async function convertDnscontrolTargets(
   const text = printNewConfig(
     `${isGiven ? file : 'a config'} of DNSControl`,
     targets.map((target) => relocated(target, dirname(path), folder)),
-    program === null ? `${prefix}*.yaml` : escapeGlob(basename(program)),
+    prefix + (program === null ? '*.yaml' : escapeGlob(basename(program))),
     { idle, ...(program !== null && { reason: 'a provider is missing', after: '' }) },
   )
   return { names, newConfig: { folder, text }, diagnostics: [...diagnostics, ...pythonNotices(targets)] }
+}
+
+/** The config that a program would get if its zones had every provider of its credentials, which is as much as is known before it runs; null without any. */
+export async function previewDnscontrolConfig(program: string, request: ImportRequest): Promise<string | null> {
+  const path = join(dirname(program), CREDENTIALS_FILE)
+  const known = (await isFile(path)) ? await readFile(path, CREDENTIALS_FILE, request, []) : null
+  const providers = [...(known?.keys() ?? [])]
+  const { newConfig } = await convertDnscontrolTargets(
+    [{ name: 'invalid.' as DomainName, providers }],
+    new Map(),
+    request,
+    new Set(),
+    program,
+  )
+  return newConfig?.text ?? null
 }
 
 /** A type of `-` stands for that of the other file. Only BIND needs no entry. */

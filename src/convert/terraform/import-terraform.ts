@@ -20,7 +20,7 @@ import { convertProviderZone } from '../provider/import-provider.ts'
 import type { UnsupportedFeature } from '../unsupported-features.ts'
 import { createTargets, type StateTarget } from './convert-providers.ts'
 import { readState, type StateResource } from './read-state.ts'
-import { isLikeDns, listedItem, nameServerRecords, recordOf, type StateRecord, type ZoneOfState, zoneOf } from './resources.ts'
+import { isLikeDns, isZoneType, listedItem, nameServerRecords, recordOf, type StateRecord, type ZoneOfState, zoneOf } from './resources.ts'
 
 /**
  * Imports the zones and records of a state, from what `show -json` prints. A state has the records of Terraform only, so plans of the definitions delete none.
@@ -34,7 +34,9 @@ export const importTerraform: Importer = async (request) => {
   if (!text.ok) return failedImport(text.problem)
   const read = readState(text.text)
   if (!read.ok) {
-    const hint = `make it in the folder of the configuration: terraform show -json${read.message.includes('raw') ? ` ${shellWord(file)}` : ''} > show.json`
+    // The shell empties the new file before Terraform reads the old one.
+    const made = file === 'show.json' ? 'state.json' : 'show.json'
+    const hint = `make it in the folder of the configuration: terraform show -json${read.message.includes('raw') ? ` ${shellWord(file)}` : ''} > ${made}`
     return failedImport({ code: 'file-format', message: `${file} ${read.message}`, hint })
   }
   const { program } = read.value
@@ -53,7 +55,8 @@ export const importTerraform: Importer = async (request) => {
   for (const zone of wanted) converted.push(await convertZone(zone, targets.of(zone), request.config, leave))
   // They may be zones or records of other providers.
   const others = resources.filter((one) => !one.isData && isLikeDns(one.type) && recordOf(one) === null && zoneOf(one) === null)
-  for (const [type, all] of groupBy(others, (one) => one.type)) leave(all, `the type ${type} is not known`)
+  for (const [type, all] of groupBy(others, (one) => one.type))
+    leave(all, isZoneType(type) ? 'it has no valid name or identifier' : `the type ${type} is not known`)
   diagnostics.push(...targets.diagnostics, ...converted.flatMap((one) => one.diagnostics), ...missingZones(request.zones, chosen, file))
   const taken = removable(resources, wanted, converted)
   return {
@@ -66,6 +69,8 @@ export const importTerraform: Importer = async (request) => {
 }
 
 type Resources = readonly StateResource[]
+
+const zoneKey = ({ service, zone }: Pick<StateRecord, 'service' | 'zone'>): string => `${service} ${zone}`
 
 /** Reports resources that stay in the state. */
 type Leave = (resources: Resources, reason: string, hint?: string) => void
@@ -85,18 +90,18 @@ function groupByZone(resources: Resources, leave: Leave): ZoneOfState[] {
   })
   const records = groupBy(
     readable.flatMap((one) => recordOf(one) ?? []),
-    ({ service, zone }) => `${service} ${zone}`,
+    zoneKey,
   )
   const zones = new Map<string, ZoneOfState>()
   const found = readable.flatMap((one) => zoneOf(one) ?? [])
   for (const zone of [...found.filter((one) => one.resource !== null), ...found.filter((one) => one.resource === null)]) {
-    const key = `${zone.service} ${zone.id}`
+    const key = zoneKey({ service: zone.service, zone: zone.id })
     const own = records.get(key) ?? []
     if (!zones.has(key) && (zone.resource !== null || own.length > 0)) zones.set(key, { ...zone, records: own })
   }
   for (const [key, own] of records) {
     const [{ service, zone: id }] = own as [StateRecord]
-    const name = service === 'rfc2136' ? parseAbsoluteName(id) : null
+    const name = service === 'rfc2136' && id !== '' ? parseAbsoluteName(id) : null
     if (name?.ok) zones.set(key, { service, id, name: name.value, isPrivate: false, settings: {}, resource: null, records: own })
     else if (!zones.has(key)) {
       const hint = 'add a data source of the zone to the configuration, run "apply -refresh-only" and show the state again'
@@ -183,11 +188,16 @@ async function readItems(
   return failed ?? ok({ records: read.flatMap((one) => (one.ok ? one.value : [])) })
 }
 
-/** The resources that leave the state: record sets that a definition has, and zones that no remaining resource refers to. */
+/** The resources that leave the state: record sets that a definition has, and zones whose record sets all leave and that no remaining resource refers to. */
 function removable(resources: Resources, zones: readonly ZoneOfState[], converted: readonly ConvertedZone[]): ReadonlySet<StateResource> {
-  const candidates = zones.flatMap(({ resource }) => resource ?? [])
-  const taken = new Set([...converted.flatMap((one) => one.taken), ...candidates])
-  for (const zone of candidates) if (referring(resources, taken, [zone]).length > 0) taken.delete(zone)
+  const taken = new Set([...converted.flatMap((one) => one.taken), ...zones.flatMap(({ resource }) => resource ?? [])])
+  const staying = resources.filter((one) => !one.isData && !taken.has(one))
+  const referred = new Set(staying.flatMap(({ dependsOn }) => dependsOn))
+  // A record set may name its zone by the identifier only.
+  const owning = new Set(staying.flatMap((one) => recordOf(one) ?? []).map(zoneKey))
+  for (const { resource, service, id } of zones)
+    if (resource !== null && (referred.has(withoutKeys(resource.address)) || owning.has(zoneKey({ service, zone: id }))))
+      taken.delete(resource)
   return taken
 }
 

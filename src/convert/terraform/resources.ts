@@ -52,6 +52,8 @@ const TYPES: ReadonlyMap<string, KnownType> = new Map<string, KnownType>([
   ['linode_domain_record', ['cloud', ({ domain_id }) => text(domain_id)]],
 ])
 
+export const isZoneType = (type: string): boolean => (TYPES.get(type)?.length ?? 0) > 2
+
 /** The zone of a resource or data source; null if it is none. */
 export function zoneOf(resource: StateResource): ZoneOfState | null {
   const { type, values, isData } = resource
@@ -89,7 +91,8 @@ export function listedItem({ service, resource: { values } }: StateRecord, zone:
   if (service === 'route53') return route53Set(values, zone)
   if (service === 'cloudflare') return cloudflareRecord(values, zone)
   if (service === 'google') return googleSet(values)
-  return { ...values, type: values['record_type'], name: relativeText(text(values['name']), zone) }
+  // Versions 1 and 2 of the provider have the identifier as a text.
+  return { ...values, id: Number(values['id']), type: values['record_type'], name: relativeText(text(values['name']), zone) }
 }
 
 const first = (value: unknown): Values | undefined => (isObject(value) ? value : listOf(value).find(isObject))

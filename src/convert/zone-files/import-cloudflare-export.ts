@@ -22,8 +22,9 @@ export const importCloudflareExport: Importer = async ({ source, zones, cwd, con
   const file = displayPath(path, cwd)
   const text = await readZoneFileText(path, file, sourcePolicy({ ...config, cwd }, 'allowed'))
   if (!text.ok) return failedImport(text.problem)
-  const stated = parseAbsoluteName(/^;; Domain:[ \t]+(\S+)/m.exec(text.text)?.[1] ?? '')
-  const name = stated.ok ? stated.value : (parseFileName(basename(path))?.zone ?? (zones.length === 1 ? (zones[0] ?? null) : null))
+  const [, domain] = /^;; Domain:[ \t]+(\S+)/m.exec(text.text) ?? []
+  const stated = domain === undefined ? null : parseAbsoluteName(domain)
+  const name = stated?.ok ? stated.value : (parseFileName(basename(path))?.zone ?? (zones.length === 1 ? (zones[0] ?? null) : null))
   // The owner of the SOA record lacks its final dot.
   const read = readCommentedZone({ file, text: text.text.replace(/^\S+[ \t]+[0-9]+[ \t]+IN[ \t]+SOA[ \t].*$/m, '') }, name)
   if (read.zone === null) return { zones: [], dropped: [], diagnostics: read.diagnostics }

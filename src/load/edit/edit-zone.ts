@@ -30,6 +30,8 @@ export interface EditedZone {
   readonly loaded?: LoadedZone
   /** After a rename, records whose data still has the previous name, as `FILE:LINE: NAME TYPE DATA`. */
   readonly pointing?: readonly string[]
+  /** After a rename, the targets of the previous zone. */
+  readonly previousTargets?: readonly string[]
 }
 
 const refused = (...diagnostics: Diagnostic[]): EditedZone => ({ changes: [], others: [], diagnostics })
@@ -185,19 +187,22 @@ interface ZoneRename {
   readonly absent: boolean
 }
 
+/** The name of a file that is named after a zone, for another zone. */
+function renamedFile(file: string, name: DomainName, newName: DomainName): string {
+  const renamed = file.replace(stemOf(name), () => stemOf(newName))
+  // It may have capitals, or be in Unicode.
+  return renamed === file ? file.replace(/^.+(?=\.[a-z]+$)/i, () => stemOf(newName)) : renamed
+}
+
 /** Moves the definition of a zone to another name. Relative names move with it; absolute names stay as they are. */
 export async function renameZone({ name, newName, target, absent }: ZoneRename, config: Config): Promise<EditedZone> {
   const before = await loadDefinitions(config, { lints: false })
   const opened = await openDefinition(name, config, target, absent)
   if (opened.edited !== null) return refusalOfName(newName, before) ?? opened.edited
   const { loaded, path, text, kind } = opened
+  if (loaded.zone.absent) return problem('edit-refused', `${name} is to be deleted; remove "absent: true" first`, { at: loaded.zone.at })
   const isNamed = parseFileName(basename(path))?.zone === name
-  const newPath = isNamed
-    ? join(
-        dirname(path),
-        basename(path).replace(stemOf(name), () => stemOf(newName)),
-      )
-    : path
+  const newPath = isNamed ? join(dirname(path), renamedFile(basename(path), name, newName)) : path
   const domain = newName.slice(0, -1)
   const renamed = kind === 'settings' ? withSetting(text, 'domain', isUnambiguousText(domain) ? domain : JSON.stringify(domain)) : text
   const previous = absent ? withSetting(text, 'absent', 'true') : null
@@ -213,6 +218,11 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
     })
   const moved = { path: newPath, before: newPath === path ? text : isWritten ? renamed : '', after: renamed }
   const edited = await checked(newName, config, newPath === path ? [moved] : [moved, { path, before: text, after: previous }])
+  if (edited.diagnostics.some(({ code }) => code === 'zone-unknown'))
+    return createRuleLookup(config)(newPath, { name: newName }) === null
+      ? problem('edit-refused', `no rule of the config would find the definition of ${newName}`)
+      : // The file names its zone, such as by $ORIGIN.
+        inOtherForm(name, loaded)
   if (edited.loaded === undefined) return edited
   const { records } = edited.loaded.zone
   if (records.length !== loaded.zone.records.length) return inOtherForm(name, loaded)
@@ -224,7 +234,7 @@ export async function renameZone({ name, newName, target, absent }: ZoneRename, 
       .filter(({ data }) => namesIn(data).some((one) => isAtOrBelow(one, name) && !isAtOrBelow(one, newName)))
       .map((one) => `${one.at.file}:${one.at.line}: ${one.name} ${one.type} ${one.data}`),
   )
-  return { ...edited, pointing }
+  return { ...edited, pointing, previousTargets: loaded.targets }
 }
 
 /** Words of a record's data that may be names, also in texts such as those of SPF. */

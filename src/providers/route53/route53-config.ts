@@ -28,6 +28,7 @@ export const ROUTE53: ProviderType = {
   create,
   starter: {
     settings: { access_key_id: 'env:AWS_ACCESS_KEY_ID', secret_access_key: 'env:AWS_SECRET_ACCESS_KEY' },
+    variables: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
     textKey: 'endpoint',
     packages: ['@aws-sdk/client-route-53@3.1169.0'],
   },

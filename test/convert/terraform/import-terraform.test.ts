@@ -270,7 +270,7 @@ test('each service has its provider, with the variables of Terraform', async () 
 test.each([
   [
     '{"version": 4, "serial": 1, "lineage": "x", "resources": [{"x": "hush"}]}',
-    'is a raw state file (make it in the folder of the configuration: terraform show -json show.json > show.json)',
+    'is a raw state file (make it in the folder of the configuration: terraform show -json show.json > state.json)',
   ],
   ['{"format_version": "1.2", "planned_values": {}}', 'is a plan, not a state'],
   ['{"format_version": "9.0"}', 'is not what "terraform show -json" prints'],
@@ -288,6 +288,7 @@ test('a state with odd values, deep marks and many modules is read as any other'
   const text = showJson([
     ['aws_route53_zone.main', {}],
     ['aws_route53_zone.nameless', { id: 'Z2', zone_id: 'Z2', name: '' }],
+    ['dns_a_record_set.nowhere', { addresses: ['192.0.2.1'] }],
     ['cloudflare_zone.c', { name: 'c.example' }],
     ['cloudflare_dns_record.odd', { name: 'odd.c.example', type: 'A', content: '192.0.2.1', comment: odd, data: { priority: odd } }],
     aws('www', {}, { depends_on: [odd], provider_name: odd }),
@@ -296,7 +297,15 @@ test('a state with odd values, deep marks and many modules is read as any other'
     .replace('"@deep"', deep)
     .replace('"child_modules":[', `"child_modules":[${'{},'.repeat(200_000)}`)
   const { result, read } = await importState(text)
-  expectEnd(result, 0, { err: 'aws_route53_record.secret is not imported: sensitive: records' })
+  expectEnd(result, 0, {
+    err: [
+      'aws_route53_record.secret is not imported: sensitive: records',
+      'aws_route53_zone.nameless is not imported: it has no valid name or identifier',
+      'dns_a_record_set.nowhere is not imported: the state does not have the zone ""',
+      // The zone stays with a record set that names it by its identifier.
+      '\nterraform state rm aws_route53_record.www cloudflare_dns_record.odd cloudflare_zone.c\n',
+    ],
+  })
   expect(result.stderr).not.toContain('hush')
   expect(read('zones/example.com.yaml')).toContain('www: {type: A, ttl: 300, value: 192.0.2.1}')
 })

@@ -57,7 +57,7 @@ describe.each(SERVERS)('$name', ({ name: server, tool, start }) =>
     test('import writes a definition with an empty plan', async () => {
       const { folder, run } = workspace()
       const imported = await run('import', '--from', 'live', 'example.com', '-o', 'zones', '--force')
-      expect([imported.status, imported.stderr]).toEqual([0, '1 zone with 3 records, read back and compared.\n'])
+      expect([imported.status, imported.stderr]).toEqual([0, expect.stringContaining('1 zone with 3 records, read back and compared.\n')])
       expect(readFileSync(join(folder, 'zones/example.com.yaml'), 'utf8')).toContain('soa_email: host.master@example.com')
       expect((await run('plan', '--detailed-exitcode')).status).toBe(0)
     })

@@ -1,0 +1,81 @@
+/** The files of `init` beside those that exist: which are missing, and what is added to others. */
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { printText } from '../../definition/yaml/print-yaml.ts'
+import { isInside, resolveLinks } from '../../files/file-path.ts'
+import type { OutputFile } from '../../files/write-files.ts'
+
+/** A file, relative to the folder of the repository, with `/`. */
+export interface InitFile extends OutputFile {
+  /** Whether an existing file gets this text. Otherwise it stays. */
+  readonly changes?: boolean
+}
+
+export interface ComparedFiles {
+  readonly added: readonly InitFile[]
+  readonly changed: readonly (InitFile & { readonly replaces: string })[]
+  /** The paths of files that exist and stay. */
+  readonly kept: readonly string[]
+}
+
+/** The largest existing file that is read, in octets. */
+const MAX_EXISTING = 20_000_000
+
+/** The text of a file; null if there is none. Undefined for something else of that name, also a link that leads out of the folder. */
+export function existingText(folder: string, path: string): string | null | undefined {
+  const file = resolve(folder, path)
+  try {
+    const facts = statSync(file)
+    if (!isInside(resolveLinks(file), resolveLinks(folder)) || !facts.isFile() || facts.size > MAX_EXISTING) return undefined
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    // The write reports a file in the place of a folder.
+    return /^ENO(?:ENT|TDIR)$/.test(String((error as NodeJS.ErrnoException).code)) ? null : undefined
+  }
+}
+
+export function compareFiles(folder: string, files: readonly InitFile[]): ComparedFiles {
+  const compared = files.map((file) => ({ file, before: existingText(folder, file.path) }))
+  const differs = ({ file, before }: (typeof compared)[number]): boolean =>
+    typeof before === 'string' && before !== file.text && file.changes === true
+  return {
+    added: compared.flatMap(({ file, before }) => (before === null ? [file] : [])),
+    changed: compared.flatMap((one) => (differs(one) ? [{ ...one.file, replaces: String(one.before) }] : [])),
+    kept: compared.flatMap((one) => (one.before === null || differs(one) ? [] : [one.file.path])),
+  }
+}
+
+/** `.gitignore` with these lines. */
+export function gitignore(folder: string, lines: readonly string[]): InitFile {
+  const before = existingText(folder, '.gitignore') ?? ''
+  const plain = (line: string): string => line.trim().replace(/^\/|\/$/g, '')
+  const known = new Set(before.split('\n').map(plain))
+  return {
+    path: '.gitignore',
+    text: appended(
+      before,
+      lines.filter((line) => !known.has(plain(line))),
+    ),
+    changes: true,
+  }
+}
+
+function appended(before: string, lines: readonly string[]): string {
+  const end = before.includes('\r\n') ? '\r\n' : '\n'
+  return before + (before === '' || before.endsWith('\n') || lines.length === 0 ? '' : end) + lines.map((line) => line + end).join('')
+}
+
+/** A config with one more provider, `entry` in flow style; null if its `providers` are on one line. */
+export function withProvider(config: string, name: string, entry: string): string | null {
+  const line = `${printText(name, 'flow')}: ${entry}`
+  if (!/^providers:/m.test(config)) return appended(config, ['providers:', `  ${line}`])
+  const [, indent = '  '] = /^providers:[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]+)/m.exec(config) ?? []
+  const start = /^providers:(?:[ \t]*\{\})?([ \t]*(?:#.*)?\r?)$/m
+  return start.test(config) ? config.replace(start, (_, rest: string) => `providers:${rest}\n${indent}${line}`) : null
+}
+
+/** A pipeline of GitLab that includes a file too; null if it includes others already. */
+export const withInclude = (pipeline: string, path: string): string | null => {
+  if (pipeline.includes(path)) return pipeline
+  return /^include:/m.test(pipeline) ? null : appended(pipeline, ['include:', `  - local: ${path}`])
+}

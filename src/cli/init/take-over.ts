@@ -1,0 +1,237 @@
+/** `zonewright init` in a folder with zones: imports them, writes a config and CI jobs, and makes a first plan. Before consent it only reads files. */
+import { dirname, relative, resolve, sep } from 'node:path'
+import { type Diagnostic, hasErrors, oneLine } from '../../base/diagnostic.ts'
+import { counted } from '../../base/english.ts'
+import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
+import { CONFIG_FILE, type Config } from '../../config/config.ts'
+import { defaultConfig } from '../../config/read-config.ts'
+import { previewDnscontrolConfig } from '../../convert/dnscontrol/convert-targets.ts'
+import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
+import { writeFiles } from '../../files/write-files.ts'
+import { isPartlyWritten, writeProblems } from '../../files/write-problem.ts'
+import { startPrograms } from '../../load/program-loader.ts'
+import { textDiff } from '../../report/text-diff.ts'
+import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
+import { loadRunConfig, readRunConfig } from '../../run/load/run-config.ts'
+import type { PlanRunOptions } from '../../run/run-plan.ts'
+import type { CommonOptions } from '../command.ts'
+import { endedBySignals } from '../interruption.ts'
+import type { CliIo } from '../io.ts'
+import { type CliOutput, lossReportOptions } from '../output.ts'
+import { readOnlySetup } from '../run-setup.ts'
+import { type ComparedFiles, compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
+import { type CiSite, filesForCi } from './ci-files.ts'
+import { needsOf } from './ci-needs.ts'
+import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
+import { configText, type FirstProvider } from './first-provider.ts'
+
+export interface InitContext {
+  readonly io: CliIo
+  readonly output: CliOutput
+  readonly options: CommonOptions & { readonly lossy?: AcceptedLosses; readonly to?: string }
+  readonly ci: CiSite
+  /** The files of the folder. */
+  readonly seen: readonly SeenFile[]
+  /** For zones that name no provider. */
+  readonly provider: FirstProvider
+}
+
+/** What is about to be written. */
+interface Prepared {
+  /** What was found, which needs consent and ends with a plan. Absent if the command line says what to write. */
+  readonly found?: string
+  readonly files: readonly InitFile[]
+  /** The config that CI jobs are added for. */
+  readonly config: Config | null
+  /** The lines of `.gitignore`; absent for none. */
+  readonly ignored?: readonly string[]
+  readonly nextSteps?: readonly string[] | undefined
+  /** Reads what only a program knows, after consent. */
+  readonly run?: () => Promise<Prepared | null>
+}
+
+const list = (paths: readonly string[]): string => paths.map((path) => `  ${oneLine(path)}\n`).join('')
+const pathsOf = (files: readonly InitFile[]): string[] => files.map(({ path }) => path)
+
+/** Shows what will be written, asks, writes and plans. `steps` are the last words. */
+export async function complete(context: InitContext, preview: Prepared, steps: string): Promise<ExitStatus> {
+  const { io, output, options } = context
+  const listed = compareFiles(io.cwd, await allFiles(context, preview, null))
+  if (listed.added.length + listed.changed.length === 0) {
+    // Removes the lock of a killed run.
+    if (!(await write(context, []))) return EXIT.failure
+    output.print(`Nothing is missing:\n${list(listed.kept)}`)
+    return EXIT.done
+  }
+  const { found } = preview
+  output.print(describe(preview, listed, io.env))
+  const isAsked = options.yes !== true && (found !== undefined || listed.changed.length > 0)
+  const question = preview.run ? 'Run the program, and write these files?' : 'Write these files?'
+  const answer = isAsked ? await output.ask(found === undefined ? 'Make these changes?' : question, new AbortController().signal) : 'yes'
+  if (answer === 'interrupted') return EXIT.interrupted
+  if (answer === 'no-terminal' && found !== undefined)
+    output.error('not-confirmed', 'there is no terminal to ask on', '--yes answers in advance')
+  if (answer !== 'yes' && found !== undefined) return nothingWritten(output)
+  const prepared = preview.run ? await preview.run() : preview
+  if (prepared === null) return nothingWritten(output)
+  const current = compareFiles(io.cwd, await allFiles(context, prepared, output))
+  const agreed = new Set(answer === 'yes' ? pathsOf(listed.changed) : [])
+  const left = pathsOf(current.changed).filter((path) => !agreed.has(path))
+  if (left.length > 0) output.say(`Not changed: ${left.join(', ')}.${answer === 'no-terminal' ? ' --yes changes it.' : ''}`)
+  if (!(await write(context, [...current.added, ...current.changed.filter(({ path }) => agreed.has(path))]))) return EXIT.failure
+  for (const step of prepared.nextSteps ?? []) output.say(step)
+  const status = found === undefined || prepared.config === null ? EXIT.done : await planShown(context, prepared.config, preview.config)
+  if (current.added.length > 0) output.print(steps)
+  return status
+}
+
+async function allFiles({ io, ci }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {
+  const jobs = config === null ? [] : await filesForCi(io, ci, config, output)
+  return [...files, ...jobs, ...(ignored === undefined ? [] : [gitignore(io.cwd, ['.zonewright/', ...ignored])])]
+}
+
+function describe({ found, config }: Prepared, { added, changed }: ComparedFiles, env: CliIo['env']): string {
+  const diffs = changed.map(({ path, replaces, text }) => textDiff(path, replaces, text)).join('')
+  if (found === undefined) return diffs
+  const needs = config && needsOf(config)
+  const missing = new Set(config ? missingVariables(config, env) : [])
+  const rows = Object.entries({ hosts: needs?.hosts, variables: needs?.variables, code: needs?.code }).flatMap(([title, names = []]) =>
+    names.length === 0
+      ? []
+      : `  ${title.padEnd(11)}${names.map((name) => oneLine(missing.has(name) ? `${name} (not set)` : name)).join(', ')}\n`,
+  )
+  const uses = rows.length === 0 ? '' : `${missing.size === 0 ? 'The first plan follows, and uses' : 'Plans use'}:\n${rows.join('')}`
+  return `Found ${oneLine(found)}.\n${added.length === 0 ? '' : `To be written:\n${list(pathsOf(added))}`}${diffs}${uses}`
+}
+
+/** Returns whether all files are in place. */
+async function write({ io, output }: InitContext, files: readonly InitFile[]): Promise<boolean> {
+  const options = { overwrite: false, command: 'init', now: io.now, secrets: io.secrets } as const
+  const outcome = await endedBySignals(() => writeFiles(io.cwd, files, options))
+  output.diagnostics(writeProblems(outcome, (path) => path))
+  if (outcome.state === 'written' && outcome.written.length > 0) output.print(`Written:\n${list(outcome.written)}`)
+  if (outcome.state !== 'written' && !isPartlyWritten(outcome)) nothingWritten(output)
+  return outcome.state === 'written'
+}
+
+export function nothingWritten(output: CliOutput): ExitStatus {
+  output.say('Nothing was written.')
+  return EXIT.failure
+}
+
+/** Plans, unless a program has named hosts or code that the question did not show. */
+async function planShown({ io, output, options }: InitContext, config: Config, shown: Config | null): Promise<ExitStatus> {
+  const used = (one: Config | null): string[] => (one === null ? [] : [...needsOf(one).hosts, ...needsOf(one).code])
+  const [needs, known] = [used(config), used(shown)]
+  if (needs.every((one) => known.includes(one))) return firstPlan(io, output, config, resolve(io.cwd, CONFIG_FILE), options)
+  output.say(`Next: zonewright plan, which uses ${needs.join(', ')}`)
+  return EXIT.done
+}
+
+/** The variables that plans with a config need and the environment lacks. */
+const missingVariables = (config: Config, env: CliIo['env']): string[] => needsOf(config).required.filter((name) => !env[name])
+
+/** Plans with the config at `file`, if the environment has its secrets; else names those that are missing. */
+export async function firstPlan(io: CliIo, output: CliOutput, given: Config, config: string, options: CommonOptions): Promise<ExitStatus> {
+  const missing = missingVariables(given, io.env)
+  if (missing.length > 0) {
+    output.say(`Set ${missing.join(', ')}; then "zonewright plan" shows what differs at the providers.`)
+    return EXIT.done
+  }
+  const { runPlan } = await import('../../run/run-plan.ts')
+  const { color = true, quiet = false, verbose = false } = options
+  return runPlan(readOnlySetup<PlanRunOptions & CommonOptions>(io, { color, quiet, verbose, config, format: 'text' }), [])
+}
+
+/** The commands after an import. `config` is the option that a plan needs; null if there is no config yet. */
+export function nextCommands(config: string | null): readonly string[] {
+  const plan = `  zonewright plan${config ?? ''}    shows what would change`
+  const init = `  zonewright init    adds ${config === null ? 'a config, ' : ''}CI jobs and .gitignore`
+  return config === null ? ['Next:', init, plan] : ['Next:', plan, init]
+}
+
+const readNew = (io: CliIo, text: string) =>
+  readRunConfig({ ...io, env: {} }, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd }).config
+
+/** Reads what the folder has. Null after errors, which it reports. */
+export async function prepare(context: InitContext, source: Source | 'config' | 'definitions'): Promise<Prepared | null> {
+  const { io, output, provider, seen } = context
+  const withConfig = (found: string, text: string, changes = false): Prepared => {
+    return { found, files: [{ path: CONFIG_FILE, text, changes }], config: text === '' ? null : readNew(io, text), ignored: [] }
+  }
+  if (source === 'definitions') return withConfig(source, configText(provider, definitionsGlob(seen)))
+  if (source === 'config') {
+    const checked = { offline: true, packages: false, programs: false }
+    const { config, diagnostics } = await loadRunConfig(io, resolve(io.cwd, CONFIG_FILE), checked)
+    output.diagnostics(diagnostics)
+    if (config === null || hasErrors(diagnostics)) return null
+    const before = existingText(io.cwd, CONFIG_FILE) ?? ''
+    const text = config.providers.size > 0 ? null : withProvider(before, provider.name, provider.entry)
+    return text === null ? { ...withConfig(CONFIG_FILE, ''), config } : withConfig(CONFIG_FILE, text, true)
+  }
+  const run = () => endedBySignals(() => imported(context, source))
+  if (source.kind !== 'dnscontrol') return run()
+  await startPrograms(null)
+  const text = (await previewDnscontrolConfig(resolve(io.cwd, source.path), importRequest(context, source))) ?? ''
+  return { ...withConfig(`${source.path}, ${TITLES.dnscontrol}, which runs in a sandbox without a network`, text), run }
+}
+
+function importRequest({ io, options: { lossy = false } }: InitContext, { kind, path }: Source, out?: string): ImportZonesRequest {
+  const { cwd, env, secrets, variables } = io
+  const config = { ...defaultConfig({ folder: cwd, cwd, secrets }), variables }
+  return { format: kind, source: path, zones: [], cwd, env, config, lossy, overwrite: false, options: { out } }
+}
+
+const TITLES: Readonly<Record<Source['kind'], string>> = {
+  octodns: 'a config of octoDNS',
+  dnscontrol: 'a program of DNSControl',
+  terraform: 'a state of Terraform or OpenTofu',
+  zonefile: 'zone files',
+}
+
+async function imported(context: InitContext, source: Source): Promise<Prepared | null> {
+  const { io, output, options, seen } = context
+  const { kind, path } = source
+  const run = async (out?: string) => (await importZones(importRequest(context, source, out))) as ImportZonesResult
+  // Definitions that are here may have been changed since an import, or a killed run has left them.
+  const isFirst = !hasDefinitions(seen)
+  const placed = ({ folder, files }: ImportZonesResult, changes: boolean): InitFile[] =>
+    files.map((file) => ({ path: relative(io.cwd, resolve(folder, file.path)).split(sep).join('/'), text: file.text, changes }))
+  const out = kind === 'octodns' ? '.' : kind === 'zonefile' && /^(?:\.|zones(?:\/.*)?)$/.test(path) ? 'definitions' : 'zones'
+  let result = await run(kind === 'dnscontrol' ? undefined : out)
+  // octoDNS goes on reading its own files.
+  if (kind === 'octodns' && compareFiles(io.cwd, placed(result, true)).changed.length > 0) result = await run('definitions')
+  reportImport(output, result.diagnostics, options)
+  if (hasErrors(result.diagnostics)) return null
+  const all = placed(result, isFirst)
+  const made = all.find((file) => file.path === CONFIG_FILE)?.text
+  const text = made ?? (kind === 'dnscontrol' ? '' : configFor(context, path, result, `${out}/*.yaml`))
+  const records = result.zones.reduce((sum, zone) => sum + zone.records.length, 0)
+  return {
+    found: `${path}, ${TITLES[kind]}: ${counted(result.zones.length, 'zone')} with ${counted(records, 'record')}`,
+    files: [...all.filter((file) => file.path !== CONFIG_FILE), ...(text === '' ? [] : [{ path: CONFIG_FILE, text }])],
+    config: text === '' ? null : readNew(io, text),
+    ignored: kind === 'terraform' ? [...(/^[\w./-]+$/.test(path) ? [`/${path}`] : []), '*.tfstate', '*.tfstate.*'] : [],
+    nextSteps: result.nextSteps,
+  }
+}
+
+/** Zone files in one folder with usual names become the target, unless the command line names one: a server may read them. */
+function configFor({ provider, options, seen }: InitContext, path: string, { zones }: ImportZonesResult, glob: string): string {
+  const folder = seen.some((one) => one.path === path) ? dirname(path) : path
+  const names = zones.map(({ name }) => name.slice(0, -1))
+  const fileName = fileNameOf(names, new Set(seen.map((one) => relative(folder, one.path))))
+  if (options.to !== undefined || fileName === null) return configText(provider, glob)
+  const entry = `{type: zonefile, directory: ${JSON.stringify(folder)}, file_name: '${fileName}'}`
+  return configText({ name: 'files', entry }, glob)
+}
+
+/** What an import leaves out, in full, and the number of other findings. */
+function reportImport(output: CliOutput, diagnostics: readonly Diagnostic[], options: CommonOptions): void {
+  const isShown = ({ severity, code }: Diagnostic): boolean =>
+    options.verbose === true || severity === 'error' || /^(?:import-|type-foreign|record-extra|setting-|record-duplicate)/.test(code)
+  const shown = diagnostics.filter(isShown)
+  output.diagnostics(shown, lossReportOptions(options))
+  const others = diagnostics.length - shown.length
+  if (others > 0) output.note(`${counted(others, 'finding')} in the zones: "zonewright validate" shows them.`)
+}

@@ -1,0 +1,387 @@
+/** `init` in folders that have something: what it finds, shows, writes and leaves alone. */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { fileNameOf, findSources } from '../../src/cli/init/find-sources.ts'
+import { folderWith } from '../definition/files.ts'
+import { createDesec } from '../scripted/desec/service.ts'
+import { startScriptedServer } from '../scripted/scripted-server.ts'
+import { afterThisFile } from '../support/after-file.ts'
+import { cli, expectEnd } from '../support/cli.ts'
+import { temporaryDirectory } from '../support/temp-directory.ts'
+import { filesBelow, TOKEN } from './scene.ts'
+
+type Files = Readonly<Record<string, string>>
+
+const SOA = '@ 3600 IN SOA ns1.example.net. hostmaster.example.com. 1 7200 3600 1209600 300\n@ 3600 IN NS ns1.example.net.\n'
+const OCTODNS: Files = {
+  'config/production.yaml': `providers:
+  config: {class: octodns.provider.yaml.YamlProvider, directory: ./zones}
+  desec: {class: octodns_desec.DesecProvider, token: env/DESEC_TOKEN}
+zones:
+  example.com.: {sources: [config], targets: [desec]}
+`,
+  'zones/example.com.yaml': "'': {ttl: 3600, type: A, value: 192.0.2.1}\n",
+}
+const DNSCONTROL: Files = {
+  'dnsconfig.js': `D('example.com', NewRegistrar('none'), DnsProvider(NewDnsProvider('dns')), A('@', '192.0.2.1'))\n`,
+  'creds.json': '{"none": {"TYPE": "NONE"}, "dns": {"TYPE": "DESEC", "auth-token": "$DESEC_TOKEN"}}',
+}
+const ZONE_FILES: Files = { 'dns/example.com.zone': `${SOA}www 300 A 192.0.2.1\n`, 'dns/example.org.zone': `${SOA}www 300 A 192.0.2.2\n` }
+const DEFINITIONS: Files = { 'zones/example.com.yaml': 'domain: example.com\nrecords:\n  www: {type: A, value: 192.0.2.1}\n' }
+const STATE = JSON.stringify({
+  format_version: '1.0',
+  terraform_version: '1.9.0',
+  values: {
+    root_module: {
+      resources: [
+        {
+          address: 'linode_domain.a',
+          mode: 'managed',
+          type: 'linode_domain',
+          name: 'a',
+          values: { id: '1', domain: 'example.com', type: 'master', soa_email: 'a@example.com' },
+        },
+        {
+          address: 'linode_domain_record.www',
+          mode: 'managed',
+          type: 'linode_domain_record',
+          name: 'www',
+          values: { id: '2', domain_id: 1, name: 'www', record_type: 'A', target: '192.0.2.1', ttl_sec: 300 },
+        },
+      ],
+    },
+  },
+})
+
+const JOBS = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', '.gitignore']
+const init = (cwd: string, args = '--yes', env: Files = {}) => cli(['init', ...args.split(' ').filter((word) => word !== '')], { cwd, env })
+
+/** The files that differ from those before, by path. */
+function changesOf(cwd: string, before: Files): Record<string, string> {
+  return Object.fromEntries(Object.entries(filesBelow(cwd)).filter(([path, text]) => before[path] !== text))
+}
+
+describe('a folder with', () => {
+  test.each<readonly [what: string, files: Files, written: readonly string[], said: readonly (string | RegExp)[]]>([
+    [
+      'octoDNS',
+      OCTODNS,
+      ['zonewright.yaml'],
+      ['Found config/production.yaml, a config of octoDNS: 1 zone with 1 record.', 'hosts      desec.io\n', 'DESEC_TOKEN (not set)'],
+    ],
+    [
+      'DNSControl',
+      DNSCONTROL,
+      ['zonewright.yaml'],
+      ['Found dnsconfig.js, a program of DNSControl', 'hosts      desec.io\n', 'DESEC_TOKEN (not set)'],
+    ],
+    [
+      'DNSControl in a folder below',
+      Object.fromEntries(Object.entries(DNSCONTROL).map(([path, text]) => [`dns/${path}`, text])),
+      ['zonewright.yaml'],
+      ['Found dns/dnsconfig.js'],
+    ],
+    [
+      'zone files',
+      ZONE_FILES,
+      ['zonewright.yaml', 'zones/example.com.yaml', 'zones/example.org.yaml'],
+      ['Found dns, zone files: 2 zones with 4 records.', 'No changes. 2 zones match.'],
+    ],
+    [
+      'zone files of other names',
+      { 'dns/db.a.example': SOA.replace(/@/g, 'a.example.'), 'dns/b.example.zone': SOA.replace(/@/g, 'b.example.') },
+      ['zonewright.yaml', 'zones/a.example.yaml', 'zones/b.example.yaml'],
+      ['Found dns, zone files', 'ZONEWRIGHT_TOKEN (not set)'],
+    ],
+    [
+      'zone files in zones',
+      { 'zones/example.com.zone': `${SOA}www 300 A 192.0.2.1\n` },
+      ['definitions/example.com.yaml', 'zonewright.yaml'],
+      ['No changes. 1 zone matches.'],
+    ],
+    [
+      'a shown state',
+      { 'show.json': STATE, 'terraform.tfstate': '{}' },
+      ['zones/example.com.yaml', 'zonewright.yaml'],
+      ['Found show.json, a state of Terraform', 'api.linode.com', 'LINODE_TOKEN (not set)', 'terraform state rm'],
+    ],
+    ['definitions from an import', DEFINITIONS, ['zonewright.yaml'], ['Found definitions.', 'ZONEWRIGHT_TOKEN (not set)']],
+    [
+      'definitions and their zone files',
+      { ...ZONE_FILES, ...DEFINITIONS },
+      ['zonewright.yaml', 'zones/example.org.yaml'],
+      ['Found dns, zone files'],
+    ],
+    ['octoDNS and zone files', { ...OCTODNS, ...ZONE_FILES }, ['zonewright.yaml'], ['Found config/production.yaml']],
+  ])('%s gets what it lacks, and a second run finds nothing missing', async (_, files, written, said) => {
+    const cwd = folderWith(files)
+    expectEnd(await init(cwd), 0, { said })
+    expect(Object.keys(changesOf(cwd, files)).sort()).toEqual([...JOBS, ...written].sort())
+    const after = filesBelow(cwd)
+    expectEnd(await cli(['validate'], { cwd, env: {} }), 0)
+    expectEnd(await init(cwd, ''), 0, { out: /^Nothing is missing:\n {2}zonewright\.yaml\n/, err: '' })
+    expect(filesBelow(cwd)).toEqual(after)
+  })
+
+  test.each<readonly [what: string, files: Files, args: string, err: string | RegExp]>([
+    [
+      'two configs of octoDNS',
+      { ...OCTODNS, 'staging.yaml': OCTODNS['config/production.yaml'] ?? '' },
+      '--yes',
+      'choose one: zonewright init config/production.yaml, zonewright init staging.yaml',
+    ],
+    [
+      'two tools',
+      { ...OCTODNS, ...DNSCONTROL },
+      '--yes',
+      'choose one: zonewright init config/production.yaml, zonewright init dnsconfig.js',
+    ],
+    [
+      'a raw state',
+      { 'terraform.tfstate': '{"version": 4, "lineage": "a"}' },
+      '--yes',
+      'terraform show -json terraform.tfstate > show.json',
+    ],
+    ['nothing at the path', OCTODNS, 'elsewhere', 'there is nothing to take over at "elsewhere"'],
+    [
+      'an error in a zone',
+      { ...ZONE_FILES, 'dns/example.org.zone': `${SOA}www A 192.0.2.300\n` },
+      '--yes',
+      /error\[.*\nNothing was written\.\n$/s,
+    ],
+    ['no terminal', OCTODNS, '', 'error[not-confirmed] there is no terminal to ask on (--yes answers in advance)\nNothing was written.'],
+    ['no terminal, and a program', DNSCONTROL, '', 'error[not-confirmed]'],
+    ['a broken config', { 'zonewright.yaml': 'providers: [' }, '--yes', 'Nothing was written.'],
+  ])('%s is refused, and nothing is written', async (_, files, args, err) => {
+    const cwd = folderWith(files)
+    expectEnd(await init(cwd, args), 1, { err })
+    expect(filesBelow(cwd)).toEqual(files)
+  })
+
+  test('several things: the path chooses', async () => {
+    const cwd = folderWith({ ...OCTODNS, ...DNSCONTROL })
+    expectEnd(await init(cwd, 'dnsconfig.js --yes'), 0, { out: 'Found dnsconfig.js' })
+    expect(filesBelow(cwd)['zonewright.yaml']).toContain('dnsconfig.js')
+  })
+
+  test('a loss is taken over only if it is accepted', async () => {
+    const cwd = folderWith({ ...OCTODNS, 'zones/example.com.yaml': 'www: {ttl: 60, type: A, value: 192.0.2.1, geo: {NA: [192.0.2.2]}}\n' })
+    expectEnd(await init(cwd), 1, { err: '--lossy=geo leaves it out' })
+    expectEnd(await init(cwd, '--yes --lossy=geo'), 0)
+    expect(filesBelow(cwd)['zones/example.com.yaml']).toContain('geo')
+  })
+
+  test('zones of two sources become new definitions, since octoDNS goes on reading its own', async () => {
+    const config = OCTODNS['config/production.yaml']
+      ?.replace('zones:', '  more: {class: octodns.provider.yaml.YamlProvider, directory: ./more}\nzones:')
+      .replace('[config]', '[config, more]')
+    const files = {
+      ...OCTODNS,
+      'config/production.yaml': config ?? '',
+      'more/example.com.yaml': 'www: {ttl: 60, type: A, value: 192.0.2.2}\n',
+    }
+    const cwd = folderWith(files)
+    expectEnd(await init(cwd), 0, { out: '  definitions/zones/example.com.yaml\n' })
+    expect(filesBelow(cwd)).toMatchObject(files)
+    expectEnd(await cli(['validate'], { cwd, env: {} }), 0, { err: '1 zone, 2 records in 1 file' })
+  })
+})
+
+describe('existing files', () => {
+  test('change only as the shown difference says, and only with consent', async () => {
+    const files = { ...OCTODNS, '.gitignore': 'node_modules\r\n.zonewright' }
+    expectEnd(await init(folderWith(files)), 0)
+    const cwd = folderWith({ ...OCTODNS, '.gitignore': 'node_modules' })
+    const { stdout } = await init(cwd, '')
+    expect(stdout).toMatch(/^--- \.gitignore\n\+\+\+ \.gitignore\n.*^ node_modules\n\+\.zonewright\/$/ms)
+    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules')
+    expectEnd(await init(cwd), 0)
+    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\n.zonewright/\n')
+  })
+
+  test('the example leaves them without consent, and writes the others', async () => {
+    const cwd = folderWith({ '.gitignore': 'node_modules\r\n' })
+    expectEnd(await init(cwd, ''), 0, { err: 'Not changed: .gitignore. --yes changes it.\n' })
+    expect(filesBelow(cwd)).toMatchObject({ '.gitignore': 'node_modules\r\n', 'zones/example.com.yaml': expect.any(String) })
+    expectEnd(await init(cwd, '--yes'), 0)
+    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\r\n.zonewright/\r\n')
+  })
+
+  test.each([
+    ['', "providers:\n  cloud: {type: cloud, base_url: http://127.0.0.1:8080/v4, token: 'env:ZONEWRIGHT_TOKEN'}\n"],
+    [
+      'safety: {max_delete_percent: 10}',
+      "safety: {max_delete_percent: 10}\nproviders:\n  cloud: {type: cloud, base_url: http://127.0.0.1:8080/v4, token: 'env:ZONEWRIGHT_TOKEN'}\n",
+    ],
+    [
+      'providers: {}\nzones: []\n',
+      "providers:\n  cloud: {type: cloud, base_url: http://127.0.0.1:8080/v4, token: 'env:ZONEWRIGHT_TOKEN'}\nzones: []\n",
+    ],
+    [
+      'providers: # none yet\n  # files: {type: zonefile, directory: x}\nzones: []\n',
+      "providers: # none yet\n  cloud: {type: cloud, base_url: http://127.0.0.1:8080/v4, token: 'env:ZONEWRIGHT_TOKEN'}\n  # files: {type: zonefile, directory: x}\nzones: []\n",
+    ],
+  ])('a config without providers gets one: %j', async (config, expected) => {
+    const cwd = folderWith({ 'zonewright.yaml': config, ...DEFINITIONS })
+    expectEnd(await init(cwd), 0, { out: '+  cloud: {type: cloud' })
+    expect(filesBelow(cwd)['zonewright.yaml']).toBe(expected)
+  })
+
+  test('a pipeline of GitLab includes the jobs', async () => {
+    const cwd = folderWith({ ...OCTODNS, '.gitlab-ci.yml': 'test: {script: [make]}\n' })
+    expectEnd(await init(cwd), 0, { out: '+include:\n+  - local: .gitlab/zonewright.yml\n' })
+    const files = filesBelow(cwd)
+    expect(files['.gitlab/zonewright.yml']).toContain('DESEC_TOKEN="$DESEC_TOKEN_READ_ONLY" zonewright ci plan')
+    expectEnd(await init(cwd, ''), 0, { out: /^Nothing is missing:/ })
+  })
+
+  test('init --ci writes the jobs of the config alone, and shows how they change', async () => {
+    const config = 'providers:\n  dns: {type: desec, token: env:DESEC_TOKEN}\n'
+    const cwd = folderWith({ 'zonewright.yaml': config, ...DEFINITIONS })
+    expectEnd(await init(cwd, '--ci github'), 0, { err: '' })
+    const { '.github/workflows/dns.yml': jobs = '', ...others } = filesBelow(cwd)
+    expect(jobs).toContain("ZONEWRIGHT_ALLOWED_HOSTS: 'desec.io, api.github.com'")
+    expect(Object.keys(others).sort()).toEqual(['.github/workflows/dns-check.yml', 'zones/example.com.yaml', 'zonewright.yaml'])
+    writeFileSync(join(cwd, 'zonewright.yaml'), `${config}nameservers: [192.0.2.53]\n`)
+    expectEnd(await init(cwd, '--ci github'), 0, {
+      out: "+  ZONEWRIGHT_ALLOWED_HOSTS: 'desec.io, 192.0.2.53:53, api.github.com'",
+      err: 'Not changed',
+    })
+    expect(filesBelow(cwd)['.github/workflows/dns.yml']).toBe(jobs)
+    expectEnd(await init(cwd, '--ci github --yes'), 0)
+    expect(filesBelow(cwd)['.github/workflows/dns.yml']).toContain('192.0.2.53:53')
+  })
+
+  test('variables of programs are in every job', async () => {
+    const cwd = folderWith({
+      ...DNSCONTROL,
+      'dnsconfig.js': `CLI_DEFAULTS({name: 'a'})\n${DNSCONTROL['dnsconfig.js']?.replace("'example.com'", "name + '.example.com'")}`,
+    })
+    expectEnd(await init(cwd, '--yes --var name=b --var x=$(id)'), 1, { err: 'the value of --var x has other characters' })
+    expectEnd(await init(cwd, '--yes --var name=b'), 0)
+    const commands =
+      Object.values(filesBelow(cwd))
+        .join('')
+        .match(/run: zonewright (?:validate|snapshot|ci (?:plan|apply|drift)).*/g) ?? []
+    expect(commands.length).toBeGreaterThan(7)
+    for (const command of commands) expect(command).toContain(' --var name=b')
+  })
+})
+
+describe('before consent', () => {
+  test('nobody is contacted, and no class or program of the folder runs', async () => {
+    const connections: unknown[] = []
+    const server = createServer().on('connection', (socket) => {
+      connections.push(socket)
+      socket.destroy()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    afterThisFile(async () => void server.close())
+    const mark = join(temporaryDirectory(), 'ran')
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const octodns = OCTODNS['config/production.yaml']?.replace('octodns_desec.DesecProvider', 'evil.Provider')
+    const cwd = folderWith({
+      'config/production.yaml': octodns?.replace('token: env/DESEC_TOKEN', `url: '${address}', token: env/DESEC_TOKEN`) ?? '',
+      'zones/example.com.yaml': OCTODNS['zones/example.com.yaml'] ?? '',
+      'evil.py': `open(${JSON.stringify(mark)}, 'w')\n`,
+    })
+    const env = { DESEC_TOKEN: TOKEN, PATH: process.env['PATH'] ?? '', PYTHONPATH: cwd }
+    expectEnd(await init(cwd, '', env), 1, { out: ['code       evil.Provider', 'variables  DESEC_TOKEN\n'], err: 'not-confirmed' })
+    expect([connections.length, () => readFileSync(mark)]).toEqual([0, expect.any(Function)])
+    expect(() => readFileSync(mark)).toThrow('ENOENT')
+    const program = folderWith({ ...DNSCONTROL, 'dnsconfig.js': "PANIC('it ran')\n" })
+    const { stderr } = expectEnd(await init(program, ''), 1)
+    expect(stderr).not.toContain('it ran')
+    expectEnd(await init(program), 1, { err: ['it ran', 'Nothing was written.'] })
+  })
+
+  test('with its variables, the first plan follows', async () => {
+    const { service } = createDesec({ token: TOKEN, domains: [] })
+    const { origin, requests } = await startScriptedServer(service)
+    const cwd = folderWith({
+      'zonewright.yaml': `providers:\n  dns: {type: desec, base_url: '${origin}/api/v1', token: env:DESEC_TOKEN}\n`,
+      ...DEFINITIONS,
+    })
+    expectEnd(await init(cwd, '', { DESEC_TOKEN: TOKEN }), 1)
+    expect(requests).toEqual([])
+    expectEnd(await init(cwd, '--yes', { DESEC_TOKEN: TOKEN }), 0, {
+      out: [`hosts      ${new URL(origin).host}\n`, 'The first plan follows', 'to create'],
+    })
+    expect(requests.length).toBeGreaterThan(0)
+  })
+
+  test('an address in a variable is shown by its name', async () => {
+    const cwd = folderWith({ ...DNSCONTROL, 'creds.json': '{"dns": {"TYPE": "POWERDNS", "apiUrl": "$PDNS_URL", "apiKey": "$PDNS_KEY"}}' })
+    expectEnd(await init(cwd, ''), 1, { out: 'variables  PDNS_URL (not set), PDNS_KEY (not set)' })
+  })
+})
+
+describe('a hostile folder', () => {
+  test('links outward, pipes, giant files and thousands of others are no obstacle', async () => {
+    const aside = folderWith({ ...OCTODNS, 'zone/example.net.zone': `${SOA}www 300 A 192.0.2.1\n` })
+    const cwd = folderWith(OCTODNS)
+    symlinkSync(join(aside, 'config/production.yaml'), join(cwd, 'other.yaml'))
+    symlinkSync(join(aside, 'zone'), join(cwd, 'linked'))
+    symlinkSync('.', join(cwd, 'again'))
+    writeFileSync(join(cwd, 'giant.yaml'), `#${' '.repeat(30_000_000)}\n${OCTODNS['config/production.yaml']}`)
+    mkdirSync(join(cwd, 'many'))
+    for (let index = 0; index < 3_000; index += 1) writeFileSync(join(cwd, `many/${index}.yaml`), 'a: b\n')
+    mkdirSync(join(cwd, 'folder.yaml'))
+    writeFileSync(join(cwd, 'binary.zone'), Buffer.from([0, 32, 83, 79, 65, 32]))
+    symlinkSync(join(aside, 'config/production.yaml'), join(cwd, '.gitignore'))
+    const before = readFileSync(join(aside, 'config/production.yaml'), 'utf8')
+    expectEnd(await init(cwd), 0, { out: 'Found config/production.yaml' })
+    expect(readFileSync(join(aside, 'config/production.yaml'), 'utf8')).toBe(before)
+  })
+
+  test('names with quotes, line ends and escapes are text', async () => {
+    const name = "x'\n  evil: {type: zonefile, directory: y}\u001b[31m"
+    const cwd = folderWith({ [`${name}/example.com.zone`]: `${SOA}www 300 A 192.0.2.1\n` })
+    const { stdout, stderr } = expectEnd(await init(cwd), 0, { out: 'No changes. 1 zone matches.' })
+    expect(stdout + stderr).not.toContain('\u001b')
+    expectEnd(await cli(['providers'], { cwd, env: {} }), 0, { out: /^(?!evil)/m })
+    const defined = folderWith({ ["it's {a} [b]/a.yaml"]: DEFINITIONS['zones/example.com.yaml'] ?? '' })
+    expectEnd(await init(defined), 0)
+    expectEnd(await cli(['validate'], { cwd: defined, env: {} }), 0, { err: '1 zone, 1 record in 1 file' })
+  })
+
+  test('an include of octoDNS stays in the folder', async () => {
+    const aside = folderWith({ 'secret.yaml': 'token: hidden\n' })
+    const cwd = folderWith({
+      ...OCTODNS,
+      'config/production.yaml':
+        OCTODNS['config/production.yaml']?.replace(
+          '{class: octodns_desec.DesecProvider, token: env/DESEC_TOKEN}',
+          `!include ${join(aside, 'secret.yaml')}`,
+        ) ?? '',
+    })
+    const { stdout, stderr } = expectEnd(await init(cwd), 1, { err: 'Nothing was written.' })
+    expect(stdout + stderr).not.toContain('hidden')
+  })
+})
+
+describe('findSources', () => {
+  test.each<readonly [path: string, head: string, kind: string | null]>([
+    ['a.yaml', 'providers:\n  a: {class: octodns.provider.yaml.YamlProvider}\n', 'octodns'],
+    ['a.yml', 'zones:\n  a.:\n    sources: [a]\nproviders: !include providers.yaml\n', 'octodns'],
+    ['zonewright.yaml', 'providers:\n  a: {type: octodns, class: octodns_desec.DesecProvider}\n', null],
+    ['a.yaml', 'providers: {aws: {region: x}}\n', null],
+    ['b/dnsconfig.js', '', 'dnscontrol'],
+    ['dnsconfig.json', '{}', null],
+    ['plan.json', '{"format_version":"1.2","planned_values":{}}', null],
+    ['s.json', '{"format_version":"1.0","values":{}}', 'terraform'],
+    ['a/terraform.tfstate', '', 'terraform'],
+    ['db.example.com', '@ IN SOA a. b. 1 2 3 4 5\n', 'zonefile'],
+    ['cache.db', 'SQLite format 3\0', null],
+  ])('%s with %j', (path, head, kind) => {
+    expect(findSources([{ path, head }]).map((one) => one.kind)).toEqual(kind === null ? [] : [kind])
+  })
+
+  test('names of zone files', () => {
+    expect(fileNameOf(['a.b', 'c.d'], new Set(['db.a.b', 'db.c.d']))).toBe('db.{zone}')
+    expect(fileNameOf(['a.b', 'c.d'], new Set(['db.a.b', 'c.d.zone']))).toBeNull()
+  })
+})
