@@ -78,12 +78,6 @@ test('arguments of several lines are in no further call', async () => {
   expect(output?.places.filter((place) => place.length !== 1)).toEqual([])
 })
 
-test('the calls above are as many as without the functions', async () => {
-  const functions = Array.from({ length: 18 }, (_, i) => `function f${i}() {\n  f${i + 1}()\n}\n`).join('')
-  const { output } = await run(`${functions}function f18() {\n${statements}\n}\nf0()\n`)
-  expect(output?.places.map((place) => place.length)).toEqual(numbers.map(() => 20))
-})
-
 test.each([
   ['nope.x', 1, 1],
   ['  nope.x', 1, 3],
