@@ -32,17 +32,24 @@ const PROGRAMS: Readonly<Record<string, readonly [text: string, inside: string |
     10,
   ],
   'quotes, brackets and slashes in texts': [`var t = \`[\${1 / 2}\`, r = /["'\`[(]/;\n${statements}\n`, null, 10],
+  'letters outside ASCII in one line': [`all(${calls.map((call) => call.replace('x', 'ü😀')).join(', ')})\n`, null, 10],
+  'the members of a value that a list seems to follow': [`let a = {}\n[${list}]\na?.[${list}]\n`, null, 0],
+  'a line end that is none elsewhere': [`${statements}\n// \u2028`, null, 0],
+  'braces in templates': [`const t = \`\${{ a: 1 }.a + \`,\`}\`\n${statements}\n`, null, 0],
   'templates in templates': [`const t = \`\${\`a,\`},\`;\n${calls.join(';\n')}\n`, null, 0],
   eval: [`eval('var a = 1');\n${calls.join(';\n')}\n`, null, 0],
+}
+
+function run(text: string) {
+  const files = { read: () => ({ ok: false, message: 'none' }) as const, list: async () => ({ ok: true, value: [] }) as const }
+  return sandbox.run({ entry: { file: 'a.js', text }, language: 'dnscontrol', prelude: PRELUDE, variables: {}, files })
 }
 
 describe('positions are those of the program', () => {
   for (const [title, [text, inside, inserts]] of Object.entries(PROGRAMS)) {
     test(title, async () => {
       expect(shortFunctions(text)).toHaveLength(inserts)
-      const files = { read: () => ({ ok: false, message: 'none' }) as const, list: async () => ({ ok: true, value: [] }) as const }
-      const entry = { file: 'a.js', text }
-      const { output, diagnostics } = await sandbox.run({ entry, language: 'dnscontrol', prelude: PRELUDE, variables: {}, files })
+      const { output, diagnostics } = await run(text)
       expect(diagnostics).toEqual([])
       const made = (output?.value ?? []) as [place: number, value: string][]
       const places = made.map(([place]) => output?.places[place]?.slice(0, 1).map(({ at, inside: name }) => [at.line, at.column, name])[0])
@@ -62,4 +69,23 @@ test('a statement that depends on the line before it stays there', async () => {
   const text = `;${statements}\nif (false)\n${statements}\n`
   expect(shortFunctions(text)).toHaveLength(10)
   expect(shortFunctions(`if (false)\n${statements}\n`)).toEqual([])
+})
+
+test('arguments of several lines are in no further call', async () => {
+  const text = `all(\n  ${list.replaceAll(' x', ' \\\nx')})\n`
+  expect(shortFunctions(text)).toHaveLength(10)
+  const { output } = await run(text)
+  expect(output?.places.filter((place) => place.length !== 1)).toEqual([])
+})
+
+test.each([
+  ['nope.x', 1, 1],
+  ['  nope.x', 1, 3],
+  ["\nx = 'ü😀' + nope.x", 2, 13],
+  [`'use strict'\n${statements.replace("'250 x", "010 + 'x")}`, 252, 1],
+  [`all(${list})\n${calls.join('; ')}; x = 1\n'use strict'; (() => { 'use strict'; return 010 })()\n\n`, 302, 1],
+  ["\n  JSON.parse('{')", 2, 8],
+])('an error has its place: %#', async (text, line, column) => {
+  const { diagnostics } = await run(text)
+  expect(diagnostics.map(({ at }) => at)).toEqual([{ file: 'a.js', line, column }])
 })

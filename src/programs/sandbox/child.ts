@@ -186,7 +186,10 @@ class Program {
     this.#end = processorSeconds() + DESCRIBE_SECONDS
     const [name, message, stack] = this.#describe(thrown)
     const [first, ...above] = this.#texts.calls(stack)
-    const calls = first === undefined ? [] : [name === 'SyntaxError' ? this.#syntaxError(first) : first, ...above]
+    const file = first?.at.file ?? ''
+    // The place of a syntax error in a file, of which QuickJS has only the line.
+    const [, line] = (name === 'SyntaxError' && stack.startsWith(`    at ${file}:`) && /:(\d+):\d+\n/.exec(stack)) || []
+    const calls = first === undefined ? [] : [line === undefined ? first : this.#syntaxError(file, Number(line)), ...above]
     const over = (what: string): Failure => new Failure('limit', what, calls)
     if (isOver) return over(`the program used more than ${this.#limits.seconds} s of processor time`)
     // QuickJS throws null if it has no memory for an error.
@@ -197,11 +200,9 @@ class Program {
     return new Failure('exception', name === '' || name === 'Error' ? message : `${name}: ${message}`, calls)
   }
 
-  /** The place of a syntax error, of which QuickJS has only the line. */
-  #syntaxError(call: ProgramCall): ProgramCall {
-    const { file, line } = call.at
+  #syntaxError(file: string, line: number): ProgramCall {
     const parsed = stripTypes(file, this.#texts.get(file)?.text ?? '')
-    return !parsed.ok && parsed.at.line === line ? { ...call, at: parsed.at } : call
+    return { at: !parsed.ok && parsed.at.line === line ? parsed.at : { file, line, column: 1 }, inside: null }
   }
 
   #describe(thrown: QuickJSHandle): readonly [name: string, message: string, stack: string] {

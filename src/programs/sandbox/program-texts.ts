@@ -11,6 +11,7 @@ const MAX_CALLS = 20
 interface KeptText extends ProgramText {
   /** The text as QuickJS gets it. */
   readonly code: string
+  readonly isAscii: boolean
   /** Where each line begins. */
   readonly starts: readonly number[]
   /** What was put into each line for QuickJS, by its number. */
@@ -41,7 +42,7 @@ export class ProgramTexts {
       from = insert.offset
     }
     code += one.text.slice(from)
-    this.#texts.set(file, { ...one, code, starts, inserts })
+    this.#texts.set(file, { ...one, code, isAscii: Buffer.byteLength(code) === code.length, starts, inserts })
     return code
   }
 
@@ -64,8 +65,10 @@ export class ProgramTexts {
       }
       const inside = name === '' || name.startsWith('<') ? null : name
       const { offset, insert } = offsetIn(kept, Number(row), Number(column))
+      // QuickJS says column 1 of a call with an argument of several lines.
+      const isFrom = (start: number): boolean => start <= before || before === kept.starts[lineOf(kept.starts, start) - 1]
       // The call of a function that was put in: the function around it makes its calls.
-      if (insert !== null && file === fileBefore && insert.first <= before && before < insert.offset)
+      if (insert !== null && file === fileBefore && isFrom(insert.first) && before < insert.offset)
         calls.push({ ...(calls.pop() as ProgramCall), inside })
       else calls.push({ at: this.#at(file, kept, startOfCall(kept.text, called, offset)), inside })
       fileBefore = file
@@ -102,19 +105,27 @@ function lineOf(starts: readonly number[], offset: number): number {
   return low + 1
 }
 
-/** The offset of a place that QuickJS names. In a text that was put in, that is the text, and the offset the call before it. */
+/**
+ * The offset of a place that QuickJS names, in octets of UTF-8; it counts those of the first line from 0, but says 1 for 0. In a text that was put in, that is the
+ * text, and the offset the call before it.
+ */
 function offsetIn(
-  { starts, inserts }: KeptText,
+  { text, starts, inserts, isAscii }: KeptText,
   line: number,
   column: number,
 ): { readonly offset: number; readonly insert: Insert | null } {
-  let offset = (starts[line - 1] ?? 0) + column - 1
+  let from = starts[line - 1] ?? 0
+  let octets = line === 1 && column > 1 ? column : column - 1
   for (const insert of inserts.get(line) ?? []) {
-    if (offset < insert.offset) break
-    if (offset < insert.offset + insert.text.length) return { offset: insert.last, insert }
-    offset -= insert.text.length
+    const before = isAscii ? insert.offset - from : Buffer.byteLength(text.slice(from, insert.offset))
+    if (octets < before) break
+    octets -= before
+    from = insert.offset
+    if (octets < insert.text.length) return { offset: insert.last, insert }
+    octets -= insert.text.length
   }
-  return { offset, insert: null }
+  const units = isAscii ? octets : Buffer.from(text.slice(from, from + octets)).toString('utf8', 0, octets).length
+  return { offset: from + units, insert: null }
 }
 
 /** Where the call of a function begins that is open at an offset; the offset itself if none is found. */

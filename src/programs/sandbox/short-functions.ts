@@ -22,8 +22,8 @@ const TOKEN =
   /\/\/.*|\/\*[\s\S]*?\*\/|'(?:\\[\s\S]|[^'\\\n])*'|"(?:\\[\s\S]|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|\/(?<=(?:[(,=:[!&|?{};+\-*%<>~^]|\breturn)\s*\/)(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/|[\w$.]+|\S|\n/g
 const KEYWORD =
   /^(?:async|break|case|catch|class|const|continue|default|delete|do|else|export|finally|for|function|if|import|in|instanceof|let|new|of|return|super|switch|throw|try|typeof|var|void|while|with)$/
-/** Not allowed in an arrow function, or with another meaning there; and templates in templates, which are not parsed here. */
-const UNSUITABLE = /\b(?:await|eval|yield)\b|`[^`]*\$\{[^}`]*`/
+/** Not allowed in an arrow function, or with another meaning there; and line ends and braces in templates that are not parsed here. */
+const UNSUITABLE = /\b(?:await|eval|yield)\b|\r(?!\n)|[\u2028\u2029]|`[^`]*\$\{[^}`]*[`{]/
 
 /** What is between two brackets: items with commas, or statements. An item is a call if it is names and arguments only. */
 interface Level {
@@ -75,7 +75,7 @@ export function shortFunctions(text: string): readonly Insert[] {
       endItem(level)
     isNewLine = false
     if (token === '(' || token === '[' || token === '{') {
-      const isOperand = /[\w$)\]'"`]$/.test(last)
+      const isOperand = /[\w$)\]}'"`]$|^\.$/.test(last)
       const isCall = token === '(' && /[\w$]$/.test(last) && !KEYWORD.test(last)
       if (!(isCall && level.state === 'name')) level.state = 'other'
       above.push(level)
