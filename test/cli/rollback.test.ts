@@ -208,7 +208,7 @@ describe('history', () => {
     const time = String.raw`\d{8}T\d{6}Z-[0-9a-f]{4} {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +\d+(?: ms|\.\d s) {2}`
     expect(stdout).toMatch(
       new RegExp(
-        `^${time}apply  applied  \\d created, \\d updated, \\d deleted in example\\.com\\. at cloud\\n${time}apply  applied  4 created in example\\.com\\. at cloud\\n$`,
+        `^${time}apply  applied\\n  \\d created, \\d updated, \\d deleted in example\\.com\\. at cloud\\n${time}apply  applied\\n  4 created in example\\.com\\. at cloud\\n$`,
       ),
     )
     expect(status).toBe(0)

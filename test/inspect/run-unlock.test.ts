@@ -111,7 +111,7 @@ test('history shows a run of another machine as running while its lease is live,
   const states = async () => JSON.parse((await history('--format', 'json')).stdout).runs.map(({ state }: { state: string }) => state)
   await store.write(leaseName(RUN), lease(RUN, ELSEWHERE), null)
   expect(await states()).toEqual(['interrupted', 'running'])
-  expect((await history(RUN)).stdout).toMatch(/ running .*, process 7 on runner-7$/m)
+  expect((await history(RUN)).stdout).toMatch(/ running\n.*, process 7 on runner-7$/m)
   expect((await history('--prune', '1')).stdout).toBe('Removed 0 runs.\n')
   await store.remove(leaseName(RUN), 'any')
   expect(await states()).toEqual(['interrupted', 'interrupted'])
