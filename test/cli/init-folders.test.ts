@@ -91,6 +91,12 @@ describe('a folder with', () => {
       ['Found dns, zone files: 2 zones with 4 records.', 'No changes. 2 zones match.'],
     ],
     [
+      'zone files beside each other',
+      { 'a.example.zone': SOA.replace(/@/g, 'a.example.') },
+      ['zonewright.yaml', 'definitions/a.example.yaml'],
+      ['Found zone files in this folder: 1 zone', 'No changes. 1 zone matches.'],
+    ],
+    [
       'zone files of other names',
       { 'dns/db.a.example': SOA.replace(/@/g, 'a.example.'), 'dns/b.example.zone': SOA.replace(/@/g, 'b.example.') },
       ['zonewright.yaml', 'zones/a.example.yaml', 'zones/b.example.yaml'],

@@ -208,7 +208,7 @@ async function imported(context: InitContext, source: Source): Promise<Prepared 
   const text = made ?? (kind === 'dnscontrol' ? '' : configFor(context, path, result, `${out}/*.yaml`))
   const records = result.zones.reduce((sum, zone) => sum + zone.records.length, 0)
   return {
-    found: `${path}, ${TITLES[kind]}: ${counted(result.zones.length, 'zone')} with ${counted(records, 'record')}`,
+    found: `${path === '.' ? `${TITLES[kind]} in this folder` : `${path}, ${TITLES[kind]}`}: ${counted(result.zones.length, 'zone')} with ${counted(records, 'record')}`,
     files: [...all.filter((file) => file.path !== CONFIG_FILE), ...(text === '' ? [] : [{ path: CONFIG_FILE, text }])],
     config: text === '' ? null : readNew(io, text),
     ignored: kind === 'terraform' ? [...(/^[\w./-]+$/.test(path) ? [`/${path}`] : []), '*.tfstate', '*.tfstate.*'] : [],
