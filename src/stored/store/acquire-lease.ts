@@ -77,7 +77,8 @@ export async function acquireLease(request: LeaseRequest): Promise<AcquiredLease
 async function findBlocker({ store, holder }: LeaseRequest, own: Lease, fences: Fences): Promise<Diagnostic | null> {
   const { leases, now } = await listLeases(store, own.run)
   const wanted = new Set(own.zones.map(({ zone, target }) => `${zone} ${target}`))
-  for (const lease of leases) {
+  // The first of those that wait for each other is the one that works.
+  for (const lease of leases.toSorted((one, other) => (isEarlier(one, other) ? -1 : 1))) {
     const common = lease.zones.filter(({ zone, target }) => wanted.has(`${zone} ${target}`))
     const [zone] = common
     if (zone === undefined) continue
