@@ -91,7 +91,7 @@ token=$(node -p 'crypto.randomBytes(32).toString("hex")')
 executable validate zones || fail "the executable refuses a valid zone"
 executable validate programs/example.ts || fail "the executable does not run a program"
 executable explain plan-stale >explained.txt
-grep -q '^### plan-stale' explained.txt || fail "the executable cannot explain a diagnostic"
+grep -q '^plan-stale$' explained.txt || fail "the executable cannot explain a diagnostic"
 for command in serve demo 'backup file' 'restore file'; do
   # shellcheck disable=SC2086
   refuses 'needs packages that this installation of Zonewright lacks' $command
