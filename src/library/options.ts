@@ -53,7 +53,7 @@ export interface ContactOptions extends CommonOptions {
   readonly keepGoing?: boolean | undefined
   /** Concurrent requests per target. */
   readonly parallelism?: number | undefined
-  /** The folder of the journal. It replaces that of the config, and is allowed only if `providers` has all providers of the run, since runs with different journals do not see each other's locks. A provider in memory needs it. */
+  /** The folder of the journal, in place of the one in the config. Runs with different journals do not see each other's locks, so it is allowed only if `providers` has all providers of the run. A provider in memory needs it. */
   readonly journal?: string | undefined
 }
 
