@@ -244,6 +244,19 @@ describe('existing files', () => {
     expectEnd(await init(cwd, ''), 0, { out: /^Nothing is missing:/ })
   })
 
+  test.each(['--yes', '--ci gitlab'])('a pipeline of GitLab that includes files stays, with a warning (init %s)', async (option) => {
+    const config = 'providers:\n  dns: {type: desec, token: env:DESEC_TOKEN}\n'
+    const cwd = folderWith({ 'zonewright.yaml': config, ...DEFINITIONS, '.gitlab-ci.yml': 'include: other.yml\n' })
+    expectEnd(await init(cwd, option), 0, { err: 'add "- local: .gitlab/zonewright.yml" to its "include"' })
+    expect(filesBelow(cwd)['.gitlab-ci.yml']).toBe('include: other.yml\n')
+  })
+
+  test('init --ci runs no class, and says that its package is missing', async () => {
+    const config = 'providers:\n  dns: {type: octodns, class: octodns_x.Provider, options: {token: env:X}}\n'
+    const cwd = folderWith({ 'zonewright.yaml': config, ...DEFINITIONS })
+    expectEnd(await init(cwd, '--ci github'), 0, { err: 'the CI jobs do not install the package of octodns_x.Provider' })
+  })
+
   test('init --ci writes the jobs of the config alone, and shows how they change', async () => {
     const config = 'providers:\n  dns: {type: desec, token: env:DESEC_TOKEN}\n'
     const cwd = folderWith({ 'zonewright.yaml': config, ...DEFINITIONS })

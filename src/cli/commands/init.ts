@@ -13,9 +13,8 @@ import { type CommonOptions, oneOf, type SetAction, withLossyOption, withVariabl
 import { existingText, type InitFile, withProvider } from '../init/add-files.ts'
 import { CI_SITES, type CiSite, ciFiles, filesForCi, siteOf } from '../init/ci-files.ts'
 import { cloudNeeds } from '../init/ci-needs.ts'
-import { findSources, hasDefinitions, type SeenFile, type Source } from '../init/find-sources.ts'
+import { findSources, hasDefinitions, lookAround, type SeenFile, type Source } from '../init/find-sources.ts'
 import { configText, FIRST_TYPES, firstProvider } from '../init/first-provider.ts'
-import { lookAround } from '../init/look-around.ts'
 import { installedRelease, type Release } from '../init/release.ts'
 import { complete, type InitContext, nothingWritten, prepare } from '../init/take-over.ts'
 import type { CliIo } from '../io.ts'
@@ -88,7 +87,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   if (options.ci !== undefined && path === undefined && to === undefined) {
     const prepared = await prepare(context, source === 'config' ? source : 'definitions')
     if (prepared?.config == null) return nothingWritten(output)
-    const jobs = await filesForCi(io, ci, prepared.config, null)
+    const jobs = await filesForCi(io, ci, prepared.config, output, false)
     return complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
   }
   if (others.length > 0) {

@@ -46,7 +46,7 @@ export function siteOf(folder: string): CiSite {
 }
 
 /**
- * The jobs for a config. With an output, which is after consent, classes of octoDNS are started and say which packages they need. At GitLab, an existing pipeline
+ * The jobs for a config. The output is null before consent. With it, classes of octoDNS are started if they may run, and say which packages they need. At GitLab, an existing pipeline
  * includes ours.
  */
 export async function filesForCi(
@@ -54,12 +54,13 @@ export async function filesForCi(
   site: CiSite,
   config: Config,
   output: CliOutput | null,
+  mayRun = true,
 ): Promise<readonly InitFile[]> {
   const { hosts, variables, packages, code } = needsOf(config)
   const pythonPackages: string[] = []
   for (const { name, settings } of output === null ? [] : config.providers.values()) {
     if (typeof settings['class'] !== 'string') continue
-    const own = await pythonPackagesOf(config, name, env)
+    const own = mayRun ? await pythonPackagesOf(config, name, env) : []
     pythonPackages.push(...own)
     if (own.length < (settings['class'].startsWith('octodns.') ? 1 : 2)) output?.diagnostics([packagesUnknown(settings['class'])])
   }
@@ -76,6 +77,7 @@ export async function filesForCi(
   const pipeline = site === 'gitlab' ? existingText(cwd, PIPELINE) : null
   if (!pipeline || /^dns:plan:/m.test(pipeline)) return files
   const text = withInclude(pipeline, INCLUDED)
+  if (text === null) output?.diagnostics([notIncluded])
   return [...files.map((file) => ({ ...file, path: INCLUDED })), ...(text === null ? [] : [{ path: PIPELINE, text, changes: true }])]
 }
 
@@ -194,3 +196,10 @@ dns:drift:
   script:
     - ${reading(settings)}zonewright ci drift
 `
+
+const notIncluded: Diagnostic = {
+  severity: 'warning',
+  code: 'import-aside',
+  message: `${PIPELINE} includes other files and was not changed, so GitLab does not run the jobs in ${INCLUDED}`,
+  hint: `add "- local: ${INCLUDED}" to its "include"`,
+}

@@ -1,6 +1,10 @@
-/** What a folder has that `init` can take over. Knows only names of files and their first characters. */
+/** What a folder has that `init` can take over, judged by the names of files and their first characters. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { relative, sep } from 'node:path'
 import { CONFIG_FILE } from '../../config/config.ts'
 import { escapeGlob } from '../../files/file-glob.ts'
+import { resolveLinks } from '../../files/file-path.ts'
+import { folderTree } from '../../files/folder-tree.ts'
 
 /** A regular file: its path relative to the folder, with `/`, and its beginning, which is empty if `hasHead` is false for the path. */
 export interface SeenFile {
@@ -16,7 +20,41 @@ export interface Source {
 }
 
 /** The names of files whose beginning says what they are. */
-export const hasHead = (path: string): boolean => /\.(?:ya?ml|json|zone|db)$|(?:^|\/)db\.[^/]+$/i.test(path)
+const hasHead = (path: string): boolean => /\.(?:ya?ml|json|zone|db)$|(?:^|\/)db\.[^/]+$/i.test(path)
+
+/** The deepest folder, and what is read of each file in octets. */
+const MAX_DEPTH = 4
+const HEAD = 65_536
+
+/** The files below a folder. Runs nothing, and follows no link out of it. */
+export async function lookAround(folder: string): Promise<readonly SeenFile[]> {
+  const files: SeenFile[] = []
+  const root = resolveLinks(folder)
+  const tree = folderTree(root)
+  await tree.walk(
+    root,
+    MAX_DEPTH,
+    () => true,
+    ({ path, isFolder, isOutside }) => {
+      if (!isFolder && !isOutside) files.push({ path: relative(root, path).split(sep).join('/'), head: hasHead(path) ? headOf(path) : '' })
+    },
+  )
+  return files
+}
+
+/** Empty for a link, for what is no regular file, and for what cannot be read. */
+function headOf(path: string): string {
+  let file: number | null = null
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const buffer = Buffer.alloc(HEAD)
+    return fstatSync(file).isFile() ? buffer.toString('utf8', 0, readSync(file, buffer, 0, HEAD, 0)) : ''
+  } catch {
+    return ''
+  } finally {
+    if (file !== null) closeSync(file)
+  }
+}
 
 /** What can be imported, configs of other tools first. `below` limits it to a path and everything below. */
 export function findSources(files: readonly SeenFile[], below = '.'): readonly Source[] {
