@@ -25,6 +25,8 @@ export interface CiSettings extends CiNeeds {
   readonly release: Release
   /** The entries of ZONEWRIGHT_ALLOWED_HOSTS for the config. */
   readonly hosts: readonly string[]
+  /** The branch that changes are merged into. */
+  readonly branch: string
 }
 
 /** The needs of the service and of others with its API. */
