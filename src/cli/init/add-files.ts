@@ -13,13 +13,6 @@ export interface InitFile extends OutputFile {
   readonly changes?: boolean
 }
 
-export interface ComparedFiles {
-  readonly added: readonly InitFile[]
-  readonly changed: readonly (InitFile & { readonly replaces: string })[]
-  /** The paths of files that exist and stay. */
-  readonly kept: readonly string[]
-}
-
 /** The largest existing file that is read, in octets. */
 const MAX_EXISTING = 20_000_000
 
@@ -37,13 +30,14 @@ export function existingText(folder: string, path: string): string | null | unde
 }
 
 /** Compares files, whose paths are relative to `cwd`, with those in the folder `root`. */
-export function compareFiles({ cwd, root }: { readonly cwd: string; readonly root: string }, files: readonly InitFile[]): ComparedFiles {
+export function compareFiles({ cwd, root }: { readonly cwd: string; readonly root: string }, files: readonly InitFile[]) {
   const compared = files.map((file) => ({ file, before: existingText(root, resolve(cwd, file.path)) }))
   const differs = ({ file, before }: (typeof compared)[number]): boolean =>
     typeof before === 'string' && before !== file.text && file.changes === true
   return {
     added: compared.flatMap(({ file, before }) => (before === null ? [file] : [])),
     changed: compared.flatMap((one) => (differs(one) ? [{ ...one.file, replaces: String(one.before) }] : [])),
+    /** The paths of files that exist and stay. */
     kept: compared.flatMap((one) => (one.before === null || differs(one) ? [] : [one.file.path])),
   }
 }
@@ -53,14 +47,8 @@ export function gitignore(folder: string, lines: readonly string[]): InitFile {
   const before = existingText(folder, '.gitignore') ?? ''
   const plain = (line: string): string => line.trim().replace(/^\/|\/$/g, '')
   const known = new Set(before.split('\n').map(plain))
-  return {
-    path: '.gitignore',
-    text: appended(
-      before,
-      lines.filter((line) => !known.has(plain(line))),
-    ),
-    changes: true,
-  }
+  const missing = lines.filter((line) => !known.has(plain(line)))
+  return { path: '.gitignore', text: appended(before, missing), changes: true }
 }
 
 function appended(before: string, lines: readonly string[]): string {

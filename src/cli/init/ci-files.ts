@@ -68,9 +68,10 @@ export async function filesForCi(
   const up = below.replace(/[^/]+/g, '..').replace(/.$/, '$&/')
   const files = ciFiles(site, installedRelease(), hosts, needs, branch).map(({ path, text }) => ({
     path: up + path,
-    text: text
-      .replace(/^.*\bzonewright (?:validate|snapshot|ci (?:plan|apply|drift))\b/gm, (command) => command + given.join(''))
-      .replace(/^ .*\bzonewright (?:validate|snapshot|fmt|ci (?:plan|apply|drift))\b/gm, (command) => command + place),
+    text: text.replace(
+      /^ .*\bzonewright (fmt|validate|snapshot|ci (?:plan|apply|drift))\b/gm,
+      (command, name) => command + place + (name === 'fmt' ? '' : given.join('')),
+    ),
   }))
   if (site === 'github') {
     const isForeign = (text: string | null | undefined): boolean => text !== null && text?.includes('zonewright') !== true
@@ -94,12 +95,13 @@ function inStageOf(pipeline: string, jobs: string): string {
   return last === undefined || stages.includes('test') ? jobs : jobs.replace('\n.zonewright:\n', (line) => `${line}  stage: '${last}'\n`)
 }
 
-const packagesUnknown = (className: string): Diagnostic => ({
-  severity: 'warning',
-  code: 'import-aside',
-  message: `the CI jobs do not install the package of ${className}: it is not one of octoDNS, or states no version`,
-  hint: 'add its installation to the CI jobs, after that of Zonewright',
-})
+const warning = (message: string, hint: string): Diagnostic => ({ severity: 'warning', code: 'import-aside', message, hint })
+
+const packagesUnknown = (className: string): Diagnostic =>
+  warning(
+    `the CI jobs do not install the package of ${className}: it is not one of octoDNS, or states no version`,
+    'add its installation to the CI jobs, after that of Zonewright',
+  )
 
 const PIPELINE = '.gitlab-ci.yml'
 /** The pipeline beside an existing one. */
@@ -210,16 +212,13 @@ dns:drift:
     - ${reading(settings)}zonewright ci drift
 `
 
-const notOurs = (path: string): Diagnostic => ({
-  severity: 'warning',
-  code: 'import-aside',
-  message: `${path} is another workflow and was not changed, so GitHub runs only a part of the jobs`,
-  hint: 'rename it, and run "zonewright init" again',
-})
+const notOurs = (path: string): Diagnostic =>
+  warning(
+    `${path} is another workflow and was not changed, so GitHub runs only a part of the jobs`,
+    'rename it, and run "zonewright init" again',
+  )
 
-const notIncluded: Diagnostic = {
-  severity: 'warning',
-  code: 'import-aside',
-  message: `${PIPELINE} includes other files and was not changed, so GitLab does not run the jobs in ${INCLUDED}`,
-  hint: `add "- local: ${INCLUDED}" to its "include"`,
-}
+const notIncluded: Diagnostic = warning(
+  `${PIPELINE} includes other files and was not changed, so GitLab does not run the jobs in ${INCLUDED}`,
+  `add "- local: ${INCLUDED}" to its "include"`,
+)

@@ -20,7 +20,7 @@ import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, lossReportOptions } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
-import { type ComparedFiles, compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
+import { compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
 import { filesForCi } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
 import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
@@ -78,9 +78,8 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   const prepared = preview.run ? await preview.run() : preview
   if (prepared === null) return nothingWritten(output)
   const current = compareFiles(folders, await allFiles(context, prepared, output))
-  const isAgreed = (file: ComparedFiles['changed'][number]): boolean =>
-    answer === 'yes' &&
-    listed.changed.some(({ path, text, replaces }) => path === file.path && text === file.text && replaces === file.replaces)
+  const agreed = new Set(answer === 'yes' ? listed.changed.map((file) => JSON.stringify(file)) : [])
+  const isAgreed = (file: InitFile): boolean => agreed.has(JSON.stringify(file))
   const left = pathsOf(current.changed.filter((file) => !isAgreed(file)))
   if (left.length > 0) output.say(`Not changed: ${left.join(', ')}.${answer === 'no-terminal' ? ' --yes changes it.' : ''}`)
   if (!(await write(context, [...current.added, ...current.changed.filter(isAgreed)]))) return EXIT.failure
@@ -95,7 +94,7 @@ async function allFiles({ io, repository }: InitContext, { files, config, ignore
   return [...files, ...jobs, ...(ignored === undefined ? [] : [gitignore(io.cwd, ['.zonewright/', ...ignored])])]
 }
 
-function describe({ found, config }: Prepared, { added, changed }: ComparedFiles, env: CliIo['env']): string {
+function describe({ found, config }: Prepared, { added, changed }: ReturnType<typeof compareFiles>, env: CliIo['env']): string {
   const diffs = changed.map(({ path, replaces, text }) => textDiff(path, replaces, text)).join('')
   if (found === undefined) return diffs
   const { hosts = [], variables = [], code = [] } = config ? needsOf(config) : {}
