@@ -11,7 +11,7 @@ import { reportThrottling } from '../../run/context/run-context.ts'
 import { readRunConfig } from '../../run/load/run-config.ts'
 import { type CommonOptions, oneOf, type SetAction, withLossyOption, withVariableOption } from '../command.ts'
 import { existingText, withProvider } from '../init/add-files.ts'
-import { filesForCi } from '../init/ci-files.ts'
+import { filesForCi, warning } from '../init/ci-files.ts'
 import { findSources, hasDefinitions, lookAround, type SeenFile, type Source } from '../init/find-sources.ts'
 import { configText, FIRST_TYPES, firstProvider } from '../init/first-provider.ts'
 import { installedRelease, type Release } from '../init/release.ts'
@@ -98,15 +98,10 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   }
   if (source === undefined && path !== undefined)
     return refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
-  if (hasConfig && typeof source === 'object')
-    output.diagnostics([
-      {
-        severity: 'warning',
-        code: 'import-aside',
-        message: `${CONFIG_FILE} exists, so ${source.path} is not imported`,
-        hint: `zonewright import ${source.kind} ${source.path}${source.kind === 'dnscontrol' ? ' --convert' : ''} -o zones`,
-      },
-    ])
+  if (hasConfig && typeof source === 'object') {
+    const command = `zonewright import ${source.kind} ${source.path}${source.kind === 'dnscontrol' ? ' --convert' : ''} -o zones`
+    output.diagnostics([warning(`${CONFIG_FILE} exists, so ${source.path} is not imported`, command)])
+  }
   if (options.ci !== undefined && path === undefined && to === undefined) {
     const prepared = await prepare(context, source ?? 'definitions')
     if (prepared === null) return nothingWritten(output)

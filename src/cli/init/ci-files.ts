@@ -95,7 +95,7 @@ function inStageOf(pipeline: string, jobs: string): string {
   return last === undefined || stages.includes('test') ? jobs : jobs.replace('\n.zonewright:\n', (line) => `${line}  stage: '${last}'\n`)
 }
 
-const warning = (message: string, hint: string): Diagnostic => ({ severity: 'warning', code: 'import-aside', message, hint })
+export const warning = (message: string, hint: string): Diagnostic => ({ severity: 'warning', code: 'import-aside', message, hint })
 
 const packagesUnknown = (className: string): Diagnostic =>
   warning(
