@@ -4,6 +4,8 @@ import { type Diagnostic, formatDiagnostic, oneLine } from '../base/diagnostic.t
 import { assertNoSecret, isSecretExposed, LEAKED, redacted } from '../base/secret-guard.ts'
 import { VERSION } from '../base/version.ts'
 import { failureOf } from '../library/run.ts'
+import { isProgramName } from '../load/definition-name.ts'
+import { startPrograms } from '../load/program-loader.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
 import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
@@ -96,6 +98,8 @@ async function run(argv: readonly string[], given: CliIo): Promise<ExitStatus> {
   }
   try {
     const program = createProgram(io, argv)
+    // Its process starts while the command is loaded.
+    if (argv.some(isProgramName)) await startPrograms(null)
     for (const entry of COMMANDS) await register(program, entry, argv, setAction)
     await program.parseAsync([...argv], { from: 'user' })
     return status
