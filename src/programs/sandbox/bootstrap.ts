@@ -37,6 +37,8 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
   const Failure = Error
 
   defineProperty(Failure, 'prepareStackTrace', { value: undefined, writable: false, configurable: false })
+  // Its setter has an effect, a property does not.
+  Failure.stackTraceLimit = 24
   defineProperty(Failure, 'stackTraceLimit', { value: 24, writable: false, configurable: false })
   const { captureStackTrace } = Failure
   const stackOf = (): string => `${new Failure().stack}`
