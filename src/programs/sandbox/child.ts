@@ -2,11 +2,12 @@
  * The child process with the sandbox. It reads one line of JSON per message from its standard input and writes answers to its standard output, both without an event
  * loop: a program calls functions that ask the parent and wait. Each program gets a new instance of QuickJS, with memory of its own.
  */
-import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 // biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
 import { getRawAsset, isSea } from 'node:sea'
+import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
