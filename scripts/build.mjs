@@ -10,7 +10,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { bundleSandbox, SANDBOX } from './bundle-sandbox.mjs'
+import { bundleSandbox, SANDBOX_FILES } from './bundle-sandbox.mjs'
 import { DEFINITION_TYPES, writeDefinitionTypes } from './definition-types.mjs'
 import { EXTERNAL } from './external.mjs'
 
@@ -87,7 +87,7 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     for (const file of LANGUAGE_OF_DNSCONTROL) copyFileSync(join(root, file), join(fresh, 'chunks', basename(file)))
     // So is that of the sandbox, which nothing but QuickJS may be in.
     const sandboxInputs = await bundleSandbox()
-    copyFileSync(SANDBOX, join(fresh, 'chunks', basename(SANDBOX)))
+    for (const file of SANDBOX_FILES) copyFileSync(file, join(fresh, 'chunks', basename(file)))
     if (types) {
       await writeTypes(join(fresh, 'types'))
       await writeDefinitionTypes()

@@ -6,8 +6,6 @@ import { parseUsageSource } from '../config/usage-source.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
 import '../library/use-programs.ts'
-import { isProgramName } from '../load/definition-name.ts'
-import { startPrograms } from '../load/program-loader.ts'
 import { REPORT_FORMATS } from '../report/formats.ts'
 import type { ExitStatus } from '../run/context/exit-status.ts'
 import type { CliIo } from './io.ts'
@@ -68,11 +66,7 @@ export const subcommand = (parent: Command, name: string, summary: string): Comm
   withCommonOptions(parent.command(name).summary(summary).description(summary))
 
 export const withConfigOption = (command: Command): Command =>
-  withVariableOption(command)
-    .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
-    .hook('preAction', async (_, { args }) => {
-      if (args.some(isProgramName)) await startPrograms(null)
-    })
+  withVariableOption(command).option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
 
 export const withVariableOption = (command: Command): Command =>
   command.option('--var <name=value>', 'a variable for programs; repeatable', addVariable)
