@@ -76,7 +76,7 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
       outdir: join(fresh, 'chunks'),
       splitting: true,
       format: 'esm',
-      plugins: [withCore, withoutChildProcess],
+      plugins: [withCore, withoutChildProcess, withoutTagsOfYaml],
       chunkNames: '[name]-[hash]',
       banner: { js: REQUIRE },
     })
@@ -184,6 +184,22 @@ export const withoutChildProcess = {
       /[\\/]commander[\\/]/.test(importer) ? { path: 'child-process', namespace: 'empty' } : undefined,
     )
     onLoad({ filter: /^/, namespace: 'empty' }, () => ({ contents: '' }))
+  },
+}
+
+/**
+ * Marks what js-yaml computes while it loads as free of side effects. The program reads only events of the parser, so that tags and schemas are left out of the bundle,
+ * and are not built at each start.
+ */
+const withoutTagsOfYaml = {
+  name: 'without-tags-of-yaml',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]js-yaml[\\/]dist[\\/]js-yaml\.mjs$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(
+        /^(var \w+ = )((?:new (?:Schema|RegExp)|define\w+Tag|\w+_SCHEMA\.withTags)\((?:.*|[^]*?\n[}\]])\)|\{\n[^]*?\n\}|`.*`);$/gm,
+        '$1/* @__PURE__ */ (() => ($2))();',
+      ),
+    }))
   },
 }
 
