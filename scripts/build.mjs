@@ -5,7 +5,18 @@
  * beside `dist` and replaces it when it is complete.
  */
 import { execFile } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -196,7 +207,7 @@ const withoutTagsOfYaml = {
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]js-yaml[\\/]dist[\\/]js-yaml\.mjs$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replace(
-        /^(var \w+ = )((?:new (?:Schema|RegExp)|define\w+Tag|\w+_SCHEMA\.withTags)\((?:.*|[^]*?\n[}\]])\)|\{\n[^]*?\n\}|`.*`);$/gm,
+        /^(var \w+ = )((?:new (?:Schema|RegExp)|define\w+Tag|\w+_SCHEMA\.withTags)\((?:.*|[\s\S]*?\n[}\]])\)|\{\n[\s\S]*?\n\}|`.*`);$/gm,
         '$1/* @__PURE__ */ (() => ($2))();',
       ),
     }))
@@ -226,7 +237,9 @@ const importedOnDemand = () =>
   readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .flatMap(({ parentPath, name }) =>
-      [...readFileSync(join(parentPath, name), 'utf8').matchAll(/\bimport\('(\.{1,2}\/[^']+)'\)/g)].map(([, path]) => join(parentPath, path)),
+      [...readFileSync(join(parentPath, name), 'utf8').matchAll(/\bimport\('(\.{1,2}\/[^']+)'\)/g)].map(([, path]) =>
+        join(parentPath, path),
+      ),
     )
 
 /** Added to the program only; an esbuild banner would be in every chunk. */
