@@ -70,7 +70,7 @@ function sampleOf(schema: Schema, root: Schema, random: Random, depth = 0): unkn
     )
   }
   if (type === 'array')
-    return list(random.chance(0.05) ? Number(schema['maxItems'] ?? 0) + 1 : random.below(4), () =>
+    return list(random.chance(0.02) ? Number(schema['maxItems'] ?? 0) + 1 : random.below(4), () =>
       schema['items'] ? of(schema['items']) : 1,
     )
   if (type === 'boolean') return random.chance(0.5)
@@ -104,7 +104,7 @@ test.each([
     const { $id: _id, ...schema } = part as Schema
     const validate = ajv.compile(schema)
     const errorsOf = createValidator(JSON.stringify(schema))
-    for (let round = 0; round < rounds(part === root ? 300 : 30); round += 1) {
+    for (let round = 0; round < rounds(part === root ? 200 : 30); round += 1) {
       const value = sampleOf(schema as Schema, root, random)
       const errors = validate(value) ? [] : (validate.errors ?? [])
       const expected = errors.map(shown).join('\n')
@@ -115,7 +115,7 @@ test.each([
   }
   // Every keyword was broken, and much was valid.
   expect([...found].sort()).toEqual(keywordsOf(root))
-  expect(valid).toBeGreaterThan(300)
+  expect(valid).toBeGreaterThan(200)
 })
 
 const NEVER_REPORTED = new Set(['$ref', 'allOf', 'then', 'else', 'items', 'properties'])
