@@ -166,10 +166,9 @@ const GENERAL: Readonly<Record<string, KeywordCheck>> = {
   oneOf: (schemas: readonly Schema[], keyword) => {
     const checks = schemas.map((schema, i) => below(schema, keyword, 'oneOf', i))
     return (value, path, errors) => {
-      const passing = checks.flatMap((check, i) => (check(value, path, null) ? [i] : [])).slice(0, 2)
+      const passing = checks.flatMap((check, i) => (check(value, path, null) ? [i] : []))
       if (passing.length === 1) return true
-      // After the second schema that accepts the value, the others are not tried.
-      if (errors !== null) for (const check of checks.slice(0, passing[1])) check(value, path, errors)
+      if (errors !== null) for (const check of checks) check(value, path, errors)
       const params = { passingSchemas: passing.length === 0 ? null : passing }
       return keyword.fail(path, errors, 'must match exactly one schema in oneOf', params)
     }
@@ -198,7 +197,6 @@ const limitOf =
 const OF_NUMBERS: Readonly<Record<string, KeywordCheck>> = {
   maximum: limitOf('<=', (value, limit) => value <= limit),
   minimum: limitOf('>=', (value, limit) => value >= limit),
-  exclusiveMaximum: limitOf('<', (value, limit) => value < limit),
   exclusiveMinimum: limitOf('>', (value, limit) => value > limit),
 }
 
