@@ -1,5 +1,5 @@
 /** Reads a revision of a folder's git repository. The working tree is not changed. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -111,10 +111,7 @@ const withoutReturns = (octets: Buffer | null): string | null =>
 
 /** The name that git gives to octets, with the hash of another name. */
 const objectOf = (octets: Buffer, other: string): string =>
-  createHash(other.length === 40 ? 'sha1' : 'sha256')
-    .update(`blob ${octets.length}\0`)
-    .update(octets)
-    .digest('hex')
+  hash(other.length === 40 ? 'sha1' : 'sha256', Buffer.concat([Buffer.from(`blob ${octets.length}\0`), octets]))
 
 const octetsOf = (files: Iterable<TreeFile>): number => [...files].reduce((sum, { octets }) => sum + octets, 0)
 
