@@ -48,7 +48,7 @@ export function bundleOptions(release) {
 
 /**
  * @param {{ entry?: string, out?: string, types?: boolean, release?: { tarball: string, checksum: string } }} [options] absolute paths, by default those of
- *   the package; whether to write type declarations; the release
+ *   the package; whether to write type declarations and the manual page; the release
  * @returns {Promise<{ file: string, bytes: number, inputs: string[] }>} the program, its size with all chunks, and the files that it was built from, relative to the package
  */
 export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out = join(root, 'dist'), types = false, release } = {}) {
@@ -98,6 +98,7 @@ export async function buildProgram({ entry = join(root, 'src/cli/main.ts'), out 
     writeFileSync(join(fresh, 'chunks/package.json'), '{"type":"module"}\n')
     prependHashbang(program)
     chmodSync(program, 0o755)
+    if (types) writeFileSync(join(fresh, `${name}.1`), (await promisify(execFile)(process.execPath, [program, '__manual'])).stdout)
     replaceFolder(fresh, out)
     const metafiles = [front, rest, api].map(({ metafile }) => metafile)
     const bytes = metafiles.flatMap(({ outputs }) => Object.values(outputs)).reduce((sum, output) => sum + output.bytes, 0)

@@ -1,5 +1,5 @@
 /** The interface of a command file, the options that several commands share, and the parsers of option values. */
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { Result } from '../base/result.ts'
 import { parseUsageSource } from '../config/usage-source.ts'
@@ -36,9 +36,29 @@ export interface CommandModule {
   readonly configure: (command: Command, setAction: SetAction) => void
 }
 
+/** The options that only `--help-all` lists, since few readers of the help look for them. */
+const RARE: ReadonlySet<string> = new Set(
+  [
+    'no-color var prefer parallelism usage zones-from stdin shard keep-going notify notify-format notify-key metrics-file timeout trusted-config',
+    'snapshot verify-key max-age base policies-from compare-targets partial low-ttl stay via-service clone credentials tsig from-server to-server',
+    'parent-server peer-port transfer-addresses public-peers-only dns-rate-limit image-data public-url region-resolvers public-images rate-limit',
+    'quotas sms-sink clock-speed seed ns-names tsig-keys',
+  ].flatMap((names) => names.split(' ').map((name) => `--${name}`)),
+)
+
+export const isRare = ({ long }: Option): boolean => RARE.has(long ?? '')
+
+/** Adds examples to the help of a command: command lines without the name of the program. */
+export const withExamples = (command: Command, ...examples: readonly string[]): Command =>
+  command.addHelpText('after', `\nExamples:\n${examples.map((one) => `  zonewright ${one}`).join('\n')}`)
+
+/** Adds the option that lists what `--help` leaves out. */
+export const withHelpAll = (command: Command, description = 'list all options'): Command =>
+  command.option('--help-all', description).on('option:help-all', () => command.help())
+
 /** Adds the options that every command has. */
 export const withCommonOptions = (command: Command): Command =>
-  command
+  withHelpAll(command)
     .option('--no-color', 'no colours (also: NO_COLOR)')
     .option('-q, --quiet', 'no progress, no notices')
     .option('-v, --verbose', 'show everything in full')
@@ -76,8 +96,10 @@ export const withPlanOptions = (command: Command): Command => withPlanningOption
 export const withPlanningOptions = (command: Command): Command =>
   command
     .addOption(
-      command
-        .createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}, in-use:NAME`)
+      withChoices(
+        command.createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}, in-use:NAME`),
+        REFUSAL_NAMES,
+      )
         .argParser((value: string, previous: readonly string[]): string[] => [...previous, allowance(value)])
         .default([], 'those in the configuration'),
     )
@@ -154,14 +176,28 @@ export const withFormatOption = (
       .default(formats[0], formats[0]),
   )
 
+/** The words that a parser takes, for the completion of shells. */
+const CHOICES = new WeakMap<object, readonly string[]>()
+
+export const choicesOf = (taker: Option | Argument): readonly string[] | null =>
+  CHOICES.get(taker) ?? (taker.parseArg === undefined ? null : (CHOICES.get(taker.parseArg) ?? null))
+
+/** Says that the value of an option, or the first one of an argument, is one of a few words. */
+export function withChoices<Taker extends Option | Argument>(taker: Taker, allowed: readonly string[]): Taker {
+  CHOICES.set(taker, allowed)
+  return taker
+}
+
 /** Creates a parser for one of a few words. Its error suggests the nearest one. */
-export const oneOf =
-  (allowed: readonly string[]) =>
-  (value: string): string => {
+export function oneOf(allowed: readonly string[]): (value: string) => string {
+  const parser = (value: string): string => {
     if (allowed.includes(value)) return value
     const suggestion = didYouMean(value, allowed)
     throw new InvalidArgumentError(`It must be one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
   }
+  CHOICES.set(parser, allowed)
+  return parser
+}
 
 /** A rate; 0 for no limit. */
 export function rateLimit(value: string): number {

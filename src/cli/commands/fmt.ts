@@ -17,7 +17,7 @@ import { type FoundDefinition, findDefinitions } from '../../load/find-definitio
 import { unmatchedDefinitions, unmatchedWarning } from '../../load/unmatched-definitions.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadConfigOrDefault } from '../../run/load/run-config.ts'
-import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples } from '../command.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'
@@ -27,6 +27,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('[path...]', 'files or folders (default: those in the configuration)')
     .option('--since <revision>', 'only files that changed since this git revision')
     .option('--check', 'write nothing; exit with 2 if a file would change')
+  withExamples(command, 'fmt', 'fmt --check zones')
   setAction(command, fmt)
 }
 
