@@ -193,7 +193,7 @@ const ARRIVALS: readonly Arrival[] = [
     hosts: ['route53.amazonaws.com'],
     service: createRoute53({ key: ACCESS_KEY, zones: [] }).service,
     env: { AWS_ACCESS_KEY_ID: ACCESS_KEY.id, AWS_SECRET_ACCESS_KEY: ACCESS_KEY.secret },
-    result: 'green: Plan: 676 to create, 1 to update, 0 to delete in 2 zones (3 calls)',
+    result: 'green: Plan: 676 to create, 1 to update, 0 to delete in 2 zones (3 requests)',
     reason: 'octoDNS cannot write justice.gov.uk., so it is new; it splits a long text of dutysolicitors.org. in another place',
   },
   {
@@ -219,7 +219,7 @@ const ARRIVALS: readonly Arrival[] = [
     {
       env: {},
       served: { inside: 'inside', outside: 'outside' },
-      result: 'red: 2 errors, nothing will be applied. Plan: 66 to create, 0 to update, 0 to delete in 2 zones (2 calls)',
+      result: 'red: 2 errors, nothing will be applied. Plan: 66 to create, 0 to update, 0 to delete in 2 zones (2 requests)',
       reason: 'the names of its zone files have tags, which file_name cannot express',
     },
   ),
