@@ -286,7 +286,11 @@ test('reads the same records from both versions', () => {
 
 test.each([
   ['a plan of a zone with the policy sync deletes them', {}, []],
-  ['NO_PURGE keeps them', { keepunknown: true }, ['example.com.', 'the records that ENSURE_ABSENT deletes', /policy deletes no record set/]],
+  [
+    'NO_PURGE keeps them',
+    { keepunknown: true },
+    ['example.com.', 'the records that ENSURE_ABSENT deletes', /policy deletes no record set/],
+  ],
 ])('records that must be absent: %s', (_, more, [zone, what, outcome]: (string | RegExp)[]) => {
   const recordsabsent = [{ name: 'helper', target: '192.0.2.2', type: 'A' }]
   const records = [{ name: 'normal', target: '192.0.2.1', ttl: 300, type: 'A' }]
