@@ -63,6 +63,8 @@ export interface ServiceOptions {
   readonly maxConnections?: number
   /** Rate limits per client and process; missing ones are from `DEFAULT_RATE_LIMITS`. */
   readonly rateLimits?: Partial<RateLimits>
+  /** Days for which entries of the audit log are kept; `AUDIT_DAYS` by default. */
+  readonly auditDays?: number
   /** Where SMS messages are sent; the log by default. */
   readonly smsSink?: SmsDestination
   /**
@@ -115,6 +117,8 @@ export const DEFAULT_NS_NAMES = [1, 2, 3, 4, 5].map((number) => `ns${number}.zon
 
 /** For services with only trusted users, such as demos and tests. */
 export const UNLIMITED = { rateLimits: UNLIMITED_RATES, quotas: UNLIMITED_QUOTAS } as const satisfies Partial<ServiceOptions>
+
+export const AUDIT_DAYS = 365
 
 export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
 

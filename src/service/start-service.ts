@@ -7,12 +7,12 @@ import { ROUTES } from './api/routes.ts'
 import { regionsWith } from './catalogue/regions.ts'
 import { createImageUploads } from './images/image-uploads.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
-import { JOB_HANDLERS, scheduleDeletion } from './jobs/jobs.ts'
+import { jobHandlers, scheduleDeletion } from './jobs/jobs.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { NotifyOutcome } from './nameserver/notifier.ts'
 import { readSavedCounts, removeSavedCounts, saveCounts } from './nameserver/query-counts.ts'
 import type { Log } from './observability/log.ts'
-import { DEFAULT_LIMITS, imageFolderOf, type RunningService, type ServiceOptions } from './options.ts'
+import { AUDIT_DAYS, DEFAULT_LIMITS, imageFolderOf, type RunningService, type ServiceOptions } from './options.ts'
 import { DEFAULT_QUOTAS } from './quotas.ts'
 import { createUsers, usersToCreate } from './seed/apply-seed.ts'
 import { createShutdown, openContext, type ServiceContext, type Shutdown } from './service-context.ts'
@@ -41,7 +41,7 @@ async function startParts(options: ServiceOptions, shutdown: Shutdown): Promise<
   const context = await openContext(options, shutdown)
   const { database, timers, clock, now, secrets, observability, log, onError } = context
   const dns = await startDns(context, shutdown)
-  const jobs = createJobRunner({ database, timers, handlers: JOB_HANDLERS, log, onError })
+  const jobs = createJobRunner({ database, timers, handlers: jobHandlers(options.auditDays ?? AUDIT_DAYS), log, onError })
   shutdown.add(jobs.close)
   const http = await startApi(context, dns, jobs, shutdown)
 

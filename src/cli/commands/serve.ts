@@ -52,6 +52,7 @@ export interface ServeOptions extends CommonOptions {
   readonly publicUrl?: string
   /** Limits per account. */
   readonly quotas?: string
+  readonly auditDays: number
   /** Requests per minute; 0 for no limit. */
   readonly rateLimit: number
   readonly peerPort: number
@@ -102,6 +103,7 @@ export function configure(command: Command, setAction: SetAction): void {
         .default(800),
     )
     .option('--quotas <list>', 'limits per account, such as domains=5000,images=none; "none" for no limits')
+    .addOption(command.createOption('--audit-days <n>', 'days for which the audit log is kept').argParser(positiveNumber).default(365))
     .option('--sms-sink <sink>', 'destination of text messages: "log", "file:PATH", or a URL to POST them to', 'log')
     .addOption(
       command.createOption('--clock-speed <n>', 'for tests: how many times faster time passes').argParser(positiveNumber).default(1),
@@ -259,6 +261,7 @@ async function start(io: CliIo, output: CliOutput, given: StartOptions, options:
       publicUrl: options.publicUrl ?? null,
       quotas: quotas === undefined ? {} : parseQuotas(quotas),
       rateLimits: options.rateLimit === 0 ? UNLIMITED_RATES : requestsPerMinute(options.rateLimit),
+      auditDays: options.auditDays,
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,
       clockSpeed: options.clockSpeed,

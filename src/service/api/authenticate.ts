@@ -57,6 +57,9 @@ export const makeToken = (): string => randomBytes(32).toString('hex')
 /** Whether a text can be a token: printable ASCII that fits in a header. */
 export const isToken = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(text)
 
+/** A client's address. A socket for both families shows IPv4 clients as IPv4-mapped IPv6 addresses. */
+export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
+
 interface LoginRecorder {
   /** Records the login, unless this is already done for the day. Resolves even if that fails: see `onError`. */
   record(user: Omit<ObservedLogin, 'ip' | 'status'>, address: string, status: ObservedLogin['status']): Promise<void>
@@ -75,8 +78,7 @@ export function createLoginRecorder({
   return {
     record: ({ userId, username, restricted }, address, status) => {
       const timestamp = now()
-      // A socket for both families shows IPv4 clients as IPv4-mapped IPv6 addresses.
-      const ip = address.replace(/^::ffff:(?=\d+\.)/i, '')
+      const ip = plainAddress(address)
       const key = `${userId} ${timestamp.slice(0, 10)} ${status} ${ip}`
       const known = recorded.get(key)
       if (known !== undefined) return known

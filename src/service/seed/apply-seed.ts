@@ -10,6 +10,7 @@ import {
   insertUser,
   setQuotas,
 } from '../store/account-store.ts'
+import { OPERATOR } from '../store/audit.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { claimZoneName, findDomainByName, insertDomain, lockZoneNames, type NameConflict, type NameLock } from '../store/domain-store.ts'
 import { findByLabel, grant } from '../store/grant-store.ts'
@@ -43,7 +44,7 @@ export async function createUsers(
     const userId = existing ?? (await insertAdministrator(connection, now))
     if (token !== null) await insertToken(connection, { userId, label: 'bootstrap', token, scopes: '*', expiry: null }, now)
     return { token, domains: seed === null ? [] : await applySeed(connection, seed, now, secrets) }
-  })
+  }, OPERATOR)
 }
 
 /** The usernames that `createUsers` may create, by account. */

@@ -13,6 +13,7 @@ import {
   sql,
 } from 'kysely'
 import pg from 'pg'
+import { type Origin, SERVICE, setOrigin } from '../audit.ts'
 import type { Connection, Database, OtherProcesses, RawStore, SchemaDialect } from '../database.ts'
 import { migrate, requireSchema } from '../schema.ts'
 import { SEALED_TABLES } from '../sealed-values.ts'
@@ -78,7 +79,7 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
   return {
     read: (work) => readTransaction(reading, work),
     readOne: (query) => readOne(reading, query),
-    write: (work) => writeTransaction(writing, work),
+    write: (work, origin = SERVICE) => writeTransaction(writing, work, origin),
     folder: null,
     eraseDeleted: () => eraseDeletedRows(writing, SEALED_TABLES),
     otherProcesses: { subscribe: (onChange) => listenForChanges(url, onChange, onError) },
@@ -232,10 +233,12 @@ const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => retry(() 
  * conflict, or if the connection was lost before the commit was sent: then nothing was committed. If it is lost later, the outcome is unknown,
  * and the work is not retried.
  */
-const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
+const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>, origin: Origin): Promise<T> =>
   retry(async (commitSent) => {
     const transaction = await db.startTransaction().setIsolationLevel('read committed').execute()
     try {
+      // A transaction without an origin is the service's own.
+      if (origin !== SERVICE) await setOrigin(transaction, origin)
       const value = await work(transaction)
       commitSent()
       await transaction.commit().execute()
