@@ -1,6 +1,7 @@
 /** The options of a service, their defaults, and the running service that a start returns. */
 import { join } from 'node:path'
 import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
+import type { AdminPlace } from './admin/admin-server.ts'
 import type { Certificate } from './api/http-server.ts'
 import { type RateLimits, UNLIMITED_RATES } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
@@ -74,6 +75,9 @@ export interface ServiceOptions {
   readonly secretsKey?: string | null
   /** The certificate for HTTPS; null for HTTP. */
   readonly tls?: Certificate | null
+  /** The address or socket of the administrative API, or the socket in the data folder, if there is one; null for none. An address needs `adminToken`. */
+  readonly admin?: AdminPlace | 'data-folder' | null
+  readonly adminToken?: string | null
   /** The address for `/metrics` and `/healthz`, separate from the API; null for none. */
   readonly observability?: Address | null
   /** The structured log of requests and events; null for none. */
@@ -98,6 +102,8 @@ export interface RunningService {
   readonly dnsAddress: Address | null
   /** The origin of `/metrics` and `/healthz`, such as `http://127.0.0.1:9353`; null if they are not served. */
   readonly observabilityUrl: string | null
+  /** The address of the administrative API, or the path of its socket; null without one. */
+  readonly adminAddress: string | null
   /** The administrator's token: the given one, or the one generated at the first start; null at later starts. */
   readonly token: string | null
   /** Resolves when every committed change is rendered and served. */

@@ -1,5 +1,7 @@
 /** Starts the service: the shared parts first, then DNS, then the API, the users, transfers and jobs. */
 import { sql } from 'kysely'
+import { createAdmin } from './admin/admin.ts'
+import { type AdminPlace, type AdminServer, adminSocketIn, isSocketPath, startAdminServer } from './admin/admin-server.ts'
 import { createLoginRecorder } from './api/authenticate.ts'
 import { type HttpServer, startHttpServer } from './api/http-server.ts'
 import { createRateLimiter, DEFAULT_RATE_LIMITS } from './api/rate-limit.ts'
@@ -44,6 +46,7 @@ async function startParts(options: ServiceOptions, shutdown: Shutdown): Promise<
   const jobs = createJobRunner({ database, timers, handlers: jobHandlers(options.auditDays ?? AUDIT_DAYS), log, onError })
   shutdown.add(jobs.close)
   const http = await startApi(context, dns, jobs, shutdown)
+  const admin = await startAdmin(context, dns, shutdown)
 
   // Only after every step that often fails: a generated token is shown only once, so a failed start must not create one.
   const { seed = null, bootstrapToken = null, transferKeys = [] } = options
@@ -64,12 +67,14 @@ async function startParts(options: ServiceOptions, shutdown: Shutdown): Promise<
     baseUrl: http?.baseUrl ?? '',
     dnsAddress,
     observabilityUrl: observability.origin,
+    adminAddress: admin?.address ?? null,
     token: created?.token ?? null,
     flush: dns.renderer.flush,
     catchUp: jobs.catchUp,
     useCertificate: (certificate) => {
       if (http === null) throw new RangeError('the service does not serve HTTP')
       http.useCertificate(certificate)
+      admin?.useCertificate(certificate)
     },
     useTransferKeys: (keys) => dns.keys.use(keys, database),
     stop: shutdown.run,
@@ -153,6 +158,29 @@ function logNotified(log: Log, outcome: NotifyOutcome): void {
   if (outcome.rcode === 'NOERROR') log.debug(outcome, 'secondary notified')
   else if (outcome.problem !== undefined) log.warn(outcome, 'secondary not notified')
   else log.warn(outcome, outcome.rcode === null ? 'secondary does not answer NOTIFY' : 'secondary refuses NOTIFY')
+}
+
+/** Starts the administrative API; null if this process has none. */
+async function startAdmin(context: ServiceContext, { renderer, transfers }: DnsParts, shutdown: Shutdown): Promise<AdminServer | null> {
+  const { options, database, now, secrets, log, onError } = context
+  const { adminToken: token = null, tls = null } = options
+  const place = options.admin === 'data-folder' ? defaultAdminPlace(options, log) : (options.admin ?? null)
+  if (place === null) return null
+  const zoneChanged = (domainId: number): void => {
+    renderer.changed(domainId)
+    transfers.wake()
+  }
+  const server = await startAdminServer({ place, token, tls, admin: createAdmin({ database, now, secrets, zoneChanged, onError }) })
+  shutdown.add(server.close)
+  return server
+}
+
+function defaultAdminPlace({ dataFolder, database }: ServiceOptions, log: Log): AdminPlace | null {
+  if (dataFolder === null || database) return null
+  const path = adminSocketIn(dataFolder)
+  if (isSocketPath(path)) return { path }
+  log.warn({ path }, 'no administrative API: the path of its socket is too long')
+  return null
 }
 
 /** Starts the API; null if this process serves no HTTP. */

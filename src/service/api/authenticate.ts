@@ -12,7 +12,7 @@ import { createLruCache, type RateLimiter } from './rate-limit.ts'
 import { RequestError } from './request-error.ts'
 
 /** The user and token that a request acts for. */
-export type Actor = Omit<Bearer, 'expiry'>
+export type Actor = Omit<Bearer, 'expiry' | 'suspended'>
 
 export interface AuthenticationService {
   readonly database: Database
@@ -23,8 +23,8 @@ export interface AuthenticationService {
 }
 
 /**
- * Returns the actor of an `Authorization` header (RFC 6750 section 2.1). Throws 401 without a valid token, and 429 if the address has sent
- * too many invalid ones. A token that was valid before passes that limit, so guessing locks nobody out. Every request reads the database,
+ * Returns the actor of an `Authorization` header (RFC 6750 section 2.1). Throws 401 without a valid token, 403 if its account is suspended,
+ * and 429 if the address has sent too many invalid tokens. A token that was valid before passes that limit, so guessing locks nobody out. Every request reads the database,
  * so a revoked token is invalid at once in every process.
  */
 export async function authenticate(
@@ -45,7 +45,8 @@ export async function authenticate(
     throw invalidToken()
   }
   limiter.succeeded(hash)
-  const { expiry: _, ...actor } = bearer
+  const { expiry: _, suspended, ...actor } = bearer
+  if (suspended) throw new RequestError(403, [{ field: null, reason: 'This account is suspended.' }])
   return actor
 }
 

@@ -55,7 +55,7 @@ interface HttpAppOptions {
  * TLS 1.2 and 1.3 (RFC 8996), only with ephemeral keys and authenticated encryption: recorded traffic stays unreadable even if the
  * certificate's key leaks later (RFC 9325 section 4.2).
  */
-const TLS_OPTIONS = {
+export const TLS_OPTIONS = {
   minVersion: 'TLSv1.2',
   honorCipherOrder: true,
   ciphers: [

@@ -76,10 +76,13 @@ export const AUDITED_TABLES = Object.keys(AUDITED) as readonly (keyof typeof AUD
 
 const isPostgres = (db: QueryExecutorProvider): boolean => db.getExecutor().adapter instanceof PostgresAdapter
 
+/** The expression with which a transaction of PostgreSQL says who makes its changes. */
+export const originSql = (json: string): string => `set_config('zonewright.origin', ${json}, true)`
+
 /** Says who makes the following changes of the transaction. On SQLite, it applies until the next call. */
 export async function setOrigin(connection: QueryExecutorProvider, origin: Origin): Promise<void> {
   const text = JSON.stringify(origin)
-  if (isPostgres(connection)) await sql`select set_config('zonewright.origin', ${text}, true)`.execute(connection)
+  if (isPostgres(connection)) await sql`select ${sql.raw(originSql(`'${text}'`))}`.execute(connection)
   else await sql`update audit_origin set origin = ${text}`.execute(connection)
 }
 

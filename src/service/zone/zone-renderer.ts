@@ -12,6 +12,7 @@
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
+import { findSuspended } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
 import {
   findOutdatedDomains,
@@ -49,7 +50,8 @@ async function storeZones({ database, clock }: StoreZoneOptions, ids: readonly n
   await database.write(async (connection) => {
     const nsNames = nameServersOf(await findRenderingInputs(connection))
     const sources = await markDomainsRendered(connection, ids, nsNames !== null)
-    const active = sources.filter(({ status }) => status === 'active')
+    const suspended = await findSuspended(connection, [...new Set(sources.map(({ account_id }) => account_id))])
+    const active = sources.filter(({ status, account_id }) => status === 'active' && !suspended.has(account_id))
     const masters = active.filter(({ type }) => type === 'master')
     const records = await findZoneRecords(connection, masters.map(idOf))
     const lastSerials = await lockServedNames(connection, active)

@@ -13,7 +13,7 @@ import {
   sql,
 } from 'kysely'
 import pg from 'pg'
-import { type Origin, SERVICE, setOrigin } from '../audit.ts'
+import { type Origin, originSql, SERVICE } from '../audit.ts'
 import type { Connection, Database, OtherProcesses, RawStore, SchemaDialect } from '../database.ts'
 import { migrate, requireSchema } from '../schema.ts'
 import { SEALED_TABLES } from '../sealed-values.ts'
@@ -234,25 +234,25 @@ const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => retry(() 
  * and the work is not retried.
  */
 const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>, origin: Origin): Promise<T> =>
-  retry(async (commitSent) => {
-    const transaction = await db.startTransaction().setIsolationLevel('read committed').execute()
-    try {
-      // A transaction without an origin is the service's own.
-      if (origin !== SERVICE) await setOrigin(transaction, origin)
-      const value = await work(transaction)
-      commitSent()
-      await transaction.commit().execute()
-      return value
-    } catch (error) {
-      // If this fails too, the connection is lost, and the server rolls the transaction back.
-      if (!transaction.isRolledBack)
-        await transaction
-          .rollback()
-          .execute()
-          .catch(() => undefined)
-      throw error
-    }
-  })
+  retry((commitSent) =>
+    db.connection().execute(async (connection) => {
+      await sql.raw(beginFor(origin)).execute(connection)
+      try {
+        const value = await work(connection)
+        commitSent()
+        await sql`commit`.execute(connection)
+        return value
+      } catch (error) {
+        // If this fails too, the connection is lost, and the server rolls the transaction back.
+        await sql`rollback`.execute(connection).catch(() => undefined)
+        throw error
+      }
+    }),
+  )
+
+/** Begins a transaction and says who makes its changes, in one round trip. Without an origin they are the service's own. */
+const beginFor = (origin: Origin): string =>
+  `begin isolation level read committed${origin === SERVICE ? '' : `; select ${originSql(pg.escapeLiteral(JSON.stringify(origin)))}`}`
 
 async function retry<T>(attempt: (commitSent: () => void) => Promise<T>): Promise<T> {
   const deadline = performance.now() + RECONNECT_TIMEOUT
