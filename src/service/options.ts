@@ -39,6 +39,10 @@ export interface ServiceOptions {
   readonly peerPort?: number
   /** The addresses from which peers expect transfers. Connections are made from one of them that this machine has. */
   readonly transferAddresses?: readonly string[]
+  /** The operator's secondaries: addresses that may transfer every zone and get NOTIFY. */
+  readonly secondaries?: readonly string[]
+  /** The name of the catalog zone for the secondaries; null for none. */
+  readonly catalogZone?: string | null
   /** The TSIG keys of transfers and NOTIFY; see `readTransferKeys`. */
   readonly transferKeys?: readonly TransferKey[]
   /** Transfers zones from and sends NOTIFY to public addresses only. For users who must not reach the service's own network. */

@@ -1,5 +1,7 @@
 /** Starts the service: the shared parts first, then DNS, then the API, the users, transfers and jobs. */
+import { isIP } from 'node:net'
 import { sql } from 'kysely'
+import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
 import { createAdmin } from './admin/admin.ts'
 import { type AdminPlace, type AdminServer, adminSocketIn, isSocketPath, startAdminServer } from './admin/admin-server.ts'
 import { createLoginRecorder } from './api/authenticate.ts'
@@ -10,6 +12,7 @@ import { regionsWith } from './catalogue/regions.ts'
 import { createImageUploads } from './images/image-uploads.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { jobHandlers, scheduleDeletion } from './jobs/jobs.ts'
+import { createCatalog } from './nameserver/catalog.ts'
 import { type NameServer, startNameServer } from './nameserver/name-server.ts'
 import type { NotifyOutcome } from './nameserver/notifier.ts'
 import { readSavedCounts, removeSavedCounts, saveCounts } from './nameserver/query-counts.ts'
@@ -95,6 +98,8 @@ interface DnsParts {
 async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<DnsParts> {
   const { options, nsNames, database, timers, clock, realClock, log, metrics, onError } = context
   const { dns, peerPort = 53, publicPeersOnly = false, transferAddresses = [], transferKeys = [] } = options
+  const { secondaries = [], catalogZone = null } = options
+  const catalogName = readCatalogName(catalogZone, secondaries)
   const keys = createTransferKeys()
   // Load the keys before serving, because a zone with a key must never be transferred without it.
   await keys.use(transferKeys, database, options.listen ? usersToCreate(options.seed ?? null) : [])
@@ -109,6 +114,7 @@ async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<Dn
       peerPort,
       keys,
       publicPeersOnly,
+      secondaries,
       clock: realClock,
       savedCounts: countsFolder === null ? null : readSavedCounts(countsFolder, onError),
       onAnswer: metrics.query,
@@ -125,16 +131,34 @@ async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<Dn
     }
     shutdown.add(nameServer.close)
   }
+  const catalog = nameServer && catalogName && createCatalog(catalogName, nameServer)
+  if (catalog) shutdown.add(catalog.close)
+  /** A customer's zone with the name of the catalog zone is not served. */
+  const isCatalog = (name: DomainName): boolean => {
+    if (name === catalogName) log.warn({ zone: name }, 'a zone has the name of the catalog zone, and is not served')
+    return name === catalogName
+  }
   const renderer = createZoneRenderer({
     database,
     nsNames,
     clock,
     onZone: (zone) => {
       metrics.rendered()
+      if (isCatalog(zone.name)) return
+      catalog?.add(zone.name)
       nameServer?.setZone(zone)
     },
-    onUnavailable: (name) => nameServer?.setUnavailable(name),
-    onRemoved: (name) => nameServer?.removeZone(name),
+    onUnavailable: (name) => {
+      if (isCatalog(name)) return
+      catalog?.add(name)
+      nameServer?.setUnavailable(name)
+    },
+    onRemoved: (name) => {
+      if (isCatalog(name)) return
+      catalog?.remove(name)
+      nameServer?.removeZone(name)
+    },
+    onPublished: (revision) => catalog?.published(revision),
     onOverridden: (others) =>
       log.warn({ nsNames: others }, others === null ? 'zones are rendered by another version' : 'a later process changed the name servers'),
     onError,
@@ -152,6 +176,17 @@ async function startDns(context: ServiceContext, shutdown: Shutdown): Promise<Dn
   })
   shutdown.add(transfers.close)
   return { keys, nameServer, renderer, transfers }
+}
+
+/** Throws a `RangeError` if the name is not valid or nobody may transfer the zone. */
+function readCatalogName(catalogZone: string | null, secondaries: readonly string[]): DomainName | null {
+  const invalid = secondaries.find((address) => isIP(address) === 0)
+  if (invalid !== undefined) throw new RangeError(`the secondary ${JSON.stringify(invalid)} is not an address`)
+  if (catalogZone === null) return null
+  const name = parseAbsoluteName(catalogZone)
+  if (!name.ok) throw new RangeError(`${JSON.stringify(catalogZone)} is not a valid name for a catalog zone: ${name.message}`)
+  if (secondaries.length === 0) throw new RangeError('a catalog zone needs secondaries that may transfer it')
+  return name.value
 }
 
 function logNotified(log: Log, outcome: NotifyOutcome): void {

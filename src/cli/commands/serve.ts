@@ -60,6 +60,8 @@ export interface ServeOptions extends CommonOptions {
   readonly peerPort: number
   readonly transferAddresses?: string
   readonly publicPeersOnly?: boolean
+  readonly secondaries?: string
+  readonly catalogZone?: string
   readonly tsigKeys?: string
   /** The destination of text messages. */
   readonly smsSink: string
@@ -83,6 +85,8 @@ export function configure(command: Command, setAction: SetAction): void {
     )
     .option('--transfer-addresses <addresses>', 'addresses from which the service transfers zones, separated by commas')
     .option('--public-peers-only', 'transfer zones from, and send NOTIFY to, addresses of the public Internet only')
+    .option('--secondaries <addresses>', 'name servers that may transfer every zone and get NOTIFY, separated by commas')
+    .option('--catalog-zone <name>', 'catalog zone with all zones, for these name servers: catalog.invalid')
     .option('--tsig-keys <file>', 'YAML file of the keys that sign transfers and NOTIFY (TSIG); SIGHUP reads it again')
     .addOption(
       command
@@ -278,6 +282,8 @@ async function start(io: CliIo, output: CliOutput, given: StartOptions, options:
       auditDays: options.auditDays,
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,
+      secondaries: options.secondaries === undefined ? [] : listOf(options.secondaries),
+      catalogZone: options.catalogZone ?? null,
       clockSpeed: options.clockSpeed,
       smsSink: sms.kind === 'file' ? { ...sms, path: resolve(io.cwd, sms.path) } : sms,
       secretsKey: io.env['ZONEWRIGHT_SECRETS_KEY'] || null,
