@@ -82,7 +82,7 @@ export interface ServiceOptions {
   /** The address or socket of the administrative API, or the socket in the data folder, if there is one; null for none. An address needs `adminToken`. */
   readonly admin?: AdminPlace | 'data-folder' | null
   readonly adminToken?: string | null
-  /** The address for `/metrics` and `/healthz`, separate from the API; null for none. */
+  /** The address for `/metrics` and `/readyz`, separate from the API; null for none. */
   readonly observability?: Address | null
   /** The structured log of requests and events; null for none. */
   readonly log?: LogOptions | null
@@ -104,7 +104,7 @@ export interface RunningService {
   /** With the version segment, such as `http://127.0.0.1:8080/v4`; empty without HTTP. */
   readonly baseUrl: string
   readonly dnsAddress: Address | null
-  /** The origin of `/metrics` and `/healthz`, such as `http://127.0.0.1:9353`; null if they are not served. */
+  /** The origin of `/metrics` and `/readyz`, such as `http://127.0.0.1:9353`; null if they are not served. */
   readonly observabilityUrl: string | null
   /** The address of the administrative API, or the path of its socket; null without one. */
   readonly adminAddress: string | null

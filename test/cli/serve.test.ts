@@ -60,7 +60,7 @@ describe('a running service', () => {
       dns: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       operations: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     })
-    for (const path of ['/healthz', '/metrics', '/usage']) expect((await fetch(ready.operations + path)).status).toBe(200)
+    for (const path of ['/readyz', '/metrics', '/usage']) expect((await fetch(ready.operations + path)).status).toBe(200)
     const token = /shown this once: (\S+)$/m.exec(run.stderr())?.[1] as string
     expect((await fetch(`${http}/domains`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
     expectEnd(await cli(SERVE, { cwd: folder }), 1, { err: /^error\[service-start\] the service cannot start: the data folder .* is/ })

@@ -114,7 +114,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .addOption(
       command.createOption('--clock-speed <n>', 'for tests: how many times faster time passes').argParser(positiveNumber).default(1),
     )
-    .option('--operations <address>', 'address and port of /metrics, /healthz and /usage (default: not served)')
+    .option('--operations <address>', 'address and port of /metrics, /healthz, /readyz and /usage (default: not served)')
     .option(
       '--admin <address>',
       'address and port of the administrative API, unix:PATH or "none" (default: admin.sock in the folder of --data)',

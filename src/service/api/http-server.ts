@@ -289,7 +289,7 @@ interface HttpServerOptions extends Omit<HttpAppOptions, 'service'> {
   readonly maxConnections: number | undefined
 }
 
-/** Maximum number of HTTP connections, because the database, the name server and `/healthz` need memory and descriptors, too. */
+/** Maximum number of HTTP connections, because the database, the name server and `/readyz` need memory and descriptors, too. */
 const MAX_CONNECTIONS = 10_000
 
 /** Milliseconds that running requests get to end when the service stops. */
