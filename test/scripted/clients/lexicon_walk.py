@@ -21,8 +21,9 @@ def contents(operations, *filters):
 with Client(ConfigResolver().with_dict(settings)) as operations:
     assert operations.create_record("A", "www", "192.0.2.1")
     assert operations.create_record("TXT", "_acme-challenge", "one")
-    assert operations.create_record("TXT", "_acme-challenge", "two")
     done.append("create")
+    # Its provider for Gandi sends a value twice if there are others.
+    assert operations.create_record("TXT", "_acme-challenge", "one")
     assert operations.create_record("TXT", "_acme-challenge", "two")
     assert contents(operations, "TXT", "_acme-challenge") == ["one", "two"]
     done.append("create again")
