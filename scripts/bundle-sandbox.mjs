@@ -1,12 +1,14 @@
-/** Bundles the child process of the sandbox, with QuickJS in it, into `generated/sandbox-child.cjs`: a script of its own, which Node starts fast. */
-import { renameSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+/** Bundles the child process of the sandbox into `generated/sandbox-child.cjs`, a script of its own, which Node starts fast, and puts QuickJS beside it. */
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 
-/** The bundle, and the name that `src/programs/sandbox/run-program.ts` looks for. */
-export const SANDBOX = join(root, 'generated/sandbox-child.cjs')
+/** The bundle, by the name that `src/programs/sandbox/run-program.ts` looks for, and QuickJS. */
+const SANDBOX = join(root, 'generated/sandbox-child.cjs')
+const WASM = 'node_modules/@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm'
+export const SANDBOX_FILES = [SANDBOX, join(root, WASM)]
 
 /** @returns {Promise<string[]>} the files that it was built from, relative to the package */
 export async function bundleSandbox() {
@@ -22,7 +24,6 @@ export async function bundleSandbox() {
       platform: 'node',
       target: 'node20.19',
       mainFields: ['module', 'main'],
-      loader: { '.wasm': 'binary' },
       // Emscripten gets its octets and loads nothing. Where it sees Node.js, it would start the loader of ESM, which takes 10 ms.
       define: { 'import.meta.url': '"file:///"', 'globalThis.process': 'undefined' },
       minify: true,
@@ -31,7 +32,8 @@ export async function bundleSandbox() {
       logLevel: 'warning',
     })
     renameSync(outfile, SANDBOX)
-    return Object.keys(metafile.inputs).sort()
+    copyFileSync(join(root, WASM), join(root, 'generated', basename(WASM)))
+    return [...Object.keys(metafile.inputs), WASM].sort()
   } finally {
     rmSync(outfile, { force: true })
   }

@@ -2,8 +2,10 @@
 # Installs the DNS servers, the tools, PostgreSQL and Chromium that the tests run, on Debian and its relatives, as root. Starts none of them.
 set -euo pipefail
 
-packages=(openssl bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils knot-dnssecutils bind9-dnsutils postgresql curl jq)
-programs=(named named-checkzone knotd nsd pdns_server pdnsutil dig kdig drill nsupdate nsd-checkzone ldns-read-zone kzonecheck postgres curl jq)
+packages=(openssl bind9 knot nsd pdns-server pdns-backend-sqlite3 ldnsutils knot-dnsutils knot-dnssecutils bind9-dnsutils postgresql curl jq
+  zsh fish mandoc)
+programs=(named named-checkzone knotd nsd pdns_server pdnsutil dig kdig drill nsupdate nsd-checkzone ldns-read-zone kzonecheck postgres curl jq
+  zsh fish mandoc)
 # gitlab-ci-local, for `npm run test:long` only, copies with it.
 [ -z "${ZONEWRIGHT_TEST_TAGS:-}" ] || { packages+=(rsync) && programs+=(rsync); }
 export PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"

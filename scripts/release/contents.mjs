@@ -14,7 +14,7 @@ export const COMPOSED = ['schemas/zone.schema.json', 'schemas/config.schema.json
 const BUILT = [
   /^dist\/(?:zonewright\.js|provider\.mjs|package\.json)$/,
   /^dist\/chunks\/[\w.-]+\.js$/,
-  /^dist\/chunks\/(?:package\.json|octodns_bridge\.py|sandbox-child\.cjs)$/,
+  /^dist\/chunks\/(?:package\.json|octodns_bridge\.py|sandbox-child\.cjs|emscripten-module\.wasm)$/,
   /^dist\/types\/(?:[\w.-]+\/)*[\w.-]+\.d\.ts$/,
   /^dist\/types\/package\.json$/,
   /^(?:package|npm-shrinkwrap)\.json$/,
@@ -28,6 +28,7 @@ const REQUIRED = [
   'README.md',
   'CHANGELOG.md',
   'THIRD-PARTY-LICENSES.txt',
+  'dist/chunks/emscripten-module.wasm',
   'dist/chunks/octodns_bridge.py',
   'dist/chunks/sandbox-child.cjs',
   'dist/provider.mjs',

@@ -6,6 +6,7 @@
 const { createRequire } = require('node:module')
 // biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
 const { getAsset } = require('node:sea')
+const { setFlagsFromString } = require('node:v8')
 const { Script, constants } = require('node:vm')
 
 const filename = process.execPath
@@ -14,6 +15,7 @@ const filename = process.execPath
 let commands
 
 if (process.argv[2] === '--zonewright-sandbox') {
+  for (const flag of process.argv.slice(3)) setFlagsFromString(flag)
   // Emscripten imports a module of Node.js. Node.js warns that this is experimental, on the standard error, which nobody reads.
   const options = { filename, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }
   new Script(`(require, module) => {${getAsset('sandbox-child.cjs', 'utf8')}\n}`, options).runInThisContext()(createRequire(filename), {

@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { bundleOptions, LANGUAGE_OF_DNSCONTROL, outsideIfLazy, withoutChildProcess } from '../build.mjs'
-import { bundleSandbox, SANDBOX } from '../bundle-sandbox.mjs'
+import { bundleSandbox, SANDBOX_FILES } from '../bundle-sandbox.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../../..')
 
@@ -41,12 +41,13 @@ export async function buildExecutable(out, release) {
     const assets = {
       ...Object.fromEntries(Object.entries(ASSETS).map(([name, path]) => [name, join(root, path)])),
       ...Object.fromEntries(files.map((name) => [name, join(work, name)])),
+      ...Object.fromEntries(SANDBOX_FILES.map((path) => [basename(path), path])),
     }
     const config = {
       main: join(root, 'scripts/release/executable-main.cjs'),
       output: join(work, 'blob'),
       disableExperimentalSEAWarning: true,
-      assets: { ...assets, [basename(SANDBOX)]: SANDBOX },
+      assets,
     }
     writeFileSync(join(work, 'config.json'), JSON.stringify(config))
     execFileSync(process.execPath, ['--experimental-sea-config', join(work, 'config.json')], { stdio: 'ignore' })

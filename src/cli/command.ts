@@ -1,13 +1,11 @@
 /** The interface of a command file, the options that several commands share, and the parsers of option values. */
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Argument, Command, Option } from 'commander'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { Result } from '../base/result.ts'
 import { parseUsageSource } from '../config/usage-source.ts'
 import { parseTtl, type Ttl } from '../dns/ttl.ts'
 import { parseAllowance, REFUSAL_NAMES } from '../dns/zone.ts'
 import '../library/use-programs.ts'
-import { isProgramName } from '../load/definition-name.ts'
-import { startPrograms } from '../load/program-loader.ts'
 import { REPORT_FORMATS } from '../report/formats.ts'
 import type { ExitStatus } from '../run/context/exit-status.ts'
 import type { CliIo } from './io.ts'
@@ -36,9 +34,29 @@ export interface CommandModule {
   readonly configure: (command: Command, setAction: SetAction) => void
 }
 
+/** The options that only `--help-all` lists, since few readers of the help look for them. */
+const RARE: ReadonlySet<string> = new Set(
+  [
+    'no-color var prefer parallelism usage zones-from stdin shard keep-going notify notify-format notify-key metrics-file timeout trusted-config',
+    'snapshot verify-key max-age base policies-from compare-targets partial low-ttl stay via-service clone credentials tsig from-server to-server',
+    'parent-server peer-port transfer-addresses public-peers-only dns-rate-limit image-data public-url region-resolvers public-images rate-limit',
+    'quotas sms-sink clock-speed seed ns-names tsig-keys',
+  ].flatMap((names) => names.split(' ').map((name) => `--${name}`)),
+)
+
+export const isRare = ({ long }: Option): boolean => RARE.has(long ?? '')
+
+/** Adds examples to the help of a command: command lines without the name of the program. */
+export const withExamples = (command: Command, ...examples: readonly string[]): Command =>
+  command.addHelpText('after', `\nExamples:\n${examples.map((one) => `  zonewright ${one}`).join('\n')}`)
+
+/** Adds the option that lists what `--help` leaves out. */
+export const withHelpAll = (command: Command, description = 'list all options'): Command =>
+  command.option('--help-all', description).on('option:help-all', () => command.help())
+
 /** Adds the options that every command has. */
 export const withCommonOptions = (command: Command): Command =>
-  command
+  withHelpAll(command)
     .option('--no-color', 'no colours (also: NO_COLOR)')
     .option('-q, --quiet', 'no progress, no notices')
     .option('-v, --verbose', 'show everything in full')
@@ -48,18 +66,14 @@ export const subcommand = (parent: Command, name: string, summary: string): Comm
   withCommonOptions(parent.command(name).summary(summary).description(summary))
 
 export const withConfigOption = (command: Command): Command =>
-  withVariableOption(command)
-    .option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
-    .hook('preAction', async (_, { args }) => {
-      if (args.some(isProgramName)) await startPrograms(null)
-    })
+  withVariableOption(command).option('-c, --config <file>', 'the configuration (default: zonewright.yaml, searched upward)')
 
 export const withVariableOption = (command: Command): Command =>
   command.option('--var <name=value>', 'a variable for programs; repeatable', addVariable)
 
 function addVariable(text: string, former: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, value] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('It must be NAME=VALUE.')
+  if (name === undefined || value === undefined) throw invalidArgument('It must be NAME=VALUE.')
   return { ...former, [name]: value }
 }
 
@@ -76,8 +90,10 @@ export const withPlanOptions = (command: Command): Command => withPlanningOption
 export const withPlanningOptions = (command: Command): Command =>
   command
     .addOption(
-      command
-        .createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}, in-use:NAME`)
+      withChoices(
+        command.createOption('--allow <limit>', `lift a safety limit (repeatable): ${REFUSAL_NAMES.join(', ')}, in-use:NAME`),
+        REFUSAL_NAMES,
+      )
         .argParser((value: string, previous: readonly string[]): string[] => [...previous, allowance(value)])
         .default([], 'those in the configuration'),
     )
@@ -154,35 +170,52 @@ export const withFormatOption = (
       .default(formats[0], formats[0]),
   )
 
+/** What commander reports as an error of an argument. Its own class would load commander again, beside that of the entry script. */
+export const invalidArgument = (message: string): Error => Object.assign(new Error(message), { code: 'commander.invalidArgument' })
+
+/** The words that a parser takes, for the completion of shells. */
+const CHOICES = new WeakMap<object, readonly string[]>()
+
+export const choicesOf = (taker: Option | Argument): readonly string[] | null =>
+  CHOICES.get(taker) ?? (taker.parseArg === undefined ? null : (CHOICES.get(taker.parseArg) ?? null))
+
+/** Says that the value of an option, or the first one of an argument, is one of a few words. */
+export function withChoices<Taker extends Option | Argument>(taker: Taker, allowed: readonly string[]): Taker {
+  CHOICES.set(taker, allowed)
+  return taker
+}
+
 /** Creates a parser for one of a few words. Its error suggests the nearest one. */
-export const oneOf =
-  (allowed: readonly string[]) =>
-  (value: string): string => {
+export function oneOf(allowed: readonly string[]): (value: string) => string {
+  const parser = (value: string): string => {
     if (allowed.includes(value)) return value
     const suggestion = didYouMean(value, allowed)
-    throw new InvalidArgumentError(`It must be one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
+    throw invalidArgument(`It must be one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
   }
+  CHOICES.set(parser, allowed)
+  return parser
+}
 
 /** A rate; 0 for no limit. */
 export function rateLimit(value: string): number {
   // Commander would turn an empty text into null.
   if (value === 'off' || value === 'none') return 0
-  if (!/^(?:0|[1-9][0-9]{0,8})$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1, or off.')
+  if (!/^(?:0|[1-9][0-9]{0,8})$/.test(value)) throw invalidArgument('It must be a whole number from 1, or off.')
   return Number(value)
 }
 
 export function portNumber(value: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw new InvalidArgumentError('It must be a port from 1 to 65535.')
+  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw invalidArgument('It must be a port from 1 to 65535.')
   return Number(value)
 }
 
 export function positiveInteger(value: string): number {
-  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
+  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw invalidArgument('It must be a whole number from 1 to 9999.')
   return Number(value)
 }
 
 export function positiveNumber(value: string): number {
-  if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw new InvalidArgumentError('It must be a number above 0.')
+  if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw invalidArgument('It must be a number above 0.')
   return Number(value)
 }
 
@@ -194,7 +227,7 @@ export function serial(value: string): number | (typeof SERIAL_METHODS)[number] 
   const method = SERIAL_METHODS.find((one) => one === value)
   if (method !== undefined) return method
   if (!/^[0-9]{1,10}$/.test(value) || Number(value) > 0xffffffff)
-    throw new InvalidArgumentError(`It must be ${SERIAL_METHODS.join(', ')} or a whole number from 0 to 4294967295.`)
+    throw invalidArgument(`It must be ${SERIAL_METHODS.join(', ')} or a whole number from 0 to 4294967295.`)
   return Number(value)
 }
 
@@ -203,7 +236,7 @@ export const parsed =
   <Value>(parse: (text: string) => Result<Value>) =>
   (text: string): Value => {
     const value = parse(text)
-    if (!value.ok) throw new InvalidArgumentError(`${value.message}.`)
+    if (!value.ok) throw invalidArgument(`${value.message}.`)
     return value.value
   }
 
@@ -221,7 +254,7 @@ const allowance = (value: string): string => (value.startsWith('in-use:') ? pars
 /** A time in seconds, in the form of TTLs. */
 export function seconds(value: string): number {
   const parsed = parseTtl(value)
-  if (!parsed.ok) throw new InvalidArgumentError('It must be seconds, or a number with s, m, h, d or w, such as 6h.')
+  if (!parsed.ok) throw invalidArgument('It must be seconds, or a number with s, m, h, d or w, such as 6h.')
   return parsed.value
 }
 

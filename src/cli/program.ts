@@ -1,12 +1,14 @@
 /** Parses the command line and runs the command that it names. Each command has a file in `commands/`, which is loaded only if the command is named. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help } from 'commander'
 import { type Diagnostic, formatDiagnostic, oneLine } from '../base/diagnostic.ts'
 import { assertNoSecret, isSecretExposed, LEAKED, redacted } from '../base/secret-guard.ts'
 import { VERSION } from '../base/version.ts'
 import { failureOf } from '../library/run.ts'
+import { isProgramName } from '../load/definition-name.ts'
+import { startPrograms } from '../load/program-loader.ts'
 import { isLoadedFormat } from '../report/formats.ts'
 import { EXIT, type ExitStatus, worstOf } from '../run/context/exit-status.ts'
-import { type CommandModule, type SetAction, withCommonOptions } from './command.ts'
+import { type CommandModule, isRare, type SetAction, withCommonOptions, withHelpAll } from './command.ts'
 import { type CliIo, widthOf, withPlainErrors, withWrite } from './io.ts'
 import { withPager } from './pager.ts'
 
@@ -19,18 +21,13 @@ const ofService = async (name: string, load: () => Promise<CommandModule>): Prom
 
 const COMMANDS: readonly Entry[] = [
   ['demo', '', 'plan and apply the example zones against a temporary service', () => ofService('demo', () => import('./commands/demo.ts'))],
-  ['init', '', 'take over what this folder has, or create a configuration and a first zone', () => import('./commands/init.ts')],
+  ['init', '', 'take over what this folder has, or begin with a new zone', () => import('./commands/init.ts')],
   ['validate', '[path...]', 'check definitions offline', () => import('./commands/validate.ts')],
   ['plan', '[zone...]', 'show what would change', () => import('./commands/plan.ts')],
   ['apply', '[planfile|zone...]', 'plan, ask, and apply the changes; or apply a saved plan', () => import('./commands/apply.ts')],
   ['snapshot', '[zone...]', 'write the live state of zones, to plan without credentials', () => import('./commands/snapshot.ts')],
-  ['verify', '[zone...]', 'compare definitions with records, rendered zone files and DNS answers', () => import('./commands/verify.ts')],
-  [
-    'trace',
-    '<name> [type]',
-    'follow a name from its definition to resolvers, and mark the differences',
-    () => import('./commands/trace.ts'),
-  ],
+  ['verify', '[zone...]', 'compare definitions with records, zone files and answers', () => import('./commands/verify.ts')],
+  ['trace', '<name> [type]', 'follow a name from its definition to the resolvers', () => import('./commands/trace.ts')],
   ['zones', '[zone...]', 'list the zones with their files, targets and policies', () => import('./commands/zones.ts')],
   ['providers', '[name...]', 'show what each provider supports', () => import('./commands/providers.ts')],
   ['doctor', '[zone...]', 'check connections, tokens and their permissions', () => import('./commands/doctor.ts')],
@@ -51,6 +48,7 @@ const COMMANDS: readonly Entry[] = [
   ['zone', null, 'add, remove or rename the definition of a zone', () => import('./commands/zone.ts')],
   ['conformance', '<zone>', 'run the suite that every provider must pass, on a test zone', () => import('./commands/conformance.ts')],
   ['explain', '[code]', 'explain a diagnostic', () => import('./commands/explain.ts')],
+  ['completion', '<shell>', 'print the script that completes commands in a shell', () => import('./commands/completion.ts')],
   ['serve', '', 'run the DNS hosting service', () => ofService('serve', () => import('./commands/serve.ts'))],
   [
     'backup',
@@ -65,6 +63,44 @@ const COMMANDS: readonly Entry[] = [
     () => ofService('restore', () => import('./commands/restore.ts')),
   ],
 ]
+
+/** What other tools call commands and options. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  ...{ diff: 'plan', preview: 'plan', 'dry-run': 'plan', status: 'plan', check: 'validate', lint: 'validate', test: 'validate' },
+  ...{
+    push: 'apply',
+    sync: 'apply',
+    deploy: 'apply',
+    update: 'apply',
+    undo: 'rollback',
+    revert: 'rollback',
+    log: 'history',
+    runs: 'history',
+  },
+  ...{
+    list: 'zones',
+    ls: 'zones',
+    pull: 'import',
+    dump: 'export',
+    format: 'fmt',
+    dig: 'trace',
+    lookup: 'trace',
+    move: 'cutover',
+    migrate: 'cutover',
+  },
+  ...{ del: 'remove', delete: 'remove', rm: 'remove', create: 'add', new: 'add', edit: 'set', replace: 'set', mv: 'rename' },
+  ...{
+    '--dry-run': 'plan',
+    '--auto-approve': '--yes',
+    '--doit': '--yes',
+    '--force': '--yes',
+    '--provider': '--target',
+    '--output': '--out',
+  },
+}
+
+/** The commands that only `--help-all` lists. */
+const RARE = new Set('snapshot report approve unlock copy spf render conformance completion backup restore'.split(' '))
 
 const HELP = `
 Exit status: 0 done, 1 invalid input or failure, 2 changes pending or
@@ -96,7 +132,18 @@ async function run(argv: readonly string[], given: CliIo): Promise<ExitStatus> {
   }
   try {
     const program = createProgram(io, argv)
-    for (const entry of COMMANDS) await register(program, entry, argv, setAction)
+    // The process of a program starts while the command is loaded.
+    if (argv[0] !== '__complete' && argv.some(isProgramName)) await startPrograms(null)
+    const words = argv[0] === '__manual' ? COMMANDS.map(([name]) => name) : argv
+    for (const entry of COMMANDS) await register(program, entry, words, setAction)
+    if (argv[0] === '__complete') {
+      await (await import('./completion/candidates.ts')).printCandidates(io, program, argv.slice(1))
+      return EXIT.done
+    }
+    if (argv[0] === '__manual') {
+      io.stdout.write((await import('./completion/manual.ts')).manualPage(program, HELP))
+      return EXIT.done
+    }
     await program.parseAsync([...argv], { from: 'user' })
     return status
   } catch (error) {
@@ -122,13 +169,16 @@ async function register(
     .command(isNamed || args === null ? name : `${name} ${args}`)
     .summary(summary)
     .description(summary)
-  if (args !== null) withCommonOptions(command)
+  if (args === null) withHelpAll(command)
+  else withCommonOptions(command)
   if (isNamed) (await load()).configure(command, setAction)
 }
 
 function createProgram(io: CliIo, argv: readonly string[]): Command {
   const program = new Command('zonewright')
-  return program
+  const listed = <Item>(items: Item[], isRarelyUsed: (item: Item) => boolean): Item[] =>
+    argv.includes('--help-all') ? items : items.filter((item) => !isRarelyUsed(item))
+  return withHelpAll(program, 'list all commands; of a command, all options')
     .description('DNS as code: plan and apply zone definition files against live DNS')
     .version(VERSION, '-V, --version')
     .exitOverride()
@@ -143,6 +193,11 @@ function createProgram(io: CliIo, argv: readonly string[]): Command {
       outputError: (text, write) => write(usageError(text, program, argv)),
     })
     .enablePositionalOptions()
+    .configureHelp({
+      subcommandTerm: (command) => command.name(),
+      visibleOptions: (command) => listed(new Help().visibleOptions(command), isRare),
+      visibleCommands: (command) => listed(new Help().visibleCommands(command), (one) => one.parent === program && RARE.has(one.name())),
+    })
     .addHelpText('after', HELP)
 }
 
@@ -159,6 +214,10 @@ function usageError(text: string, program: Command, argv: readonly string[]): st
     .replace(/^error: /, '')
     .split(/\n(?=\(Did you mean )/)
   const isUnknown = /^unknown (command|option)/.exec(message)
+  const meant = SYNONYMS[/^unknown \w+ '(.*)'$/.exec(message)?.[1] ?? '']
+  const isKnown = command.commands.some((one) => one.name() === meant) || command.options.some(({ long }) => long === meant)
+  if (isUnknown !== null && meant !== undefined && (isKnown || command.name() === 'apply'))
+    return `${oneLine(`error[usage] ${message} (Did you mean ${meant}?)`)}\n`
   let remedy = suggestion
   if (suggestion === '' || suggestion.includes(' help?')) {
     if (message.startsWith('missing required argument')) remedy = `(usage: ${usage})`

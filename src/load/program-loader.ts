@@ -28,23 +28,23 @@ export interface LoadedProgram {
 export type ProgramLoader = (path: string, config: Config, texts: ReadonlyMap<string, string> | undefined) => Promise<LoadedProgram>
 
 export interface ProgramRunner {
-  readonly load: ProgramLoader
+  readonly loader: () => Promise<ProgramLoader>
   /** Starts the process that runs programs. */
-  readonly start: () => void
+  readonly start: () => Promise<void>
 }
 
-let open: (() => Promise<ProgramRunner>) | null = null
+let runner: ProgramRunner | null = null
 
 /** Says how programs are run. */
-export function usePrograms(runner: () => Promise<ProgramRunner>): void {
-  open = runner
+export function usePrograms(own: ProgramRunner): void {
+  runner = own
 }
 
 /** Starts the process that runs programs, if a definition of the config is one, or without a config. To be called before any secret is read. */
 export async function startPrograms(config: Config | null): Promise<void> {
   if (config !== null && !config.zoneRules.some(({ enabled, files }) => enabled && files.some(isProgramGlob))) return
   const found = config === null ? null : await findDefinitions(config)
-  if (found === null || found.definitions.some(({ kind }) => kind === 'program')) (await open?.())?.start()
+  if (found === null || found.definitions.some(({ kind }) => kind === 'program')) await runner?.start()
 }
 
 /** Runs a definition that is a program, and returns a definition for each of its zones; one without a zone if it has none, or if it failed. */
@@ -54,8 +54,9 @@ export async function readProgram(
   texts: ReadonlyMap<string, string> | undefined,
   total: RecordTotal,
 ): Promise<LoadedDefinition[]> {
-  if (open === null) throw new Error('nothing runs programs')
-  const { zones, diagnostics, files } = await (await open()).load(definition.path, config, texts)
+  if (runner === null) throw new Error('nothing runs programs')
+  const load = await runner.loader()
+  const { zones, diagnostics, files } = await load(definition.path, config, texts)
   const isFailed = hasErrors(diagnostics)
   const mayUseAutoPtr =
     isFailed ||

@@ -14,15 +14,13 @@ import { readText, refuseSecrets } from '../files/read-text.ts'
 import { sourcePolicy } from '../files/source-policy.ts'
 import { openRepository, RevisionError } from '../git/revision.ts'
 import { createIncludeReader } from '../load/include-reader.ts'
-import type { LoadedProgram, ProgramRunner } from '../load/program-loader.ts'
+import type { LoadedProgram, ProgramLoader } from '../load/program-loader.ts'
 import { runDefinition } from './definition/run-definition.ts'
 import type { JsonObject } from './dnscontrol/json-object.ts'
 import { type DnsconfigRun, isDnsconfig, runDnsconfig } from './dnscontrol/run-dnsconfig.ts'
 import type { SpfLookUp } from './dnscontrol/spf.ts'
-import { openSandbox } from './sandbox/run-program.ts'
+import { SANDBOX } from './sandbox/run-program.ts'
 import type { ProgramFiles, ProgramRun } from './sandbox/sandbox.ts'
-
-const sandbox = openSandbox()
 
 /** The text of a program, and what it may read; the problem if it cannot be read itself. */
 type Opened =
@@ -60,16 +58,16 @@ export async function runDnsconfigFile(
 ): Promise<DnsconfigRun> {
   const opened = await openProgram(path, config, texts)
   if (!opened.ok) return { config: null, diagnostics: [opened.problem], filesRead: [displayPath(path, config.cwd)] }
-  return runDnsconfig(sandbox, opened.program, lookUpSpf)
+  return runDnsconfig(SANDBOX, opened.program, lookUpSpf)
 }
 
 /**
  * Loads programs: a script called dnsconfig….js is in DNSControl's language, every other program imports `zonewright/definition`. `zonesOf` returns the zones of
  * a configuration of DNSControl.
  */
-export const programRunner = (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramRunner => ({
-  start: sandbox.start,
-  load: async (path, config, texts) => {
+export const programLoader =
+  (zonesOf: (config: JsonObject, file: string) => Omit<LoadedProgram, 'files'>): ProgramLoader =>
+  async (path, config, texts) => {
     const file = displayPath(path, config.cwd)
     if (isDnsconfig(path)) {
       const { config: result, diagnostics, filesRead } = await runDnsconfigFile(path, config, { texts })
@@ -79,10 +77,9 @@ export const programRunner = (zonesOf: (config: JsonObject, file: string) => Omi
     }
     const opened = await openProgram(path, config, texts)
     if (!opened.ok) return { zones: [], diagnostics: [opened.problem], files: [file] }
-    const { zones, diagnostics, filesRead } = await runDefinition(sandbox, opened.program)
+    const { zones, diagnostics, filesRead } = await runDefinition(SANDBOX, opened.program)
     return { zones, diagnostics, files: filesRead }
-  },
-})
+  }
 
 const UNTRACKED = 'is not tracked by git, so no program reads it in CI'
 

@@ -98,14 +98,20 @@ describe('on the command line', () => {
   })
 
   test.each([
-    ['record del example.com www A', "unknown command 'del' (the commands are add, set, remove, rename)"],
+    ['record del example.com www A', "unknown command 'del' (Did you mean remove?)"],
+    ['record rm example.com www A', "unknown command 'rm' (Did you mean remove?)"],
+    ['record put example.com www A', "unknown command 'put' (the commands are add, set, remove, rename)"],
     [
       'record add example.com www A',
       "missing required argument 'value' (usage: zonewright record add [options] <zone> <name> <type> <value...>)",
     ],
-    ['diff', 'unknown command \'diff\' ("zonewright --help" lists the commands)'],
+    ...['diff', 'preview'].map((word): [string, string] => [word, `unknown command '${word}' (Did you mean plan?)`]),
+    ...['push', 'sync'].map((word): [string, string] => [word, `unknown command '${word}' (Did you mean apply?)`]),
+    ['frobnicate', 'unknown command \'frobnicate\' ("zonewright --help" lists the commands)'],
+    ['apply --dry-run', "unknown option '--dry-run' (Did you mean plan?)"],
+    ['apply --frob', 'unknown option \'--frob\' ("zonewright apply --help" lists the options)'],
     ['plna', "unknown command 'plna' (Did you mean plan?)"],
-    ['apply --auto-approve', 'unknown option \'--auto-approve\' ("zonewright apply --help" lists the options)'],
+    ['apply --auto-approve', "unknown option '--auto-approve' (Did you mean --yes?)"],
     ['record add example.com new TXT a\ufffd', 'error[usage] the argument "a\ufffd" is not UTF-8 text'],
     ['report zones', 'zones is a folder, not a file'],
     ['import dnscontrol zones', 'zones is a folder, not a file'],

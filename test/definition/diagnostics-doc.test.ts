@@ -11,12 +11,12 @@ import { LINT_CODES } from '../../src/dns/suppression.ts'
 import { loadDefinitions } from '../../src/load/load-definitions.ts'
 import { usePrograms } from '../../src/load/program-loader.ts'
 import { makeZonePlan } from '../../src/plan/make-plan.ts'
-import { programRunner } from '../../src/programs/load-program.ts'
+import { programLoader } from '../../src/programs/load-program.ts'
 import { CLOUD_CAPABILITIES } from '../../src/providers/cloud/capabilities.ts'
 import { entries, examples, LINTS, pages } from './documented-examples.ts'
 import { folderWith } from './files.ts'
 
-usePrograms(async () => programRunner(programZones))
+usePrograms({ start: async () => undefined, loader: async () => programLoader(programZones) })
 
 /** All codes from validating the files and planning their zones for the cloud provider. */
 async function codesOf(files: Readonly<Record<string, string>>): Promise<Set<string>> {

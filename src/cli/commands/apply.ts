@@ -10,6 +10,7 @@ import {
   ttl,
   withApplyOptions,
   withConfigOption,
+  withExamples,
   withFormatOption,
   withObserveOptions,
   withPlanOptions,
@@ -32,6 +33,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--low-ttl <ttl>', 'with --choreograph: the TTL during the change', ttl, 300 as Ttl)
     .option('--stay', 'with --choreograph: wait for the stages to come, and do them')
   withObserveOptions(command)
+  withExamples(command, 'apply', 'apply plan.json --yes', 'apply example.com --allow deletes', 'apply --since origin/main --yes')
   setAction(command, apply)
 }
 

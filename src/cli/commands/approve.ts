@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { ExitStatus } from '../../run/context/exit-status.ts'
 import { runApprove } from '../../run/run-approve.ts'
-import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { applySetup } from '../run-setup.ts'
 
@@ -12,6 +12,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .requiredOption('--key <file>', 'your private key: Ed25519, in the format of OpenSSH')
     .option('-y, --yes', 'do not ask')
     .option('--trusted-config <file>', 'take the listed keys from this config, that of the base branch')
+  withExamples(command, 'approve plan.json --key file:id_ed25519')
   setAction(command, approve)
 }
 

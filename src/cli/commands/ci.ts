@@ -8,7 +8,7 @@ import { planJob } from '../ci/plan-job.ts'
 import { oneOf, positiveInteger, type SetAction, subcommand, withConfigOption } from '../command.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
-  command.configureHelp({ subcommandTerm: (action) => action.name() }).addHelpText('after', HELP)
+  command.addHelpText('after', HELP)
 
   const plan = withConfigOption(subcommand(command, 'plan', 'check and plan a pull request, and comment on it'))
     .argument('[zone...]', 'zones (default: all); after --, options of plan')

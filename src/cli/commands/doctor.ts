@@ -3,13 +3,14 @@ import type { Command } from 'commander'
 import { runDoctor } from '../../inspect/run-doctor.ts'
 import { renderDoctorJson, renderDoctorText } from '../../report/doctor-report.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
-import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples, withFormatOption } from '../command.ts'
 import { exitOnSignal } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { readOnlySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command).argument('[zone...]', 'zones (default: all)')
+  withExamples(command, 'doctor', 'doctor example.com')
   setAction(withFormatOption(command, 'doctor'), doctor)
 }
 

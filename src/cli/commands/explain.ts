@@ -6,12 +6,13 @@ import { isLint } from '../../dns/suppression.ts'
 import { renderExplanation } from '../../report/explanation.ts'
 import { paletteOf } from '../../report/palette.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
-import type { CommonOptions, SetAction } from '../command.ts'
+import { type CommonOptions, type SetAction, withExamples } from '../command.ts'
 import { type CliIo, colorOf, widthOf } from '../io.ts'
 import { createOutput } from '../output.ts'
 import { packageText } from '../package-folder.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
+  withExamples(command, 'explain', 'explain cname-not-alone')
   setAction(command.argument('[code]', 'a code such as cname-not-alone (default: list all)'), explain)
 }
 

@@ -11,7 +11,16 @@ import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { dateSerial, type SerialRule, unixTimeSerial } from '../../dns/zone-file/choose-serial.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadConfigOrDefault } from '../../run/load/run-config.ts'
-import { type CommonOptions, collect, SERIAL_METHODS, type SetAction, serial, withConfigOption, withConversionOptions } from '../command.ts'
+import {
+  type CommonOptions,
+  collect,
+  SERIAL_METHODS,
+  type SetAction,
+  serial,
+  withChoices,
+  withConfigOption,
+  withConversionOptions,
+} from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
@@ -32,7 +41,9 @@ export interface ExportCommandOptions extends CommonOptions {
 export function configure(command: Command, setAction: SetAction): void {
   withConversionOptions(withConfigOption(command), 'leave out what the format cannot express; each omission is a warning')
     .usage('[options] <format> [zone...]')
-    .argument('[args...]', `format (${EXPORT_FORMATS.join(', ')}), and zones (default: all)`)
+    .addArgument(
+      withChoices(command.createArgument('[args...]', `format (${EXPORT_FORMATS.join(', ')}), and zones (default: all)`), EXPORT_FORMATS),
+    )
     .option('--to <format>', 'the format, instead of the first argument')
     .option('--target <name>', 'only the zones of this target')
     .option('-o, --out <path>', 'the file, or the folder of several (default: standard output)')

@@ -12,13 +12,12 @@ import { readTextWithMark } from '../../files/read-text.ts'
 import { type SourcePolicy, sourcePolicy } from '../../files/source-policy.ts'
 import { writeEdits } from '../../files/write-files.ts'
 import { writeProblems } from '../../files/write-problem.ts'
-import { openRevision } from '../../git/revision.ts'
-import { changedFiles } from '../../load/changed-zones.ts'
+import { withRevision } from '../../git/revision.ts'
 import { type FoundDefinition, findDefinitions } from '../../load/find-definitions.ts'
 import { unmatchedDefinitions, unmatchedWarning } from '../../load/unmatched-definitions.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadConfigOrDefault } from '../../run/load/run-config.ts'
-import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples } from '../command.ts'
 import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'
@@ -28,6 +27,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('[path...]', 'files or folders (default: those in the configuration)')
     .option('--since <revision>', 'only files that changed since this git revision')
     .option('--check', 'write nothing; exit with 2 if a file would change')
+  withExamples(command, 'fmt', 'fmt --check zones')
   setAction(command, fmt)
 }
 
@@ -80,18 +80,9 @@ async function changedSince(
   paths: readonly string[],
   { config, io, problems }: { readonly config: Config; readonly io: CliIo; readonly problems: Diagnostic[] },
 ): Promise<string[]> {
-  const opened = await openRevision(config.folder, since, io.env)
-  if (!opened.ok) {
-    problems.push(opened.diagnostic)
-    return []
-  }
-  try {
-    const hasChanged = changedFiles(config, opened.revision)
-    const changed = await Promise.all(paths.map((path) => hasChanged(displayPath(path, config.cwd))))
-    return paths.filter((_, index) => changed[index])
-  } finally {
-    opened.revision.close()
-  }
+  const changed = await withRevision(config.folder, since, io.env, ({ changed }) => changed(paths))
+  if (!changed.ok) problems.push(changed.diagnostic)
+  return changed.ok ? paths.filter((path) => changed.value.has(path)) : []
 }
 
 /** Whether a YAML text has the settings of a zone or a record. Other YAML below a folder that the user names, such as that of a CI system, is not ours. */

@@ -13,7 +13,7 @@ import { findRun, lastRun, pruneRuns, readRunReport } from '../../stored/journal
 import { fetchJournal, markRunning, removeStoredRuns } from '../../stored/store/fetch-journal.ts'
 import { StoreError } from '../../stored/store/journal-store.ts'
 import type { StoreContext } from '../../stored/store/open-store.ts'
-import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withExamples, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 
@@ -28,6 +28,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .argument('[run]', 'a run, or a prefix of its name')
     .option('--last', 'the latest run that changed something')
     .option('--prune <keep>', 'remove all runs except this many of the latest', positiveInteger)
+  withExamples(command, 'history', 'history --last')
   setAction(withFormatOption(command, 'history'), history)
 }
 

@@ -19,7 +19,7 @@ import { reportThrottling } from '../../run/context/run-context.ts'
 import { loadConfigOrDefault } from '../../run/load/run-config.ts'
 import { lacking, neededForZones } from '../../stored/approvals/approvals-of-plan.ts'
 import { readHostPolicy, refusedServer } from '../../transport/allowed-hosts.ts'
-import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withConversionOptions } from '../command.ts'
+import { type CommonOptions, positiveInteger, type SetAction, withChoices, withConfigOption, withConversionOptions } from '../command.ts'
 import { deliverFiles } from '../deliver-files.ts'
 import { firstPlan, nextCommands } from '../init/take-over.ts'
 import { endedBySignals, listenForInterruption } from '../interruption.ts'
@@ -39,7 +39,12 @@ export interface ImportCommandOptions extends CommonOptions, ImportOptions {
 export function configure(command: Command, setAction: SetAction): void {
   withConversionOptions(withConfigOption(command), 'leave out what definitions cannot express; each omission is a warning')
     .usage('[options] <format> <source> [zone...]\n       zonewright import [options] --from <provider> [zone...]')
-    .argument('[args...]', `format (${IMPORT_FORMATS.join(', ')}), source, and zones (default: all)`)
+    .addArgument(
+      withChoices(
+        command.createArgument('[args...]', `format (${IMPORT_FORMATS.join(', ')}), source, and zones (default: all)`),
+        IMPORT_FORMATS,
+      ),
+    )
     .option('--from <provider>', 'import from this provider of the configuration: short for "import provider"')
     .option('-o, --out <dir>', 'the folder for the definitions (default: one is shown on standard output)')
     .option('--credentials <file>', 'dnscontrol: the types and keys of its providers (default: creds.json beside the source)')
@@ -149,9 +154,8 @@ async function finish(
   const file = resolve(folder, CONFIG_FILE)
   const made = text === undefined ? null : readConfig(text, { file, folder, cwd: io.cwd }).config
   const planned = keepsSource && made !== null ? await firstPlan(io, output, made, file, options) : status
-  const isElsewhere = made !== null && folder !== io.cwd
-  const known = made !== null || config.file !== null
-  for (const line of nextCommands(known ? (isElsewhere ? ` -c ${displayPath(file, io.cwd)}` : '') : null)) output.note(line)
+  const known = made ?? (config.file === null ? null : config)
+  for (const line of nextCommands(known, displayPath(made === null ? io.cwd : folder, io.cwd), io.env)) output.note(line)
   return planned
 }
 

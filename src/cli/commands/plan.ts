@@ -9,6 +9,7 @@ import {
   type SetAction,
   seconds,
   withConfigOption,
+  withExamples,
   withFormatOption,
   withObserveOptions,
   withPlanOptions,
@@ -36,6 +37,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--policies-from <revision>', 'take the policies from this git revision')
     .option('--compare-targets', 'compare what the targets of each zone can hold; contacts no server')
   withObserveOptions(command)
+  withExamples(command, 'plan', 'plan example.com --target cloud', 'plan --since origin/main --format markdown', 'plan -o plan.json')
   setAction(command, plan)
 }
 

@@ -5,7 +5,7 @@ import { allProviderTypes, configuredProviders } from '../../inspect/list-provid
 import { type ProviderView, renderProvidersJson, renderProvidersText } from '../../report/provider-report.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig } from '../../run/load/run-config.ts'
-import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'
 
@@ -17,6 +17,7 @@ export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('[name...]', 'providers of the configuration (default: all)')
     .option('--all', 'every type of provider; needs no configuration')
+  withExamples(command, 'providers', 'providers --all')
   setAction(withFormatOption(command, 'providers'), providers)
 }
 

@@ -38,7 +38,7 @@ const ACTIONS = [
 ] as const
 
 export function configure(command: Command, setAction: SetAction): void {
-  command.configureHelp({ subcommandTerm: (action) => action.name() }).addHelpText('after', HELP)
+  command.addHelpText('after', HELP)
   for (const [action, summary] of ACTIONS)
     setAction(configureEdit(withConfigOption(subcommand(command, action, summary)), action), editRecord(action))
   const rename = withConfigOption(subcommand(command, 'rename', 'give all records at a name another name'))

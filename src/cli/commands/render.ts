@@ -6,12 +6,13 @@ import { printDefinition } from '../../definition/print/print-definition.ts'
 import { loadDefinitions } from '../../load/load-definitions.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadConfigOrDefault } from '../../run/load/run-config.ts'
-import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { createOutput } from '../output.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command).argument('[zone...]', 'names, globs, or paths of definitions (default: all)')
+  withExamples(command, 'render example.com')
   setAction(command, render)
 }
 

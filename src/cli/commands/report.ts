@@ -11,7 +11,7 @@ import { readRuns } from '../../stored/journal/read-journal.ts'
 import { findRun, lastRun, readRunReport } from '../../stored/journal/runs.ts'
 import { type AnyReport, type ReadReport, readReport } from '../../stored/plans/read-report.ts'
 import { fetchJournal } from '../../stored/store/fetch-journal.ts'
-import { type CommonOptions, type SetAction, subcommand, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, type SetAction, subcommand, withConfigOption, withExamples, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 
@@ -23,6 +23,7 @@ export function configure(command: Command, setAction: SetAction): void {
   withConfigOption(command)
     .argument('[file-or-run]', 'a saved plan, what --format json wrote, or a run of the journal')
     .option('--last', 'the latest run that changed something')
+  withExamples(command, 'report plan.json --format html', 'report --last')
   setAction(withFormatOption(command, 'plan'), report)
   const merged = subcommand(command, 'merge', 'merge the reports of several jobs into one')
   setAction(withFormatOption(merged.argument('<file...>', 'saved plans, or what plan or apply --format json wrote'), 'plan'), merge)

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { runSnapshot, type SnapshotOptions } from '../../inspect/run-snapshot.ts'
 import type { ExitStatus } from '../../run/context/exit-status.ts'
-import { type CommonOptions, positiveInteger, type SetAction, withConfigOption } from '../command.ts'
+import { type CommonOptions, positiveInteger, type SetAction, withConfigOption, withExamples } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { readOnlySetup } from '../run-setup.ts'
 
@@ -13,6 +13,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--sign-key <key>', 'sign with this Ed25519 private key: env:NAME or file:PATH')
     .option('--target <name>', 'only this target')
     .option('--parallelism <n>', 'concurrent requests per target', positiveInteger)
+  withExamples(command, 'snapshot --out live.json')
   setAction(command, snapshot)
 }
 

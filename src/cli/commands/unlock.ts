@@ -1,7 +1,7 @@
 /** `zonewright unlock`: options; the work is in `inspect/run-unlock.ts`. */
 import type { Command } from 'commander'
 import { runUnlock, type UnlockOptions } from '../../inspect/run-unlock.ts'
-import { type CommonOptions, type SetAction, withConfigOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples } from '../command.ts'
 import { applySetup } from '../run-setup.ts'
 
 export function configure(command: Command, setAction: SetAction): void {
@@ -10,6 +10,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--run <run>', 'the run whose lease is broken, or a prefix of its name')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', '\nShows which run holds the zones, and what is known about its calls.')
+  withExamples(command, 'unlock example.com')
   setAction(command, (io, [zones]: readonly [string[]], options: UnlockOptions & CommonOptions) =>
     runUnlock(applySetup(io, options), zones),
   )

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { runValidate, type ValidateOptions } from '../../library/run-validate.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
-import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { observed } from '../observed-run.ts'
 import { createOutput } from '../output.ts'
@@ -17,6 +17,7 @@ export function configure(command: Command, setAction: SetAction): void {
   )
   command.option('--policies-from <revision>', 'take the policies from this git revision')
   command.option('--strict', 'exit with 1 also if there are warnings')
+  withExamples(command, 'validate', 'validate zones/example.com.yaml', 'validate --since origin/main')
   setAction(withFormatOption(command, 'validation'), validate)
 }
 

@@ -2,7 +2,15 @@
 import type { Command } from 'commander'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { runVerify, type VerifyOptions } from '../../run/run-verify.ts'
-import { type CommonOptions, collect, type SetAction, withConfigOption, withFormatOption, withObserveOptions } from '../command.ts'
+import {
+  type CommonOptions,
+  collect,
+  type SetAction,
+  withConfigOption,
+  withExamples,
+  withFormatOption,
+  withObserveOptions,
+} from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type ObserveOptions, observed } from '../observed-run.ts'
 import { createOutput } from '../output.ts'
@@ -21,6 +29,7 @@ export function configure(command: Command, setAction: SetAction): void {
     )
     .option('--resolvers <region>', "ask the resolvers of the provider's region instead of name servers")
     .option('--no-dns', 'ask no name server')
+  withExamples(command, 'verify', 'verify example.com --format json')
   setAction(withObserveOptions(withFormatOption(command, 'verification')), verify)
 }
 

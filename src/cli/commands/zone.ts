@@ -24,7 +24,7 @@ interface ZoneCommandOptions extends CommonOptions {
 }
 
 export function configure(command: Command, setAction: SetAction): void {
-  command.configureHelp({ subcommandTerm: (action) => action.name() }).addHelpText('after', HELP)
+  command.addHelpText('after', HELP)
   const define = (name: string, summary: string): Command =>
     withConfigOption(subcommand(command, name, summary))
       .argument('<name>', 'the zone', zoneName)

@@ -13,7 +13,7 @@ import { codeOwners, renderZonesJson, renderZonesText, type ZoneView } from '../
 import { EXIT, type ExitStatus, worstOf } from '../../run/context/exit-status.ts'
 import type { SelectionOptions } from '../../run/context/run-context.ts'
 import { loadRunConfig } from '../../run/load/run-config.ts'
-import { type CommonOptions, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, type SetAction, withConfigOption, withExamples, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
 import { readSelection, withShards, type ZoneListOptions } from '../selection.ts'
@@ -31,6 +31,7 @@ export function configure(command: Command, setAction: SetAction): void {
     .option('--target <name>', 'only zones with this target')
     .option('--organization <name>', 'with --format codeowners: whose teams the owners are')
     .option('--check <file>', 'with --format codeowners: exit with 2 unless the file contains the lines')
+  withExamples(command, 'zones', "zones '*.com' --format json")
   setAction(withFormatOption(command, 'zones'), zones)
 }
 

@@ -50,7 +50,7 @@ export function definitionPrelude(
     return value === null || value === undefined ? `${value}` : `a value of type ${typeof value}`
   }
   const isMapping = (value: unknown): value is Data => {
-    if (typeof value !== 'object' || value === null || value instanceof Promise) return false
+    if (typeof value !== 'object' || value === null) return false
     const prototype: unknown = Object.getPrototypeOf(value)
     return prototype === Object.prototype || prototype === null
   }
@@ -66,12 +66,14 @@ export function definitionPrelude(
     if (typeof value === 'string') throw new TypeError(`${what()} has half a surrogate pair, which is not Unicode`)
     if (depth > MAX_DEPTH) throw new TypeError(`${what()} is nested more than ${MAX_DEPTH} deep`)
     if (Array.isArray(value)) return value.map((item: unknown) => plain(item, what, depth + 1))
-    if (value instanceof Date) return value.toISOString().slice(0, 10)
+    // Not first: `Date` is a proxy, which `instanceof` asks slowly.
+    if (!isMapping(value) && value instanceof Date) return value.toISOString().slice(0, 10)
     if (!isMapping(value)) throw new TypeError(`${what()} must be text, a number, a boolean, a list or an object, not ${kindOf(value)}`)
     const copy: Record<string, Plain> = Object.create(null)
     for (const key of Object.keys(value)) {
       const one = value[key]
-      if (one !== undefined) copy[key] = plain(one, () => `${what()}.${key}`, depth + 1)
+      if (isText(one)) copy[key] = one
+      else if (one !== undefined) copy[key] = plain(one, () => `${what()}.${key}`, depth + 1)
     }
     return copy
   }
@@ -91,9 +93,9 @@ export function definitionPrelude(
     const place = host.place(from, isList ? value.length : 1)
     const owner = text(name, 'the name of a record')
     const kind = text(type, 'the type of a record')
+    if (more === undefined && isText(value)) return new Made([place, owner, kind, value, null])
     const shown = (): string => `the value of ${kind} ${owner}`
-    if (more === undefined && !isList && value !== undefined)
-      return new Made([place, owner, kind, isText(value) ? value : plain(value, shown), null])
+    if (more === undefined && !isList && value !== undefined) return new Made([place, owner, kind, plain(value, shown), null])
     const body = options(more, () => `the options of ${kind} ${owner}`)
     if (value !== undefined || !('from' in body)) body[isList ? 'values' : 'value'] = plain(value, shown)
     body['type'] = kind
@@ -103,7 +105,7 @@ export function definitionPrelude(
   const addRecords = (list: readonly unknown[], zone: string, records: Plain[], depth = 0): Plain[] => {
     for (const item of list) {
       const found = Made.recordOf(item)
-      if (found !== undefined) records.push(...found)
+      if (found !== undefined) records.push(found[0], found[1], found[2], found[3], found[4])
       else if (Array.isArray(item) && depth < MAX_DEPTH) addRecords(item, zone, records, depth + 1)
       else throw new TypeError(`the zone ${zone} has something that is no record: ${kindOf(item)}`)
     }

@@ -59,13 +59,13 @@ function isMade(value: unknown, places: number): value is readonly MadeZone[] {
   if (!Array.isArray(value)) return false
   return value.every((zone: MadeZone | null) => {
     if (typeof zone !== 'object' || zone === null || !isPlace(zone.place) || typeof zone.name !== 'string') return false
-    return isObject(zone.settings) && Array.isArray(zone.records) && [...recordsOf(zone.records)].every(isRecord)
+    if (!isObject(zone.settings) || !Array.isArray(zone.records)) return false
+    for (let i = 0; i < zone.records.length; i += 5) if (!isRecord(recordAt(zone.records, i))) return false
+    return true
   })
 }
 
-function* recordsOf(records: MadeZone['records']): Generator<MadeRecord> {
-  for (let i = 0; i < records.length; i += 5) yield records.slice(i, i + 5) as unknown as MadeRecord
-}
+const recordAt = (records: MadeZone['records'], start: number): MadeRecord => records.slice(start, start + 5) as unknown as MadeRecord
 
 /** The tree of a definition in YAML that says the same. The zone is placed in the program itself, records where they are made. */
 function treeOfZone({ place, name, settings, records }: MadeZone, positions: readonly SourcePosition[], file: string): YamlMapping {
@@ -75,22 +75,42 @@ function treeOfZone({ place, name, settings, records }: MadeZone, positions: rea
   const own = calls.findIndex((call) => call.file === file)
   const at: SourcePosition =
     own === -1 ? { file, line: 1, column: 1 } : { ...(calls[own] as SourcePosition), calledFrom: calls.slice(own + 1) }
-  const map = [...grouped(records)].map(([owner, some]): YamlEntry => {
-    const items = some.map(([id, , type, value, more]) => nodeOf(more ?? { value, type: type as string }, placeOf(id)))
-    const first = placeOf((some[0] as MadeRecord)[0])
-    return { key: keyOf(owner, first), value: { kind: 'sequence', items, at: first } }
+  const nodeAt = (start: number): YamlNode => {
+    const [id, , type, value, more] = recordAt(records, start)
+    return nodeOf(more ?? { value, type: type as string }, placeOf(id))
+  }
+  const map = [...grouped(records)].map(([owner, starts]) => {
+    const first = placeOf(records[starts[0] as number] as number)
+    return new RecordsEntry(keyOf(owner, first), starts, nodeAt)
   })
   const entries = mappingOf(settings, at).entries
   const domain: YamlEntry = { key: keyOf('domain', at), value: nodeOf(name, at) }
   return { kind: 'mapping', at, entries: [domain, ...entries, { key: keyOf('records', at), value: { kind: 'mapping', at, entries: map } }] }
 }
 
-function grouped(records: MadeZone['records']): Map<string, MadeRecord[]> {
-  const groups = new Map<string, MadeRecord[]>()
-  for (const record of recordsOf(records)) {
-    const group = groups.get(record[1])
-    if (group === undefined) groups.set(record[1], [record])
-    else group.push(record)
+/** The records of a name. Their nodes are made when they are read, which is once: so no more than those of one name are in memory. */
+class RecordsEntry implements YamlEntry {
+  readonly key: YamlScalar
+  readonly #starts: readonly number[]
+  readonly #nodeAt: (start: number) => YamlNode
+  constructor(key: YamlScalar, starts: readonly number[], nodeAt: (start: number) => YamlNode) {
+    this.key = key
+    this.#starts = starts
+    this.#nodeAt = nodeAt
+  }
+  get value(): YamlNode {
+    return { kind: 'sequence', items: this.#starts.map(this.#nodeAt), at: this.key.at }
+  }
+}
+
+/** Where the records of each name start. */
+function grouped(records: MadeZone['records']): Map<string, number[]> {
+  const groups = new Map<string, number[]>()
+  for (let start = 0; start < records.length; start += 5) {
+    const name = records[start + 1] as string
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [start])
+    else group.push(start)
   }
   return groups
 }

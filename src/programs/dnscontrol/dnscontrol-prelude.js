@@ -260,9 +260,9 @@
     return label === '@' ? subdomain : `${label}.${subdomain}`
   }
 
-  /** The modifier that adds a record. */
-  function makeRecord(type, fields, modifiers, list = 'records') {
-    const filepos = host.place()
+  /** The modifier that adds a record. Its place is the call of `from`. */
+  function makeRecord(type, fields, modifiers, list = 'records', from = makeRecord) {
+    const filepos = host.place(from)
     return (domain) => {
       const record = { type, ...fields, ttl: domain.defaultTTL || undefined, meta: {}, filepos }
       if (fields.r53_alias) record.r53_alias = { ...fields.r53_alias }
@@ -293,20 +293,24 @@
    * `change` adapts the fields and may throw.
    */
   function recordType(type, parameters, change = (fields) => fields) {
-    const keys = ['name', ...parameters.split(' ').filter(Boolean)]
-    return (...args) => {
-      if (args.length < keys.length)
-        throw problem(
-          `${type} record requires ${keys.length} arguments (${keys.join(', ').replace(/[#%*]/g, '')}). Only ${args.length} were supplied`,
-        )
-      const fields = {}
-      keys.forEach((key, i) => {
-        const check = CHECKS[key[0]] ?? CHECKS['=']
-        if (!check(args[i])) throw problem(`${type} record ${key.replace(/^[#%*]/, '')} argument validation failed`)
-        fields[key.replace(/^[#%*]/, '')] = Array.isArray(args[i]) ? args[i].join('') : args[i]
-      })
-      return makeRecord(type, change(fields), args.slice(keys.length))
-    }
+    const keys = ['name', ...parameters.split(' ').filter(Boolean)].map((key) => [key.replace(/^[#%*]/, ''), CHECKS[key[0]] ?? CHECKS['=']])
+    // Without a name, as `place` has it: the call is not searched by that name.
+    const [build] = [
+      (...args) => {
+        if (args.length < keys.length) {
+          const names = keys.map(([key]) => key).join(', ')
+          throw problem(`${type} record requires ${keys.length} arguments (${names}). Only ${args.length} were supplied`)
+        }
+        const fields = {}
+        for (let i = 0; i < keys.length; i += 1) {
+          const value = args[i]
+          if (!keys[i][1](value)) throw problem(`${type} record ${keys[i][0]} argument validation failed`)
+          fields[keys[i][0]] = Array.isArray(value) ? value.join('') : value
+        }
+        return makeRecord(type, change(fields), args.slice(keys.length), 'records', build)
+      },
+    ]
+    return build
   }
 
   const oneOf = (type, key, allowed) => (fields) => {
@@ -425,6 +429,7 @@
   }
 
   const CAA = recordType('CAA', 'caatag target')
+  const A = recordType('A', 'target')
   const CAA_CRITICAL = (record) => {
     record.caaflag = 128
   }
@@ -654,7 +659,7 @@
     TTL,
     ENSURE_ABSENT_REC: () => flag('ensure_absent', true),
     DISABLE_REPEATED_DOMAIN_CHECK: { skip_fqdn_check: 'true' },
-    A: (...args) => recordType('A', 'target')(...args.map((one, i) => (i === 1 ? address(one) : one))),
+    A: (...args) => A(...args.map((one, i) => (i === 1 ? address(one) : one))),
     CNAME,
     ...each(['AAAA', 'ALIAS', 'DHCID', 'DNAME', 'NS', 'PTR', 'OPENPGPKEY'], (type) => recordType(type, 'target')),
     ...each(FORWARDS, (type) => customType(type, 'target')),

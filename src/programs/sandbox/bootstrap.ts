@@ -37,15 +37,11 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
   const Failure = Error
 
   defineProperty(Failure, 'prepareStackTrace', { value: undefined, writable: false, configurable: false })
+  // Its setter has an effect, a property does not.
+  Failure.stackTraceLimit = 24
   defineProperty(Failure, 'stackTraceLimit', { value: 24, writable: false, configurable: false })
   const { captureStackTrace } = Failure
   const stackOf = (): string => `${new Failure().stack}`
-  /** The stack from the caller of a function on, with the name of the function. */
-  const stackFrom = (from: { readonly name: string }): string => {
-    const holder = { stack: '' }
-    captureStackTrace(holder, from as () => unknown)
-    return `    at ${from.name} (native)\n${holder.stack}`
-  }
 
   const RealDate = Date
   const fixed = RealDate.parse(day)
@@ -123,7 +119,9 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
   const log = (...values: unknown[]): void => natives.message(values.map(textOf).join(' '), stackOf())
   global['console'] = { log, info: log, warn: log, error: log, debug: log }
 
-  const known = new Map<string, number>()
+  /** The numbers of the places, by the function of the prelude and the stack from its caller on. */
+  const known = new Map<unknown, Map<string, number>>()
+  const holder = { stack: '' }
   const stacks: string[] = []
   let calls = 0
   const answer = (text: string): never => {
@@ -136,11 +134,14 @@ export function bootstrap(natives: SandboxNatives, variables: string, day: strin
     place(from, records = 1) {
       calls += records > 1 ? records : 1
       if (calls > maxPlaces) throw new RangeError(`a program makes at most ${maxPlaces} records`)
-      const stack = stackFrom(from ?? host.place)
-      const id = known.get(stack) ?? stacks.length
+      const own = from ?? host.place
+      captureStackTrace(holder, own)
+      const { stack } = holder
+      const places = known.get(own) ?? new Map<string, number>()
+      const id = places.get(stack) ?? stacks.length
       if (id === stacks.length) {
-        known.set(stack, id)
-        stacks.push(stack)
+        known.set(own, places.set(stack, id))
+        stacks.push(`    at ${own.name} (native)\n${stack}`)
       }
       return id
     },

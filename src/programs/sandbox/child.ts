@@ -2,8 +2,12 @@
  * The child process with the sandbox. It reads one line of JSON per message from its standard input and writes answers to its standard output, both without an event
  * loop: a program calls functions that ask the parent and wait. Each program gets a new instance of QuickJS, with memory of its own.
  */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+// biome-ignore lint/correctness/noUnresolvedImports: a module of Node.js since 20.12, which Biome does not know
+import { getRawAsset, isSea } from 'node:sea'
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
-import wasm from '@jitl/quickjs-ng-wasmfile-release-sync/wasm'
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
@@ -15,8 +19,19 @@ import {
 import { bootstrap } from './bootstrap.ts'
 import { ask, readLine, send, writeAll } from './child-io.ts'
 import { ProgramTexts } from './program-texts.ts'
-import type { FromChild, ProgramCall, ProgramFailure, ProgramMessage, ProgramOutput, ToChild } from './sandbox.ts'
+import {
+  type FromChild,
+  PROGRAM_LIMITS,
+  type ProgramCall,
+  type ProgramFailure,
+  type ProgramMessage,
+  type ProgramOutput,
+  type ToChild,
+} from './sandbox.ts'
 import { stripTypes } from './strip-types.ts'
+
+/** QuickJS, beside this script or in the single executable. As text in the script it would take Node.js 20 ms to read. */
+const WASM = 'emscripten-module.wasm'
 
 /** Octets of a page of WebAssembly memory, and the pages that QuickJS starts with. */
 const PAGE = 65_536
@@ -59,26 +74,45 @@ interface WasmApi {
   readonly Memory: new (size: { readonly initial: number; readonly maximum: number }) => { readonly buffer: ArrayBuffer }
 }
 
+/** QuickJS with memory of its own, and the bootstrap in it. */
+interface Instance {
+  readonly runtime: QuickJSRuntime
+  readonly vm: QuickJSContext
+  readonly mebibytes: number
+  /** Whether the memory is used up to the reserve. */
+  readonly isFull: () => boolean
+  readonly bootstrap: ReturnType<QuickJSContext['evalCode']>
+}
+
+async function newInstance(wasmModule: object, mebibytes: number): Promise<Instance> {
+  const limit = mebibytes * 2 ** 20
+  const maximum = Math.floor((limit + RESERVE) / PAGE)
+  const wasmMemory = new Memory({ initial: Math.min(FIRST_PAGES, maximum), maximum })
+  const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant as unknown as QuickJSSyncVariant, { wasmModule, wasmMemory }))
+  const { _malloc, _free } = quickjs['module']
+  const isFull = (): boolean => {
+    if (wasmMemory.buffer.byteLength < limit) return false
+    const reserve = _malloc(RESERVE)
+    _free(reserve)
+    return (reserve as number) === 0
+  }
+  const runtime = quickjs.newRuntime({ maxStackSizeBytes: STACK })
+  const vm = runtime.newContext()
+  return { runtime, vm, mebibytes, isFull, bootstrap: vm.evalCode(`(${bootstrap})`, 'zonewright:bootstrap') }
+}
+
 async function main(): Promise<void> {
   process.env['TZ'] = 'UTC'
-  const wasmModule = await compile(wasm)
+  const wasmModule = await compile(isSea() ? new Uint8Array(getRawAsset(WASM) as ArrayBuffer) : readFileSync(join(__dirname, WASM)))
+  // The first instance is made while the parent reads the program.
+  let made: Instance | null = await newInstance(wasmModule, PROGRAM_LIMITS.mebibytes)
   for (let line = readLine(); line !== null; line = readLine()) {
     const message = JSON.parse(line) as Run
-    const limit = message.limits.mebibytes * 2 ** 20
-    const maximum = Math.floor((limit + RESERVE) / PAGE)
-    const wasmMemory = new Memory({ initial: Math.min(FIRST_PAGES, maximum), maximum })
+    const { mebibytes } = message.limits
     try {
-      const quickjs = await newQuickJSWASMModuleFromVariant(
-        newVariant(variant as unknown as QuickJSSyncVariant, { wasmModule, wasmMemory }),
-      )
-      const { _malloc, _free } = quickjs['module']
-      const isFull = (): boolean => {
-        if (wasmMemory.buffer.byteLength < limit) return false
-        const reserve = _malloc(RESERVE)
-        _free(reserve)
-        return (reserve as number) === 0
-      }
-      const program = new Program(quickjs.newRuntime({ maxStackSizeBytes: STACK }), message, isFull)
+      const instance: Instance = made?.mebibytes === mebibytes ? made : await newInstance(wasmModule, mebibytes)
+      made = null
+      const program = new Program(instance, message)
       const { json, messages, ...result } = program.result()
       send({ result, messages })
       writeAll(`${json}\n`)
@@ -97,7 +131,7 @@ function failureOfSandbox(error: Error): ProgramFailure {
 }
 
 class Program {
-  readonly #runtime: QuickJSRuntime
+  readonly #instance: Instance
   readonly #vm: QuickJSContext
   readonly #run: Run['run']
   readonly #limits: Run['limits']
@@ -108,18 +142,17 @@ class Program {
   /** The processor time at which the run ends, and whether it has. */
   #end: number
   #isOver = false
-  /** Whether the memory is used up to the reserve, and whether that ended the run. */
-  readonly #isFull: () => boolean
+  /** Whether the end of the memory ended the run. */
   #wasFull = false
   #boot: QuickJSHandle | null = null
   /** The last import that was refused; the error that QuickJS makes of it has no place. */
   #refused: Failure | null = null
 
-  constructor(runtime: QuickJSRuntime, { run, limits }: Run, isFull: () => boolean) {
-    this.#runtime = runtime
+  constructor(instance: Instance, { run, limits }: Run) {
+    const { runtime, isFull } = instance
+    this.#instance = instance
     this.#run = run
     this.#limits = limits
-    this.#isFull = isFull
     this.#end = processorSeconds() + limits.seconds
     runtime.setInterruptHandler(() => {
       this.#isOver ||= processorSeconds() > this.#end
@@ -130,17 +163,14 @@ class Program {
       (name) => (name === API ? this.#api() : (this.#texts.get(name)?.code ?? { error: this.#refused ?? new Error(name) })),
       (base, name) => this.#resolve(base, name) ?? 'zonewright:refused',
     )
-    this.#vm = runtime.newContext()
+    this.#vm = instance.vm
   }
 
   result(): Omit<ProgramOutput, 'value'> & { readonly json: string; readonly messages: readonly ProgramMessage[] } {
     const vm = this.#vm
     const { entry, language, prelude, variables, date = '1970-01-01' } = this.#run
-    const code = `(${bootstrap})`
     const values = [vm.newString(JSON.stringify(variables)), vm.newString(date), vm.newNumber(this.#limits.records)]
-    const boot = this.#value(
-      vm.callFunction(this.#value(vm.evalCode(code, 'zonewright:bootstrap')), vm.undefined, this.#natives(), ...values),
-    )
+    const boot = this.#value(vm.callFunction(this.#value(this.#instance.bootstrap), vm.undefined, this.#natives(), ...values))
     this.#boot = boot
     const host = vm.getProp(boot, 'host')
     const finish = this.#value(vm.callFunction(this.#value(vm.evalCode(`(${prelude})`, 'zonewright:prelude')), vm.undefined, host))
@@ -150,7 +180,7 @@ class Program {
     const ended = this.#value(vm.evalCode(this.#add(entry.file, entry.text), entry.file, { type }))
     const runTimer = vm.getProp(boot, 'runTimer')
     do {
-      const jobs = this.#runtime.executePendingJobs()
+      const jobs = this.#instance.runtime.executePendingJobs()
       if (jobs.error) throw this.#failure(jobs.error)
     } while (vm.dump(this.#value(vm.callFunction(runTimer, vm.undefined))) === true)
     const state = vm.getPromiseState(ended)
@@ -179,7 +209,7 @@ class Program {
   /** The failure that an exception of the program means. */
   #failure(thrown: QuickJSHandle): Failure {
     const isOver = this.#isOver
-    const isFull = this.#wasFull || this.#isFull()
+    const isFull = this.#wasFull || this.#instance.isFull()
     // So that the error can be described.
     this.#isOver = false
     this.#wasFull = false

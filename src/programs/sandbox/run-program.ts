@@ -30,7 +30,7 @@ export interface Sandbox {
 
 const CHILD = 'sandbox-child.cjs'
 
-/** The word that makes the single executable run the child. */
+/** The word that makes the single executable run the child. Flags of V8 follow; its stack cannot be changed there. */
 const EXECUTABLE_WORD = '--zonewright-sandbox'
 
 /** KiB of Node's stack. It must exceed what QuickJS uses before it reaches its own limit, and be well below the 8 MiB of a main thread. */
@@ -83,10 +83,13 @@ export function openSandbox(): Sandbox {
   }
 }
 
+/** That of this process. */
+export const SANDBOX = openSandbox()
+
 function startChild(): Child {
   const beside = new URL(CHILD, import.meta.url)
   const file = fileURLToPath(isSea() || existsSync(beside) ? beside : new URL(`../../../generated/${CHILD}`, import.meta.url))
-  const command = [process.execPath, ...(isSea() ? [EXECUTABLE_WORD] : [STACK, ...BASELINE, file])]
+  const command = [process.execPath, ...(isSea() ? [EXECUTABLE_WORD, ...BASELINE] : [STACK, ...BASELINE, file])]
   const [program = '', ...args] = existsSync(SHELL) ? [SHELL, ...WITH_LIMIT, ...command] : command
   const child = spawn(program, args, {
     cwd: '/',

@@ -7,10 +7,9 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { initFiles } from '../../../src/cli/commands/init.ts'
-import { ADD_TO_GITHUB_PATH, INSTALL_SCRIPT } from '../../../src/cli/init/ci-needs.ts'
+import { ciFiles } from '../../../src/cli/init/ci-files.ts'
+import { ADD_TO_GITHUB_PATH, cloudNeeds, INSTALL_SCRIPT } from '../../../src/cli/init/ci-needs.ts'
 import { installedRelease, NO_RELEASE } from '../../../src/cli/init/release.ts'
-import type { DomainName } from '../../../src/dns/domain-name.ts'
 import { afterThisFile } from '../../support/after-file.ts'
 import { builtProgram } from '../../support/built-program.ts'
 import { selfSigned } from '../../support/certificate.ts'
@@ -135,7 +134,7 @@ test('without a release the workflow has empty settings, and init says so', asyn
   const text = readFileSync(join(folder, '.github/workflows/dns.yml'), 'utf8')
   expect(text).toMatch(/^ {2}ZONEWRIGHT_TARBALL: ''\n {2}ZONEWRIGHT_CHECKSUM: ''$/m)
   const given = { tarball: 'https://releases.example.com/zonewright-1.2.3.tgz', checksum: 'ab'.repeat(64) }
-  const [, , workflow] = initFiles({ zone: 'example.com.' as DomainName, soaEmail: 'a@example.com', release: given, ci: 'github' })
+  const [workflow] = ciFiles('github', given, [], cloudNeeds('ZONEWRIGHT_TOKEN'))
   expect(workflow?.text).toContain(`  ZONEWRIGHT_TARBALL: '${given.tarball}'\n  ZONEWRIGHT_CHECKSUM: '${given.checksum}'\n`)
   expect(existsSync(join(folder, 'package.json'))).toBe(false)
 })
