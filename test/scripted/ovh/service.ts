@@ -101,10 +101,9 @@ export function createOvh(options: OvhOptions) {
     if (part === undefined) return { body: { name: zone, nameServers: ['dns103.ovh.net', 'ns103.ovh.net'], hasDnsAnycast: false } }
     if (part === 'record') return recordRoute(request, zone, records, id)
     if (part === 'status') {
-      // Texts get quotes when the zone is deployed, some time after it was refreshed.
-      const quoted = records.map((one) =>
-        one.fieldType === 'TXT' && !one.target.startsWith('"') ? { ...one, target: `"${one.target}"` } : one,
-      )
+      // Later than it was refreshed, the zone is deployed. Then texts that another record has in quotes get quotes, as the recordings show.
+      const inQuotes = new Set(records.map(({ target }) => target).filter((target) => target.startsWith('"')))
+      const quoted = records.map((one) => (inQuotes.has(`"${one.target}"`) ? { ...one, target: `"${one.target}"` } : one))
       records.splice(0, records.length, ...quoted)
       return { body: { warnings: null, errors: null, isDeployed: true } }
     }
