@@ -1,6 +1,19 @@
 /** The types of each cloud's `capabilities.ts`, with its limits. */
 import { conformanceTests, withoutTypes } from './provider-suite.ts'
-import { AZURE, CLOUDFLARE, DESEC, DIGITALOCEAN, GANDI, GOOGLE, HETZNER, OVH, PORKBUN, ROUTE53, SCALEWAY, VULTR } from './scripted-target.ts'
+import {
+  AZURE,
+  CLOUDFLARE,
+  DESEC,
+  DIGITALOCEAN,
+  GANDI,
+  GOOGLE,
+  HETZNER,
+  OVH,
+  PORKBUN,
+  ROUTE53,
+  SCALEWAY,
+  VULTR,
+} from './scripted-target.ts'
 
 const USUAL = { '42. SOA': 7, 'types without a form of their own': 3, 'unusual names': 1 }
 const TEXTS = { '27. complex TXT': 1, 'octets in TXT': 3 }

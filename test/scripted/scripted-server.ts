@@ -24,9 +24,9 @@ export type ScriptedResponse = {
   readonly octets?: Buffer
 }
 
-/** Whether a request changes nothing. Porkbun is asked everything by POST. */
+/** Whether a request changes no record. Porkbun is asked everything by POST, and OVHcloud publishes by one. */
 export const isRead = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
-  method === 'GET' || /\/(?:retrieve|listAll|getUrlForwarding|ping)(?:\/|$)/.test(path)
+  method === 'GET' || /\/(?:retrieve|listAll|getUrlForwarding|ping|refresh)(?:\/|$)/.test(path)
 
 /** The state of a service and its rules: answers one request. */
 export type ScriptedService = (request: ScriptedRequest) => ScriptedResponse

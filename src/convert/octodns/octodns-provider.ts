@@ -277,7 +277,11 @@ const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Conver
   // Providers of DNSControl that octoDNS has no class for.
   {
     pattern: /^dnscontrol\.PORKBUN$/,
-    convert: ({ requiredSecret }) => ({ type: 'porkbun', api_key: requiredSecret('api_key'), secret_api_key: requiredSecret('secret_key') }),
+    convert: ({ requiredSecret }) => ({
+      type: 'porkbun',
+      api_key: requiredSecret('api_key'),
+      secret_api_key: requiredSecret('secret_key'),
+    }),
   },
   { pattern: /^dnscontrol\.VULTR$/, convert: ({ requiredSecret }) => ({ type: 'vultr', api_key: requiredSecret('token') }) },
   { pattern: /^octodns_scaleway\.ScalewayProvider$/, convert: scaleway },

@@ -96,9 +96,9 @@ export function createOvhProvider(connection: ApiConnection, keys: Readonly<Reco
 
 const DIALECT = bodyDialect(
   "OVHcloud's is https://eu.api.ovh.com/1.0",
-  (body) => {
-    const { message, errorCode } = body as Fields
-    if (typeof message !== 'string') return null
+  (body, { headers }) => {
+    const { message, errorCode, class: kind } = body as Fields
+    if (typeof message !== 'string' || (headers['x-ovh-queryid'] ?? errorCode ?? kind) === undefined) return null
     return { text: message, ...(/CREDENTIAL|SIGNATURE|INVALID_KEY/.test(String(errorCode)) && { code: 'provider-unauthorized' }) }
   },
   tokenHint('needs the rights GET, POST, PUT and DELETE on /domain/zone/*', 'consumer key'),

@@ -3,9 +3,9 @@ import { MAX_TTL } from '../../dns/ttl.ts'
 import type { Capabilities } from '../../plan/capabilities.ts'
 import {
   atApex,
-  plainCaa,
   joinedTexts,
   PLAIN_NAME,
+  plainCaa,
   plainOwners,
   plainTargets,
   printableTexts,
