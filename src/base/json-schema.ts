@@ -2,6 +2,7 @@
  * A validator of JSON Schema draft 7 that is built while it checks. A generated validator of the config or of definitions is a script of 200 KiB, which Node would
  * parse at each start; their schemas as JSON have a tenth of that. Has the keywords that these schemas need, and reports what ajv reports with `allErrors`, in its order.
  */
+import { agreeing } from './english.ts'
 
 /** One violation of a schema. */
 export interface SchemaError {
@@ -247,7 +248,7 @@ const dependencies: KeywordCheck =
       for (const missingProperty of needed) {
         if ((value as Schema)[missingProperty] !== undefined) continue
         const [depsCount, deps] = [needed.length, needed.join(', ')]
-        const message = `must have ${depsCount === 1 ? 'property' : 'properties'} ${deps} when property ${property} is present`
+        const message = `must have ${agreeing(depsCount, 'property', 'properties')} ${deps} when property ${property} is present`
         isValid = fail(path, errors, message, { property, missingProperty, depsCount, deps })
       }
     }

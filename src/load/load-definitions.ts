@@ -2,7 +2,8 @@
  * Loads the zones of a config: finds the files, reads them, drops fragments that other files include, combines each zone with the config, and
  * reports zones that are defined twice. Collects every problem of every file.
  */
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import pLimit from 'p-limit'
 import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../base/diagnostic.ts'
 import { append } from '../base/group-by.ts'
@@ -328,7 +329,9 @@ function nothingFound(found: readonly Diagnostic[], config: Config): readonly Di
   if (hasErrors(found)) return found
   const globs = config.zoneRules.flatMap((rule) => rule.files).join(', ')
   const message = `there are no definitions: no file matches ${globs} and is named ZONE.yaml, ZONE.zone or ZONE.db`
-  return [{ severity: 'error', code: 'no-definitions', message }]
+  const program = existsSync(resolve(config.cwd, 'dnsconfig.js')) ? 'dnsconfig.js' : 'what the folder has'
+  const hint = config.file === null ? `"zonewright init" takes over ${program}, and writes a config` : undefined
+  return [{ severity: 'error', code: 'no-definitions', message, hint }]
 }
 
 /** Removes repeated diagnostics of files that several zones include. The list must be sorted. */

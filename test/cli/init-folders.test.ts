@@ -59,6 +59,7 @@ const STATE = JSON.stringify({
   },
 })
 
+const CONFIGURED: Files = { 'zonewright.yaml': 'providers:\n  dns: {type: desec, token: env:DESEC_TOKEN}\n', ...DEFINITIONS }
 const JOBS = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', '.gitignore']
 const init = (cwd: string, args = '--yes', env: Files = {}) => cli(['init', ...args.split(' ').filter((word) => word !== '')], { cwd, env })
 
@@ -167,6 +168,9 @@ describe('a folder with', () => {
     ['a configuration of Terraform without its state', { 'main.tf': '' }, '', 'run: terraform show -json > show.json'],
     ['a path, and a provider', OCTODNS, 'config --from desec', 'PATH and --from exclude each other'],
     ['an example, and a provider', {}, '--zone a.example --from desec', '--from and --zone or --soa-email exclude each other'],
+    ['targets of octoDNS, and others', OCTODNS, '--yes --to desec', 'error[usage] config/production.yaml names its targets; --to is for'],
+    ['targets of DNSControl, and others', DNSCONTROL, '--yes --to desec', 'error[usage] dnsconfig.js names its targets; --to is for'],
+    ['targets of a config, and others', CONFIGURED, '--yes --to desec', 'error[usage] zonewright.yaml names its targets; --to is for'],
     ['a broken config', { 'zonewright.yaml': 'providers: [' }, '--yes', 'Nothing was written.'],
   ])('%s is refused, and nothing is written', async (_, files, args, err) => {
     const cwd = folderWith(files)
@@ -205,14 +209,14 @@ describe('a folder with', () => {
 
 describe('existing files', () => {
   test('change only as the shown difference says, and only with consent', async () => {
-    const files = { ...OCTODNS, '.gitignore': 'node_modules\r\n.zonewright' }
+    const files = { ...OCTODNS, '.gitignore': 'node_modules\r\n.zonewright\r\nzonewright-data' }
     expectEnd(await init(folderWith(files)), 0)
     const cwd = folderWith({ ...OCTODNS, '.gitignore': 'node_modules' })
     const { stdout } = await init(cwd, '')
-    expect(stdout).toMatch(/^--- \.gitignore\n\+\+\+ \.gitignore\n.*^ node_modules\n\+\.zonewright\/$/ms)
+    expect(stdout).toMatch(/^--- \.gitignore\n\+\+\+ \.gitignore\n.*^ node_modules\n\+\.zonewright\/\n\+zonewright-data\/$/ms)
     expect(filesBelow(cwd)['.gitignore']).toBe('node_modules')
     expectEnd(await init(cwd), 0)
-    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\n.zonewright/\n')
+    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\n.zonewright/\nzonewright-data/\n')
   })
 
   test('the example leaves them without consent, and writes the others', async () => {
@@ -220,7 +224,7 @@ describe('existing files', () => {
     expectEnd(await init(cwd, ''), 0, { err: 'Not changed: .gitignore. --yes changes it.\n' })
     expect(filesBelow(cwd)).toMatchObject({ '.gitignore': 'node_modules\r\n', 'zones/example.com.yaml': expect.any(String) })
     expectEnd(await init(cwd, '--yes'), 0)
-    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\r\n.zonewright/\r\n')
+    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\r\n.zonewright/\r\nzonewright-data/\r\n')
   })
 
   test.each([
@@ -351,6 +355,34 @@ describe('existing files', () => {
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toBe(jobs)
     expectEnd(await init(cwd, '--ci github --yes'), 0)
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toContain('192.0.2.53:53')
+  })
+
+  test.each<readonly [args: string, config: string | null, checksum: string, said: RegExp]>([
+    ['--yes', 'desec, token: env:T', 'ab', /^Nothing is missing:.*^Set ZONEWRIGHT_TARBALL in \S+dns\.yml and \S+: each job ends with an/ms],
+    ['--ci github', null, '', /^Written:.*^Set ZONEWRIGHT_TARBALL and .*^The jobs need zonewright.yaml: "zonewright init" writes it\.$/ms],
+  ])('init %s says what the jobs lack', async (args, config, checksum, said) => {
+    const cwd = folderWith(config === null ? {} : { 'zonewright.yaml': `providers:\n  dns: {type: ${config}}\n`, ...DEFINITIONS })
+    if (config !== null) await init(cwd)
+    for (const path of config === null ? [] : JOBS.slice(0, 2)) {
+      const text = filesBelow(cwd)[path]?.replace("CHECKSUM: ''", `CHECKSUM: '${checksum}'`) ?? ''
+      writeFileSync(join(cwd, path), text)
+    }
+    expectEnd(await init(cwd, args), 0, { out: said })
+  })
+
+  test('the jobs do not deny that files have credentials', async () => {
+    const cwd = folderWith({ 'zonewright.yaml': 'providers:\n  dns: {type: google, project: p}\n', ...DEFINITIONS })
+    await init(cwd)
+    expect(filesBelow(cwd)['.github/workflows/dns.yml']).toMatch(
+      /^# The config names no secret\. If a provider reads credentials from files/m,
+    )
+  })
+
+  test.each([{ 'package.json': '{}' }, {}])('.gitignore has node_modules if there are packages: %j', async (files) => {
+    const cwd = folderWith({ ...ZONE_FILES, ...files })
+    expectEnd(await init(cwd), 0)
+    const packages = 'package.json' in files ? 'node_modules/\n' : ''
+    expect(filesBelow(cwd)['.gitignore']).toBe(`.zonewright/\nzonewright-data/\n${packages}`)
   })
 
   test('variables of programs are in every job', async () => {

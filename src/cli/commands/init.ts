@@ -14,7 +14,6 @@ import { existingText, withProvider } from '../init/add-files.ts'
 import { filesForCi, warning } from '../init/ci-files.ts'
 import { findSources, hasDefinitions, lookAround, type SeenFile, type Source } from '../init/find-sources.ts'
 import { configText, FIRST_TYPES, firstProvider } from '../init/first-provider.ts'
-import { installedRelease, type Release } from '../init/release.ts'
 import { CI_SITES, type CiSite, type Repository, repositoryOf } from '../init/repository.ts'
 import { complete, type InitContext, nothingWritten, prepare, readNew } from '../init/take-over.ts'
 import type { CliIo } from '../io.ts'
@@ -78,7 +77,7 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
   if (odd !== undefined) return refuse(output, `the value of --var ${odd[0]} has other characters than letters, digits and .,:@%+/-`)
   if (/['"#:\p{Cc}]/u.test(repository.below))
     return refuse(output, `CI jobs cannot name the folder ${JSON.stringify(repository.below)}`, 'rename it')
-  const steps = mergeStep(repository) + releaseStep(installedRelease())
+  const steps = mergeStep(repository)
   const provider = firstProvider(from ?? to ?? SERVICE_ADDRESS, TOKEN_VARIABLE)
   if (!provider.ok) return refuse(output, to === undefined ? provider.message : provider.message.replace('--from', '--to'))
   const { seen, diagnostics } = from === undefined ? await lookAround(io.cwd) : { seen: [], diagnostics: [] }
@@ -107,7 +106,9 @@ async function init(io: CliIo, [path]: readonly [string | undefined], options: I
     if (prepared === null) return nothingWritten(output)
     if (prepared.config === null) return refuse(output, 'there is no config, which says what the jobs need', 'zonewright init writes one')
     const jobs = await filesForCi(io, repository, prepared.config, output, false)
-    return complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
+    const status = await complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
+    if (!hasConfig && status === EXIT.done) output.print(`The jobs need ${CONFIG_FILE}: "zonewright init" writes it.\n`)
+    return status
   }
   if (source === undefined && seen.some((one) => /^[^/]+\.(?:tf|tofu)$/.test(one.path)))
     return refuse(output, 'the folder has a configuration of Terraform, and no state of it', 'run: terraform show -json > show.json')
@@ -146,7 +147,7 @@ async function writeExample(context: InitContext, options: InitOptions, steps: s
   ]
   // In a folder of a repository, an example is there to try the program.
   const [config, last] = repository.below === '' ? [readNew(context.io, exampleConfig(soaEmail)), steps] : [null, '']
-  return complete(context, { files, config, ignored: ['zonewright-data/'] }, NEXT_STEPS + last)
+  return complete(context, { files, config, ignored: [] }, NEXT_STEPS + last)
 }
 
 function readZone(output: CliOutput, text: string): DomainName | null {
@@ -191,14 +192,6 @@ Let only ${branch} use the environments "dns-read" and "dns", and give "dns" req
   https://github.com/OWNER/REPOSITORY/settings/environments
 `
     : '\nAt GitLab, set the variables that the head of the pipeline lists. Turn on "Pipelines must succeed" (Settings, Merge requests), so that no refused plan is merged.\n'
-
-/** What the user has to add to the CI jobs. */
-const releaseStep = ({ tarball, checksum }: Release): string =>
-  tarball !== '' && checksum !== ''
-    ? ''
-    : `
-Set ${tarball === '' ? 'ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM' : 'ZONEWRIGHT_CHECKSUM'} in the CI jobs to the release that CI is to install. Until then each job ends with an error.
-`
 
 /**
  * The files of a repository for the zones of a provider: a config and a definition of every zone. A plan is then empty. An existing config gets the provider.

@@ -130,7 +130,7 @@ ${secretsOf(settings)}#   ZONEWRIGHT_GITLAB_TOKEN    a project access token, rol
 variables:
   # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers, and GitLab.
   ZONEWRIGHT_ALLOWED_HOSTS: '${[...settings.hosts, '$CI_SERVER_HOST'].join(', ')}'
-${allowedLines(settings.allowed)}  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
+${allowedLines(settings.allowed)}  # The release that every job installs: the address of its tarball, and its SHA-256, which SHA256SUMS of the release states, or its SHA-512.
   ZONEWRIGHT_TARBALL: '${settings.release.tarball}'
   ZONEWRIGHT_CHECKSUM: '${settings.release.checksum}'
 

@@ -48,7 +48,7 @@ export const providerNeeds = (needs: Pick<CiNeeds, 'variables' | 'packages' | 'p
   readSecret: readOnly,
   rights:
     needs.variables.length === 0
-      ? '# The commands need no secret.'
+      ? '# The config names no secret. If a provider reads credentials from files of its own, the runner needs these files.'
       : `# The commands need these secrets:
 #   plan    ${needs.variables.map(readOnly).join(', ')}    of a user who may read zones
 #   verify  the same, in the job "drift"

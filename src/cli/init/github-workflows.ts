@@ -20,7 +20,7 @@ const INSTALL_VARIABLE = 'INSTALL_ZONEWRIGHT'
 const environment = ({ hosts, release: { tarball, checksum }, packages, pythonPackages, allowed }: CiSettings): string => `env:
   # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers, and the API of GitHub.
   ZONEWRIGHT_ALLOWED_HOSTS: '${[...hosts, API_HOST].join(', ')}'
-${allowedLines(allowed)}  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
+${allowedLines(allowed)}  # The release that every job installs: the address of its tarball, and its SHA-256, which SHA256SUMS of the release states, or its SHA-512.
   ZONEWRIGHT_TARBALL: '${tarball}'
   ZONEWRIGHT_CHECKSUM: '${checksum}'
   ${INSTALL_VARIABLE}: |

@@ -1,8 +1,9 @@
 /** `zonewright init` in a folder with zones: imports them, writes a config and CI jobs, and makes a first plan. Before consent it only reads files. */
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, posix, relative, resolve, sep } from 'node:path'
 import { type Diagnostic, hasErrors, oneLine } from '../../base/diagnostic.ts'
-import { counted } from '../../base/english.ts'
+import { counted, listed } from '../../base/english.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
 import { CONFIG_FILE, type Config } from '../../config/config.ts'
 import { defaultConfig } from '../../config/read-config.ts'
@@ -25,6 +26,7 @@ import { filesForCi } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
 import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
+import { installedRelease } from './release.ts'
 import type { Repository } from './repository.ts'
 
 export interface InitContext {
@@ -59,16 +61,17 @@ const pathsOf = (files: readonly InitFile[]): string[] => files.map(({ path }) =
 export async function complete(context: InitContext, preview: Prepared, steps: string): Promise<ExitStatus> {
   const { io, output, options } = context
   const folders = { cwd: io.cwd, root: context.repository.root }
-  const listed = compareFiles(folders, await allFiles(context, preview, null))
-  if (listed.added.length + listed.changed.length === 0) {
+  const first = compareFiles(folders, await allFiles(context, preview, null))
+  if (first.added.length + first.changed.length === 0) {
     // Removes the lock of a killed run.
     if (!(await write(context, []))) return EXIT.failure
-    output.print(`Nothing is missing:\n${list(listed.kept)}`)
+    output.print(`Nothing is missing:\n${list(first.kept)}`)
+    sayUnsetRelease(context, first.kept)
     return EXIT.done
   }
   const { found } = preview
-  output.print(describe(preview, listed, io.env))
-  const isAsked = options.yes !== true && (found !== undefined || listed.changed.length > 0)
+  output.print(describe(preview, first, io.env))
+  const isAsked = options.yes !== true && (found !== undefined || first.changed.length > 0)
   const question = preview.run ? 'Run the program, and write these files?' : 'Write these files?'
   const answer = isAsked ? await output.ask(found === undefined ? 'Make these changes?' : question, new AbortController().signal) : 'yes'
   if (answer === 'interrupted') return EXIT.interrupted
@@ -78,7 +81,7 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   const prepared = preview.run ? await preview.run() : preview
   if (prepared === null) return nothingWritten(output)
   const current = compareFiles(folders, await allFiles(context, prepared, output))
-  const agreed = new Set(answer === 'yes' ? listed.changed.map((file) => JSON.stringify(file)) : [])
+  const agreed = new Set(answer === 'yes' ? first.changed.map((file) => JSON.stringify(file)) : [])
   const isAgreed = (file: InitFile): boolean => agreed.has(JSON.stringify(file))
   const left = pathsOf(current.changed.filter((file) => !isAgreed(file)))
   if (left.length > 0) output.say(`Not changed: ${left.join(', ')}.${answer === 'no-terminal' ? ' --yes changes it.' : ''}`)
@@ -86,12 +89,31 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   for (const step of prepared.nextSteps ?? []) output.say(step)
   const status = found === undefined || prepared.config === null ? EXIT.done : await planShown(context, prepared.config, preview.config)
   if (current.added.length > 0) output.print(steps)
+  sayUnsetRelease(context, [...pathsOf([...current.added, ...current.changed]), ...current.kept])
   return status
+}
+
+/** Says which job files lack the release that CI is to install. */
+function sayUnsetRelease({ io, output, repository: { root } }: InitContext, paths: readonly string[]): void {
+  const texts = paths.map((path) => [path, existingText(root, resolve(io.cwd, path)) ?? ''] as const)
+  const unset = texts.filter(([, text]) => /^ *ZONEWRIGHT_(?:TARBALL|CHECKSUM): ''/m.test(text))
+  if (unset.length === 0) return
+  const all = unset.map(([, text]) => text).join('')
+  const names = ['ZONEWRIGHT_TARBALL', 'ZONEWRIGHT_CHECKSUM'].filter((name) => all.includes(`${name}: ''`))
+  const { checksum } = installedRelease()
+  const known = checksum !== '' && all.includes(`ZONEWRIGHT_CHECKSUM: '${checksum}'`)
+  output.print(`Set ${listed(names)} in ${listed(unset.map(([path]) => path))}: each job ends with an error until then.\n`)
+  if (known) output.print('ZONEWRIGHT_CHECKSUM is already that of the installed tarball.\n')
 }
 
 async function allFiles({ io, repository }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {
   const jobs = config === null ? [] : await filesForCi(io, repository, config, output)
-  return [...files, ...jobs, ...(ignored === undefined ? [] : [gitignore(io.cwd, ['.zonewright/', ...ignored])])]
+  const packages = ['package.json', 'node_modules'].some((name) => existsSync(resolve(io.cwd, name))) ? ['node_modules/'] : []
+  return [
+    ...files,
+    ...jobs,
+    ...(ignored === undefined ? [] : [gitignore(io.cwd, ['.zonewright/', 'zonewright-data/', ...packages, ...ignored])]),
+  ]
 }
 
 function describe({ found, config }: Prepared, { added, changed }: ReturnType<typeof compareFiles>, env: CliIo['env']): string {
@@ -182,7 +204,7 @@ export const readNew = (io: CliIo, text: string) =>
 
 /** Reads what the folder has. Null after errors, which it reports. */
 export async function prepare(context: InitContext, source: Source | 'config' | 'definitions'): Promise<Prepared | null> {
-  const { io, output, provider, seen } = context
+  const { io, output, options, provider, seen } = context
   const withConfig = (found: string, text: string, changes = false): Prepared => {
     return { found, files: [{ path: CONFIG_FILE, text, changes }], config: text === '' ? null : readNew(io, text), ignored: [] }
   }
@@ -193,14 +215,21 @@ export async function prepare(context: InitContext, source: Source | 'config' | 
     output.diagnostics(diagnostics)
     if (config === null || hasErrors(diagnostics)) return null
     const before = existingText(io.cwd, CONFIG_FILE) ?? ''
+    if (config.providers.size > 0 && options.to !== undefined) return refuseTo(output, CONFIG_FILE)
     const text = config.providers.size > 0 ? null : withProvider(before, provider.name, provider.entry)
     return text === null ? { ...withConfig(CONFIG_FILE, ''), config } : withConfig(CONFIG_FILE, text, true)
   }
   const run = () => endedBySignals(() => imported(context, source))
   if (source.kind !== 'dnscontrol') return run()
+  if (options.to !== undefined) return refuseTo(output, source.path)
   await startPrograms(null)
   const text = (await previewDnscontrolConfig(resolve(io.cwd, source.path), importRequest(context, source))) ?? ''
   return { ...withConfig(`${source.path}, ${TITLES.dnscontrol}, which runs in a sandbox without a network`, text), run }
+}
+
+function refuseTo(output: CliOutput, path: string): null {
+  output.error('usage', `${path} names its targets; --to is for zone files and definitions`)
+  return null
 }
 
 function importRequest({ io, options: { lossy = false } }: InitContext, { kind, path }: Source, out?: string): ImportZonesRequest {
@@ -233,6 +262,7 @@ async function imported(context: InitContext, source: Source): Promise<Prepared 
   if (hasErrors(result.diagnostics)) return null
   const all = placed(result, isFirst)
   const made = all.find((file) => file.path === CONFIG_FILE)?.text
+  if (made !== undefined && options.to !== undefined) return refuseTo(output, path)
   const text = made ?? (kind === 'dnscontrol' ? '' : configFor(context, path, result, `${out}/*.yaml`))
   const records = result.zones.reduce((sum, zone) => sum + zone.records.length, 0)
   return {

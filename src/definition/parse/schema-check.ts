@@ -14,11 +14,7 @@ import { SETTING_KEYS } from './read-settings.ts'
 import { SUPPRESSION_KEYS } from './read-suppressions.ts'
 import { formKeys, RECORD_KEYS, valueForm } from './value-forms.ts'
 
-/**
- * Checks definitions against `schemas/zone.schema.json` piece by piece: the settings, then each record. The validator copies its errors from
- * part to part, so checking a whole file with many errors would take quadratic time.
- */
-
+/** Checks definitions against `schemas/zone.schema.json` piece by piece: the settings, then each record; long lists in parts, so that it can stop. */
 const schemaErrors = createValidator(SCHEMA)
 
 /** List items checked per call of the validator. */
