@@ -57,5 +57,5 @@ conformanceTests(PORKBUN, {
   ...{ '26. NS only APEX': 2, '27. complex TXT': 2, '38. CAA': 1, '41. PTR': 2, 'octets in TXT': 3 },
 })
 conformanceTests(OVH, {
-  ...{ ...USUAL, ...withoutTypes('DS DHCID DNSKEY ALIAS OPENPGPKEY SMIMEA'), ...TEXTS, ...OWN_TTLS },
+  ...{ ...USUAL, ...withoutTypes('DS DHCID DNSKEY ALIAS OPENPGPKEY SMIMEA'), ...NO_NULL_MX, ...TEXTS, ...OWN_TTLS },
 })

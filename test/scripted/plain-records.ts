@@ -18,6 +18,8 @@ export interface PlainRules {
   readonly minTtl: number
   /** Whether MX and SRV need a priority of their own. */
   readonly hasPriority: boolean
+  /** Whether CAA values may have parameters. */
+  readonly takesCaaParameters?: boolean
   /** What a text must look like. */
   readonly text: RegExp
 }
@@ -30,7 +32,7 @@ const WITH_TARGET = /^(?:ALIAS|CNAME|MX|NS|SRV)$/
 export function problemOf(
   record: PlainRecord,
   others: readonly PlainRecord[],
-  { types, minTtl, hasPriority, text }: PlainRules,
+  { types, minTtl, hasPriority, takesCaaParameters = false, text }: PlainRules,
 ): 'type' | 'name' | 'ttl' | 'priority' | 'data' | 'cname' | 'double' | null {
   const { name, type, ttl, data, priority } = record
   if (!types.has(type)) return 'type'
@@ -44,7 +46,7 @@ export function problemOf(
     (type === 'AAAA' && !isIPv6(data)) ||
     (WITH_TARGET.test(type) && !HOST.test(target)) ||
     (type === 'MX' && target === '.') ||
-    (type === 'CAA' && !/^\d+ (?:issue|issuewild|iodef|[a-z]+) "[^\s"]*"$/.test(data)) ||
+    (type === 'CAA' && !takesCaaParameters && !/^\d+ (?:issue|issuewild|iodef|[a-z]+) "[^\s"]*"$/.test(data)) ||
     (type === 'TXT' && !text.test(data))
   if (isMalformed) return 'data'
   if ((type === 'CNAME' && name === '') || besideCname(record, others, true)) return 'cname'

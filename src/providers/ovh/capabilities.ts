@@ -1,7 +1,7 @@
 /** What a zone at OVHcloud can hold: the types of its API reference, and what DNSControl found at the service. */
 import { MAX_TTL } from '../../dns/ttl.ts'
 import { type Capabilities, RRSET_STORE } from '../../plan/capabilities.ts'
-import { atApex, isPrintable, plainOwners, plainTargets, primaryZones, texts, ttlRange } from '../record-rules.ts'
+import { atApex, isPrintable, joinedTexts, plainOwners, plainTargets, primaryZones, texts, ttlRange } from '../record-rules.ts'
 
 /** The types that plans manage. OVHcloud maintains the SOA record itself. */
 export const OVH_TYPES: ReadonlySet<string> = new Set(
@@ -24,8 +24,9 @@ export const OVH_CAPABILITIES: Capabilities = {
   rules: [
     plainOwners('OVHcloud'),
     atApex({ CNAME: 'a CNAME cannot be at the apex' }),
-    plainTargets('OVHcloud', null),
+    plainTargets('OVHcloud', ['SRV']),
     printable,
+    joinedTexts,
     ttlRange(MIN_TTL, MAX_TTL),
   ],
 }

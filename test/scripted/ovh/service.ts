@@ -30,7 +30,7 @@ export interface OvhOptions extends Throttling {
 }
 
 const TYPES = 'A AAAA CAA CNAME DKIM DMARC DNAME HTTPS LOC MX NAPTR NS PTR RP SPF SRV SSHFP SVCB TLSA TXT'
-const RULES = { types: new Set(TYPES.split(' ')), minTtl: 60, hasPriority: false, text: /^[\x20-\x7e]+$/ }
+const RULES = { types: new Set(TYPES.split(' ')), minTtl: 60, hasPriority: false, takesCaaParameters: true, text: /^[\x20-\x7e]+$/ }
 const refusal = (status: number, message: string, errorCode: string, headers = {}): Refusal =>
   new Refusal(status, { message, errorCode, httpCode: String(status) }, headers)
 const MISSING = refusal(404, 'This service does not exist', 'NOT_FOUND')
