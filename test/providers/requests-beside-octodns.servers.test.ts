@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { CLIENTS, startForClients } from '../scripted/clients.ts'
-import { startScriptedServer } from '../scripted/scripted-server.ts'
+import { type ScriptedServer, startScriptedServer } from '../scripted/scripted-server.ts'
 import { CLOUD, CLOUD_TYPES, type CloudService, type CloudType, TOKEN } from '../scripted/services.ts'
 import { cli } from '../support/cli.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
@@ -39,13 +39,16 @@ const COUNTS: Readonly<Record<CloudType, number>> = {
 type Counts = readonly number[]
 const isSignIn = (path: string): boolean => /\/token$|\/auth\/time$|\/oauth2\/|\/discovery\/|\.well-known/.test(path)
 
+/** The requests so far, without those of the test itself. */
+const sentTo = ({ requests }: ScriptedServer): number => requests.filter(({ path }) => path !== '/mark' && !isSignIn(path)).length
+
 async function requestsOfOthers(type: CloudType): Promise<Counts> {
   const { hosts, start, octodns, lexicon } = CLIENTS[type]
   const service = start()
   const marks: number[] = []
   const { server, env } = await startForClients(hosts, (request) => {
     if (request.path !== '/mark') return service(request)
-    marks.push(server.requests.filter(({ path }) => path !== '/mark' && !isSignIn(path)).length)
+    marks.push(sentTo(server))
     return { status: 204, headers: {}, body: '' }
   })
   const [program, ...subject] = octodns ? ['octodns', octodns[0], octodns[1]] : ['lexicon', type, 'example.com', lexicon]
@@ -72,11 +75,11 @@ async function requestsOfOurs(type: CloudType): Promise<Counts> {
       join(cwd, 'zones/example.com.yaml'),
       `domain: example.com\ndefault_ttl: 1h\nrecords:\n  '': {type: TXT, value: stays}\n${hosts.join('')}`,
     )
-    const before = server.requests.length
+    const before = sentTo(server)
     const command = ['apply', '--yes', ...['updates', 'deletes'].flatMap((limit) => ['--allow', limit]), '--no-color']
     const { status, stdout, stderr } = await cli(command, { cwd, env: { ...env, [variable]: TOKEN } })
     expect(status, stdout + stderr).toBe(0)
-    counts.push(server.requests.length - before)
+    counts.push(sentTo(server) - before)
   }
   return counts
 }
