@@ -23,6 +23,10 @@ export interface ProviderNotes {
   readonly remarks: readonly string[]
   /** The place in the documents that shows the setup. */
   readonly setup: string
+  /** What the tests compare it with. */
+  readonly judges: string
+  /** The year of the exchanges with the real service that the tests replay; absent without any, or if the year is unknown. */
+  readonly recorded?: number
 }
 
 /** A test measures the requests at real servers. */
@@ -33,6 +37,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
     requests: { fixed: 1, recordsPerRequest: null, words: 'one transfer' },
     remarks: ['`verify` compares the zone with its definition, and `import --from` makes a definition of it. `plan` fails if they differ.'],
     setup: 'configuration.md#providers',
+    judges: 'BIND, Knot DNS, NSD',
   },
   azure: {
     title: 'The DNS zones of a resource group at Azure',
@@ -46,6 +51,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       "The SOA record is Azure's.",
     ],
     setup: 'providers/azure.md#azure-dns',
+    judges: "dns-lexicon, octoDNS's class",
+    recorded: 2023,
   },
   cloud: {
     title: 'The Domains interface of Akamai Cloud (Linode), or the service of `zonewright serve`',
@@ -61,6 +68,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'A zone of type `slave` has no records of its own.',
     ],
     setup: 'configuration.md#providers',
+    judges: "the service of Zonewright, which unchanged clients of Akamai's API use; answers of Akamai's API",
   },
   cloudflare: {
     title: 'The zones of a Cloudflare account',
@@ -74,6 +82,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'Zones are created and deleted if `account_id` names the account of the zones. A new zone is pending, and serves its records, until its parent delegates it to the name servers that `doctor` shows. Secondary zones are not managed.',
     ],
     setup: 'providers/cloudflare.md#cloudflare',
+    judges: "dns-lexicon, octoDNS's class",
+    recorded: 2025,
   },
   desec: {
     title: 'The domains of a deSEC account',
@@ -91,6 +101,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'Record sets of types that are not listed here are reported and stay as they are.',
     ],
     setup: 'providers/desec.md#desec',
+    judges: "dns-lexicon, octoDNS's class",
+    recorded: 2025,
   },
   digitalocean: {
     title: 'The domains of a DigitalOcean account',
@@ -103,18 +115,22 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'A new domain has the NS records of DigitalOcean. Those that its definition does not have are removed by the next `apply`.',
     ],
     setup: 'providers/digitalocean.md#digitalocean',
+    judges: "dns-lexicon, octoDNS's class",
+    recorded: 2020,
   },
   gandi: {
     title: 'The domains of a Gandi account',
     when: 'at Gandi (LiveDNS)',
     requests: { fixed: 0, recordsPerRequest: 500, words: 'one page for every 500 record sets' },
-    conflict: 'is found by a read just before the call',
+    conflict: 'is found by a read at most ten seconds before the call',
     remarks: [
       'A call is one record set. Calls are ordered so that a name keeps its answers in between.',
       'A TTL is 300 to 2,592,000 seconds. Texts are printable ASCII characters.',
       'A domain gets its zone when it is registered or added at Gandi, so zones are neither created nor deleted. The SOA record belongs to Gandi.',
     ],
     setup: 'providers/gandi.md#gandi',
+    judges: "dns-lexicon, octoDNS's class, lego",
+    recorded: 2020,
   },
   google: {
     title: 'The managed zones of a project at Google Cloud DNS',
@@ -127,6 +143,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       "DNSSEC, labels and descriptions of zones stay as they are. The SOA record is Google's.",
     ],
     setup: 'providers/google.md#google-cloud-dns',
+    judges: "dns-lexicon, octoDNS's class",
+    recorded: 2018,
   },
   hetzner: {
     title: 'The zones of a project at Hetzner',
@@ -141,6 +159,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'Secondary zones are created and deleted, and their primaries set. Ports and TSIG keys of primaries stay as they are.',
     ],
     setup: 'providers/hetzner.md#hetzner',
+    judges: "dns-lexicon, octoDNS's class",
+    recorded: 2026,
   },
   octodns: {
     title: "A folder of octoDNS's zone files",
@@ -157,6 +177,37 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'With `class`, the class decides what a zone supports, and the tables above do not apply. `doctor` and [its page](providers/octodns.md) say more.',
     ],
     setup: 'octodns-and-dnscontrol.md#to-octodns',
+    judges: 'octoDNS; with `class`, the classes for BIND, PowerDNS and Route 53, and those of the services here',
+  },
+  ovh: {
+    title: 'The zones of an OVHcloud account',
+    when: 'at OVHcloud',
+    requests: { fixed: 2, recordsPerRequest: 1, words: 'one, and one for each record; once a run, one for the clock' },
+    conflict: 'is found by a read at most ten seconds before the call',
+    remarks: [
+      'A call changes records one by one; then one request publishes all of them. A record that changes keeps its identifier.',
+      'If the publication fails, the report says so, and the next `apply` repeats it. The same holds after an `apply` that was interrupted or failed.',
+      'The types DKIM, DMARC and SPF of OVHcloud are TXT in definitions.',
+      'Zones are ordered at OVHcloud, so they are neither created nor deleted. The SOA record belongs to OVHcloud.',
+    ],
+    setup: 'providers/ovh.md#ovhcloud',
+    judges: "dns-lexicon, octoDNS's class, lego",
+    recorded: 2025,
+  },
+  porkbun: {
+    title: 'The domains of a Porkbun account',
+    when: 'at Porkbun',
+    requests: { fixed: 1, recordsPerRequest: null, words: 'one; another if records could belong to URL forwards' },
+    conflict: 'is found by a read at most ten seconds before the call',
+    remarks: [
+      'Calls are ordered so that a name keeps its answers in between. A record that changes keeps its identifier.',
+      'A TTL is at least 600 seconds. Texts are printable ASCII characters without a space at the end. CAA values have no parameters.',
+      'A domain gets its zone when it is registered at Porkbun, so zones are neither created nor deleted. The SOA record and the NS records at the apex belong to Porkbun.',
+      'Records of URL forwards are reported and stay as they are.',
+    ],
+    setup: 'providers/porkbun.md#porkbun',
+    judges: 'dns-lexicon, lego',
+    recorded: 2024,
   },
   powerdns: {
     title: 'The HTTP API of PowerDNS Authoritative',
@@ -168,6 +219,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'Owner names consist of letters, digits, `-`, `_` and `/`, with a leading `*` at most. DNSKEY records are only at the apex, DS records never.',
     ],
     setup: 'name-servers.md#powerdns-over-its-http-api',
+    judges: 'PowerDNS',
   },
   rfc2136: {
     title: 'Dynamic update (RFC 2136)',
@@ -178,6 +230,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'The server raises the serial itself.',
     ],
     setup: 'name-servers.md#dynamic-update',
+    judges: 'BIND, Knot DNS, PowerDNS',
   },
   route53: {
     title: 'The hosted zones of an AWS account',
@@ -190,6 +243,8 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'Public or private zones are managed, as `zone_type` says. Route 53 adds the NS records of a new zone.',
     ],
     setup: 'providers/route53.md#route-53',
+    judges: "moto, dns-lexicon, octoDNS's class",
+    recorded: 2022,
   },
   scaleway: {
     title: 'The DNS zones of a Scaleway organization',
@@ -203,6 +258,22 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'Zones are created and deleted below the domains of the account. The NS records at the apex belong to Scaleway.',
     ],
     setup: 'providers/scaleway.md#scaleway',
+    judges: "dns-lexicon, octoDNS's class",
+    recorded: 2025,
+  },
+  vultr: {
+    title: 'The DNS domains of a Vultr account',
+    when: 'at Vultr',
+    requests: { fixed: 0, recordsPerRequest: 500, words: 'one page for every 500 records' },
+    conflict: 'is found by a read at most ten seconds before the call',
+    remarks: [
+      'Calls are ordered so that a name keeps its answers in between. A record that changes keeps its identifier.',
+      'Texts are printable ASCII characters without quotes and backslashes. CAA values have no parameters.',
+      'A new domain has the NS records of Vultr. Those that its definition does not have are removed.',
+    ],
+    setup: 'providers/vultr.md#vultr',
+    judges: 'dns-lexicon, lego',
+    recorded: 2021,
   },
   zonefile: {
     title: 'A folder of zone files that a name server serves',
@@ -213,6 +284,7 @@ export const PROVIDER_NOTES: Readonly<Record<string, ProviderNotes>> = {
       'The serial rises with every change.',
     ],
     setup: 'name-servers.md#a-folder-that-your-server-serves',
+    judges: 'named-checkzone, BIND, NSD, Knot DNS',
   },
 }
 

@@ -54,6 +54,15 @@ ${table(
     ...(variant === undefined ? [] : [[`${link(type)} ${variant.settings}`, variant.requests, '']]),
   ]),
 )}
+## What has confirmed each provider?
+
+The tests run at real servers where there are any. For a service they run at a server of ours, which must answer as the real one did in every recorded exchange, and serve clients of others, unchanged. What a service
+has changed since its exchanges were recorded, or what they do not show, is known from its documents alone.
+
+${table(
+  ['provider', 'judged by', 'exchanges recorded in'],
+  described.map(({ type, notes: { judges, recorded } }) => [link(type), judges, recorded === undefined ? '–' : String(recorded)]),
+)}
 ${described.map(section).join('\n')}`
 }
 

@@ -1,9 +1,9 @@
 /** Records as APIs state them, in the terms of plans. */
-import { ok, type Result } from '../base/result.ts'
+import { failure, ok, type Result } from '../base/result.ts'
 import { octetsToTxtRdata, quoteString, txtRdataToOctets } from '../dns/character-string.ts'
-import { type DomainName, parseAbsoluteName, parseDomainName, relativeName } from '../dns/domain-name.ts'
-import { parseRdata, rdataFields } from '../dns/rdata/canonical.ts'
-import type { ExistingRecord } from '../dns/record.ts'
+import { type DomainName, isAtOrBelow, parseAbsoluteName, parseDomainName, relativeName } from '../dns/domain-name.ts'
+import { parseRdata, rdataFields, targetName } from '../dns/rdata/canonical.ts'
+import { type ExistingRecord, isApexNs } from '../dns/record.ts'
 import { MAX_TTL, type Ttl } from '../dns/ttl.ts'
 import type { UnplannedRecord } from '../dns/zone.ts'
 import { type Fields, ShapeError } from './json-shape.ts'
@@ -17,6 +17,12 @@ export function ownerOf(text: string, name: Result<DomainName>, what = 'a record
 /** The owner with a name relative to the zone. `apex` is the API's name of the apex. */
 export const relativeOwner = (text: string, zone: DomainName, apex = '@', what = 'a record'): DomainName =>
   ownerOf(text, parseAbsoluteName(text === apex ? zone : `${text}.${zone}`), what)
+
+/** The owner with an absolute name, which must be in the zone. */
+export function absoluteOwner(text: string, zone: DomainName): DomainName {
+  const parsed = parseAbsoluteName(text)
+  return ownerOf(text, parsed.ok && !isAtOrBelow(parsed.value, zone) ? failure(`is outside ${zone}`) : parsed)
+}
 
 /** The name relative to the zone. */
 export const relativeTo = (name: DomainName, zone: DomainName, apex = '@'): string => relativeName(name, zone) || apex
@@ -35,14 +41,29 @@ export const apiRecord = (
   data: data.ok ? data.value : text,
 })
 
-/** Records by whether plans can contain their types. The SOA record, which the service maintains, is in neither list. */
-export function byType<T extends ExistingRecord>(records: readonly T[], types: ReadonlySet<string>) {
-  const others = records.filter(({ type }) => type !== 'SOA' && !types.has(type))
-  return {
-    records: records.filter(({ type }) => types.has(type)),
-    unplanned: others.map((record): T & UnplannedRecord => ({ ...record, reason: 'has a type that is not managed' })),
+/**
+ * Records by whether plans can contain them. `reasonOf` says why one cannot be managed whose type is, null if it can. The SOA record, which the service maintains,
+ * is in neither list.
+ */
+export function byType<T extends ExistingRecord>(
+  all: readonly T[],
+  types: ReadonlySet<string>,
+  reasonOf: (record: T) => string | null = () => null,
+) {
+  const [records, unplanned]: [T[], (T & UnplannedRecord)[]] = [[], []]
+  for (const record of all) {
+    const reason = types.has(record.type) ? reasonOf(record) : 'has a type that is not managed'
+    if (reason === null) records.push(record)
+    else if (record.type !== 'SOA') unplanned.push({ ...record, reason })
   }
+  return { records, unplanned }
 }
+
+/** Apart from the others, the NS records of the apex of a service that sets them itself. */
+export const withoutApexNs = <T extends ExistingRecord>(records: readonly T[], zone: DomainName) => ({
+  others: records.filter((record) => !isApexNs(record, zone)),
+  ownApexNs: records.flatMap((record) => (isApexNs(record, zone) ? [record.data as DomainName] : [])).sort(),
+})
 
 /** Throws a `ShapeError` unless the returned record or RRset has the owner and type that were sent. `apiName`: the owner as the API writes it. */
 export function checkReturned(
@@ -72,6 +93,29 @@ export function lenientRdata(type: string, text: string): Result<string> {
   if (type === 'TXT' && !text.startsWith('"')) return ok(textToRdata(text))
   const data = parseRdata(type, text)
   return data.ok && type === 'TXT' ? ok(octetsToTxtRdata(txtRdataToOctets(data.value))) : data
+}
+
+/** How an API writes TXT data: one string in quotes, or the text alone. */
+type TextForm = 'quoted' | 'plain'
+
+/** Rdata of an API that has the priority of MX and SRV in a field of its own. */
+export function rdataWithPriority(type: string, priority: unknown, text: string, form: TextForm = 'quoted'): Result<string> {
+  if (type === 'TXT') return ok(textToRdata(form === 'plain' ? text : text.replace(/^"(.*)"$/s, '$1')))
+  return parseRdata(type, /^(?:MX|SRV)$/.test(type) ? `${priority} ${text}` : text)
+}
+
+/** The same for a request, with names without the final dot; without a priority for other types. */
+export function priorityApart(
+  type: string,
+  data: string,
+  form: TextForm = 'quoted',
+): { readonly priority?: number; readonly text: string } {
+  if (type === 'TXT') return { text: form === 'plain' ? unquoted(data) : `"${unquoted(data)}"` }
+  if (targetName(type, data) === null) return { text: data }
+  const fields = rdataFields(data)
+  const priority = /^(?:MX|SRV)$/.test(type) ? Number(fields.shift()) : undefined
+  const text = [...fields.slice(0, -1), withoutDot(fields.at(-1) ?? '')].join(' ')
+  return priority === undefined ? { text } : { priority, text }
 }
 
 export const withoutDot = (name: string): string => (name === '.' ? name : name.slice(0, -1))

@@ -3,11 +3,12 @@ import type { DomainName } from '../dns/domain-name.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
 import type { RrsetChange } from '../plan/changesets.ts'
 import type { DomainChange } from '../plan/plan.ts'
+import { nullIfMissing } from './api-errors.ts'
 import { refuseChangedZone } from './changed-rrsets.ts'
 import { type ExaminedService, examineZones } from './examine-zones.ts'
 import type { ApiConnection } from './json-api.ts'
 import type { AppliedCall, Provider, ProviderCall, ProviderCallOptions, ZoneReference, ZoneSnapshot } from './provider.ts'
-import { type ListedZone, type ListOptions, refuseUnusable, zoneListOf, zonesNamed } from './zone-lists.ts'
+import { type ListedZone, type ListOptions, masterZone, refuseUnusable, zoneListOf, zonesNamed } from './zone-lists.ts'
 
 /** Zones that are looked up one by one. For more names, the whole list is read. */
 const MAX_SINGLE = 3
@@ -24,7 +25,10 @@ export interface HostedService<Zone extends ListedZone, Live extends LiveZone> e
   list(options?: ProviderCallOptions): Promise<readonly Zone[]>
   /** Finds the zones with a name. */
   find(name: DomainName, options?: ProviderCallOptions): Promise<readonly Zone[] | Zone | null>
-  referenceTo(zone: Zone, name: DomainName): ZoneReference
+  /** `masterZone` if absent. */
+  referenceTo?(zone: Zone, name: DomainName): ZoneReference
+  /** Whether the name of a zone is enough to read it, which fails with `provider-not-found` if there is none; false if absent. */
+  readonly isReadByName?: boolean
   readonly listing?: ListOptions<Zone>
   /** Reads a zone, and remembers what changes need. */
   read(zone: ZoneReference, options?: ProviderCallOptions): Promise<Live>
@@ -46,7 +50,7 @@ export function hostedProvider<Zone extends ListedZone, Live extends LiveZone>(
   service: HostedService<Zone, Live>,
 ): Provider {
   const { provider: name, baseUrl, parallelism } = connection
-  const { type, capabilities, path = '', referenceTo, listing } = service
+  const { type, capabilities, path = '', referenceTo = (_, zone) => masterZone(zone), listing } = service
   let reading: Promise<readonly Zone[]> | null = null
   /** All zones. A plan of all zones asks for them twice at once, and reads them once. */
   const list = (options?: ProviderCallOptions): Promise<readonly Zone[]> => {
@@ -87,6 +91,13 @@ export function hostedProvider<Zone extends ListedZone, Live extends LiveZone>(
       return service.remove(zone, live, call.rrsets, options)
     },
     close: () => service.close(),
+    ...(service.isReadByName && {
+      async readNamedZone(zone, options) {
+        if (zone === '.') return null
+        const reference = masterZone(zone)
+        return nullIfMissing(service.read(reference, options).then((live) => snapshotOf(reference, live)))
+      },
+    }),
     ...service.features,
   }
   return provider

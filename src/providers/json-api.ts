@@ -1,6 +1,6 @@
 /** A client of an HTTP API with JSON bodies: requests with retries, and checked responses. */
 import { createAdaptiveLimit } from '../transport/adaptive-limit.ts'
-import { createHttpClient, type HttpClient, type HttpResponse } from '../transport/http-client.ts'
+import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse } from '../transport/http-client.ts'
 import { createSilenceClock } from '../transport/read-deadline.ts'
 import type { RetryPolicy } from '../transport/retry.ts'
 import { type ApiDialect, garbled } from './api-errors.ts'
@@ -57,8 +57,16 @@ export interface JsonApi {
   close(): Promise<void>
 }
 
+/** More headers for one attempt of a request, such as its signature. */
+type SignRequest = (request: HttpRequest) => Readonly<Record<string, string>>
+
 /** Creates a client that sends `headers` with every request, and keeps the token of the connection out of errors. */
-export function createJsonApi(connection: ApiConnection, headers: Readonly<Record<string, string>>, dialect: ApiDialect): JsonApi {
+export function createJsonApi(
+  connection: ApiConnection,
+  headers: Readonly<Record<string, string>>,
+  dialect: ApiDialect,
+  sign?: SignRequest,
+): JsonApi {
   const { provider, retry, timeout } = connection
   const http = createHttpClient({
     baseUrl: connection.baseUrl,
@@ -69,7 +77,11 @@ export function createJsonApi(connection: ApiConnection, headers: Readonly<Recor
     maxResponse: MAX_RESPONSE,
     proxy: connection.proxy,
   })
-  const client: HttpClient = { ...http, request: async (sent) => withoutEcho(await http.request(sent), connection.token) }
+  const client: HttpClient = {
+    ...http,
+    request: async (sent) =>
+      withoutEcho(await http.request(sign ? { ...sent, headers: { ...sent.headers, ...sign(sent) } } : sent), connection.token),
+  }
   const sender: Sender = {
     provider,
     dialect,

@@ -39,11 +39,24 @@ export function idOf(fields: Fields, key: string, what: string, pattern: RegExp)
 /** Accepts any body: the status says all. */
 export const anyShape = (): undefined => undefined
 
+/** The body of a service that says no more. */
+export function nullShape(body: unknown): null {
+  if (body !== null) throw new ShapeError('the response is not null')
+  return null
+}
+
 /** A whole number of at least 0. */
 export function wholeNumberOf(fields: Fields, key: string, what: string): number {
   const value = fields[key]
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError(`${what} has no whole number "${key}"`)
   return value
+}
+
+/** The same as a text. */
+export function numberTextOf(fields: Fields, key: string, what: string): number {
+  const text = textOf(fields, key, what)
+  if (!/^\d{1,10}$/.test(text)) throw new ShapeError(`${what} has no whole number "${key}"`)
+  return Number(text)
 }
 
 /** Throws a `ShapeError` unless an answer about the zone `sent` names this zone: a final dot and case do not matter. */

@@ -42,10 +42,13 @@ export async function readPages<T>(what: string, page: (number: number) => Promi
     if (isConsistent && new Set(items.map(keyOf)).size === items.length) return items
   }
   if (contradiction !== null) throw new ProviderError('provider-garbled', `${what}: ${contradiction}`)
-  throw new ProviderError('provider-garbled', `${what}: the list changed during each of ${LIST_ATTEMPTS} reads`, {
+  throw alwaysChanging(what)
+}
+
+const alwaysChanging = (what: string): ProviderError =>
+  new ProviderError('provider-garbled', `${what}: the list changed during each of ${LIST_ATTEMPTS} reads`, {
     hint: 'another client is changing it; try again later',
   })
-}
 
 /** A list of an API. */
 export interface ApiList<T> {
@@ -105,3 +108,31 @@ export async function readLinkedPages<T, Next>(
   } while (start !== null)
   return items
 }
+
+/**
+ * Reads lists whose pages lead to the next one by a cursor. `linkOf` finds the cursor in a response, null on the last page, and the number of all items. If an
+ * item is missing or double, the list changed and is read again.
+ */
+export const cursorLists =
+  (
+    provider: string,
+    request: SendAndCheck,
+    linkOf: (response: Fields) => { readonly next: string | null; readonly total: number },
+  ): ReadList =>
+  async (call, { key = '', perPage, shape, idOf }) => {
+    const what = `${provider}: ${call.what}`
+    for (let attempt = 1; attempt <= LIST_ATTEMPTS; attempt += 1) {
+      if (attempt > 1) await sleep(LIST_PAUSE * (attempt - 1))
+      let stated = 0
+      const items = await readLinkedPages(what, (cursor: string | null) =>
+        request({ ...call, query: { ...call.query, per_page: perPage, ...(cursor !== null && { cursor }) } }, (body) => {
+          const fields = fieldsOf(body, 'the response')
+          const { next, total } = linkOf(fields)
+          stated = total
+          return { items: listOf(fields[key], key).map(shape), next }
+        }),
+      )
+      if (items.length === stated && new Set(items.map(idOf)).size === stated) return items
+    }
+    throw alwaysChanging(what)
+  }

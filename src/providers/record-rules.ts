@@ -1,6 +1,6 @@
 /** What targets hold: the rules for single records that services have in common, and the settings of services without secondary zones. */
 import { octetsToTxtRdata, txtRdataToOctets } from '../dns/character-string.ts'
-import { targetName } from '../dns/rdata/canonical.ts'
+import { rdataFields, targetName } from '../dns/rdata/canonical.ts'
 import type { DefinedRecord } from '../dns/record.ts'
 import type { Ttl } from '../dns/ttl.ts'
 import { type Capabilities, type RecordRule, RRSET_STORE } from '../plan/capabilities.ts'
@@ -36,6 +36,16 @@ export const plainTargets = (service: string, rootTypes: readonly string[] | nul
     return isHeld ? null : `${service} does not support the target ${target}`
   })
 
+/** Refuses records of these types at the apex, for these reasons. */
+export const atApex = (reasons: Readonly<Record<string, string>>): RecordRule =>
+  refuseIf(({ name, type }, zone) => (name === zone && Object.hasOwn(reasons, type) ? (reasons[type] as string) : null))
+
+/** Refuses CAA values with spaces, which begin parameters. */
+export const plainCaa = (service: string): RecordRule =>
+  refuseIf(({ type, data }) =>
+    type === 'CAA' && /\s/.test(rdataFields(data)[2] ?? '') ? `${service} accepts CAA values without spaces` : null,
+  )
+
 export const isPrintable = (octets: Uint8Array): boolean => octets.every((octet) => octet >= 0x20 && octet <= 0x7e)
 
 /** Refuses TXT records without text, and texts that `refusalOf` refuses. */
@@ -44,6 +54,14 @@ export const texts = (service: string, refusalOf: (octets: Uint8Array) => Refusa
     const octets = type === 'TXT' ? txtRdataToOctets(data) : null
     return octets === null ? null : octets.length === 0 ? `${service} holds no empty TXT` : refusalOf(octets)
   })
+
+/** Refuses texts with other characters than printable ASCII without those in `except`. */
+export const printableTexts = (service: string, except = ''): RecordRule =>
+  texts(service, (octets) =>
+    isPrintable(octets) && ![...except].some((character) => octets.includes(character.charCodeAt(0)))
+      ? null
+      : `${service} accepts texts of printable ASCII characters${except && ` without ${[...except].join(' and ')}`}`,
+  )
 
 /** For services that split texts into strings themselves: the text in strings of 255 octets. */
 export const joinedTexts: RecordRule = (record) => {
@@ -60,6 +78,12 @@ export function fitTtlRange(record: DefinedRecord, lowest: number, highest: numb
 export const ttlRange =
   (lowest: number, highest: number): RecordRule =>
   (record) => ({ record: fitTtlRange(record, lowest, highest), diagnostics: [] })
+
+/** The same for a service that stores single records, of which a call changes one. */
+export function singleRecordZones(noSecondaries: string): Capabilities {
+  const zones = primaryZones(noSecondaries)
+  return { ...zones, calls: { ...zones.calls, unit: 'record', maxUnits: 1 } }
+}
 
 /** The capabilities of a service whose zones have no settings and no masters. */
 export const primaryZones = (noSecondaries: string): Capabilities => ({

@@ -21,7 +21,9 @@ import { HETZNER } from './hetzner/hetzner-config.ts'
 import { ShapeError } from './json-shape.ts'
 import type { InMemoryProvider, Memory } from './memory/memory-provider.ts'
 import { OCTODNS } from './octodns/octodns-type.ts'
+import { OVH } from './ovh/ovh-config.ts'
 import type { ProviderPackage } from './package/package-interface.ts'
+import { PORKBUN } from './porkbun/porkbun-config.ts'
 import { POWERDNS } from './powerdns/powerdns-config.ts'
 import type {
   CapabilityFacts,
@@ -37,6 +39,7 @@ import { type Provider, ProviderError } from './provider.ts'
 import { RFC2136 } from './rfc2136/rfc2136-config.ts'
 import { ROUTE53 } from './route53/route53-config.ts'
 import { SCALEWAY } from './scaleway/scaleway-config.ts'
+import { VULTR } from './vultr/vultr-config.ts'
 import { ZONEFILE } from './zonefile/zonefile-config.ts'
 
 /** Every type of provider. */
@@ -49,12 +52,15 @@ const TYPES: Readonly<Record<string, ProviderType>> = {
   google: GOOGLE,
   desec: DESEC,
   digitalocean: DIGITALOCEAN,
+  ovh: OVH,
+  porkbun: PORKBUN,
   powerdns: POWERDNS,
   hetzner: HETZNER,
   octodns: OCTODNS,
   rfc2136: RFC2136,
   route53: ROUTE53,
   scaleway: SCALEWAY,
+  vultr: VULTR,
   zonefile: ZONEFILE,
 }
 

@@ -1,4 +1,4 @@
-/** Types of providers whose service has one address and takes a token: the settings `base_url`, `timeout`, `parallelism` and one for the token. */
+/** Types of providers whose service has one address and takes a token or a few keys: the settings `base_url`, `timeout`, `parallelism` and one for each of these. */
 import type { Diagnostic } from '../base/diagnostic.ts'
 import type { ProviderConfig } from '../config/config.ts'
 import type { Capabilities } from '../plan/capabilities.ts'
@@ -14,21 +14,23 @@ export interface TokenApi {
   readonly capabilitiesFor?: (settings: ProviderConfig['settings'], facts?: CapabilityFacts) => Capabilities
   /** The address of the service, for configs without `base_url`. */
   readonly baseUrl: string
-  /** The setting that refers to the token. */
-  readonly tokenKey: string
-  /** The usual environment variable with the token. */
-  readonly tokenVariable: string
+  /** The settings that refer to secrets, each with its usual environment variable. The last one is the token of the connection. */
+  readonly secrets: Readonly<Record<string, string>>
   /** Maximum concurrent requests without the setting; 4 if absent. */
   readonly parallelism?: number
-  readonly createProvider: (connection: ApiConnection, settings: ProviderConfig['settings']) => Promise<Provider>
+  /** `secrets`: their values by setting. */
+  readonly createProvider: (
+    connection: ApiConnection,
+    settings: ProviderConfig['settings'],
+    secrets: Readonly<Record<string, string>>,
+  ) => Promise<Provider>
 }
 
 export function tokenProviderType({
   capabilities,
   capabilitiesFor,
   baseUrl: standard,
-  tokenKey,
-  tokenVariable,
+  secrets: variables,
   parallelism = DEFAULT_PARALLELISM,
   createProvider,
 }: TokenApi): ProviderType {
@@ -41,16 +43,21 @@ export function tokenProviderType({
       checkBaseUrl(config, addressOf(config), standard, diagnostics)
       return diagnostics
     },
-    starter: { settings: { [tokenKey]: `env:${tokenVariable}` } },
+    starter: { settings: Object.fromEntries(Object.entries(variables).map(([key, variable]) => [key, `env:${variable}`])) },
     endpoints: (config) => endpointOfBaseUrl(config, 'base_url', addressOf(config)),
     async create(config, context) {
       const diagnostics: Diagnostic[] = []
       const baseUrl = checkBaseUrl(config, addressOf(config), standard, diagnostics)
-      const token = await resolveToken(config, tokenKey, context, diagnostics)
+      const secrets: Record<string, string> = {}
+      let token: string | null = null
+      for (const key of Object.keys(variables)) {
+        token = await resolveToken(config, key, context, diagnostics)
+        if (token !== null) secrets[key] = token
+      }
       if (baseUrl === null || token === null) return { provider: null, diagnostics }
       const connection = apiConnection(config, context, { baseUrl, token, parallelism }, diagnostics)
       if (connection === null) return { provider: null, diagnostics }
-      return { provider: await createProvider(connection, config.settings), diagnostics }
+      return { provider: await createProvider(connection, config.settings, secrets), diagnostics }
     },
   }
 }

@@ -4,9 +4,11 @@
  */
 import { type Diagnostic, hasErrors } from '../base/diagnostic.ts'
 import { agreeing, counted, listed } from '../base/english.ts'
+import { ownProcess } from '../files/process-identity.ts'
 import { hasChanges, mayApply, type PlannedZone, type PlannedZones, planOf, withDiagnostics, withoutSecrets } from '../plan/planned-zone.ts'
 import { notApproved } from '../stored/approvals/approvals-of-plan.ts'
 import type { RunCommand } from '../stored/journal/journal-format.ts'
+import { readRuns } from '../stored/journal/read-journal.ts'
 import type { ApplicableZone, ApplyZonesOptions, ChangesToMake } from './apply/apply-zones.ts'
 import { type LockedRun, lockRun } from './apply/locked-run.ts'
 import { EXIT, type ExitStatus, statusOfOutcomes, statusOfPlan, worstOf } from './context/exit-status.ts'
@@ -166,12 +168,19 @@ async function completeEarlierCalls(
       signal: interruption.abort,
       mayWrite,
       mayRemoveZones: mayRemoveZones(context),
+      hadFailure: () => lastRunFailed(context),
     })
     for (const text of completed?.done ?? []) output.note(text)
     output.diagnostics(completed?.problems ?? [])
     if (hasErrors(completed?.problems ?? [])) status = EXIT.failure
   }
   return status
+}
+
+/** Whether the run before, of this journal, was interrupted or failed. */
+function lastRunFailed({ workspace }: ApplyContext): boolean {
+  const last = readRuns(workspace.journal, ownProcess()).runs.find(({ state }) => state !== 'running')
+  return last !== undefined && last.status !== 0
 }
 
 /** Ends a run that changed nothing. */

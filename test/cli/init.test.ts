@@ -13,6 +13,7 @@ import { defaultRrsets } from '../scripted/hetzner/zones.ts'
 import { createRoute53 } from '../scripted/route53/service.ts'
 import { createScaleway } from '../scripted/scaleway/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
+import { createVultr } from '../scripted/vultr/service.ts'
 import { type CliResult, cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import type { WorkflowJob } from '../support/workflow-runner.ts'
@@ -131,6 +132,7 @@ describe('init --from TYPE', () => {
     ['desec', 'DESEC_TOKEN', 'token', '/api/v1', createDesec({ token: TOKEN, domains: [{ name: 'example.com' }] }).service],
     ['digitalocean', 'DIGITALOCEAN_TOKEN', 'token', '/v2', createDigitalOcean({ token: TOKEN, domains: ['example.com'] }).service],
     ['hetzner', 'HETZNER_TOKEN', 'token', '/v1', createHetzner({ token: TOKEN, zones: [NAMED], rrsets: defaultRrsets(1) }).service],
+    ['vultr', 'VULTR_API_KEY', 'api_key', '/v2', createVultr({ token: TOKEN, domains: [{ domain }] }).service],
     ['scaleway', 'SCW_SECRET_KEY', 'secret_key', '/domain/v2beta1', createScaleway({ token: TOKEN, zones: [{ domain }] }).service],
     ['cloudflare', 'CLOUDFLARE_TOKEN', 'token', '/client/v4', createCloudflare({ token: TOKEN, zones: [{ ...NAMED, id: ID }] }).service],
   ] as const)('%s writes a config, a workflow and all zones, and a plan is empty', async (type, variable, key, path, service) => {

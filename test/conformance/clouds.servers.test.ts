@@ -1,6 +1,19 @@
 /** The types of each cloud's `capabilities.ts`, with its limits. */
 import { conformanceTests, withoutTypes } from './provider-suite.ts'
-import { AZURE, CLOUDFLARE, DESEC, DIGITALOCEAN, GANDI, GOOGLE, HETZNER, ROUTE53, SCALEWAY } from './scripted-target.ts'
+import {
+  AZURE,
+  CLOUDFLARE,
+  DESEC,
+  DIGITALOCEAN,
+  GANDI,
+  GOOGLE,
+  HETZNER,
+  OVH,
+  PORKBUN,
+  ROUTE53,
+  SCALEWAY,
+  VULTR,
+} from './scripted-target.ts'
 
 const USUAL = { '42. SOA': 7, 'types without a form of their own': 3, 'unusual names': 1 }
 const TEXTS = { '27. complex TXT': 1, 'octets in TXT': 3 }
@@ -29,4 +42,20 @@ conformanceTests(ROUTE53, ROUTE53_SKIPS)
 conformanceTests(SCALEWAY, {
   ...{ ...USUAL, ...withoutTypes('DHCID DNSKEY OPENPGPKEY SMIMEA'), ...TEXTS, ...OWN_TTLS },
   ...{ '26. NS only APEX': 2, 'types without a form of their own': 2 },
+})
+conformanceTests(VULTR, {
+  ...{
+    ...USUAL,
+    ...withoutTypes('RP HTTPS SVCB LOC NAPTR TLSA DS DHCID DNAME DNSKEY ALIAS OPENPGPKEY SMIMEA'),
+    ...NO_NULL_MX,
+    ...OWN_TTLS,
+  },
+  ...{ '27. complex TXT': 5, '28. TXT backslashes': 1, '38. CAA': 1, '41. PTR': 2, 'octets in TXT': 4 },
+})
+conformanceTests(PORKBUN, {
+  ...{ ...USUAL, ...withoutTypes('RP HTTPS SVCB LOC NAPTR SSHFP DS DHCID DNAME DNSKEY OPENPGPKEY SMIMEA'), ...NO_NULL_MX, ...OWN_TTLS },
+  ...{ '26. NS only APEX': 2, '27. complex TXT': 2, '38. CAA': 1, '41. PTR': 2, 'octets in TXT': 3 },
+})
+conformanceTests(OVH, {
+  ...{ ...USUAL, ...withoutTypes('DS DHCID DNSKEY ALIAS OPENPGPKEY SMIMEA'), ...NO_NULL_MX, ...TEXTS, ...OWN_TTLS },
 })

@@ -14,6 +14,7 @@ import type { Provider } from '../../src/providers/provider.ts'
 import { applyZones } from '../../src/run/apply/apply-zones.ts'
 import { planZones } from '../../src/run/plan/plan-zones.ts'
 import { randomFaults } from '../faults/schedules.ts'
+import { isRead } from '../scripted/scripted-server.ts'
 import { startProgram } from '../support/built-program.ts'
 import { cli } from '../support/cli.ts'
 import { type Fault, NONE } from '../support/fault-proxy.ts'
@@ -125,8 +126,8 @@ export function faultTests(kind: TargetKind, options?: SuiteOptions): void {
       if (proxied === null) throw new Error('no proxy')
       state += 1
       let left = 1
-      proxied.proxy.use(({ method }) => {
-        if (method === 'GET' || left === 0) return NONE
+      proxied.proxy.use((request) => {
+        if (isRead(request) || left === 0) return NONE
         left -= 1
         return fault.kind === 'late' && kind.isInMemory ? { ...fault, by: 50 } : fault
       })

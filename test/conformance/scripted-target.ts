@@ -61,5 +61,8 @@ export const GANDI = scriptedTarget('gandi', { maxSize: 130 })
 export const GOOGLE = scriptedTarget('google', { options: { pageSize: 100 } })
 // Waiting for each action would take minutes.
 export const HETZNER = scriptedTarget('hetzner', { options: { stepsOf: (_, count) => (count % 100 === 0 ? [50] : null) } })
+export const OVH = scriptedTarget('ovh', { maxSize: 130, rejoinsTexts: true })
+export const PORKBUN = scriptedTarget('porkbun', { maxSize: 130, rejoinsTexts: true })
 export const ROUTE53 = scriptedTarget('route53')
 export const SCALEWAY = scriptedTarget('scaleway', { rejoinsTexts: true })
+export const VULTR = scriptedTarget('vultr', { rejoinsTexts: true })

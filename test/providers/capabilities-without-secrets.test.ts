@@ -19,10 +19,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   google: 'token: env:TOKEN, project: lab, visibility: private',
   hetzner: 'token: env:TOKEN',
   octodns: 'directory: folder',
+  ovh: 'application_key: env:TOKEN, application_secret: env:TOKEN, consumer_key: env:TOKEN',
+  porkbun: 'api_key: env:TOKEN, secret_api_key: env:TOKEN',
   powerdns: 'base_url: https://powerdns.test, api_key: env:TOKEN, new_zones: {nameservers: [ns1.example.net.]}',
   rfc2136: 'server: 192.0.2.1, tsig: {name: k, algorithm: hmac-sha256, secret: env:TOKEN}',
   route53: 'access_key_id: env:TOKEN, secret_access_key: env:TOKEN, zone_type: private, alias_zones: {lb.example.net.: Z1}',
   scaleway: 'secret_key: env:TOKEN',
+  vultr: 'api_key: env:TOKEN',
   zonefile: 'directory: folder, catalog: catalog.example',
 }
 

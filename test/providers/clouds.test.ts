@@ -1,8 +1,9 @@
 /** What plans and runs do at every scripted cloud: pages, calls, refusals that pass, lost answers, a wrong token, and responses that are not of the API. */
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { PROVIDER_NOTES, type ProviderNotes, requestsOf } from '../../scripts/providers-page/notes.ts'
 import { plainSet } from '../scripted/route53/service.ts'
-import type { ScriptedResponse } from '../scripted/scripted-server.ts'
+import { isRead, type ScriptedResponse } from '../scripted/scripted-server.ts'
 import { CLOUD_TYPES, CLOUDFLARE_ZONE, type CloudType } from '../scripted/services.ts'
 import { expectEnd } from '../support/cli.ts'
 import { hostSet, startAzureScene } from './azure/scene.ts'
@@ -41,11 +42,28 @@ const WITH_HOSTS: Readonly<
     startGoogleScene({ definition, respond, rrsets: times(count, (host) => `h${host} 3600 A 192.0.2.1`) }),
   hetzner: (count, definition, respond) =>
     startHetznerScene({ definition, respond, rrsets: times(count, (host) => rrset(`h${host}`, 'A', ['192.0.2.1'])) }),
+  ovh(count, definition, respond) {
+    const record = { zone: 'example.com', fieldType: 'A', target: '192.0.2.1', ttl: 3600 }
+    return startCloudScene('ovh', {
+      definition,
+      respond,
+      records: times(count, (host) => ({ id: host + 1, subDomain: `h${host}`, ...record })),
+    })
+  },
+  porkbun(count, definition, respond) {
+    const record = { type: 'A', content: '192.0.2.1', ttl: '3600', prio: '0', notes: null }
+    const records = times(count, (host) => ({ id: String(host + 1), name: `h${host}.example.com`, ...record }))
+    return startCloudScene('porkbun', { definition, respond, records })
+  },
   route53: (count, definition, respond) =>
     startRoute53Scene({ definition, respond, sets: times(count, (host) => plainSet(`h${host}.example.com.`, 'A', 3600, '192.0.2.1')) }),
   scaleway(count, definition, respond) {
     const added = times(count, (host) => ({ name: `h${host}`, type: 'A', ttl: 3600, data: '192.0.2.1' }))
     return startScalewayScene({ definition, respond, added })
+  },
+  vultr(count, definition, respond) {
+    const records = times(count, (host) => ({ id: randomUUID(), name: `h${host}`, type: 'A', ttl: 3600, data: '192.0.2.1', priority: 0 }))
+    return startCloudScene('vultr', { definition, respond, records })
   },
 }
 
@@ -62,11 +80,14 @@ const EMPTY: Readonly<Record<CloudType, (definition: string, isMissing: boolean)
   google: (definition, isMissing) => startGoogleScene({ definition, ...(isMissing && { zones: [] }) }),
   hetzner: (definition, isMissing) => startHetznerScene({ definition, ...(isMissing && { zones: [], rrsets: [] }) }),
   route53: (definition, isMissing) => startRoute53Scene({ definition, ...(isMissing && { zones: [] }) }),
+  ovh: (definition) => startCloudScene('ovh', { definition }),
+  porkbun: (definition) => startCloudScene('porkbun', { definition }),
   scaleway: (definition) => startScalewayScene({ definition }),
+  vultr: (definition, isMissing) => startCloudScene('vultr', { definition, ...(isMissing && { domains: [] }) }),
 }
 
 /** The requests that change something. */
-const writesOf = (scene: ScriptedScene): number => scene.server.requests.filter(({ method }) => method !== 'GET').length
+const writesOf = (scene: ScriptedScene): number => scene.server.requests.filter((one) => !isRead(one)).length
 
 /** Expects that nothing is left to do. */
 const expectUnchanged = async (scene: ScriptedScene): Promise<void> => expect(await scene.run(PLAN)).toMatchObject(UNCHANGED)
@@ -106,7 +127,10 @@ describe('calls', () => {
     ['google', 1, 1],
     ['hetzner', 20, 1000],
     ['route53', 1, 2],
+    ['ovh', 20, 1000],
+    ['porkbun', 20, 1000],
     ['scaleway', 1, 1],
+    ['vultr', 20, 1000],
   ]
 
   async function expectCalls(type: CloudType, records: number, calls: number): Promise<void> {
@@ -136,7 +160,7 @@ describe('requests', () => {
     await expectUnchanged(scene)
   })
 
-  test.each(CLOUD_TYPES.filter((type) => type !== 'scaleway' && type !== 'gandi'))(
+  test.each(CLOUD_TYPES.filter((type) => !/^(?:gandi|ovh|porkbun|scaleway)$/.test(type)))(
     'a lost answer to the creation of a zone is looked up at %s',
     async (type) => {
       const scene = await EMPTY[type](WWW, true)
@@ -157,6 +181,9 @@ test.each<[CloudType, RegExp, RegExp]>([
   ['gandi', /401 The server could not verify/, /Gandi accepts the token/],
   ['google', /401 Request had invalid authentication credentials\. \(authError\)/, /Google accepts the token/],
   ['hetzner', /an API token of the project/, /Hetzner accepts the token/],
+  ['ovh', /400 Invalid signature.*the consumer key is complete/s, /OVHcloud accepts the token/],
+  ['porkbun', /400 Invalid API key\. \(001\).*API ACCESS/s, /Porkbun accepts the token/],
+  ['vultr', /401 Invalid API token\..*the API key is complete/s, /Vultr accepts the token/],
   ['scaleway', /401 authentication is denied.*DomainsDNSFullAccess/s, /Scaleway accepts the token/],
 ])('a token: %s: errors name what to do, and never the token', async (type, refusal, accepted) => {
   const scene = await startCloudScene(type, { definition: WWW })
@@ -197,7 +224,7 @@ describe('answers of a gateway', () => {
   test.each(CLOUD_TYPES)('%s: a change that was made is read again, and is not sent again', async (type) => {
     let answers: ScriptedResponse[] = []
     const scene = await WITH_HOSTS[type](1, hostLines(1), (request) => {
-      if (request.method === 'GET' || answers.length === 0) return undefined
+      if (isRead(request) || answers.length === 0) return undefined
       scene.scripted.service(request)
       return answers.pop()
     })
@@ -232,7 +259,7 @@ describe('answers of a gateway', () => {
     const scene = await startCloudScene(type, {
       definition: WWW,
       respond(request) {
-        if (request.method === 'GET') return undefined
+        if (isRead(request)) return undefined
         const answer = scene.scripted.service(request)
         const body = alter(answer.body)
         expect(body).not.toBe(answer.body)
@@ -242,7 +269,7 @@ describe('answers of a gateway', () => {
     expect((await scene.run(APPLY)).status).toBe(0)
     // The records are read again.
     const { requests } = scene.server
-    const after = requests.slice(requests.findIndex(({ method }) => method !== 'GET') + 1)
+    const after = requests.slice(requests.findIndex((one) => !isRead(one)) + 1)
     expect(after.filter(({ path }) => !path.includes('/changes/'))).not.toEqual([])
     await expectUnchanged(scene)
   })
@@ -264,6 +291,8 @@ describe('responses that are not of the API', () => {
     meta: { pagination: { page: 1, last_page: 1, total_entries: 1, ...more } },
   })
   const SCW_RECORD = { name: 'www', type: 'A', ttl: 3600, data: '192.0.2.1', id: '11111111-2222-4333-8444-555555555555' }
+  const VULTR_RECORD = { ...SCW_RECORD, priority: 0 }
+  const vultr = (records: unknown, links: object = {}): object => ({ records, meta: { total: 1, links: { next: '', prev: '', ...links } } })
   const scaleway = (records: unknown, total_count: unknown = 1): object => ({ total_count, records })
   const RECORDS = /\/(?:records|dns_records|rrsets|recordsets)\/?$/
   const DOMAIN = /\/domains\/example\.com\/$/
@@ -310,6 +339,10 @@ describe('responses that are not of the API', () => {
     ['hetzner', 'an absolute name', hetzner([{ ...HETZNER_RRSET, name: 'www.other.example.' }]), /a record is named/],
     ['hetzner', 'a TTL that is none', hetzner([{ ...HETZNER_RRSET, ttl: '300' }]), /no whole number "ttl"/],
     ['hetzner', 'fewer record sets than stated', hetzner([HETZNER_RRSET], { total_entries: 2 }), /states 2 items/],
+    ['vultr', 'no cursor', { records: [], meta: { total: 0 } }, /links is not an object/],
+    ['vultr', 'a list without end', vultr([], { next: 'again' }), /the list has no end/],
+    ['vultr', 'fewer records than stated', vultr([]), /the list changed during each of/],
+    ['vultr', 'an identifier that is a path', vultr([{ ...VULTR_RECORD, id: '../../x' }]), /a record has the id/],
     ['scaleway', 'no list', scaleway({}, 0), /records is not a list/],
     ['scaleway', 'no count', { records: [SCW_RECORD] }, /no whole number "total_count"/],
     ['scaleway', 'a count beyond all pages', scaleway([SCW_RECORD], 1e9), /the list has 1000000000 pages/],

@@ -256,10 +256,13 @@ test('every type of provider is examined here, in test/cli/doctor.test.ts or in 
     'google',
     'hetzner',
     'octodns',
+    'ovh',
+    'porkbun',
     'powerdns',
     'rfc2136',
     'route53',
     'scaleway',
+    'vultr',
     'zonefile',
   ])
 })

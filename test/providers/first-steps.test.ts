@@ -32,7 +32,7 @@ async function start(type: CloudType, answer: (asked: ScriptedRequest) => Script
 }
 
 /** Services where the entry of the config is enough to create any zone. */
-const CREATES: ReadonlySet<string> = new Set(['azure', 'desec', 'digitalocean', 'google', 'hetzner', 'route53', 'scaleway'])
+const CREATES: ReadonlySet<string> = new Set(['azure', 'desec', 'digitalocean', 'google', 'hetzner', 'route53', 'scaleway', 'vultr'])
 
 const RECORDS = {
   www: { type: 'A', ttl: 7200, values: ['192.0.2.1', '192.0.2.2'] },

@@ -18,9 +18,12 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   gandi: 'base_url: https://gandi.test, token: env:TOKEN',
   google: 'base_url: https://google.test, token: env:TOKEN, project: lab',
   hetzner: 'base_url: https://hetzner.test, token: env:TOKEN',
+  ovh: 'base_url: https://ovh.test, application_key: env:TOKEN, application_secret: env:TOKEN, consumer_key: env:TOKEN',
+  porkbun: 'base_url: https://porkbun.test, api_key: env:TOKEN, secret_api_key: env:TOKEN',
   powerdns: 'base_url: https://powerdns.test, api_key: env:TOKEN',
   route53: 'endpoint: https://route53.test, access_key_id: env:TOKEN, secret_access_key: env:TOKEN',
   scaleway: 'base_url: https://scaleway.test, secret_key: env:TOKEN',
+  vultr: 'base_url: https://vultr.test, api_key: env:TOKEN',
 }
 
 /** The same with credentials that another service checks first. */

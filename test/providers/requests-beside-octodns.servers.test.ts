@@ -1,11 +1,11 @@
-/** The requests of whole runs beside those of octoDNS's provider for the same service, counted at the same scripted server. Sign-ins, one each, are left out. */
+/** The requests of whole runs beside those of octoDNS's provider for the same service, or of dns-lexicon's if it has none, counted at the same scripted server. Sign-ins, one each, are left out. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { CLIENT_TYPES, CLIENTS, type ClientType, startForClients } from '../scripted/clients.ts'
-import { startScriptedServer } from '../scripted/scripted-server.ts'
-import { CLOUD, type CloudService, TOKEN } from '../scripted/services.ts'
+import { CLIENTS, startForClients } from '../scripted/clients.ts'
+import { type ScriptedServer, startScriptedServer } from '../scripted/scripted-server.ts'
+import { CLOUD, CLOUD_TYPES, type CloudService, type CloudType, TOKEN } from '../scripted/services.ts'
 import { cli } from '../support/cli.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
 import { rounds } from '../support/random.ts'
@@ -14,47 +14,52 @@ import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
 
 const python = findForeignClient('cloud-clients')
-const PROGRAM = fileURLToPath(new URL('../scripted/clients/octodns_requests.py', import.meta.url))
+const PROGRAMS = fileURLToPath(new URL('../scripted/clients/', import.meta.url))
 
 /** Records at services to which octoDNS's provider sends a request for each; with 20 rounds 1,000. */
 const FEW = Math.min(1000, rounds(50))
 
 /** Records that runs create, change and delete. octoDNS's provider of Route 53 sends more values at once than the service accepts if there are many more. */
-const COUNTS: Readonly<Record<ClientType, number>> = {
+const COUNTS: Readonly<Record<CloudType, number>> = {
   azure: FEW,
   cloudflare: FEW,
   desec: 900,
   digitalocean: FEW,
+  gandi: FEW,
   google: 1000,
   hetzner: FEW,
+  ovh: Math.min(FEW, 50),
+  porkbun: Math.min(FEW, 50),
   route53: 250,
   scaleway: 900,
+  vultr: Math.min(FEW, 50),
 }
 
 /** Requests to create the records, to plan them again, to change and to delete them. */
 type Counts = readonly number[]
-const isSignIn = (path: string): boolean => /\/token$|\/oauth2\/|\/discovery\/|\.well-known/.test(path)
+const isSignIn = (path: string): boolean => /\/token$|\/auth\/time$|\/oauth2\/|\/discovery\/|\.well-known/.test(path)
 
-async function requestsOfOctodns(type: ClientType): Promise<Counts> {
-  const {
-    hosts,
-    start,
-    octodns: [className, options],
-  } = CLIENTS[type]
+/** The requests so far, without those of the test itself. */
+const sentTo = ({ requests }: ScriptedServer): number => requests.filter(({ path }) => path !== '/mark' && !isSignIn(path)).length
+
+async function requestsOfOthers(type: CloudType): Promise<Counts> {
+  const { hosts, start, octodns, lexicon } = CLIENTS[type]
   const service = start()
   const marks: number[] = []
   const { server, env } = await startForClients(hosts, (request) => {
     if (request.path !== '/mark') return service(request)
-    marks.push(server.requests.filter(({ path }) => path !== '/mark' && !isSignIn(path)).length)
+    marks.push(sentTo(server))
     return { status: 204, headers: {}, body: '' }
   })
-  const args = ['-B', PROGRAM, className, JSON.stringify(options), String(COUNTS[type])]
+  const [program, ...subject] = octodns ? ['octodns', octodns[0], octodns[1]] : ['lexicon', type, 'example.com', lexicon]
+  const texts = [...subject, COUNTS[type]].map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+  const args = ['-B', join(PROGRAMS, `${program}_requests.py`), ...texts]
   const { status, stderr } = await runTool(python, args, { env, timeout: 300_000 })
   expect(status, stderr).toBe(0)
   return marks.map((total, index) => total - (marks[index - 1] ?? 0))
 }
 
-async function requestsOfOurs(type: ClientType): Promise<Counts> {
+async function requestsOfOurs(type: CloudType): Promise<Counts> {
   const { settings, variable, env } = CLOUD[type] as CloudService
   const server = await startScriptedServer(CLIENTS[type].start())
   const cwd = temporaryDirectory()
@@ -70,21 +75,21 @@ async function requestsOfOurs(type: ClientType): Promise<Counts> {
       join(cwd, 'zones/example.com.yaml'),
       `domain: example.com\ndefault_ttl: 1h\nrecords:\n  '': {type: TXT, value: stays}\n${hosts.join('')}`,
     )
-    const before = server.requests.length
+    const before = sentTo(server)
     const command = ['apply', '--yes', ...['updates', 'deletes'].flatMap((limit) => ['--allow', limit]), '--no-color']
     const { status, stdout, stderr } = await cli(command, { cwd, env: { ...env, [variable]: TOKEN } })
     expect(status, stdout + stderr).toBe(0)
-    counts.push(server.requests.length - before)
+    counts.push(sentTo(server) - before)
   }
   return counts
 }
 
 const JOBS = ['created', 'unchanged', 'changed', 'deleted']
 
-describeWithTools([python, 'openssl'], 'requests beside octoDNS', () => {
-  const compare = async (type: ClientType): Promise<void> => {
-    const [ours, theirs] = [await requestsOfOurs(type), await requestsOfOctodns(type)]
-    const rows = JOBS.map((job, index) => `${job} ${ours[index]} (octoDNS ${theirs[index]})`)
+describeWithTools([python, 'openssl'], 'requests beside octoDNS and dns-lexicon', () => {
+  const compare = async (type: CloudType): Promise<void> => {
+    const [ours, theirs] = [await requestsOfOurs(type), await requestsOfOthers(type)]
+    const rows = JOBS.map((job, index) => `${job} ${ours[index]} (others ${theirs[index]})`)
     process.stderr.write(`${type}, ${COUNTS[type]} records: ${rows.join(', ')}\n`)
     // octoDNS's provider does not use the batches of Cloudflare, so half of its requests have to do. At Scaleway it believes an answer for a parent zone;
     // ours looks the zone up before it reads or writes.
@@ -93,5 +98,5 @@ describeWithTools([python, 'openssl'], 'requests beside octoDNS', () => {
   }
   const timeout = 300_000 * Math.max(1, rounds(1) / 4)
   test('digitalocean', { timeout }, () => compare('digitalocean'))
-  test.concurrent.each(CLIENT_TYPES.filter((type) => type !== 'digitalocean'))('%s', { timeout, tags: ['long'] }, compare)
+  test.concurrent.each(CLOUD_TYPES.filter((type) => type !== 'digitalocean'))('%s', { timeout, tags: ['long'] }, compare)
 })

@@ -1,4 +1,5 @@
 /** Records of every type at every scripted service: plans delete only what a definition can describe, and show the rest. */
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -6,7 +7,7 @@ import type { DomainName } from '../../src/dns/domain-name.ts'
 import { typesOf } from '../../src/providers/azure/record-format.ts'
 import { refuseChangedZone } from '../../src/providers/changed-rrsets.ts'
 import { type Fields, jsonResponse } from '../scripted/base.ts'
-import { type ScriptedService, startScriptedServer } from '../scripted/scripted-server.ts'
+import { isRead, type ScriptedService, startScriptedServer } from '../scripted/scripted-server.ts'
 import { CLOUD, type CloudService, type CloudType, TOKEN } from '../scripted/services.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { RECORD_VALUES } from '../support/record-values.ts'
@@ -31,7 +32,7 @@ interface Injection {
 
 const full = (owner: string): string => `${owner}.example.com`
 
-const INJECTIONS: Readonly<Record<Exclude<CloudType, 'route53'>, Injection>> = {
+const INJECTIONS: Readonly<Record<Exclude<CloudType, 'ovh' | 'route53'>, Injection>> = {
   azure: {
     path: /\/recordsets$/,
     key: 'value',
@@ -69,6 +70,16 @@ const INJECTIONS: Readonly<Record<Exclude<CloudType, 'route53'>, Injection>> = {
     key: 'rrsets',
     fields: (name, type, data) => ({ id: `${name}/${type}`, name, type, ttl: 300, records: [{ value: data, comment: '' }] }),
   },
+  porkbun: {
+    path: /\/retrieve\//,
+    key: 'records',
+    fields: (owner, type, content) => ({ id: String(ids.indexOf(owner) + 1), name: full(owner), type, content, ttl: '600', prio: '0' }),
+  },
+  vultr: {
+    path: /\/records$/,
+    key: 'records',
+    fields: (name, type, data) => ({ id: randomUUID(), name, type, data, ttl: 300, priority: 0 }),
+  },
   scaleway: { path: /\/records$/, key: 'records', fields: (name, type, data) => ({ id: name, name, type, data, ttl: 300 }) },
 }
 
@@ -79,7 +90,7 @@ const ids = TYPES.map(([type]) => ownerOf(type))
 function withAllTypes(service: ScriptedService, { path, key, empty, fields }: Injection): ScriptedService {
   return (request) => {
     const response = service(request)
-    if (request.method !== 'GET' || !path.test(request.path)) return response
+    if (!isRead(request) || !path.test(request.path)) return response
     const body = JSON.parse(response.body)
     const list: Fields[] = key === null ? body : body[key]
     list.push(...TYPES.map(([type, data]) => ({ ...(list[0] ?? empty), ...fields(ownerOf(type), type, data) })))
@@ -107,6 +118,18 @@ const inXml =
         `<ResourceRecordSet><Name>${full(ownerOf(type))}.</Name><Type>${type}</Type><TTL>300</TTL><ResourceRecords><ResourceRecord><Value>${text(data)}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet>`,
     )
     return { ...response, body: response.body.replace('</ResourceRecordSets>', `${sets.join('')}</ResourceRecordSets>`) }
+  }
+
+/** OVHcloud lists identifiers, and each record is a read of its own. */
+const byIdentifier =
+  (service: ScriptedService): ScriptedService =>
+  (request) => {
+    const response = service(request)
+    const [, id] = /\/record(?:\/(\d+))?$/.exec(request.path) ?? []
+    if (request.method !== 'GET' || !/\/record(?:\/\d{1,4})?$/.test(request.path)) return response
+    const [fieldType, target] = TYPES[Number(id)] ?? ['', '']
+    const body = id === undefined ? [...JSON.parse(response.body), ...TYPES.keys()] : { id: Number(id), fieldType, target, ttl: 300 }
+    return jsonResponse(200, id === undefined ? body : { ...body, subDomain: ownerOf(fieldType) })
   }
 
 /** Services that only answer reads, of a zone with the records alone. */
@@ -144,7 +167,11 @@ test.each(SERVICES)('%s: what a plan deletes a definition can describe, and the 
   const cloud = CLOUD[type as CloudType] as unknown as CloudService
   const service =
     reads?.service ??
-    (type === 'route53' ? inXml(cloud.create().service) : withAllTypes(cloud.create().service, INJECTIONS[type as keyof typeof INJECTIONS]))
+    (type === 'ovh'
+      ? byIdentifier(cloud.create().service)
+      : type === 'route53'
+        ? inXml(cloud.create().service)
+        : withAllTypes(cloud.create().service, INJECTIONS[type as keyof typeof INJECTIONS]))
   const { origin } = await startScriptedServer(service)
   const folder = temporaryDirectory()
   mkdirSync(join(folder, 'zones'))
@@ -164,8 +191,8 @@ test.each(SERVICES)('%s: what a plan deletes a definition can describe, and the 
   const deleted = changes.map(({ name, type: ofType }) => `${name} ${ofType}`)
   const shown = diagnostics.filter(({ code }) => code === 'record-unplanned').map(({ message }) => keyOf(message))
   const isHeld = (one: string): boolean => [...deleted, ...shown].includes(one)
-  // At Azure, a set of a type that it has is empty.
-  const others = TYPES.filter(([ofType]) => type !== 'azure' || !typesOf('public').has(ofType))
+  // At Azure, a set of a type that it has is empty. At OVHcloud, SPF is TXT.
+  const others = TYPES.filter(([ofType]) => (type !== 'azure' || !typesOf('public').has(ofType)) && (type !== 'ovh' || ofType !== 'SPF'))
   expect(others.map(([ofType]) => `${full(ownerOf(ofType))}. ${ofType}`).filter((one) => !isHeld(one))).toEqual([])
   expect(shown).toContain(`${full(ownerOf('NEWTYPE'))}. NEWTYPE`)
   expect(deleted.filter((one) => shown.includes(one))).toEqual([])

@@ -3,16 +3,19 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import type { DomainName } from '../../src/dns/domain-name.ts'
 import { cli } from '../support/cli.ts'
 import { findForeignClient } from '../support/foreign-clients.ts'
-import { describeWithTools } from '../support/skip.ts'
+import { response, startScriptedDns } from '../support/scripted-dns.ts'
+import { describeWithTools, LONG_SERVERS } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { runTool } from '../support/tools.ts'
-import { CLIENT_TYPES, CLIENTS, type ClientType, startForClients } from './clients.ts'
+import { CLIENTS, LEGO_TYPES, OCTODNS_TYPES, startForClients } from './clients.ts'
 import type { ScriptedService } from './scripted-server.ts'
-import { CLOUD } from './services.ts'
+import { CLOUD, CLOUD_TYPES, type CloudService, type CloudType } from './services.ts'
 
 const python = findForeignClient('cloud-clients')
+const lego = findForeignClient('lego')
 const PROGRAMS = fileURLToPath(new URL('clients/', import.meta.url))
 const LEXICON_STEPS = ['create', 'create again', 'list', 'update', 'list pages', 'delete']
 const DIGEST = 'ab'.repeat(32)
@@ -39,13 +42,14 @@ const RECORDS: Readonly<Record<string, readonly [name: string, content: object]>
   NAPTR: ['naptr', { value: { order: 1, preference: 2, flags: 'S', service: 'SIP+D2U', regexp: '', replacement: '.' } }],
   SRV: ['_sip._tcp', { value: { priority: 1, weight: 2, port: 5060, target: 'sip.example.com.' } }],
   TLSA: ['_443._tcp.www', { value: { certificate_usage: 3, selector: 1, matching_type: 1, certificate_association_data: DIGEST } }],
+  DNAME: ['moved', { value: 'other.example.net.' }],
   OPENPGPKEY: ['_openpgpkey', { value: 'bWc4RVh0Vkk=' }],
 }
 
 type Names = Readonly<Record<string, readonly object[]>>
 
 /** Records of a service alone, which replace those at the name. */
-const OWN: Partial<Readonly<Record<ClientType, Names>>> = {
+const OWN: Partial<Readonly<Record<CloudType, Names>>> = {
   cloudflare: {
     alias: [{ type: 'CNAME', ttl: 300, value: 'www.example.com.', octodns: { cloudflare: { proxied: true, 'auto-ttl': true } } }],
     commented: [{ type: 'A', ttl: 300, value: '192.0.2.4', octodns: { cloudflare: { comment: 'a server' } } }],
@@ -59,9 +63,9 @@ const OWN: Partial<Readonly<Record<ClientType, Names>>> = {
 }
 
 /** A zone with every type of a service, the same zone after a change, and one with a single record. */
-function statesOf(type: ClientType): readonly Names[] {
+function statesOf(type: CloudType): readonly Names[] {
   const names: Record<string, object[]> = {}
-  for (const one of CLIENTS[type].types.split(' ')) {
+  for (const one of (CLIENTS[type].types ?? '').split(' ')) {
     const [name, content] = RECORDS[one] as (typeof RECORDS)[string]
     names[name] = [...(names[name] ?? []), { type: one, ttl: 300, ...content }]
   }
@@ -73,9 +77,11 @@ function statesOf(type: ClientType): readonly Names[] {
   return [full, { ...full, ...changed }, { '': [{ type: 'TXT', ttl: 3600, value: 'last' }] }]
 }
 
+const octodnsOf = (type: CloudType) => CLIENTS[type].octodns as NonNullable<(typeof CLIENTS)[CloudType]['octodns']>
+
 /** The services whose clients of each kind run by default. Python takes seconds to load a client. */
-const USUAL: readonly ClientType[] = ['cloudflare', 'hetzner', 'route53']
-const OTHERS = CLIENT_TYPES.filter((type) => !USUAL.includes(type))
+const USUAL: readonly CloudType[] = ['cloudflare', 'hetzner', 'route53']
+const OTHERS = CLOUD_TYPES.filter((type) => !USUAL.includes(type))
 
 describeWithTools([python, 'openssl'], 'clients of the scripted services', () => {
   const run = async (program: string, args: readonly unknown[], env: Record<string, string>): Promise<unknown> => {
@@ -85,9 +91,9 @@ describeWithTools([python, 'openssl'], 'clients of the scripted services', () =>
     // A client may print lines of its own before the result.
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
   }
-  const start = (type: ClientType, service: ScriptedService = CLIENTS[type].start()) => startForClients(CLIENTS[type].hosts, service)
+  const start = (type: CloudType, service: ScriptedService = CLIENTS[type].start()) => startForClients(CLIENTS[type].hosts, service)
 
-  const lexiconAt = async (type: ClientType): Promise<void> => {
+  const lexiconAt = async (type: CloudType): Promise<void> => {
     const { env } = await start(type)
     const name = type === 'google' ? 'googleclouddns' : type
     expect(await run('lexicon_walk.py', [name, 'example.com', CLIENTS[type].lexicon], env)).toEqual({ done: LEXICON_STEPS })
@@ -95,23 +101,23 @@ describeWithTools([python, 'openssl'], 'clients of the scripted services', () =>
   test.each(USUAL)('dns-lexicon creates, lists, changes and deletes at %s', lexiconAt)
   test.each(OTHERS)('dns-lexicon creates, lists, changes and deletes at %s', { tags: ['long'] }, lexiconAt)
 
-  test.each(CLIENT_TYPES)('octoDNS creates, changes and deletes every type at %s', async (type) => {
+  test.each(OCTODNS_TYPES)('octoDNS creates, changes and deletes every type at %s', async (type) => {
     const { env } = await start(type)
     const states = statesOf(type)
-    const { changes } = (await run('octodns_walk.py', [...CLIENTS[type].octodns, states], env)) as { changes: number[] }
+    const { changes } = (await run('octodns_walk.py', [...octodnsOf(type), states], env)) as { changes: number[] }
     const [first = 0, second = 0] = states.map((state) => Object.values(state).flat().length)
     expect([changes[0], changes[2]]).toEqual([first, second + 1])
   })
 
   test('octoDNS creates the zone at cloudflare', async () => {
     const { env } = await start('cloudflare', CLOUD.cloudflare.create({ zones: [], account: '2'.repeat(32) }).service)
-    const args = [...CLIENTS.cloudflare.octodns, statesOf('cloudflare').slice(0, 1)]
+    const args = [...octodnsOf('cloudflare'), statesOf('cloudflare').slice(0, 1)]
     expect(await run('octodns_walk.py', args, env)).toEqual({ changes: [expect.toSatisfy((count) => count > 0)] })
   })
 
-  const throughClassAt = async (type: ClientType): Promise<void> => {
+  const throughClassAt = async (type: CloudType): Promise<void> => {
     const { env } = await start(type)
-    const [className, options] = CLIENTS[type].octodns
+    const [className, options] = octodnsOf(type)
     const folder = temporaryDirectory()
     for (const name of ['zones', 'python']) mkdirSync(join(folder, name))
     // Python runs this file when it starts.
@@ -131,5 +137,48 @@ describeWithTools([python, 'openssl'], 'clients of the scripted services', () =>
     }
   }
   test.each(USUAL)('Zonewright writes every type through the class of octoDNS at %s', throughClassAt)
-  test.each(OTHERS)('Zonewright writes every type through the class of octoDNS at %s', { tags: ['long'] }, throughClassAt)
+  test.each(OTHERS.filter((type) => OCTODNS_TYPES.includes(type)))(
+    'Zonewright writes every type through the class of octoDNS at %s',
+    { tags: ['long'] },
+    throughClassAt,
+  )
 })
+
+/** Answers queries for the SOA record of the zone, by which lego finds it. */
+const startResolver = () =>
+  startScriptedDns((query) => {
+    const name = query.questions[0]?.name
+    const soa = { name: 'example.com.' as DomainName, type: 'SOA', class: 1, ttl: 300, data: 'ns1.test. dns.test. 1 2 3 4 5' }
+    return [response(query, name === soa.name ? [soa] : [])]
+  })
+
+describeWithTools(
+  [lego, 'openssl'],
+  'lego at the scripted services',
+  () => {
+    test.each(LEGO_TYPES)('adds the records of a certificate and removes them at %s', async (type) => {
+      const { create, lines } = CLOUD[type] as unknown as CloudService
+      const scripted = create()
+      const proofs = (): string[] => lines(scripted).filter((line) => line.startsWith('_acme-challenge.'))
+      const before = lines(scripted)
+      let most: readonly string[] = []
+      const { server, env } = await startForClients(CLIENTS[type].hosts, (request) => {
+        if (proofs().length > most.length) most = proofs()
+        return scripted.service(request)
+      })
+      const { host, port } = await startResolver()
+      const [provider, variables] = CLIENTS[type].lego as NonNullable<(typeof CLIENTS)[CloudType]['lego']>
+      const names = ['www.example.com', 'mail.example.com']
+      const { status, stderr } = await runTool(lego, [provider, 'both', ...names], {
+        env: { ...env, ...variables, SERVER: new URL(server.origin).host, RESOLVER: `${host}:${port}` },
+      })
+      expect(status, stderr).toBe(0)
+      expect(most.map((line) => line.replace(/ .*TXT /, ' TXT ').slice(0, 30)).sort()).toEqual([
+        expect.stringMatching(/^_acme-challenge\.mail TXT "/),
+        expect.stringMatching(/^_acme-challenge\.www TXT "/),
+      ])
+      expect(lines(scripted)).toEqual(before)
+    })
+  },
+  LONG_SERVERS,
+)

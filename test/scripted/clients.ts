@@ -1,11 +1,11 @@
-/** The clients of others for each cloud service: dns-lexicon and octoDNS's provider. */
+/** The clients of others for each cloud service: dns-lexicon, octoDNS's provider and lego's. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { selfSigned } from '../support/certificate.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { createTestAccount, PROJECT } from './google/account.ts'
 import { type ScriptedService, startScriptedServer } from './scripted-server.ts'
-import { ACCESS_KEY, CLOUD, type CloudType, SUBSCRIPTION, TOKEN } from './services.ts'
+import { ACCESS_KEY, CLOUD, CLOUD_TYPES, type CloudType, SUBSCRIPTION, TOKEN } from './services.ts'
 
 export interface ForeignClients {
   /** The hosts that the clients know. */
@@ -13,9 +13,12 @@ export interface ForeignClients {
   /** The service with the zone example.com. */
   readonly start: () => ScriptedService
   readonly lexicon: Readonly<Record<string, string>>
-  readonly octodns: readonly [className: string, options: object]
+  /** Absent if octoDNS has no provider for the service. */
+  readonly octodns?: readonly [className: string, options: object]
   /** The types that octoDNS's provider supports and reads back as it writes them. */
-  readonly types: string
+  readonly types?: string
+  /** Lego's name of the service with its variables; absent if lego is not run there. */
+  readonly lego?: readonly [name: string, variables: Readonly<Record<string, string>>]
 }
 
 const APPLICATION = { tenant: SUBSCRIPTION.replaceAll('1', '2'), clientId: SUBSCRIPTION.replaceAll('1', '3'), clientSecret: TOKEN }
@@ -31,10 +34,7 @@ const googleAccount = () => {
   return account
 }
 
-/** The services with clients. For Gandi, octoDNS has one that `clients/requirements.txt` does not list, and dns-lexicon's sends a value twice. */
-export type ClientType = Exclude<CloudType, 'gandi'>
-
-export const CLIENTS: Readonly<Record<ClientType, ForeignClients>> = {
+export const CLIENTS: Readonly<Record<CloudType, ForeignClients>> = {
   azure: {
     hosts: ['login.microsoftonline.com', 'management.azure.com'],
     start: () => CLOUD.azure.create({ application: APPLICATION }).service,
@@ -78,6 +78,14 @@ export const CLIENTS: Readonly<Record<ClientType, ForeignClients>> = {
     octodns: ['octodns_digitalocean.DigitalOceanProvider', { token: TOKEN }],
     types: 'CAA MX A AAAA TXT CNAME NS SRV',
   },
+  gandi: {
+    hosts: ['api.gandi.net'],
+    start: () => CLOUD.gandi.create().service,
+    lexicon: { auth_token: TOKEN, api_protocol: 'rest' },
+    octodns: ['octodns_gandi.GandiProvider', { token: TOKEN }],
+    types: 'ALIAS CAA MX A AAAA TXT SSHFP CNAME DNAME NS PTR SRV TLSA',
+    lego: ['gandiv5', { GANDIV5_PERSONAL_ACCESS_TOKEN: TOKEN }],
+  },
   google: {
     hosts: ['oauth2.googleapis.com', 'www.googleapis.com', 'content.googleapis.com', 'dns.googleapis.com'],
     start: () => CLOUD.google.create({ account: googleAccount().account }).service,
@@ -97,6 +105,25 @@ export const CLIENTS: Readonly<Record<ClientType, ForeignClients>> = {
     octodns: ['octodns_hetzner.HetznerProvider', { token: TOKEN, backend: 'hcloud' }],
     types: 'CAA MX A AAAA CNAME NS DS PTR SRV TLSA',
   },
+  ovh: {
+    hosts: ['eu.api.ovh.com'],
+    start: () => CLOUD.ovh.create().service,
+    lexicon: {
+      auth_entrypoint: 'ovh-eu',
+      auth_application_key: TOKEN,
+      auth_application_secret: TOKEN,
+      auth_consumer_key: TOKEN,
+    },
+    octodns: ['octodns_ovh.OvhProvider', { endpoint: 'ovh-eu', application_key: TOKEN, application_secret: TOKEN, consumer_key: TOKEN }],
+    types: 'CAA MX A AAAA HTTPS SSHFP CNAME NS PTR NAPTR SRV',
+    lego: ['ovh', { OVH_ENDPOINT: 'ovh-eu', OVH_APPLICATION_KEY: TOKEN, OVH_APPLICATION_SECRET: TOKEN, OVH_CONSUMER_KEY: TOKEN }],
+  },
+  porkbun: {
+    hosts: ['api.porkbun.com'],
+    start: () => CLOUD.porkbun.create().service,
+    lexicon: { auth_key: TOKEN, auth_secret: TOKEN },
+    lego: ['porkbun', { PORKBUN_API_KEY: TOKEN, PORKBUN_SECRET_API_KEY: TOKEN }],
+  },
   route53: {
     hosts: ['route53.amazonaws.com'],
     start: () => CLOUD.route53.create().service,
@@ -111,9 +138,17 @@ export const CLIENTS: Readonly<Record<ClientType, ForeignClients>> = {
     octodns: ['octodns_scaleway.ScalewayProvider', { token: TOKEN }],
     types: 'ALIAS CAA MX A AAAA SSHFP CNAME NS PTR NAPTR SRV',
   },
+  vultr: {
+    hosts: ['api.vultr.com'],
+    start: () => CLOUD.vultr.create().service,
+    lexicon: { auth_token: TOKEN },
+    lego: ['vultr', { VULTR_API_KEY: TOKEN }],
+  },
 }
 
-export const CLIENT_TYPES = Object.keys(CLIENTS) as readonly ClientType[]
+const typesWith = (key: keyof ForeignClients): readonly CloudType[] => CLOUD_TYPES.filter((type) => CLIENTS[type][key] !== undefined)
+export const OCTODNS_TYPES = typesWith('octodns')
+export const LEGO_TYPES = typesWith('lego')
 
 /** Starts a service with a certificate for hosts, and the environment in which the programs of `clients/` reach it. */
 export async function startForClients(hosts: readonly string[], service: ScriptedService) {
@@ -122,6 +157,6 @@ export async function startForClients(hosts: readonly string[], service: Scripte
   const certificate = join(folder, 'certificate.pem')
   writeFileSync(certificate, tls.cert)
   const server = await startScriptedServer(service, tls)
-  const trust = { REQUESTS_CA_BUNDLE: certificate, AWS_CA_BUNDLE: certificate }
+  const trust = { REQUESTS_CA_BUNDLE: certificate, AWS_CA_BUNDLE: certificate, SSL_CERT_FILE: certificate }
   return { server, env: { ...trust, SERVER: server.origin, HOSTS: hosts.join(','), TLDEXTRACT_CACHE_PATH: folder } }
 }

@@ -71,7 +71,7 @@ export function createReplay(service: ScriptedService, headers: Readonly<Record<
     if (!pattern.test(String(ours))) return `a value like ${pattern}`
     const known = oursOf.get(String(recorded))
     if (known === undefined && recordedOf.has(String(ours))) return `another value than that of ${recordedOf.get(String(ours))}`
-    if (known !== undefined) return known
+    if (known !== undefined) return typeof recorded === 'string' ? String(known) : known
     oursOf.set(String(recorded), ours)
     recordedOf.set(String(ours), recorded)
     return ours

@@ -24,6 +24,10 @@ export type ScriptedResponse = {
   readonly octets?: Buffer
 }
 
+/** Whether a request changes no record. Porkbun is asked everything by POST, and OVHcloud publishes by one. */
+export const isRead = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+  method === 'GET' || /\/(?:retrieve|listAll|getUrlForwarding|ping|refresh)(?:\/|$)/.test(path)
+
 /** The state of a service and its rules: answers one request. */
 export type ScriptedService = (request: ScriptedRequest) => ScriptedResponse
 
@@ -47,7 +51,7 @@ export async function startScriptedServer(service: ScriptedService, tls?: Certif
     const request = { method: incoming.method ?? '', path, query, headers, body: Buffer.concat(chunks).toString() }
     requests.push(request)
     const { status, headers: sent, body, octets } = service(request)
-    if (request.method !== 'GET' && toLose > 0) {
+    if (!isRead(request) && toLose > 0) {
       toLose -= 1
       incoming.socket.destroy()
       return

@@ -13,7 +13,8 @@ export interface Answered {
 
 /** A request; its path follows that of the API. A body that is no text is sent as JSON. */
 export type Asked = readonly [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>]
-const parsed = (text: string): unknown => (text === '' ? undefined : text.startsWith('<') ? xmlToJson(text) : JSON.parse(text))
+const parsed = (text: string): unknown =>
+  text === '' ? undefined : text.startsWith('<?xml') ? xmlToJson(text) : text.startsWith('<') ? text : JSON.parse(text)
 
 /** A scripted service, and requests to it with its token. */
 export function openService<Type extends CloudType>(type: Type, options?: CloudOptions<Type>) {

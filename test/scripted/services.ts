@@ -10,10 +10,14 @@ import { createGandi, type GandiOptions } from './gandi/service.ts'
 import { createGoogle, type GoogleOptions } from './google/service.ts'
 import { createHetzner, type HetznerOptions } from './hetzner/service.ts'
 import { defaultRrsets } from './hetzner/zones.ts'
+import { createOvh, type OvhOptions } from './ovh/service.ts'
+import { plainLine } from './plain-records.ts'
+import { createPorkbun, type PorkbunOptions, plainRecord as plainPorkbun } from './porkbun/service.ts'
 import { createRoute53, type Route53Options } from './route53/service.ts'
 import { zoneFileLines as linesOfRoute53 } from './route53/zone-file-line.ts'
 import { createScaleway, type ScalewayOptions } from './scaleway/service.ts'
 import type { ScriptedService } from './scripted-server.ts'
+import { createVultr, plainRecord as plainVultr, type VultrOptions } from './vultr/service.ts'
 
 export const TOKEN = 'a-token/of+the-tests'
 export const SUBSCRIPTION = '11111111-1111-4111-8111-111111111111'
@@ -130,6 +134,48 @@ export const CLOUD = {
         ),
     { variable: 'HETZNER_TOKEN', path: '/v1' },
   ),
+  ovh: {
+    ...service(
+      (options: Partial<OvhOptions>) =>
+        createOvh({ keys: { application: TOKEN, secret: TOKEN, consumer: TOKEN }, zones: [NAME], ...options }),
+      // Structured texts are served as TXT.
+      (ovh) =>
+        ovh
+          .served(NAME)
+          .map(
+            ({ subDomain, ttl, fieldType, target }) =>
+              `${subDomain || '@'} ${ttl || 3600} IN ${/^(?:DKIM|DMARC|SPF)$/.test(fieldType) ? 'TXT' : fieldType} ${/^(?:DKIM|TXT)$/.test(fieldType) && !target.startsWith('"') ? `"${target}"` : target}`,
+          ),
+      {
+        variable: 'OVH_APPLICATION_SECRET',
+        path: '/1.0',
+        more: 'application_key: env:OVH_APPLICATION_KEY, consumer_key: env:OVH_CONSUMER_KEY, ',
+        key: 'application_secret',
+        headers: {},
+      },
+    ),
+    env: { OVH_APPLICATION_KEY: TOKEN, OVH_CONSUMER_KEY: TOKEN },
+  },
+  porkbun: {
+    ...service(
+      (options: Partial<PorkbunOptions>) => createPorkbun({ keys: { apikey: TOKEN, secretapikey: TOKEN }, domains: [NAME], ...options }),
+      // An ALIAS has no form in a zone file, and texts have no quotes at Porkbun.
+      (porkbun) =>
+        porkbun.records(NAME).flatMap((record) => {
+          const plain = plainPorkbun(record, NAME)
+          if (plain.type === 'ALIAS' || (plain.type === 'NS' && plain.name === '')) return []
+          return [plainLine(plain.type === 'TXT' ? { ...plain, data: `"${plain.data.replace(/["\\]/g, '\\$&')}"` } : plain)]
+        }),
+      {
+        variable: 'PORKBUN_SECRET_API_KEY',
+        path: '/api/json/v3',
+        more: 'api_key: env:PORKBUN_API_KEY, ',
+        key: 'secret_api_key',
+        headers: {},
+      },
+    ),
+    env: { PORKBUN_API_KEY: TOKEN },
+  },
   route53: {
     ...service(
       (options: Partial<Route53Options>) => createRoute53({ key: ACCESS_KEY, zones: [ROUTE53_ZONE], ...options }),
@@ -147,6 +193,11 @@ export const CLOUD = {
         type === 'ALIAS' || (type === 'NS' && name === '') ? [] : [`${name === '' ? '@' : name} ${ttl} IN ${type} ${data}`],
       ),
     { variable: 'SCW_SECRET_KEY', path: '/domain/v2beta1', key: 'secret_key', headers: { 'x-auth-token': TOKEN } },
+  ),
+  vultr: service(
+    (options: Partial<VultrOptions>) => createVultr({ token: TOKEN, domains: [{ domain: NAME }], ...options }),
+    (vultr) => (vultr.records(NAME) ?? []).map((record) => plainLine(plainVultr(record))),
+    { variable: 'VULTR_API_KEY', path: '/v2', key: 'api_key' },
   ),
 } as const
 

@@ -241,6 +241,7 @@ const COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
     },
     fixed: { endpoint: 'ovh-eu' },
   },
+  PORKBUN: { className: 'dnscontrol.PORKBUN', options: { api_key: 'api_key', secret_key: 'secret_key' } },
   ROUTE53: {
     className: 'octodns_route53.Route53Provider',
     options: {
@@ -252,6 +253,7 @@ const COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
     },
   },
   TRANSIP: { className: 'octodns_transip.TransipProvider', options: { AccountName: 'account', PrivateKey: 'key' } },
+  VULTR: { className: 'dnscontrol.VULTR', options: { token: 'token' } },
 }
 
 /** The same provider of octoDNS; null if it has none. */

@@ -272,6 +272,18 @@ const MICROSOFT = 'https://login.microsoftonline.com'
 const CONVERSIONS: readonly { readonly pattern: RegExp; readonly convert: Convert }[] = [
   { pattern: /(?:^|\.)LinodeProvider$/, convert: token({ type: 'cloud', preset: 'linode' }, 'page_size') },
   { pattern: /^octodns_desec\.DesecProvider$/, convert: token({ type: 'desec' }, 'retries', 'timeout', 'backoff', 'max_sleep') },
+  { pattern: /^octodns_gandi\.GandiProvider$/, convert: token({ type: 'gandi' }, 'per_page') },
+  { pattern: /^octodns_ovh\.OvhProvider$/, convert: ovh },
+  // Providers of DNSControl that octoDNS has no class for.
+  {
+    pattern: /^dnscontrol\.PORKBUN$/,
+    convert: ({ requiredSecret }) => ({
+      type: 'porkbun',
+      api_key: requiredSecret('api_key'),
+      secret_api_key: requiredSecret('secret_key'),
+    }),
+  },
+  { pattern: /^dnscontrol\.VULTR$/, convert: ({ requiredSecret }) => ({ type: 'vultr', api_key: requiredSecret('token') }) },
   { pattern: /^octodns_scaleway\.ScalewayProvider$/, convert: scaleway },
   { pattern: /^octodns_cloudflare\.CloudflareProvider$/, convert: cloudflare },
   { pattern: /^octodns_route53\.Route53Provider$/, convert: route53 },
@@ -293,6 +305,19 @@ const nativeConversion = (className: string): Convert | null => CONVERSIONS.find
 function scaleway(options: OptionReader): Settings {
   options.flag('create_zone')
   return { type: 'scaleway', secret_key: options.requiredSecret('token') }
+}
+
+/** The endpoints of the brands Kimsufi and So you Start exist only in octoDNS. */
+function ovh(options: OptionReader): Settings | string {
+  const [, region] = /^ovh-(eu|ca|us)$/.exec(options.plain('endpoint') ?? '') ?? []
+  if (region === undefined) return 'endpoint'
+  return {
+    type: 'ovh',
+    base_url: region === 'eu' ? undefined : region === 'us' ? 'https://api.us.ovhcloud.com/1.0' : `https://${region}.api.ovh.com/1.0`,
+    application_key: options.requiredSecret('application_key'),
+    application_secret: options.requiredSecret('application_secret'),
+    consumer_key: options.requiredSecret('consumer_key'),
+  }
 }
 
 /** Mail address and global key, and records for the CDN, exist only in octoDNS. */

@@ -15,8 +15,7 @@ export const CLOUDFLARE: ProviderType = {
     capabilities: cloudflareCapabilities(DEFAULT_PLAN, false),
     capabilitiesFor: (settings) => cloudflareCapabilities(planOf(settings), accountOf(settings) !== null),
     baseUrl: 'https://api.cloudflare.com/client/v4',
-    tokenKey: 'token',
-    tokenVariable: 'CLOUDFLARE_TOKEN',
+    secrets: { token: 'CLOUDFLARE_TOKEN' },
     async createProvider(connection, settings) {
       const { createCloudflareProvider } = await import('./cloudflare-provider.ts')
       return createCloudflareProvider(connection, planOf(settings), accountOf(settings))

@@ -7,7 +7,6 @@ export const DESEC: ProviderType = tokenProviderType({
   capabilities: desecCapabilities(() => null),
   capabilitiesFor: (_, facts) => desecCapabilities(minimumTtlsOf(facts)),
   baseUrl: 'https://desec.io/api/v1',
-  tokenKey: 'token',
-  tokenVariable: 'DESEC_TOKEN',
+  secrets: { token: 'DESEC_TOKEN' },
   createProvider: async (connection) => (await import('./desec-provider.ts')).createDesecProvider(connection),
 })

@@ -2,14 +2,13 @@
  * A provider that reads and changes the domains of a deSEC account. A bulk request replaces RRsets as a whole or not at all, and its answer has them as deSEC
  * stores them. The API cannot state what it expects to find, so a run calls only soon after it has read the zone.
  */
-import { failure } from '../../base/result.ts'
-import { type DomainName, isAtOrBelow, parseAbsoluteName, relativeName } from '../../dns/domain-name.ts'
+import { type DomainName, relativeName } from '../../dns/domain-name.ts'
 import { rdataFields } from '../../dns/rdata/canonical.ts'
 import { svcParamKey } from '../../dns/rdata/svc-param-forms.ts'
 import { type ExistingRecord, rrsetKey } from '../../dns/record.ts'
 import type { RrsetChange } from '../../plan/changesets.ts'
 import { nullIfMissing } from '../api-errors.ts'
-import { apiRecord, byType, ownerOf } from '../api-records.ts'
+import { absoluteOwner, apiRecord, byType } from '../api-records.ts'
 import { hostedProvider, snapshotOf } from '../hosted-service.ts'
 import type { ApiConnection } from '../json-api.ts'
 import { anyShape, checkZoneName, listOf, ShapeError } from '../json-shape.ts'
@@ -132,7 +131,6 @@ async function readLive(api: DesecApi, zone: DomainName, options?: ProviderCallO
 }
 
 function recordsOf({ name, type, ttl, records }: ReturnType<typeof rrsetShape>, zone: DomainName): ExistingRecord[] {
-  const parsed = parseAbsoluteName(name)
-  const owner = ownerOf(name, parsed.ok && !isAtOrBelow(parsed.value, zone) ? failure(`is outside ${zone}`) : parsed)
+  const owner = absoluteOwner(name, zone)
   return records.map((content) => apiRecord(owner, type, ttl, content))
 }

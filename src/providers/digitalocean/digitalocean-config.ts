@@ -6,7 +6,6 @@ import { DIGITALOCEAN_CAPABILITIES } from './capabilities.ts'
 export const DIGITALOCEAN: ProviderType = tokenProviderType({
   capabilities: DIGITALOCEAN_CAPABILITIES,
   baseUrl: 'https://api.digitalocean.com/v2',
-  tokenKey: 'token',
-  tokenVariable: 'DIGITALOCEAN_TOKEN',
+  secrets: { token: 'DIGITALOCEAN_TOKEN' },
   createProvider: async (connection) => (await import('./digitalocean-provider.ts')).createDigitalOceanProvider(connection),
 })

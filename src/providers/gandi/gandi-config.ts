@@ -6,7 +6,6 @@ import { GANDI_CAPABILITIES } from './capabilities.ts'
 export const GANDI: ProviderType = tokenProviderType({
   capabilities: GANDI_CAPABILITIES,
   baseUrl: 'https://api.gandi.net/v5/livedns',
-  tokenKey: 'token',
-  tokenVariable: 'GANDI_TOKEN',
+  secrets: { token: 'GANDI_TOKEN' },
   createProvider: async (connection) => (await import('./gandi-provider.ts')).createGandiProvider(connection),
 })

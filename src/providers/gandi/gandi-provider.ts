@@ -1,17 +1,16 @@
 /** A provider that reads and changes the domains of a Gandi account by the LiveDNS API v5. */
 import type { DomainName } from '../../dns/domain-name.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
-import { type RrsetChange, rrsetImage, sameImage } from '../../plan/changesets.ts'
+import type { RrsetChange } from '../../plan/changesets.ts'
 import { bodyDialect, nullIfMissing, tokenHint } from '../api-errors.ts'
-import { apiRecord, byType, checkReturned, relativeOwner, relativeRdata, relativeTo } from '../api-records.ts'
-import { refuseConflicts } from '../changed-rrsets.ts'
-import { hostedProvider, snapshotOf } from '../hosted-service.ts'
+import { apiRecord, byType, relativeOwner, relativeRdata, relativeTo } from '../api-records.ts'
+import { hostedProvider } from '../hosted-service.ts'
 import { type ApiConnection, createJsonApi, type SendAndCheck } from '../json-api.ts'
-import { anyShape, checkZoneName, type Fields, fieldsOf, ShapeError, textOf, textsOf, wholeNumberOf } from '../json-shape.ts'
+import { checkZoneName, type Fields, fieldsOf, ShapeError, textOf, textsOf, wholeNumberOf } from '../json-shape.ts'
 import type { AppliedCall, Provider, ProviderCallOptions, ZoneReference } from '../provider.ts'
 import { numberedLists, totalsOf } from '../read-pages.ts'
 import { reading } from '../send-request.ts'
-import { masterZone } from '../zone-lists.ts'
+import { emptyShape } from '../single-records.ts'
 import { GANDI_CAPABILITIES, GANDI_TYPES } from './capabilities.ts'
 
 /** Items that a request for a page asks for. The service may send another number. */
@@ -45,13 +44,10 @@ export function createGandiProvider(connection: ApiConnection): Provider {
           return domain
         }),
       ),
-    referenceTo: (_, name) => masterZone(name),
+    isReadByName: true,
     read,
-    change: (zone, { rrsets: [rrset] }, options) => changeRrset(request, provider, zone, rrset as RrsetChange, options),
+    change: (zone, { rrsets: [rrset] }, options) => changeRrset(request, zone, rrset as RrsetChange, options),
     close,
-    features: {
-      readNamedZone: (name, options) => nullIfMissing(read({ name }, options).then((live) => snapshotOf(masterZone(name), live))),
-    },
   })
 }
 
@@ -82,29 +78,25 @@ function rrsetShape(value: unknown) {
 const recordsOf = ({ name, type, ttl, values }: ReturnType<typeof rrsetShape>, zone: DomainName): ExistingRecord[] =>
   values.map((text) => apiRecord(relativeOwner(name, zone), type, ttl, text, relativeRdata(type, text, zone)))
 
-/** Replaces or deletes a record set. The API cannot state what it expects to find, so the record set is read immediately before. */
+/** Creates, replaces or deletes a record set. The API cannot state what it expects to find, so a run calls only soon after it has read the domain. */
 async function changeRrset(
   request: SendAndCheck,
-  provider: string,
   { name: zone }: ZoneReference,
-  rrset: RrsetChange,
+  { name, type, existing, desired }: RrsetChange,
   options?: ProviderCallOptions,
 ): Promise<AppliedCall> {
-  const { name, type, desired } = rrset
-  const owner = relativeTo(name, zone)
-  const path = `${domainPath(zone)}/records/${encodeURIComponent(owner)}/${encodeURIComponent(type)}`
-  const read = request(reading(path, `reading ${name} ${type}`, options), (body) => {
-    const returned = rrsetShape(body)
-    checkReturned(rrset, returned, owner)
-    return rrsetImage(recordsOf(returned, zone))
-  })
-  const now = await nullIfMissing(read)
-  refuseConflicts(provider, [rrset], () => now)
-  if (sameImage(now, desired)) return {}
+  const path = `${domainPath(zone)}/records/${encodeURIComponent(relativeTo(name, zone))}/${encodeURIComponent(type)}`
+  if (desired === null) {
+    await request({ method: 'DELETE', path, what: `deleting ${name} ${type}`, ...options }, emptyShape)
+    return {}
+  }
   // A creation whose answer is lost is not sent again.
-  const [method, what] =
-    desired === null ? (['DELETE', 'deleting'] as const) : now === null ? (['POST', 'creating'] as const) : (['PUT', 'changing'] as const)
-  const body = desired && { rrset_ttl: desired.ttl, rrset_values: desired.data }
-  await request({ method, path, ...(body && { body }), what: `${what} ${name} ${type}`, ...options }, anyShape)
+  const [method, what] = existing === null ? (['POST', 'creating'] as const) : (['PUT', 'changing'] as const)
+  const body = { rrset_ttl: desired.ttl, rrset_values: desired.data }
+  await request({ method, path, body, what: `${what} ${name} ${type}`, ...options }, createdShape)
   return {}
+}
+
+function createdShape(body: unknown): void {
+  textOf(fieldsOf(body, 'the response'), 'message', 'the response')
 }

@@ -6,8 +6,7 @@ import { HETZNER_CAPABILITIES } from './capabilities.ts'
 export const HETZNER: ProviderType = tokenProviderType({
   capabilities: HETZNER_CAPABILITIES,
   baseUrl: 'https://api.hetzner.cloud/v1',
-  tokenKey: 'token',
-  tokenVariable: 'HETZNER_TOKEN',
+  secrets: { token: 'HETZNER_TOKEN' },
   // Calls wait for their actions most of the time.
   parallelism: 16,
   createProvider: async (connection) => (await import('./hetzner-provider.ts')).createHetznerProvider(connection),

@@ -20,6 +20,10 @@ const CREDENTIALS = {
   'my gandi': { TYPE: 'GANDI_V5', token: '${GANDI}', sharing_id: '7' },
   files: { TYPE: 'BIND', directory: 'served' },
   update: { TYPE: 'AXFRDDNS', master: 'ns1.example.net:5353', 'update-key': 'hmac-sha256:key1:aHVudGVyMg==' },
+  vultr: { TYPE: 'VULTR', token: '$VULTR' },
+  pork: { TYPE: 'PORKBUN', api_key: '$PORK', secret_key: 'hunter2' },
+  ovh: { TYPE: 'OVH', 'app-key': '$A', 'app-secret-key': '$S', 'consumer-key': '$C', endpoint: 'ca' },
+  transip: { TYPE: 'TRANSIP', AccountName: 'us', PrivateKey: '$KEY' },
   odd: { TYPE: 'PACKETFRAME', token: 'hunter2' },
   unused: { TYPE: 'NS1', api_token: 'hunter2' },
 }
@@ -41,6 +45,7 @@ test('every provider of a zone is a target, and no secret is copied', async () =
       cloudflare_tags: 'a:b,team:web',
     }),
     domain('example.net', ['files', 'update', 'odd', 'named']),
+    domain('example.org', ['vultr', 'pork', 'ovh', 'transip']),
   ])
   const { stdout, stderr } = expectEnd(await run(), 0)
   const config = made('zonewright.yaml')
@@ -48,17 +53,21 @@ test('every provider of a zone is a target, and no secret is copied', async () =
 providers:
   cf: {type: cloudflare, token: env:CF_TOKEN, account_id: 0123456789abcdef0123456789abcdef, plan: pro}
   aws: {type: route53, access_key_id: env:AWS_ACCESS_KEY_ID, secret_access_key: env:AWS_SECRET_ACCESS_KEY}
-  my-gandi: {type: octodns, class: octodns_gandi.GandiProvider, options: {token: env:GANDI}}
+  my-gandi: {type: gandi, token: env:GANDI}
   files: {type: zonefile, directory: served}
   update: {type: rfc2136, server: ns1.example.net:5353, tsig: {name: key1, algorithm: hmac-sha256, secret: env:UPDATE_KEY_SECRET}}
   named: {type: desec, token: env:NAMED_TOKEN}
+  vultr: {type: vultr, api_key: env:VULTR}
+  pork: {type: porkbun, api_key: env:PORK, secret_api_key: env:PORK_SECRET_KEY}
+  ovh: {type: ovh, base_url: 'https://ca.api.ovh.com/1.0', application_key: env:A, application_secret: env:S, consumer_key: env:C}
+  transip: {type: octodns, class: octodns_transip.TransipProvider, options: {account: us, key: env:KEY}}
 zones:
   - files: ['out/*.yaml']
     targets: []
 `)
   expect(config + stdout + stderr).not.toMatch(/hunter2|aHVudGVyMg/)
   expect(stderr).toContain('"odd (PACKETFRAME)" is not imported')
-  expect(stderr).toContain('pip install octodns octodns-gandi')
+  expect(stderr).toContain('pip install octodns octodns-transip')
   expect(stderr).toContain('"sharing_id" of the provider my gandi')
   expect(made('example.com.yaml')).toContain('targets: [cf, aws, my-gandi]')
   expect(made('example.com.yaml')).toContain('cloudflare: {proxied: true, comment: of "us", tags: [a:b, team:web]}')

@@ -11,6 +11,12 @@ const ACCOUNT = '0123456789abcdef0123456789abcdef'
 
 const NATIVE: readonly (readonly [className: string, options: Settings, expected: Settings])[] = [
   ['octodns_linode.LinodeProvider', { token: 'env/T' }, { type: 'cloud', preset: 'linode', token: 'env:T' }],
+  ['octodns_gandi.GandiProvider', { token: 'env/T', per_page: 100 }, { type: 'gandi', token: 'env:T' }],
+  [
+    'octodns_ovh.OvhProvider',
+    { endpoint: 'ovh-eu', application_key: 'env/A', application_secret: 'env/S', consumer_key: 'env/C' },
+    { type: 'ovh', application_key: 'env:A', application_secret: 'env:S', consumer_key: 'env:C' },
+  ],
   ['octodns_scaleway.ScalewayProvider', { token: 'env/T', create_zone: true }, { type: 'scaleway', secret_key: 'env:T' }],
   [
     'octodns_azure.AzureProvider',

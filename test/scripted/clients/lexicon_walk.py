@@ -21,13 +21,14 @@ def contents(operations, *filters):
 with Client(ConfigResolver().with_dict(settings)) as operations:
     assert operations.create_record("A", "www", "192.0.2.1")
     assert operations.create_record("TXT", "_acme-challenge", "one")
-    assert operations.create_record("TXT", "_acme-challenge", "two")
     done.append("create")
+    # Its provider for Gandi sends a value twice if there are others.
+    assert operations.create_record("TXT", "_acme-challenge", "one")
     assert operations.create_record("TXT", "_acme-challenge", "two")
     assert contents(operations, "TXT", "_acme-challenge") == ["one", "two"]
     done.append("create again")
     (record,) = operations.list_records("A", "www")
-    assert record["name"] == f"www.{zone}" and record["ttl"] == 3600, record
+    assert record["name"] == f"www.{zone}" and int(record["ttl"]) == 3600, record
     done.append("list")
     assert operations.update_record(record["id"], "A", "www", "192.0.2.2")
     # Some providers make the identifier of a record from its content.

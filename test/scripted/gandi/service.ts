@@ -66,6 +66,10 @@ export function createGandi(options: GandiOptions) {
     const rrsets = state.get(domain)
     if (rrsets === undefined) throw NO_DOMAIN
     if (part === undefined) return { body: described(domain) }
+    if (name === undefined && method === 'POST') {
+      const { rrset_name, rrset_type } = fieldsOf(body, invalid('body', 'no JSON'))
+      return route({ method, query, body, headers: {}, path: `${path}/${encodeURIComponent(String(rrset_name))}/${String(rrset_type)}` })
+    }
     if (name === undefined) {
       const sorted = rrsets.toSorted((a, b) => compare(orderOf(a), orderOf(b)))
       return list(
@@ -103,8 +107,10 @@ export function createGandi(options: GandiOptions) {
     },
   })
   const checkAndRoute = (request: ScriptedRequest): Result => {
+    const { authorization } = request.headers
     checkToken(
-      request,
+      // The scheme of older keys.
+      { ...request, headers: { ...request.headers, authorization: authorization?.replace(/^Apikey /, 'Bearer ') } },
       options.token,
       refusal(401, 'The server could not verify that you authorized to access the document.', 'HTTPUnauthorized', 'Unauthorized'),
     )

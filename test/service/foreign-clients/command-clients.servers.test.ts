@@ -126,9 +126,9 @@ describeLong([lego], 'lego', () => {
     const { env, records } = await startWithZone()
     // The certificate authority asks for the name itself in both cases.
     const proofs = ['www.walk.example', 'www.walk.example']
-    await runClient(lego, ['present', ...proofs], env)
+    await runClient(lego, ['linode', 'present', ...proofs], env)
     expect(await records()).toEqual(proofs.map(() => expect.stringMatching(/^TXT _acme-challenge\.www /)))
-    await runClient(lego, ['cleanup', ...proofs], env)
+    await runClient(lego, ['linode', 'cleanup', ...proofs], env)
     expect(await records()).toEqual([])
     expectRow('lego', pinnedVersion('lego/go.mod', 'lego/v5'), 2)
   })
