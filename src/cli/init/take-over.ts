@@ -287,7 +287,7 @@ function configFor({ provider, options, seen }: InitContext, path: string, { zon
 /** What an import leaves out, in full, and the number of other findings. */
 function reportImport(output: CliOutput, diagnostics: readonly Diagnostic[], options: CommonOptions): void {
   const isShown = ({ severity, code }: Diagnostic): boolean =>
-    options.verbose === true || severity === 'error' || /^(?:import-|type-foreign|record-extra|setting-|record-duplicate)/.test(code)
+    options.verbose === true || severity === 'error' || /^(?:import-|type-foreign|zone-name|record-extra|setting-|record-duplicate)/.test(code)
   const shown = diagnostics.filter(isShown)
   output.diagnostics(shown, lossReportOptions(options))
   const others = diagnostics.length - shown.length
