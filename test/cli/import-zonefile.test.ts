@@ -83,7 +83,12 @@ records:
     ['only digits', { 'db.192.0.2': SOA }, ['db.192.0.2'], 'name the zone: zonewright import zonefile db.192.0.2 2.0.192.in-addr.arpa)'],
     ['a digit', { '10.zone': SOA }, ['10.zone'], 'zonewright import zonefile 10.zone 10.in-addr.arpa)'],
     ['a large number', { 'db.2001': SOA }, ['db.2001'], 'zonewright import zonefile db.2001 ZONE)'],
-    ['a folder of such', { 'z/192.0.2.db': SOA }, ['z'], 'so it was skipped (name the zone: zonewright import zonefile z/192.0.2.db 2.0.192.'],
+    [
+      'a folder of such',
+      { 'z/192.0.2.db': SOA },
+      ['z'],
+      'so it was skipped (name the zone: zonewright import zonefile z/192.0.2.db 2.0.192.',
+    ],
     ['an invalid zone name', { 'a.example.zone': SOA }, ['a.example.zone', 'a..b'], 'error[zone-name]'],
     ['no source', {}, [], 'error[usage] import needs a format and a source'],
   ] as [string, Record<string, string>, string[], string][])('refuses %s and writes nothing', async (_, files, args, message) => {
