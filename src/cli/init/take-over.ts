@@ -11,7 +11,7 @@ import { previewDnscontrolConfig } from '../../convert/dnscontrol/convert-target
 import { type ImportZonesRequest, type ImportZonesResult, importZones } from '../../convert/import.ts'
 import { writeFiles } from '../../files/write-files.ts'
 import { isPartlyWritten, writeProblems } from '../../files/write-problem.ts'
-import { startPrograms } from '../../load/program-loader.ts'
+import { startProgramRunner } from '../../load/program-loader.ts'
 import { textDiff } from '../../report/text-diff.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig, readRunConfig } from '../../run/load/run-config.ts'
@@ -222,7 +222,7 @@ export async function prepare(context: InitContext, source: Source | 'config' | 
   const run = () => endedBySignals(() => imported(context, source))
   if (source.kind !== 'dnscontrol') return run()
   if (options.to !== undefined) return refuseTo(output, source.path)
-  await startPrograms(null)
+  await startProgramRunner()
   const text = (await previewDnscontrolConfig(resolve(io.cwd, source.path), importRequest(context, source))) ?? ''
   return { ...withConfig(`${source.path}, ${TITLES.dnscontrol}, which runs in a sandbox without a network`, text), run }
 }
