@@ -104,9 +104,9 @@ async function readCredentials(
     return token === null ? null : { kind: 'token', token }
   }
   if (isMachine(config)) return { kind: 'machine', clientId: typeof settings['client_id'] === 'string' ? settings['client_id'] : null }
-  for (const [key, value] of Object.entries({ tenant, client_id: clientId })) {
-    if (typeof value !== 'string')
-      diagnostics.push(settingProblem(config, key, `AZURE_${key.toUpperCase()} is not set`, `set it, or the setting ${key}`))
+  const identity = [['tenant', 'AZURE_TENANT_ID', tenant] as const, ['client_id', 'AZURE_CLIENT_ID', clientId] as const]
+  for (const [key, variable, value] of identity) {
+    if (typeof value !== 'string') diagnostics.push(settingProblem(config, key, `${variable} is not set`, `set it, or the setting ${key}`))
   }
   const variable = env['AZURE_CLIENT_SECRET']
     ? 'env:AZURE_CLIENT_SECRET'

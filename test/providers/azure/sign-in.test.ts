@@ -40,7 +40,7 @@ test.each([
 ])('all missing variables are in one report: %s', async (settings) => {
   const cwd = folderWith({
     'zonewright.yaml': `providers: {dns: {type: azure, resource_group: g, ${settings}}}\n`,
-    'example.com.yaml': 'records: {}\n',
+    'zones/example.com.yaml': 'domain: example.com\nrecords: {}\n',
   })
   const { stderr } = expectEnd(await cli(['plan'], { cwd }), 1)
   expect(NAMES.filter((name) => stderr.includes(`${name} is not set`))).toEqual(NAMES)
