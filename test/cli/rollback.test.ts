@@ -109,7 +109,7 @@ describe('rollback', () => {
     expectEnd(await scene.run('rollback', '--last', '--out', 'back.json'), 1, {
       err: [`${own.run}, is a rollback, so --last means run ${first.run} before it`, `Rolling back run ${first.run}`],
     })
-    expect(undone.state).toBe('rolled-back')
+    expect(undone['state']).toBe('rolled-back')
     expect((await scene.run('rollback', own.run, ...YES)).status).toBe(0)
     expect(held(scene)).toEqual(after)
     expect(scene.memory.settingsOf('example.com')).toMatchObject({ soa_email: 'dns@example.com', tags: ['dns'] })
