@@ -12,7 +12,7 @@ import { rounds } from './test/support/random.ts'
  */
 const POSTGRES = [
   'test/service/store/postgres/**/*.test.ts',
-  'test/service/{backup,durability,filter,former-schema,lists,record-limit,rotate-key,secrets-at-rest,zone-names}.test.ts',
+  'test/service/{admin,audit,backup,durability,filter,former-schema,lists,record-limit,rotate-key,secrets-at-rest,upgrade,zone-names}.test.ts',
   'test/service/accounts/quotas.test.ts',
   'test/service/images/upload-restart.test.ts',
   'test/service/instances/{addresses,processes.servers}.test.ts',

@@ -38,6 +38,9 @@ export interface Validate {
 export declare const validate: Validate
 `
 
+/** Schemas that the program reads itself (`src/base/json-schema.ts`), since most runs need them: `config-schema-text.js` has the text. Tests compare it with ajv. */
+const AS_TEXTS = new Set(['config.schema.json', 'zone.schema.json'])
+
 /**
  * Compiles the schemas of one folder into another.
  * @param {{ from?: string, to?: string }} [folders] absolute paths; by default those of the package
@@ -49,7 +52,10 @@ export async function compileSchemas({ from = join(root, 'schemas'), to = join(r
     .sort()
     .map((name) => ({ name, module: name.replace(/\.schema\.json$/, '-schema.js'), text: readFileSync(join(from, name), 'utf8') }))
   const stamp = `// ${stampOf(sources)}`
-  const current = sources.filter(({ module }) => firstLine(join(to, module)) === stamp).map(({ module }) => module)
+  const isCurrent = (module) => firstLine(join(to, module)) === stamp
+  const current = sources
+    .filter(({ name, module }) => isCurrent(module) && (!AS_TEXTS.has(name) || isCurrent(textModuleOf(module))))
+    .map(({ module }) => module)
   const stale = sources.filter(({ module }) => !current.includes(module))
   mkdirSync(to, { recursive: true })
   removeOrphans(to, new Set(sources.map(({ module }) => module)))
@@ -59,6 +65,14 @@ export async function compileSchemas({ from = join(root, 'schemas'), to = join(r
   const written = await Promise.all(
     stale.map(async ({ name, module }) => {
       const code = await compile(name)
+      if (AS_TEXTS.has(name)) {
+        const { text } = sources.find((one) => one.name === name)
+        replaceFile(join(to, textModuleOf(module).replace(/\.js$/, '.d.ts')), 'export declare const text: string\n')
+        replaceFile(
+          join(to, textModuleOf(module)),
+          `${stamp}\nexport const text = ${quotedText(JSON.stringify(withoutAnnotations(text)))}\n`,
+        )
+      }
       replaceFile(join(to, module.replace(/\.js$/, '.d.ts')), DECLARATION)
       replaceFile(join(to, module), `${stamp}\n${code}`)
       return module
@@ -66,6 +80,11 @@ export async function compileSchemas({ from = join(root, 'schemas'), to = join(r
   )
   return { written, current }
 }
+
+const textModuleOf = (module) => module.replace(/\.js$/, '-text.js')
+
+/** In quotes that JSON does not need. */
+const quotedText = (json) => `'${json.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** A hash of all inputs. Schemas may refer to each other, so a change of one changes the hash of all. */
 function stampOf(sources) {
@@ -83,6 +102,8 @@ const WITH_PARTS = new Set(['config.schema.json', 'policies.schema.json'])
 /** Texts for editors, which the errors would hold. */
 const isAnnotation = (key, value) =>
   key === 'examples' ? Array.isArray(value) : (key === 'title' || key === 'description') && typeof value === 'string'
+
+const withoutAnnotations = (text) => JSON.parse(text, (key, value) => (isAnnotation(key, value) ? undefined : value))
 
 /** Loads ajv and esbuild only if there is something to do, because that takes time. */
 async function loadCompiler(sources) {
@@ -107,10 +128,7 @@ async function loadCompiler(sources) {
     inlineRefs: false,
     code: { source: true, esm: true },
   }
-  const schemas = sources.map(({ name, text }) => ({
-    name,
-    schema: JSON.parse(text, (key, value) => (isAnnotation(key, value) ? undefined : value)),
-  }))
+  const schemas = sources.map(({ name, text }) => ({ name, schema: withoutAnnotations(text) }))
   const isOld = ({ schema }) => schema.$schema?.includes('draft-07') === true
   return async (name) => {
     const own = schemas.find((one) => one.name === name)

@@ -1,5 +1,5 @@
 /** The interface of a command file, the options that several commands share, and the parsers of option values. */
-import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander'
+import type { Argument, Command, Option } from 'commander'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { Result } from '../base/result.ts'
 import { parseUsageSource } from '../config/usage-source.ts'
@@ -73,7 +73,7 @@ export const withVariableOption = (command: Command): Command =>
 
 function addVariable(text: string, former: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, value] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('It must be NAME=VALUE.')
+  if (name === undefined || value === undefined) throw invalidArgument('It must be NAME=VALUE.')
   return { ...former, [name]: value }
 }
 
@@ -170,6 +170,9 @@ export const withFormatOption = (
       .default(formats[0], formats[0]),
   )
 
+/** What commander reports as an error of an argument. Its own class would load commander again, beside that of the entry script. */
+export const invalidArgument = (message: string): Error => Object.assign(new Error(message), { code: 'commander.invalidArgument' })
+
 /** The words that a parser takes, for the completion of shells. */
 const CHOICES = new WeakMap<object, readonly string[]>()
 
@@ -187,7 +190,7 @@ export function oneOf(allowed: readonly string[]): (value: string) => string {
   const parser = (value: string): string => {
     if (allowed.includes(value)) return value
     const suggestion = didYouMean(value, allowed)
-    throw new InvalidArgumentError(`It must be one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
+    throw invalidArgument(`It must be one of ${allowed.join(', ')}.${suggestion === undefined ? '' : ` ${suggestion}`}`)
   }
   CHOICES.set(parser, allowed)
   return parser
@@ -197,22 +200,22 @@ export function oneOf(allowed: readonly string[]): (value: string) => string {
 export function rateLimit(value: string): number {
   // Commander would turn an empty text into null.
   if (value === 'off' || value === 'none') return 0
-  if (!/^(?:0|[1-9][0-9]{0,8})$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1, or off.')
+  if (!/^(?:0|[1-9][0-9]{0,8})$/.test(value)) throw invalidArgument('It must be a whole number from 1, or off.')
   return Number(value)
 }
 
 export function portNumber(value: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw new InvalidArgumentError('It must be a port from 1 to 65535.')
+  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535) throw invalidArgument('It must be a port from 1 to 65535.')
   return Number(value)
 }
 
 export function positiveInteger(value: string): number {
-  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
+  if (!/^[1-9][0-9]{0,3}$/.test(value)) throw invalidArgument('It must be a whole number from 1 to 9999.')
   return Number(value)
 }
 
 export function positiveNumber(value: string): number {
-  if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw new InvalidArgumentError('It must be a number above 0.')
+  if (!/^[0-9]{1,6}(?:\.[0-9]{1,3})?$/.test(value) || Number(value) === 0) throw invalidArgument('It must be a number above 0.')
   return Number(value)
 }
 
@@ -224,7 +227,7 @@ export function serial(value: string): number | (typeof SERIAL_METHODS)[number] 
   const method = SERIAL_METHODS.find((one) => one === value)
   if (method !== undefined) return method
   if (!/^[0-9]{1,10}$/.test(value) || Number(value) > 0xffffffff)
-    throw new InvalidArgumentError(`It must be ${SERIAL_METHODS.join(', ')} or a whole number from 0 to 4294967295.`)
+    throw invalidArgument(`It must be ${SERIAL_METHODS.join(', ')} or a whole number from 0 to 4294967295.`)
   return Number(value)
 }
 
@@ -233,7 +236,7 @@ export const parsed =
   <Value>(parse: (text: string) => Result<Value>) =>
   (text: string): Value => {
     const value = parse(text)
-    if (!value.ok) throw new InvalidArgumentError(`${value.message}.`)
+    if (!value.ok) throw invalidArgument(`${value.message}.`)
     return value.value
   }
 
@@ -251,7 +254,7 @@ const allowance = (value: string): string => (value.startsWith('in-use:') ? pars
 /** A time in seconds, in the form of TTLs. */
 export function seconds(value: string): number {
   const parsed = parseTtl(value)
-  if (!parsed.ok) throw new InvalidArgumentError('It must be seconds, or a number with s, m, h, d or w, such as 6h.')
+  if (!parsed.ok) throw invalidArgument('It must be seconds, or a number with s, m, h, d or w, such as 6h.')
   return parsed.value
 }
 

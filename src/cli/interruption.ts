@@ -36,7 +36,7 @@ export function listenForInterruption(
     const over = `the time of the run, ${seconds} s, is over`
     const end = (): void => {
       if (controller.signal.aborted) return
-      say(`The ${seconds} s of --timeout are over: stopping after the calls in flight.`)
+      say(`The ${seconds} s of --timeout are over: stopping after the open requests.`)
       controller.abort(over)
     }
     timers.push(

@@ -119,7 +119,7 @@ export function createOutput(io: CliIo, options: CommonOptions): CliOutput {
   const onStandardError: CliOutput['diagnostics'] = (diagnostics, { from = quiet ? 'error' : 'notice', secret, atMost, also } = {}) => {
     if (isInReport(format, also)) return
     bar?.clear()
-    const shown = diagnostics.filter((diagnostic) => RANK[diagnostic.severity] >= RANK[from])
+    const shown = diagnostics.filter(({ severity }) => (verbose && !quiet) || RANK[severity] >= RANK[from])
     const groups = { all: verbose, atMost: verbose ? undefined : atMost }
     io.stderr.write(render(shown, io.stderr, 'text', groups, secret))
     const abridged = isAbridged(shown, groups)

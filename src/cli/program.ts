@@ -96,7 +96,18 @@ const SYNONYMS: Readonly<Record<string, string>> = {
     '--force': '--yes',
     '--provider': '--target',
     '--output': '--out',
+    '--config-file': '--config',
+    'plan --doit': 'apply',
+    'import --creds': '--credentials',
   },
+  ...{ 'octodns-sync': 'plan', 'octodns-dump': 'import', 'get-zones': 'import', 'print-ir': 'render' },
+}
+
+/** What takes the place of options of other tools. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  '--creds': 'the providers in zonewright.yaml name their credentials',
+  '--credentials': 'the providers in zonewright.yaml name their credentials',
+  '--domains': 'zones are arguments, such as: zonewright plan example.com',
 }
 
 /** The commands that only `--help-all` lists. */
@@ -214,12 +225,16 @@ function usageError(text: string, program: Command, argv: readonly string[]): st
     .replace(/^error: /, '')
     .split(/\n(?=\(Did you mean )/)
   const isUnknown = /^unknown (command|option)/.exec(message)
-  const meant = SYNONYMS[/^unknown \w+ '(.*)'$/.exec(message)?.[1] ?? '']
-  const isKnown = command.commands.some((one) => one.name() === meant) || command.options.some(({ long }) => long === meant)
-  if (isUnknown !== null && meant !== undefined && (isKnown || command.name() === 'apply'))
+  const word = /^unknown \w+ '(.*)'$/.exec(message)?.[1] ?? ''
+  const meant = SYNONYMS[`${command.name()} ${word}`] ?? SYNONYMS[word]
+  const isKnown = [command, program].some(({ commands }) => commands.some((one) => one !== command && one.name() === meant))
+  if (isUnknown !== null && meant !== undefined && (isKnown || command.options.some(({ long }) => long === meant)))
     return `${oneLine(`error[usage] ${message} (Did you mean ${meant}?)`)}\n`
   let remedy = suggestion
-  if (suggestion === '' || suggestion.includes(' help?')) {
+  if (isUnknown?.[1] === 'option' && INSTEAD[word] !== undefined) remedy = `(${INSTEAD[word]})`
+  else if (isUnknown?.[1] === 'option' && command === program && program.commands.some((one) => argv.includes(one.name())))
+    remedy = '(options come after the command)'
+  else if (suggestion === '' || suggestion.includes(' help?')) {
     if (message.startsWith('missing required argument')) remedy = `(usage: ${usage})`
     else if (isUnknown?.[1] === 'command' && command.parent !== null)
       remedy = `(the commands are ${command.commands.map((one) => one.name()).join(', ')})`

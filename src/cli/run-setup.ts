@@ -16,7 +16,7 @@ export function readOnlySetup<Options extends WorkspaceOptions & CommonOptions>(
   return { environment: { ...io, tool: TOOL }, options, output: createOutput(io, options) }
 }
 
-/** For a run that changes zones: the first signal, or `--timeout`, stops the run after the calls in flight. */
+/** For a run that changes zones: the first signal, or `--timeout`, stops the run after the open requests. */
 export function applySetup<Options extends ApplyOptions & CommonOptions & { readonly timeout?: number }>(
   io: CliIo,
   options: Options,
@@ -30,4 +30,4 @@ export function applySetup<Options extends ApplyOptions & CommonOptions & { read
   return { environment: { ...io, tool: TOOL, listen }, options, output }
 }
 
-const STOPPING = 'Stopping: waiting for calls in flight. Press Ctrl-C again to end at once.'
+const STOPPING = 'Stopping: waiting for open requests. Press Ctrl-C again to end at once.'

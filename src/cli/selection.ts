@@ -1,10 +1,11 @@
 /** The options that select zones, and the lists of zones that they read. */
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { describeReadError } from '../files/read-text.ts'
 import { MAX_SHARDS } from '../plan/shards.ts'
 import type { SelectionOptions } from '../run/context/run-context.ts'
+import { invalidArgument } from './command.ts'
 import type { CliIo } from './io.ts'
 import type { CliOutput } from './output.ts'
 
@@ -34,7 +35,7 @@ export const withSelection = (command: Command): Command =>
 function shard(value: string): SelectionOptions['shard'] {
   const [, index = '', count = ''] = /^([1-9][0-9]{0,2})\/([1-9][0-9]{0,2})$/.exec(value) ?? []
   if (index === '' || Number(index) > Number(count) || Number(count) > MAX_SHARDS)
-    throw new InvalidArgumentError(`It must be I/N, such as 1/4, with N up to ${MAX_SHARDS}.`)
+    throw invalidArgument(`It must be I/N, such as 1/4, with N up to ${MAX_SHARDS}.`)
   return { index: Number(index), count: Number(count) }
 }
 

@@ -1,7 +1,8 @@
 /** Parses a config. */
 import { resolve } from 'node:path'
-import { validate } from '../../generated/config-schema.js'
+import { text as SCHEMA } from '../../generated/config-schema-text.js'
 import { type Diagnostic, hasErrors } from '../base/diagnostic.ts'
+import { createValidator } from '../base/json-schema.ts'
 import { type LoadedSecrets, noSecrets } from '../base/secret-guard.ts'
 import { quoted } from '../base/text.ts'
 import { toJsonValue } from '../definition/yaml/plain-scalars.ts'
@@ -23,6 +24,8 @@ import { NO_USAGE, usageOf } from './usage-source.ts'
 import { ignoreOf, nameserversOf, ruleOf, selectorsOf, zoneGlob } from './zone-rule.ts'
 
 const MAX_CONFIG_LENGTH = 1024 * 1024
+
+const schemaErrors = createValidator(SCHEMA)
 
 /** The location of the config. */
 export interface ConfigLocation {
@@ -77,9 +80,8 @@ export function readConfig(text: string, place: ConfigLocation): ConfigResult {
   const { root, diagnostics: yaml } = readYaml(text, { file: place.file, maxLength: MAX_CONFIG_LENGTH })
   if (root === null) return { config: null, diagnostics: yaml }
   const document = isNull(root) ? {} : toJsonValue(withoutEmpty(root))
-  if (!validate(document)) {
-    return { config: null, diagnostics: [...yaml, ...schemaDiagnostics(root, validate.errors ?? [])] }
-  }
+  const errors = schemaErrors(document)
+  if (errors.length > 0) return { config: null, diagnostics: [...yaml, ...schemaDiagnostics(root, errors)] }
   if (hasErrors(yaml)) return { config: null, diagnostics: yaml }
   const reading: Reading = { root, diagnostics: [...yaml] }
   const config = configOf(document as ConfigDocument, reading, place)

@@ -1,5 +1,5 @@
-import type { SchemaError } from '../../generated/config-schema.js'
 import type { Diagnostic, SourcePosition } from '../base/diagnostic.ts'
+import type { SchemaError } from '../base/json-schema.ts'
 import { didYouMean } from '../base/nearest-word.ts'
 import type { YamlNode } from '../definition/yaml/yaml-node.ts'
 import { keyPosition, nodeAt, pointerSteps, positionAt } from '../definition/yaml/yaml-node.ts'

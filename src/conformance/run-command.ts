@@ -75,5 +75,5 @@ export async function runConformanceCommand(setup: RunSetup<ConformanceCommandOp
 /** One line: the state, the group, the step, and the calls or the reason. */
 function describeStep({ group, step, state, reason, calls }: StepResult): string {
   const title = `${group.number === null ? '' : `${group.number}. `}${group.name}: ${step}`
-  return oneLine(`${state.padEnd(7)} ${title} (${reason ?? (calls === 1 ? '1 call' : `${calls} calls`)})`)
+  return oneLine(`${state.padEnd(7)} ${title} (${reason ?? (calls === 1 ? '1 request' : `${calls} requests`)})`)
 }

@@ -43,9 +43,10 @@ function packRecords({ name: zone, records }: DesiredZone): () => DefinedRecord[
     if (isPackable(record, file) && name.endsWith(zone)) texts.push(name.slice(0, -zone.length), type, data, ttl ?? '', at.line, at.column)
     else kept.set(index, record)
   }
-  const text = texts.join(END)
+  // Outside the heap of V8, which grows by a factor of what it holds.
+  const octets = Buffer.from(texts.join(END))
   return () => {
-    const parts = text.split(END)
+    const parts = octets.toString().split(END)
     let next = -TEXTS
     return Array.from({ length: count }, (_, index): DefinedRecord => {
       const whole = kept.get(index)

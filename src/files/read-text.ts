@@ -74,6 +74,21 @@ function readFile(path: string, shown: string, policy: SourcePolicy | null, fall
   }
 }
 
+/** The octets of a regular file that is not too large; null if they cannot be read. */
+export function readOctets(path: string): Buffer | null {
+  try {
+    const file = openSync(path, READ_ONLY)
+    try {
+      const facts = fstatSync(file)
+      return facts.isFile() && facts.size <= MAX_FILE_OCTETS ? readFileSync(file) : null
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return null
+  }
+}
+
 /** The text, or a problem with the places of the secrets in it. */
 export function refuseSecrets(text: string, shown: string, policy: SourcePolicy): TextResult {
   const [first, ...more] = policy.secretsIn(text, shown)

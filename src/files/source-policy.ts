@@ -3,11 +3,11 @@
  * able to include a file with a secret and publish it in a plan or in the DNS.
  */
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
-import { basename, relative, sep } from 'node:path'
+import { basename, sep } from 'node:path'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { type LoadedSecrets, secretExposedDiagnostic } from '../base/secret-guard.ts'
 import { type PathScope, refusedPath } from './allowed-paths.ts'
-import { fromDisplayPath, isInside, resolveLinks } from './file-path.ts'
+import { fromDisplayPath, isInside, relativePath, resolveLinks } from './file-path.ts'
 
 export interface SourcePolicy {
   /** Why no definition may be read from an absolute path (with or without links resolved), worded to follow its name; null if one may. */
@@ -100,7 +100,7 @@ const APEX_FILE = '.yaml'
 
 function isHidden(path: string, folder: string): boolean {
   if (!isInside(path, folder)) return false
-  const parts = relative(folder, path).split(sep)
+  const parts = relativePath(folder, path).split(sep)
   return parts.some((part, index) => part.startsWith('.') && !MOUNTED.test(part) && !(part === APEX_FILE && index === parts.length - 1))
 }
 

@@ -1,34 +1,39 @@
 /** Reads a revision of a folder's git repository. The working tree is not changed. */
+import { hash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { type Diagnostic, oneLine } from '../base/diagnostic.ts'
 import { isCi } from '../base/environment.ts'
 import { excerpt, quoted } from '../base/text.ts'
 import type { PathScope } from '../files/allowed-paths.ts'
-import { displayPath, isInside, resolveLinks } from '../files/file-path.ts'
+import { displayPath, isInside, relativePath, resolveLinks, withSlashes } from '../files/file-path.ts'
 import { findProgram, NO_PROGRAM, repositoryOf } from '../files/find-program.ts'
-import { MAX_FILE_OCTETS } from '../files/read-text.ts'
+import { MAX_FILE_OCTETS, readOctets } from '../files/read-text.ts'
 import { cleanAtExit } from '../files/temporary-file.ts'
 
 type Environment = PathScope['env']
 
-/** A temporary copy of a folder's files at a revision. */
+/** The files that a folder has at a revision. Its functions throw `RevisionError`. */
 export interface Revision {
   /**
    * The commit with these files: the merge base of HEAD and the revision that the user named, or that revision itself if `..` follows its name. Before the
    * first commit, the empty tree.
    */
   readonly commit: string
-  /** The copy of the folder. */
-  readonly folder: string
-  /** Removes the copy. */
-  close(): void
+  /**
+   * Copies the files to the same temporary folder each time, and returns it. `wanted` selects them by their paths, relative to the folder with `/`; all are
+   * copied if there are links, which may lead to others.
+   */
+  readonly copy: (wanted?: (path: string) => boolean) => Promise<string>
+  /**
+   * Those of absolute paths below the folder whose files differ from those of the revision, or do not exist. Line ends do not matter. `visit` gets the octets of
+   * most of the others.
+   */
+  readonly changed: (paths: readonly string[], visit?: (path: string, octets: Buffer) => void) => Promise<ReadonlySet<string>>
 }
 
-export type RevisionResult = { readonly ok: true; readonly revision: Revision } | { readonly ok: false; readonly diagnostic: Diagnostic }
-
-/** Maximum number of copied files, and their maximum octets in total. */
+/** Maximum number of files, and their maximum octets in total. */
 const MAX_FILES = 100_000
 const MAX_OCTETS = 256 * 1024 * 1024
 
@@ -36,24 +41,79 @@ const MAX_OCTETS = 256 * 1024 * 1024
 const MAX_LIST_OCTETS = 32 * 1024 * 1024
 
 /**
- * Copies the files that a folder had at a revision to a temporary folder. `text` is the user's argument: a revision, meaning its merge base with
+ * Calls `work` with the files that a folder had at a revision. `text` is the user's argument: a revision, meaning its merge base with
  * HEAD (as in `git diff REV...`), or a revision and `..`, meaning the revision itself. Leaves out submodules, files too large for a definition, and
- * links that lead outside the folder.
+ * links that lead outside the folder. Returns a diagnostic if the revision cannot be read.
  */
-export async function openRevision(folder: string, text: string, env: Environment): Promise<RevisionResult> {
+export async function withRevision<T>(
+  folder: string,
+  text: string,
+  env: Environment,
+  work: (revision: Revision) => Promise<T>,
+): Promise<{ readonly ok: true; readonly value: T } | { readonly ok: false; readonly diagnostic: Diagnostic }> {
+  let close: (() => void) | null = null
   try {
-    const { git, prefix } = await openRepository(folder, env)
+    const { git, prefix, workTree } = await openRepository(folder, env)
     const commit = await commitOf(git, text)
-    const entries = (await filesOf(git, commit, prefix)).filter(({ octets }) => octets <= MAX_FILE_OCTETS)
-    const total = entries.reduce((sum, { octets }) => sum + octets, 0)
-    if (entries.length > MAX_FILES || total > MAX_OCTETS) throw tooLarge(text, folder)
-    const contents = await contentsOf(git, entries, total)
-    return { ok: true, revision: { commit, ...writeCopy(entries, contents) } }
+    const files = await filesOf(git, commit, prefix, workTree)
+    if (files.size > MAX_FILES || octetsOf(files.values()) > MAX_OCTETS) throw tooLarge(text, folder)
+    const hasLinks = [...files.values()].some(({ isLink }) => isLink)
+    const copied = new Set<TreeFile>()
+    let place = ''
+    const copy: Revision['copy'] = async (wanted = () => true) => {
+      const missing = [...files.values()].filter((file) => !copied.has(file) && (hasLinks || wanted(file.path)))
+      const contents = await contentsOf(git, missing)
+      if (close === null) {
+        place = mkdtempSync(join(resolveLinks(tmpdir()), 'zonewright-revision-'))
+        const remove = (): void => rmSync(place, { recursive: true, force: true })
+        const cancel = cleanAtExit(remove)
+        close = () => {
+          cancel()
+          remove()
+        }
+      }
+      writeCopy(place, missing, contents)
+      for (const file of missing) copied.add(file)
+      return place
+    }
+    const changed: Revision['changed'] = async (paths, visit) => {
+      const differing = new Map<string, TreeFile>()
+      const found = new Set<string>()
+      for (const path of paths) {
+        const now = readOctets(path)
+        const file = files.get(withSlashes(relativePath(folder, path)))
+        if (now === null || file === undefined || file.isLink) found.add(path)
+        else if (objectOf(now, file.object) !== file.object) differing.set(path, file)
+        else visit?.(path, now)
+      }
+      const contents = await contentsOf(git, [...differing.values()])
+      for (const [index, path] of [...differing.keys()].entries())
+        if (withoutReturns(readOctets(path)) !== withoutReturns(contents[index] as Buffer)) found.add(path)
+      if (!hasLinks) return found
+      const before = await copy()
+      const isSame = (path: string): boolean => {
+        const now = readOctets(path)
+        return now !== null && withoutReturns(now) === withoutReturns(readOctets(resolve(before, relative(folder, path))))
+      }
+      return new Set([...found].filter((path) => !isSame(path)))
+    }
+    return { ok: true, value: await work({ commit, copy, changed }) }
   } catch (error) {
     if (error instanceof RevisionError) return { ok: false, diagnostic: error.diagnostic }
     throw error
+  } finally {
+    ;(close as (() => void) | null)?.()
   }
 }
+
+const withoutReturns = (octets: Buffer | null): string | null =>
+  octets === null ? null : octets.toString('latin1').replaceAll('\r\n', '\n')
+
+/** The name that git gives to octets, with the hash of another name. */
+const objectOf = (octets: Buffer, other: string): string =>
+  hash(other.length === 40 ? 'sha1' : 'sha256', Buffer.concat([Buffer.from(`blob ${octets.length}\0`), octets]))
+
+const octetsOf = (files: Iterable<TreeFile>): number => [...files].reduce((sum, { octets }) => sum + octets, 0)
 
 /** Whether a folder has a file or link with this name at a revision; null if there is no repository or no such revision. */
 export async function existsInRevision(folder: string, text: string, name: string, env: Environment): Promise<boolean | null> {
@@ -184,7 +244,7 @@ export async function openRepository(
   }
 }
 
-/** The commit of a user's argument (see `openRevision`). */
+/** The commit of a user's argument (see `withRevision`). */
 async function commitOf(git: Git, text: string): Promise<string> {
   const isExact = text.endsWith('..')
   const name = isExact ? text.slice(0, -2) : text
@@ -241,29 +301,36 @@ interface TreeFile {
   readonly octets: number
 }
 
-/** The files and links that a commit has below a folder. */
-async function filesOf(git: Git, commit: string, prefix: string): Promise<TreeFile[]> {
+/** By the commit and the folder, which never change. */
+const trees = new Map<string, ReadonlyMap<string, TreeFile>>()
+
+/** The files and links that a commit has below a folder, by their paths, without files that are too large. */
+async function filesOf(git: Git, commit: string, prefix: string, workTree: string): Promise<ReadonlyMap<string, TreeFile>> {
+  const key = `${commit} ${workTree} ${prefix}`
+  const known = trees.get(key)
+  if (known !== undefined) return known
   const limit = prefix === '' ? [] : ['--', prefix]
   const listed = await git(['ls-tree', '-r', '-l', '-z', '--full-tree', commit, ...limit], { maxOctets: MAX_LIST_OCTETS })
   if (listed.status !== 0) throw new RevisionError(`git cannot list the files of ${commit}: ${listed.stderr}`)
-  return listed.stdout
-    .toString('utf8')
-    .split('\0')
-    .flatMap((line): TreeFile[] => {
-      const [, mode = '', object = '', size = '', path = ''] = /^([0-7]{6}) blob ([0-9a-f]+) +([0-9]+)\t(.*)$/s.exec(line) ?? []
-      const own = path.slice(prefix.length)
-      // A crafted tree may have names that lead outside the folder.
-      const isSafe =
-        own !== '' && !own.includes('\\') && own.split('/').every((part) => !['', '.', '..', '.git'].includes(part.toLowerCase()))
-      return isSafe && path.startsWith(prefix) ? [{ path: own, object, isLink: mode === '120000', octets: Number(size) }] : []
-    })
+  const files = new Map<string, TreeFile>()
+  for (const line of listed.stdout.toString('utf8').split('\0')) {
+    const [, mode = '', object = '', size = '', whole = ''] = /^([0-7]{6}) blob ([0-9a-f]+) +([0-9]+)\t(.*)$/s.exec(line) ?? []
+    const path = whole.slice(prefix.length)
+    // A crafted tree may have names that lead outside the folder.
+    const isSafe =
+      path !== '' && !path.includes('\\') && path.split('/').every((part) => !['', '.', '..', '.git'].includes(part.toLowerCase()))
+    if (isSafe && whole.startsWith(prefix) && Number(size) <= MAX_FILE_OCTETS)
+      files.set(path, { path, object, isLink: mode === '120000', octets: Number(size) })
+  }
+  trees.set(key, files)
+  return files
 }
 
 /** The contents of the files, in the same order. */
-async function contentsOf(git: Git, files: readonly TreeFile[], total: number): Promise<Buffer[]> {
+async function contentsOf(git: Git, files: readonly TreeFile[]): Promise<Buffer[]> {
   if (files.length === 0) return []
   const input = files.map(({ object }) => `${object}\n`).join('')
-  const { status, stdout, stderr } = await git(['cat-file', '--batch'], { input, maxOctets: total + files.length * 128 })
+  const { status, stdout, stderr } = await git(['cat-file', '--batch'], { input, maxOctets: octetsOf(files) + files.length * 128 })
   const incomplete = (): RevisionError =>
     new RevisionError(
       `git cannot read the files of the revision${stderr === '' ? '' : `: ${stderr}`}`,
@@ -279,15 +346,8 @@ async function contentsOf(git: Git, files: readonly TreeFile[], total: number): 
   })
 }
 
-/** Writes the files to a new temporary folder, and the links after all files, so that no file is written through a link. */
-function writeCopy(files: readonly TreeFile[], contents: readonly Buffer[]): Pick<Revision, 'folder' | 'close'> {
-  const folder = mkdtempSync(join(resolveLinks(tmpdir()), 'zonewright-revision-'))
-  const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  const cancel = cleanAtExit(remove)
-  const close = (): void => {
-    cancel()
-    remove()
-  }
+/** Writes the files to a folder, and the links after all files, so that no file is written through a link. */
+function writeCopy(folder: string, files: readonly TreeFile[], contents: readonly Buffer[]): void {
   try {
     const folders = new Set<string>()
     for (const isLink of [false, true])
@@ -300,9 +360,7 @@ function writeCopy(files: readonly TreeFile[], contents: readonly Buffer[]): Pic
         if (!isLink) writeFileSync(path, content, { flag: 'wx', mode: 0o600 })
         else if (isInside(resolve(dirname(path), content.toString('utf8')), folder)) symlinkSync(content.toString('utf8'), path)
       }
-    return { folder, close }
   } catch (error) {
-    close()
     throw new RevisionError(`the files of the revision cannot be written to ${folder}: ${(error as Error).message}`)
   }
 }

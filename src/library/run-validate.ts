@@ -39,9 +39,9 @@ export async function runValidate(setup: ValidateSetup, args: readonly string[])
   const found = config === null ? NOTHING : await validateSelection(setup, config, args)
   const all = [...diagnostics, ...found.diagnostics]
   const figures = { files: found.files, zones: found.zones.length, records: found.records }
-  const zones = found.zones.map(({ zone, files, ...loaded }) => {
+  const zones = found.zones.map(({ zone, owner, files, diagnostics: own }) => {
     const isOwn = (file: string): number => Number(file === zone.at.file)
-    return { ...loaded, zone: zone.name, files: [...files].sort((a, b) => isOwn(b) - isOwn(a)) }
+    return { zone: zone.name, owner, diagnostics: own, files: [...files].sort((a, b) => isOwn(b) - isOwn(a)) }
   })
   output.validation({ figures, zones, diagnostics: all }, found.zones)
   if (hasErrors(all)) return EXIT.failure

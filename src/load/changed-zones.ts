@@ -3,20 +3,18 @@
  * it gets from rules, defaults, limits, targets and the PTR records of other zones, so a change of the config selects only the zones that it concerns.
  */
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { basename, join, relative, resolve } from 'node:path'
-import pLimit from 'p-limit'
+import { basename, join, resolve } from 'node:path'
 import { hasErrors } from '../base/diagnostic.ts'
 import type { Config } from '../config/config.ts'
-import type { LoadedZone } from '../config/configured-zone.ts'
+import { type LoadedZone, ruleFor } from '../config/configured-zone.ts'
 import { readConfig } from '../config/read-config.ts'
-import type { DomainName } from '../dns/domain-name.ts'
+import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
 import { sourceProviders } from '../dns/zone-source.ts'
-import { displayPath, fromDisplayPath } from '../files/file-path.ts'
+import { displayPath, fromDisplayPath, relativePath, withSlashes } from '../files/file-path.ts'
 import { readText } from '../files/read-text.ts'
 import type { Revision } from '../git/revision.ts'
-import { isProgramName } from './definition-name.ts'
-import { type LoadedDefinitions, loadDefinitions } from './load-definitions.ts'
+import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
+import { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './load-definitions.ts'
 
 /** A zone that a revision had at a target and that no definition describes there. */
 export interface FormerZone {
@@ -36,27 +34,59 @@ export interface ChangedZones {
   readonly isEverything: boolean
 }
 
-/** Maximum number of files open at the same time. */
-const OPEN_FILES = 32
-
-/** Compares all zones of a config, as they were loaded, with those of a revision. */
-export async function changedZones(config: Config, loaded: LoadedDefinitions, revision: Revision): Promise<ChangedZones> {
-  const hasChanged = changedFiles(config, revision)
-  const touched = new Set<LoadedZone>()
-  await Promise.all(
-    loaded.zones.map(async (zone) => {
-      if ((await Promise.all(zone.files.map(hasChanged))).includes(true)) touched.add(zone)
+/**
+ * Loads the definitions of a config and compares their zones with those of a revision. A definition that is the same in both is read only if a zone that is read
+ * refers to its zone, or has its name, unless it may have another effect.
+ */
+export async function loadChanged(
+  config: Config,
+  revision: Revision,
+  options: LoadOptions,
+): Promise<{ readonly loaded: LoadedDefinitions; readonly changed: ChangedZones }> {
+  const found = await findDefinitions(config)
+  const byPath = new Map(found.definitions.map((one) => [one.path, one]))
+  const own = config.file === null ? [] : [fromDisplayPath(config.file, config.cwd)]
+  const unread = new Map<FoundDefinition, DomainName>()
+  const touched = new Set(
+    await revision.changed([...own, ...byPath.keys()], (path, octets) => {
+      const definition = byPath.get(path)
+      const name = definition === undefined ? null : plainName(definition, octets.toString('latin1'))
+      if (definition !== undefined && name !== null) unread.set(definition, name)
     }),
   )
-  const isComparable = loaded.areIndependent && config.file !== null && !(await hasChanged(config.file))
-  const sure = isComparable ? loaded.zones.filter((zone) => !touched.has(zone) && !isProgramName(zone.zone.at.file)) : []
-  const before = await loadRevision(config, revision, sure)
-  if (before.config === null) return { zones: new Set(loaded.zones), former: [], isEverything: true }
-  const known = new Set(before.zones.map((zone) => `${zone.zone.name} ${effectOf(zone, before.config as Config)}`))
-  const same = new Set(before.isPartial ? sure : [])
-  const isKnown = (zone: LoadedZone): boolean => same.has(zone) || known.has(`${zone.zone.name} ${effectOf(zone, config)}`)
-  const zones = new Set(loaded.zones.filter((zone) => touched.has(zone) || !isKnown(zone)))
-  return { zones, former: formerZones(config, loaded, before), isEverything: false }
+  if (own.length === 0 || own.some((path) => touched.has(path))) unread.clear()
+  let before = await loadRevision(config, revision, unread)
+  const known = { unread, others: new Set(before.zones.map(({ zone }) => zone.name)) }
+  let loaded = await loadDefinitions(config, { ...options, found, ...(before.isPartial && known) })
+  if (before.isPartial && !loaded.areIndependent) {
+    unread.clear()
+    before = await loadRevision(config, revision)
+    loaded = await loadDefinitions(config, { ...options, found })
+  }
+  if (before.config === null) return { loaded, changed: { zones: new Set(loaded.zones), former: [], isEverything: true } }
+  const pathsOf = ({ files }: LoadedZone): string[] => files.map((file) => fromDisplayPath(file, config.cwd))
+  const others = new Set(loaded.zones.flatMap(pathsOf))
+  for (const path of byPath.keys()) others.delete(path)
+  for (const path of await revision.changed([...others])) touched.add(path)
+  const same = new Set(before.isPartial ? [...unread.keys()].map(({ file }) => file) : [])
+  const effects = new Set(before.zones.map((zone) => `${zone.zone.name} ${effectOf(zone, before.config as Config)}`))
+  const isKnown = (zone: LoadedZone): boolean => same.has(zone.zone.at.file) || effects.has(`${zone.zone.name} ${effectOf(zone, config)}`)
+  const zones = new Set(loaded.zones.filter((zone) => pathsOf(zone).some((path) => touched.has(path)) || !isKnown(zone)))
+  return { loaded, changed: { zones, former: formerZones(config, loaded, before), isEverything: false } }
+}
+
+/** What may give a definition an effect on others, or them on it; and escapes, with which these words may be written. The `include:` of SPF records has no space. */
+const NOT_PLAIN = /\bauto_ptr\b|\binclude\b(?!:\S)|\\[xuU]/
+
+/** The zone of a definition that has no effect on other zones, if its text, in Latin-1, shows both; null if it must be parsed. */
+function plainName({ kind, zoneName, rules }: FoundDefinition, text: string): DomainName | null {
+  if (kind !== 'yaml' || rules.some(({ autoPtr }) => autoPtr) || NOT_PLAIN.test(text)) return null
+  const words = text.match(/\bdomain\b/g)?.length ?? 0
+  const written = words === 1 ? /^domain: +["']?([\w.-]*[a-z][\w.-]*)["']?[ \t\r]*(?:#.*)?$/m.exec(text)?.[1] : undefined
+  const parsed = written === undefined ? null : parseAbsoluteName(written)
+  const name = parsed?.ok ? parsed.value : words === 0 ? zoneName : null
+  const isNamed = rules.every((rule) => rule.zoneName === null || rule.zoneName === name)
+  return name !== null && isNamed && ruleFor({ name }, rules) !== null ? name : null
 }
 
 /** A digest of everything that a plan of the zone depends on besides the live zone. Positions and suppressed findings do not matter. */
@@ -70,28 +100,6 @@ function effectOf({ zone, targets, policy, allow, thresholds, nameservers, owner
     isNoEffect(key) ? undefined : value,
   )
   return createHash('sha256').update(text).digest('base64')
-}
-
-/** A function that says whether a file, named as messages show it, differs from that of the revision. Line ends do not matter. */
-export function changedFiles(config: Config, { folder }: Revision): (file: string) => Promise<boolean> {
-  const known = new Map<string, Promise<boolean>>()
-  const limit = pLimit(OPEN_FILES)
-  const read = (path: string): Promise<string | null> =>
-    readFile(path, 'latin1').then(
-      (text) => text.replaceAll('\r\n', '\n'),
-      () => null,
-    )
-  return (file) => {
-    const path = fromDisplayPath(file, config.cwd)
-    const compared =
-      known.get(path) ??
-      limit(async () => {
-        const [now, then] = await Promise.all([read(path), read(resolve(folder, relative(config.folder, path)))])
-        return now === null || now !== then
-      })
-    known.set(path, compared)
-    return compared
-  }
 }
 
 /** The zones and targets of a revision that no definition describes. A definition that is disabled, or has errors, describes its zone. */
@@ -118,23 +126,30 @@ export interface LoadedRevision extends Pick<LoadedDefinitions, 'zones' | 'diagn
 }
 
 /**
- * Loads the definitions that the config of a revision selected. `config` is that of the working tree; the copy of the revision is of its folder. The definitions
- * of `unchanged`, whose files are those of the revision, are left out if nothing else can give them another effect there.
+ * Loads the definitions that the config of a revision selected. `config` is that of the working tree; the revision is of its folder. The definitions of
+ * `unchanged`, whose files are those of the revision, are left out if nothing else can give them another effect there.
  */
-export async function loadRevision(config: Config, { folder }: Revision, unchanged: readonly LoadedZone[] = []): Promise<LoadedRevision> {
+export async function loadRevision(
+  config: Config,
+  { copy }: Revision,
+  unchanged: ReadonlyMap<FoundDefinition, DomainName> = new Map(),
+): Promise<LoadedRevision> {
   const nothing: LoadedRevision = { config: null, zones: [], diagnostics: [], files: [], isPartial: false }
   if (config.file === null) return nothing
   const file = basename(fromDisplayPath(config.file, config.cwd))
+  const folder = await copy((path) => path === file)
   const text = await readText(join(folder, file), file, null)
   if (!text.ok) return nothing
   const read = readConfig(text.text, { file, folder, cwd: folder, secrets: config.secrets })
   if (read.config === null || hasErrors(read.diagnostics)) return { ...nothing, diagnostics: read.diagnostics }
   const own = { ...read.config, variables: config.variables }
-  if (unchanged.length > 0 && hasSameEffect(config, own)) {
-    const pathOf = ({ zone }: LoadedZone): string => join(folder, relative(config.folder, fromDisplayPath(zone.at.file, config.cwd)))
-    const part = await loadDefinitions(own, { lints: false, without: new Set(unchanged.map(pathOf)) })
+  if (unchanged.size > 0 && hasSameEffect(config, own)) {
+    const left = new Set([...unchanged.keys()].map(({ path }) => withSlashes(relativePath(config.folder, path))))
+    await copy((path) => !left.has(path))
+    const part = await loadDefinitions(own, { lints: false, without: new Set([...left].map((path) => join(folder, path))) })
     if (part.areIndependent) return { config: own, ...part, isPartial: true }
   }
+  await copy()
   return { config: own, ...(await loadDefinitions(own, { lints: false })), isPartial: false }
 }
 

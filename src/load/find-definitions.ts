@@ -3,12 +3,20 @@
  * which ends at the config's folder and the named paths (symbolic links are resolved). Only names are examined.
  */
 import { stat } from 'node:fs/promises'
-import { basename, relative, resolve, sep } from 'node:path'
+import { basename, resolve } from 'node:path'
 import type { Diagnostic } from '../base/diagnostic.ts'
 import { CONFIG_FILE, type Config, type ZoneRule } from '../config/config.ts'
 import type { DomainName } from '../dns/domain-name.ts'
 import { compileGlobs, type FileGlobs, type GlobStart } from '../files/file-glob.ts'
-import { displayPath, fromDisplayPath, isInside, resolveLinks, withoutControlCharacters } from '../files/file-path.ts'
+import {
+  displayPath,
+  fromDisplayPath,
+  isInside,
+  relativePath,
+  resolveLinks,
+  withoutControlCharacters,
+  withSlashes,
+} from '../files/file-path.ts'
 import { type FolderTree, folderTree, type TreeEntry } from '../files/folder-tree.ts'
 import { describeReadError } from '../files/read-text.ts'
 import { isHiddenName, type SourcePolicy, sourcePolicy } from '../files/source-policy.ts'
@@ -249,7 +257,7 @@ async function withParts(search: Search, found: FoundDefinition): Promise<FoundD
 }
 
 /** A path as globs match it: relative to the config's folder, with `/`. */
-const globPath = (search: Search, path: string): string => relative(search.config.folder, path).split(sep).join('/')
+const globPath = (search: Search, path: string): string => withSlashes(relativePath(search.config.folder, path))
 
 function reportOutside(search: Search, path: string, rule: ZoneRule | null): void {
   if (search.refused.has(path)) return

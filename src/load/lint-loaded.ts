@@ -7,6 +7,7 @@ import type { LintedZone } from '../checks/lints/managed-names.ts'
 import { expiryWarnings } from '../checks/rules/expiry.ts'
 import type { LoadedZone } from '../config/configured-zone.ts'
 import { unusedSuppression } from '../definition/parse/read-suppressions.ts'
+import type { DomainName } from '../dns/domain-name.ts'
 import type { FullDate } from '../dns/ownership.ts'
 import { suppress } from '../dns/suppress.ts'
 import type { Suppression } from '../dns/suppression.ts'
@@ -21,14 +22,18 @@ export interface LintOptions {
   readonly today?: FullDate | undefined
   /** What a target can store, for the TTLs that it rounds; null if that is unknown. If absent, TTLs are not compared. */
   readonly capabilities?: CapabilityLookUp | undefined
+  /** Zones that lints look into, but that are not linted. */
+  readonly others?: readonly LoadedZone[]
+  /** If present, zones are missing: receives the names of those that the lints look for. */
+  readonly ask?: (zone: DomainName) => void
 }
 
 export type CapabilityLookUp = (target: string) => Capabilities | null
 
 /** Returns the zones in the same order with the findings about them. */
-export function lintLoaded(zones: readonly LoadedZone[], { isComplete, today, capabilities }: LintOptions): LoadedZone[] {
-  const all = zones.map(({ zone, internal, valid }) => ({ zone, internal, isIncomplete: !valid }))
-  const lint = createLinter(all)
+export function lintLoaded(zones: readonly LoadedZone[], { isComplete, today, capabilities, others = [], ask }: LintOptions): LoadedZone[] {
+  const all = [...zones, ...others].map(({ zone, internal, valid }) => ({ zone, internal, isIncomplete: !valid }))
+  const lint = createLinter(all, ask)
   const used = new Set<string>()
   // One pass over a zone after the other: its records may be packed.
   const linted = zones.map((loaded, index): readonly [LoadedZone, readonly Suppression[]] => {
@@ -40,7 +45,13 @@ export function lintLoaded(zones: readonly LoadedZone[], { isComplete, today, ca
   })
   if (!isComplete || zones.some(({ diagnostics }) => diagnostics.some(isError))) return linted.map(([loaded]) => loaded)
   return linted.map(([loaded, suppressions]) => {
-    const unused = suppressions.filter((one) => !used.has(keyOf(one)) && (one.code !== 'ttl-rounded' || capabilities !== undefined))
+    const unused = suppressions.filter(
+      (one) =>
+        !used.has(keyOf(one)) &&
+        (one.code !== 'ttl-rounded' || capabilities !== undefined) &&
+        // Zones that are missing may use those of the config.
+        (ask === undefined || one.at.file === loaded.zone.at.file),
+    )
     // Zones share the suppressions of the config and of included files.
     for (const one of unused) used.add(keyOf(one))
     return unused.length === 0 ? loaded : { ...loaded, diagnostics: [...loaded.diagnostics, ...unused.map(unusedSuppression)] }

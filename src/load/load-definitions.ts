@@ -2,9 +2,11 @@
  * Loads the zones of a config: finds the files, reads them, drops fragments that other files include, combines each zone with the config, and
  * reports zones that are defined twice. Collects every problem of every file.
  */
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import pLimit from 'p-limit'
 import { compareDiagnostics, type Diagnostic, hasErrors, isError } from '../base/diagnostic.ts'
+import { append } from '../base/group-by.ts'
 import { compareText } from '../base/text.ts'
 import { secretsInZone } from '../checks/secrets-in-zone.ts'
 import type { Config } from '../config/config.ts'
@@ -15,8 +17,8 @@ import { createZonePacker, type ZonePacker } from '../dns/packed-zone.ts'
 import { displayPath, fromDisplayPath, resolveLinks } from '../files/file-path.ts'
 import { sourcePolicy } from '../files/source-policy.ts'
 import { isProgramName } from './definition-name.ts'
-import { type FoundDefinition, findDefinitions } from './find-definitions.ts'
-import { createIncludeReader } from './include-reader.ts'
+import { type FoundDefinition, type FoundDefinitions, findDefinitions } from './find-definitions.ts'
+import { createIncludeReader, type IncludeReader } from './include-reader.ts'
 import { type CapabilityLookUp, lintLoaded } from './lint-loaded.ts'
 import { readProgram } from './program-loader.ts'
 import { addPtrRecords } from './ptr-records.ts'
@@ -42,6 +44,11 @@ export interface LoadOptions {
   readonly texts?: ReadonlyMap<string, string> | undefined
   /** Files to leave out, by absolute path. */
   readonly without?: ReadonlySet<string> | undefined
+  /** All definitions, if they have been found. */
+  readonly found?: FoundDefinitions | undefined
+  /** Definitions that are read only if a zone that is read refers to their zone, which is named, or has its name; or if `others` has it. */
+  readonly unread?: ReadonlyMap<FoundDefinition, DomainName> | undefined
+  readonly others?: ReadonlySet<DomainName> | undefined
   /** Receives the texts of the wanted definitions as they were read, by absolute path. */
   readonly textsRead?: Map<string, string> | undefined
   /** False to leave out the PTR records of addresses with `auto_ptr`, so that every record is one that a file of its zone has. */
@@ -84,12 +91,19 @@ export interface DescribedZones {
 }
 
 export async function loadDefinitions(config: Config, options: LoadOptions = {}): Promise<LoadedDefinitions> {
-  const all = await findDefinitions(config, options.paths ?? null, [...(options.texts?.keys() ?? [])])
+  const all = options.found ?? (await findDefinitions(config, options.paths ?? null, [...(options.texts?.keys() ?? [])]))
   const found = { ...all, definitions: all.definitions.filter(({ path }) => !options.without?.has(path)) }
   const wanted = wantedZones(options.zones, config, found.definitions)
+  let hasIncludes = false
+  const noting =
+    (read: IncludeReader): IncludeReader =>
+    (...named) => {
+      hasIncludes = true
+      return read(...named)
+    }
   const sources = {
-    include: createIncludeReader(config, 'yaml', options.texts),
-    includeZoneFile: createIncludeReader(config, 'zone-file', options.texts),
+    include: noting(createIncludeReader(config, 'yaml', options.texts)),
+    includeZoneFile: noting(createIncludeReader(config, 'zone-file', options.texts)),
     policy: sourcePolicy(config),
     total: createRecordTotal(),
   }
@@ -98,7 +112,9 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     .filter((definition) => !isDisabled(definition))
     .map((definition) => withNewFiles(definition, options.texts))
   const isProgram = ({ kind }: FoundDefinition): boolean => kind === 'program'
-  const written = definitions.filter((definition) => !isProgram(definition))
+  const written = definitions.filter((definition) => !isProgram(definition) && !options.unread?.has(definition))
+  const unread = new Map<DomainName, FoundDefinition[]>()
+  for (const [definition, name] of options.unread ?? []) append(unread, name, definition)
   const pack: ZonePacker = options.isForChecks && definitions.length >= MANY ? createZonePacker() : (zone) => zone
   const readEach = (some: readonly FoundDefinition[], names: WantedZones | null): Promise<(ConfiguredDefinition | null)[]> =>
     Promise.all(
@@ -120,9 +136,16 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const read = await readEach(written, wanted?.mayBeFragments ? null : wanted)
   const needsOthers = options.autoPtr !== false && wanted !== null && areLinked([...read, ...programs], wanted)
   const otherDefinitions = new Set(needsOthers ? written.filter((_, index) => read[index] === null) : [])
-  const everyOne = [...read, ...(await readEach([...otherDefinitions], null)), ...programs].filter(
-    (one): one is ConfiguredDefinition => one !== null,
-  )
+  const readUnread = async (names: Iterable<DomainName>): Promise<(ConfiguredDefinition | null)[]> => {
+    const some = [...new Set(names)].flatMap((name) => unread.get(name) ?? [])
+    for (const name of names) unread.delete(name)
+    return readEach(some, null)
+  }
+  const first = [...read, ...(await readEach([...otherDefinitions], null)), ...programs]
+  const second = await readUnread([...(options.others ?? []), ...first.flatMap((one) => one?.zone?.name ?? [])])
+  const everyOne = [...first, ...second].filter((one): one is ConfiguredDefinition => one !== null)
+  const isLast = (one: ConfiguredDefinition): number => Number(isProgram(one.definition))
+  if (second.length > 0) everyOne.sort((a, b) => isLast(a) - isLast(b) || compareText(a.definition.file, b.definition.file))
   const included = new Set(everyOne.flatMap((one) => one.includedFiles))
   const parsed = withoutFragments(everyOne, included, config)
 
@@ -150,8 +173,16 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
   const unlinked = refuseDuplicates(zones)
   const joined = options.autoPtr === false ? unlinked : withPtrs(unlinked, linked, options.paths === undefined)
   const isComplete = wanted === null && options.paths === undefined && !hasErrors(diagnostics)
-  const distinct =
-    options.lints === false ? joined : lintLoaded(joined, { isComplete, today: options.today, capabilities: options.capabilities })
+  const { today, capabilities } = options
+  const others: LoadedZone[] = []
+  let distinct: readonly LoadedZone[] = joined
+  for (let asked: DomainName[] | null = null; options.lints !== false && asked?.length !== 0; ) {
+    const found: DomainName[] = []
+    const ask = (name: DomainName): void => void (unread.has(name) && found.push(name))
+    distinct = lintLoaded(joined, { isComplete, today, capabilities, ...(options.unread && { others, ask }) })
+    others.push(...(await readUnread(found)).flatMap((one) => one?.loaded ?? []))
+    asked = found
+  }
   const loaded = new Set(distinct.map(({ zone }) => zone.name))
   const selected = parsed.filter((one) => one.zone !== null && isWanted(one, wanted))
   diagnostics.push(...(wanted?.unused(selected, parsed, loaded) ?? []))
@@ -163,7 +194,7 @@ export async function loadDefinitions(config: Config, options: LoadOptions = {})
     files,
     described: describedBy(parsed, found.definitions.filter(isDisabled), found.diagnostics),
     lacksPtrs: parsed.some((one) => one.mayUseAutoPtr && hasErrors(one.diagnostics)),
-    areIndependent: included.size === 0 && !everyOne.some(({ mayUseAutoPtr }) => mayUseAutoPtr),
+    areIndependent: !hasIncludes && !everyOne.some(({ mayUseAutoPtr }) => mayUseAutoPtr),
     skipped: [...skipped].sort(),
   }
 }
@@ -298,7 +329,9 @@ function nothingFound(found: readonly Diagnostic[], config: Config): readonly Di
   if (hasErrors(found)) return found
   const globs = config.zoneRules.flatMap((rule) => rule.files).join(', ')
   const message = `there are no definitions: no file matches ${globs} and is named ZONE.yaml, ZONE.zone or ZONE.db`
-  return [{ severity: 'error', code: 'no-definitions', message }]
+  const program = existsSync(resolve(config.cwd, 'dnsconfig.js')) ? 'dnsconfig.js' : 'what the folder has'
+  const hint = config.file === null ? `"zonewright init" takes over ${program}, and writes a config` : undefined
+  return [{ severity: 'error', code: 'no-definitions', message, hint }]
 }
 
 /** Removes repeated diagnostics of files that several zones include. The list must be sorted. */

@@ -79,7 +79,8 @@ export async function readDefinition(
   const mayUseAutoPtr =
     problems.length > 0 ||
     definition.rules.some(({ autoPtr }) => autoPtr) ||
-    sources.some(({ text }) => /\bauto_ptr\b|^include\b/m.test(text))
+    // With escapes, the words may be written otherwise.
+    sources.some(({ text }) => /\bauto_ptr\b|^include\b|\\[xuU]/m.test(text))
   if (problems.length > 0) {
     return { definition, zone: null, enabled: true, files, includedFiles: [], mayUseAutoPtr, diagnostics: problems }
   }

@@ -72,6 +72,8 @@ export function wantedZones(args: readonly string[] | undefined, config: Config,
       const path = resolve(cwd, argument)
       paths.push({ argument, path, isFragment: !found.some((definition) => isAt(definition, path)) })
     } else if (isGlobArgument(argument)) globs.push(globOf(argument, cwd))
+    else if (/^[A-Za-z_$][\w$]*=/.test(argument))
+      diagnostics.push(unknown(`${oneLine(argument.replace(/=.*/s, ''))}=… is no zone`, 'variables of programs are --var NAME=VALUE'))
     else if (/[\\/].*\.(?:ya?ml|zone|db)$/i.test(argument)) diagnostics.push(unknown(`${oneLine(argument)} cannot be read`, GONE))
     else {
       const name = parseAbsoluteName(argument)

@@ -47,6 +47,14 @@ export function hostedProvider<Zone extends ListedZone, Live extends LiveZone>(
 ): Provider {
   const { provider: name, baseUrl, parallelism } = connection
   const { type, capabilities, path = '', referenceTo, listing } = service
+  let reading: Promise<readonly Zone[]> | null = null
+  /** All zones. A plan of all zones asks for them twice at once, and reads them once. */
+  const list = (options?: ProviderCallOptions): Promise<readonly Zone[]> => {
+    reading ??= service.list(options).finally(() => {
+      reading = null
+    })
+    return reading
+  }
   const provider: Provider = {
     name,
     type,
@@ -57,13 +65,13 @@ export function hostedProvider<Zone extends ListedZone, Live extends LiveZone>(
       const wanted = new Set(names)
       const listed =
         wanted.size > MAX_SINGLE
-          ? await service.list(options)
+          ? await list(options)
           : (await Promise.all([...wanted].map((zone) => service.find(zone, options)))).flatMap((found) => found ?? [])
       const found = zoneListOf(listed as readonly Zone[], referenceTo, listing)
       refuseUnusable(name, wanted, found)
       return zonesNamed(found, wanted)
     },
-    listZones: async (options) => zoneListOf(await service.list(options), referenceTo, listing),
+    listZones: async (options) => zoneListOf(await list(options), referenceTo, listing),
     readZone: async (zone, options) => snapshotOf(zone, await service.read(zone, options)),
     examine: (usage, _, options) => examineZones(provider, usage, service, options),
     async apply(zone, call, options) {

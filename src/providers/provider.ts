@@ -29,6 +29,8 @@ export interface ProviderCallOptions {
   readonly mayWrite?: ((timeLimit: number) => Promise<string | null>) | undefined
   /** The serial that a zone of this name had last: a new one gets a newer serial. Absent if it is unknown. */
   readonly lastSerial?: SerialNumber | undefined
+  /** The id of the run in the journal. A provider whose service keeps a log sends it along with each change. */
+  readonly run?: string | undefined
 }
 
 /** `lowestTtl`: the lowest TTL in seconds that a record is to have, infinite if none has one; absent if it is unknown. Limits that permit it need no look-up. */

@@ -164,19 +164,25 @@ const VARIABLE_SETTINGS: ReadonlySet<string> = new Set(
 
 /** The entry of a type of ours with the values of variables. Adds an error for each that is not set. */
 async function withVariables(config: ProviderConfig, { secrets }: ProviderContext, diagnostics: Diagnostic[]): Promise<ProviderConfig> {
+  const unset: Diagnostic[] = []
   const read = async (settings: ProviderConfig['settings'], above: readonly string[]): Promise<ProviderConfig['settings']> => {
     const values: Record<string, unknown> = { ...settings }
     for (const [key, value] of Object.entries(settings)) {
       const path = [...above, key]
       if (key === 'tsig') values[key] = await read(value as ProviderConfig['settings'], path)
-      if (!VARIABLE_SETTINGS.has(path.join('.')) || !String(value).startsWith('env:')) continue
+      if (!String(value).startsWith('env:')) continue
+      const isVariable = VARIABLE_SETTINGS.has(path.join('.'))
+      // Secrets are read later; an unset one is reported with the other variables.
+      if (!isVariable && secrets.env[String(value).slice('env:'.length)]) continue
       const found = await resolveSecret(String(value), `providers.${config.name}.${path.join('.')}`, config.placeOf(...path), secrets)
-      if (found.diagnostic) diagnostics.push(found.diagnostic)
-      values[key] = found.value
+      if (found.diagnostic) (isVariable ? diagnostics : unset).push(found.diagnostic)
+      if (isVariable) values[key] = found.value
     }
     return values
   }
-  return { ...config, settings: await read(config.settings, []) }
+  const settings = await read(config.settings, [])
+  if (diagnostics.length > 0) diagnostics.push(...unset)
+  return { ...config, settings }
 }
 
 /** Creates the provider of a config entry. Opens no connection, and reads secrets only if all its hosts are allowed. */

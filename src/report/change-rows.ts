@@ -66,7 +66,7 @@ function withoutRepetition(row: ChangeRow, { plan, outcomes }: ZoneView, said: S
       said.add(key)
       return note
     }
-    return `${row.state} with its call (see above)`
+    return `${row.state} with its request (see above)`
   })
   return { ...row, notes }
 }
@@ -86,7 +86,7 @@ function rowsOf(change: Change, index: number, { plan, outcomes }: ZoneView, usa
   const outcome = outcomes?.[index] ?? null
   if (change.subject === 'domain') return [{ row: domainRow(change, index, outcome, plan), owner: '', type: '' }]
   const { existing, desired } = change
-  const split = change.split === undefined ? [] : [`separate calls: ${oneLine(change.split)}`]
+  const split = change.split === undefined ? [] : [`separate requests: ${oneLine(change.split)}`]
   const owner = change.owner === undefined ? [] : [`owner: ${oneLine(change.owner)}`]
   const source = desired?.source === undefined ? [] : [`from ${oneLine(desired.source)}`]
   const result = outcomeNotes(outcome)

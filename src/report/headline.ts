@@ -43,14 +43,14 @@ function problemText({ plan, outcomes }: Report, summary: Summary): string | nul
 }
 
 const planText = (summary: Summary): string =>
-  `Plan: ${toDo(summary)} in ${counted(summary.changedZones, 'zone')} (${counted(summary.calls, 'call')})`
+  `Plan: ${toDo(summary)} in ${counted(summary.changedZones, 'zone')} (${counted(summary.calls, 'request')})`
 
 function outcomeText(report: Report): string {
   const summary = summarizeOutcomes(zoneViews(report))
   const { applied } = summary
   const rest = unappliedFigures(summary).join('')
   if (applied.total === 0) return `Nothing applied: ${rest}`
-  const done = `${formatCount(applied.create)} created, ${formatCount(applied.update)} updated, ${formatCount(applied.delete)} deleted in ${counted(applied.zones, 'zone')} (${counted(applied.calls, 'call')})`
+  const done = `${formatCount(applied.create)} created, ${formatCount(applied.update)} updated, ${formatCount(applied.delete)} deleted in ${counted(applied.zones, 'zone')} (${counted(applied.calls, 'request')})`
   return rest === '' ? `Applied: ${done}` : `Applied in part: ${rest}; ${done}`
 }
 

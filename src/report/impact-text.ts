@@ -113,7 +113,7 @@ export function impactLines(views: readonly ZoneView[]): string[] {
 function cacheLine(views: readonly ZoneView[]): string[] {
   const [longest] = views.flatMap(changedCachedAnswers).sort((a, b) => b.seconds - a.seconds)
   if (longest === undefined) return []
-  return [`Caches may keep old answers for ${durationText(longest.seconds)} (${oneLine(longest.name)} ${longest.type})`]
+  return [`Resolvers may return the old answer for up to ${durationText(longest.seconds)} (${oneLine(longest.name)} ${longest.type})`]
 }
 
 /** The cached answers that a plan or an apply makes wrong. */

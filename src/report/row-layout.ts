@@ -64,7 +64,7 @@ function callText(row: ChangeRow): string {
   const other = row.subject === 'record' ? row.sameCall : null
   const parts = [
     ...(row.id === null ? [] : [`id ${row.id}`]),
-    ...(other === null ? [] : [`same call as ${other.marker} ${other.name} ${shorten(other.data, LONGEST_MENTION)}`]),
+    ...(other === null ? [] : [`same request as ${other.marker} ${other.name} ${shorten(other.data, LONGEST_MENTION)}`]),
   ]
   return parts.length === 0 ? '' : `${GAP}[${parts.join('; ')}]`
 }

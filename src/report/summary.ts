@@ -71,8 +71,8 @@ export function readBackText({ readBack, outcomes }: ZoneView, verbose: boolean)
 }
 
 /**
- * What a plan does to a zone, or what an apply did: `1 to create, 2 to update (3 calls; an update is a - and a + in one call)`, or
- * `1 created, 1 updated (2 calls); 1 failed, 2 skipped`.
+ * What a plan does to a zone, or what an apply did: `1 to create, 2 to update (3 requests; an update is one - and one +)`, or
+ * `1 created, 1 updated (2 requests); 1 failed, 2 skipped`.
  */
 export function changeFigures(view: ZoneView): string {
   if (view.plan.changes.length === 0) return 'no changes'
@@ -83,7 +83,7 @@ function plannedFigures({ calls, changes }: ZonePlan): string {
   const actions = ['create', 'update', 'delete'] as const
   const parts = actions.flatMap((action) => (calls[action] === 0 ? [] : [`${formatCount(calls[action])} to ${action}`]))
   const updatesRecords = changes.some(({ subject, action }) => subject === 'record' && action === 'update')
-  return `${parts.join(', ')} (${counted(calls.total, 'call')}${updatesRecords ? '; an update is a - and a + in one call' : ''})`
+  return `${parts.join(', ')} (${counted(calls.total, 'request')}${updatesRecords ? '; an update is one - and one +' : ''})`
 }
 
 function appliedFigures(summary: OutcomeSummary): string {
@@ -91,7 +91,7 @@ function appliedFigures(summary: OutcomeSummary): string {
   const done = (['create', 'update', 'delete'] as const).flatMap((action) =>
     applied[action] === 0 ? [] : [`${formatCount(applied[action])} ${DONE[action]}`],
   )
-  const parts = [...(done.length === 0 ? [] : [`${done.join(', ')} (${counted(applied.calls, 'call')})`]), ...unappliedFigures(summary)]
+  const parts = [...(done.length === 0 ? [] : [`${done.join(', ')} (${counted(applied.calls, 'request')})`]), ...unappliedFigures(summary)]
   return done.length === 0 ? `nothing applied: ${parts.join(', ')}` : parts.join('; ')
 }
 

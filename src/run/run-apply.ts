@@ -203,8 +203,8 @@ function refusalText({ zones, isSaved = false }: ChangesToMake): string {
 /** Asks for consent. Null if it is given, otherwise the exit status. */
 async function ask({ output, environment: { interruption } }: ApplyContext, { zones }: PlannedZones): Promise<ExitStatus | null> {
   const changed = zones.filter(hasChanges)
-  const calls = changed.reduce((sum, { plan }) => sum + plan.calls.total, 0)
-  const answer = await output.ask(`Make ${counted(calls, 'call')} in ${counted(changed.length, 'zone')}?`, interruption.signal)
+  const changes = changed.reduce((sum, { plan }) => sum + plan.changes.length, 0)
+  const answer = await output.ask(`Apply ${counted(changes, 'change')} to ${counted(changed.length, 'zone')}?`, interruption.signal)
   if (answer === 'yes') return null
   if (answer === 'no-terminal') {
     output.error('not-confirmed', 'nothing was applied: there is no terminal to ask on', 'give --yes to apply without being asked')

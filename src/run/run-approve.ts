@@ -106,8 +106,8 @@ const quote = (text: string): string => (/^[A-Za-z0-9_./@+-]+$/.test(text) ? tex
 /** Asks for consent. Null if it is given, otherwise the exit status. */
 async function ask({ output }: ApproveSetup, { zones }: PlannedZones, person: string): Promise<ExitStatus | null> {
   const changed = zones.filter(hasChanges)
-  const calls = changed.reduce((sum, { plan }) => sum + plan.calls.total, 0)
-  const question = `Approve ${counted(calls, 'call')} in ${counted(changed.length, 'zone')} as ${person}?`
+  const changes = changed.reduce((sum, { plan }) => sum + plan.changes.length, 0)
+  const question = `Approve ${counted(changes, 'change')} to ${counted(changed.length, 'zone')} as ${person}?`
   const answer = await output.ask(question, new AbortController().signal)
   if (answer === 'yes') return null
   if (answer === 'no-terminal')

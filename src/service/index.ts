@@ -1,4 +1,5 @@
 /** The entry point: the parts of the service that other folders may import. */
+export { type AdminClient, openAdmin } from './admin/admin-client.ts'
 export type { Certificate } from './api/http-server.ts'
 export { requestsPerMinute, UNLIMITED_RATES } from './api/rate-limit.ts'
 export { backUpService, type DatabaseLocation, restoreService } from './backup.ts'

@@ -1,6 +1,7 @@
 /** The options of a service, their defaults, and the running service that a start returns. */
 import { join } from 'node:path'
 import { type DomainName, parseAbsoluteName } from '../dns/domain-name.ts'
+import type { AdminPlace } from './admin/admin-server.ts'
 import type { Certificate } from './api/http-server.ts'
 import { type RateLimits, UNLIMITED_RATES } from './api/rate-limit.ts'
 import type { Limits } from './api/route.ts'
@@ -38,6 +39,10 @@ export interface ServiceOptions {
   readonly peerPort?: number
   /** The addresses from which peers expect transfers. Connections are made from one of them that this machine has. */
   readonly transferAddresses?: readonly string[]
+  /** The operator's secondaries: addresses that may transfer every zone and get NOTIFY. */
+  readonly secondaries?: readonly string[]
+  /** The name of the catalog zone for the secondaries; null for none. */
+  readonly catalogZone?: string | null
   /** The TSIG keys of transfers and NOTIFY; see `readTransferKeys`. */
   readonly transferKeys?: readonly TransferKey[]
   /** Transfers zones from and sends NOTIFY to public addresses only. For users who must not reach the service's own network. */
@@ -63,6 +68,8 @@ export interface ServiceOptions {
   readonly maxConnections?: number
   /** Rate limits per client and process; missing ones are from `DEFAULT_RATE_LIMITS`. */
   readonly rateLimits?: Partial<RateLimits>
+  /** Days for which entries of the audit log are kept; `AUDIT_DAYS` by default. */
+  readonly auditDays?: number
   /** Where SMS messages are sent; the log by default. */
   readonly smsSink?: SmsDestination
   /**
@@ -72,7 +79,10 @@ export interface ServiceOptions {
   readonly secretsKey?: string | null
   /** The certificate for HTTPS; null for HTTP. */
   readonly tls?: Certificate | null
-  /** The address for `/metrics` and `/healthz`, separate from the API; null for none. */
+  /** The address or socket of the administrative API, or the socket in the data folder, if there is one; null for none. An address needs `adminToken`. */
+  readonly admin?: AdminPlace | 'data-folder' | null
+  readonly adminToken?: string | null
+  /** The address for `/metrics` and `/readyz`, separate from the API; null for none. */
   readonly observability?: Address | null
   /** The structured log of requests and events; null for none. */
   readonly log?: LogOptions | null
@@ -94,8 +104,10 @@ export interface RunningService {
   /** With the version segment, such as `http://127.0.0.1:8080/v4`; empty without HTTP. */
   readonly baseUrl: string
   readonly dnsAddress: Address | null
-  /** The origin of `/metrics` and `/healthz`, such as `http://127.0.0.1:9353`; null if they are not served. */
+  /** The origin of `/metrics` and `/readyz`, such as `http://127.0.0.1:9353`; null if they are not served. */
   readonly observabilityUrl: string | null
+  /** The address of the administrative API, or the path of its socket; null without one. */
+  readonly adminAddress: string | null
   /** The administrator's token: the given one, or the one generated at the first start; null at later starts. */
   readonly token: string | null
   /** Resolves when every committed change is rendered and served. */
@@ -115,6 +127,8 @@ export const DEFAULT_NS_NAMES = [1, 2, 3, 4, 5].map((number) => `ns${number}.zon
 
 /** For services with only trusted users, such as demos and tests. */
 export const UNLIMITED = { rateLimits: UNLIMITED_RATES, quotas: UNLIMITED_QUOTAS } as const satisfies Partial<ServiceOptions>
+
+export const AUDIT_DAYS = 365
 
 export const DEFAULT_LIMITS: Limits = { recordsPerDomain: 12_000 }
 

@@ -9,6 +9,7 @@ import { type Metrics, type Observability, startObservability } from './observab
 import { DEFAULT_NS_NAMES, parseNsNames, parsePublicUrl, type ServiceOptions } from './options.ts'
 import { NO_SECRETS, prepareSecrets } from './secrets/prepare-secrets.ts'
 import type { Secrets } from './secrets/secrets.ts'
+import type { Origin } from './store/audit.ts'
 import { type Connection, type Database, isDiskFull } from './store/database.ts'
 import type { WarnAboutMode } from './store/private-files.ts'
 import { createTimers, formatTimestamp, type Timers } from './time.ts'
@@ -93,14 +94,14 @@ export async function openContext(options: ServiceOptions, shutdown: Shutdown): 
 function tolerateFullDisk(database: Database, log: Log) {
   let isStarting = true
   let problem: unknown = null
-  const write = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+  const write = async <T>(work: (connection: Connection) => Promise<T>, origin?: Origin): Promise<T> => {
     const done: { readonly value: T }[] = []
     try {
       return await database.write(async (connection) => {
         const value = await work(connection)
         done[0] = { value }
         return value
-      })
+      }, origin)
     } catch (error) {
       const [last] = done
       if (!isStarting || last === undefined || !isDiskFull(error)) throw error

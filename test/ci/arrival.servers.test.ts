@@ -40,6 +40,8 @@ interface Setting {
 interface Arrival extends Setting {
   readonly name: string
   readonly lay: (clone: string) => void
+  /** The folder in the clone that has the files. */
+  readonly below?: string
   /** The config that octoDNS fills the servers with. */
   readonly octodns?: string
   /** The zones that octoDNS fills; all if absent. */
@@ -80,7 +82,12 @@ const write = (folder: string, files: Readonly<Record<string, string>>): void =>
 function program(
   number: number,
   creds: object,
-  setting: Setting & { readonly result: string; readonly reason?: string; readonly served?: Readonly<Record<string, string>> },
+  setting: Setting & {
+    readonly result: string
+    readonly reason?: string
+    readonly below?: string
+    readonly served?: Readonly<Record<string, string>>
+  },
 ): Arrival {
   const { case: name, files, expected, variables } = company(number)
   const zones = Object.entries(setting.served ?? {}).flatMap(([provider, folder]) =>
@@ -193,7 +200,7 @@ const ARRIVALS: readonly Arrival[] = [
     hosts: ['route53.amazonaws.com'],
     service: createRoute53({ key: ACCESS_KEY, zones: [] }).service,
     env: { AWS_ACCESS_KEY_ID: ACCESS_KEY.id, AWS_SECRET_ACCESS_KEY: ACCESS_KEY.secret },
-    result: 'green: Plan: 676 to create, 1 to update, 0 to delete in 2 zones (3 calls)',
+    result: 'green: Plan: 676 to create, 1 to update, 0 to delete in 2 zones (3 requests)',
     reason: 'octoDNS cannot write justice.gov.uk., so it is new; it splits a long text of dutysolicitors.org. in another place',
   },
   {
@@ -219,7 +226,7 @@ const ARRIVALS: readonly Arrival[] = [
     {
       env: {},
       served: { inside: 'inside', outside: 'outside' },
-      result: 'red: 2 errors, nothing will be applied. Plan: 66 to create, 0 to update, 0 to delete in 2 zones (2 calls)',
+      result: 'red: 2 errors, nothing will be applied. Plan: 66 to create, 0 to update, 0 to delete in 2 zones (2 requests)',
       reason: 'the names of its zone files have tags, which file_name cannot express',
     },
   ),
@@ -247,7 +254,7 @@ const ARRIVALS: readonly Arrival[] = [
   program(
     408,
     { none: { TYPE: 'NONE' }, nsd: { TYPE: 'BIND' } },
-    { env: {}, served: { nsd: 'zones' }, result: 'green: No changes. 7 zones match.' },
+    { env: {}, below: 'infra/dns', served: { nsd: 'zones' }, result: 'green: No changes. 7 zones match.' },
   ),
   program(
     410,
@@ -327,13 +334,14 @@ afterAll(() => {
 
 describeWithTools(['git', 'openssl', 'pdns_server', 'pdnsutil', python], 'a repository', () => {
   test.each(ARRIVALS.map((one) => [one.name, one] as const))('%s', { timeout: 300_000 }, async (name, arrival) => {
-    const { lay, octodns, zones, octodnsEnv = {}, variables = {}, env, result, reason = '' } = arrival
+    const { lay, below = '', octodns, zones, octodnsEnv = {}, variables = {}, env, result, reason = '' } = arrival
     const clone = temporaryDirectory()
     const bare = temporaryDirectory()
     git(bare, 'init', '-q', '--bare', '.')
     git(clone, 'clone', '-q', bare, '.')
     git(clone, 'checkout', '-q', '-b', 'main')
-    lay(clone)
+    const folder = join(clone, below)
+    lay(folder)
     if (/^(?:405|412)/.test(name)) await fillPowerDns(company(Number(name.slice(0, 3))), clone)
     git(clone, 'add', '-A')
     git(clone, 'commit', '-q', '-m', 'as it is')
@@ -355,13 +363,13 @@ describeWithTools(['git', 'openssl', 'pdns_server', 'pdnsutil', python], 'a repo
     const key = join(temporaryDirectory(), 'key.json')
     writeFileSync(key, account.keyFile)
     const ambient = { ...network.node, GOOGLE_APPLICATION_CREDENTIALS: key }
-    const started = await run(words, { cwd: clone, env: { ...ambient, ...env } })
+    const started = await run(words, { cwd: folder, env: { ...ambient, ...env } })
     const report = (outcome: string, said: string): void => {
       const left = said.match(/error\[[a-z-]+\]|(?<=::error .*title=)[a-z-]+|type-foreign/g) ?? []
       rows.push([name, `zonewright ${words.join(' ')}; git commit; git push`, outcome, [...new Set(left)].join(', '), reason])
       expect(outcome, said.slice(-4000)).toBe(result)
     }
-    if (!readdirSync(clone).includes('zonewright.yaml')) return report('nothing was written', started.stderr)
+    if (!readdirSync(folder).includes('zonewright.yaml')) return report('nothing was written', started.stderr)
     git(clone, 'add', '-A')
     git(clone, 'commit', '-q', '-m', 'Manage DNS with Zonewright')
     git(clone, 'push', '-q', 'origin', 'main')

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { folderWith } from '../definition/files.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { expectNothingDone, filesBelow, openScene, TOKEN } from './scene.ts'
@@ -62,6 +63,13 @@ describe('a config with', () => {
     scene.write({ 'zonewright.yaml': `${scene.config()}zones: [{files: zone/*.yaml}]\n` })
     await expectNothingDone(scene, 'no-definitions', 'plan')
   })
+})
+
+test.each([
+  ['takes over what the folder has, and writes a config', {}],
+  ['takes over dnsconfig.js, and writes a config', { 'dnsconfig.js': '' }],
+])('validate of a folder without a config names the command that %s', async (hint, files) => {
+  expectEnd(await cli(['validate'], { cwd: folderWith(files) }), 1, { out: ['error[no-definitions]', `("zonewright init" ${hint})`] })
 })
 
 test('a missing config: plan says what to do, validate and fmt do not need it', async () => {

@@ -155,7 +155,7 @@ describe('import --from one of several providers', () => {
     const config = 'zones: [{files: zones/*.yaml, targets: [cloud], apex_ns: manage}]\n'
     const scene = await openWireScene(holding([{ id: 9, domain: 'example.com', records: [ns, ns] }]), { ...EMPTY, config })
     expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, { err: 'and the next plan deletes number 2' })
-    expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
+    expect(await scene.run('plan', '--detailed-exitcode')).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 request)') })
   })
 })
 

@@ -240,7 +240,7 @@ it('reports a TTL that the provider does not store, with its call in the next pl
   expectEnd(await scene.run('import', '--from', 'cloud', '-o', 'zones'), 0, {
     err: 'warning[import-pending] example.com.: the next plan has 1 call to make it equal to the definition: update example.com. A (ttl)',
   })
-  expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 call)') })
+  expect(await planOf(scene)).toMatchObject({ status: 2, stdout: expect.stringContaining('(1 request)') })
 })
 
 it('reports the config default that replaces an unsupported setting', async () => {

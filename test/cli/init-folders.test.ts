@@ -1,16 +1,19 @@
 /** `init` in folders that have something: what it finds, shows, writes and leaves alone. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { fileNameOf, findSources } from '../../src/cli/init/find-sources.ts'
 import { folderWith } from '../definition/files.ts'
 import { createDesec } from '../scripted/desec/service.ts'
 import { startScriptedServer } from '../scripted/scripted-server.ts'
 import { afterThisFile } from '../support/after-file.ts'
+import { builtProgram } from '../support/built-program.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
+import { runTool } from '../support/tools.ts'
 import { filesBelow, TOKEN } from './scene.ts'
 
 type Files = Readonly<Record<string, string>>
@@ -56,6 +59,7 @@ const STATE = JSON.stringify({
   },
 })
 
+const CONFIGURED: Files = { 'zonewright.yaml': 'providers:\n  dns: {type: desec, token: env:DESEC_TOKEN}\n', ...DEFINITIONS }
 const JOBS = ['.github/workflows/dns-check.yml', '.github/workflows/dns.yml', '.gitignore']
 const init = (cwd: string, args = '--yes', env: Files = {}) => cli(['init', ...args.split(' ').filter((word) => word !== '')], { cwd, env })
 
@@ -110,9 +114,9 @@ describe('a folder with', () => {
     ],
     [
       'a shown state',
-      { 'show.json': STATE, 'terraform.tfstate': '{}' },
+      { 'my #1 show.json': STATE, 'terraform.tfstate': '{}' },
       ['zones/example.com.yaml', 'zonewright.yaml'],
-      ['Found show.json, a state of Terraform', 'api.linode.com', 'LINODE_TOKEN (not set)', 'terraform state rm'],
+      ['Found my #1 show.json, a state of Terraform', 'api.linode.com', 'LINODE_TOKEN (not set)', 'terraform state rm'],
     ],
     ['definitions from an import', DEFINITIONS, ['zonewright.yaml'], ['Found definitions.', 'ZONEWRIGHT_TOKEN (not set)']],
     [
@@ -126,6 +130,7 @@ describe('a folder with', () => {
     const cwd = folderWith(files)
     expectEnd(await init(cwd), 0, { said })
     expect(Object.keys(changesOf(cwd, files)).sort()).toEqual([...JOBS, ...written].sort())
+    if ('my #1 show.json' in files) expect(filesBelow(cwd)['.gitignore']).toContain('/my\\ \\#1\\ show.json\n*.tfstate\n')
     const after = filesBelow(cwd)
     expectEnd(await cli(['validate'], { cwd, env: {} }), 0)
     expectEnd(await init(cwd, ''), 0, { out: /^Nothing is missing:\n {2}zonewright\.yaml\n/, err: '' })
@@ -160,6 +165,12 @@ describe('a folder with', () => {
     ],
     ['no terminal', OCTODNS, '', 'error[not-confirmed] there is no terminal to ask on (--yes answers in advance)\nNothing was written.'],
     ['no terminal, and a program', DNSCONTROL, '', 'error[not-confirmed]'],
+    ['a configuration of Terraform without its state', { 'main.tf': '' }, '', 'run: terraform show -json > show.json'],
+    ['a path, and a provider', OCTODNS, 'config --from desec', 'PATH and --from exclude each other'],
+    ['an example, and a provider', {}, '--zone a.example --from desec', '--from and --zone or --soa-email exclude each other'],
+    ['targets of octoDNS, and others', OCTODNS, '--yes --to desec', 'error[usage] config/production.yaml names its targets; --to is for'],
+    ['targets of DNSControl, and others', DNSCONTROL, '--yes --to desec', 'error[usage] dnsconfig.js names its targets; --to is for'],
+    ['targets of a config, and others', CONFIGURED, '--yes --to desec', 'error[usage] zonewright.yaml names its targets; --to is for'],
     ['a broken config', { 'zonewright.yaml': 'providers: [' }, '--yes', 'Nothing was written.'],
   ])('%s is refused, and nothing is written', async (_, files, args, err) => {
     const cwd = folderWith(files)
@@ -198,14 +209,14 @@ describe('a folder with', () => {
 
 describe('existing files', () => {
   test('change only as the shown difference says, and only with consent', async () => {
-    const files = { ...OCTODNS, '.gitignore': 'node_modules\r\n.zonewright' }
+    const files = { ...OCTODNS, '.gitignore': 'node_modules\r\n.zonewright\r\nzonewright-data' }
     expectEnd(await init(folderWith(files)), 0)
     const cwd = folderWith({ ...OCTODNS, '.gitignore': 'node_modules' })
     const { stdout } = await init(cwd, '')
-    expect(stdout).toMatch(/^--- \.gitignore\n\+\+\+ \.gitignore\n.*^ node_modules\n\+\.zonewright\/$/ms)
+    expect(stdout).toMatch(/^--- \.gitignore\n\+\+\+ \.gitignore\n.*^ node_modules\n\+\.zonewright\/\n\+zonewright-data\/$/ms)
     expect(filesBelow(cwd)['.gitignore']).toBe('node_modules')
     expectEnd(await init(cwd), 0)
-    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\n.zonewright/\n')
+    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\n.zonewright/\nzonewright-data/\n')
   })
 
   test('the example leaves them without consent, and writes the others', async () => {
@@ -213,7 +224,7 @@ describe('existing files', () => {
     expectEnd(await init(cwd, ''), 0, { err: 'Not changed: .gitignore. --yes changes it.\n' })
     expect(filesBelow(cwd)).toMatchObject({ '.gitignore': 'node_modules\r\n', 'zones/example.com.yaml': expect.any(String) })
     expectEnd(await init(cwd, '--yes'), 0)
-    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\r\n.zonewright/\r\n')
+    expect(filesBelow(cwd)['.gitignore']).toBe('node_modules\r\n.zonewright/\r\nzonewright-data/\r\n')
   })
 
   test.each([
@@ -244,6 +255,21 @@ describe('existing files', () => {
     expectEnd(await init(cwd, ''), 0, { out: /^Nothing is missing:/ })
   })
 
+  test.each([
+    ['build, test', 'undefined'],
+    ["build, 'to production' # test", 'to production'],
+  ])('the jobs are in a stage of the pipeline: [%s]', async (stages, stage) => {
+    const lists = [
+      `stages: [${stages.replace(' # test', '] # test')}${stages.includes('#') ? '' : ']'}`,
+      `stages:\n- ${stages.replace(', ', '\n- ')}`,
+    ]
+    for (const list of lists) {
+      const cwd = folderWith({ ...OCTODNS, '.gitlab-ci.yml': `${list}\nother: {script: [make]}\n` })
+      expectEnd(await init(cwd), 0)
+      expect(`${parse(filesBelow(cwd)['.gitlab/zonewright.yml'] ?? '')['.zonewright'].stage}`).toBe(stage)
+    }
+  })
+
   test.each(['--yes', '--ci gitlab'])('a pipeline of GitLab that includes files stays, with a warning (init %s)', async (option) => {
     const config = 'providers:\n  dns: {type: desec, token: env:DESEC_TOKEN}\n'
     const cwd = folderWith({ 'zonewright.yaml': config, ...DEFINITIONS, '.gitlab-ci.yml': 'include: other.yml\n' })
@@ -255,6 +281,63 @@ describe('existing files', () => {
     const config = 'providers:\n  dns: {type: octodns, class: octodns_x.Provider, options: {token: env:X}}\n'
     const cwd = folderWith({ 'zonewright.yaml': config, ...DEFINITIONS })
     expectEnd(await init(cwd, '--ci github'), 0, { err: 'the CI jobs do not install the package of octodns_x.Provider' })
+  })
+
+  test.each<readonly [path: string, text: Uint8Array | string | null]>([
+    ['.gitignore', Buffer.from('caf\xe9\n', 'latin1')],
+    ['.gitignore', 'nowhere'],
+    ['.gitignore', null],
+    ['.github', '..'],
+  ])('%s that cannot be extended stays, and the others are written (%#)', async (path, text) => {
+    const cwd = folderWith(OCTODNS)
+    if (text === null) mkdirSync(join(cwd, path))
+    else if (typeof text === 'string') symlinkSync(text, join(cwd, path))
+    else writeFileSync(join(cwd, path), text)
+    expectEnd(await init(cwd), 0, { err: path === '.github' ? 'dns.yml is another workflow' : 'DESEC_TOKEN' })
+    expect(readFileSync(join(cwd, 'zonewright.yaml'), 'utf8')).toContain('type: desec')
+    if (text instanceof Uint8Array) expect(readFileSync(join(cwd, path))).toEqual(text)
+  })
+
+  test('another workflow of that name stays, with a warning', async () => {
+    const cwd = folderWith({ ...OCTODNS, '.github/workflows/dns.yml': 'name: octoDNS\n' })
+    expectEnd(await init(cwd), 0, { err: '.github/workflows/dns.yml is another workflow and was not changed' })
+    expect(filesBelow(cwd)['.github/workflows/dns.yml']).toBe('name: octoDNS\n')
+  })
+
+  test('a config stays if a path is named, and the command for the path is shown', async () => {
+    const cwd = folderWith({ ...OCTODNS, ...DNSCONTROL })
+    expectEnd(await init(cwd, 'config --yes'), 0)
+    const before = filesBelow(cwd)
+    const err = 'dnsconfig.js is not imported (zonewright import dnscontrol dnsconfig.js --convert -o zones)'
+    expectEnd(await init(cwd, 'dnsconfig.js --yes'), 0, { out: 'Nothing is missing', err })
+    expect(filesBelow(cwd)).toEqual(before)
+  })
+
+  test('in a folder of a repository, the jobs are in its root and name the config; its branch is theirs', async () => {
+    const root = folderWith({ ...Object.fromEntries(Object.entries(OCTODNS).map(([path, text]) => [`a b/dns/${path}`, text])) })
+    mkdirSync(join(root, '.git/refs/remotes/origin'), { recursive: true })
+    writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/master\n')
+    const cwd = join(root, 'a b/dns')
+    expectEnd(await init(cwd), 0, { out: ['  ../../.github/workflows/dns.yml\n', 'for master,'] })
+    const jobs = readFileSync(join(root, '.github/workflows/dns.yml'), 'utf8')
+    expect(jobs).toContain("zonewright ci plan -c 'a b/dns/zonewright.yaml' --since")
+    expect(jobs).toContain('push: {branches: [master]}')
+    expect(jobs.match(/zonewright (?:snapshot|ci (?:plan|apply|drift)) (?!-c)/g)).toBeNull()
+    expectEnd(await init(cwd, ''), 0, { out: /^Nothing is missing:/ })
+    // An example there needs no jobs. The default branch at the origin wins.
+    writeFileSync(join(root, '.git/refs/remotes/origin/HEAD'), 'ref: refs/remotes/origin/live\n')
+    mkdirSync(join(root, 'try'))
+    expectEnd(await init(join(root, 'try'), ''), 0, { out: /^(?!.*workflows)/s })
+    expectEnd(await init(cwd, '--ci github'), 0, { out: '+  push: {branches: [live]}' })
+    expectEnd(await init(cwd, '--ci gitlab'), 0)
+    expect(readFileSync(join(root, '.gitlab-ci.yml'), 'utf8')).toContain("zonewright validate -c 'a b/dns/zonewright.yaml'")
+  })
+
+  test.each([OCTODNS, DNSCONTROL])('init --ci alone, before the import, writes the jobs that the import needs (%#)', async (files) => {
+    const cwd = folderWith(files)
+    expectEnd(await init(cwd, '--ci github'), 0)
+    expect(Object.keys(changesOf(cwd, files))).toEqual(JOBS.slice(0, 2))
+    expect(filesBelow(cwd)['.github/workflows/dns.yml']).toContain('secrets.DESEC_TOKEN }}')
   })
 
   test('init --ci writes the jobs of the config alone, and shows how they change', async () => {
@@ -272,6 +355,34 @@ describe('existing files', () => {
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toBe(jobs)
     expectEnd(await init(cwd, '--ci github --yes'), 0)
     expect(filesBelow(cwd)['.github/workflows/dns.yml']).toContain('192.0.2.53:53')
+  })
+
+  test.each<readonly [args: string, config: string | null, checksum: string, said: RegExp]>([
+    ['--yes', 'desec, token: env:T', 'ab', /^Nothing is missing:.*^Set ZONEWRIGHT_TARBALL in \S+dns\.yml and \S+: each job ends with an/ms],
+    ['--ci github', null, '', /^Written:.*^Set ZONEWRIGHT_TARBALL and .*^The jobs need zonewright.yaml: "zonewright init" writes it\.$/ms],
+  ])('init %s says what the jobs lack', async (args, config, checksum, said) => {
+    const cwd = folderWith(config === null ? {} : { 'zonewright.yaml': `providers:\n  dns: {type: ${config}}\n`, ...DEFINITIONS })
+    if (config !== null) await init(cwd)
+    for (const path of config === null ? [] : JOBS.slice(0, 2)) {
+      const text = filesBelow(cwd)[path]?.replace("CHECKSUM: ''", `CHECKSUM: '${checksum}'`) ?? ''
+      writeFileSync(join(cwd, path), text)
+    }
+    expectEnd(await init(cwd, args), 0, { out: said })
+  })
+
+  test('the jobs do not deny that files have credentials', async () => {
+    const cwd = folderWith({ 'zonewright.yaml': 'providers:\n  dns: {type: google, project: p}\n', ...DEFINITIONS })
+    await init(cwd)
+    expect(filesBelow(cwd)['.github/workflows/dns.yml']).toMatch(
+      /^# The config names no secret\. If a provider reads credentials from files/m,
+    )
+  })
+
+  test.each([{ 'package.json': '{}' }, {}])('.gitignore has node_modules if there are packages: %j', async (files) => {
+    const cwd = folderWith({ ...ZONE_FILES, ...files })
+    expectEnd(await init(cwd), 0)
+    const packages = 'package.json' in files ? 'node_modules/\n' : ''
+    expect(filesBelow(cwd)['.gitignore']).toBe(`.zonewright/\nzonewright-data/\n${packages}`)
   })
 
   test('variables of programs are in every job', async () => {
@@ -380,6 +491,24 @@ describe('a hostile folder', () => {
     const { stdout, stderr } = expectEnd(await init(cwd), 1, { err: 'Nothing was written.' })
     expect(stdout + stderr).not.toContain('hidden')
   })
+})
+
+test('a package that a provider needs and that is missing is in the question and in the next steps', async () => {
+  const program = temporaryDirectory()
+  cpSync(dirname(await builtProgram()), join(program, 'dist'), { recursive: true })
+  const cwd = folderWith({ ...DNSCONTROL, 'creds.json': '{"dns": {"TYPE": "ROUTE53"}}' })
+  const keys = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: TOKEN }
+  const run = (...args: string[]) => runTool(process.execPath, [join(program, 'dist/zonewright.js'), ...args], { cwd, env: keys })
+  const row = '\n  npm install @aws-sdk/client-route-53    beside Zonewright: '
+  expectEnd(await run('import', 'dnscontrol', 'dnsconfig.js'), 0, { err: row })
+  const [out, err] = [
+    '@aws-sdk/client-route-53 (not installed)',
+    'Before "zonewright plan", run "npm install @aws-sdk/client-route-53" beside',
+  ]
+  expectEnd(await run('init', '--yes'), 0, { out, err })
+  mkdirSync(join(program, 'node_modules/@aws-sdk/client-route-53'), { recursive: true })
+  writeFileSync(join(program, 'node_modules/@aws-sdk/client-route-53/index.js'), '')
+  expectEnd(await run('import', 'dnscontrol', 'dnsconfig.js', '--dry-run'), 0, { err: /^(?!.*npm install)/s })
 })
 
 describe('findSources', () => {

@@ -82,6 +82,14 @@ describe('a folder without write permission', () => {
   })
 })
 
+testPermissions('init warns of what it cannot read', async () => {
+  const cwd = folderWith({ 'dns/a.example.zone': SOA, 'more/b.example.zone': SOA })
+  for (const path of ['dns/a.example.zone', 'more']) chmodSync(join(cwd, path), 0)
+  onTestFinished(() => chmodSync(join(cwd, 'more'), 0o755))
+  const { stderr } = await run(cwd, ['init'])
+  for (const path of ['dns/a.example.zone', 'more']) expect(stderr).toContain(`${path} cannot be read: permission denied`)
+})
+
 testPermissions('a definition without read permission', async () => {
   const cwd = folderWith({ 'zones/a.example.yaml': '' })
   chmodSync(join(cwd, 'zones/a.example.yaml'), 0)

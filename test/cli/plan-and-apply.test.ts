@@ -24,9 +24,9 @@ describe('plan', () => {
   + @     86400 (default)  A      192.0.2.1
   + mail             3600  A      192.0.2.2
   + www   86400 (default)  CNAME  example.com.
-  4 to create (4 calls)
+  4 to create (4 requests)
 
-Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 calls)
+Plan: 4 to create, 0 to update, 0 to delete in 1 zone (4 requests)
 `)
     expect(stderr).toBe('')
     expect(scene.memory.writes()).toEqual([])
@@ -118,7 +118,7 @@ describe('apply', () => {
     const scene = openScene()
     const { status, stdout, stderr } = await scene.run('apply', '--yes')
     expect(status).toBe(0)
-    expect(stdout).toMatch(/\nPlan: .*\nApplied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n$/)
+    expect(stdout).toMatch(/\nPlan: .*\nApplied: 4 created, 0 updated, 0 deleted in 1 zone \(4 requests\)\n$/)
     expect(stdout.match(/^ +\+ mail/gm)).toHaveLength(1)
     expect(stderr).toBe('')
     expect(scene.memory.writes()).toHaveLength(4)
@@ -162,7 +162,7 @@ describe('apply', () => {
     const report = stdout.slice(stdout.indexOf('Plan:'))
     expect(report).toMatch(/ \+ mail {2}3600 {2}A {2}192\.0\.2\.2\n +failed: cloud: creating mail\.\S+ A: 400 target: Not on a Friday\.\n/)
     expect(report).not.toContain('www')
-    expect(report).toMatch(/\nApplied in part: 1 failed; 3 created, 0 updated, 0 deleted in 1 zone \(3 calls\)\n$/)
+    expect(report).toMatch(/\nApplied in part: 1 failed; 3 created, 0 updated, 0 deleted in 1 zone \(3 requests\)\n$/)
     expect(stderr).toBe('')
     expect((await scene.run('plan', '--detailed-exitcode')).status).toBe(2)
   })

@@ -23,6 +23,15 @@ const NAMED =
   /^warning\[zone-removed\] example\.org\. still exists at cloud, but its definition is gone; run \S+ applied one \(to delete it, set "delete_removed: true"/m
 
 describe('a zone that a previous run applied', () => {
+  test('may be one that a program makes with other variables', async () => {
+    const program = `CLI_DEFAULTS({name: 'example.com'})
+D(name, NewRegistrar('none'), DnsProvider(NewDnsProvider('cloud')), A('@', '192.0.2.1'))\n`
+    const config = 'zones: [{files: dnsconfig.js}]\ndefaults: {soa_email: hostmaster@example.com}\n'
+    const scene = await openLiveScene({ files: { 'dnsconfig.js': program }, config })
+    const err = /zone-removed\] example\.com\. .*restore its definition; perhaps another --var makes it/
+    expectEnd(await scene.run('plan', '--var', 'name=example.net'), 0, { err })
+  })
+
   test('is named by each plan of all zones, and not by a plan of others', async () => {
     const scene = await sceneAfterRemoval()
     expectEnd(await scene.run('plan', '--detailed-exitcode'), 0, { err: NAMED })

@@ -53,7 +53,7 @@ test('of a run of the journal, by its name or as the last', async () => {
   for (const args of [[runs[0].run], ['--last']]) {
     const { status, stdout } = await scene.run('report', ...args, '--format', 'markdown')
     expect(status).toBe(0)
-    expect(stdout).toMatch(/^### Applied: 4 created, 0 updated, 0 deleted in 1 zone \(4 calls\)\n/)
+    expect(stdout).toMatch(/^### Applied: 4 created, 0 updated, 0 deleted in 1 zone \(4 requests\)\n/)
   }
 })
 

@@ -126,7 +126,7 @@ describe('rollback', () => {
     expect(scene.memory.writes()).toHaveLength(sent)
     const done = expectEnd(await scene.run('rollback', prefix.toLowerCase(), ...YES), 0)
     expect(held(scene)).toEqual(before)
-    expect(done.stdout).toContain(`(${scene.memory.writes().length - sent} calls)`)
+    expect(done.stdout).toContain(`(${scene.memory.writes().length - sent} requests)`)
   })
 
   it('does not revert what another client changed, exits with 4, and overwrites it only with --overwrite', async () => {

@@ -152,7 +152,7 @@ describe('--partial', () => {
   test('leaves out a zone that changes while it asks', async () => {
     const scene = await plannedScene()
     const { status, stdout, stderr } = await onTerminal(scene, ['apply', 'plan.json', '--partial'], 31, () => addTheirs(scene))
-    expect(stderr).toContain('Make 2 calls in 2 zones?')
+    expect(stderr).toContain('Apply 2 changes to 2 zones?')
     expect(stdout).toContain('1 updated, 0 deleted in 1 zone')
     expect(status).toBe(3)
   })

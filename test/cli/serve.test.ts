@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { encode } from 'dns-packet'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { CommandOptions } from '../../src/service/index.ts'
@@ -60,7 +60,7 @@ describe('a running service', () => {
       dns: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       operations: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     })
-    for (const path of ['/healthz', '/metrics', '/usage']) expect((await fetch(ready.operations + path)).status).toBe(200)
+    for (const path of ['/readyz', '/metrics', '/usage']) expect((await fetch(ready.operations + path)).status).toBe(200)
     const token = /shown this once: (\S+)$/m.exec(run.stderr())?.[1] as string
     expect((await fetch(`${http}/domains`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
     expectEnd(await cli(SERVE, { cwd: folder }), 1, { err: /^error\[service-start\] the service cannot start: the data folder .* is/ })
@@ -129,6 +129,48 @@ describe('a running service', () => {
     expect(await (await call('GET', '/profile')).json()).toMatchObject({ verified_phone_number: to })
     expect(JSON.parse(run.stdout()).dns).toBeNull()
     for (const hidden of [code, TOKEN]) expect(run.stdout() + run.stderr()).not.toContain(hidden)
+  })
+
+  test('is administered by commands, which find it by its folder or address, and its audit log names the run of apply', async () => {
+    const cwd = temporaryDirectory()
+    const adminToken = { ZONEWRIGHT_ADMIN_TOKEN: 'x'.repeat(32) }
+    const { run, http } = await serve(cwd, ['--data', 'd'])
+    const admin = (...args: string[]) => cli(['serve', ...args, '--data', 'd'], { cwd })
+    const token = expectEnd(await admin('account', 'add', 'alice', '--email', 'a@example.com', '--quotas', 'domains=1'), 0).stdout.trim()
+    expectEnd(await admin('account', 'add', 'bob', '--email', 'b@example.com', '--account', 'alice', '--restricted'), 0)
+    expectEnd(await admin('account', 'list'), 0, { out: '2\talice,bob\t0 domains\tactive\tdomains=1\n' })
+    expectEnd(await admin('account', 'quota', 'alice', 'domains=7,images=none'), 0, { out: 'domains=7,images=none' })
+    expectEnd(await admin('account', 'quota', 'alice', 'zones=7'), 1, { err: 'error[service-store]' })
+    expectEnd(await admin('account', 'suspend', 'nobody'), 1, { err: 'error[service-store] Not found' })
+
+    const config = `providers: {cloud: {type: cloud, base_url: '${http}', token: env:TOKEN}}\n`
+    const files = {
+      'zonewright.yaml': config,
+      'zones/a.yaml': "domain: a.example\nsoa_email: a@example.com\nrecords: {'': {type: TXT, value: hello}}\n",
+    }
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true })
+      writeFileSync(join(cwd, name), text)
+    }
+    expectEnd(await cli(['apply', '--yes'], { cwd, env: { TOKEN: token } }), 0)
+    const runs = readdirSync(join(cwd, '.zonewright/runs'))
+    const entries = linesOf((await admin('audit', '--account', 'bob', '--object', 'record')).stdout)
+    expect(entries).toMatchObject([
+      { actor: 'user', user: 'alice', run: runs[0], action: 'create', after: { type: 'TXT', target: 'hello' } },
+    ])
+
+    expectEnd(await admin('account', 'suspend', 'alice'), 0, { out: 'suspended since' })
+    expectEnd(await cli(['plan'], { cwd, env: { TOKEN: token } }), 1, { said: 'This account is suspended' })
+    run.kill('SIGTERM')
+    await run.ended
+    // Without a running service, and at an address.
+    expectEnd(await admin('account', 'resume', 'bob'), 0, { out: 'active' })
+    const other = await serve(cwd, ['--data', 'd', '--admin', '127.0.0.1:0'], adminToken)
+    const env = { ...adminToken, ZONEWRIGHT_ADMIN: JSON.parse(other.run.stdout()).admin }
+    const revoked = await cli(['serve', 'account', 'token', 'alice', '--revoke', '2'], { cwd, env })
+    expectEnd(revoked, 0)
+    expectEnd(await cli(['serve', 'account', 'list'], { cwd, env: { ...env, ZONEWRIGHT_ADMIN_TOKEN: '' } }), 1, { err: 'Invalid Token' })
+    for (const shown of [run.stderr(), (await cli(['serve', 'audit'], { cwd, env })).stdout]) expect(shown).not.toContain(token)
   })
 
   const QUERIES = 300
@@ -294,6 +336,9 @@ const LIMIT: FullDisk = {
   fill: (run) => limitFiles(run, '512:unlimited'),
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: entries have objects of all kinds
+const linesOf = (text: string): any[] => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+
 function fullDiskTests({ full, empty, free, fill }: FullDisk, options: { tags?: string[] } = {}): void {
   test('starts, says so, reads and serves; changes fail until there is space', options, async () => {
     const cwd = temporaryDirectory()
@@ -315,6 +360,10 @@ function fullDiskTests({ full, empty, free, fill }: FullDisk, options: { tags?: 
     expect((await post(call, 'example.net')).status).toBe(200)
     run.kill('SIGTERM')
     expect(await run.ended).toEqual({ status: 0, signal: null })
+    // Another process does not see the mounted file system.
+    if (!existsSync(join(cwd, 'full/service.db'))) return
+    const { stdout } = await cli(['serve', 'audit', '--data', 'full', '--object', 'domain'], { cwd })
+    expect(linesOf(stdout).map(({ after }) => after.domain)).toEqual(['example.com', 'example.net'])
   })
 
   test('ends if there is no space at the end', options, async () => {

@@ -63,7 +63,7 @@ const ESCAPE = '\u001b'
 /** The final screen, without progress bars: a long run redraws a bar on one line. */
 const withoutBars = (text: string): string => text.replaceAll(new RegExp(`[^\\n]*\\r${ESCAPE}\\[2K`, 'g'), '')
 const plain = (text: string): string => withoutBars(text).replaceAll(new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, 'g'), '')
-const QUESTION = 'Make 4 calls in 1 zone? [y/N] '
+const QUESTION = 'Apply 4 changes to 1 zone? [y/N] '
 
 const taking =
   (milliseconds: number): Script =>
@@ -160,8 +160,8 @@ describeWithTools(['script'], 'on a terminal', () => {
     const scene = await openServiceScene({ files: { 'zones/example.com.yaml': MANY }, script: verySlowly })
     const { shown, status } = await onTerminal(scene, ['apply', '--yes'], { type: [['Applying [', '\u0003']] })
     expect(status).toBe(130)
-    expect(screenOf(shown)).toMatch(/\^?C?Stopping: waiting for calls in flight\. Press Ctrl-C again to end at once\.\n/)
-    expect(screenOf(shown)).toMatch(/\nApplied in part: \d+ skipped; \d+ created, 0 updated, 0 deleted in 1 zone \(\d+ calls\)\n$/)
+    expect(screenOf(shown)).toMatch(/\^?C?Stopping: waiting for open requests\. Press Ctrl-C again to end at once\.\n/)
+    expect(screenOf(shown)).toMatch(/\nApplied in part: \d+ skipped; \d+ created, 0 updated, 0 deleted in 1 zone \(\d+ requests\)\n$/)
   })
 
   test('a long apply shows a progress bar and removes it', async () => {
@@ -174,7 +174,7 @@ describeWithTools(['script'], 'on a terminal', () => {
     expect(counts).toEqual([...counts].sort((a, b) => a - b))
     const screen = screenOf(shown)
     expect(screen).not.toContain('Applying')
-    expect(screen).toMatch(/\nPlan: 121 to create, .*\nApplied: 121 created, 0 updated, 0 deleted in 1 zone \(121 calls\)\n$/)
+    expect(screen).toMatch(/\nPlan: 121 to create, .*\nApplied: 121 created, 0 updated, 0 deleted in 1 zone \(121 requests\)\n$/)
   })
 
   test('--quiet shows no bar, and a bar is never wider than the terminal', async () => {
@@ -228,7 +228,7 @@ exit 0
       }
       const { shown, status } = await onTerminal(scene, ['apply'], session)
       expect([status, scene.proxy.mutations()]).toEqual([1, []])
-      expect(plain(shown)).toMatch(/PAGER\n[\s\S]*LEFT y\nMake 121 calls in 1 zone\? \[y\/N\] n\r?\nNothing was applied\.\n$/)
+      expect(plain(shown)).toMatch(/PAGER\n[\s\S]*LEFT y\nApply 121 changes to 1 zone\? \[y\/N\] n\r?\nNothing was applied\.\n$/)
     })
 
     test('shows few lines that take more rows than the terminal has', async () => {

@@ -3,7 +3,7 @@ import { DIAGNOSTIC_CODES } from '../../src/base/diagnostic-codes.ts'
 import { isLint } from '../../src/dns/suppression.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
-import { openScene } from './scene.ts'
+import { openScene, ZONE } from './scene.ts'
 
 const setting = { cwd: temporaryDirectory() }
 const COMMANDS = ['demo', 'init', 'validate', 'plan', 'apply', 'verify', 'fmt', 'explain', 'serve']
@@ -14,6 +14,18 @@ describe('refuses unknown commands and invalid options, with a suggestion', () =
     [['vrify'], "unknown command 'vrify' (Did you mean verify?)"],
     [['plan', '--formt', 'json'], "unknown option '--formt' (Did you mean --format?)"],
     [['apply', '--yess'], "unknown option '--yess' (Did you mean --yes?)"],
+    [['plan', '--doit'], "unknown option '--doit' (Did you mean apply?)"],
+    [['apply', '--doit'], "unknown option '--doit' (Did you mean --yes?)"],
+    [['apply', '--dry-run'], "unknown option '--dry-run' (Did you mean plan?)"],
+    [['plan', '--config-file', 'x'], "unknown option '--config-file' (Did you mean --config?)"],
+    [['octodns-sync'], "unknown command 'octodns-sync' (Did you mean plan?)"],
+    [['octodns-dump'], "unknown command 'octodns-dump' (Did you mean import?)"],
+    [['get-zones'], "unknown command 'get-zones' (Did you mean import?)"],
+    [['print-ir'], "unknown command 'print-ir' (Did you mean render?)"],
+    [['import', '--creds', 'x'], "unknown option '--creds' (Did you mean --credentials?)"],
+    [['plan', '--creds', 'x'], "unknown option '--creds' (the providers in zonewright.yaml name their credentials)"],
+    [['plan', '--domains', 'x'], "unknown option '--domains' (zones are arguments, such as: zonewright plan example.com)"],
+    [['-c', 'x', 'plan'], "unknown option '-c' (options come after the command)"],
     [['serve', '--config', 'x'], "unknown option '--config'"],
     [['plan', '--format', 'jsn'], 'It must be one of text, json, markdown, html, github, junit, sarif. Did you mean "json"?'],
     [['doctor', '--format', 'html'], 'It must be one of text, json.'],
@@ -44,11 +56,20 @@ describe('refuses unknown commands and invalid options, with a suggestion', () =
     const zone = await scene.run('plan', 'exmple.com')
     expect(zone.status).toBe(1)
     expect(zone.stderr).toContain('error[zone-unknown] there is no definition of exmple.com. (Did you mean "example.com."?)\n')
+    const variable = await scene.run('plan', '-v', 'stage=qa')
+    expect(variable.stderr).toContain('error[zone-unknown] stage=… is no zone (variables of programs are --var NAME=VALUE)\n')
     const target = await scene.run('apply', '--target', 'clod', '--yes')
     expect(target.status).toBe(1)
     expect(target.stderr).toContain('error[provider-unknown] the config has no provider "clod" (Did you mean "cloud"?)\n')
     expect(scene.memory.requests).toEqual([])
   })
+})
+
+test.each([[], ['--verbose']])('an error and a warning in definitions: plan %j', async (...options) => {
+  const text = ZONE.replace('www: ', "text: {type: TXT, value: 'v=spf1 inclde:x -all'}\n  www: ")
+  const scene = openScene({ files: { 'zones/example.com.yaml': text, 'zones/example.net.yaml': 'domain: example.net\nrecords: {x: 1}\n' } })
+  const { stderr } = expectEnd(await scene.run('plan', ...options), 1, { err: '1 error, 1 warning (--verbose shows warnings): no server' })
+  expect(stderr.includes('warning[spf-invalid]')).toBe(options.length > 0)
 })
 
 const MISSING =
@@ -69,7 +90,9 @@ describe('help', () => {
     const commands = [[], ...names.map((name) => [name]), ...['add', 'set', 'remove', 'rename'].map((action) => ['record', action])]
     for (const words of commands) {
       const all = expectEnd(await cli([...words, '--help-all'], setting), 0).stdout.split('\n')
-      const lines = expectEnd(await cli([...words, '--help'], setting), 0).stdout.trimEnd().split('\n')
+      const lines = expectEnd(await cli([...words, '--help'], setting), 0)
+        .stdout.trimEnd()
+        .split('\n')
       expect(lines.length, words.join(' ')).toBeLessThanOrEqual(40)
       for (const line of [...lines, ...all]) expect(line.length, line).toBeLessThanOrEqual(80)
       examples.push(...lines.flatMap((line) => /^ {2}zonewright (.*)$/.exec(line)?.[1] ?? []))

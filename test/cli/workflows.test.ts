@@ -1,12 +1,9 @@
 /** The CI workflows of `init` and the documentation: their structure. `test/ci` runs their jobs. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { initFiles } from '../../src/cli/commands/init.ts'
 import { ciFiles } from '../../src/cli/init/ci-files.ts'
 import { ADD_TO_GITHUB_PATH, cloudNeeds, INSTALL_SCRIPT } from '../../src/cli/init/ci-needs.ts'
-import { NO_RELEASE } from '../../src/cli/init/release.ts'
-import type { DomainName } from '../../src/dns/domain-name.ts'
-import { folderWith } from '../definition/files.ts'
 import { cli, expectEnd } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 import { parseWorkflow } from '../support/workflow-runner.ts'
@@ -112,11 +109,9 @@ describe('the workflows of init', () => {
 })
 
 test('init sets the hosts of its config', async () => {
-  const zone = 'example.com.' as DomainName
-  const [config, definition, dns] = initFiles({ zone, soaEmail: 'a@example.com', release: NO_RELEASE, ci: 'github' })
-  const files = [config, definition] as { path: string; text: string }[]
-  const folder = folderWith(Object.fromEntries(files.map(({ path, text }) => [path, text])))
-  const { env } = parseWorkflow(dns?.text ?? '')
+  const folder = temporaryDirectory()
+  expectEnd(await cli(['init'], { cwd: folder }), 0)
+  const { env } = parseWorkflow(readFileSync(join(folder, '.github/workflows/dns.yml'), 'utf8'))
   expect(env['ZONEWRIGHT_ALLOWED_HOSTS']).toBe('127.0.0.1:8080, 127.0.0.1:5353, api.github.com')
   expect((await cli(['validate'], { cwd: folder, env })).status).toBe(0)
   for (const less of ['127.0.0.1:8080', '127.0.0.1:5353'])

@@ -1,28 +1,27 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { existsInRevision, fetchBranch, openRepository, openRevision } from '../../src/git/revision.ts'
+import { basename, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { existsInRevision, fetchBranch, openRepository, withRevision } from '../../src/git/revision.ts'
 import { filesBelow } from '../cli/scene.ts'
 import { GIT_ENVIRONMENT, gitRepository } from '../support/git-repository.ts'
 import { describeWithTools } from '../support/skip.ts'
 import { temporaryDirectory } from '../support/temp-directory.ts'
 
-async function opened(folder: string, text: string, env: Readonly<Record<string, string | undefined>> = GIT_ENVIRONMENT) {
-  const result = await openRevision(folder, text, env)
+async function filesAt(folder: string, text: string, env: Readonly<Record<string, string | undefined>> = GIT_ENVIRONMENT) {
+  const result = await withRevision(folder, text, env, async ({ copy }) => filesBelow(await copy()))
   if (!result.ok) throw new Error(result.diagnostic.message)
-  onTestFinished(() => result.revision.close())
-  return result.revision
+  return result.value
 }
 
 async function problem(folder: string, text: string, env: Readonly<Record<string, string | undefined>> = GIT_ENVIRONMENT): Promise<string> {
-  const result = await openRevision(folder, text, env)
+  const result = await withRevision(folder, text, env, async () => null)
   if (result.ok) throw new Error('opened')
   expect(result.diagnostic).toMatchObject({ severity: 'error', code: 'revision-unreadable', hint: expect.any(String) })
   return `${result.diagnostic.message} – ${result.diagnostic.hint}`
 }
 
-describeWithTools(['git'], 'openRevision', () => {
+describeWithTools(['git'], 'withRevision', () => {
   test('copies the files of the merge base, and with two dots those of the revision itself', async () => {
     const { folder, git, commit } = gitRepository({ 'a.yaml': '1\n', 'zones/ä b.yaml': '\u00e4\n', 'empty.yaml': '' })
     git('checkout', '-qb', 'topic')
@@ -30,24 +29,51 @@ describeWithTools(['git'], 'openRevision', () => {
     git('checkout', '-q', 'main')
     commit({ 'a.yaml': '2\n', 'zones/ä b.yaml': null })
     git('checkout', '-q', 'topic')
-    const base = await opened(folder, 'main')
-    expect(filesBelow(base.folder)).toEqual({ 'a.yaml': '1\n', 'zones/ä b.yaml': '\u00e4\n', 'empty.yaml': '' })
-    const exact = await opened(folder, 'main..')
-    expect(filesBelow(exact.folder)).toEqual({ 'a.yaml': '2\n', 'empty.yaml': '' })
-    exact.close()
-    expect(existsSync(exact.folder)).toBe(false)
+    expect(await filesAt(folder, 'main')).toEqual({ 'a.yaml': '1\n', 'zones/ä b.yaml': '\u00e4\n', 'empty.yaml': '' })
+    expect(await filesAt(folder, 'main..')).toEqual({ 'a.yaml': '2\n', 'empty.yaml': '' })
+  })
+
+  test('removes the copy at the end', async () => {
+    const { folder } = gitRepository({ 'a.yaml': '1\n', 'b.yaml': '2\n' })
+    let copied = ''
+    await withRevision(folder, 'HEAD', GIT_ENVIRONMENT, async ({ copy }) => {
+      copied = await copy((path) => path === 'a.yaml')
+      expect(filesBelow(copied)).toEqual({ 'a.yaml': '1\n' })
+      expect(filesBelow(await copy())).toEqual({ 'a.yaml': '1\n', 'b.yaml': '2\n' })
+    })
+    expect([copied === '', existsSync(copied)]).toEqual([false, false])
+  })
+
+  test.each(['sha1', 'sha256'])('finds the files that changed, but for their line ends, by their %s', async (format) => {
+    const folder = temporaryDirectory()
+    execFileSync('git', ['init', '-q', `--object-format=${format}`, folder], { env: GIT_ENVIRONMENT })
+    const { git, commit, write } = gitRepository({}, folder)
+    symlinkSync('same.yaml', join(folder, 'link.yaml'))
+    commit({ 'same.yaml': '1\n', 'ends.yaml': '1\n2\n', 'changed.yaml': '1\n', 'removed.yaml': '1\n', 'other.yaml': '1\n' })
+    write({ 'ends.yaml': '1\r\n2\r\n', 'changed.yaml': '2\n', 'removed.yaml': null, 'new.yaml': '1\n' })
+    const files = ['same.yaml', 'ends.yaml', 'changed.yaml', 'removed.yaml', 'new.yaml', 'link.yaml']
+    const changedOf = async (...more: string[]) => {
+      const seen: string[] = []
+      const paths = [...files, ...more].map((file) => join(folder, file))
+      const changed = await withRevision(folder, 'HEAD', GIT_ENVIRONMENT, (revision) => revision.changed(paths, (path) => seen.push(path)))
+      return { changed: changed.ok && [...changed.value].map((path) => basename(path)), seen: seen.map((path) => basename(path)) }
+    }
+    expect(await changedOf()).toEqual({ changed: ['removed.yaml', 'new.yaml', 'changed.yaml'], seen: ['same.yaml'] })
+    git('rm', '-q', '--cached', 'link.yaml')
+    git('commit', '-qm', 'link')
+    expect(await changedOf()).toEqual({ changed: ['removed.yaml', 'new.yaml', 'link.yaml', 'changed.yaml'], seen: ['same.yaml'] })
   })
 
   test('copies only the folder, not its neighbours', async () => {
     const { folder } = gitRepository({ 'dns/a.yaml': '1\n', 'dns-more/b.yaml': '2\n', 'c.yaml': '3\n' })
-    expect(filesBelow((await opened(join(folder, 'dns'), 'HEAD')).folder)).toEqual({ 'a.yaml': '1\n' })
+    expect(await filesAt(join(folder, 'dns'), 'HEAD')).toEqual({ 'a.yaml': '1\n' })
   })
 
   test('keeps the repository that it has found, whatever appears in the checkout', async () => {
     const { folder } = gitRepository({ 'dns/a.yaml': '1\n' })
     const dns = join(folder, 'dns')
     for (const files of [{ 'a.yaml': '1\n' }, { 'a.yaml': '1\n' }]) {
-      expect(filesBelow((await opened(dns, 'HEAD')).folder)).toEqual(files)
+      expect(await filesAt(dns, 'HEAD')).toEqual(files)
       gitRepository({ 'a.yaml': '2\n' }, dns)
     }
   })
@@ -56,12 +82,11 @@ describeWithTools(['git'], 'openRevision', () => {
     const { folder } = gitRepository({ 'dns/a.yaml': '1\n' })
     const dns = join(folder, 'dns')
     gitRepository({ 'a.yaml': '2\n' }, dns)
-    const inCi = async (more: Readonly<Record<string, string>>) =>
-      filesBelow((await opened(dns, 'HEAD', { ...GIT_ENVIRONMENT, CI: 'true', ...more })).folder)
+    const inCi = async (more: Readonly<Record<string, string>>) => filesAt(dns, 'HEAD', { ...GIT_ENVIRONMENT, CI: 'true', ...more })
     expect(await inCi({})).toEqual({ 'a.yaml': '1\n' })
     expect(await inCi({ GITHUB_WORKSPACE: folder })).toEqual({ 'a.yaml': '1\n' })
     expect(await inCi({ CI_PROJECT_DIR: dns })).toEqual({ 'a.yaml': '2\n' })
-    expect(filesBelow((await opened(dns, 'HEAD')).folder)).toEqual({ 'a.yaml': '2\n' })
+    expect(await filesAt(dns, 'HEAD')).toEqual({ 'a.yaml': '2\n' })
   })
 
   test('takes the branch of the remote, not a tag or branch of its name, which a pull request can bring', async () => {
@@ -70,7 +95,7 @@ describeWithTools(['git'], 'openRevision', () => {
     commit({ 'a.yaml': '2\n' })
     git('tag', 'origin/main')
     git('branch', 'origin/main')
-    expect(filesBelow((await opened(folder, 'origin/main..')).folder)).toEqual({ 'a.yaml': '1\n' })
+    expect(await filesAt(folder, 'origin/main..')).toEqual({ 'a.yaml': '1\n' })
   })
 
   test('refuses a folder of the checkout that holds the files of a bare repository', async () => {
@@ -91,9 +116,12 @@ describeWithTools(['git'], 'openRevision', () => {
     symlinkSync('../../../etc', join(folder, 'zones/up'))
     git('add', '-A')
     git('commit', '-qm', 'links')
-    const copy = (await opened(folder, 'HEAD')).folder
-    expect(readFileSync(join(copy, 'zones/inside.yaml'), 'utf8')).toBe('2\n')
-    expect([existsSync(join(copy, 'zones/outside.yaml')), existsSync(join(copy, 'zones/up'))]).toEqual([false, false])
+    await withRevision(folder, 'HEAD', GIT_ENVIRONMENT, async ({ copy }) => {
+      const copied = await copy()
+      expect(readFileSync(join(copied, 'zones/inside.yaml'), 'utf8')).toBe('2\n')
+      expect([existsSync(join(copied, 'zones/outside.yaml')), existsSync(join(copied, 'zones/up'))]).toEqual([false, false])
+    })
+    expect.assertions(2)
   })
 
   test.each([
@@ -122,7 +150,7 @@ describeWithTools(['git'], 'openRevision', () => {
     git('checkout', '-q', '--orphan', 'other')
     git('commit', '-qm', 'other')
     expect(await problem(folder, 'main')).toContain('no common ancestor – to compare with the revision itself, write main..')
-    expect((await openRevision(folder, 'main..', GIT_ENVIRONMENT)).ok).toBe(true)
+    expect((await withRevision(folder, 'main..', GIT_ENVIRONMENT, async () => null)).ok).toBe(true)
   })
 
   test('a folder without a repository', async () => {
@@ -166,7 +194,7 @@ describeWithTools(['git'], 'no call of git', () => {
     const ours = { ...GIT_ENVIRONMENT, ...env, GIT_DIR: '/nonexistent', GIT_INDEX_FILE: '/nonexistent', GIT_WORK_TREE: '/' }
     const dns = join(folder, 'dns')
     expect(await fetchBranch(dns, 'main', ours)).toBeNull()
-    expect(filesBelow((await opened(dns, 'origin/main..', ours)).folder)).toEqual({ 'a.yaml': '3\n' })
+    expect(await filesAt(dns, 'origin/main..', ours)).toEqual({ 'a.yaml': '3\n' })
     expect(await existsInRevision(dns, 'HEAD', 'a.yaml', ours)).toBe(true)
     const { git } = await openRepository(dns, ours)
     expect((await git(['ls-files', '-z'])).stdout.toString()).toBe('a.yaml\0')

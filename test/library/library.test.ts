@@ -199,7 +199,7 @@ describe('a run', () => {
     expect(messages.join('\n')).toContain('Waiting: ')
   })
 
-  test('ends after the calls in flight when its signal is aborted, and unlocks its zones', async () => {
+  test('ends after the open requests when its signal is aborted, and unlocks its zones', async () => {
     const { scene, given } = open()
     const { reached, go } = held(scene)
     const controller = new AbortController()

@@ -1,8 +1,11 @@
 /** Zones that changed since a revision, whose unchanged definitions are mostly not loaded. `since.servers.test.ts` has the cases with git. */
+import { relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { changedZones, loadRevision } from '../../src/load/changed-zones.ts'
-import { loadDefinitions } from '../../src/load/load-definitions.ts'
-import { configIn, folderWith } from '../definition/files.ts'
+import type { FullDate } from '../../src/dns/ownership.ts'
+import { readOctets } from '../../src/files/read-text.ts'
+import type { Revision } from '../../src/git/revision.ts'
+import { loadChanged } from '../../src/load/changed-zones.ts'
+import { addFiles, configIn, folderWith } from '../definition/files.ts'
 
 type Files = Readonly<Record<string, string | null>>
 
@@ -15,8 +18,51 @@ const FILES: Files = {
   'zones/2.0.192.in-addr.arpa.yaml': 'domain: 2.0.192.in-addr.arpa\nrecords: {}\n',
 }
 const AUTO = zone('a.test', '192.0.2.1', ', auto_ptr: true')
+const pointing = (target: string): string => `domain: a.test\nrecords:\n  www: {type: CNAME, value: ${target}}\n`
+const SPF: Files = { 'zones/b.test.yaml': `${zone('b.test', '192.0.2.1')}  "": {type: TXT, value: "v=spf1 include:mail.example ~all"}\n` }
+const OTHER: Files = { 'zones/other.yaml': zone('c.test', '192.0.2.3') }
+const ALIAS: Files = {
+  'zones/b.test.yaml': 'domain: b.test\nrecords:\n  www: {type: CNAME, value: gone.c.test.}\n',
+  'zones/c.test.yaml': zone('c.test', '192.0.2.3'),
+}
+const IGNORED: Files = {
+  'zonewright.yaml': `providers:\n  one: {type: rfc2136, server: 192.0.2.53}\nignore: [{code: target-dangling, reason: test}]\n`,
+  'zones/b.test.yaml': pointing('gone.c.test.').replace('a.test', 'b.test'),
+  'zones/c.test.yaml': zone('c.test', '192.0.2.3'),
+}
+const TWO: Files = {
+  'zonewright.yaml': `providers:\n  one: {type: rfc2136, server: 192.0.2.53}\n  two: {type: rfc2136, server: 192.0.2.54}\ndefaults: {}\n`,
+  'zones/a.test.yaml': `targets: [one]\n${zone('a.test', '192.0.2.1')}`,
+  'zones/b.test.yaml': `targets: [one]\n${zone('b.test', '192.0.2.1')}`,
+  'zones/second.yaml': `targets: [one, two]\n${zone('b.test', '192.0.2.1')}`,
+  'zones/2.0.192.in-addr.arpa.yaml': 'targets: [one]\ndomain: 2.0.192.in-addr.arpa\nrecords: {}\n',
+}
+const SPLIT: Files = {
+  'zones/d.test./x.yaml': 'x: {type: A, value: 192.0.2.1}\n',
+  'zones/d.test./y.yaml': 'y: {type: A, value: 192.0.2.1}\n',
+}
 const [A, B] = ['a.test.', 'b.test.']
 const REVERSE = '2.0.192.in-addr.arpa.'
+
+/** A revision of a folder. If nothing is the same for sure, everything is read. */
+function revisionOf(files: Files, own: string, isSure = true): Revision {
+  const folder = folderOf({})
+  return {
+    commit: '',
+    copy: async (wanted = () => true) => {
+      addFiles(
+        folder,
+        Object.fromEntries(Object.entries(files).flatMap(([path, text]) => (text !== null && wanted(path) ? [[path, text]] : []))),
+      )
+      return folder
+    },
+    changed: async (paths, visit) => {
+      const changed = paths.filter((path) => (readOctets(path)?.toString() ?? null) !== (files[relative(own, path)] ?? ''))
+      for (const path of paths) if (isSure && !changed.includes(path)) visit?.(path, readOctets(path) as Buffer)
+      return new Set(changed)
+    },
+  }
+}
 
 const folderOf = (files: Files): string =>
   folderWith(Object.fromEntries(Object.entries(files).flatMap(([path, text]) => (text === null ? [] : [[path, text]]))))
@@ -45,20 +91,39 @@ test.each<[what: string, before: Files, after: Files, zones: string[], former: s
     [],
     false,
   ],
+  ['an address with an escaped key', {}, { 'zones/a.test.yaml': AUTO.replace('auto_ptr', '"auto\\x5fptr"') }, [REVERSE, A], [], false],
+  ['the mail policy of a zone beside others', SPF, { 'zones/a.test.yaml': zone('a.test', '192.0.2.9') }, [A], [], true],
+  ['a target in another zone', {}, { 'zones/a.test.yaml': pointing('gone.b.test.') }, [A], [], true],
+  ['a target in a zone whose file has another name', OTHER, { 'zones/a.test.yaml': pointing('gone.c.test.') }, [A], [], true],
+  [
+    'a target that leads to a third zone',
+    ALIAS,
+    { 'zones/a.test.yaml': `${zone('a.test', '192.0.2.1')}  "": {type: TXT, value: "v=spf1 include:www.b.test ~all"}\n` },
+    [A],
+    [],
+    true,
+  ],
+  ['a suppression that another zone uses', IGNORED, { 'zones/a.test.yaml': zone('a.test', '192.0.2.9') }, [A], [], true],
+  [
+    'a suppression without a finding',
+    {},
+    { 'zones/a.test.yaml': `ignore: [{code: target-dangling, reason: test}]\n${zone('a.test', '192.0.2.9')}` },
+    [A],
+    [],
+    true,
+  ],
+  ['one of two definitions of a zone', TWO, { 'zones/second.yaml': null }, [], [B], true],
+  ['a file of a folder', SPLIT, { 'zones/d.test./x.yaml': null }, ['d.test.'], [], true],
   ['a default', {}, { 'zonewright.yaml': `${FILES['zonewright.yaml']}defaults: {ttl_sec: 2h}\n` }, [REVERSE, A, B], [], false],
 ])('%s', async (_, before, after, zones, former, isPartial) => {
   const config = await configIn(folderOf({ ...FILES, ...before, ...after }))
-  const revision = { commit: '', folder: folderOf({ ...FILES, ...before }), close: () => undefined }
-  const loaded = await loadDefinitions(config)
-  const found = await changedZones(config, loaded, revision)
-  const namesOf = ({ zones: some }: typeof found): string[] => [...new Set([...some].map((one) => one.zone.name))]
-  expect(namesOf(found)).toEqual(zones)
-  expect(found.former.map(({ name }) => name)).toEqual(former)
-  // The same as if everything were compared.
-  const all = await changedZones(config, { ...loaded, areIndependent: false }, revision)
-  expect([...found.zones]).toEqual([...all.zones])
-  expect(found.former).toEqual(all.former)
-  const unchanged = loaded.zones.filter((one) => !found.zones.has(one))
-  if (loaded.areIndependent && zones.length < 3) expect((await loadRevision(config, revision, unchanged)).isPartial).toBe(isPartial)
-  else expect(isPartial).toBe(false)
+  const read = { today: '2026-01-01' as FullDate }
+  const { loaded, changed } = await loadChanged(config, revisionOf({ ...FILES, ...before }, config.folder), read)
+  expect([...new Set([...changed.zones].map((one) => one.zone.name))]).toEqual(zones)
+  expect(changed.former.map(({ name }) => name)).toEqual(former)
+  // The same as if everything were read.
+  const all = await loadChanged(config, revisionOf({ ...FILES, ...before }, config.folder, false), read)
+  expect([...changed.zones]).toEqual([...all.changed.zones])
+  expect(changed.former).toEqual(all.changed.former)
+  expect(loaded.zones.length < all.loaded.zones.length).toBe(isPartial)
 })

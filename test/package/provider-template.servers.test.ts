@@ -55,7 +55,7 @@ test('validate, plan, apply and plan again', async () => {
 test('the suite passes, and says what each step does', async () => {
   const { status, stdout, stderr } = await zonewright('conformance', 'test.example', '--delete-records', '--max-size', '513')
   const said = stdout + stderr
-  expect(said).toContain('passed  1. A: Create A (1 call)')
+  expect(said).toContain('passed  1. A: Create A (1 request)')
   expect(said).toContain('skipped 35. pager601: 601 records (more than 513 records)')
   expect(said.match(/^failed.*$/gm)).toBeNull()
   expect(said).toMatch(/^\d{3} steps passed, 0 failed, \d+ skipped\.$/m)

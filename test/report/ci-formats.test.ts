@@ -121,13 +121,13 @@ describe('JUnit', () => {
     const xml = await junit(renderPlan(PLAN, 'junit', OPTIONS))
     expect(xml).toContain('tests="4" failures="1" errors="1"')
     expect(xml).toContain('<failure type="refused-deletes" message="too many">')
-    expect(xml).toContain('<system-out>1 to create, 1 to delete (2 calls)</system-out>')
+    expect(xml).toContain('<system-out>1 to create, 1 to delete (2 requests)</system-out>')
   })
 
   test('an apply: what failed, and what was skipped', async () => {
     const zones = PLAN.zones.map((zone) => ({ ...zone, refusals: [], diagnostics: [] }))
     const xml = await junit(renderOutcome({ ...PLAN, zones }, [OUTCOME], 'junit', OPTIONS))
-    expect(xml).toContain('<failure type="not-applied" message="failed: the server refuses it">1 created (1 call); 1 failed')
+    expect(xml).toContain('<failure type="not-applied" message="failed: the server refuses it">1 created (1 request); 1 failed')
     expect(xml).toContain('<failure type="apply-unconfirmed"')
     expect(xml).toContain('<skipped message="the zone was not applied"/>')
     expect(xml).not.toContain('to create')

@@ -24,13 +24,13 @@ test('a plan is annotations, a group per zone and the summary', () => {
 ::warning title=allowed%3A deletes::some
 ::warning title=zone-removed::no place
 ::notice file=zones/a%2Cb%3Ac.yaml,line=7,col=3,title=ttl-rounded::50%25 more, or less%0Ado that
-1 zone refused, nothing will be applied. Plan: 1 to create, 0 to update, 0 to delete in 1 zone (1 call)
+1 zone refused, nothing will be applied. Plan: 1 to create, 0 to update, 0 to delete in 1 zone (1 request)
 ::group::example.com. at cloud (10 → 11 of 12,000 records)
   + www  300  A  192.0.2.1
   REFUSED updates: too many: 40 %
     to allow it: --allow updates
   allowed deletes: some
-  1 to create (1 call)
+  1 to create (1 request)
 ::endgroup::
 `)
 })

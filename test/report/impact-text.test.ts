@@ -35,7 +35,7 @@ const LEAD = [
   'Mail records change: example.com. MX',
   'Name server records change: sub.example.com. NS',
   'All records change: example.com. at cloud',
-  'Caches may keep old answers for 1 d (sub.example.com. NS)',
+  'Resolvers may return the old answer for up to 1 d (sub.example.com. NS)',
 ]
 
 const PHRASE = '2 names stop answering, mail and name server records change, all records change in 1 zone'
@@ -77,7 +77,7 @@ test('the report of an apply says what it did: the rest did not happen', () => {
   expect(impactLines(zoneViews(report))).toEqual([
     'Stopped answering: www.example.com.',
     'Mail records changed: example.com. MX',
-    'Caches may keep old answers for 1 d (sub.example.com. NS)',
+    'Resolvers may return the old answer for up to 1 d (sub.example.com. NS)',
   ])
   const none = outcomes.map((): Outcome => ({ state: 'skipped', because: 'x' }))
   const outcome = { plan: ZONE, outcomes: none, readBack: 'not-read' as const, diagnostics: [] }

@@ -30,7 +30,7 @@ test('a plan is a comment with a block per zone', () => {
   ])
   expect(`\n${markdown(plan)}`).toBe(
     `
-### 1 zone refused, nothing will be applied. Plan: 1 to create, 2 to update, 1 to delete in 1 zone (4 calls)
+### 1 zone refused, nothing will be applied. Plan: 1 to create, 2 to update, 1 to delete in 1 zone (4 requests)
 
 \`\`\`diff
 - REFUSED deletes: too many (to allow it: --allow deletes)
@@ -46,7 +46,7 @@ test('a plan is a comment with a block per zone', () => {
 zones/a.yaml:7:3: notice[ttl-rounded] rounded
 \`\`\`
 
-<details open><summary><code>example.com. at cloud</code>: 1 to create, 2 to update, 1 to delete (4 calls; an update is a - and a + in one call); 13 of 12,000 records; rendered zone file: older than the records</summary>
+<details open><summary><code>example.com. at cloud</code>: 1 to create, 2 to update, 1 to delete (4 requests; an update is one - and one +); 13 of 12,000 records; rendered zone file: older than the records</summary>
 
 \`\`\`diff
 - gone  300  TXT  "\`code\`"

@@ -36,7 +36,7 @@ test.each(['text', 'markdown', 'html', 'github'] as const)('the error of a call 
     const text = renderOutcome(plan, [outcome], format, PLAIN)
     // Once for each of two calls; Markdown and HTML begin with the reasons.
     expect(text.split(error)).toHaveLength(format === 'markdown' || format === 'html' ? 4 : 3)
-    expect(text.split(`${state} with its call (see above)`)).toHaveLength(2)
+    expect(text.split(`${state} with its request (see above)`)).toHaveLength(2)
   }
 })
 
@@ -66,9 +66,9 @@ example.com. at cloud (14 → 15 of 12,000 records)
   - mail      300  A      192.0.2.2
   + mail     3600  A      192.0.2.2
   + www       300  A      192.0.2.1
-  2 to create, 4 to update, 1 to delete (7 calls; an update is a - and a + in one call)
+  2 to create, 4 to update, 1 to delete (7 requests; an update is one - and one +)
 
-Plan: 2 to create, 4 to update, 1 to delete in 1 zone (7 calls)
+Plan: 2 to create, 4 to update, 1 to delete in 1 zone (7 requests)
 `)
   })
 
@@ -89,16 +89,16 @@ Plan: 2 to create, 4 to update, 1 to delete in 1 zone (7 calls)
   test('shows the two records of a rename under their names; verbose says that they are one call', () => {
     const plan = planOf([zoneOf([changeOf('old.example.com. 300 A 192.0.2.1', 'new.example.com. 600 A 192.0.2.1')])])
     expect(renderPlan(plan, 'text', { ...PLAIN, verbose: true })).toContain(`
-  + new  600  A  192.0.2.1  [id 7; same call as - old 192.0.2.1]
-  - old  300  A  192.0.2.1  [id 7; same call as + new 192.0.2.1]
+  + new  600  A  192.0.2.1  [id 7; same request as - old 192.0.2.1]
+  - old  300  A  192.0.2.1  [id 7; same request as + new 192.0.2.1]
 `)
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
 example.com. at cloud (11 of 12,000 records)
   + new  600  A  192.0.2.1
   - old  300  A  192.0.2.1
-  1 to update (1 call; an update is a - and a + in one call)
+  1 to update (1 request; an update is one - and one +)
 
-Plan: 0 to create, 1 to update, 0 to delete in 1 zone (1 call)
+Plan: 0 to create, 1 to update, 0 to delete in 1 zone (1 request)
 `)
   })
 
@@ -116,11 +116,11 @@ Plan: 0 to create, 1 to update, 0 to delete in 1 zone (1 call)
     expect(shown(renderPlan(plan, 'text', PLAIN))).toBe(`
 example.com. at cloud (3 records, 4 unmanaged)
   - www  300  A      192.0.2.1
-      separate calls: www cannot be a CNAME while its A record is there
+      separate requests: www cannot be a CNAME while its A record is there
   + www  300  CNAME  example.net.
-  1 to create, 1 to delete (2 calls)
+  1 to create, 1 to delete (2 requests)
 
-Plan: 1 to create, 0 to update, 1 to delete in 1 zone (2 calls)
+Plan: 1 to create, 0 to update, 1 to delete in 1 zone (2 requests)
 `)
   })
 
@@ -147,9 +147,9 @@ example.com. at cloud (11 → 10 of 12,000 records)
   zones/a.yaml:2:1: error[record-limit] too many
   zones/b.yaml:7:3: notice[ttl-rounded] cloud stores TTL 300
   rendered zone file: older than the records
-  1 to delete (1 call)
+  1 to delete (1 request)
 
-1 error, 1 zone refused, nothing will be applied. Plan: 0 to create, 0 to update, 1 to delete in 1 zone (1 call)
+1 error, 1 zone refused, nothing will be applied. Plan: 0 to create, 0 to update, 1 to delete in 1 zone (1 request)
 `)
     expect(renderPlan(plan, 'text', { ...PLAIN, diagnostics: false })).not.toContain('record-limit')
   })
@@ -179,14 +179,14 @@ example.com. at cloud (new zone, 0 → 1 of 12,000 records)
   + zone  soa_email hostmaster@example.com
           type master
   + @  300  A  192.0.2.1
-  2 to create (2 calls)
+  2 to create (2 requests)
 
 example.net. at cloud (to be deleted, 10 of 12,000 records)
   - zone  and all its records
-  1 to delete (1 call)
+  1 to delete (1 request)
 
 rendered zone file differs from the records: xn--bcher-kva.example. (bücher.example) at cloud
-1 zone is deleted. Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 calls)
+1 zone is deleted. Plan: 2 to create, 0 to update, 1 to delete in 2 zones (3 requests)
 `)
   })
 
@@ -226,9 +226,9 @@ example.com. at cloud (11 → 12 of 12,000 records)
   + key._domainkey  300  TXT  "v=DKIM1; k=rsa; p=AAAAAAAAAAAAA… (251 characters)
   - old._domainkey  300  TXT  …AAAAAAxBBBBBBBBBBBBBBBBBBBBBBBB… (251 characters)
   + old._domainkey  300  TXT  …AAAAAAyBBBBBBBBBBBBBBBBBBBBBBBB… (251 characters)
-  1 to create, 1 to update (2 calls; an update is a - and a + in one call)
+  1 to create, 1 to update (2 requests; an update is one - and one +)
 
-Plan: 1 to create, 1 to update, 0 to delete in 1 zone (2 calls)
+Plan: 1 to create, 1 to update, 0 to delete in 1 zone (2 requests)
 `)
   })
 
@@ -271,20 +271,20 @@ example.com. at cloud (13 → 14 of 12,000 records)
   - d  300  A  192.0.2.1
       unknown whether it was carried out: the connection was lost
   the zone differs from the planned result
-  1 created (1 call); 1 failed, 1 unknown, 1 skipped
+  1 created (1 request); 1 failed, 1 unknown, 1 skipped
 
 example.net. at cloud (10 of 12,000 records)
   + a.example.com.  300  A  192.0.2.1
       skipped: the zone was not applied
   nothing applied: 1 skipped
 
-Applied in part: 1 failed, 1 unknown, 2 skipped; 1 created, 0 updated, 0 deleted in 1 zone (1 call)
+Applied in part: 1 failed, 1 unknown, 2 skipped; 1 created, 0 updated, 0 deleted in 1 zone (1 request)
 `)
   })
 
   test('is short if all changes were applied', () => {
     const whole = [outcomeOf(0, [applied, applied, applied, applied]), outcomeOf(1, [applied])]
-    expect(renderOutcome(plan, whole, 'text', PLAIN)).toMatch(/\nApplied: 2 created, 1 updated, 2 deleted in 2 zones \(5 calls\)\n$/)
+    expect(renderOutcome(plan, whole, 'text', PLAIN)).toMatch(/\nApplied: 2 created, 1 updated, 2 deleted in 2 zones \(5 requests\)\n$/)
     expect(renderOutcome(plan, [], 'text', PLAIN)).toMatch(/\nNothing applied: 5 skipped\n$/)
   })
 })

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import type { Client } from './harness.ts'
+import type { Client, Store } from './harness.ts'
+import { numberOf } from './raw-files.ts'
 
 /** The acknowledged writes of writers that create records and delete every fourth one. */
 export type Acknowledged = { readonly created: Map<number, string>; readonly askedToDelete: Set<number>; readonly deleted: Set<number> }
@@ -58,4 +59,18 @@ export async function expectKept(client: Client, domainId: number, { created, as
   expect([...deleted].filter((id) => kept.has(id))).toEqual([])
   const zone = (await client.ok('GET', `/domains/${domainId}/zone-file`)).zone_file.join('\n')
   for (const name of kept.values()) expect(zone).toContain(`\n${name}\t`)
+}
+
+/** Expects an audit log that has each acknowledged write once, and from which the present records follow. */
+export async function expectAudited(store: Store, { created, deleted }: Acknowledged): Promise<void> {
+  const entries = (action: string, more = '') => `from audit where object = 'record' and action = '${action}' ${more}`
+  const count = (action: string, ids: Iterable<number>) =>
+    numberOf(store, `select count(*) as number ${entries(action, `and object_id in (0${[...ids].map((id) => `,${id}`).join('')})`)}`)
+  expect([await count('create', created.keys()), await count('delete', deleted)]).toEqual([created.size, deleted.size])
+  const standing = `select object_id ${entries('create')} except select object_id ${entries('delete')}`
+  for (const [one, other] of [
+    ['select id from records', standing],
+    [standing, 'select id from records'],
+  ])
+    expect(await numberOf(store, `select count(*) as number from (select * from (${one}) a except select * from (${other}) b) c`)).toBe(0)
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { rounds } from '../support/random.ts'
-import { expectKept, nothingAcknowledged, startWriters } from './acknowledged.ts'
+import { expectAudited, expectKept, nothingAcknowledged, startWriters } from './acknowledged.ts'
 import { connect, during, freshStore, MASTER } from './harness.ts'
 import { serviceProcesses } from './service-process.ts'
 import { record, scriptedMaster, serving, soa } from './transfers/scripted-master.ts'
@@ -25,6 +25,7 @@ test('acknowledged writes survive a killed process', async () => {
     await close()
   }
   await during(store, (client) => expectKept(client, domainId, acknowledged))
+  await expectAudited(store, acknowledged)
 })
 
 const RECORDS = 5000

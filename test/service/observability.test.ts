@@ -104,7 +104,7 @@ describe('the observability listener', () => {
     expect((await text(`${service.observabilityUrl}/v4/domains`)).status).toBe(404)
     expect((await request(`${service.observabilityUrl}/metrics`, { method: 'POST' })).statusCode).toBe(405)
     expect((await text(service.baseUrl.replace('/v4', '/metrics'))).status).toBe(404)
-    expect(await text(`${service.observabilityUrl}/healthz`)).toEqual({ status: 200, body: '{"status":"ok","checks":{"database":"ok"}}\n' })
+    expect(await text(`${service.observabilityUrl}/readyz`)).toEqual({ status: 200, body: '{"status":"ok","checks":{"database":"ok"}}\n' })
     const { hostname, port } = new URL(service.baseUrl)
     const body = JSON.stringify({ domain: 'example.com', type: 'master', soa_email: 'hostmaster@example.com' })
     const slow = httpRequest({
@@ -121,7 +121,7 @@ describe('the observability listener', () => {
     slow.write(body.slice(0, 10))
     await new Promise((resolve) => setTimeout(resolve, 100))
     const stopped = service.stop()
-    await expect.poll(async () => (await text(`${service.observabilityUrl}/healthz`)).body).toBe('{"status":"stopping","checks":{}}\n')
+    await expect.poll(async () => (await text(`${service.observabilityUrl}/readyz`)).body).toBe('{"status":"stopping","checks":{}}\n')
     slow.end(body.slice(10))
     expect(await answered).toBe(200)
     await stopped

@@ -108,7 +108,7 @@ describe('the rendered zone', () => {
   })
 
   test('has as many addresses per name as fit into a message', () => {
-    const master = { domain: 'many.example', type: 'master', status: 'active', soa_email: 'h@example.com' } as const
+    const master = { account_id: 1, domain: 'many.example', type: 'master', status: 'active', soa_email: 'h@example.com' } as const
     const source = { id: 1, ...master, errors: '' }
     const times = { expire_sec: 0, refresh_sec: 0, retry_sec: 0, ttl_sec: 0 }
     const stored = Array.from({ length: 12_000 }, (_, i) => {

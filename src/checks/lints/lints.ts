@@ -4,6 +4,7 @@
  */
 import type { Diagnostic, Severity } from '../../base/diagnostic.ts'
 import type { DiagnosticCode } from '../../base/diagnostic-codes.ts'
+import type { DomainName } from '../../dns/domain-name.ts'
 import type { Finding, ZoneIndex } from '../rules/zone-index.ts'
 import { dkimInvalid, dmarcInvalid, dmarcReportRefused } from './dkim-dmarc-lints.ts'
 import { indexOf, type LintedZone, managedNames } from './managed-names.ts'
@@ -13,9 +14,9 @@ import { addressPrivate, glueMissing, targetDangling, targetTakeover } from './t
 
 type Lint = (linted: LintedZone, index: ZoneIndex) => Iterable<Finding>
 
-/** A function that returns the findings of one of `zones`. */
-export function createLinter(zones: readonly LintedZone[]): (linted: LintedZone) => Diagnostic[] {
-  const managed = managedNames(zones)
+/** A function that returns the findings of one of `zones`. `ask` receives the names of possible zones that are not among them. */
+export function createLinter(zones: readonly LintedZone[], ask?: (zone: DomainName) => void): (linted: LintedZone) => Diagnostic[] {
+  const managed = managedNames(zones, ask)
   const lints: readonly (readonly [severity: Severity, code: DiagnosticCode, lint: Lint])[] = [
     ['warning', 'dkim-invalid', dkimInvalid],
     ['warning', 'dmarc-invalid', dmarcInvalid],

@@ -46,7 +46,8 @@ const CNAME: ReadonlySet<string> = new Set(['CNAME'])
 /** The index for the lints of a zone. It is not kept: those of all zones are larger than the zones. */
 export const indexOf = ({ zone }: LintedZone): ZoneIndex => indexZone(withPlaceholders(zone))
 
-export function managedNames(zones: readonly LintedZone[]): ManagedNames {
+/** `ask` receives the names of possible zones that are not among `zones`. */
+export function managedNames(zones: readonly LintedZone[], ask?: (zone: DomainName) => void): ManagedNames {
   const byName = groupBy(zones, ({ zone }) => zone.name)
   const variants = new Map<DomainName, readonly Variant[]>()
   const variantsOf = (zone: DomainName): readonly Variant[] => {
@@ -57,6 +58,7 @@ export function managedNames(zones: readonly LintedZone[]): ManagedNames {
   const zoneOf: ManagedNames['zoneOf'] = (name) => {
     for (let at = name; ; at = parentOf(at)) {
       if (byName.has(at)) return at
+      ask?.(at)
       if (at === ROOT) return null
     }
   }

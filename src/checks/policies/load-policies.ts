@@ -8,7 +8,7 @@ import { readConfig } from '../../config/read-config.ts'
 import { displayPath, fromDisplayPath, isInside, resolveLinks } from '../../files/file-path.ts'
 import { describeReadError, readText } from '../../files/read-text.ts'
 import { sourcePolicy } from '../../files/source-policy.ts'
-import { openRevision } from '../../git/revision.ts'
+import { withRevision } from '../../git/revision.ts'
 import { DAYS_OF_NOTICE, daysLeft, type Policies, type PolicyRule } from './policy-rule.ts'
 
 /** Maximum number of rules of a run. */
@@ -31,15 +31,18 @@ export async function loadPolicies(config: Config, { now, revision, env }: Polic
     const found = trusted === null ? null : await readPoliciesOf(trusted, trusted, now)
     return found === null && (trusted?.policies ?? null) === null ? readPoliciesOf(config, config, now) : found
   }
-  const opened = await openRevision(config.folder, revision, env)
-  if (!opened.ok) return { rules: [], diagnostics: [{ ...opened.diagnostic, message: `policies: ${opened.diagnostic.message}` }] }
-  try {
-    const reviewed = await readConfigIn(opened.revision.folder, config)
+  const read = await withRevision(config.folder, revision, env, async ({ copy }) => {
+    const name = config.file === null ? null : basename(fromDisplayPath(config.file, config.cwd))
+    const folder = await copy((path) => path === name)
+    const reviewed = await readConfigIn(folder, config)
     if ('diagnostics' in reviewed) return { rules: [], diagnostics: reviewed.diagnostics }
-    return reviewed.config === null ? withoutConfig(config, revision) : await readPoliciesOf(reviewed.config, config, now)
-  } finally {
-    opened.revision.close()
-  }
+    if (reviewed.config === null) return withoutConfig(config, revision)
+    const named = (reviewed.config.policies ?? [{ path: POLICY_FOLDER }]).map(({ path }) => resolve(folder, path))
+    await copy((path) => named.some((one) => isInside(join(folder, path), one)))
+    return readPoliciesOf(reviewed.config, config, now)
+  })
+  if (read.ok) return read.value
+  return { rules: [], diagnostics: [{ ...read.diagnostic, message: `policies: ${read.diagnostic.message}` }] }
 }
 
 /** No policies, with a warning rather than an error, since a branch may have moved the config. */

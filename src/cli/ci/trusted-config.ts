@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { findMerged } from '../../ci/reviewed-plan.ts'
 import { SiteError } from '../../ci/site-client.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
-import { existsInRevision, newLinksTo, openRevision } from '../../git/revision.ts'
+import { existsInRevision, newLinksTo, withRevision } from '../../git/revision.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { loadRunConfig } from '../../run/load/run-config.ts'
 import type { CliIo } from '../io.ts'
@@ -54,37 +54,40 @@ export const withConfigOf = <T>(
   revision: string,
   work: (file: string) => Promise<T>,
 ): Promise<T> =>
-  withFormerConfig(io, file, revision, ({ file: former, problem }) => {
-    if (former !== null) return work(former)
-    throw new SiteError(`cannot read the config of ${revision.slice(0, -2)}: ${problem ?? 'there is none'}`, { status: null })
-  })
+  withFormerConfig(
+    io,
+    file,
+    revision,
+    ({ file: former, problem }) => {
+      if (former !== null) return work(former)
+      throw new SiteError(`cannot read the config of ${revision.slice(0, -2)}: ${problem ?? 'there is none'}`, { status: null })
+    },
+    { isAlone: true },
+  )
 
-/** Calls `work` with the config of a revision, as a run would have found it then. */
+/** Calls `work` with the config of a revision, as a run would have found it then. Without `isAlone`, the files that it names are beside it. */
 async function withFormerConfig<T>(
   io: Pick<CliIo, 'cwd' | 'env'>,
   file: string | undefined,
   revision: string,
   work: (former: FormerConfig) => Promise<T>,
+  { isAlone = false } = {},
 ): Promise<T> {
   const former = await formerPath(io, file, revision)
-  const opened = await openRevision(dirname(former ?? resolve(io.cwd, file ?? CONFIG_FILE)), revision, io.env)
-  if (!opened.ok) {
-    const { message, hint } = opened.diagnostic
-    return work({ file: null, problem: hint === undefined ? message : `${message} (${hint})` })
-  }
-  try {
+  const read = await withRevision(dirname(former ?? resolve(io.cwd, file ?? CONFIG_FILE)), revision, io.env, async ({ copy }) => {
     const links = await newLinksTo(dirname(resolve(io.cwd, file ?? CONFIG_FILE)), revision, io.env)
     // The folder may have been another one then, with another config or none.
     if (links === null || links.length > 0)
       return await work({ file: null, problem: `its folder may not be the same: ${links?.[0] ?? 'some path'} is a new link to it` })
     if (former === null) return await work({ file: null, problem: null })
-    const path = join(opened.revision.folder, basename(former))
+    const path = join(await copy(isAlone ? (one) => one === basename(former) : undefined), basename(former))
     return await work(
       existsSync(path) ? { file: path, problem: null } : { file: null, problem: 'it is too large, or a link that leads elsewhere' },
     )
-  } finally {
-    opened.revision.close()
-  }
+  })
+  if (read.ok) return read.value
+  const { message, hint } = read.diagnostic
+  return work({ file: null, problem: hint === undefined ? message : `${message} (${hint})` })
 }
 
 /**

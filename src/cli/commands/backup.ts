@@ -41,6 +41,12 @@ export const storePlace = (io: CliIo, { data, database }: Pick<StoreOptions, 'da
   return url === null ? { dataFolder: resolve(io.cwd, data ?? DEFAULT_FOLDER) } : { database: url }
 }
 
+/** The place that is named before the name of a subcommand. */
+export const storeOptions = ({ data, database }: StoreOptions): StoreOptions => ({
+  ...(data === undefined ? {} : { data }),
+  ...(database === undefined ? {} : { database }),
+})
+
 /** Reports errors of files and databases. Rethrows program errors. */
 export async function reportingProblems(output: CliOutput, work: () => Promise<void>): Promise<ExitStatus> {
   try {

@@ -12,8 +12,7 @@ import { readTextWithMark } from '../../files/read-text.ts'
 import { type SourcePolicy, sourcePolicy } from '../../files/source-policy.ts'
 import { writeEdits } from '../../files/write-files.ts'
 import { writeProblems } from '../../files/write-problem.ts'
-import { openRevision } from '../../git/revision.ts'
-import { changedFiles } from '../../load/changed-zones.ts'
+import { withRevision } from '../../git/revision.ts'
 import { type FoundDefinition, findDefinitions } from '../../load/find-definitions.ts'
 import { unmatchedDefinitions, unmatchedWarning } from '../../load/unmatched-definitions.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
@@ -81,18 +80,9 @@ async function changedSince(
   paths: readonly string[],
   { config, io, problems }: { readonly config: Config; readonly io: CliIo; readonly problems: Diagnostic[] },
 ): Promise<string[]> {
-  const opened = await openRevision(config.folder, since, io.env)
-  if (!opened.ok) {
-    problems.push(opened.diagnostic)
-    return []
-  }
-  try {
-    const hasChanged = changedFiles(config, opened.revision)
-    const changed = await Promise.all(paths.map((path) => hasChanged(displayPath(path, config.cwd))))
-    return paths.filter((_, index) => changed[index])
-  } finally {
-    opened.revision.close()
-  }
+  const changed = await withRevision(config.folder, since, io.env, ({ changed }) => changed(paths))
+  if (!changed.ok) problems.push(changed.diagnostic)
+  return changed.ok ? paths.filter((path) => changed.value.has(path)) : []
 }
 
 /** Whether a YAML text has the settings of a zone or a record. Other YAML below a folder that the user names, such as that of a CI system, is not ours. */

@@ -154,9 +154,8 @@ async function finish(
   const file = resolve(folder, CONFIG_FILE)
   const made = text === undefined ? null : readConfig(text, { file, folder, cwd: io.cwd }).config
   const planned = keepsSource && made !== null ? await firstPlan(io, output, made, file, options) : status
-  const isElsewhere = made !== null && folder !== io.cwd
-  const known = made !== null || config.file !== null
-  for (const line of nextCommands(known ? (isElsewhere ? ` -c ${displayPath(file, io.cwd)}` : '') : null)) output.note(line)
+  const known = made ?? (config.file === null ? null : config)
+  for (const line of nextCommands(known, displayPath(made === null ? io.cwd : folder, io.cwd), io.env)) output.note(line)
   return planned
 }
 

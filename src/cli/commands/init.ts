@@ -10,13 +10,12 @@ import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
 import { reportThrottling } from '../../run/context/run-context.ts'
 import { readRunConfig } from '../../run/load/run-config.ts'
 import { type CommonOptions, oneOf, type SetAction, withLossyOption, withVariableOption } from '../command.ts'
-import { existingText, type InitFile, withProvider } from '../init/add-files.ts'
-import { CI_SITES, type CiSite, ciFiles, filesForCi, siteOf } from '../init/ci-files.ts'
-import { cloudNeeds } from '../init/ci-needs.ts'
+import { existingText, withProvider } from '../init/add-files.ts'
+import { filesForCi, warning } from '../init/ci-files.ts'
 import { findSources, hasDefinitions, lookAround, type SeenFile, type Source } from '../init/find-sources.ts'
 import { configText, FIRST_TYPES, firstProvider } from '../init/first-provider.ts'
-import { installedRelease, type Release } from '../init/release.ts'
-import { complete, type InitContext, nothingWritten, prepare } from '../init/take-over.ts'
+import { CI_SITES, type CiSite, type Repository, repositoryOf } from '../init/repository.ts'
+import { complete, type InitContext, nothingWritten, prepare, readNew } from '../init/take-over.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput, lossReportOptions } from '../output.ts'
 
@@ -68,37 +67,53 @@ const EMAIL = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,62}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0
 /** `zonewright init [PATH]`: takes over what the working directory has, or writes a configuration, a first zone and CI jobs. */
 async function init(io: CliIo, [path]: readonly [string | undefined], options: InitOptions): Promise<ExitStatus> {
   const output = createOutput(io, options)
-  const { zone, soaEmail, from, to, ci = siteOf(io.cwd) } = options
+  const { zone, soaEmail, from, to } = options
+  const found = repositoryOf(io.cwd)
+  const repository = { ...found, site: options.ci ?? found.site }
+  const ways = Object.entries({ PATH: path, '--from': from, '--zone or --soa-email': zone ?? soaEmail })
+  const chosen = ways.flatMap(([way, value]) => (value === undefined ? [] : [way]))
+  if (chosen.length > 1) return refuse(output, `${chosen.join(' and ')} exclude each other`)
   const odd = Object.entries(io.variables ?? {}).find(([, value]) => !/^[\w.,:@%+/-]+$/.test(value))
   if (odd !== undefined) return refuse(output, `the value of --var ${odd[0]} has other characters than letters, digits and .,:@%+/-`)
-  const steps = mergeStep(ci) + releaseStep(installedRelease())
+  if (/['"#:\p{Cc}]/u.test(repository.below))
+    return refuse(output, `CI jobs cannot name the folder ${JSON.stringify(repository.below)}`, 'rename it')
+  const steps = mergeStep(repository)
   const provider = firstProvider(from ?? to ?? SERVICE_ADDRESS, TOKEN_VARIABLE)
   if (!provider.ok) return refuse(output, to === undefined ? provider.message : provider.message.replace('--from', '--to'))
-  const seen = from === undefined ? await lookAround(io.cwd) : []
-  const context: InitContext = { io, output, options, ci, seen, provider: provider.value }
+  const { seen, diagnostics } = from === undefined ? await lookAround(io.cwd) : { seen: [], diagnostics: [] }
+  output.diagnostics(diagnostics)
+  const context: InitContext = { io, output, options, repository, seen, provider: provider.value }
   if (from !== undefined) {
     const prepared = await prepareProvider(context, from)
     return prepared === null ? nothingWritten(output) : complete(context, prepared, STEPS_FROM_PROVIDER + steps)
   }
   if (zone !== undefined || soaEmail !== undefined) return writeExample(context, options, steps)
-  const sources =
-    existingText(io.cwd, CONFIG_FILE) === null ? sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.'))) : ['config' as const]
-  const [source, ...others] = sources
-  if (options.ci !== undefined && path === undefined && to === undefined) {
-    const prepared = await prepare(context, source === 'config' ? source : 'definitions')
-    if (prepared?.config == null) return nothingWritten(output)
-    const jobs = await filesForCi(io, ci, prepared.config, output, false)
-    return complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
-  }
+  const sources = sourcesIn(seen, relative(io.cwd, resolve(io.cwd, path ?? '.')))
+  const hasConfig = existingText(io.cwd, CONFIG_FILE) !== null
+  const [source, ...others] = hasConfig && path === undefined ? ['config' as const] : sources
   if (others.length > 0) {
     const commands = sources.map((one) => `zonewright init ${typeof one === 'string' ? '' : one.path}`)
     return refuse(output, 'the folder has several things to take over', `choose one: ${commands.join(', ')}`)
   }
-  if (source === undefined)
-    return path === undefined
-      ? writeExample(context, options, steps)
-      : refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
-  const prepared = await prepare(context, source)
+  if (source === undefined && path !== undefined)
+    return refuse(output, `there is nothing to take over at ${JSON.stringify(path)}`, EXPECTED)
+  if (hasConfig && typeof source === 'object') {
+    const command = `zonewright import ${source.kind} ${source.path}${source.kind === 'dnscontrol' ? ' --convert' : ''} -o zones`
+    output.diagnostics([warning(`${CONFIG_FILE} exists, so ${source.path} is not imported`, command)])
+  }
+  if (options.ci !== undefined && path === undefined && to === undefined) {
+    const prepared = await prepare(context, source ?? 'definitions')
+    if (prepared === null) return nothingWritten(output)
+    if (prepared.config === null) return refuse(output, 'there is no config, which says what the jobs need', 'zonewright init writes one')
+    const jobs = await filesForCi(io, repository, prepared.config, output, false)
+    const status = await complete(context, { files: jobs.map((file) => ({ ...file, changes: true })), config: null }, steps)
+    if (!hasConfig && status === EXIT.done) output.print(`The jobs need ${CONFIG_FILE}: "zonewright init" writes it.\n`)
+    return status
+  }
+  if (source === undefined && seen.some((one) => /^[^/]+\.(?:tf|tofu)$/.test(one.path)))
+    return refuse(output, 'the folder has a configuration of Terraform, and no state of it', 'run: terraform show -json > show.json')
+  if (source === undefined) return writeExample(context, options, steps)
+  const prepared = await prepare(context, hasConfig ? 'config' : source)
   return prepared === null ? nothingWritten(output) : complete(context, prepared, steps)
 }
 
@@ -117,7 +132,7 @@ function refuse(output: CliOutput, message: string, hint?: string): ExitStatus {
 
 /** A config for a service on this machine, and a zone with examples. */
 async function writeExample(context: InitContext, options: InitOptions, steps: string): Promise<ExitStatus> {
-  const { output, ci } = context
+  const { output, repository } = context
   const zone = readZone(output, options.zone ?? 'example.com')
   if (zone === null) return EXIT.failure
   const soaEmail = options.soaEmail ?? `hostmaster@${zone.slice(0, -1)}`
@@ -126,8 +141,13 @@ async function writeExample(context: InitContext, options: InitOptions, steps: s
       options.soaEmail === undefined ? `${JSON.stringify(soaEmail)}, derived from the zone,` : `--soa-email ${JSON.stringify(soaEmail)}`
     return refuse(output, `${given} is not an e-mail address`, 'such as --soa-email hostmaster@example.com')
   }
-  const files = initFiles({ zone, soaEmail, release: installedRelease(), ci })
-  return complete(context, { files, config: null, ignored: ['zonewright-data/'] }, NEXT_STEPS + steps)
+  const files = [
+    { path: CONFIG_FILE, text: exampleConfig(soaEmail) },
+    { path: definitionPath(zone), text: definition(zone, soaEmail) },
+  ]
+  // In a folder of a repository, an example is there to try the program.
+  const [config, last] = repository.below === '' ? [readNew(context.io, exampleConfig(soaEmail)), steps] : [null, '']
+  return complete(context, { files, config, ignored: [] }, NEXT_STEPS + last)
 }
 
 function readZone(output: CliOutput, text: string): DomainName | null {
@@ -162,24 +182,16 @@ From now on, change the definitions and run "zonewright apply".
 `
 
 /** The settings of the site that keep refused plans from being merged and secrets from other branches, and let a reviewer approve each apply. */
-const mergeStep = (site: CiSite): string =>
+const mergeStep = ({ site, branch }: Repository): string =>
   site === 'github'
     ? `
 At GitHub, set the secrets that the head of .github/workflows/dns.yml lists.
-Require the checks "plan" and "check" for main, so that no refused plan is merged:
+Require the checks "plan" and "check" for ${branch}, so that no refused plan is merged:
   https://github.com/OWNER/REPOSITORY/settings/rules/new?target=branch
-Let only main use the environments "dns-read" and "dns", and give "dns" required reviewers if each apply needs a consent:
+Let only ${branch} use the environments "dns-read" and "dns", and give "dns" required reviewers if each apply needs a consent:
   https://github.com/OWNER/REPOSITORY/settings/environments
 `
     : '\nAt GitLab, set the variables that the head of the pipeline lists. Turn on "Pipelines must succeed" (Settings, Merge requests), so that no refused plan is merged.\n'
-
-/** What the user has to add to the CI jobs. */
-const releaseStep = ({ tarball, checksum }: Release): string =>
-  tarball !== '' && checksum !== ''
-    ? ''
-    : `
-Set ${tarball === '' ? 'ZONEWRIGHT_TARBALL and ZONEWRIGHT_CHECKSUM' : 'ZONEWRIGHT_CHECKSUM'} in the CI jobs to the release that CI is to install. Until then each job ends with an error.
-`
 
 /**
  * The files of a repository for the zones of a provider: a config and a definition of every zone. A plan is then empty. An existing config gets the provider.
@@ -237,29 +249,13 @@ const aboutOption = (diagnostics: readonly Diagnostic[], from: string): Diagnost
     return { ...rest, message: rest.message.replace(STATED, () => `--from ${JSON.stringify(from)} `), hint }
   })
 
-interface NewConfig {
-  readonly zone: DomainName
-  readonly soaEmail: string
-  /** The release that the jobs install. */
-  readonly release: Release
-  /** The site whose CI runs the jobs. */
-  readonly ci: CiSite
-}
-
-const SERVICE = '127.0.0.1:8080'
-const SERVICE_ADDRESS = `http://${SERVICE}/v4`
+const SERVICE_ADDRESS = 'http://127.0.0.1:8080/v4'
 const NAME_SERVER = '127.0.0.1:5353'
-
-export const initFiles = ({ zone, soaEmail, release, ci }: NewConfig): readonly InitFile[] => [
-  { path: 'zonewright.yaml', text: config(soaEmail) },
-  { path: definitionPath(zone), text: definition(zone, soaEmail) },
-  ...ciFiles(ci, release, [SERVICE, NAME_SERVER], cloudNeeds(TOKEN_VARIABLE)),
-]
 
 /** The path for a zone. A zone of RFC 2317 has a slash in its name; the definition itself names the zone. */
 const definitionPath = (zone: DomainName): string => `zones/${zone.slice(0, -1).replace(/[^a-z0-9._-]/g, '-')}.yaml`
 
-const config = (soaEmail: string): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
+const exampleConfig = (soaEmail: string): string => `# yaml-language-server: $schema=node_modules/zonewright/schemas/config.schema.json
 # The providers, the provider of each definition, and the safety limits.
 providers:
   # A service on this machine: ZONEWRIGHT_BOOTSTRAP_TOKEN=$${TOKEN_VARIABLE} zonewright serve

@@ -33,7 +33,8 @@ import {
 import { listenForInterruption } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, createOutput } from '../output.ts'
-import { reportingProblems, type StoreOptions, storePlace } from './backup.ts'
+import { configureAdmin } from '../serve-admin.ts'
+import { reportingProblems, type StoreOptions, storeOptions, storePlace } from './backup.ts'
 
 export interface ServeOptions extends CommonOptions {
   readonly listen: string
@@ -42,6 +43,7 @@ export interface ServeOptions extends CommonOptions {
   readonly database?: string
   readonly nsNames?: string
   readonly operations?: string
+  readonly admin?: string
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly logLevel: LogLevel
@@ -52,11 +54,14 @@ export interface ServeOptions extends CommonOptions {
   readonly publicUrl?: string
   /** Limits per account. */
   readonly quotas?: string
+  readonly auditDays: number
   /** Requests per minute; 0 for no limit. */
   readonly rateLimit: number
   readonly peerPort: number
   readonly transferAddresses?: string
   readonly publicPeersOnly?: boolean
+  readonly secondaries?: string
+  readonly catalogZone?: string
   readonly tsigKeys?: string
   /** The destination of text messages. */
   readonly smsSink: string
@@ -80,6 +85,8 @@ export function configure(command: Command, setAction: SetAction): void {
     )
     .option('--transfer-addresses <addresses>', 'addresses from which the service transfers zones, separated by commas')
     .option('--public-peers-only', 'transfer zones from, and send NOTIFY to, addresses of the public Internet only')
+    .option('--secondaries <addresses>', 'name servers that may transfer every zone and get NOTIFY, separated by commas')
+    .option('--catalog-zone <name>', 'catalog zone with all zones, for these name servers: catalog.invalid')
     .option('--tsig-keys <file>', 'YAML file of the keys that sign transfers and NOTIFY (TSIG); SIGHUP reads it again')
     .addOption(
       command
@@ -102,11 +109,16 @@ export function configure(command: Command, setAction: SetAction): void {
         .default(800),
     )
     .option('--quotas <list>', 'limits per account, such as domains=5000,images=none; "none" for no limits')
+    .addOption(command.createOption('--audit-days <n>', 'days for which the audit log is kept').argParser(positiveNumber).default(365))
     .option('--sms-sink <sink>', 'destination of text messages: "log", "file:PATH", or a URL to POST them to', 'log')
     .addOption(
       command.createOption('--clock-speed <n>', 'for tests: how many times faster time passes').argParser(positiveNumber).default(1),
     )
-    .option('--operations <address>', 'address and port of /metrics, /healthz and /usage (default: not served)')
+    .option('--operations <address>', 'address and port of /metrics, /healthz, /readyz and /usage (default: not served)')
+    .option(
+      '--admin <address>',
+      'address and port of the administrative API, unix:PATH or "none" (default: admin.sock in the folder of --data)',
+    )
     .addOption(
       command
         .createOption('--log-level <level>', `what to log on standard error, as lines of JSON: ${LOG_LEVELS.join(', ')}`)
@@ -120,12 +132,8 @@ export function configure(command: Command, setAction: SetAction): void {
   setAction(rotation, (io, args: readonly [], options: StoreOptions) =>
     rotateKey(io, args, { ...storeOptions(command.opts()), ...options }),
   )
+  configureAdmin(command, setAction)
 }
-
-const storeOptions = ({ data, database }: StoreOptions): StoreOptions => ({
-  ...(data === undefined ? {} : { data }),
-  ...(database === undefined ? {} : { database }),
-})
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent']
 
@@ -149,8 +157,9 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
   const listen = options.listen === 'none' ? null : readAddress(output, '--listen', options.listen)
   const dns = options.dns === 'none' ? null : readAddress(output, '--dns', options.dns)
   const operations = options.operations === undefined ? null : readAddress(output, '--operations', options.operations)
+  const admin = readAdminPlace(io, output, options.admin)
   const tls = readCertificate(io, output, options)
-  if (listen === undefined || dns === undefined || operations === undefined || tls === undefined) return EXIT.failure
+  if (listen === undefined || dns === undefined || operations === undefined || admin === undefined || tls === undefined) return EXIT.failure
   if (listen === null && dns === null) {
     output.error('usage', 'with --listen none and --dns none there is nothing to serve')
     return EXIT.failure
@@ -168,14 +177,18 @@ async function serve(io: CliIo, _args: readonly [], options: ServeOptions): Prom
     const service = await start(
       io,
       output,
-      { listen, dns, observability: operations, tls, bootstrapToken, seed, regionResolvers: resolvers, publicImages, transferKeys },
+      { listen, dns, observability: operations, admin, tls, bootstrapToken, seed, regionResolvers: resolvers, publicImages, transferKeys },
       options,
     )
     if (service === null) return EXIT.failure
     if (service.token !== null && bootstrapToken === null) output.say(`Administrator's token, shown this once: ${service.token}`)
     const dnsAddress = service.dnsAddress && formatServerAddress(service.dnsAddress)
-    const ready = { event: 'listening', http: service.baseUrl || null, dns: dnsAddress }
-    output.print(`${JSON.stringify(service.observabilityUrl === null ? ready : { ...ready, operations: service.observabilityUrl })}\n`)
+    const ready = {
+      ...{ event: 'listening', http: service.baseUrl || null, dns: dnsAddress },
+      operations: service.observabilityUrl ?? undefined,
+      admin: options.admin === undefined ? undefined : (service.adminAddress ?? undefined),
+    }
+    output.print(`${JSON.stringify(ready)}\n`)
     hangups?.started(service)
     await aborted(interruption.signal)
     await service.stop()
@@ -197,6 +210,13 @@ function readAddress(output: CliOutput, option: string, text: string): Address |
     'such as 127.0.0.1:8080 or [::1]:8080; port 0 picks a free one',
   )
   return undefined
+}
+
+/** The place of the administrative API. Reports one that is not valid, and returns undefined. */
+function readAdminPlace(io: CliIo, output: CliOutput, admin = 'data-folder'): CommandOptions['admin'] | undefined {
+  if (admin === 'none') return null
+  if (admin === 'data-folder') return admin
+  return admin.startsWith('unix:') ? { path: resolve(io.cwd, admin.slice('unix:'.length)) } : readAddress(output, '--admin', admin)
 }
 
 /** SIGHUP reads the certificate and the transfer keys again; during the start, as soon as the service runs. */
@@ -240,7 +260,7 @@ async function reloadTransferKeys(io: CliIo, output: CliOutput, service: Running
 
 type StartOptions = Pick<
   CommandOptions,
-  'listen' | 'dns' | 'observability' | 'tls' | 'bootstrapToken' | 'seed' | 'regionResolvers' | 'publicImages' | 'transferKeys'
+  'listen' | 'dns' | 'observability' | 'admin' | 'tls' | 'bootstrapToken' | 'seed' | 'regionResolvers' | 'publicImages' | 'transferKeys'
 >
 
 /** Reports why the service cannot start, and returns null. */
@@ -259,11 +279,15 @@ async function start(io: CliIo, output: CliOutput, given: StartOptions, options:
       publicUrl: options.publicUrl ?? null,
       quotas: quotas === undefined ? {} : parseQuotas(quotas),
       rateLimits: options.rateLimit === 0 ? UNLIMITED_RATES : requestsPerMinute(options.rateLimit),
+      auditDays: options.auditDays,
       peerPort: options.peerPort,
       publicPeersOnly: options.publicPeersOnly ?? false,
+      secondaries: options.secondaries === undefined ? [] : listOf(options.secondaries),
+      catalogZone: options.catalogZone ?? null,
       clockSpeed: options.clockSpeed,
       smsSink: sms.kind === 'file' ? { ...sms, path: resolve(io.cwd, sms.path) } : sms,
       secretsKey: io.env['ZONEWRIGHT_SECRETS_KEY'] || null,
+      adminToken: io.env['ZONEWRIGHT_ADMIN_TOKEN'] || null,
       transferAddresses: transferAddresses === undefined ? [] : listOf(transferAddresses),
       nameServerLimits: { responsesPerSecond: options.dnsRateLimit },
       log: { level: options.logLevel, write: (line) => io.stderr.write(line) },

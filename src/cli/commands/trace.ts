@@ -1,12 +1,12 @@
 /** `zonewright trace`: options and report; the steps are in `inspect/run-trace.ts`. */
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { type DomainName, parseAbsoluteName } from '../../dns/domain-name.ts'
 import { parseRecordType } from '../../dns/record-type.ts'
 import { isServerAddress, parseServerAddress, type ServerAddress } from '../../dns/server-address.ts'
 import { runTrace, type TraceOptions } from '../../inspect/run-trace.ts'
 import { renderTraceJson, renderTraceText } from '../../report/trace.ts'
 import { EXIT, type ExitStatus } from '../../run/context/exit-status.ts'
-import { type CommonOptions, parsed, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
+import { type CommonOptions, invalidArgument, parsed, type SetAction, withConfigOption, withFormatOption } from '../command.ts'
 import type { CliIo } from '../io.ts'
 import { readOnlySetup } from '../run-setup.ts'
 
@@ -23,7 +23,7 @@ export function configure(command: Command, setAction: SetAction): void {
 }
 
 function server(text: string, previous: readonly ServerAddress[]): ServerAddress[] {
-  if (!isServerAddress(text)) throw new InvalidArgumentError('It must be an address such as 192.0.2.53, 127.0.0.1:5353 or [::1]:5353.')
+  if (!isServerAddress(text)) throw invalidArgument('It must be an address such as 192.0.2.53, 127.0.0.1:5353 or [::1]:5353.')
   return [...previous, parseServerAddress(text)]
 }
 

@@ -1,46 +1,43 @@
 /** The files of `init` beside those that exist: which are missing, and what is added to others. */
-import { readFileSync, statSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { printText } from '../../definition/yaml/print-yaml.ts'
-import { isInside, resolveLinks } from '../../files/file-path.ts'
+import { resolveLinks } from '../../files/file-path.ts'
 import type { OutputFile } from '../../files/write-files.ts'
+import { findWriteTarget } from '../../files/write-target.ts'
 
-/** A file, relative to the folder of the repository, with `/`. */
+/** A file, relative to the working directory, with `/`. */
 export interface InitFile extends OutputFile {
   /** Whether an existing file gets this text. Otherwise it stays. */
   readonly changes?: boolean
 }
 
-export interface ComparedFiles {
-  readonly added: readonly InitFile[]
-  readonly changed: readonly (InitFile & { readonly replaces: string })[]
-  /** The paths of files that exist and stay. */
-  readonly kept: readonly string[]
-}
-
 /** The largest existing file that is read, in octets. */
 const MAX_EXISTING = 20_000_000
 
-/** The text of a file; null if there is none. Undefined for something else of that name, also a link that leads out of the folder. */
+/** The text of a file; null if there is none. Undefined for what `init` leaves as it is: a link to nothing or out of the folder, and what is no text in UTF-8. */
 export function existingText(folder: string, path: string): string | null | undefined {
-  const file = resolve(folder, path)
   try {
-    const facts = statSync(file)
-    if (!isInside(resolveLinks(file), resolveLinks(folder)) || !facts.isFile() || facts.size > MAX_EXISTING) return undefined
-    return readFileSync(file, 'utf8')
+    const { path: file, facts } = findWriteTarget(resolve(folder, path), resolveLinks(folder))
+    if (facts === null) return null
+    const octets = facts.size > MAX_EXISTING ? null : readFileSync(file)
+    return octets !== null && isUtf8(octets) ? octets.toString() : undefined
   } catch (error) {
     // The write reports a file in the place of a folder.
     return /^ENO(?:ENT|TDIR)$/.test(String((error as NodeJS.ErrnoException).code)) ? null : undefined
   }
 }
 
-export function compareFiles(folder: string, files: readonly InitFile[]): ComparedFiles {
-  const compared = files.map((file) => ({ file, before: existingText(folder, file.path) }))
+/** Compares files, whose paths are relative to `cwd`, with those in the folder `root`. */
+export function compareFiles({ cwd, root }: { readonly cwd: string; readonly root: string }, files: readonly InitFile[]) {
+  const compared = files.map((file) => ({ file, before: existingText(root, resolve(cwd, file.path)) }))
   const differs = ({ file, before }: (typeof compared)[number]): boolean =>
     typeof before === 'string' && before !== file.text && file.changes === true
   return {
     added: compared.flatMap(({ file, before }) => (before === null ? [file] : [])),
     changed: compared.flatMap((one) => (differs(one) ? [{ ...one.file, replaces: String(one.before) }] : [])),
+    /** The paths of files that exist and stay. */
     kept: compared.flatMap((one) => (one.before === null || differs(one) ? [] : [one.file.path])),
   }
 }
@@ -50,14 +47,8 @@ export function gitignore(folder: string, lines: readonly string[]): InitFile {
   const before = existingText(folder, '.gitignore') ?? ''
   const plain = (line: string): string => line.trim().replace(/^\/|\/$/g, '')
   const known = new Set(before.split('\n').map(plain))
-  return {
-    path: '.gitignore',
-    text: appended(
-      before,
-      lines.filter((line) => !known.has(plain(line))),
-    ),
-    changes: true,
-  }
+  const missing = lines.filter((line) => !known.has(plain(line)))
+  return { path: '.gitignore', text: appended(before, missing), changes: true }
 }
 
 function appended(before: string, lines: readonly string[]): string {

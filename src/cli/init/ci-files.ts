@@ -1,7 +1,9 @@
 /** The CI jobs that `zonewright init` writes: pull requests are planned, merges applied, and the live zones compared with the definitions on schedule. */
+import { resolve } from 'node:path'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { listed } from '../../base/english.ts'
-import type { Config } from '../../config/config.ts'
+import { CONFIG_FILE, type Config } from '../../config/config.ts'
+import type { OutputFile } from '../../files/write-files.ts'
 import type { CliIo } from '../io.ts'
 import type { CliOutput } from '../output.ts'
 import { existingText, type InitFile, withInclude } from './add-files.ts'
@@ -19,19 +21,16 @@ import {
 import { pythonPackagesOf } from './first-provider.ts'
 import { githubChecks, githubJobs } from './github-workflows.ts'
 import { installedRelease, type Release } from './release.ts'
+import type { CiSite, Repository } from './repository.ts'
 
-/** The sites whose CI has a template. */
-export const CI_SITES = ['github', 'gitlab'] as const
-export type CiSite = (typeof CI_SITES)[number]
-
-interface CiFile {
-  /** Relative to the folder of the repository, with `/`. */
-  readonly path: string
-  readonly text: string
-}
-
-export const ciFiles = (site: CiSite, release: Release, hosts: readonly string[], needs: CiNeeds): readonly CiFile[] => {
-  const settings: CiSettings = { ...needs, release, hosts }
+export const ciFiles = (
+  site: CiSite,
+  release: Release,
+  hosts: readonly string[],
+  needs: CiNeeds,
+  branch = 'main',
+): readonly OutputFile[] => {
+  const settings: CiSettings = { ...needs, release, hosts, branch }
   if (site === 'gitlab') return [{ path: PIPELINE, text: gitlabPipeline(settings) }]
   return [
     { path: '.github/workflows/dns.yml', text: githubJobs(settings) },
@@ -39,19 +38,13 @@ export const ciFiles = (site: CiSite, release: Release, hosts: readonly string[]
   ]
 }
 
-/** The site that a repository belongs to, by its files and remotes. */
-export function siteOf(folder: string): CiSite {
-  const remotes = existingText(folder, '.git/config') ?? ''
-  return existingText(folder, '.gitlab-ci.yml') !== null || /^\s*url\s*=.*\bgitlab\b/m.test(remotes) ? 'gitlab' : 'github'
-}
-
 /**
  * The jobs for a config. The output is null before consent. With it, classes of octoDNS are started if they may run, and say which packages they need. At GitLab, an existing pipeline
  * includes ours.
  */
 export async function filesForCi(
-  { cwd, env, variables: forPrograms = {} }: CliIo,
-  site: CiSite,
+  { env, variables: forPrograms = {} }: CliIo,
+  { root, below, site, branch }: Repository,
   config: Config,
   output: CliOutput | null,
   mayRun = true,
@@ -70,23 +63,45 @@ export async function filesForCi(
   const needs =
     isCloud && only ? cloudNeeds(only) : providerNeeds({ variables, packages, pythonPackages: [...new Set(pythonPackages)], allowed })
   const given = Object.entries(forPrograms).map(([name, value]) => ` --var ${name}=${value}`)
-  const files = ciFiles(site, installedRelease(), hosts, needs).map(({ path, text }) => ({
-    path,
-    text: text.replace(/^.*\bzonewright (?:validate|snapshot|ci (?:plan|apply|drift))\b/gm, (command) => command + given.join('')),
+  // The jobs run in the root of the repository.
+  const place = below === '' ? '' : ` -c '${below}/${CONFIG_FILE}'`
+  const up = below.replace(/[^/]+/g, '..').replace(/.$/, '$&/')
+  const files = ciFiles(site, installedRelease(), hosts, needs, branch).map(({ path, text }) => ({
+    path: up + path,
+    text: text.replace(
+      /^ .*\bzonewright (fmt|validate|snapshot|ci (?:plan|apply|drift))\b/gm,
+      (command, name) => command + place + (name === 'fmt' ? '' : given.join('')),
+    ),
   }))
-  const pipeline = site === 'gitlab' ? existingText(cwd, PIPELINE) : null
+  if (site === 'github') {
+    const isForeign = (text: string | null | undefined): boolean => text !== null && text?.includes('zonewright') !== true
+    const foreign = files.filter(({ path }) => isForeign(existingText(root, resolve(root, below, path))))
+    output?.diagnostics(foreign.map(({ path }) => notOurs(path)))
+    return files
+  }
+  const pipeline = existingText(root, PIPELINE)
   if (!pipeline || /^dns:plan:/m.test(pipeline)) return files
   const text = withInclude(pipeline, INCLUDED)
   if (text === null) output?.diagnostics([notIncluded])
-  return [...files.map((file) => ({ ...file, path: INCLUDED })), ...(text === null ? [] : [{ path: PIPELINE, text, changes: true }])]
+  const jobs = files.map((file) => ({ path: up + INCLUDED, text: inStageOf(pipeline, file.text) }))
+  return [...jobs, ...(text === null ? [] : [{ path: up + PIPELINE, text, changes: true }])]
 }
 
-const packagesUnknown = (className: string): Diagnostic => ({
-  severity: 'warning',
-  code: 'import-aside',
-  message: `the CI jobs do not install the package of ${className}: it is not one of octoDNS, or states no version`,
-  hint: 'add its installation to the CI jobs, after that of Zonewright',
-})
+/** The jobs in a stage that the pipeline has: without one, a job is in the stage "test". */
+function inStageOf(pipeline: string, jobs: string): string {
+  const [, list = ''] = /^stages:(.*(?:\n[ \t]*(?:[-#\]].*)?)*)/m.exec(pipeline) ?? []
+  const stages = [...list.replace(/#.*/g, '').matchAll(/[^\s,[\]'"-][^,[\]'"\n]*/g)].map(([name]) => name.trim())
+  const last = stages.at(-1)
+  return last === undefined || stages.includes('test') ? jobs : jobs.replace('\n.zonewright:\n', (line) => `${line}  stage: '${last}'\n`)
+}
+
+export const warning = (message: string, hint: string): Diagnostic => ({ severity: 'warning', code: 'import-aside', message, hint })
+
+const packagesUnknown = (className: string): Diagnostic =>
+  warning(
+    `the CI jobs do not install the package of ${className}: it is not one of octoDNS, or states no version`,
+    'add its installation to the CI jobs, after that of Zonewright',
+  )
 
 const PIPELINE = '.gitlab-ci.yml'
 /** The pipeline beside an existing one. */
@@ -115,7 +130,7 @@ ${secretsOf(settings)}#   ZONEWRIGHT_GITLAB_TOKEN    a project access token, rol
 variables:
   # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers, and GitLab.
   ZONEWRIGHT_ALLOWED_HOSTS: '${[...settings.hosts, '$CI_SERVER_HOST'].join(', ')}'
-${allowedLines(settings.allowed)}  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
+${allowedLines(settings.allowed)}  # The release that every job installs: the address of its tarball, and its SHA-256, which SHA256SUMS of the release states, or its SHA-512.
   ZONEWRIGHT_TARBALL: '${settings.release.tarball}'
   ZONEWRIGHT_CHECKSUM: '${settings.release.checksum}'
 
@@ -197,9 +212,13 @@ dns:drift:
     - ${reading(settings)}zonewright ci drift
 `
 
-const notIncluded: Diagnostic = {
-  severity: 'warning',
-  code: 'import-aside',
-  message: `${PIPELINE} includes other files and was not changed, so GitLab does not run the jobs in ${INCLUDED}`,
-  hint: `add "- local: ${INCLUDED}" to its "include"`,
-}
+const notOurs = (path: string): Diagnostic =>
+  warning(
+    `${path} is another workflow and was not changed, so GitHub runs only a part of the jobs`,
+    'rename it, and run "zonewright init" again',
+  )
+
+const notIncluded: Diagnostic = warning(
+  `${PIPELINE} includes other files and was not changed, so GitLab does not run the jobs in ${INCLUDED}`,
+  `add "- local: ${INCLUDED}" to its "include"`,
+)

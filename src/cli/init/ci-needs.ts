@@ -4,7 +4,6 @@ import { starterOf } from '../../providers/registry.ts'
 import { requiredHostEntries } from '../../run/load/run-config.ts'
 import type { Release } from './release.ts'
 
-/** What the jobs need for the provider of a config. */
 export interface CiNeeds {
   /** The environment variables of the config, which are also the names of the secrets of the job that applies. */
   readonly variables: readonly string[]
@@ -12,9 +11,8 @@ export interface CiNeeds {
   readonly readSecret: (variable: string) => string
   /** Comment lines about the rights that the commands need. */
   readonly rights: string
-  /** The packages that are installed beside Zonewright. */
+  /** The packages that are installed beside Zonewright, and those for Python. */
   readonly packages: readonly string[]
-  /** The same for Python. */
   readonly pythonPackages: readonly string[]
   /** The code that a run may load; null for none. */
   readonly allowed: string | null
@@ -25,6 +23,8 @@ export interface CiSettings extends CiNeeds {
   readonly release: Release
   /** The entries of ZONEWRIGHT_ALLOWED_HOSTS for the config. */
   readonly hosts: readonly string[]
+  /** The branch that changes are merged into. */
+  readonly branch: string
 }
 
 /** The needs of the service and of others with its API. */
@@ -48,7 +48,7 @@ export const providerNeeds = (needs: Pick<CiNeeds, 'variables' | 'packages' | 'p
   readSecret: readOnly,
   rights:
     needs.variables.length === 0
-      ? '# The commands need no secret.'
+      ? '# The config names no secret. If a provider reads credentials from files of its own, the runner needs these files.'
       : `# The commands need these secrets:
 #   plan    ${needs.variables.map(readOnly).join(', ')}    of a user who may read zones
 #   verify  the same, in the job "drift"

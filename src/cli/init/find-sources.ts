@@ -1,10 +1,11 @@
 /** What a folder has that `init` can take over, judged by the names of files and their first characters. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { relative, sep } from 'node:path'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { CONFIG_FILE } from '../../config/config.ts'
 import { escapeGlob } from '../../files/file-glob.ts'
 import { resolveLinks } from '../../files/file-path.ts'
-import { folderTree } from '../../files/folder-tree.ts'
+import { folderTree, type TreeProblem } from '../../files/folder-tree.ts'
 
 /** A regular file: its path relative to the folder, with `/`, and its beginning, which is empty if `hasHead` is false for the path. */
 export interface SeenFile {
@@ -26,31 +27,41 @@ const hasHead = (path: string): boolean => /\.(?:ya?ml|json|zone|db)$|(?:^|\/)db
 const MAX_DEPTH = 4
 const HEAD = 65_536
 
-/** The files below a folder. Runs nothing, and follows no link out of it. */
-export async function lookAround(folder: string): Promise<readonly SeenFile[]> {
-  const files: SeenFile[] = []
+/** The files below a folder, and warnings of those that cannot be read. Runs nothing, and follows no link out of it. */
+export async function lookAround(
+  folder: string,
+): Promise<{ readonly seen: readonly SeenFile[]; readonly diagnostics: readonly Diagnostic[] }> {
+  const seen: SeenFile[] = []
   const root = resolveLinks(folder)
   const tree = folderTree(root)
+  const problems: TreeProblem[] = []
+  const shown = (path: string): string => relative(root, path).split(sep).join('/')
   await tree.walk(
     root,
     MAX_DEPTH,
     () => true,
     ({ path, isFolder, isOutside }) => {
-      if (!isFolder && !isOutside) files.push({ path: relative(root, path).split(sep).join('/'), head: hasHead(path) ? headOf(path) : '' })
+      if (isFolder || isOutside) return
+      const head = hasHead(path) ? headOf(path) : ''
+      if (head === null) problems.push({ path, message: 'cannot be read: permission denied' })
+      seen.push({ path: shown(path), head: head ?? '' })
     },
   )
-  return files
+  const diagnostics = [...tree.problems, ...problems].map(
+    ({ path, message }): Diagnostic => ({ severity: 'warning', code: 'file-unreadable', message: `${shown(path) || '.'} ${message}` }),
+  )
+  return { seen, diagnostics }
 }
 
-/** Empty for a link, for what is no regular file, and for what cannot be read. */
-function headOf(path: string): string {
+/** Empty for a link and for what is no regular file; null for what this user may not read. */
+function headOf(path: string): string | null {
   let file: number | null = null
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const buffer = Buffer.alloc(HEAD)
     return fstatSync(file).isFile() ? buffer.toString('utf8', 0, readSync(file, buffer, 0, HEAD, 0)) : ''
-  } catch {
-    return ''
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? null : ''
   } finally {
     if (file !== null) closeSync(file)
   }

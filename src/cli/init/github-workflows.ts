@@ -20,7 +20,7 @@ const INSTALL_VARIABLE = 'INSTALL_ZONEWRIGHT'
 const environment = ({ hosts, release: { tarball, checksum }, packages, pythonPackages, allowed }: CiSettings): string => `env:
   # The only hosts that a run may contact, whatever the config says: those of base_url and nameservers, and the API of GitHub.
   ZONEWRIGHT_ALLOWED_HOSTS: '${[...hosts, API_HOST].join(', ')}'
-${allowedLines(allowed)}  # The release that every job installs: the address of its tarball, and the SHA-256 of the tarball, which SHA256SUMS of the release states.
+${allowedLines(allowed)}  # The release that every job installs: the address of its tarball, and its SHA-256, which SHA256SUMS of the release states, or its SHA-512.
   ZONEWRIGHT_TARBALL: '${tarball}'
   ZONEWRIGHT_CHECKSUM: '${checksum}'
   ${INSTALL_VARIABLE}: |
@@ -94,17 +94,17 @@ export const githubJobs = (
 ): string => `# DNS from this repository: planned on pull requests, applied when they are merged, compared with the live zones every day.
 ${settings.rights}
 # Keep the secrets that read in the environment "dns-read" and ${listed(settings.variables) || 'those that write'} in the environment "dns". Keep ZONEWRIGHT_PLAN_KEY, which
-# signs plans (openssl rand -hex 32), in both. Let only the branch main use both environments.
+# signs plans (openssl rand -hex 32), in both. Let only the branch ${settings.branch} use both environments.
 name: DNS
 # Do not change it: the job "apply" knows by it which run was the last for a pull request.
 run-name: "${RUN_NAME}"
 on:
   # For these events GitHub takes the workflow from the base branch, so a pull request cannot change what a job does with its secrets.
   # The jobs read the definitions of the pull request as data, and run nothing of it.
-  pull_request_target: {branches: [main]}
-  push: {branches: [main]}
+  pull_request_target: {branches: [${settings.branch}]}
+  push: {branches: [${settings.branch}]}
   schedule: [{cron: '17 5 * * *'}]
-  # By hand: plans main as it is, and applies that plan once the environment "dns" lets it. For what the job of a merge has left.
+  # By hand: plans ${settings.branch} as it is, and applies that plan once the environment "dns" lets it. For what the job of a merge has left.
   # A run for another branch has the workflow of that branch: the environments keep the secrets from it.
   workflow_dispatch:
   # After the job of a pull request from a fork, which has no secrets.
@@ -132,7 +132,7 @@ ${GITHUB_TOKEN}      - run: zonewright ci plan --since "refs/remotes/origin/$GIT
         env:
 ${GITHUB_TOKEN}${secretLines(settings, settings.readSecret)}${PLAN_KEY}${upload(PLAN_ARTIFACT, 'plan.json')}
   plan-main:
-    if: github.event_name == 'workflow_dispatch' && github.ref == 'refs/heads/main'
+    if: github.event_name == 'workflow_dispatch' && github.ref == 'refs/heads/${settings.branch}'
     runs-on: ubuntu-latest
     environment: dns-read
     permissions: {contents: read}
@@ -197,9 +197,9 @@ export const githubChecks = (
 ): string => `# Checks every pull request, also from forks. No job here has a secret, so a pull request may change this file.
 name: DNS check
 on:
-  pull_request: {branches: [main]}
+  pull_request: {branches: [${settings.branch}]}
   # A group of a merge queue, which has no secrets either: its workflow comes from the pull requests.
-  merge_group: {branches: [main]}
+  merge_group: {branches: [${settings.branch}]}
 permissions: {contents: read}
 ${environment(settings)}jobs:
   check:
@@ -209,7 +209,7 @@ ${SET_UP}      - uses: ${CHECKOUT}
         with: {fetch-depth: 0, persist-credentials: false}
       - run: zonewright validate --format github
       # Only the files that the pull request changes.
-      - run: zonewright fmt --check --since refs/remotes/origin/main
+      - run: zonewright fmt --check --since refs/remotes/origin/${settings.branch}
 
   # A plan for a pull request from a fork or for a merge group, against the newest snapshot of the base branch. The workflow "DNS" comments with that of a fork.
   # A merge queue waits for the same check "plan" as a pull request.
@@ -224,6 +224,6 @@ ${SET_UP}      - uses: ${CHECKOUT}
       - run: zonewright ci find snapshot --from .github/workflows/dns.yml
         id: snapshot
         env:
-${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since refs/remotes/origin/main --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json" --max-age 48h --base refs/remotes/origin/main
+${GITHUB_TOKEN}${download('snapshot', 'snapshot')}      - run: zonewright ci plan --no-comment --since refs/remotes/origin/${settings.branch} --out "$RUNNER_TEMP/plan.json" -- --snapshot "$RUNNER_TEMP/snapshot/snapshot.json" --max-age 48h --base refs/remotes/origin/${settings.branch}
         if: steps.snapshot.outputs.found == 'true'
 ${upload('zonewright-fork-plan', 'plan.json')}`

@@ -1,7 +1,9 @@
 /** `zonewright init` in a folder with zones: imports them, writes a config and CI jobs, and makes a first plan. Before consent it only reads files. */
-import { dirname, relative, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, posix, relative, resolve, sep } from 'node:path'
 import { type Diagnostic, hasErrors, oneLine } from '../../base/diagnostic.ts'
-import { counted } from '../../base/english.ts'
+import { counted, listed } from '../../base/english.ts'
 import type { AcceptedLosses } from '../../checks/accepted-losses.ts'
 import { CONFIG_FILE, type Config } from '../../config/config.ts'
 import { defaultConfig } from '../../config/read-config.ts'
@@ -19,17 +21,19 @@ import { endedBySignals } from '../interruption.ts'
 import type { CliIo } from '../io.ts'
 import { type CliOutput, lossReportOptions } from '../output.ts'
 import { readOnlySetup } from '../run-setup.ts'
-import { type ComparedFiles, compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
-import { type CiSite, filesForCi } from './ci-files.ts'
+import { compareFiles, existingText, gitignore, type InitFile, withProvider } from './add-files.ts'
+import { filesForCi } from './ci-files.ts'
 import { needsOf } from './ci-needs.ts'
 import { definitionsGlob, fileNameOf, hasDefinitions, type SeenFile, type Source } from './find-sources.ts'
 import { configText, type FirstProvider } from './first-provider.ts'
+import { installedRelease } from './release.ts'
+import type { Repository } from './repository.ts'
 
 export interface InitContext {
   readonly io: CliIo
   readonly output: CliOutput
   readonly options: CommonOptions & { readonly lossy?: AcceptedLosses; readonly to?: string }
-  readonly ci: CiSite
+  readonly repository: Repository
   /** The files of the folder. */
   readonly seen: readonly SeenFile[]
   /** For zones that name no provider. */
@@ -56,16 +60,18 @@ const pathsOf = (files: readonly InitFile[]): string[] => files.map(({ path }) =
 /** Shows what will be written, asks, writes and plans. `steps` are the last words. */
 export async function complete(context: InitContext, preview: Prepared, steps: string): Promise<ExitStatus> {
   const { io, output, options } = context
-  const listed = compareFiles(io.cwd, await allFiles(context, preview, null))
-  if (listed.added.length + listed.changed.length === 0) {
+  const folders = { cwd: io.cwd, root: context.repository.root }
+  const first = compareFiles(folders, await allFiles(context, preview, null))
+  if (first.added.length + first.changed.length === 0) {
     // Removes the lock of a killed run.
     if (!(await write(context, []))) return EXIT.failure
-    output.print(`Nothing is missing:\n${list(listed.kept)}`)
+    output.print(`Nothing is missing:\n${list(first.kept)}`)
+    sayUnsetRelease(context, first.kept)
     return EXIT.done
   }
   const { found } = preview
-  output.print(describe(preview, listed, io.env))
-  const isAsked = options.yes !== true && (found !== undefined || listed.changed.length > 0)
+  output.print(describe(preview, first, io.env))
+  const isAsked = options.yes !== true && (found !== undefined || first.changed.length > 0)
   const question = preview.run ? 'Run the program, and write these files?' : 'Write these files?'
   const answer = isAsked ? await output.ask(found === undefined ? 'Make these changes?' : question, new AbortController().signal) : 'yes'
   if (answer === 'interrupted') return EXIT.interrupted
@@ -74,42 +80,66 @@ export async function complete(context: InitContext, preview: Prepared, steps: s
   if (answer !== 'yes' && found !== undefined) return nothingWritten(output)
   const prepared = preview.run ? await preview.run() : preview
   if (prepared === null) return nothingWritten(output)
-  const current = compareFiles(io.cwd, await allFiles(context, prepared, output))
-  const agreed = new Set(answer === 'yes' ? pathsOf(listed.changed) : [])
-  const left = pathsOf(current.changed).filter((path) => !agreed.has(path))
+  const current = compareFiles(folders, await allFiles(context, prepared, output))
+  const agreed = new Set(answer === 'yes' ? first.changed.map((file) => JSON.stringify(file)) : [])
+  const isAgreed = (file: InitFile): boolean => agreed.has(JSON.stringify(file))
+  const left = pathsOf(current.changed.filter((file) => !isAgreed(file)))
   if (left.length > 0) output.say(`Not changed: ${left.join(', ')}.${answer === 'no-terminal' ? ' --yes changes it.' : ''}`)
-  if (!(await write(context, [...current.added, ...current.changed.filter(({ path }) => agreed.has(path))]))) return EXIT.failure
+  if (!(await write(context, [...current.added, ...current.changed.filter(isAgreed)]))) return EXIT.failure
   for (const step of prepared.nextSteps ?? []) output.say(step)
   const status = found === undefined || prepared.config === null ? EXIT.done : await planShown(context, prepared.config, preview.config)
   if (current.added.length > 0) output.print(steps)
+  sayUnsetRelease(context, [...pathsOf([...current.added, ...current.changed]), ...current.kept])
   return status
 }
 
-async function allFiles({ io, ci }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {
-  const jobs = config === null ? [] : await filesForCi(io, ci, config, output)
-  return [...files, ...jobs, ...(ignored === undefined ? [] : [gitignore(io.cwd, ['.zonewright/', ...ignored])])]
+/** Says which job files lack the release that CI is to install. */
+function sayUnsetRelease({ io, output, repository: { root } }: InitContext, paths: readonly string[]): void {
+  const texts = paths.map((path) => [path, existingText(root, resolve(io.cwd, path)) ?? ''] as const)
+  const unset = texts.filter(([, text]) => /^ *ZONEWRIGHT_(?:TARBALL|CHECKSUM): ''/m.test(text))
+  if (unset.length === 0) return
+  const all = unset.map(([, text]) => text).join('')
+  const names = ['ZONEWRIGHT_TARBALL', 'ZONEWRIGHT_CHECKSUM'].filter((name) => all.includes(`${name}: ''`))
+  const { checksum } = installedRelease()
+  const known = checksum !== '' && all.includes(`ZONEWRIGHT_CHECKSUM: '${checksum}'`)
+  output.print(`Set ${listed(names)} in ${listed(unset.map(([path]) => path))}: each job ends with an error until then.\n`)
+  if (known) output.print('ZONEWRIGHT_CHECKSUM is already that of the installed tarball.\n')
 }
 
-function describe({ found, config }: Prepared, { added, changed }: ComparedFiles, env: CliIo['env']): string {
+async function allFiles({ io, repository }: InitContext, { files, config, ignored }: Prepared, output: CliOutput | null) {
+  const jobs = config === null ? [] : await filesForCi(io, repository, config, output)
+  const packages = ['package.json', 'node_modules'].some((name) => existsSync(resolve(io.cwd, name))) ? ['node_modules/'] : []
+  return [
+    ...files,
+    ...jobs,
+    ...(ignored === undefined ? [] : [gitignore(io.cwd, ['.zonewright/', 'zonewright-data/', ...packages, ...ignored])]),
+  ]
+}
+
+function describe({ found, config }: Prepared, { added, changed }: ReturnType<typeof compareFiles>, env: CliIo['env']): string {
   const diffs = changed.map(({ path, replaces, text }) => textDiff(path, replaces, text)).join('')
   if (found === undefined) return diffs
-  const needs = config && needsOf(config)
-  const missing = new Set(config ? missingVariables(config, env) : [])
-  const rows = Object.entries({ hosts: needs?.hosts, variables: needs?.variables, code: needs?.code }).flatMap(([title, names = []]) =>
-    names.length === 0
-      ? []
-      : `  ${title.padEnd(11)}${names.map((name) => oneLine(missing.has(name) ? `${name} (not set)` : name)).join(', ')}\n`,
-  )
-  const uses = rows.length === 0 ? '' : `${missing.size === 0 ? 'The first plan follows, and uses' : 'Plans use'}:\n${rows.join('')}`
+  const { hosts = [], variables = [], code = [] } = config ? needsOf(config) : {}
+  const { packages, variables: missing } = config ? missingFor(config, env) : { packages: [], variables: [] }
+  const rows = Object.entries({
+    hosts,
+    variables: variables.map((name) => (missing.includes(name) ? `${name} (not set)` : name)),
+    code,
+    packages: packages.map((name) => `${name} (not installed)`),
+  }).flatMap(([title, names]) => (names.length === 0 ? [] : `  ${title.padEnd(11)}${names.map(oneLine).join(', ')}\n`))
+  const isReady = missing.length + packages.length === 0
+  const uses = rows.length === 0 ? '' : `${isReady ? 'The first plan follows, and uses' : 'Plans use'}:\n${rows.join('')}`
   return `Found ${oneLine(found)}.\n${added.length === 0 ? '' : `To be written:\n${list(pathsOf(added))}`}${diffs}${uses}`
 }
 
 /** Returns whether all files are in place. */
-async function write({ io, output }: InitContext, files: readonly InitFile[]): Promise<boolean> {
+async function write({ io, output, repository: { root, below } }: InitContext, files: readonly InitFile[]): Promise<boolean> {
   const options = { overwrite: false, command: 'init', now: io.now, secrets: io.secrets } as const
-  const outcome = await endedBySignals(() => writeFiles(io.cwd, files, options))
-  output.diagnostics(writeProblems(outcome, (path) => path))
-  if (outcome.state === 'written' && outcome.written.length > 0) output.print(`Written:\n${list(outcome.written)}`)
+  const inRoot = files.map((file) => ({ ...file, path: posix.join(below, file.path) }))
+  const outcome = await endedBySignals(() => writeFiles(root, inRoot, options))
+  const shown = (path: string): string => posix.relative(below, path)
+  output.diagnostics(writeProblems(outcome, shown))
+  if (outcome.state === 'written' && outcome.written.length > 0) output.print(`Written:\n${list(outcome.written.map(shown))}`)
   if (outcome.state !== 'written' && !isPartlyWritten(outcome)) nothingWritten(output)
   return outcome.state === 'written'
 }
@@ -123,39 +153,58 @@ export function nothingWritten(output: CliOutput): ExitStatus {
 async function planShown({ io, output, options }: InitContext, config: Config, shown: Config | null): Promise<ExitStatus> {
   const used = (one: Config | null): string[] => (one === null ? [] : [...needsOf(one).hosts, ...needsOf(one).code])
   const [needs, known] = [used(config), used(shown)]
+  for (const name of missingFor(config, io.env).packages) output.say(`Before "zonewright plan", run "npm install ${name}" ${BESIDE}.`)
   if (needs.every((one) => known.includes(one))) return firstPlan(io, output, config, resolve(io.cwd, CONFIG_FILE), options)
   output.say(`Next: zonewright plan, which uses ${needs.join(', ')}`)
   return EXIT.done
 }
 
-/** The variables that plans with a config need and the environment lacks. */
-const missingVariables = (config: Config, env: CliIo['env']): string[] => needsOf(config).required.filter((name) => !env[name])
-
-/** Plans with the config at `file`, if the environment has its secrets; else names those that are missing. */
-export async function firstPlan(io: CliIo, output: CliOutput, given: Config, config: string, options: CommonOptions): Promise<ExitStatus> {
-  const missing = missingVariables(given, io.env)
-  if (missing.length > 0) {
-    output.say(`Set ${missing.join(', ')}; then "zonewright plan" shows what differs at the providers.`)
-    return EXIT.done
+/** The variables and packages that plans with a config need and this machine lacks. */
+function missingFor(config: Config, env: CliIo['env']) {
+  const { required, packages } = needsOf(config)
+  return {
+    variables: required.filter((name) => !env[name]),
+    packages: packages.map((name) => name.replace(/(?<=.)@.*/, '')).filter((name) => !isInstalled(name)),
   }
+}
+
+/** Whether a package is beside this program. Runs nothing of it. */
+function isInstalled(name: string): boolean {
+  try {
+    return createRequire(import.meta.url).resolve(name) !== ''
+  } catch {
+    return false
+  }
+}
+
+/** Plans with the config at `file`, if its variables and packages are there; else names the variables that are missing. */
+export async function firstPlan(io: CliIo, output: CliOutput, given: Config, config: string, options: CommonOptions): Promise<ExitStatus> {
+  const { variables, packages } = missingFor(given, io.env)
+  if (variables.length > 0) output.say(`Set ${variables.join(', ')}; then "zonewright plan" shows what differs at the providers.`)
+  if (variables.length + packages.length > 0) return EXIT.done
   const { runPlan } = await import('../../run/run-plan.ts')
   const { color = true, quiet = false, verbose = false } = options
   return runPlan(readOnlySetup<PlanRunOptions & CommonOptions>(io, { color, quiet, verbose, config, format: 'text' }), [])
 }
 
-/** The commands after an import. `config` is the option that a plan needs; null if there is no config yet. */
-export function nextCommands(config: string | null): readonly string[] {
-  const plan = `  zonewright plan${config ?? ''}    shows what would change`
+/** The commands after an import to a folder. The config is null if there is none yet. */
+export function nextCommands(config: Config | null, folder: string, env: CliIo['env']): readonly string[] {
+  const packages = config ? missingFor(config, env).packages.map((name) => `  npm install ${name}    ${BESIDE}`) : []
   const init = `  zonewright init    adds ${config === null ? 'a config, ' : ''}CI jobs and .gitignore`
-  return config === null ? ['Next:', init, plan] : ['Next:', plan, init]
+  const plan = '  zonewright plan    shows what would change'
+  const first = config === null || folder === '.' ? 'Next:' : `Next, in the folder ${folder}:`
+  return [first, ...packages, ...(config === null ? [init, plan] : [plan, init])]
 }
 
-const readNew = (io: CliIo, text: string) =>
+const BESIDE = 'beside Zonewright: a provider needs this package'
+
+/** The config that a new file would have; null if it has errors. */
+export const readNew = (io: CliIo, text: string) =>
   readRunConfig({ ...io, env: {} }, text, { file: CONFIG_FILE, folder: io.cwd, cwd: io.cwd }).config
 
 /** Reads what the folder has. Null after errors, which it reports. */
 export async function prepare(context: InitContext, source: Source | 'config' | 'definitions'): Promise<Prepared | null> {
-  const { io, output, provider, seen } = context
+  const { io, output, options, provider, seen } = context
   const withConfig = (found: string, text: string, changes = false): Prepared => {
     return { found, files: [{ path: CONFIG_FILE, text, changes }], config: text === '' ? null : readNew(io, text), ignored: [] }
   }
@@ -166,14 +215,21 @@ export async function prepare(context: InitContext, source: Source | 'config' | 
     output.diagnostics(diagnostics)
     if (config === null || hasErrors(diagnostics)) return null
     const before = existingText(io.cwd, CONFIG_FILE) ?? ''
+    if (config.providers.size > 0 && options.to !== undefined) return refuseTo(output, CONFIG_FILE)
     const text = config.providers.size > 0 ? null : withProvider(before, provider.name, provider.entry)
     return text === null ? { ...withConfig(CONFIG_FILE, ''), config } : withConfig(CONFIG_FILE, text, true)
   }
   const run = () => endedBySignals(() => imported(context, source))
   if (source.kind !== 'dnscontrol') return run()
+  if (options.to !== undefined) return refuseTo(output, source.path)
   await startPrograms(null)
   const text = (await previewDnscontrolConfig(resolve(io.cwd, source.path), importRequest(context, source))) ?? ''
   return { ...withConfig(`${source.path}, ${TITLES.dnscontrol}, which runs in a sandbox without a network`, text), run }
+}
+
+function refuseTo(output: CliOutput, path: string): null {
+  output.error('usage', `${path} names its targets; --to is for zone files and definitions`)
+  return null
 }
 
 function importRequest({ io, options: { lossy = false } }: InitContext, { kind, path }: Source, out?: string): ImportZonesRequest {
@@ -200,18 +256,20 @@ async function imported(context: InitContext, source: Source): Promise<Prepared 
   const out = kind === 'octodns' ? '.' : kind === 'zonefile' && /^(?:\.|zones(?:\/.*)?)$/.test(path) ? 'definitions' : 'zones'
   let result = await run(kind === 'dnscontrol' ? undefined : out)
   // octoDNS goes on reading its own files.
-  if (kind === 'octodns' && compareFiles(io.cwd, placed(result, true)).changed.length > 0) result = await run('definitions')
+  const folders = { cwd: io.cwd, root: io.cwd }
+  if (kind === 'octodns' && compareFiles(folders, placed(result, true)).changed.length > 0) result = await run('definitions')
   reportImport(output, result.diagnostics, options)
   if (hasErrors(result.diagnostics)) return null
   const all = placed(result, isFirst)
   const made = all.find((file) => file.path === CONFIG_FILE)?.text
+  if (made !== undefined && options.to !== undefined) return refuseTo(output, path)
   const text = made ?? (kind === 'dnscontrol' ? '' : configFor(context, path, result, `${out}/*.yaml`))
   const records = result.zones.reduce((sum, zone) => sum + zone.records.length, 0)
   return {
     found: `${path === '.' ? `${TITLES[kind]} in this folder` : `${path}, ${TITLES[kind]}`}: ${counted(result.zones.length, 'zone')} with ${counted(records, 'record')}`,
     files: [...all.filter((file) => file.path !== CONFIG_FILE), ...(text === '' ? [] : [{ path: CONFIG_FILE, text }])],
     config: text === '' ? null : readNew(io, text),
-    ignored: kind === 'terraform' ? [...(/^[\w./-]+$/.test(path) ? [`/${path}`] : []), '*.tfstate', '*.tfstate.*'] : [],
+    ignored: kind === 'terraform' ? [`/${path.replace(/[\\*?[\]! #]/g, '\\$&')}`, '*.tfstate', '*.tfstate.*'] : [],
     nextSteps: result.nextSteps,
   }
 }

@@ -180,8 +180,12 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
   const isProxied = isProxyOn(meta['cloudflare_proxy_default'])
   const ofRecords: DomainContext = { ...context, zone, dropped, invalidRecords, kept, isProxied }
   const records = [...readNameservers(domain['nameservers'], meta, ofRecords), ...readRecords(domain['records'], ofRecords)]
+  const left = readUnmanaged(domain, drop, warn)
   for (const [key, value] of Object.entries(domain)) {
-    if (key === 'auto_dnssec' && isOff(value)) warn('AUTODNSSEC_OFF is not imported', 'disable signing at the provider')
+    // With the policy sync, a plan deletes every record that the program does not make.
+    if (key === 'recordsabsent' && !isEmpty(value)) {
+      if (left.policy !== null) drop('the records that ENSURE_ABSENT deletes', STAYS_PRESENT)
+    } else if (key === 'auto_dnssec' && isOff(value)) warn('AUTODNSSEC_OFF is not imported', 'disable signing at the provider')
     else if (!IGNORED_KEYS.has(key) && !isEmpty(value))
       drop((Object.hasOwn(KEY_WORDS, key) && KEY_WORDS[key]) || `the setting ${displayKey(key)} (${quoteValue(value)})`)
   }
@@ -195,7 +199,6 @@ function readDomain(domain: unknown, context: ReadContext, domains: DnscontrolDo
     else warn(`${what} is not imported`)
   }
   warnAboutProviders(domain, warn)
-  const left = readUnmanaged(domain, drop, warn)
   const tag = String(domain['tag'] ?? meta['dnscontrol_tag'] ?? ownTag ?? '')
   domains.push({
     name: zone,
@@ -229,7 +232,6 @@ const DISABLED_HINT = 'a rule with "enabled: false" keeps it unchanged'
 
 /** Descriptions of settings whose keys are unclear. */
 const KEY_WORDS: Readonly<Record<string, string>> = {
-  recordsabsent: 'the records that ENSURE_ABSENT deletes',
   unmanaged_disable_safety_check: 'DISABLE_IGNORE_SAFETY_CHECK',
 }
 
@@ -285,5 +287,6 @@ function readUnmanaged(
   return { selectors: [...ofOwner, ...selectors], policy }
 }
 
+const STAYS_PRESENT = 'its policy deletes no record set, so those that exist stay: delete them at the provider'
 const UPSERT_ONLY = 'no plan deletes a record set (policy: upsert-only)'
 const CREATE_ONLY = 'no plan changes an existing record set (policy: create-only)'

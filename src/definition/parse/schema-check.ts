@@ -1,6 +1,7 @@
 /** Checks a definition against its schema. */
-import { type SchemaError, validate } from '../../../generated/zone-schema.js'
+import { text as SCHEMA } from '../../../generated/zone-schema-text.js'
 import type { Severity } from '../../base/diagnostic.ts'
+import { createValidator, type SchemaError } from '../../base/json-schema.ts'
 import { didYouMean, nearestWord } from '../../base/nearest-word.ts'
 import { quoted } from '../../base/text.ts'
 import { SOA_FIELDS } from '../../dns/soa.ts'
@@ -13,10 +14,8 @@ import { SETTING_KEYS } from './read-settings.ts'
 import { SUPPRESSION_KEYS } from './read-suppressions.ts'
 import { formKeys, RECORD_KEYS, valueForm } from './value-forms.ts'
 
-/**
- * Checks definitions against `schemas/zone.schema.json` piece by piece: the settings, then each record. The validator copies its errors from
- * part to part, so checking a whole file with many errors would take quadratic time.
- */
+/** Checks definitions against `schemas/zone.schema.json` piece by piece: the settings, then each record; long lists in parts, so that it can stop. */
+const schemaErrors = createValidator(SCHEMA)
 
 /** List items checked per call of the validator. */
 const CHUNK = 64
@@ -38,8 +37,8 @@ export function checkSettings(root: YamlMapping, zone: string, invalid: Set<Yaml
   }
   const context: SchemaContext = { root, subject: zone, keysAt, unknownKey: 'error', invalid, problems }
   return inChunks(value, 'domain', ['unmanaged', 'ignore', 'include', 'sources'], problems.isFull, (part, offsets) => {
-    if (validate(records?.kind === 'mapping' ? { ...part, records: null } : part)) return []
-    return reportSchemaErrors(validate.errors ?? [], (pointer) => shiftIndex(pointerSteps(pointer), offsets), context)
+    const errors = schemaErrors(records?.kind === 'mapping' ? { ...part, records: null } : part)
+    return reportSchemaErrors(errors, (pointer) => shiftIndex(pointerSteps(pointer), offsets), context)
   })
 }
 
@@ -63,8 +62,7 @@ export function checkRecord(
   // octoDNS ignores unknown keys.
   const context: SchemaContext = { root, subject, keysAt, unknownKey: layout === 'octodns' ? 'warning' : 'error', invalid, problems }
   return inChunks(value, 'type', ['value', 'values'], problems.isFull, (part, offsets) => {
-    if (validate({ record: part })) return []
-    return reportSchemaErrors(validate.errors ?? [], (pointer) => shiftIndex(pointerSteps(pointer).slice(1), offsets), context)
+    return reportSchemaErrors(schemaErrors({ record: part }), (pointer) => shiftIndex(pointerSteps(pointer).slice(1), offsets), context)
   })
 }
 

@@ -68,9 +68,9 @@ async function create(config: ProviderConfig, context: ProviderContext): Promise
   const { env } = context.secrets
   const diagnostics: Diagnostic[] = []
   const baseUrl = checkBaseUrl(config, baseUrlOf(config), BASE_URL, diagnostics)
-  const subscription = settings['subscription'] ?? env['AZURE_SUBSCRIPTION_ID']
+  const subscription = settings['subscription'] ?? (env['AZURE_SUBSCRIPTION_ID'] || undefined)
   if (typeof subscription !== 'string' || !/^[0-9a-fA-F-]{36}$/.test(subscription)) {
-    const message = 'is no identifier of a subscription, and AZURE_SUBSCRIPTION_ID is not one either'
+    const message = subscription === undefined ? 'AZURE_SUBSCRIPTION_ID is not set' : 'is no identifier of a subscription'
     diagnostics.push(settingProblem(config, 'subscription', message, 'az account show --query id -o tsv prints it'))
   }
   // CI services set variables without a value to an empty text.
@@ -104,10 +104,9 @@ async function readCredentials(
     return token === null ? null : { kind: 'token', token }
   }
   if (isMachine(config)) return { kind: 'machine', clientId: typeof settings['client_id'] === 'string' ? settings['client_id'] : null }
-  if (typeof tenant !== 'string' || typeof clientId !== 'string') {
-    const hint = 'set tenant, client_id and client_secret, or the variables AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET'
-    diagnostics.push(settingProblem(config, typeof tenant === 'string' ? 'client_id' : 'tenant', 'is missing', hint))
-    return null
+  for (const [key, value] of Object.entries({ tenant, client_id: clientId })) {
+    if (typeof value !== 'string')
+      diagnostics.push(settingProblem(config, key, `AZURE_${key.toUpperCase()} is not set`, `set it, or the setting ${key}`))
   }
   const variable = env['AZURE_CLIENT_SECRET']
     ? 'env:AZURE_CLIENT_SECRET'
@@ -121,6 +120,6 @@ async function readCredentials(
   const reference = settings[key] ?? variable ?? 'env:AZURE_CLIENT_SECRET'
   const secrets = { ...context.secrets, anyFile: settings[key] === undefined }
   const value = await resolveToken({ ...config, settings: { ...settings, [key]: reference } }, key, { ...context, secrets }, diagnostics)
-  if (value === null) return null
+  if (value === null || typeof tenant !== 'string' || typeof clientId !== 'string') return null
   return { kind: 'application', clientId, proof: key === 'client_secret' ? { secret: value } : { assertion: value } }
 }

@@ -17,7 +17,9 @@ interface ListCall extends ApiRequest {
 /** Creates a client of the API. It retries requests that are safe to repeat, checks every response, and throws `ProviderError`. */
 export function createCloudApi(connection: ApiConnection) {
   const { provider, token } = connection
-  const { request, close } = createJsonApi(connection, { authorization: `Bearer ${token}` }, CLOUD_DIALECT)
+  const { request: send, close } = createJsonApi(connection, { authorization: `Bearer ${token}` }, CLOUD_DIALECT)
+  const request: typeof send = (call, shape) =>
+    send(call.run === undefined ? call : { ...call, headers: { ...call.headers, 'x-zonewright-run': call.run } }, shape)
   return {
     request,
     /** Reads all items of a list: pages after the first in parallel, and all again if the list changed. `onFirstPage` learns what the response with it says. */

@@ -5,12 +5,12 @@
 import pLimit from 'p-limit'
 import type { Diagnostic } from '../../base/diagnostic.ts'
 import { agreeing, counted, listed } from '../../base/english.ts'
+import { isMember, memberRecord, versionRecord } from '../../dns/catalog-zone.ts'
 import type { DoctorFinding } from '../../dns/doctor-finding.ts'
 import type { DomainName } from '../../dns/domain-name.ts'
 import { type ResourceRecord, sameRecord } from '../../dns/record.ts'
 import { createUpdate, type Prerequisite, RCODE, type UpdatePart } from '../../dns/wire/message.ts'
 import { formatServer } from '../../transport/dns-exchange.ts'
-import { isMember, memberRecord, versionRecord } from '../catalog-zone.ts'
 import { exchange, hasZone, type NameServer, refusal } from '../name-server.ts'
 import {
   assertMayWrite,

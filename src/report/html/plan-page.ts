@@ -135,7 +135,7 @@ function pageZone(view: ZoneView, options: ReportOptions): PageZone {
     counts: outcomes === null ? plan.calls : summarizeOutcomes([view]).applied,
     facts: [
       recordFigures(view),
-      ...(outcomes === null && plan.changes.length > 0 ? [counted(plan.calls.total, 'call')] : []),
+      ...(outcomes === null && plan.changes.length > 0 ? [counted(plan.calls.total, 'request')] : []),
       cachedAnswersText(plan),
       renderedText(plan, options.verbose),
       readBackText(view, options.verbose),

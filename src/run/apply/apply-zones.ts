@@ -52,6 +52,7 @@ export interface ApplyZonesOptions {
   readonly onCall?: ((zone: ApplicableZone, call: Changeset) => string | null | Promise<string | null>) | undefined
   /** See `ProviderCallOptions`. */
   readonly mayWrite?: ProviderCallOptions['mayWrite']
+  readonly run?: ProviderCallOptions['run']
   /** Called when a change ends. Reading back may resolve an unknown outcome later. */
   readonly onOutcome?: ((zone: ApplicableZone, index: number, outcome: Outcome) => void) | undefined
   /** Called when a zone has been read back. */
@@ -81,7 +82,8 @@ async function applyZone(zone: ApplicableZone, watch: TargetWatch, options: Appl
   const { provider } = watch
   const ended = new AbortController()
   const stop = AbortSignal.any([watch.stop, ended.signal, ...(options.stop ? [options.stop] : [])])
-  const callOptions: ProviderCallOptions = { stop, signal: options.abort, mayWrite: options.mayWrite, lastSerial: zone.lastSerial }
+  const { abort: signal, mayWrite, run } = options
+  const callOptions: ProviderCallOptions = { stop, signal, mayWrite, run, lastSerial: zone.lastSerial }
   const records = existing?.records ?? []
   const calls = changesetsOf(plan.changes, records, provider.capabilities.calls)
   const claimed = new Set(records.flatMap(({ id }) => (id === undefined ? [] : [id])))

@@ -190,7 +190,7 @@ function createLockedRun(context: ApplyContext, { id, command, store, heartbeat,
       if (isSecretExposed(error)) throw error
       return fail(error)
     }
-    const outcomes = await applyJournalled(pending, withLease(options, heartbeat), journal, copy ?? undefined)
+    const outcomes = await applyJournalled(pending, { ...withLease(options, heartbeat), run: id }, journal, copy ?? undefined)
     if (heartbeat.lost.aborted)
       output.error('lease-lost', String(heartbeat.lost.reason), 'the report shows the changes made; "zonewright plan" shows those left')
     await rememberTtls(store, fences, outcomes).catch(storeProblem)

@@ -12,6 +12,7 @@ import { type DomainName, parseDomainName } from '../../dns/domain-name.ts'
 import { globTest } from '../../dns/glob.ts'
 import { type Allowance, DEFAULT_ZONE_OPTIONS } from '../../dns/zone.ts'
 import type { FormerZone } from '../../load/changed-zones.ts'
+import { isProgramName } from '../../load/definition-name.ts'
 import type { ZoneJob } from '../../plan/planned-zone.ts'
 import { preferredShard } from '../../plan/shards.ts'
 import { type Provider, ProviderError } from '../../providers/provider.ts'
@@ -55,6 +56,7 @@ export function removedZones(config: Config, selected: SelectedZones, { target, 
   const active = new Map(selected.unsplit.map(({ zone, targets }) => [zone.name, targets]))
   const files = new Set(selected.unsplit.map(({ zone }) => zone.at.file))
   const ruleOf = createRuleLookup(config)
+  const perhaps = [...files].some(isProgramName) ? '; perhaps another --var makes it' : ''
   return known
     .filter((one) => (target === undefined || one.target === target) && !isDescribed(one.name, one.target))
     .filter((one) => shard === undefined || preferredShard(one.name, shard.count) === shard.index)
@@ -79,10 +81,10 @@ export function removedZones(config: Config, selected: SelectedZones, { target, 
       const isDeleted = (by: Config, byRule: ZoneRule | null | undefined): boolean =>
         zone === null ? mayDelete(name, by) : (byRule?.deleteRemoved ?? by.deleteRemoved)
       if (!isDeleted(config, rule) || (base !== null && !isDeleted(base.config, zone && base.ruleOf(zone.path, { name }))))
-        return { ...common, hint: KEEP }
+        return { ...common, hint: KEEP + perhaps }
       // What only the journal knows may have its definition in files that are missing here.
       if (described.isUncertain || (zone === null && described.isIncomplete)) return { ...common, hint: UNCERTAIN }
-      return { ...common, hint: DELETED, deletion: rule ?? 'config' }
+      return { ...common, hint: DELETED + perhaps, deletion: rule ?? 'config' }
     })
 }
 

@@ -4,8 +4,8 @@ import { counted } from '../../base/english.ts'
 import type { Config } from '../../config/config.ts'
 import type { LoadedZone } from '../../config/configured-zone.ts'
 import { isReverseName } from '../../dns/reverse-name.ts'
-import { openRevision } from '../../git/revision.ts'
-import { type ChangedZones, changedZones, type FormerZone } from '../../load/changed-zones.ts'
+import { withRevision } from '../../git/revision.ts'
+import { type FormerZone, loadChanged } from '../../load/changed-zones.ts'
 import { type LoadedDefinitions, loadDefinitions } from '../../load/load-definitions.ts'
 import { assignShards, preferredShard, type Shard } from '../../plan/shards.ts'
 import type { ProcessEnvironment, SelectionOptions } from '../context/run-context.ts'
@@ -40,10 +40,15 @@ export async function selectZones(
   const { since, shard, isEmptyList = false } = options
   if (isEmptyList) return NOTHING
   const { today, capabilities } = options
-  const loaded = await loadDefinitions(config, { zones: since === undefined ? args : [], today, capabilities })
-  const isComplete = since === undefined && args.length === 0
+  const compared =
+    since === undefined
+      ? null
+      : await withRevision(config.folder, since, env, (revision) => loadChanged(config, revision, { today, capabilities }))
+  if (compared !== null && !compared.ok) return { ...NOTHING, notes: [], diagnostics: [compared.diagnostic] }
+  const loaded = compared?.value.loaded ?? (await loadDefinitions(config, { zones: args, today, capabilities }))
+  const isComplete = compared === null && args.length === 0
   const unsplit: SelectedZones = { ...loaded, unsplit: loaded.zones, former: [], isComplete, leftOut: [], notes: [] }
-  const checked = check(since === undefined ? unsplit : await onlyChanged(config, unsplit, loaded, { since, args, env }))
+  const checked = check(compared === null ? unsplit : await onlyChanged(config, unsplit, compared.value, since ?? '', args))
   const changed = { ...checked, unsplit: checked.zones }
   return withoutErrors(shard === undefined ? changed : onlyShard(changed, shard), loaded, options)
 }
@@ -59,27 +64,14 @@ const NOTHING: SelectedZones = {
   notes: ['No zone is selected: the list of zones is empty.'],
 }
 
-interface SinceRequest {
-  readonly since: string
-  readonly args: readonly string[]
-  readonly env: ProcessEnvironment['env']
-}
-
 /** The zones that differ from a revision. Problems of other zones are not reported. */
 async function onlyChanged(
   config: Config,
   selected: SelectedZones,
-  loaded: LoadedDefinitions,
-  { since, args, env }: SinceRequest,
+  { loaded, changed }: Awaited<ReturnType<typeof loadChanged>>,
+  since: string,
+  args: readonly string[],
 ): Promise<SelectedZones> {
-  const opened = await openRevision(config.folder, since, env)
-  if (!opened.ok) return { ...selected, zones: [], unsplit: [], diagnostics: [opened.diagnostic] }
-  let changed: ChangedZones
-  try {
-    changed = await changedZones(config, loaded, opened.revision)
-  } finally {
-    opened.revision.close()
-  }
   const named = args.length === 0 ? null : await loadDefinitions(config, { zones: args })
   const names = named && new Set(named.zones.map(({ zone }) => zone.name))
   const zones = loaded.zones.filter((zone) => changed.zones.has(zone) && (names?.has(zone.zone.name) ?? true))

@@ -177,7 +177,8 @@ export function reportLoaded(
   output.diagnostics(others, inFull ? {} : { from: 'error', also: 'before-zones' })
   const count = countDiagnostics(others)
   if (hasErrors(diagnostics)) {
-    output.say(`${count}: no server was contacted, nothing was changed.`)
+    const hidden = !inFull && count?.includes('warning') ? ' (--verbose shows warnings)' : ''
+    output.say(`${count}${hidden}: no server was contacted, nothing was changed.`)
     return false
   }
   if (leftOut.length > 0) output.say(`${count}: the zones concerned are left out, the others are not.`)

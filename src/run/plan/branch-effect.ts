@@ -9,7 +9,7 @@ import { type Diagnostic, formatDiagnostic } from '../../base/diagnostic.ts'
 import { agreeing, counted } from '../../base/english.ts'
 import type { Config } from '../../config/config.ts'
 import type { ExistingRecord } from '../../dns/record.ts'
-import { openRevision } from '../../git/revision.ts'
+import { withRevision } from '../../git/revision.ts'
 import { type LoadedRevision, loadRevision } from '../../load/changed-zones.ts'
 import type { Change, PlanBase, ZonePlan } from '../../plan/plan.ts'
 import { withDiagnostics, withZoneDiagnostics, type ZoneJob } from '../../plan/planned-zone.ts'
@@ -28,18 +28,16 @@ import { mergeTargets, type PlannedJob, type PlannedJobs, planAgain } from './pl
 export async function effectOfBranch(context: RunContext, planned: PlannedJobs, text: string): Promise<PlannedJobs> {
   const { config } = context.workspace
   if (config === null) throw new Error('a plan needs a config')
-  const opened = await openRevision(config.folder, text, context.environment.env)
-  if (!opened.ok) return withDiagnostics({ ...planned, zones: [] }, [opened.diagnostic])
-  let base: LoadedRevision
-  try {
-    base = await loadRevision(config, opened.revision)
-  } finally {
-    opened.revision.close()
-  }
+  const read = await withRevision(config.folder, text, context.environment.env, async (revision) => ({
+    base: await loadRevision(config, revision),
+    commit: revision.commit,
+  }))
+  if (!read.ok) return withDiagnostics({ ...planned, zones: [] }, [read.diagnostic])
+  const { base, commit } = read.value
   const basePlans = await plansOfBase(context, planned, base)
   const zones = planned.zones.map((zone) => effectOn(zone, basePlans.plans.get(keyOf(zone.plan)), context))
   const leftOut = [...basePlans.plans.values()].reduce((sum, { changes }) => sum + changes.length, 0)
-  const of: PlanBase = { revision: text, commit: opened.revision.commit, leftOut }
+  const of: PlanBase = { revision: text, commit, leftOut }
   const former = base.zones.flatMap(({ zone: { name, absent, at }, targets }) =>
     absent ? [] : targets.map((target) => ({ name, target, origin: `${at.file} described it in ${text}` })),
   )

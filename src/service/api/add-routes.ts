@@ -2,8 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifySchema } from 'fastify/types/schema.js'
 import { parseFilter } from '../filter/filter.ts'
+import type { Origin } from '../store/audit.ts'
 import { aliasBody, aliasError, aliasScope, ownBody, ownFilter, ownParameters, usesAliases } from './alias-names.ts'
-import { type Actor, authenticate } from './authenticate.ts'
+import { type Actor, authenticate, plainAddress } from './authenticate.ts'
 import { checkGrants } from './grants.ts'
 import { addressCaller, type Caller, RateLimited, rateHeaders } from './rate-limit.ts'
 import { notFound, RequestError, type RequestProblem } from './request-error.ts'
@@ -77,8 +78,28 @@ async function respond(request: FastifyRequest, reply: FastifyReply, route: Rout
   // Grants come first: without them the user learns nothing about the object or the body.
   if (actor && route.grants) await checkGrants(service.database, actor, route.grants, idsOf(request, route))
   if (validationError) throw new RequestError(400, await requestProblems(request, route, service))
-  const result = await route.handle(callOf(request, route), service)
+  const result = await route.handle(callOf(request, route), route.method === 'GET' ? service : actingFor(request, service))
   return result === undefined ? reply.code(204).send() : result
+}
+
+/** The header with which a client names its run, so that the audit log and the client's own journal can be joined. */
+const RUN_HEADER = 'x-zonewright-run'
+
+/** The service with a database that records the request as the origin of its changes. */
+function actingFor(request: FastifyRequest, service: Service): Service {
+  const actor = actorOf(request)
+  const run = request.headers[RUN_HEADER]
+  const origin: Origin = {
+    actor: 'user',
+    account: actor?.accountId,
+    user: actor?.username,
+    token: actor?.tokenId,
+    address: plainAddress(request.ip),
+    request: request.id,
+    run: typeof run === 'string' && /^[\w.:-]{1,64}$/.test(run) ? run : undefined,
+  }
+  const { database } = service
+  return { ...service, database: { ...database, write: (work) => database.write(work, origin) } }
 }
 
 /**

@@ -12,7 +12,7 @@ import { createLruCache, type RateLimiter } from './rate-limit.ts'
 import { RequestError } from './request-error.ts'
 
 /** The user and token that a request acts for. */
-export type Actor = Omit<Bearer, 'expiry'>
+export type Actor = Omit<Bearer, 'expiry' | 'suspended'>
 
 export interface AuthenticationService {
   readonly database: Database
@@ -23,8 +23,8 @@ export interface AuthenticationService {
 }
 
 /**
- * Returns the actor of an `Authorization` header (RFC 6750 section 2.1). Throws 401 without a valid token, and 429 if the address has sent
- * too many invalid ones. A token that was valid before passes that limit, so guessing locks nobody out. Every request reads the database,
+ * Returns the actor of an `Authorization` header (RFC 6750 section 2.1). Throws 401 without a valid token, 403 if its account is suspended,
+ * and 429 if the address has sent too many invalid tokens. A token that was valid before passes that limit, so guessing locks nobody out. Every request reads the database,
  * so a revoked token is invalid at once in every process.
  */
 export async function authenticate(
@@ -45,7 +45,8 @@ export async function authenticate(
     throw invalidToken()
   }
   limiter.succeeded(hash)
-  const { expiry: _, ...actor } = bearer
+  const { expiry: _, suspended, ...actor } = bearer
+  if (suspended) throw new RequestError(403, [{ field: null, reason: 'This account is suspended.' }])
   return actor
 }
 
@@ -56,6 +57,9 @@ export const makeToken = (): string => randomBytes(32).toString('hex')
 
 /** Whether a text can be a token: printable ASCII that fits in a header. */
 export const isToken = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(text)
+
+/** A client's address. A socket for both families shows IPv4 clients as IPv4-mapped IPv6 addresses. */
+export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
 
 interface LoginRecorder {
   /** Records the login, unless this is already done for the day. Resolves even if that fails: see `onError`. */
@@ -75,8 +79,7 @@ export function createLoginRecorder({
   return {
     record: ({ userId, username, restricted }, address, status) => {
       const timestamp = now()
-      // A socket for both families shows IPv4 clients as IPv4-mapped IPv6 addresses.
-      const ip = address.replace(/^::ffff:(?=\d+\.)/i, '')
+      const ip = plainAddress(address)
       const key = `${userId} ${timestamp.slice(0, 10)} ${status} ${ip}`
       const known = recorded.get(key)
       if (known !== undefined) return known

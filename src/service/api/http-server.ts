@@ -1,5 +1,5 @@
 /** The HTTP application: limits, headers, TLS, error responses and the request log. `add-routes.ts` adds the operations. */
-import { X509Certificate } from 'node:crypto'
+import { randomUUID, X509Certificate } from 'node:crypto'
 import { METHODS } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createSecureContext, Server as TlsServer } from 'node:tls'
@@ -55,7 +55,7 @@ interface HttpAppOptions {
  * TLS 1.2 and 1.3 (RFC 8996), only with ephemeral keys and authenticated encryption: recorded traffic stays unreadable even if the
  * certificate's key leaks later (RFC 9325 section 4.2).
  */
-const TLS_OPTIONS = {
+export const TLS_OPTIONS = {
   minVersion: 'TLSv1.2',
   honorCipherOrder: true,
   ciphers: [
@@ -92,6 +92,7 @@ async function createHttpApp({ service, routes, tls, log, metrics, onError }: Ht
   const app: FastifyInstance = Fastify({
     ...(tls === null ? { http: SERVER_OPTIONS } : { https: { ...tls, ...TLS_OPTIONS, ...SERVER_OPTIONS } }),
     rewriteUrl: (request) => routedUrl(request, originForm(request.url ?? '')),
+    genReqId: () => randomUUID(),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT,
     forceCloseConnections: 'idle',
@@ -151,8 +152,9 @@ function checkCertificate(tls: Certificate | null): void {
 
 const requestProblem = (reason: string): RequestProblem => ({ field: null, reason })
 
-async function setCommonHeaders(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.headers({
+    'x-request-id': request.id,
     'x-spec-version': SPEC_VERSION,
     'cache-control': 'private, no-store',
     vary: 'Authorization, X-Filter',
@@ -187,7 +189,7 @@ const CROSS_ORIGIN = {
   'access-control-allow-methods': 'HEAD, GET, OPTIONS, POST, PUT, DELETE',
   'access-control-allow-headers': 'Authorization, Origin, X-Requested-With, Content-Type, Accept, X-Filter',
   'access-control-expose-headers':
-    'X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Spec-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Allow',
+    'X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Spec-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Allow',
 } as const
 
 /** Counts and logs a finished request, without secrets. */
@@ -198,7 +200,7 @@ function recordRequest(request: FastifyRequest, reply: FastifyReply, log: Log, m
   const route = url === undefined || url === '*' ? 'none' : url
   metrics.request({ method, route, status, seconds: reply.elapsedTime / 1000 })
   const actor = actorOf(request)
-  const fields = { method, path: pathOf(request), status, ms: Math.round(reply.elapsedTime * 10) / 10, remote: request.ip }
+  const fields = { method, path: pathOf(request), status, ms: Math.round(reply.elapsedTime * 10) / 10, remote: request.ip, id: request.id }
   const ignored = ignoredFields(request.body)
   if (ignored.length > 0) log.debug({ method, path: fields.path, fields: ignored }, 'unknown fields ignored')
   log[status >= 500 ? 'error' : 'info']({ ...fields, ...(actor ? { user: actor.username, token: actor.tokenId } : {}) }, 'request')
@@ -287,7 +289,7 @@ interface HttpServerOptions extends Omit<HttpAppOptions, 'service'> {
   readonly maxConnections: number | undefined
 }
 
-/** Maximum number of HTTP connections, because the database, the name server and `/healthz` need memory and descriptors, too. */
+/** Maximum number of HTTP connections, because the database, the name server and `/readyz` need memory and descriptors, too. */
 const MAX_CONNECTIONS = 10_000
 
 /** Milliseconds that running requests get to end when the service stops. */

@@ -64,7 +64,7 @@ export interface Call<Body> {
 export const ERROR_DESCRIPTIONS = {
   '400': 'The request is not valid; the body lists every error.',
   '401': 'The token is missing or not valid, or lacks a scope.',
-  '403': 'The user lacks a grant.',
+  '403': 'The user lacks a grant, or the account is suspended.',
   '404': 'The object does not exist in this account.',
   '413': 'The body is too large.',
   '415': 'The body is not application/json.',
@@ -114,10 +114,9 @@ export interface Route<Body = unknown> {
 export const defineRoute = <Body = undefined>(route: Route<Body>): Route => route as Route
 
 /** The error statuses that an operation documents. */
-export function errorStatuses({ path, body, filter, grants, errors = [] }: Route): readonly ErrorStatus[] {
-  const statuses = new Set<ErrorStatus>(['401', '429', ...errors])
+export function errorStatuses({ path, body, filter, errors = [] }: Route): readonly ErrorStatus[] {
+  const statuses = new Set<ErrorStatus>(['401', '403', '429', ...errors])
   if (body || filter) statuses.add('400')
-  if (grants) statuses.add('403')
   if (path.includes('{')) statuses.add('404')
   if (body) statuses.add('413').add('415')
   return [...statuses].sort()

@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import { deleteExpiredApps, deleteExpiredDevices, deleteLoginsBefore, LOGIN_DAYS } from '../store/access-store.ts'
 import { lockAccountRow } from '../store/account-store.ts'
+import { deleteAuditBefore } from '../store/audit.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { allConfigProfiles, listDisks, markDisksReady } from '../store/disk-and-profile-store.ts'
 import { expireUpload, finishImage, IMAGE_CREATION, UPLOAD_EXPIRY } from '../store/image-store.ts'
@@ -267,16 +268,22 @@ const DELETE_EXPIRED = 'delete-expired'
 /** The job concerns no object, and there is only one. */
 const SUBJECT = 0
 
-/** Deletes expired logins, devices, apps and codes, and queues the job for the next day. */
-const deleteExpired: JobHandler = async (connection, _job, { now, nowText }) => {
-  await deleteLoginsBefore(connection, formatTimestamp(now - LOGIN_DAYS * DAY))
-  await deleteExpiredDevices(connection, nowText)
-  await deleteExpiredApps(connection, nowText)
-  await deleteExpiredPendingSecrets(connection, nowText)
-  await deleteExpiredPhoneCodes(connection, nowText, formatTimestamp(now - DAY))
-  await cancelJobs(connection, DELETE_EXPIRED, SUBJECT)
-  await enqueueJob(connection, { kind: DELETE_EXPIRED, subject: SUBJECT, due: now + DAY })
-}
+/** Entries of the audit log deleted by one job. */
+const AUDIT_BATCH = 20_000
+
+/** Deletes expired logins, devices, apps, codes and entries of the audit log, and queues the job for the next day, or at once if entries are left. */
+const deleteExpired =
+  (auditDays: number): JobHandler =>
+  async (connection, _job, { now, nowText }) => {
+    await deleteLoginsBefore(connection, formatTimestamp(now - LOGIN_DAYS * DAY))
+    await deleteExpiredDevices(connection, nowText)
+    await deleteExpiredApps(connection, nowText)
+    await deleteExpiredPendingSecrets(connection, nowText)
+    await deleteExpiredPhoneCodes(connection, nowText, formatTimestamp(now - DAY))
+    const deleted = await deleteAuditBefore(connection, new Date(now - auditDays * DAY).toISOString(), AUDIT_BATCH)
+    await cancelJobs(connection, DELETE_EXPIRED, SUBJECT)
+    await enqueueJob(connection, { kind: DELETE_EXPIRED, subject: SUBJECT, due: deleted === AUDIT_BATCH ? now : now + DAY })
+  }
 
 /** Queues the first deletion of expired data, once for all processes of a database. */
 export async function scheduleDeletion(database: Database, now: number): Promise<void> {
@@ -288,10 +295,10 @@ export async function scheduleDeletion(database: Database, now: number): Promise
   })
 }
 
-/** The handlers of all jobs by kind. */
-export const JOB_HANDLERS: JobHandlers = {
+/** The handlers of all jobs by kind. Entries of the audit log are kept for `auditDays`. */
+export const jobHandlers = (auditDays: number): JobHandlers => ({
   ...INSTANCE_HANDLERS,
   ...BACKUP_HANDLERS,
   ...IMAGE_HANDLERS,
-  [DELETE_EXPIRED]: deleteExpired,
-}
+  [DELETE_EXPIRED]: deleteExpired(auditDays),
+})

@@ -93,6 +93,8 @@ export interface NameServerOptions {
   readonly keys?: TransferKeys
   /** Sends NOTIFY only to public addresses. */
   readonly publicPeersOnly?: boolean
+  /** The operator's secondaries: they may transfer every zone, and get NOTIFY even if their addresses are not public. */
+  readonly secondaries?: readonly string[]
   /** Real time in milliseconds since 1970, for signatures. */
   readonly clock?: () => number
   /** The counts of queries of an earlier process. */
@@ -180,6 +182,7 @@ const PENDING_NOTIFY = 64
 export async function startNameServer(options: NameServerOptions): Promise<NameServer> {
   const { host, peerPort = NOTIFY_PORT, keys = NO_TRANSFER_KEYS, publicPeersOnly = false, clock = Date.now, onAnswer } = options
   const limits = { ...NAME_SERVER_LIMITS, ...options.limits }
+  const secondaries: ReadonlySet<string> = new Set((options.secondaries ?? []).flatMap((address) => canonicalAddress(address) ?? []))
   const zones = new Map<DomainName, ZoneData | null>()
   const clients = new Map<DomainName, AllowedClients>()
   const history = createZoneHistory({ ...HISTORY_LIMITS, ...options.history })
@@ -250,7 +253,7 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     notifier.forget(zone.name, now.addresses)
     const isNew = existing?.serial !== zone.serial
     const recipients = [...now.addresses].filter((address) => (isNew || !before.addresses.has(address)) && canReceive(address))
-    const allowed = recipients.filter((address) => isAllowedPeer(address, publicPeersOnly))
+    const allowed = recipients.filter((address) => secondaries.has(address) || isAllowedPeer(address, publicPeersOnly))
     if (allowed.length > 0) {
       const { ttl, data } = zone.soa
       notifier.notify({ zone: zone.name, serial: zone.serial, soa: { ttl, data: data[0] as string } }, allowed)
@@ -273,7 +276,8 @@ export async function startNameServer(options: NameServerOptions): Promise<NameS
     setZone: ({ name, serial, records, axfrIps = [], accountId = NO_CLIENTS.accountId }) => {
       const zone = buildZoneData(name, serial, records)
       const [existing, before] = [zones.get(name), clients.get(name) ?? NO_CLIENTS]
-      const addresses = axfrIps.length === 0 ? NO_CLIENTS.addresses : new Set(axfrIps.flatMap((address) => canonicalAddress(address) ?? []))
+      const own = axfrIps.flatMap((address) => canonicalAddress(address) ?? [])
+      const addresses = own.length === 0 ? secondaries : new Set([...secondaries, ...own])
       const now: AllowedClients = { addresses, accountId }
       // If another account now owns the name, the history must not reveal the previous owner's records.
       if (existing && now.addresses.size > 0 && accountId === before.accountId) history.record(existing, zone)

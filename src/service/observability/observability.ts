@@ -110,7 +110,7 @@ const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOS
 const field = (name: DomainName): string => (/[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)
 
 interface ObservabilityOptions {
-  /** The address of `/metrics`, `/healthz` and `/usage`; null for none. Port 0 picks a free port. */
+  /** The address of `/metrics`, `/healthz`, `/readyz` and `/usage`; null for none. Port 0 picks a free port. */
   readonly address: { readonly host: string; readonly port: number } | null
   readonly log: LogOptions | null
   /** Returns the number of zones that the name server serves. */
@@ -166,8 +166,9 @@ interface ObservabilityPages {
 }
 
 /**
- * Serves `/metrics`, `/healthz` and `/usage`, separate from the API and without authentication, for the machine itself and its operators' network.
- * `/healthz` returns 200 only if all checks pass and the service accepts requests. Rejects if the address is not available.
+ * Serves `/metrics`, `/healthz`, `/readyz` and `/usage`, separate from the API and without authentication, for the machine itself and its operators'
+ * network. `/readyz` returns 200 only if all checks pass and the service accepts requests; `/healthz` as long as the process runs, because a restart mends
+ * no database. Rejects if the address is not available.
  */
 async function listenForObservability(address: { host: string; port: number }, pages: ObservabilityPages): Promise<ObservabilityListener> {
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8192, requireHostHeader: false }, (request, response) => {
@@ -192,7 +193,7 @@ async function listenForObservability(address: { host: string; port: number }, p
   }
 }
 
-const PATHS: ReadonlySet<string> = new Set(['/metrics', '/healthz', '/usage'])
+const PATHS: ReadonlySet<string> = new Set(['/metrics', '/healthz', '/readyz', '/usage'])
 
 async function respond(request: IncomingMessage, response: ServerResponse, { metrics, health, usage }: ObservabilityPages): Promise<void> {
   const { method, url: target = '' } = request
@@ -217,7 +218,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, { met
     return send(status, contentType, text)
   }
   const state = await health()
-  send(state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`)
+  send(path === '/healthz' || state.status === 'ok' ? 200 : 503, 'application/json', `${JSON.stringify(state)}\n`)
 }
 
 /** Checks one part of the service: resolves if it works, and rejects or hangs if it does not. */

@@ -10,6 +10,7 @@ import {
   insertUser,
   setQuotas,
 } from '../store/account-store.ts'
+import { OPERATOR } from '../store/audit.ts'
 import type { Connection, Database } from '../store/database.ts'
 import { claimZoneName, findDomainByName, insertDomain, lockZoneNames, type NameConflict, type NameLock } from '../store/domain-store.ts'
 import { findByLabel, grant } from '../store/grant-store.ts'
@@ -43,7 +44,7 @@ export async function createUsers(
     const userId = existing ?? (await insertAdministrator(connection, now))
     if (token !== null) await insertToken(connection, { userId, label: 'bootstrap', token, scopes: '*', expiry: null }, now)
     return { token, domains: seed === null ? [] : await applySeed(connection, seed, now, secrets) }
-  })
+  }, OPERATOR)
 }
 
 /** The usernames that `createUsers` may create, by account. */
@@ -57,7 +58,7 @@ export const usersToCreate = (seed: Seed | null): readonly (readonly string[])[]
  * objects by their names. Existing ones are not changed, except for the quotas of an account: a seed can be applied at every start without restoring
  * a revoked token. Throws a `RangeError` if the seed conflicts with the database; then the transaction must not be committed.
  */
-async function applySeed(connection: Connection, seed: Seed, now: string, secrets: Secrets): Promise<readonly number[]> {
+export async function applySeed(connection: Connection, seed: Seed, now: string, secrets: Secrets): Promise<readonly number[]> {
   const created: number[] = []
   const lock = await lockZoneNames(connection)
   for (const account of seed.accounts) {
@@ -91,22 +92,28 @@ async function findOrCreateUsers(
 ): Promise<Map<SeedUser, SeedOwner>> {
   const owners = new Map<SeedUser, SeedOwner>()
   for (const user of users) {
-    const { username, email } = user
-    const userId =
-      known.get(user) ??
-      (await insertUser(connection, {
-        ...user.profile,
-        account_id: accountId,
-        username,
-        email,
-        restricted: Number(user.restricted),
-        created: now,
-        account_access: user.accountAccess,
-        global_grants: JSON.stringify(user.globalGrants),
-      }))
-    owners.set(user, { accountId, userId, username })
+    const userId = known.get(user) ?? (await insertSeedUser(connection, accountId, user, now))
+    owners.set(user, { accountId, userId, username: user.username })
   }
   return owners
+}
+
+const insertSeedUser = (connection: Connection, accountId: number, user: SeedUser, now: string): Promise<number> =>
+  insertUser(connection, {
+    ...user.profile,
+    account_id: accountId,
+    username: user.username,
+    email: user.email,
+    restricted: Number(user.restricted),
+    created: now,
+    account_access: user.accountAccess,
+    global_grants: JSON.stringify(user.globalGrants),
+  })
+
+/** Creates a user of an existing account with its tokens, grants and objects. */
+export async function addUser(connection: Connection, accountId: number, user: SeedUser, now: string, secrets: Secrets): Promise<void> {
+  const userId = await insertSeedUser(connection, accountId, user, now)
+  await seedUser(connection, { accountId, userId, username: user.username }, user, now, secrets)
 }
 
 async function createDomains(

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { QuotaName, Quotas } from '../quotas.ts'
 import type { Connection } from './database.ts'
 import type { UsersTable } from './tables.ts'
+import { unserveAccount } from './zone-file-store.ts'
 
 export type UserRow = Selectable<UsersTable>
 
@@ -105,6 +106,71 @@ export async function setQuotas(connection: Connection, accountId: number, quota
     .set({ quotas: JSON.stringify(quotas) })
     .where('id', '=', accountId)
     .execute()
+}
+
+/** An account as the operator sees it. */
+export interface AccountSummary {
+  readonly id: number
+  readonly created: string
+  /** Null if it is not suspended. */
+  readonly suspended: string | null
+  readonly users: readonly string[]
+  readonly quotas: Partial<Quotas>
+  readonly domains: number
+}
+
+/** The accounts after an id, in order, or the account with the id `only`. */
+export async function listAccounts(connection: Connection, after: number, limit: number, only?: number): Promise<AccountSummary[]> {
+  const rows = await connection
+    .selectFrom('accounts')
+    .selectAll()
+    .select((eb) =>
+      eb.selectFrom('domains').select(eb.fn.countAll<number>().as('total')).whereRef('account_id', '=', 'accounts.id').as('domains'),
+    )
+    .where('id', '>', after)
+    .$if(only !== undefined, (query) => query.where('id', '=', only as number))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  const ids = rows.map(({ id }) => id)
+  const users =
+    ids.length === 0
+      ? []
+      : await connection.selectFrom('users').select(['account_id', 'username']).where('account_id', 'in', ids).orderBy('id').execute()
+  return rows.map(({ quotas, domains, ...row }) => ({
+    ...row,
+    users: users.filter(({ account_id }) => account_id === row.id).map(({ username }) => username),
+    quotas: JSON.parse(quotas),
+    domains: Number(domains),
+  }))
+}
+
+/**
+ * Suspends an account at a time, or resumes it with null. Returns the ids of its domains, whose zones must be rendered afterwards. The new revisions make
+ * renderers of all processes decide again, after this transaction.
+ */
+export async function setSuspended(connection: Connection, accountId: number, time: string | null): Promise<number[]> {
+  await connection.updateTable('accounts').set({ suspended: time }).where('id', '=', accountId).execute()
+  const domains = await connection
+    .updateTable('domains')
+    .set((eb) => ({ revision: eb('revision', '+', 1) }))
+    .where('account_id', '=', accountId)
+    .returning('id')
+    .execute()
+  if (time !== null) await unserveAccount(connection, accountId)
+  return domains.map(({ id }) => id)
+}
+
+/** The suspended ones of these accounts. */
+export async function findSuspended(connection: Connection, accountIds: readonly number[]): Promise<ReadonlySet<number>> {
+  if (accountIds.length === 0) return new Set()
+  const suspended = connection.selectFrom('accounts').select('id').where('suspended', 'is not', null)
+  return new Set((await suspended.where('id', 'in', accountIds).execute()).map(({ id }) => id))
+}
+
+/** Deletes an account with everything that it has. Its zones must not be served any more. */
+export async function deleteAccount(connection: Connection, accountId: number): Promise<void> {
+  await connection.deleteFrom('accounts').where('id', '=', accountId).execute()
 }
 
 /** The number of an account's objects of one kind. Tokens of apps do not count, because the operator creates them. */

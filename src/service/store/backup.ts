@@ -11,6 +11,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isObject } from '../../base/text.ts'
+import { RESTORE, SERVICE, setOrigin } from './audit.ts'
 import type { RawStore } from './database.ts'
 import { migrate, requireSchema, SCHEMA, SCHEMA_NAME } from './schema.ts'
 
@@ -243,7 +244,9 @@ export async function restoreBackup(store: RawStore, file: string): Promise<{ re
   await migrate(db, dialect)
   await db.transaction().execute(async (transaction) => {
     await refuseUnlessEmpty(transaction)
+    await setOrigin(transaction, RESTORE)
     await insertAll(store, transaction, file)
+    await setOrigin(transaction, SERVICE)
   })
   return { rows, created: header.created }
 }

@@ -1,5 +1,6 @@
 /** The database as the rest of the service sees it, the same for SQLite and PostgreSQL. */
 import type { ColumnDefinitionBuilder, Kysely, RawBuilder } from 'kysely'
+import type { Origin } from './audit.ts'
 import type { Tables } from './tables.ts'
 
 /** A connection inside a transaction. */
@@ -17,9 +18,9 @@ export interface Database {
   /**
    * Runs reads and writes in one transaction, which locks the rows that it changes. Resolves when the changes are durable. If `work` rejects, the
    * transaction is rolled back. `work` must await only the connection. It may run more than once, and its effects outside the database are not
-   * undone.
+   * undone. `origin` is who makes the changes, for the audit log; the service itself by default.
    */
-  write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  write<T>(work: (connection: Connection) => Promise<T>, origin?: Origin): Promise<T>
   /** Changes by other processes that use the database; null if there can be none. */
   readonly otherProcesses: OtherProcesses | null
   /** The folder of the database; null on a server. */

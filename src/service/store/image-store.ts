@@ -33,8 +33,9 @@ export interface UploadClaim {
 
 /** The account of a pending upload with this key; null for an invalid key. It does not write. */
 export async function findAwaitingAccount(connection: Connection, hash: string, now: number): Promise<number | null> {
-  const awaited = connection.selectFrom('images').select('account_id').where('upload_hash', '=', hash).where('upload_until', '>', now)
-  return (await awaited.executeTakeFirst())?.account_id ?? null
+  const awaited = connection.selectFrom('images').innerJoin('accounts', 'accounts.id', 'account_id').where('suspended', 'is', null)
+  const row = await awaited.select('account_id').where('upload_hash', '=', hash).where('upload_until', '>', now).executeTakeFirst()
+  return row?.account_id ?? null
 }
 
 /** Claims the upload with this key until a moment, in milliseconds of the service's clock; `'busy'` if another receiver has claimed it, null if no upload with this key is pending. */

@@ -1,5 +1,6 @@
 /** The tables of the database and their indexes, equal in all dialects. `Tables` has their types and says what their columns mean. */
 import { type CreateTableBuilder, DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator, sql } from 'kysely'
+import { AUDITED_TABLES, auditTable, prepareAudit } from './audit.ts'
 import type { SchemaDialect } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -43,8 +44,8 @@ const ofDomain = { domain_id: idOf('domains') }
 const ofInstance = { instance_id: idOf('instances') }
 const dates = each(text, 'created', 'updated')
 
-/** All tables. Each follows those that it references, also in backups. */
-export const SCHEMA: Readonly<Record<keyof Tables, Table>> = {
+/** The tables of the first release. Never change them. */
+const FIRST_TABLES: Readonly<Record<Exclude<keyof Tables, 'audit'>, Table>> = {
   accounts: numbered({ created: text, quotas: withDefault(text, '{}') }),
   users: numbered(
     {
@@ -241,9 +242,27 @@ export const SCHEMA: Readonly<Record<keyof Tables, Table>> = {
   secret_key: { columns: { id: integer, key_id: text }, key: ['id'] },
 }
 
-/** Creates all tables in an empty database. */
-async function createTables(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
-  for (const [name, { columns, key, unique = {}, indexes = {} }] of Object.entries(SCHEMA)) {
+/** No reference: entries outlive their objects. */
+const AUDIT = numbered(
+  {
+    ...each(text, 'time', 'actor', 'action', 'object'),
+    object_id: bigint,
+    ...each(optional(bigint), 'account_id', 'token_id'),
+    ...each(optional(text), 'username', 'address', 'request_id', 'run_id', 'before', 'after'),
+  },
+  { indexes: { audit_by_time: ['time'], audit_by_account: ['account_id', 'id'] } },
+)
+
+/** All tables. Each follows those that it references, also in backups. */
+export const SCHEMA: Readonly<Record<keyof Tables, Table>> = {
+  ...FIRST_TABLES,
+  accounts: { ...FIRST_TABLES.accounts, columns: { ...FIRST_TABLES.accounts.columns, suspended: optional(text) } },
+  audit: AUDIT,
+}
+
+/** Creates tables with their indexes. */
+async function createTables(db: Kysely<unknown>, dialect: SchemaDialect, tables: Readonly<Record<string, Table>>): Promise<void> {
+  for (const [name, { columns, key, unique = {}, indexes = {} }] of Object.entries(tables)) {
     let table: CreateTableBuilder<string, string> = db.schema.createTable(name)
     for (const [column, { type, nullable = false, defaultsTo, references }] of Object.entries(columns)) {
       table = table.addColumn(column, type === 'id' ? dialect.idType : type, (definition) => {
@@ -263,14 +282,26 @@ async function createTables(db: Kysely<unknown>, dialect: SchemaDialect): Promis
         .columns([...of])
         .execute()
   }
+}
+
+async function createFirstTables(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  await createTables(db, dialect, FIRST_TABLES)
   await db.schema.createIndex('domains_unsettled').on('domains').column('id').where(sql.ref('settled'), '<', sql.ref('revision')).execute()
   await sql`insert into served_revision (id, revision, rendering) values (1, 0, '')`.execute(db)
   await dialect.announceUpdates(db, 'served_revision')
 }
 
-/** All migrations in order. Never change a released one. */
+async function addAuditLog(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  await db.schema.alterTable('accounts').addColumn('suspended', 'text').execute()
+  await createTables(db, dialect, { audit: AUDIT })
+  await prepareAudit(db)
+  for (const table of AUDITED_TABLES) await auditTable(db, table, Object.keys(SCHEMA[table].columns))
+}
+
+/** All migrations in order. Never change a released one. One that adds a column to an audited table calls `auditTable` again. */
 const MIGRATIONS: Readonly<Record<string, (db: Kysely<unknown>, dialect: SchemaDialect) => Promise<void>>> = {
-  '0.1.0-tables': createTables,
+  '0.1.0-tables': createFirstTables,
+  '0.2.0-audit': addAuditLog,
 }
 
 /** The name of the current schema, which is its last migration. */

@@ -38,6 +38,7 @@ export interface Tables {
   readonly tagged_objects: TaggedObjectsTable
   readonly volumes: VolumesTable
   readonly load_balancers: LoadBalancersTable
+  readonly audit: AuditTable
 }
 
 interface AccountsTable {
@@ -45,6 +46,8 @@ interface AccountsTable {
   created: string
   /** JSON object of the account's own quotas, which override the service's. */
   quotas: Generated<string>
+  /** When the operator suspended the account; null if it is not suspended. */
+  suspended: Generated<string | null>
 }
 
 export interface UsersTable {
@@ -556,3 +559,28 @@ export interface LoadBalancersTable {
   transfer_total: number | null
   created: string
 }
+
+/** One change of one row. Triggers append it in the transaction of the change; see `audit.ts`. */
+interface AuditTable {
+  id: Generated<number>
+  /** UTC with milliseconds, by the clock of the database. */
+  time: string
+  actor: 'user' | 'operator' | 'service'
+  /** The account of the token; if it is not a user's change, the account of the changed row. Null if neither is known. */
+  account_id: number | null
+  username: string | null
+  token_id: number | null
+  address: string | null
+  request_id: string | null
+  /** The run of the client that sent the request. */
+  run_id: string | null
+  action: 'create' | 'update' | 'delete'
+  /** The kind of object, such as `record`. */
+  object: string
+  object_id: number
+  /** JSON of the row without secrets; null if there was none. */
+  before: string | null
+  after: string | null
+}
+
+export type AuditRow = Selectable<AuditTable>

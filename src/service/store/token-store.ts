@@ -31,6 +31,8 @@ export interface Bearer {
   readonly expiry: string | null
   /** The app that owns the token; null for a personal access token. */
   readonly appId: number | null
+  /** Whether the account is suspended. */
+  readonly suspended: boolean
 }
 
 export const TOKEN_FILTER_FIELDS = {
@@ -50,8 +52,9 @@ export async function findBearer(connection: Connection, hash: string): Promise<
   const row = await connection
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
+    .innerJoin('accounts', 'accounts.id', 'users.account_id')
     .select(['tokens.id', 'tokens.user_id', 'tokens.scopes', 'tokens.expiry', 'tokens.app_id'])
-    .select(['users.account_id', 'users.username', 'users.restricted'])
+    .select(['users.account_id', 'users.username', 'users.restricted', 'accounts.suspended'])
     .where('tokens.hash', '=', hash)
     .executeTakeFirst()
   if (row === undefined) return null
@@ -65,6 +68,7 @@ export async function findBearer(connection: Connection, hash: string): Promise<
     scopes,
     expiry,
     appId: row.app_id,
+    suspended: row.suspended !== null,
   }
 }
 

@@ -51,6 +51,7 @@ export async function saveTransferredZone(connection: Connection, domainId: numb
 /** The columns of a domain that rendering needs. */
 const SOURCE_COLUMNS = [
   'id',
+  'account_id',
   'domain',
   'type',
   'status',
@@ -196,6 +197,18 @@ export async function unserveDomain(connection: Connection, domainId: number): P
   const served = connection.selectFrom('served_zones').select('name').where('domain_id', '=', domainId).where('served', '=', 1)
   if ((await served.executeTakeFirst()) === undefined) return
   await unserve(connection, [domainId], await nextRevision(connection))
+}
+
+/** Stops serving the domains of an account. Call it last in a transaction. */
+export async function unserveAccount(connection: Connection, accountId: number): Promise<void> {
+  const revision = await nextRevision(connection)
+  const domains = connection.selectFrom('domains').select('id').where('account_id', '=', accountId)
+  await connection
+    .updateTable('served_zones')
+    .set({ served: 0, revision })
+    .where('domain_id', 'in', domains)
+    .where('served', '=', 1)
+    .execute()
 }
 
 const unserve = (connection: Connection, domainIds: readonly number[], revision: number) =>

@@ -12,6 +12,7 @@
  */
 import type { DomainName } from '../../dns/domain-name.ts'
 import { isNewerSerial, nextSerial, type SerialNumber, serialNumber } from '../../dns/serial-number.ts'
+import { findSuspended } from '../store/account-store.ts'
 import type { Connection, Database } from '../store/database.ts'
 import {
   findOutdatedDomains,
@@ -49,7 +50,8 @@ async function storeZones({ database, clock }: StoreZoneOptions, ids: readonly n
   await database.write(async (connection) => {
     const nsNames = nameServersOf(await findRenderingInputs(connection))
     const sources = await markDomainsRendered(connection, ids, nsNames !== null)
-    const active = sources.filter(({ status }) => status === 'active')
+    const suspended = await findSuspended(connection, [...new Set(sources.map(({ account_id }) => account_id))])
+    const active = sources.filter(({ status, account_id }) => status === 'active' && !suspended.has(account_id))
     const masters = active.filter(({ type }) => type === 'master')
     const records = await findZoneRecords(connection, masters.map(idOf))
     const lastSerials = await lockServedNames(connection, active)
@@ -120,6 +122,8 @@ interface ZonePublisherOptions {
   readonly onUnavailable: (name: DomainName) => void
   /** Called with the name of a zone that is no longer served. */
   readonly onRemoved: (name: DomainName) => void
+  /** Called when all changes of served zones up to a revision have been passed on. */
+  readonly onPublished?: (revision: number) => void
   /** Called if a zone could not be published, for example because its stored text is damaged. The other zones still are. */
   readonly onError: (error: unknown) => void
 }
@@ -127,7 +131,7 @@ interface ZonePublisherOptions {
 /** Zones read or stored together. */
 const BATCH_SIZE = 100
 
-function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onError }: ZonePublisherOptions) {
+function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onPublished, onError }: ZonePublisherOptions) {
   const served = new Set<string>()
   /** The last published revision; null before startup. */
   let seen: number | null = null
@@ -161,6 +165,7 @@ function createZonePublisher({ database, onZone, onUnavailable, onRemoved, onErr
     }))
     for (let from = 0; from < rows.length; from += BATCH_SIZE) await publishBatch(rows.slice(from, from + BATCH_SIZE))
     seen = revision
+    onPublished?.(revision)
   }
 
   const publishBatch = async (rows: readonly ServedRow[]): Promise<void> => {

@@ -284,12 +284,20 @@ test('reads the same records from both versions', () => {
   expect(five?.domains[0]?.dropped).toEqual(four?.domains[0]?.dropped)
 })
 
-test('ignores records that must be absent', () => {
+test.each([
+  ['a plan of a zone with the policy sync deletes them', {}, []],
+  [
+    'NO_PURGE keeps them',
+    { keepunknown: true },
+    ['example.com.', 'the records that ENSURE_ABSENT deletes', /policy deletes no record set/],
+  ],
+])('records that must be absent: %s', (_, more, [zone, what, outcome]: (string | RegExp)[]) => {
   const recordsabsent = [{ name: 'helper', target: '192.0.2.2', type: 'A' }]
   const records = [{ name: 'normal', target: '192.0.2.1', ttl: 300, type: 'A' }]
-  const { domains } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', records, recordsabsent }] }), 'ir.json')
+  const { domains } = readIntermediate(JSON.stringify({ domains: [{ name: 'example.com', records, recordsabsent, ...more }] }), 'ir.json')
   expect(domains[0]?.records.map(line)).toEqual(['normal.example.com. 300 A 192.0.2.1'])
-  expect(domains[0]?.dropped.map(({ what }) => what)).toEqual([expect.stringContaining('the records that ENSURE_ABSENT deletes')])
+  const expected = zone === undefined ? [] : [expect.objectContaining({ zone, what, outcome: expect.stringMatching(outcome ?? '') })]
+  expect(domains[0]?.dropped).toEqual(expected)
 })
 
 test('converts NO_PURGE to a policy', () => {

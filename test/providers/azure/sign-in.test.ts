@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { expectEnd } from '../../support/cli.ts'
+import { folderWith } from '../../definition/files.ts'
+import { cli, expectEnd } from '../../support/cli.ts'
 import { hostSet, startAzureScene } from './scene.ts'
 
 const PLAN = ['plan', '--detailed-exitcode', '--no-color']
@@ -27,8 +28,22 @@ const CASES: readonly (readonly [string, string, Readonly<Record<string, string>
 test.each(['AZURE_TENANT_ID', 'AZURE_CLIENT_ID'])('an empty %s is a missing one', async (variable) => {
   const scene = await startAzureScene({ definition: DEFINITION, settings: TOKEN_URL })
   const { status, stderr } = await scene.run(PLAN, { ...VARIABLES, AZURE_CLIENT_SECRET: SECRET, [variable]: '' })
-  expect([status, stderr]).toEqual([1, expect.stringMatching(/is missing \(set tenant, client_id and client_secret, or the variables/)])
+  expect([status, stderr]).toEqual([1, expect.stringMatching(new RegExp(`${variable} is not set`))])
   expect(scene.server.requests).toHaveLength(0)
+})
+
+const NAMES = ['AZURE_SUBSCRIPTION_ID', 'AZURE_TENANT_ID', 'AZURE_CLIENT_ID', 'AZURE_CLIENT_SECRET']
+
+test.each([
+  'client_secret: env:AZURE_CLIENT_SECRET',
+  'subscription: env:AZURE_SUBSCRIPTION_ID, tenant: env:AZURE_TENANT_ID, client_id: env:AZURE_CLIENT_ID, client_secret: env:AZURE_CLIENT_SECRET',
+])('all missing variables are in one report: %s', async (settings) => {
+  const cwd = folderWith({
+    'zonewright.yaml': `providers: {dns: {type: azure, resource_group: g, ${settings}}}\n`,
+    'example.com.yaml': 'records: {}\n',
+  })
+  const { stderr } = expectEnd(await cli(['plan'], { cwd }), 1)
+  expect(NAMES.filter((name) => stderr.includes(`${name} is not set`))).toEqual(NAMES)
 })
 
 describe.each(CASES)('%s', (_, settings, env) => {

@@ -291,7 +291,7 @@ describeWithTools(['pdns_server', 'pdnsutil', 'dig'], 'PowerDNS over its HTTP AP
       'case.example',
       "records:\n  '': {type: MX, ttl: 300, value: {preference: 10, exchange: mail.example.net.}}\n  up: {type: A, ttl: 300, value: 192.0.2.1}\n",
     )
-    expectEnd(await run(folder, server, 'apply', '--yes'), 0, { out: '1 deleted in 1 zone (1 call)' })
+    expectEnd(await run(folder, server, 'apply', '--yes'), 0, { out: '1 deleted in 1 zone (1 request)' })
     expect((await api.lines('case.example.')).filter((line) => line.includes(' MX '))).toEqual([
       'case.example. 300 MX 10 mail.example.net.',
     ])

@@ -40,3 +40,17 @@ test('with wait, a call ends when all name servers have it', async () => {
   expect(applied.stdout + applied.stderr).toContain('it is not known whether all name servers of Route 53 have them')
   expect(denied.held()).toHaveLength(1)
 })
+
+test('many zones are listed, 100 with a request; few are looked up one by one', async () => {
+  const names = Array.from({ length: 250 }, (_, index) => `z${index}.example`)
+  const zones = names.map((name, index) => ({ id: `Z${String(index).padStart(12, '0')}`, name: `${name}.`, sets: [] }))
+  const scene = await startRoute53Scene({ zones })
+  for (const name of names) scene.define('  www: {type: A, value: 192.0.2.1}\n', '', name)
+  const count = async (...args: string[]) => {
+    const { requests } = await scene.requestsOf([...PLAN, ...args])
+    const lookUps = requests.filter((one) => one.includes('hostedzonesbyname')).length
+    return { lookUps, reads: requests.length - lookUps }
+  }
+  expect(await count()).toEqual({ lookUps: 3, reads: 250 })
+  expect(await count('z7.example')).toEqual({ lookUps: 1, reads: 1 })
+})

@@ -13,6 +13,7 @@ import {
   sql,
 } from 'kysely'
 import pg from 'pg'
+import { type Origin, originSql, SERVICE } from '../audit.ts'
 import type { Connection, Database, OtherProcesses, RawStore, SchemaDialect } from '../database.ts'
 import { migrate, requireSchema } from '../schema.ts'
 import { SEALED_TABLES } from '../sealed-values.ts'
@@ -78,7 +79,7 @@ export async function openPostgres({ url, onError }: PostgresOptions): Promise<D
   return {
     read: (work) => readTransaction(reading, work),
     readOne: (query) => readOne(reading, query),
-    write: (work) => writeTransaction(writing, work),
+    write: (work, origin = SERVICE) => writeTransaction(writing, work, origin),
     folder: null,
     eraseDeleted: () => eraseDeletedRows(writing, SEALED_TABLES),
     otherProcesses: { subscribe: (onChange) => listenForChanges(url, onChange, onError) },
@@ -232,24 +233,26 @@ const readOne = <T>(db: Kysely<Tables>, query: Work<T>): Promise<T> => retry(() 
  * conflict, or if the connection was lost before the commit was sent: then nothing was committed. If it is lost later, the outcome is unknown,
  * and the work is not retried.
  */
-const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>): Promise<T> =>
-  retry(async (commitSent) => {
-    const transaction = await db.startTransaction().setIsolationLevel('read committed').execute()
-    try {
-      const value = await work(transaction)
-      commitSent()
-      await transaction.commit().execute()
-      return value
-    } catch (error) {
-      // If this fails too, the connection is lost, and the server rolls the transaction back.
-      if (!transaction.isRolledBack)
-        await transaction
-          .rollback()
-          .execute()
-          .catch(() => undefined)
-      throw error
-    }
-  })
+const writeTransaction = <T>(db: Kysely<Tables>, work: Work<T>, origin: Origin): Promise<T> =>
+  retry((commitSent) =>
+    db.connection().execute(async (connection) => {
+      await sql.raw(beginFor(origin)).execute(connection)
+      try {
+        const value = await work(connection)
+        commitSent()
+        await sql`commit`.execute(connection)
+        return value
+      } catch (error) {
+        // If this fails too, the connection is lost, and the server rolls the transaction back.
+        await sql`rollback`.execute(connection).catch(() => undefined)
+        throw error
+      }
+    }),
+  )
+
+/** Begins a transaction and says who makes its changes, in one round trip. Without an origin they are the service's own. */
+const beginFor = (origin: Origin): string =>
+  `begin isolation level read committed${origin === SERVICE ? '' : `; select ${originSql(pg.escapeLiteral(JSON.stringify(origin)))}`}`
 
 async function retry<T>(attempt: (commitSent: () => void) => Promise<T>): Promise<T> {
   const deadline = performance.now() + RECONNECT_TIMEOUT

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { type Dialect, Kysely, SqliteAdapter, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import Libsql from 'libsql'
 import LibsqlPromise from 'libsql/promise'
+import { type Origin, SERVICE, setOrigin } from '../audit.ts'
 import { type Connection, type Database, isDiskFull, type RawStore, type SchemaDialect } from '../database.ts'
 import { createPrivateFile, DATABASE_FILE, NO_WARNING, privateFolder, tightenServiceFiles, type WarnAboutMode } from '../private-files.ts'
 import { migrate, requireSchema } from '../schema.ts'
@@ -70,12 +71,13 @@ const MAX_GROUP = 64
 
 interface QueuedWrite {
   readonly work: (connection: Connection) => Promise<unknown>
+  readonly origin: Origin
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 export interface GroupCommit {
-  write<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  write: Database['write']
   /** Resolves when nothing is queued. */
   drained(): Promise<void>
 }
@@ -99,9 +101,9 @@ function createGroupCommit(db: Kysely<Tables>, run: RunOffThread): GroupCommit {
   }
 
   return {
-    write: <T>(work: (connection: Connection) => Promise<T>) =>
+    write: <T>(work: (connection: Connection) => Promise<T>, origin = SERVICE) =>
       new Promise<T>((resolve, reject) => {
-        queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+        queue.push({ work, origin, resolve: resolve as (value: unknown) => void, reject })
         running ??= commitAll()
       }),
     drained: async () => {
@@ -113,11 +115,14 @@ function createGroupCommit(db: Kysely<Tables>, run: RunOffThread): GroupCommit {
 async function commitGroup(connection: Connection, run: RunOffThread, queue: QueuedWrite[]): Promise<void> {
   const written: { readonly write: QueuedWrite; readonly value: unknown }[] = []
   const members: QueuedWrite[] = []
+  let origin: Origin | null = null
   try {
     await run('begin immediate')
     while (queue.length > 0 && members.length < MAX_GROUP) {
       const write = queue.shift() as QueuedWrite
       members.push(write)
+      if (write.origin !== origin) await setOrigin(connection, write.origin)
+      origin = write.origin
       await SAVEPOINT.execute(connection)
       try {
         const value = await write.work(connection)

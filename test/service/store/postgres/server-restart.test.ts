@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../support/postgres.ts'
-import { expectKept, nothingAcknowledged, startWriters } from '../../acknowledged.ts'
+import { expectAudited, expectKept, nothingAcknowledged, startWriters } from '../../acknowledged.ts'
 import { connect, LOOPBACK, startForTest } from '../../harness.ts'
 import { serviceProcesses } from '../../service-process.ts'
 
@@ -31,6 +31,7 @@ test('acknowledged writes survive a killed database server, and the service cont
   }
   await expect.poll(() => server.query('postgres', 'select id from domains where settled < revision')).toEqual([])
   await expectKept(client, id, acknowledged)
+  await expectAudited(store, acknowledged)
   await close()
 
   // Both at once.

@@ -1,8 +1,8 @@
 /** The records of a catalog zone (RFC 9432), from which secondaries learn which zones a primary serves. */
 import { createHash } from 'node:crypto'
-import { type DomainName, labelsOf, nameFromLabels } from '../dns/domain-name.ts'
-import type { ResourceRecord } from '../dns/record.ts'
-import type { Ttl } from '../dns/ttl.ts'
+import { type DomainName, labelsOf, nameFromLabels } from './domain-name.ts'
+import type { ResourceRecord } from './record.ts'
+import type { Ttl } from './ttl.ts'
 
 const CATALOG_TTL = 0 as Ttl
 

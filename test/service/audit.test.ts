@@ -1,0 +1,131 @@
+/** The audit log: what each change appends, and that nothing else can change it. */
+import { expect, test } from 'vitest'
+import { AUDITED_TABLES, auditEntry, listAudit } from '../../src/service/store/audit.ts'
+import { SCHEMA } from '../../src/service/store/schema.ts'
+import { during, freshStore, MASTER, openStore, type Store } from './harness.ts'
+import { numberOf, runSql } from './raw-files.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: entries have objects of all kinds
+type Entry = any
+
+/** The entries of a store after an id, oldest first. */
+async function entriesOf(store: Store, after = 0): Promise<Entry[]> {
+  const database = await openStore(store)
+  const rows = await database.read((connection) => listAudit(connection, { after, limit: 1000 }))
+  await database.close()
+  return rows.map(auditEntry)
+}
+
+/** `action object: changed fields`. */
+const summaryOf = ({ actor, action, object, before, after }: Entry): string => {
+  const fields = Object.keys(after ?? before).filter((key) => before === null || after === null || before[key] !== after[key])
+  return `${actor} ${action} ${object}${action === 'update' ? `: ${fields.join()}` : ''}`
+}
+
+test('has who, where, before and after of each change, and of no other write', async () => {
+  const store = await freshStore()
+  const headers = { 'x-zonewright-run': '20260131T090000Z-0a1b' }
+  let requestId: unknown
+  let from = 0
+  await during(store, async (client, service) => {
+    from = await numberOf(store, 'select max(id) as number from audit')
+    const { id } = await client.ok('POST', '/domains', { ...MASTER, domain: 'a.example', tags: ['blue'] })
+    const record = await client.ok('POST', `/domains/${id}/records`, { type: 'A', name: 'www', target: '192.0.2.1' })
+    const answer = await client.call('PUT', `/domains/${id}/records/${record.id}`, { target: '192.0.2.2' }, headers)
+    requestId = answer.headers['x-request-id']
+    await client.ok('PUT', `/domains/${id}/records/${record.id}`, { target: '192.0.2.2' })
+    await client.refused('POST', `/domains/${id}/records`, { type: 'A', name: 'www', target: 'x' })
+    await client.ok('POST', '/profile/tokens', { label: 'ci', scopes: '*' }, { 'x-zonewright-run': 'with spaces' })
+    await client.ok('PUT', '/profile/preferences', { password: 'hidden' })
+    await service.flush()
+    await client.ok('DELETE', `/domains/${id}`)
+  })
+  const entries = await entriesOf(store, from)
+  expect(entries.map(summaryOf)).toEqual([
+    'user create domain',
+    'user create tag',
+    'user create tagged_object',
+    'user create record',
+    'user update record: target',
+    'user create token',
+    'user create preference',
+    'user delete tagged_object',
+    expect.any(String),
+    expect.any(String),
+    expect.any(String),
+  ])
+  expect(
+    entries
+      .slice(-3)
+      .map(({ object }) => object)
+      .sort(),
+  ).toEqual(['domain', 'record', 'tag'])
+  expect(entries[4]).toEqual({
+    id: expect.any(Number),
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    actor: 'user',
+    account: 1,
+    user: 'admin',
+    token: 1,
+    address: '127.0.0.1',
+    request: requestId,
+    run: headers['x-zonewright-run'],
+    action: 'update',
+    object: 'record',
+    object_id: 1,
+    before: {
+      id: 1,
+      domain_id: 1,
+      type: 'A',
+      name: 'www',
+      target: '192.0.2.1',
+      priority: 0,
+      weight: 0,
+      port: 0,
+      ttl_sec: 0,
+      service: null,
+      protocol: null,
+      tag: null,
+    },
+    after: expect.objectContaining({ target: '192.0.2.2' }),
+  })
+  expect(entries[5]).toMatchObject({ run: null, after: { label: 'ci' } })
+  expect(JSON.stringify(entries)).not.toMatch(/hidden|hash|prefix/)
+})
+
+test('has no entry of a change that is rolled back', async () => {
+  const store = await freshStore()
+  const database = await openStore(store)
+  const insert = database.write(async (connection) => {
+    await connection.insertInto('accounts').values({ created: '2026-01-31T09:00:00' }).execute()
+    throw new Error('rolled back')
+  })
+  await expect(insert).rejects.toThrow('rolled back')
+  await database.close()
+  expect(await entriesOf(store)).toEqual([])
+})
+
+test('cannot be changed but by retention', async () => {
+  const store = await freshStore()
+  const day = 86_400_000
+  let now = Date.now()
+  await during({ ...store, clock: () => now, auditDays: 30 }, async (_client, service) => {
+    const count = () => numberOf(store, 'select count(*) as number from audit')
+    const before = await count()
+    for (const statement of ['delete from audit', "update audit set username = 'x'"])
+      await expect(runSql(store, [statement])).rejects.toThrow('append-only')
+    now += 2 * day
+    await service.catchUp()
+    expect([before > 0, await count()]).toEqual([true, before])
+    now += 30 * day
+    await service.catchUp()
+    expect(await count()).toBe(0)
+  })
+})
+
+test('covers every table but those with state of the service', () => {
+  const uncovered = Object.keys(SCHEMA).filter((table) => !(AUDITED_TABLES as readonly string[]).includes(table))
+  expect(uncovered.sort()).toEqual(
+    ['address_pools', 'audit', 'jobs', 'logins', 'secondaries', 'secret_key', 'served_revision', 'served_zones', 'zone_files'].sort(),
+  )
+})
